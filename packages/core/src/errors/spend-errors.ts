@@ -46,7 +46,7 @@ export const spendErrors = {
       'The manifest of the spend could not be stored, so nothing was sent. Check the disk of the agent directory, then send the same request again.',
   },
   spend_unfinished: {
-    status: 503,
+    status: 504,
     meaning:
       'The agent stopped before the outcome of the spend was final, and the spend can still land. Read the chain or the balance after the deadline before you pay again.',
   },
