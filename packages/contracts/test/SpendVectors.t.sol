@@ -3,21 +3,23 @@ pragma solidity ^0.8.28;
 
 import {EligibilityRegistry} from "../solidity/EligibilityRegistry.sol";
 import {ShieldedPool} from "../solidity/ShieldedPool.sol";
-import {Groth16Proof, Verifiers} from "../solidity/interfaces/IGroth16Verifier.sol";
-import {SpendCall} from "../solidity/interfaces/IShieldedPool.sol";
+import {Groth16Proof, IGroth16Verifier, Verifiers} from "../solidity/interfaces/IGroth16Verifier.sol";
+import {IShieldedPool, SpendCall} from "../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../solidity/sandbox/PoolTestToken.sol";
+import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
+import {Spend16x8Verifier} from "../solidity/verifiers/Spend16x8Verifier.sol";
+import {Spend2x4Verifier} from "../solidity/verifiers/Spend2x4Verifier.sol";
 import {TestBase} from "./support/TestBase.sol";
-import {TrapdoorVerifier} from "./support/TrapdoorVerifier.sol";
 
 /// @dev vectors/spend.json at the pool: whole spends, from manifest and seed to D, z and y, that another implementation
-/// made. Each must land with a proof for exactly the vector's D, z and y, so the contract computes the same public vector
-/// and accepts the same signature.
+/// made. vectors/spend-proofs.json has a real proof of each (`pnpm run vectors:spend`). Each must land at the real
+/// verifiers, so the contract computes the public vector of the circuits and accepts the signature of the vectors.
 contract SpendVectorsTest is TestBase {
     /// @dev Of `madeBy` in the tree, as `forge inspect ShieldedPool storage-layout` shows it.
     uint256 internal constant MADE_BY_SLOT = 29;
 
     string internal json = vm.readFile("../../vectors/spend.json");
-    TrapdoorVerifier internal verifier = new TrapdoorVerifier();
+    string internal proofs = vm.readFile("../../vectors/spend-proofs.json");
     EligibilityRegistry internal registry;
     ShieldedPool internal pool;
     PoolTestToken internal token;
@@ -28,7 +30,8 @@ contract SpendVectorsTest is TestBase {
         vm.warp(1_795_000_000);
         address deployer = 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266;
         registry = new EligibilityRegistry(address(this), address(this), 1 hours);
-        Verifiers memory verifiers = Verifiers(verifier, verifier, verifier, verifier, verifier);
+        IGroth16Verifier none = new Fund16Verifier();
+        Verifiers memory verifiers = Verifiers(none, none, none, new Spend2x4Verifier(), new Spend16x8Verifier());
         vm.startPrank(deployer);
         vm.setNonce(deployer, 0);
         pool = new ShieldedPool(deployer, deployer, deployer, registry, verifiers);
@@ -48,7 +51,12 @@ contract SpendVectorsTest is TestBase {
             SpendCall memory operation = _read(spend);
             _makeRootsKnown(operation);
             uint256 before = token.balanceOf(address(pool));
-            pool.spend(operation, _prove(spend), _sealedNotes(spend, operation.commitments.length));
+            bytes memory sealedNotes = _sealedNotes(spend, operation.commitments.length);
+            Groth16Proof memory proof = _readProof(landed);
+            // The proof of another spend of the same or another size.
+            vm.expectRevert(IShieldedPool.InvalidProof.selector);
+            pool.spend(operation, _readProof(landed == 0 ? 1 : 0), sealedNotes);
+            pool.spend(operation, proof, sealedNotes);
             assertEq(token.balanceOf(address(pool)), before - operation.withdrawAmount, "the pool's balance");
         }
         assertTrue(landed >= 5, "too few vectors");
@@ -80,10 +88,16 @@ contract SpendVectorsTest is TestBase {
         return vm.parseJsonUint(json, string.concat(spend, field));
     }
 
-    function _prove(string memory spend) private view returns (Groth16Proof memory) {
-        return verifier.prove(
-            _number(spend, ".publicInputs.digest"), _number(spend, ".publicInputs.z"), _number(spend, ".publicInputs.y")
-        );
+    /// @dev In the order of the spends.
+    function _readProof(uint256 index) private view returns (Groth16Proof memory proof) {
+        string memory place = string.concat(".proofs[", vm.toString(index), "].proof");
+        uint256[] memory a = vm.parseJsonUintArray(proofs, string.concat(place, ".a"));
+        uint256[] memory b0 = vm.parseJsonUintArray(proofs, string.concat(place, ".b[0]"));
+        uint256[] memory b1 = vm.parseJsonUintArray(proofs, string.concat(place, ".b[1]"));
+        uint256[] memory c = vm.parseJsonUintArray(proofs, string.concat(place, ".c"));
+        proof.a = [a[0], a[1]];
+        proof.b = [[b0[0], b0[1]], [b1[0], b1[1]]];
+        proof.c = [c[0], c[1]];
     }
 
     function _sealedNotes(string memory spend, uint256 count) private view returns (bytes memory sealedNotes) {
