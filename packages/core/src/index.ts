@@ -53,6 +53,18 @@ export {
   stepRequest,
 } from './disbursement.ts';
 export {
+  computeDisclosureData,
+  computeDisclosureDigest,
+  computeDisclosureSigningDigest,
+  type DisclosedInsertion,
+  type DisclosedPayment,
+  type Disclosure,
+  type DisclosureContent,
+  disclosureContentSchema,
+  disclosureSchema,
+  disclosureTypes,
+} from './disclosure.ts';
+export {
   computeFundAuthorizationData,
   computePermitData,
   computePoolDomain,
@@ -166,6 +178,7 @@ export {
   maxEvidenceSkewMs,
   parseEncryptionPublicKey,
   parseSignInMessage,
+  recoverDigestSigner,
   recoverWalletPub,
   type SignInEvidence,
   type SignInFields,

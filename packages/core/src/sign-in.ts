@@ -12,7 +12,7 @@ import { hashMessage } from 'ethers';
 import type { Brand } from './brand.ts';
 import { PoolError } from './errors/pool-error.ts';
 import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
-import { type Hex, hexToBytes, parseHex } from './hex.ts';
+import { type Hex, type Hex32, hexToBytes, parseHex, parseHex32 } from './hex.ts';
 import { computeWalletAddress, encodeWalletPub, type WalletPub } from './wallet-pub.ts';
 
 /**
@@ -166,6 +166,15 @@ function parsePart<T>(parse: () => T, name: string): T {
  * @throws PoolError `invalid_signature` for a wrong length, a high s or a point that does not recover
  */
 export function recoverWalletPub(message: string, signature: string): WalletPub {
+  return recoverDigestSigner(parseHex32(hashMessage(message)), signature);
+}
+
+/**
+ * Recovers W from a signature over a digest. Each signature has one encoding that is accepted.
+ * @param digest - computed by the caller from the document, never received
+ * @throws PoolError `invalid_signature` for a wrong length, a high s or a point that does not recover
+ */
+export function recoverDigestSigner(digest: Hex32, signature: string): WalletPub {
   try {
     const bytes = hexToBytes(signature, 65);
     const recovery = (bytes[64] ?? 0) - 27;
@@ -176,13 +185,15 @@ export function recoverWalletPub(message: string, signature: string): WalletPub 
     if (parsed.hasHighS()) {
       throw new PoolError('invalid_signature', 's must be in the lower half of the group order');
     }
-    const digest = hexToBytes(hashMessage(message), 32);
-    const point = parsed.addRecoveryBit(recovery).recoverPublicKey(digest).toAffine();
+    const point = parsed
+      .addRecoveryBit(recovery)
+      .recoverPublicKey(hexToBytes(digest, 32))
+      .toAffine();
     return encodeWalletPub({ x: point.x, y: point.y });
   } catch (cause) {
     throw new PoolError(
       'invalid_signature',
-      'the signature must be 65 bytes (r, low s, v of 27 or 28) over the sign-in text',
+      'the signature must be 65 bytes (r, low s, v of 27 or 28) over the given text or document',
       { cause, status: 401 },
     );
   }

@@ -6,6 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fundBatch, fundInputs } from './vectors/batches.ts';
 import { digests, eip712 } from './vectors/chain.ts';
+import { disclosure } from './vectors/disclosures.ts';
 import { encryptionKey, field, poseidon, viewingKey, walletId } from './vectors/keys.ts';
 import { eligibilityTree, note, noteTree, sealedNote } from './vectors/notes.ts';
 import { spend } from './vectors/spends.ts';
@@ -25,6 +26,7 @@ const sections: Record<string, () => unknown> = {
   'fund-public-inputs': fundInputs,
   'fund-batch': fundBatch,
   spend,
+  disclosure,
 };
 
 function pathOf(name: string): URL {

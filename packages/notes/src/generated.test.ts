@@ -20,7 +20,7 @@ describe('generated files', () => {
     const imports = readFileSync(new URL(name, folder), 'utf8').matchAll(/from '([^']+)'/g);
     for (const [, source = ''] of imports) {
       expect(source).toMatch(
-        /^(node:crypto|ethers|poseidon-lite|@zk-kit\/(baby-jubjub|lean-imt)|\.\/(reference|chain|recipients)\.ts)$/,
+        /^(node:crypto|ethers|poseidon-lite|@zk-kit\/(baby-jubjub|lean-imt)|\.\/(reference|chain|recipients|batches|spends)\.ts)$/,
       );
     }
   });

@@ -20,6 +20,24 @@ export {
   type ConsolidationStep,
   planConsolidation,
 } from './consolidation.ts';
+export type {
+  ChainFacts,
+  Claim,
+  DisclosureGap,
+  DisclosureReport,
+  InsertionFact,
+  PaymentClaims,
+} from './disclosure/claims.ts';
+export { createDisclosure } from './disclosure/create-disclosure.ts';
+export { computeMessageKey, type SealBinding } from './disclosure/message-key.ts';
+export {
+  type EventPlace,
+  type OpeningChoice,
+  openBatchPayments,
+  openReceivedPayment,
+  openSpendPayments,
+} from './disclosure/open-payments.ts';
+export { type VerificationTerms, verifyDisclosure } from './disclosure/verify-disclosure.ts';
 export {
   computeEligibilityRootFromPath,
   createEligibilityTree,

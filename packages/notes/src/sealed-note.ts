@@ -147,7 +147,12 @@ export function computeSealSalt(
   );
 }
 
-function deriveSealKey(
+/**
+ * The key of one sealed note.
+ * @param shared - the packed Diffie–Hellman result; secret
+ * @returns 32 bytes, secret
+ */
+export function deriveSealKey(
   shared: EncryptionPublicKey,
   header: Uint8Array,
   bound: Parameters<typeof computeSealSalt>[1],
@@ -227,7 +232,11 @@ function decrypt(
   } catch {
     return undefined;
   }
-  const key = deriveSealKey(shared, header, note);
+  return decryptWithKey(bytes, deriveSealKey(shared, header, note));
+}
+
+/** @returns undefined if the key is not the one of these 209 bytes */
+export function decryptWithKey(bytes: Uint8Array, key: Uint8Array): Uint8Array | undefined {
   try {
     return xchacha20poly1305(key, zeroNonce).decrypt(bytes.subarray(33));
   } catch {

@@ -12,9 +12,10 @@ import {
   maxEvidenceSkewMs,
   parseSignInMessage,
 } from '@pool/core';
-import { viewingKeyMessage } from '@pool/notes';
+import { createDisclosure, viewingKeyMessage } from '@pool/notes';
 import { computeRequestExternalId } from './request-digest.ts';
 import type {
+  DisclosureRequest,
   FundAuthorizationRequest,
   PermitSignRequest,
   SignInRequest,
@@ -98,6 +99,8 @@ function findKindRefusal(
       return undefined;
     case 'spend':
       return findSpendRefusal(request, allow);
+    case 'disclosure':
+      return findDisclosureRefusal(request, address, allow, nowMs);
     default:
       // Only untyped callers can reach this line. An unknown kind is refused.
       return 'kind-not-allowed';
@@ -175,6 +178,26 @@ function findSpendRefusal(
     tokens.some((token) => computeAssetId(chainId, pool, token) === payload.operation.assetId),
   );
   return isListed === false ? 'token-not-listed' : undefined;
+}
+
+// A document that contradicts itself, or whose times have passed, would prove nothing.
+function findDisclosureRefusal(
+  { payload }: DisclosureRequest,
+  address: EvmAddress,
+  allow: SignerAllow,
+  nowMs: number,
+): RefusalReason | undefined {
+  const { chainId, pool, token, discloser, issuedAt, expiresAt } = createDisclosure(
+    payload.content,
+  );
+  if (discloser !== address) {
+    return 'foreign-signer';
+  }
+  const isCurrent = 1000 * issuedAt <= nowMs + maxEvidenceSkewMs && nowMs <= 1000 * expiresAt;
+  if (!isCurrent) {
+    return 'stale-disclosure';
+  }
+  return findPoolRefusal(allow, chainId, pool, token);
 }
 
 function findSignInRefusal(

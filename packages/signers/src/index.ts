@@ -18,6 +18,8 @@ export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts
 export { computeExternalId, computeRequestDigest, createSignRequest } from './request-digest.ts';
 export type {
   ApprovalExpectation,
+  DisclosurePayload,
+  DisclosureRequest,
   FundAuthorizationPayload,
   FundAuthorizationRequest,
   PermitPayload,

@@ -82,6 +82,8 @@ const messages: Readonly<Partial<Record<RefusalReason, string>>> = {
   'malformed-payload': 'the payload is not a valid document of its kind',
   'foreign-encryption-key':
     "the sign-in text lists an encryption key that is not in this signer's configuration",
+  'stale-disclosure':
+    "the disclosure has expired, or is dated after this signer's clock; make it again, and check both clocks",
   'stale-sign-in':
     "the sign-in text is not dated within 5 minutes of this signer's clock; ask for a new one, and check both clocks",
 };

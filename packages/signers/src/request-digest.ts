@@ -5,6 +5,7 @@
  */
 import {
   canonicalDigest,
+  computeDisclosureSigningDigest,
   computeFundAuthorizationData,
   computePermitData,
   computeTypedDataDigest,
@@ -45,6 +46,8 @@ export function computeRequestDigest(request: SignRequestContent): Hex32 {
       return parseHex32(hashMessage(viewingKeyMessage(request.payload.domain)));
     case 'spend':
       return fieldToHex(computeSpendDigest(request.payload.operation, request.payload.salt));
+    case 'disclosure':
+      return computeDisclosureSigningDigest(request.payload.content);
   }
 }
 
@@ -103,6 +106,10 @@ function placeOf(request: SignRequestContent): {
     case 'permit':
     case 'token-approval': {
       const { chainId, pool } = request.payload.expected;
+      return { chainId, pool, authorizationId: undefined };
+    }
+    case 'disclosure': {
+      const { chainId, pool } = request.payload.content;
       return { chainId, pool, authorizationId: undefined };
     }
     // The digest of a spend binds its asset, which names chain, pool and token.

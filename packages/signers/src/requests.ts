@@ -6,6 +6,7 @@
  * @module
  */
 import type {
+  DisclosureContent,
   EvmAddress,
   Field,
   FundAuthorization,
@@ -74,6 +75,12 @@ export type SpendPayload = {
   readonly salt: Uint8Array;
 };
 
+/** A disclosure of payments to an auditor (docs/disclosure.md), as EIP-712 typed data of a domain of its own. */
+export type DisclosurePayload = {
+  /** The whole document without its signature. The signer checks it against itself. */
+  readonly content: DisclosureContent;
+};
+
 type Request<TKind extends string, TPayload> = {
   readonly kind: TKind;
   readonly payload: TPayload;
@@ -90,6 +97,7 @@ export type TokenApprovalRequest = Request<'token-approval', TokenApprovalPayloa
 export type SignInRequest = Request<'sign-in', SignInPayload>;
 export type ViewingKeyRequest = Request<'viewing-key', ViewingKeyPayload>;
 export type SpendRequest = Request<'spend', SpendPayload>;
+export type DisclosureRequest = Request<'disclosure', DisclosurePayload>;
 
 export type SignRequest =
   | FundAuthorizationRequest
@@ -98,7 +106,8 @@ export type SignRequest =
   | TokenApprovalRequest
   | SignInRequest
   | ViewingKeyRequest
-  | SpendRequest;
+  | SpendRequest
+  | DisclosureRequest;
 
 export type SignKind = SignRequest['kind'];
 

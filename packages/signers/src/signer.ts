@@ -37,6 +37,8 @@ export type RefusalReason =
   | 'foreign-encryption-key'
   /** The sign-in text is dated more than 5 minutes before or after the signer's clock. */
   | 'stale-sign-in'
+  /** The disclosure has expired, or is dated more than 5 minutes after the signer's clock. */
+  | 'stale-disclosure'
   /** The viewing-key text was offered under another kind. */
   | 'viewing-key-text'
   /** Two signatures of one text differed: a viewing key derived from them would be lost. */

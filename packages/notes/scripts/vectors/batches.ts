@@ -57,7 +57,7 @@ export function fundInputs() {
   };
 }
 
-function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string) {
+export function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string) {
   const people = amounts.map((amount, i) => exampleRecipient(i, amount));
   const manifest = {
     version: 1,

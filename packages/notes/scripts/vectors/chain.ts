@@ -14,7 +14,7 @@ import {
 
 export const pool = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 export const token = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512';
-const funderPrivateKey = samplePrivateKey('funder');
+export const funderPrivateKey = samplePrivateKey('funder');
 export const funder = computeAddress(funderPrivateKey);
 export const employerId = '5b3f0c1e-6a7d-4c2b-9e8f-0a1b2c3d4e5f';
 
@@ -97,7 +97,12 @@ export function digests() {
 
 const domainType =
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)';
-function domainSeparator(name: string, version: string, chainId: number, at: string): string {
+export function domainSeparator(
+  name: string,
+  version: string,
+  chainId: number,
+  at: string,
+): string {
   return keccak(
     encode(
       ['bytes32', 'bytes32', 'bytes32', 'uint256', 'address'],
@@ -107,7 +112,13 @@ function domainSeparator(name: string, version: string, chainId: number, at: str
 }
 
 /** Structs whose members are all 32-byte words: their encoding is the ABI's. */
-function typed(separator: string, type: string, types: string[], values: unknown[]) {
+export function typed(
+  separator: string,
+  type: string,
+  types: string[],
+  values: unknown[],
+  privateKey = funderPrivateKey,
+) {
   const typeHash = keccakText(type);
   const structHash = keccak(encode(['bytes32', ...types], [typeHash, ...values]));
   const digest = keccak(bytesOf(concat(['0x1901', separator, structHash])));
@@ -117,7 +128,7 @@ function typed(separator: string, type: string, types: string[], values: unknown
     domainSeparator: separator,
     structHash,
     digest,
-    signature: new SigningKey(funderPrivateKey).sign(digest).serialized,
+    signature: new SigningKey(privateKey).sign(digest).serialized,
   };
 }
 

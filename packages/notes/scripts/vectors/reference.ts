@@ -5,7 +5,7 @@
  * @module
  */
 import { createCipheriv, createHash, hkdfSync } from 'node:crypto';
-import { Base8, mulPointEscalar, packPoint, subOrder } from '@zk-kit/baby-jubjub';
+import { Base8, mulPointEscalar, packPoint, subOrder, unpackPoint } from '@zk-kit/baby-jubjub';
 import { keccak256, SigningKey, toUtf8Bytes } from 'ethers';
 import { poseidon1, poseidon2, poseidon3, poseidon4, poseidon5, poseidon6 } from 'poseidon-lite';
 
@@ -110,7 +110,7 @@ export function walletIdOf({ x, y }: Point): bigint {
 }
 
 /** scalar · point on Baby Jubjub. */
-function times(point: readonly [bigint, bigint], scalar: bigint): Point {
+export function times(point: readonly [bigint, bigint], scalar: bigint): Point {
   const [x, y] = mulPointEscalar([point[0], point[1]], scalar);
   return { x, y };
 }
@@ -121,6 +121,15 @@ export function timesBase(scalar: bigint): Point {
 /** 32 bytes, y little-endian with the sign of x in the top bit. */
 export function pack({ x, y }: Point): string {
   return hex(wordBytes(packPoint([x, y])).reverse());
+}
+
+/** The point of a packed key. */
+export function unpack(packed: string): [bigint, bigint] {
+  const point = unpackPoint(integerOf(bytesOf(packed).reverse()));
+  if (point === null) {
+    throw new RangeError('not a point');
+  }
+  return [BigInt(point[0]), BigInt(point[1])];
 }
 
 function rotate(value: number, by: number): number {

@@ -101,7 +101,7 @@ type Example = {
   changeKey: 'same' | 'other';
 };
 
-function exampleSpend(example: Example) {
+export function exampleSpend(example: Example) {
   const { name, circuit } = example;
   const [inputs, outputs] = shapes[circuit];
   const privateKey = samplePrivateKey(`spender ${name}`);

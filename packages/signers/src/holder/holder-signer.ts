@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Curve, EncryptionPublicKey, Hex, Secret } from '@pool/core';
+import type { Curve, DisclosureContent, EncryptionPublicKey, Hex, Secret } from '@pool/core';
 import type { SpendOperation, SpendSignature } from '@pool/notes';
 import type { SignInPayload } from '../requests.ts';
 
@@ -48,4 +48,11 @@ export type HolderSigner = {
    * @throws PoolError `holder_signer_refused`; `holder_unsupported` on ed25519, which has no spend circuit
    */
   signSpend(operation: SpendOperation, salt: Uint8Array): Promise<SpendSignature>;
+  /**
+   * Signs a disclosure of payments that W received, or that W made from its notes (docs/disclosure.md).
+   * @param content - the document without its signature; the adapter checks it and computes what is signed
+   * @returns 65 bytes r ‖ s ‖ v: low s, v 27 or 28, recovered to W
+   * @throws PoolError `holder_signer_refused`; `holder_unsupported` on ed25519
+   */
+  signDisclosure(content: DisclosureContent): Promise<Hex>;
 };

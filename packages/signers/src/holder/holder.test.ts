@@ -4,12 +4,14 @@ import { inspect } from 'node:util';
 import {
   bigintToHex32,
   chainFamilies,
+  disclosureSchema,
   hexToBigint,
   hexToBytes,
   parseEncryptionPublicKey,
   parseEvmAddress,
   parseField,
   parseHex32,
+  parseWire,
   recoverWalletPub,
   Secret,
   spendCircuits,
@@ -22,6 +24,7 @@ import {
 } from '@pool/notes';
 import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
+import disclosures from '../../../../vectors/disclosure.json' with { type: 'json' };
 import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
 import spends from '../../../../vectors/spend.json' with { type: 'json' };
 import vectors from '../../../../vectors/viewing-key.json' with { type: 'json' };
@@ -192,6 +195,18 @@ describe('local-ed25519', () => {
     });
   });
 
+  it('refuses to disclose, and says why', async () => {
+    const { signature: _, ...content } = parseWire(
+      disclosureSchema,
+      disclosures.disclosures[2]?.document,
+      'vector',
+    );
+    await expect(ed25519Of(`0x${'42'.repeat(32)}`).signDisclosure(content)).rejects.toMatchObject({
+      code: 'holder_unsupported',
+      message: expect.stringContaining('no pool on Solana or Stellar'),
+    });
+  });
+
   it('refuses to sign in, and says why', async () => {
     const signer = ed25519Of(`0x${'42'.repeat(32)}`);
     await expect(
@@ -246,6 +261,7 @@ describe('the keys of a holder', () => {
         'curve',
         'deterministic',
         'name',
+        'signDisclosure',
         'signIn',
         'signSpend',
         'signViewingKeyText',

@@ -35,6 +35,12 @@ export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptio
         'a spend is authorised by a secp256k1 signature, and this repository has no pool on Solana or Stellar; an ed25519 holder cannot spend',
       );
     },
+    async signDisclosure() {
+      throw new PoolError(
+        'holder_unsupported',
+        'a disclosure is signed by a secp256k1 wallet, and this repository has no pool on Solana or Stellar; an ed25519 holder has no payments to disclose',
+      );
+    },
     async signViewingKeyText(domain) {
       // Wallets of these chains sign the bytes of a text as they are, without the prefix of EIP-191.
       const text = new TextEncoder().encode(viewingKeyMessage(domain));

@@ -36,6 +36,7 @@ export function createLocalKeyHolder(options: LocalKeyHolderOptions): HolderSign
       // v adds nothing to r and s.
       return new Secret(hexToBytes(signature, 65).subarray(0, 64));
     },
+    signDisclosure: (content) => sign('disclosure', { kind: 'disclosure', payload: { content } }),
     async signSpend(operation, salt) {
       return parseSpendSignature(
         await sign('spend', { kind: 'spend', payload: { operation, salt } }),

@@ -1,0 +1,232 @@
+/**
+ * A disclosure (docs/disclosure.md): a signed document by which the payer or the payee proves payments to an auditor, without the
+ * viewing key. This file has its layout and what is signed. Checked in `@pool/notes`. Vectors: vectors/disclosure.json.
+ *
+ * @module
+ */
+import * as v from 'valibot';
+import { isAmountString } from './amount.ts';
+import { canonicalDigest } from './canonical-json.ts';
+import { computeTypedDataDigest, type TypedData, type TypedField } from './eip712.ts';
+import { parseEvmAddress, tryParseEvmAddress } from './evm-address.ts';
+import { fieldModulus } from './field.ts';
+import { type Hex32, hexToBigint } from './hex.ts';
+import { findMemoProblem, maxMemoBytes } from './memo.ts';
+import {
+  amountSchema,
+  encryptionPublicKeySchema,
+  evidenceSchema,
+  hex32Schema,
+  hexSchema,
+  unixSecondsSchema,
+  walletPubSchema,
+} from './schema.ts';
+
+// One address has one spelling here: another spelling of a signed document would be another document.
+const checksumAddressSchema = v.pipe(
+  v.string(),
+  v.length(42),
+  v.check((value) => tryParseEvmAddress(value) === value),
+  v.transform((value) => parseEvmAddress(value)),
+);
+
+// It stays text, because the text is signed.
+const fieldSchema = v.pipe(
+  hex32Schema,
+  v.check((value) => hexToBigint(value) < fieldModulus),
+);
+
+const amountOrZeroSchema = v.pipe(
+  v.string(),
+  v.maxLength(39),
+  v.check((value) => value === '0' || isAmountString(value)),
+);
+
+/** The memo of a note, and the secret that decrypts exactly this sealed note. */
+const memoSchema = v.strictObject({
+  text: v.pipe(
+    v.nullable(v.pipe(v.string(), v.maxBytes(maxMemoBytes))),
+    v.description('The memo; null if the sealed note has none that can be read.'),
+  ),
+  proof: v.pipe(
+    v.picklist(['ephemeral-scalar', 'message-key']),
+    v.description('What `secret` is. A payer shows the ephemeral scalar, a payee the message key.'),
+  ),
+  secret: v.pipe(
+    hexSchema(32),
+    v.description('32 bytes, big-endian. It decrypts this sealed note and no other.'),
+  ),
+});
+
+const paymentSchema = v.strictObject({
+  slot: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.maxValue(255),
+    v.description('Position of the note among the commitments of the event.'),
+  ),
+  commitment: v.pipe(fieldSchema, v.description('The commitment at that position.')),
+  amount: amountSchema,
+  nonce: v.pipe(fieldSchema, v.description('Nonce of the note.')),
+  walletPub: v.pipe(walletPubSchema, v.description('W of the payee.')),
+  encryptionPublicKey: v.pipe(
+    encryptionPublicKeySchema,
+    v.description('P that the note is sealed to.'),
+  ),
+  evidence: v.optional(evidenceSchema),
+  memo: v.optional(memoSchema),
+});
+
+const fundingSchema = v.strictObject({
+  funder: v.pipe(checksumAddressSchema, v.description('EVM address that paid the batch.')),
+  batchNonce: v.pipe(fieldSchema, v.description('Nonce of the batch, as the funder signed it.')),
+});
+
+const changeSchema = v.strictObject({
+  amount: v.pipe(amountOrZeroSchema, v.description('Amount of the change, 0 to 2^128-1.')),
+  nonce: v.pipe(fieldSchema, v.description('Nonce of the change.')),
+  walletPub: v.pipe(walletPubSchema, v.description('W of the spender.')),
+  encryptionPublicKey: v.pipe(
+    encryptionPublicKeySchema,
+    v.description('P that the change is sealed to.'),
+  ),
+});
+
+const insertionEntries = {
+  txHash: v.pipe(hex32Schema, v.description('Hash of the transaction.')),
+  index: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.maxValue(2 ** 48),
+    v.description('Index of the event’s root in the note tree.'),
+  ),
+  sealedNotes: v.optional(
+    v.pipe(
+      v.array(hexSchema(209)),
+      v.maxLength(256),
+      v.description('All sealed notes of the event, in slot order. Required for a memo.'),
+    ),
+  ),
+  payments: v.pipe(v.array(paymentSchema), v.minLength(1), v.maxLength(256)),
+};
+
+const insertionSchema = v.variant('kind', [
+  v.strictObject({
+    kind: v.literal('batch'),
+    ...insertionEntries,
+    funding: v.optional(fundingSchema),
+  }),
+  v.strictObject({
+    kind: v.literal('spend'),
+    ...insertionEntries,
+    change: v.optional(changeSchema),
+  }),
+]);
+
+const contentEntries = {
+  version: v.pipe(v.literal(1), v.description('Version of this document’s layout.')),
+  kind: v.pipe(v.literal('disclosure'), v.description('What the document is.')),
+  chainId: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.description('EIP-155 chain id.')),
+  pool: v.pipe(checksumAddressSchema, v.description('Address of the ShieldedPool contract.')),
+  token: v.pipe(checksumAddressSchema, v.description('Address of the token contract.')),
+  role: v.pipe(
+    v.picklist(['payer', 'payee']),
+    v.description('Part that the discloser has in every payment of the document.'),
+  ),
+  discloser: v.pipe(
+    checksumAddressSchema,
+    v.description('Address that signs: of the funder, or of W.'),
+  ),
+  purpose: v.pipe(
+    v.string(),
+    v.minLength(1),
+    v.check((value) => findMemoProblem(value) === undefined),
+    v.description('What the document may be used for: one line, at most 111 bytes of UTF-8.'),
+  ),
+  challenge: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[!-~]{16,128}$/),
+      v.description('Text of the verifier for whom the document is made.'),
+    ),
+  ),
+  issuedAt: v.pipe(unixSecondsSchema, v.description('Unix seconds.')),
+  expiresAt: v.pipe(
+    unixSecondsSchema,
+    v.description('Unix seconds after which the document proves nothing.'),
+  ),
+  insertions: v.pipe(
+    v.array(insertionSchema),
+    v.minLength(1),
+    v.maxLength(1000),
+    v.description('Batches and spends that contain the payments.'),
+  ),
+};
+
+/** Everything that is signed. Confidential: it contains amounts, payees and the secrets of the disclosed memos. */
+export const disclosureContentSchema = v.strictObject(contentEntries);
+export type DisclosureContent = v.InferOutput<typeof disclosureContentSchema>;
+
+/** The signed document. Confidential. */
+export const disclosureSchema = v.strictObject({
+  ...contentEntries,
+  signature: v.pipe(
+    hexSchema(65),
+    v.description('The discloser’s EIP-712 signature: r ‖ s ‖ v, low s, v 27 or 28.'),
+  ),
+});
+export type Disclosure = v.InferOutput<typeof disclosureSchema>;
+
+/** One batch or one spend of a disclosure. */
+export type DisclosedInsertion = DisclosureContent['insertions'][number];
+/** One payment of a disclosure. */
+export type DisclosedPayment = DisclosedInsertion['payments'][number];
+
+/** SHA-256 of the canonical JSON (RFC 8785) of a disclosure without its signature. */
+export function computeDisclosureDigest(content: DisclosureContent): Hex32 {
+  return canonicalDigest(content);
+}
+
+export const disclosureTypes: Record<string, TypedField[]> = {
+  Disclosure: [
+    { name: 'role', type: 'string' },
+    { name: 'discloser', type: 'address' },
+    { name: 'token', type: 'address' },
+    { name: 'purpose', type: 'string' },
+    { name: 'challenge', type: 'string' },
+    { name: 'issuedAt', type: 'uint256' },
+    { name: 'expiresAt', type: 'uint256' },
+    { name: 'document', type: 'bytes32' },
+  ],
+};
+
+/**
+ * The typed data that the discloser signs. Its domain is not the one of the contract, so no contract accepts the signature. An
+ * absent challenge is the empty string.
+ */
+export function computeDisclosureData(content: DisclosureContent): TypedData {
+  const { chainId, pool, role, discloser, token, purpose, challenge, issuedAt, expiresAt } =
+    content;
+  return {
+    domain: { name: 'PoolDisclosure', version: '1', chainId, verifyingContract: pool },
+    types: disclosureTypes,
+    primaryType: 'Disclosure',
+    message: {
+      role,
+      discloser,
+      token,
+      purpose,
+      challenge: challenge ?? '',
+      issuedAt: BigInt(issuedAt),
+      expiresAt: BigInt(expiresAt),
+      document: computeDisclosureDigest(content),
+    },
+  };
+}
+
+/** The 32 bytes that the discloser signs. */
+export function computeDisclosureSigningDigest(content: DisclosureContent): Hex32 {
+  return computeTypedDataDigest(computeDisclosureData(content));
+}
