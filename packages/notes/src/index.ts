@@ -77,6 +77,7 @@ export { createNoteScanner, type NoteScanner } from './note-scanner.ts';
 export { type AddressedSealedNote, computeSealedNotesHash, type NoteSlot } from './note-slot.ts';
 export { computeChainHash, poseidon } from './poseidon.ts';
 export { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
+export { computeNullifiers } from './scan-nullifiers.ts';
 export { hashPoseidonMany } from './scan-poseidon.ts';
 export { type OpenedNote, openNote, sealedNoteBytes, sealNote } from './sealed-note.ts';
 export {

@@ -1,11 +1,13 @@
 /**
- * {@link scanNotes} with its own threads, for callers that have no kernels yet.
+ * {@link scanNotes} and the hashes around it with threads of their own, for callers that have no kernels.
  *
  * @module
  */
-import type { Field } from '@pool/core';
+import type { AssetId, Field } from '@pool/core';
 import { createKernels } from '@pool/kernels';
 import { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
+import { computeNullifiers } from './scan-nullifiers.ts';
+import { hashPoseidonMany } from './scan-poseidon.ts';
 
 export type NoteScanner = {
   /** Description of what it runs on, for people. */
@@ -22,6 +24,17 @@ export type NoteScanner = {
     },
     options?: Omit<ScanOptions, 'kernels'>,
   ) => AsyncGenerator<ScannedNote<Served>, void, undefined>;
+  /**
+   * The nullifier of each note, in the order given; see {@link computeNullifiers}. Secret until the notes are spent.
+   * @param input.viewingKey - v, secret
+   */
+  readonly computeNullifiers: (input: {
+    readonly notes: readonly { readonly assetId: AssetId; readonly nonce: Field }[];
+    readonly viewingKey: bigint;
+    readonly walletId: Field;
+  }) => Promise<readonly Field[]>;
+  /** H_2 of each pair: the nodes of a level of a tree. */
+  readonly hashPairs: (pairs: readonly (readonly [Field, Field])[]) => Promise<readonly Field[]>;
   /** Ends the threads and fails running scans. An idle scanner does not keep the process alive. */
   readonly close: () => Promise<void>;
 };
@@ -34,6 +47,8 @@ export async function createNoteScanner(
   return {
     detail: kernels.detail,
     scan: (input, scanOptions = {}) => scanNotes(input, { ...scanOptions, kernels }),
+    computeNullifiers: (input) => computeNullifiers(kernels, input),
+    hashPairs: (pairs) => hashPoseidonMany(kernels, pairs),
     close: () => kernels.close(),
   };
 }
