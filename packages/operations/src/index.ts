@@ -5,6 +5,7 @@
  */
 
 export { createEvmChain, type EvmChain } from './adapters/evm-chain.ts';
+export { createEvmHistory, type EvmHistory } from './adapters/evm-history.ts';
 export { createEvmSpendChain, type EvmSpendChain } from './adapters/evm-spend-chain.ts';
 export { createFunder } from './adapters/funder.ts';
 export { createProverPort, createSpendProverPort } from './adapters/prover-port.ts';
@@ -122,4 +123,27 @@ export type {
   SpentTransaction,
 } from './spend/spend-ports.ts';
 export { holdsInputs, isOpen, type SpendState } from './spend/spend-state.ts';
+export {
+  createHolderSync,
+  type HolderSync,
+  type HolderSyncDeps,
+  type ProvableNote,
+  rewindStore,
+} from './sync/holder-sync.ts';
+export type { HolderBalance } from './sync/own-notes.ts';
+export type {
+  BlockMark,
+  DeliveredNote,
+  DeliveryPort,
+  HistoryLeaf,
+  HistoryPort,
+  NoteKernels,
+  NoteStore,
+  OwnNote,
+  StoredLeaf,
+  StoredSpend,
+  SyncIdentity,
+  SyncProgress,
+} from './sync/ports.ts';
+export type { SyncAsset } from './sync/read-deliveries.ts';
 export { withinTime } from './within-time.ts';

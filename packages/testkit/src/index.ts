@@ -14,6 +14,7 @@ export {
   fakeEvidenceDomain,
   signFakeEvidence,
 } from './fake-holder.ts';
+export { createFakeNotePool, type FakeNote, type FakeNotePool } from './fake-note-pool.ts';
 export {
   createFakeGate,
   createFakePlatform,

@@ -22,4 +22,53 @@ export const holderErrors = {
     meaning:
       'The viewing key does not give the encryption key of DISBURSE_HOLDER_ENCRYPTION_PUBKEY. Restore the viewing key of the enrolled P, or correct the variable.',
   },
+  holder_unavailable: {
+    status: 503,
+    meaning:
+      "The agent cannot use its holder: the signer's key, the viewing key or chains.json is missing or wrong. Correct what the message names and restart the agent.",
+  },
+  role_token_missing: {
+    status: 503,
+    meaning:
+      'The API key of this role is not configured, so its route and command do not work. Set the variable that the message names and restart the agent.',
+  },
+  role_token_refused: {
+    status: 503,
+    meaning:
+      "The platform refuses the agent's own API key of this role. Mint a new key with the holder's wallet and set the variable that the message names.",
+  },
+  unknown_token: {
+    exit: 2,
+    status: 400,
+    meaning:
+      'The token is not a symbol configured for the chain. Use a symbol of chains.json; an address is never accepted.',
+  },
+  note_history_changed: {
+    status: 503,
+    meaning:
+      'The chain replaced a block that was final. Check the RPC, then run `disburse-agent rescan`.',
+  },
+  note_history_incomplete: {
+    status: 503,
+    retry: true,
+    meaning:
+      "The RPC served events that do not give the pool's root. The call can succeed later; if it repeats, use another RPC.",
+  },
+  note_cache_damaged: {
+    status: 503,
+    retry: true,
+    meaning:
+      "The holder's note cache is damaged. The agent makes it again from chain and platform; the call can succeed later.",
+  },
+  note_cache_changed: {
+    status: 503,
+    retry: true,
+    meaning:
+      "Another process wrote the holder's note cache. The agent opens it again; the call can succeed later.",
+  },
+  note_cache_unavailable: {
+    status: 503,
+    meaning:
+      "The holder's note cache cannot be opened. Check the agent directory's permissions and space.",
+  },
 } as const satisfies ErrorEntries;

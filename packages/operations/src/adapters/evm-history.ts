@@ -1,0 +1,68 @@
+/**
+ * The history of a pool on an EVM chain, through the agent's own RPC.
+ *
+ * @module
+ */
+import {
+  askChain,
+  assertChainId,
+  createEvmProvider,
+  createPoolReader,
+  type PoolLeaf,
+} from '@pool/contracts';
+import { type EvmChainSettings, parseField } from '@pool/core';
+import type { HistoryLeaf, HistoryPort } from '../sync/ports.ts';
+
+/** Time limit of one RPC call. The events of a window can be many. */
+const rpcTimeoutMs = 30_000;
+
+export type EvmHistory = HistoryPort & {
+  /** Frees the connection. */
+  close(): void;
+};
+
+/** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
+export function createEvmHistory(settings: EvmChainSettings): EvmHistory {
+  const provider = createEvmProvider(settings, rpcTimeoutMs);
+  const pool = createPoolReader(provider, settings);
+  let chainIdCheck: Promise<void> | undefined;
+
+  async function call<T>(work: () => Promise<T>): Promise<T> {
+    return await askChain(async () => {
+      chainIdCheck ??= assertChainId(provider, settings);
+      await chainIdCheck.catch((error: unknown) => {
+        chainIdCheck = undefined;
+        throw error;
+      });
+      return await work();
+    });
+  }
+
+  return {
+    fetchFinalBlock: () =>
+      call(async () => {
+        const { number, hash } = await pool.fetchFinalBlock();
+        return { number, hash };
+      }),
+    fetchBlockHash: (blockNumber) => call(() => pool.fetchBlockHash(blockNumber)),
+    fetchLeaves: (fromBlock, toBlock) =>
+      call(async () => (await pool.fetchPoolLeaves(fromBlock, toBlock)).map(readLeaf)),
+    fetchNoteRoot: (blockNumber) =>
+      call(async () => parseField(await pool.fetchNoteRoot(blockNumber))),
+    close: () => provider.destroy(),
+  };
+}
+
+/** The inputs of a spend are in its event; a batch has none. */
+function readLeaf(leaf: PoolLeaf): HistoryLeaf {
+  const { leafIndex, batchRoot, newRoot, commitments, txHash, blockNumber } = leaf;
+  return {
+    leafIndex,
+    root: parseField(batchRoot),
+    newRoot: parseField(newRoot),
+    commitments,
+    nullifiers: leaf.kind === 'spend' ? leaf.nullifiers : [],
+    txHash,
+    blockNumber,
+  };
+}

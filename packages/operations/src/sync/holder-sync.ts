@@ -1,0 +1,216 @@
+/**
+ * One holder's notes in one pool: brings the store up to the newest final block, and answers from it. Reading the chain and scanning
+ * run side by side. Both write checkpoints, so a sync continues where an earlier one was interrupted.
+ *
+ * @module
+ */
+import { type AssetId, assertField, bytesToBigint, type Field, PoolError } from '@pool/core';
+import { computeNotePath, type NotePath } from '@pool/notes';
+import { createNoteTree, type NoteTree } from './note-tree.ts';
+import { computeBalance, createOwnNotes, type HolderBalance, type OwnNotes } from './own-notes.ts';
+import type {
+  BlockMark,
+  DeliveryPort,
+  HistoryPort,
+  NoteKernels,
+  NoteStore,
+  OwnNote,
+  SyncProgress,
+} from './ports.ts';
+import { readDeliveries, type SyncAsset } from './read-deliveries.ts';
+import { readHistory } from './read-history.ts';
+
+export type HolderSyncDeps = {
+  readonly history: HistoryPort;
+  readonly deliveries: DeliveryPort;
+  readonly kernels: NoteKernels;
+  /** Open. The caller closes it. */
+  readonly store: NoteStore;
+  readonly deployedAtBlock: number;
+  /** v, secret. */
+  readonly viewingKey: bigint;
+  readonly walletId: Field;
+};
+
+/** A note with what a spend proves of it. Confidential. */
+export type ProvableNote = {
+  readonly path: NotePath;
+  /** Root that the path gives. It is the pool's own as of `block`, unless its tree is full. */
+  readonly noteRoot: Field;
+  readonly block: BlockMark | undefined;
+};
+
+export type HolderSync = {
+  /**
+   * Reads what is new. One call at a time.
+   * @throws PoolError `note_history_changed`, `note_history_incomplete` (retryable), `chain_unreachable` (retryable),
+   *   `platform_invalid_response`, and the errors of the ports. What was read before the error is kept
+   */
+  sync(asset: SyncAsset): Promise<void>;
+  /** As of the last sync. */
+  computeBalance(assetId: AssetId): HolderBalance;
+  /** Unspent notes as of the last sync, in the order of the tree. */
+  listSpendable(assetId: AssetId): readonly OwnNote[];
+  /**
+   * The path of a note to the newest final root of its tree.
+   * @throws PoolError `unknown_leaf`, `invalid_path`; errors of the kernels
+   */
+  computePath(note: OwnNote): Promise<ProvableNote>;
+  progress(): SyncProgress;
+};
+
+/**
+ * Makes the next sync read the chain again from a block on, and the platform's listing from its beginning. Open a new
+ * {@link HolderSync} afterwards.
+ * @param fromBlock - undefined: from the pool's deployment
+ * @throws PoolError `chain_unreachable` (retryable); the errors of {@link NoteStore}
+ */
+export async function rewindStore(
+  store: NoteStore,
+  history: HistoryPort,
+  fromBlock: number | undefined,
+): Promise<void> {
+  const { block } = store;
+  if (fromBlock === undefined || fromBlock <= 0 || block === undefined) {
+    store.rewind(undefined);
+    return;
+  }
+  if (fromBlock > block.number) {
+    // Nothing of the chain is read again: only the listing.
+    store.rewind(block);
+    return;
+  }
+  const number = fromBlock - 1;
+  const hash = await history.fetchBlockHash(number);
+  if (hash === undefined) {
+    throw new PoolError('chain_unreachable', 'the RPC does not serve an earlier block; try again');
+  }
+  store.rewind({ number, hash });
+}
+
+export function createHolderSync(deps: HolderSyncDeps): HolderSync {
+  const { store, kernels } = deps;
+  const notes = createOwnNotes();
+  notes.add(store.readNotes());
+  markSpends(notes, store, 0);
+  let tree: Promise<NoteTree> | undefined;
+  let progress: SyncProgress = idleProgress;
+
+  /** Made when it is first needed: a balance without new leaves needs none. */
+  function findTree(): Promise<NoteTree> {
+    tree ??= buildTree();
+    return tree;
+  }
+
+  async function buildTree(): Promise<NoteTree> {
+    const built = createNoteTree(kernels);
+    await built.append(store.readRoots());
+    return built;
+  }
+
+  return {
+    async sync(asset) {
+      progress = { ...idleProgress, isRunning: true };
+      const leavesBefore = store.leafCount;
+      const sizeBefore = notes.size;
+      const leaves = createLeafGate(store);
+      const readChain = async (): Promise<void> => {
+        try {
+          await readHistory({
+            ...deps,
+            tree: findTree,
+            onBlocks: (read, total) => {
+              progress = { ...progress, blocks: { read, total } };
+              leaves.announce();
+            },
+          });
+          leaves.end();
+        } catch (error) {
+          // The tree may have leaves that were not stored.
+          tree = undefined;
+          leaves.fail(error);
+          throw error;
+        }
+      };
+      const readPlatform = (): Promise<void> =>
+        readDeliveries(asset, {
+          ...deps,
+          waitForLeaf: leaves.wait,
+          isKnown: notes.has,
+          onNotes: (processed, added) => {
+            notes.add(added);
+            progress = { ...progress, notes: progress.notes + processed };
+          },
+        });
+      try {
+        const outcomes = await Promise.allSettled([readChain(), readPlatform()]);
+        for (const outcome of outcomes) {
+          if (outcome.status === 'rejected') {
+            throw outcome.reason;
+          }
+        }
+      } finally {
+        // A note that was delivered late can be spent in a leaf that is long known.
+        markSpends(notes, store, notes.size > sizeBefore ? 0 : leavesBefore);
+        progress = { ...progress, isRunning: false };
+      }
+    },
+    computeBalance: (assetId) => computeBalance(notes.listSpendable(assetId)),
+    listSpendable: (assetId) => notes.listSpendable(assetId),
+    async computePath(note) {
+      const { path, root } = (await findTree()).findPath(note.leafIndex);
+      const { commitments } = store.readLeaf(note.leafIndex) ?? { commitments: new Uint8Array() };
+      const fields = Array.from({ length: commitments.length / 32 }, (_, slot) =>
+        assertField(bytesToBigint(commitments.subarray(32 * slot, 32 * (slot + 1)))),
+      );
+      return {
+        path: computeNotePath(fields, note.slot, path),
+        noteRoot: root,
+        block: store.block,
+      };
+    },
+    progress: () => progress,
+  };
+}
+
+const idleProgress: SyncProgress = { isRunning: false, blocks: { read: 0, total: 0 }, notes: 0 };
+
+function markSpends(notes: OwnNotes, store: NoteStore, fromLeaf: number): void {
+  for (const spend of store.listSpends(fromLeaf)) {
+    notes.markSpent(spend);
+  }
+}
+
+type LeafGate = {
+  readonly wait: (leafIndex: number) => Promise<number>;
+  announce(): void;
+  end(): void;
+  fail(error: unknown): void;
+};
+
+/** Lets the scan wait until the chain's leaves of its notes are stored. */
+function createLeafGate(store: NoteStore): LeafGate {
+  let change = Promise.withResolvers<void>();
+  change.promise.catch(() => undefined);
+  let hasEnded = false;
+  return {
+    async wait(leafIndex) {
+      while (!hasEnded && store.leafCount <= leafIndex) {
+        await change.promise;
+      }
+      return store.leafCount;
+    },
+    announce() {
+      change.resolve();
+      change = Promise.withResolvers<void>();
+      change.promise.catch(() => undefined);
+    },
+    end() {
+      hasEnded = true;
+      change.resolve();
+    },
+    fail(error) {
+      change.reject(error);
+    },
+  };
+}
