@@ -9,7 +9,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type CircuitName, openProductionKeys, type ProductionKeys } from '@pool/circuits';
-import { deriveTraceId } from '@pool/core';
+import { deriveTraceId, PoolError } from '@pool/core';
 import type { LogFields, Shell, ShellLog } from '@pool/http-server';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
@@ -35,9 +35,12 @@ import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
 import type { AgentLog } from './services/agent-log.ts';
 import { type AgentParts, createParts, systemClock } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
+import { openHolder } from './services/holder.ts';
+import { createHolderNotes, type HolderNotes } from './services/holder-notes.ts';
 import { createJobProgress } from './services/job-progress.ts';
 import { createReadiness } from './services/readiness.ts';
 import { startRetention } from './services/retention.ts';
+import { createDeliveries } from './services/served-notes.ts';
 import { createTenancy, withTenancy } from './services/tenancy.ts';
 import { startTenant, type Tenant } from './services/tenant.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
@@ -122,6 +125,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     ...{ store, days: config.retentionDays, log },
     nowMs: systemClock.nowMs,
   });
+  const holderNotes = createConfiguredNotes(config, parts, tenant, log);
   const limiter = createCredentialLimiter(config.rateLimit, () => performance.now());
   const startedAtMs = systemClock.nowMs();
   const app = createApp({
@@ -173,6 +177,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     cancel: (key) => runner?.cancel(key),
     stopping: stopping.signal,
     onFaultPoint,
+    holderNotes,
   });
 
   return {
@@ -186,12 +191,42 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       await ended;
       await runner?.stop();
       await prover.close();
+      await holderNotes.close();
       parts.close();
       pins.close();
       paidKeys.close();
       await store.close();
     },
   };
+}
+
+/** Opens nothing: holder, cache and threads are made at the first request of a holder. */
+function createConfiguredNotes(
+  config: Config,
+  parts: AgentParts,
+  tenant: Pick<Tenant, 'current'>,
+  log: AgentLog,
+): HolderNotes {
+  const { platformUrl, chainsFile, holder } = config;
+  const findChainKey = (): string => config.chain ?? tenant.current().chain;
+  return createHolderNotes({
+    home: config.jobStore === 'memory:' ? undefined : config.home,
+    log,
+    openHolder: () => openHolder({ chain: findChainKey(), chainsFile, holder }),
+    findChain: () => {
+      const key = findChainKey();
+      const context = parts.contexts.get(key);
+      if (context === undefined) {
+        throw new PoolError(
+          'invalid-chain',
+          `the holder's chain ${key} is not in chains.json, or has no pool; set DISBURSE_CHAIN to a chain with a pool`,
+        );
+      }
+      return context;
+    },
+    createDeliveries: (chain) =>
+      createDeliveries({ platformUrl, balanceToken: holder.balanceToken, chain }),
+  });
 }
 
 function readUsage(startedAtMs: number): ProcessUsage {

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import type { BalanceOptions, RescanOptions } from './commands/balance-command.ts';
 import type { IdentityOptions } from './commands/identity-command.ts';
 import type { OnboardOptions } from './commands/onboard-command.ts';
 import type { ViewingKeyOptions } from './commands/viewing-key-command.ts';
@@ -24,6 +25,35 @@ export function addHolderCommands(
     .action(async (options: IdentityOptions) => {
       const { printIdentity } = await import('./commands/identity-command.ts');
       setCode(await printIdentity(options, output));
+    });
+
+  const token = (): Option =>
+    new Option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC');
+  program
+    .command('balance')
+    .description(
+      'Print what the holder can spend, through the agent on this machine. Uses DISBURSE_BALANCE_TOKEN.',
+    )
+    .addOption(token())
+    .option('--json', 'print one JSON document')
+    .addOption(envFile())
+    .action(async (options: BalanceOptions) => {
+      const { runBalance } = await import('./commands/balance-command.ts');
+      setCode(await runBalance(options, output));
+    });
+
+  program
+    .command('rescan')
+    .description(
+      "Make the agent read the pool's events and the platform's notes again, then print the balance. Moves no money.",
+    )
+    .option('--from <block>', 'read the chain from this block on; default: from the deployment')
+    .addOption(token())
+    .option('--json', 'print one JSON document')
+    .addOption(envFile())
+    .action(async (options: RescanOptions) => {
+      const { runRescan } = await import('./commands/balance-command.ts');
+      setCode(await runRescan(options, output));
     });
 
   program

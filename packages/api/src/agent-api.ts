@@ -1,17 +1,19 @@
 /**
- * The agent's own routes: submit, validate and read a disbursement, readiness, liveness, metrics.
+ * The agent's own routes: submit, validate and read a disbursement, the holder's balance, readiness, liveness, metrics.
  *
  * @module
  */
 
 import {
   allowanceStateSchema,
+  chainKeySchema,
   disbursementErrorCodes,
   disbursementJobSchema,
   disbursementResultSchema,
   disburseRequestSchema,
   edgeTokenRefused,
   platformInvalidResponse,
+  tokenSymbolSchema,
 } from '@pool/core';
 import * as v from 'valibot';
 import { agentExamples } from './agent-examples.ts';
@@ -171,6 +173,40 @@ const submittedJobSchema = v.pipe(
   v.description('The job of the Idempotency-Key, as its submission answers it.'),
 );
 
+const balanceSchema = v.pipe(
+  v.strictObject({
+    total: v.pipe(
+      v.string(),
+      v.regex(/^(?:0|[1-9][0-9]*)$/),
+      v.description(
+        'What the holder can spend, in base units: the sum of its notes that are final and unspent.',
+      ),
+    ),
+    symbol: v.pipe(tokenSymbolSchema, v.description('Symbol of the token, as asked for.')),
+    notes: v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.description(
+        'How many notes the total is spread across: the inputs of a spend of the whole balance.',
+      ),
+    ),
+    largestNote: v.pipe(
+      v.string(),
+      v.regex(/^(?:0|[1-9][0-9]*)$/),
+      v.description(
+        'Base units of the largest note: the largest spend that needs no consolidation of notes. `0`: there is no note.',
+      ),
+    ),
+    chain: v.pipe(
+      chainKeySchema,
+      v.description('Key of the chain of holder operations, for example `base`.'),
+    ),
+  }),
+  v.description('What the holder of this agent can spend of one token.'),
+);
+export type Balance = v.InferOutput<typeof balanceSchema>;
+
 const tooLarge = ['payload_too_large'] as const;
 const unauthorized = ['unauthorized'] as const;
 const forbidden = ['forbidden', 'forbidden_host'] as const;
@@ -305,6 +341,49 @@ export const agentRoutes = {
       503: [...unavailable, 'agent_stopping'],
     },
   }),
+  balance: defineRoute({
+    id: 'balance',
+    method: 'GET',
+    path: '/api/balance',
+    summary: 'What the holder can spend in one token',
+    description:
+      'Reads what is new on the chain and at the platform, then answers. It moves nothing and needs no GPU. The first call reads the ' +
+      'whole history of the pool and can take minutes: set the read time-out accordingly. A caller that disconnects can repeat the ' +
+      'request; the reading continues. The key must be one of the holder’s own wallet; the loopback token does not reach this route.',
+    auth: { scheme: 'holderKey', needs: 'holder.read' },
+    query: {
+      token: v.pipe(
+        v.string(),
+        v.minLength(1),
+        v.description(
+          'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
+        ),
+      ),
+    },
+    answers: { 200: { description: 'The balance.', schema: balanceSchema } },
+    errors: {
+      400: ['invalid_request', 'unknown_token', 'invalid-chain'],
+      401: unauthorized,
+      403: forbidden,
+      429: rateLimited,
+      503: [
+        ...unavailable,
+        'agent_stopping',
+        'employer_mismatch',
+        'tenancy_unreadable',
+        'holder_unavailable',
+        'role_token_missing',
+        'role_token_refused',
+        'chain_unreachable',
+        'wrong_chain',
+        'note_history_changed',
+        'note_history_incomplete',
+        'note_cache_damaged',
+        'note_cache_changed',
+        'note_cache_unavailable',
+      ],
+    },
+  }),
 } as const;
 
 export const agentApi: Api = {
@@ -320,6 +399,11 @@ export const agentApi: Api = {
       description:
         'An API key with the capability of the route, or the loopback token of this agent.',
     },
+    holderKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An API key of the holder’s own wallet, with the capability of the route.',
+    },
     metricsCredential: {
       type: 'http',
       scheme: 'bearer',
@@ -333,6 +417,7 @@ export const agentApi: Api = {
     DisbursementResult: disbursementResultSchema,
     ValidationReport: validationReportSchema,
     ReadinessReport: readinessReportSchema,
+    Balance: balanceSchema,
   },
   routes: Object.values(agentRoutes),
   examples: agentExamples,

@@ -138,4 +138,20 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
       404: { code: 'not_found', message: 'this agent has never seen that key' },
     },
   },
+  balance: {
+    parameters: { token: 'USDC' },
+    answers: {
+      200: {
+        total: '7000000000',
+        symbol: 'USDC',
+        notes: 2,
+        largestNote: '4000000000',
+        chain: 'base',
+      },
+      400: {
+        code: 'unknown_token',
+        message: 'token must be a symbol configured for chain base: EURC, USDC',
+      },
+    },
+  },
 };

@@ -35,7 +35,7 @@ export {
   verifySessionRequestSchema,
   verifySessionResponseSchema,
 } from './accounts.ts';
-export { agentApi, agentRoutes } from './agent-api.ts';
+export { agentApi, agentRoutes, type Balance } from './agent-api.ts';
 export {
   type BatchesResponse,
   type Bootstrap,

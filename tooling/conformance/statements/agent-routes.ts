@@ -8,11 +8,15 @@ import {
   agentErrors,
   agentReadiness,
   agentValidate,
+  balanceCommand,
+  balanceRoute,
+  balanceStack,
   cancellation,
   cancelled,
   changedConfiguration,
   deployment,
   edgeRoutes,
+  holderSync,
   paidElsewhere,
   realChain,
   relayerHealth,
@@ -269,11 +273,18 @@ export const healthRoutes = section('Health', [
   ],
 ]);
 
+const balanceLine = 'is printed by the command as one line, and quiet in a pipe';
+
 export const holderRoutes = section('Balance, transfer, send', [
   [
     'balance.route',
     '`GET /api/balance?token=` answers the amount that the holder can spend, and moves nothing.',
-    accountOperations,
+    shown(
+      balanceStack('is what the holder was paid, in whichever batch'),
+      balanceRoute(
+        'answers total, symbol, notes, largest note and chain, amounts as decimal strings',
+      ),
+    ),
   ],
   [
     'transfer.route',
@@ -335,22 +346,30 @@ export const holderRoutes = section('Balance, transfer, send', [
   [
     'balance.line',
     'The command prints total, symbol, count of notes, largest note and chain in one line.',
-    accountOperations,
+    shown(
+      balanceStack(balanceLine),
+      balanceCommand(
+        'prints total, symbol, number of notes, the largest and the chain in one line',
+      ),
+    ),
   ],
   [
     'balance.total',
     'The total is of the notes this holder can decrypt, in base units.',
-    accountOperations,
+    shown(
+      holderSync('sums the holder’s own notes over all batches and pages'),
+      balanceStack('is what the holder was paid, in whichever batch'),
+    ),
   ],
   [
     'balance.note-count',
     'The count of notes is that of the inputs which a spend of everything proves over.',
-    accountOperations,
+    shown(holderSync('counts no note that a final spend used up, and counts its change')),
   ],
   [
     'balance.largest-note',
     'The largest note bounds a spend that consolidates nothing first.',
-    accountOperations,
+    shown(holderSync('counts only the larger of two notes with one nullifier')),
   ],
   [
     'balance.served-by-p',
@@ -365,6 +384,6 @@ export const holderRoutes = section('Balance, transfer, send', [
   [
     'balance.other-p',
     'A holder with another P than the enrolled sees an empty balance.',
-    accountOperations,
+    shown(balanceStack('is empty for a viewing key whose P is not enrolled')),
   ],
 ]);

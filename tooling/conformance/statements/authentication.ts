@@ -9,6 +9,8 @@ import {
   agentHome,
   agentStart,
   authRoutes,
+  balanceRoute,
+  balanceStack,
   configRules,
   contractWallets,
   deployment,
@@ -85,7 +87,17 @@ export const capabilities = section('Capabilities', [
     'A `disburse` key reaches the disbursement routes.',
     shown(deployment(onlyItsKeys)),
   ],
-  ['capability.holder-read', 'A `holder.read` key reaches the balance.', accountOperations],
+  [
+    'capability.holder-read',
+    'A `holder.read` key reaches the balance.',
+    shown(
+      balanceStack('refuses other wallets, other capabilities and the loopback token'),
+      balanceRoute(
+        'does not admit %s',
+        'does not admit a holder.read key at the disbursement routes',
+      ),
+    ),
+  ],
   ['capability.holder-transfer', 'A `holder.transfer` key reaches transfers.', accountOperations],
   ['capability.holder-send', 'A `holder.send` key reaches sends.', accountOperations],
   [

@@ -1,6 +1,7 @@
 // The commands of `disburse-agent`.
 import { accountOperations, custody, section, shown } from '../statement.ts';
 import {
+  balanceStack,
   identityCommand,
   identityProcess,
   onboardedHolder,
@@ -64,7 +65,7 @@ export const commands = section('Commands of the agent', [
   [
     'command.balance',
     '`balance` prints the amount that can be spent, with `DISBURSE_BALANCE_TOKEN`.',
-    accountOperations,
+    shown(balanceStack('is printed by the command as one line, and quiet in a pipe')),
   ],
   ['command.transfer', '`transfer --to W --amount` pays one holder.', accountOperations],
   [

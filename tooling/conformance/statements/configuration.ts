@@ -5,12 +5,14 @@ import {
   agentChains,
   agentConfig,
   agentStart,
+  balanceRoute,
   canary,
   configFile,
   configReader,
   configRules,
   deployment,
   gateSource,
+  holderNotes,
   identityCommand,
   keyVerifier,
   onboarding,
@@ -158,7 +160,10 @@ export const variables = section('Variables', [
   [
     'variable.balance-token',
     '`DISBURSE_BALANCE_TOKEN`, a `holder.read` key, is required for the balance.',
-    accountOperations,
+    shown(
+      holderNotes('is not read without DISBURSE_BALANCE_TOKEN, which the message names'),
+      balanceRoute('answers 503 with the variable if the role’s own key is not configured'),
+    ),
   ],
   [
     'variable.transfer-token',

@@ -154,7 +154,8 @@ export function createClient(address: AgentAddress): AgentClient {
   return createAgentClient(urlOf(address), readLoopbackToken(address.home));
 }
 
-function urlOf(address: Pick<AgentAddress, 'host' | 'port'>): string {
+/** Base URL of the agent on this machine. */
+export function urlOf(address: Pick<AgentAddress, 'host' | 'port'>): string {
   const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host;
   const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
   return `http://${name}:${address.port}`;

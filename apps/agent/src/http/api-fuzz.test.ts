@@ -21,6 +21,9 @@ const notDescribed = new Set([
   'GET /docs',
   // For this agent's own command line, with the loopback token only.
   'GET /api/disburse/:key/trace',
+  // For this agent's own command line, with DISBURSE_BALANCE_TOKEN.
+  'GET /api/balance/progress',
+  'POST /api/balance/rescan',
 ]);
 
 describe('the agent and its document', () => {
@@ -47,7 +50,12 @@ describe('the agent and its document', () => {
   });
 
   /** Drives every operation with one credential. @returns the statuses, and the app */
-  async function fuzzWith(credential: string, runs: number, change?: (test: TestApp) => void) {
+  async function fuzzWith(
+    credential: string,
+    runs: number,
+    change?: (test: TestApp) => void,
+    holderKey = apiKey('reader'),
+  ) {
     const test = createTestApp();
     change?.(test);
     const { app, request, clock, holders } = test;
@@ -61,6 +69,7 @@ describe('the agent and its document', () => {
       },
       credentials: {
         agentCredential: { authorization: `Bearer ${credential}` },
+        holderKey: { authorization: `Bearer ${holderKey}` },
         metricsCredential: { authorization: `Bearer ${metricsToken}` },
       },
       known: {
@@ -73,7 +82,7 @@ describe('the agent and its document', () => {
         'Idempotency-Key': [key, `"${key}"`, 'fuzz-2', 'fuzz-3'],
       },
       bodies: { disburse: [request], validate: [request] },
-      secrets: [credential, metricsToken],
+      secrets: [credential, holderKey, metricsToken],
       maxBodyBytes: 4 * 1024 * 1024,
       runs,
     });
@@ -94,7 +103,9 @@ describe('the agent and its document', () => {
       expect([id, [...statuses].some((status) => status < 300)], seen.note).toEqual([id, true]);
       expect([id, statuses.has(403)], seen.note).toEqual([id, true]);
     }
-    expect(test.state.verifications > 0).toBe(credential !== loopbackToken);
+    expect(test.state.verifiedKeys.has(credential)).toBe(credential !== loopbackToken);
+    expect(seen.get('balance'), seen.note).toContain(400);
+    expect(new Set(test.state.balances)).toEqual(new Set(['USDC']));
   });
 
   it.each<[string, string, number, ((test: TestApp) => void)?]>([
@@ -127,6 +138,23 @@ describe('the agent and its document', () => {
     expect(await test.store.get(employerId, 'fuzz-1')).toBeUndefined();
   });
 
+  it.each([
+    ['the loopback token', loopbackToken, 403],
+    ['a key that may pay', apiKey('disburse'), 403],
+    ['a key that may transfer', apiKey('transfer'), 403],
+    ['a holder.read key of another wallet', apiKey('stranger'), 403],
+    ['a key that was never minted', apiKey('nobody'), 401],
+  ])('reads no balance for %s, for any request', async (_, credential, refusal) => {
+    const { seen, test } = await fuzzWith(apiKey('disburse'), 60, undefined, credential);
+    const statuses = seen.get('balance') ?? new Set();
+    expect(statuses, seen.note).toContain(refusal);
+    expect(
+      [...statuses].filter((status) => ![401, 403].includes(status)),
+      seen.note,
+    ).toEqual([]);
+    expect(test.state.balances).toEqual([]);
+  });
+
   it('answers requests above the limit as documented', async () => {
     const { app } = createTestApp({ rateLimit: 1 });
     const seen = await fuzzApi({
@@ -134,6 +162,7 @@ describe('the agent and its document', () => {
       send: async (path, init) => await app.request(`http://127.0.0.1${path}`, init),
       credentials: {
         agentCredential: { authorization: `Bearer ${loopbackToken}` },
+        holderKey: { authorization: `Bearer ${apiKey('reader')}` },
         metricsCredential: { authorization: `Bearer ${metricsToken}` },
       },
       known: {},
@@ -142,7 +171,7 @@ describe('the agent and its document', () => {
       maxBodyBytes: 4 * 1024 * 1024,
       runs: 30,
     });
-    for (const id of ['disburse', 'validate', 'getDisbursement', 'cancelDisbursement']) {
+    for (const { id } of agentApi.routes.filter(({ errors }) => 429 in errors)) {
       expect([id, seen.get(id)?.has(429)], seen.note).toEqual([id, true]);
     }
   });

@@ -1,6 +1,6 @@
 /**
  * The agent's HTTP routes (README.md, "HTTP"): submit, validate or cancel a disbursement, read its job, readiness, liveness,
- * metrics.
+ * metrics. The routes of the holder are in holder-routes.ts.
  *
  * @module
  */
@@ -39,12 +39,14 @@ import {
 } from '@pool/operations';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
+import type { HolderNotes } from '../services/holder-notes.ts';
 import type { JobProgress } from '../services/job-progress.ts';
 import { createJobTrace, type JobTrace } from '../services/job-trace.ts';
 import type { Readiness } from '../services/readiness.ts';
 import { answerReport } from './app-report.ts';
 import { authenticate, type BearerDeps, type Principal } from './bearer.ts';
 import { type CancelDeps, cancelJob } from './cancel-job.ts';
+import { addHolderRoutes } from './holder-routes.ts';
 import { authenticateMetrics, metricsContentType } from './metrics.ts';
 
 export type AppDeps = {
@@ -77,6 +79,7 @@ export type AppDeps = {
   readonly cancel: CancelDeps['cancel'];
   readonly stopping: CancelDeps['stopping'];
   readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
+  readonly holderNotes: HolderNotes;
 };
 
 /** Holds 10,000 recipients with memos. */
@@ -229,6 +232,8 @@ export function createApp(deps: AppDeps): Shell {
       ),
     );
   });
+
+  addHolderRoutes(app, deps.holderNotes, requireBearer);
 
   async function findJob(context: BearerContext): Promise<StoredJob> {
     const key = context.req.param('key') ?? '';

@@ -31,6 +31,7 @@ it('accepts no API key if the platform’s verify-key is not configured', async 
   const verifying = createDeps({ verify: () => Promise.resolve(key) });
   expect(await authenticate(`Bearer ${apiKey}`, 'disburse', verifying)).toEqual({
     kind: 'api-key',
+    address: '0x',
   });
 });
 

@@ -10,7 +10,10 @@ import { createRateLimiter, type RateLimiter } from '@pool/http-server';
 import { isSameSecret } from '../config/config.ts';
 import { hashOf, type KeyGate } from './key-gate.ts';
 
-export type Principal = { readonly kind: 'loopback' } | { readonly kind: 'api-key' };
+export type Principal =
+  | { readonly kind: 'loopback' }
+  /** @property address - of the wallet that minted the key */
+  | { readonly kind: 'api-key'; readonly address: string };
 
 export type BearerDeps = {
   readonly loopbackToken: Secret;
@@ -78,7 +81,7 @@ export async function authenticate(
     throw new PoolError('forbidden', 'this API key does not reach this route of this agent');
   }
   deps.limiter.admit(caller);
-  return { kind: 'api-key' };
+  return { kind: 'api-key', address: key.address };
 }
 
 function unauthorized(message: string): PoolError {

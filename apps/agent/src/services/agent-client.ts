@@ -61,16 +61,26 @@ const maxPauses = 30;
 
 const errorSchema = v.object({ code: v.string(), message: v.string() });
 
+/** Sends one request and checks its answer. Rejects with the agent's own code, `agent_unreachable` or `agent_invalid_response`. */
+export type AgentCaller = <TSchema extends v.GenericSchema>(
+  schema: TSchema,
+  path: string,
+  init?: RequestInit,
+  timeoutMs?: number,
+) => Promise<v.InferOutput<TSchema>>;
+
+const defaultTimeoutMs = 60_000;
+
 /** @param baseUrl - for example `http://127.0.0.1:8787` */
-export function createAgentClient(
+export function createAgentCaller(
   baseUrl: string,
   token: Secret,
   send: typeof fetch = fetch,
-): AgentClient {
+): AgentCaller {
   /** Waits on 429: a roster in hundreds of parts sends many requests at once. */
-  async function askAtPace(path: string, init: RequestInit): Promise<Response> {
+  async function askAtPace(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
     for (let pausesLeft = maxPauses; ; pausesLeft -= 1) {
-      const response = await ask(path, init);
+      const response = await ask(path, init, timeoutMs);
       if (response.status !== 429 || pausesLeft === 0) {
         return response;
       }
@@ -78,12 +88,12 @@ export function createAgentClient(
     }
   }
 
-  async function ask(path: string, init: RequestInit): Promise<Response> {
+  async function ask(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
     try {
       return await send(`${baseUrl}${path}`, {
         ...init,
         redirect: 'error',
-        signal: AbortSignal.timeout(60_000),
+        signal: AbortSignal.timeout(timeoutMs),
         headers: { ...init.headers, authorization: `Bearer ${token.reveal()}` },
       });
     } catch (cause) {
@@ -95,12 +105,8 @@ export function createAgentClient(
     }
   }
 
-  async function call<TSchema extends v.GenericSchema>(
-    schema: TSchema,
-    path: string,
-    init: RequestInit = {},
-  ): Promise<v.InferOutput<TSchema>> {
-    const response = await askAtPace(path, init);
+  return async (schema, path, init = {}, timeoutMs = defaultTimeoutMs) => {
+    const response = await askAtPace(path, init, timeoutMs);
     const body: unknown = await response.json().catch(() => undefined);
     const answer = v.safeParse(schema, body);
     if (response.ok && answer.success) {
@@ -118,8 +124,16 @@ export function createAgentClient(
       'agent_invalid_response',
       `the answer of ${baseUrl} is incomplete or not that of an agent of this version`,
     );
-  }
+  };
+}
 
+/** @param baseUrl - for example `http://127.0.0.1:8787` */
+export function createAgentClient(
+  baseUrl: string,
+  token: Secret,
+  send: typeof fetch = fetch,
+): AgentClient {
+  const call = createAgentCaller(baseUrl, token, send);
   const pathOf = (key: string): string => `/api/disburse/${encodeURIComponent(key)}`;
   const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
     method: 'POST',

@@ -96,7 +96,8 @@ export const insufficientAllowanceLine = 'allowance: insufficient at the pre-pro
 export const allowanceNote =
   '  (no action needed: the agent grants exactly what the payment needs)';
 
-function drawBar(fraction: number): string {
+/** @param fraction - 0 … 1 */
+export function drawBar(fraction: number): string {
   const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
   return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}] ${Math.floor(fraction * 100)} %`;
 }

@@ -37,12 +37,6 @@ export const holderErrors = {
     meaning:
       "The platform refuses the agent's own API key of this role. Mint a new key with the holder's wallet and set the variable that the message names.",
   },
-  unknown_token: {
-    exit: 2,
-    status: 400,
-    meaning:
-      'The token is not a symbol configured for the chain. Use a symbol of chains.json; an address is never accepted.',
-  },
   note_history_changed: {
     status: 503,
     meaning:

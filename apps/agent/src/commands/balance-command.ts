@@ -1,0 +1,94 @@
+/**
+ * `disburse-agent balance` and `disburse-agent rescan`: ask the agent on this machine what its holder can spend, and make it read the
+ * pool again. Both call the agent with `DISBURSE_BALANCE_TOKEN`.
+ *
+ * @module
+ */
+import type { Balance } from '@pool/api';
+import { PoolError } from '@pool/core';
+import { readAgentAddress, readConfig } from '../config/config.ts';
+import { createHolderClient, type HolderClient } from '../services/holder-client.ts';
+import { createTokenMissing } from '../services/served-notes.ts';
+import type { Output } from '../terminal/command-output.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { createSyncView } from '../terminal/sync-view.ts';
+import { urlOf } from './disburse-command.ts';
+
+export type BalanceOptions = {
+  readonly token?: string;
+  readonly json?: boolean;
+  readonly envFile?: string;
+};
+
+export type RescanOptions = BalanceOptions & { readonly from?: string };
+
+const pollMs = 500;
+
+/** @returns the exit code */
+export async function runBalance(options: BalanceOptions, output: Output): Promise<number> {
+  const { client, token } = openClient(options);
+  return await showBalance(client, (at) => at.balance(token), options, output);
+}
+
+/** @returns the exit code */
+export async function runRescan(options: RescanOptions, output: Output): Promise<number> {
+  const fromBlock = parseFrom(options.from);
+  const { client, token } = openClient(options);
+  return await showBalance(client, (at) => at.rescan(token, fromBlock), options, output);
+}
+
+/** Shows the progress of the agent's sync until the answer comes. @param ask - the request */
+export async function showBalance(
+  client: HolderClient,
+  ask: (client: HolderClient) => Promise<Balance>,
+  { json }: Pick<BalanceOptions, 'json'>,
+  { out, terminal }: Output,
+): Promise<number> {
+  const view = createSyncView(terminal, () => performance.now());
+  const timer = terminal.isTty
+    ? setInterval(() => {
+        // The answer itself reports what is wrong.
+        client.progress().then(view.show, () => undefined);
+      }, pollMs)
+    : undefined;
+  try {
+    const balance = await ask(client);
+    clearInterval(timer);
+    view.end();
+    out(json === true ? JSON.stringify(balance, null, 2) : formatBalance(balance));
+    return exitCodes.ok;
+  } finally {
+    clearInterval(timer);
+    view.end();
+  }
+}
+
+/** The report of one line, amounts in base units. */
+export function formatBalance({ total, symbol, notes, largestNote, chain }: Balance): string {
+  return `${total} ${symbol} (${notes} note(s), largest ${largestNote}) on ${chain}`;
+}
+
+/** @throws PoolError `invalid_configuration`, `role_token_missing` */
+function openClient(options: BalanceOptions): {
+  readonly client: HolderClient;
+  readonly token: string;
+} {
+  const { holder } = readConfig(options.envFile);
+  if (holder.balanceToken === undefined) {
+    throw createTokenMissing();
+  }
+  return {
+    client: createHolderClient(urlOf(readAgentAddress(options.envFile)), holder.balanceToken),
+    token: options.token ?? holder.tokenSymbol,
+  };
+}
+
+function parseFrom(from: string | undefined): number | undefined {
+  if (from === undefined) {
+    return undefined;
+  }
+  if (!/^(?:0|[1-9][0-9]{0,14})$/.test(from)) {
+    throw new PoolError('invalid_request', '--from: give the number of a block');
+  }
+  return Number(from);
+}

@@ -1,0 +1,81 @@
+/**
+ * The routes of the holder: its balance, and for this agent's own command line the progress of a sync and a rescan. Each takes a key
+ * with the capability of its role that the holder's own wallet minted (docs/decisions/0008, §2).
+ *
+ * @module
+ */
+import type { Balance, Capability } from '@pool/api';
+import { PoolError } from '@pool/core';
+import type { Shell, ShellEnv } from '@pool/http-server';
+import type { Context, MiddlewareHandler } from 'hono';
+import type { BalanceReport, HolderNotes } from '../services/holder-notes.ts';
+import type { Principal } from './bearer.ts';
+
+export type HolderEnv = { Variables: { principal: Principal } };
+
+/**
+ * Admits the holder's own keys.
+ * @param address - of the holder's wallet; asked after the key was verified
+ * @throws PoolError 403 `forbidden` for the loopback token and for keys of other wallets
+ */
+export function requireHolder(address: () => Promise<string>): MiddlewareHandler<HolderEnv> {
+  return async (context, next) => {
+    const principal = context.get('principal');
+    if (principal.kind === 'loopback') {
+      throw new PoolError(
+        'forbidden',
+        "the loopback token reaches the disbursement routes only; send an API key of the holder's wallet",
+      );
+    }
+    if (principal.address.toLowerCase() !== (await address()).toLowerCase()) {
+      throw new PoolError(
+        'forbidden',
+        "this API key belongs to another wallet than this agent's holder",
+      );
+    }
+    await next();
+  };
+}
+
+export function addHolderRoutes(
+  app: Shell,
+  notes: HolderNotes,
+  requireBearer: (capability: Capability) => MiddlewareHandler<HolderEnv>,
+): void {
+  const reader = [requireBearer('holder.read'), requireHolder(() => notes.address())] as const;
+
+  app.get('/api/balance', ...reader, async (context) =>
+    context.json(createBalance(await notes.readBalance(readToken(context)))),
+  );
+
+  // For this agent's own command line. A first sync can take minutes.
+  app.get('/api/balance/progress', ...reader, (context) => context.json(notes.progress()));
+
+  app.post('/api/balance/rescan', ...reader, async (context) => {
+    const from = context.req.query('from');
+    if (from !== undefined && !/^(?:0|[1-9][0-9]{0,14})$/.test(from)) {
+      throw new PoolError('invalid_request', 'from: give the number of a block');
+    }
+    const fromBlock = from === undefined ? undefined : Number(from);
+    context.get('log').info({}, 'rescan asked for');
+    return context.json(createBalance(await notes.rescan(readToken(context), fromBlock)));
+  });
+}
+
+function readToken(context: Context<ShellEnv & HolderEnv>): string {
+  const [token = '', ...others] = context.req.queries('token') ?? [];
+  if (token === '' || others.length > 0) {
+    throw new PoolError('invalid_request', 'token: give one token symbol, for example USDC');
+  }
+  return token;
+}
+
+function createBalance({ total, symbol, notes, largestNote, chain }: BalanceReport): Balance {
+  return {
+    total: total.toString(),
+    symbol,
+    notes,
+    largestNote: largestNote.toString(),
+    chain,
+  };
+}

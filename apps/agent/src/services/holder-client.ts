@@ -1,0 +1,48 @@
+/**
+ * The holder commands' client of the agent on this machine, with the API key of a role.
+ *
+ * @module
+ */
+import { agentRoutes, type Balance } from '@pool/api';
+import type { Secret } from '@pool/core';
+import type { SyncProgress } from '@pool/operations';
+import * as v from 'valibot';
+import { createAgentCaller } from './agent-client.ts';
+
+/** Every call throws PoolError: the agent's own codes, `agent_unreachable`, `agent_invalid_response`. */
+export type HolderClient = {
+  /** @param token - symbol */
+  balance(token: string): Promise<Balance>;
+  /** @param fromBlock - undefined: everything */
+  rescan(token: string, fromBlock: number | undefined): Promise<Balance>;
+  progress(): Promise<SyncProgress>;
+};
+
+const balanceSchema = agentRoutes.balance.answers[200].schema;
+
+const progressSchema = v.object({
+  isRunning: v.boolean(),
+  blocks: v.object({ read: v.number(), total: v.number() }),
+  notes: v.number(),
+});
+
+/** A first sync reads the whole history of a pool, from a public RPC perhaps. */
+const longTimeoutMs = 6 * 3_600_000;
+
+export function createHolderClient(
+  baseUrl: string,
+  token: Secret,
+  send: typeof fetch = fetch,
+): HolderClient {
+  const call = createAgentCaller(baseUrl, token, send);
+  return {
+    balance: (symbol) =>
+      call(balanceSchema, `/api/balance?token=${encodeURIComponent(symbol)}`, {}, longTimeoutMs),
+    rescan(symbol, fromBlock) {
+      const from = fromBlock === undefined ? '' : `&from=${fromBlock}`;
+      const path = `/api/balance/rescan?token=${encodeURIComponent(symbol)}${from}`;
+      return call(balanceSchema, path, { method: 'POST' }, longTimeoutMs);
+    },
+    progress: () => call(progressSchema, '/api/balance/progress'),
+  };
+}

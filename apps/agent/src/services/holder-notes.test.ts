@@ -1,0 +1,258 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  chainFamilies,
+  type EvmChainSettings,
+  PoolError,
+  parseEvmAddress,
+  Secret,
+} from '@pool/core';
+import { createNoteScanner, type NoteScanner } from '@pool/notes';
+import { createLocalKeyHolder } from '@pool/signers';
+import { createFakeHolder, createFakeNotePool, type FakeNotePool } from '@pool/testkit';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createHolderNotes } from './holder-notes.ts';
+import { createDeliveries } from './served-notes.ts';
+
+const anna = createFakeHolder(1);
+
+const settings: EvmChainSettings = {
+  family: 'evm',
+  chainId: 31337,
+  rpcUrl: 'http://127.0.0.1:9',
+  pool: parseEvmAddress('0x5fbdb2315678afecb367f032d93f642f64180aa3'),
+  registry: parseEvmAddress('0x9fe46736679d2d9a65f0992f2272de9f3c7fa6e0'),
+  deployedAtBlock: 5,
+  finality: { kind: 'depth', blocks: 1 },
+  maxRecipients: 3,
+  tokens: {
+    USDC: { address: parseEvmAddress('0xe7f1725e7734ce288f8367e1bb143e90bb3f0512'), decimals: 6 },
+  },
+};
+
+let scanner: NoteScanner;
+beforeAll(async () => {
+  scanner = await createNoteScanner({ threads: 1 });
+});
+afterAll(() => scanner.close());
+
+type Changes = Partial<Parameters<typeof createHolderNotes>[0]>;
+
+function makeHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'pool-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
+function start(pool: FakeNotePool, changes: Changes = {}) {
+  const warnings: unknown[] = [];
+  const note = (): void => undefined;
+  const notes = createHolderNotes({
+    home: undefined,
+    log: { debug: note, info: note, error: note, warn: (fields) => void warnings.push(fields) },
+    openHolder: async () => ({
+      signer: createLocalKeyHolder({
+        privateKey: new Secret(anna.wallet.privateKey as `0x${string}`),
+      }),
+      family: chainFamilies.evm,
+      walletPub: anna.walletPub,
+      address: anna.address,
+      viewingKey: new Secret(anna.viewingKey),
+      encryptionPublicKey: anna.encryptionPublicKey,
+    }),
+    findChain: () => ({ key: 'anvil', settings }),
+    createDeliveries: () => pool.deliveries,
+    createHistory: () => pool.history,
+    createScanner: async () => ({ ...scanner, close: async () => undefined }),
+    ...changes,
+  });
+  return { notes, warnings };
+}
+
+/** The pool's notes are of the asset of these settings. */
+function createPool(): FakeNotePool {
+  return createFakeNotePool({ asset: settings });
+}
+
+describe('the holder’s notes in the agent', () => {
+  it('answers the balance with symbol and chain', async () => {
+    const pool = createPool();
+    pool.fund([
+      { holder: anna, amount: 5n },
+      { holder: anna, amount: 6n },
+    ]);
+    const { notes } = start(pool);
+    expect(await notes.address()).toBe(anna.address);
+    expect(await notes.readBalance('USDC')).toEqual({
+      total: 11n,
+      notes: 2,
+      largestNote: 6n,
+      symbol: 'USDC',
+      chain: 'anvil',
+    });
+    expect(notes.progress()).toMatchObject({ isRunning: false, notes: 2 });
+    await notes.close();
+  });
+
+  it('makes a damaged cache again by itself, and warns', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    const home = makeHome();
+    const first = start(pool, { home });
+    await first.notes.readBalance('USDC');
+    await first.notes.close();
+    const [name = ''] = readdirSync(home);
+    expect(name).toMatch(/^holder-notes-[0-9a-f]{12}\.sqlite$/);
+    writeFileSync(join(home, name), 'x'.repeat(10_000));
+    const second = start(pool, { home });
+    expect(await second.notes.readBalance('USDC')).toMatchObject({ total: 5n });
+    expect(second.warnings).toEqual([{ reason: 'SQLite cannot read it' }]);
+    await second.notes.close();
+    const third = start(pool, { home });
+    expect(await third.notes.readBalance('USDC')).toMatchObject({ total: 5n });
+    expect(third.warnings).toEqual([]);
+    await third.notes.close();
+  });
+
+  it('opens the cache again after another process wrote it', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    const home = makeHome();
+    const one = start(pool, { home }).notes;
+    const two = start(pool, { home }).notes;
+    await one.readBalance('USDC');
+    await two.readBalance('USDC');
+    pool.fund([{ holder: anna, amount: 6n }]);
+    expect(await one.readBalance('USDC')).toMatchObject({ total: 11n });
+    expect(await two.readBalance('USDC')).toMatchObject({ total: 11n });
+    await one.close();
+    await two.close();
+  });
+
+  it('shares one sync among callers that wait for the same', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    let pages = 0;
+    const { fetchPage } = pool.deliveries;
+    const { notes } = start(pool, {
+      createDeliveries: () => ({
+        fetchPage: (token, cursor) => {
+          pages += 1;
+          return fetchPage(token, cursor);
+        },
+      }),
+    });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => notes.readBalance('USDC')));
+    expect(answers.every(({ total }) => total === 5n)).toBe(true);
+    expect(pages).toBeLessThanOrEqual(2);
+    await notes.close();
+  });
+
+  it('rescans from the beginning and from a block', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    pool.fund([{ holder: anna, amount: 6n }]);
+    const { notes } = start(pool, { home: makeHome() });
+    await notes.readBalance('USDC');
+    expect(await notes.rescan('USDC', undefined)).toMatchObject({ total: 11n, notes: 2 });
+    expect(await notes.rescan('USDC', 12)).toMatchObject({ total: 11n, notes: 2 });
+    await notes.close();
+  });
+
+  it('continues after a chain that replaced a final block, once it is rescanned', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    const { notes } = start(pool, { home: makeHome() });
+    await notes.readBalance('USDC');
+    pool.replaced.add(pool.head());
+    pool.mine(1);
+    await expect(notes.readBalance('USDC')).rejects.toMatchObject({ code: 'note_history_changed' });
+    expect(await notes.rescan('USDC', undefined)).toMatchObject({ total: 5n });
+    await notes.close();
+  });
+
+  it.each(['DAI', 'usdc', 'toString', '0xe7f1725e7734ce288f8367e1bb143e90bb3f0512'])(
+    'refuses %s, which is not a configured symbol',
+    async (token) => {
+      const { notes } = start(createPool());
+      await expect(notes.readBalance(token)).rejects.toMatchObject({
+        code: 'unknown_token',
+        status: 400,
+      });
+      await notes.close();
+    },
+  );
+
+  it('names what is missing if there is no usable holder, and tries again', async () => {
+    let isMissing = true;
+    const { notes } = start(createPool(), {
+      openHolder: async () => {
+        if (isMissing) {
+          throw new PoolError('invalid_configuration', 'DISBURSE_HOLDER_PRIVATE_KEY is required');
+        }
+        return { address: anna.address } as never;
+      },
+    });
+    await expect(notes.address()).rejects.toMatchObject({
+      code: 'holder_unavailable',
+      status: 503,
+      message: expect.stringContaining('DISBURSE_HOLDER_PRIVATE_KEY'),
+    });
+    isMissing = false;
+    expect(await notes.address()).toBe(anna.address);
+  });
+
+  it('accepts nothing after it was closed', async () => {
+    const { notes } = start(createPool());
+    await notes.close();
+    await expect(notes.readBalance('USDC')).rejects.toMatchObject({ code: 'agent_stopping' });
+  });
+});
+
+describe('the platform’s listing', () => {
+  const input = { platformUrl: 'http://127.0.0.1:9/agent-edge', chain: 'anvil' };
+  const balanceToken = new Secret(`pool_live_reader`);
+
+  it('is not read without DISBURSE_BALANCE_TOKEN, which the message names', () => {
+    expect(() => createDeliveries({ ...input, balanceToken: undefined })).toThrow(
+      expect.objectContaining({
+        code: 'role_token_missing',
+        status: 503,
+        message: expect.stringContaining('DISBURSE_BALANCE_TOKEN'),
+      }),
+    );
+  });
+
+  it('is read with the agent’s own key', async () => {
+    let used: string | undefined;
+    const deliveries = createDeliveries({
+      ...input,
+      balanceToken,
+      createClient: (token) => {
+        used = token.reveal();
+        return { getNotes: async () => ({ notes: [] }) };
+      },
+    });
+    await deliveries.fetchPage('USDC', undefined);
+    expect(used).toBe(balanceToken.reveal());
+  });
+
+  it.each<[PoolError, string]>([
+    [new PoolError('unauthorized', 'revoked'), 'role_token_refused'],
+    [new PoolError('forbidden', 'other capability'), 'role_token_refused'],
+    [new PoolError('invalid-token', 'unknown there'), 'platform_invalid_response'],
+    [new PoolError('platform_unreachable', 'down'), 'platform_unavailable'],
+    [new PoolError('rate_limited', 'slow down'), 'platform_unavailable'],
+  ])('reports %s as a failure of the platform, never of the caller', async (error, code) => {
+    const deliveries = createDeliveries({
+      ...input,
+      balanceToken,
+      createClient: () => ({ getNotes: () => Promise.reject(error) }),
+    });
+    await expect(deliveries.fetchPage('USDC', undefined)).rejects.toMatchObject({
+      code,
+      status: 503,
+    });
+  });
+});
