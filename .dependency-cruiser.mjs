@@ -219,6 +219,13 @@ export default {
       to: { path: '^packages/operations/src/(run|sync|adapters)/' },
     },
     {
+      name: 'operations-sync-imports-its-ports-only',
+      comment: 'The sync of notes reads; it knows neither a payment, nor a spend, nor an adapter.',
+      severity: 'error',
+      from: { path: '^packages/operations/src/sync/', pathNot: TEST },
+      to: { path: '^packages/operations/src/(run|check|spend|adapters)/' },
+    },
+    {
       name: 'operations-run-and-check-import-no-spend',
       comment: 'A disbursement spends no note.',
       severity: 'error',

@@ -18,7 +18,7 @@ export type HolderEnv = { Variables: { principal: Principal } };
  * @param address - of the holder's wallet; asked after the key was verified
  * @throws PoolError 403 `forbidden` for the loopback token and for keys of other wallets
  */
-export function requireHolder(address: () => Promise<string>): MiddlewareHandler<HolderEnv> {
+function requireHolder(address: () => Promise<string>): MiddlewareHandler<HolderEnv> {
   return async (context, next) => {
     const principal = context.get('principal');
     if (principal.kind === 'loopback') {

@@ -97,7 +97,7 @@ export function openNoteStore(options: NoteStoreOptions): NoteStore {
 }
 
 /** Removes the file, for a scan from the beginning. */
-export function discardNoteStore(path: string): void {
+function discardNoteStore(path: string): void {
   if (path !== ':memory:') {
     for (const suffix of ['', '-wal', '-shm']) {
       rmSync(`${path}${suffix}`, { force: true });
