@@ -27,7 +27,7 @@ describe('the balance', () => {
     const response = await fetch(`${agent.url}/api/balance${query}`, {
       headers: { authorization: `Bearer ${bearer}` },
     });
-    return { status: response.status, body: (await response.json()) as unknown };
+    return { status: response.status, body: await response.json() };
   }
 
   const balance = (total: string, notes: number, largestNote: string) => ({

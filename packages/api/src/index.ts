@@ -35,7 +35,8 @@ export {
   verifySessionRequestSchema,
   verifySessionResponseSchema,
 } from './accounts.ts';
-export { agentApi, agentRoutes, type Balance } from './agent-api.ts';
+export { agentApi, agentRoutes } from './agent-api.ts';
+export type { Balance } from './balance.ts';
 export {
   type BatchesResponse,
   type Bootstrap,

@@ -87,7 +87,10 @@ describe('disburse-agent balance', () => {
     const asked: [string, string | undefined][] = [];
     const client = (answer: unknown) =>
       createHolderClient('http://agent', new Secret('pool_live_x'), async (url, init) => {
-        asked.push([String(url), new Headers(init?.headers).get('authorization') ?? undefined]);
+        asked.push([
+          new Request(url).url,
+          new Headers(init?.headers).get('authorization') ?? undefined,
+        ]);
         return Response.json(answer);
       });
     expect(await client(balance).balance('USD C')).toEqual(balance);

@@ -6,7 +6,7 @@ const reader = { authorization: `Bearer ${apiKey('reader')}` };
 
 async function read(response: Response | Promise<Response>) {
   const answer = await response;
-  return { status: answer.status, body: (await answer.json()) as unknown };
+  return { status: answer.status, body: await answer.json() };
 }
 
 describe('GET /api/balance', () => {

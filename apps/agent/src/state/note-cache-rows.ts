@@ -101,11 +101,18 @@ export function readNoteRow(row: Row): NoteRow {
     assetId: bytesOf(row['asset_id']),
     amount: bytesOf(row['amount']),
     nonce: bytesOf(row['nonce']),
-    memo: row['memo'] === null ? null : String(row['memo']),
+    memo: memoOf(row['memo']),
     nullifier: bytesOf(row['nullifier']),
     txHash: bytesOf(row['tx_hash']),
     blockNumber: Number(row['block']),
   };
+}
+
+function memoOf(value: unknown): string | null {
+  if (value !== null && typeof value !== 'string') {
+    throw new DamageError('a value in it has the wrong type');
+  }
+  return value;
 }
 
 /** @throws PoolError `invalid_field_element` */

@@ -1,0 +1,41 @@
+/**
+ * Wire schema of a holder's balance.
+ *
+ * @module
+ */
+import { chainKeySchema, tokenSymbolSchema } from '@pool/core';
+import * as v from 'valibot';
+
+export const balanceSchema = v.pipe(
+  v.strictObject({
+    total: v.pipe(
+      v.string(),
+      v.regex(/^(?:0|[1-9][0-9]*)$/),
+      v.description(
+        'What the holder can spend, in base units: the sum of its notes that are final and unspent.',
+      ),
+    ),
+    symbol: v.pipe(tokenSymbolSchema, v.description('Symbol of the token, as asked for.')),
+    notes: v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.description(
+        'How many notes the total is spread across: the inputs of a spend of the whole balance.',
+      ),
+    ),
+    largestNote: v.pipe(
+      v.string(),
+      v.regex(/^(?:0|[1-9][0-9]*)$/),
+      v.description(
+        'Base units of the largest note: the largest spend that needs no consolidation of notes. `0`: there is no note.',
+      ),
+    ),
+    chain: v.pipe(
+      chainKeySchema,
+      v.description('Key of the chain of holder operations, for example `base`.'),
+    ),
+  }),
+  v.description('What the holder of this agent can spend of one token.'),
+);
+export type Balance = v.InferOutput<typeof balanceSchema>;
