@@ -64,9 +64,9 @@ export default defineConfig({
           include: [
             'accounts/{employer-routes,key-rotation}',
             'database/races',
-            'gate/{gate-app,leaves}',
+            'gate/{gate-app,leaves,past-lists}',
             'indexer/indexer',
-            'relayer/{nonces,redeliver-notes,settlement-flow,withdrawal}',
+            'relayer/{erase-dead-spends,nonces,redeliver-notes,settlement-flow,spend-flow,withdrawal}',
           ].map((file) => `apps/platform/src/${file}.test.ts`),
           exclude: ignored,
           globalSetup: 'apps/platform/src/fixtures/postgres-setup.ts',

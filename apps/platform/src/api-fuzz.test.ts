@@ -1,6 +1,6 @@
 /** Platform and edge answer every request as their OpenAPI documents describe. */
 
-import { createOpenApi, edgeApi, platformApi, platformRoutes } from '@pool/api';
+import { type Capability, createOpenApi, edgeApi, platformApi, platformRoutes } from '@pool/api';
 import { assertField, createSignInMessage, Secret } from '@pool/core';
 import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
@@ -18,6 +18,7 @@ import {
   testSettings,
 } from './fixtures/test-platform.ts';
 import { createTestSettlement } from './fixtures/test-settlement.ts';
+import { createTestSpend } from './fixtures/test-spend.ts';
 import { batchIdOf } from './relayer/settlement-store.ts';
 
 const maxBodyBytes = 512 * 1024;
@@ -52,6 +53,7 @@ describe('the platform and its documents', () => {
   function startPlatform(perSecond: number): TestPlatform {
     return createTestPlatform(database, {
       gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
+      makesNotePaths: true,
       poolChains: new Map([['anvil', fakeChain]]),
       rateLimits: {
         addressPerSecond: perSecond,
@@ -273,7 +275,7 @@ describe('the platform and its documents', () => {
         batch_root: request.batch.batchRoot,
         batch_id: batchIdOf(request.batch),
         sealed_notes_hash: request.batch.sealedNotesHash,
-        new_root: `0x${'0'.repeat(63)}8`,
+        new_root: request.batch.batchRoot,
         commitments: JSON.stringify(request.batch.commitments),
         tx_hash: `0x${'7'.repeat(64)}`,
         block_number: 1,
@@ -282,9 +284,28 @@ describe('the platform and its documents', () => {
       .execute();
     const { chain, batch, sealedNotes } = request;
     const keys = ['job-1', '"job-1"', 'job-2'];
+    const { apiKey: transferKey } = await createKey(cookie, 'holder.transfer');
+    const { request: spend } = await createTestSpend({ ...testSettings, token }, a, {
+      noteRoot: assertField(7n),
+      deadline: 1_800_000_000,
+    });
+    await send('/agent-edge/spends', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${transferKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'job-1',
+      },
+      body: JSON.stringify(spend),
+    });
     const seen = await fuzzApi({
       document: createOpenApi(edgeApi),
-      send,
+      // One scheme, and no key reaches both notes and spends.
+      send: async (path, init) =>
+        await send(
+          path,
+          path.startsWith('/agent-edge/spends') ? withBearer(init, apiKey, transferKey) : init,
+        ),
       credentials: {
         edgeToken: { authorization: `Bearer ${edge.token.reveal()}` },
         holderKey: { authorization: `Bearer ${apiKey}` },
@@ -302,8 +323,10 @@ describe('the platform and its documents', () => {
         postSettlement: [request],
         postVoid: [withdrawal],
         redeliverNotes: [{ chain, batch, sealedNotes }],
+        postSpend: [spend],
+        findNotePaths: [{ chain: 'anvil', notes: [{ batchIndex: 0, slot: 3 }] }],
       },
-      secrets: [edge.token.reveal(), apiKey],
+      secrets: [edge.token.reveal(), apiKey, transferKey],
       maxBodyBytes,
       runs: 80,
     });
@@ -332,7 +355,11 @@ describe('the platform and its documents', () => {
       runs: 25,
     });
     for (const [id, statuses] of seen) {
-      const refusal = ['getNotes', 'getBatches'].includes(id) ? 403 : 401;
+      const refusal = ['getNotes', 'getBatches', 'findNotePaths', 'postSpend', 'getSpend'].includes(
+        id,
+      )
+        ? 403
+        : 401;
       expect([id, statuses.has(refusal)], seen.note).toEqual([id, true]);
       expect(
         [id, [...statuses].filter((status) => ![401, 403, 413].includes(status))],
@@ -365,7 +392,7 @@ describe('the platform and its documents', () => {
     });
   }
 
-  async function createKey(cookie: string, capability: 'disburse' | 'holder.read') {
+  async function createKey(cookie: string, capability: Capability) {
     const minted = await callerOf(cookie)(platformRoutes.mintKey, {
       body: { capability, name: 'typed' },
     });
@@ -375,6 +402,15 @@ describe('the platform and its documents', () => {
     return minted.body;
   }
 });
+
+/** The request with another credential where it carries the first. */
+function withBearer(init: RequestInit, from: string, to: string): RequestInit {
+  const headers = new Headers(init.headers);
+  if (headers.get('authorization') === `Bearer ${from}`) {
+    headers.set('authorization', `Bearer ${to}`);
+  }
+  return { ...init, headers };
+}
 
 function withoutCookie(init: RequestInit): Headers {
   const headers = new Headers(init.headers);

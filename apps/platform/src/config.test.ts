@@ -72,6 +72,7 @@ describe('configuration', () => {
         sessionPerSecond: 50,
         edgePerSecond: 1_000,
         settlementsPerMinute: 60,
+        spendsPerMinute: 10,
       },
     });
     expect(
@@ -82,6 +83,7 @@ describe('configuration', () => {
         PLATFORM_RATE_SESSION: '3',
         PLATFORM_RATE_EDGE: '4',
         PLATFORM_RATE_SETTLEMENTS: '5',
+        PLATFORM_RATE_SPENDS: '6',
       }),
     ).toMatchObject({
       proxyHops: 1,
@@ -90,6 +92,7 @@ describe('configuration', () => {
         sessionPerSecond: 3,
         edgePerSecond: 4,
         settlementsPerMinute: 5,
+        spendsPerMinute: 6,
       },
     });
     expect(parseGateConfig(gate)).toMatchObject({
@@ -119,6 +122,27 @@ describe('configuration', () => {
     ).toEqual({ maxFeePerGas: 50_000_000_000n, maxCostWei: 50_000_000_000_000_000n });
     expect(() => parseGateConfig({ ...gate, GATE_PUBLISHER_MAX_FEE_GWEI: 'x' })).toThrow(
       'GATE_PUBLISHER_MAX_FEE_GWEI',
+    );
+  });
+
+  it('has a day’s gas for a holder, makes no note paths, and serves past roots for 50 minutes', () => {
+    const defaults = { holderDailyGas: 20_000_000, makesNotePaths: false };
+    expect(parsePlatformConfig(platform)).toMatchObject(defaults);
+    expect(parseGateConfig(gate).pastRootSeconds).toBe(3_000);
+    const set = { PLATFORM_HOLDER_DAILY_GAS: '2000000', PLATFORM_NOTE_PATHS: 'on' };
+    expect(parsePlatformConfig({ ...platform, ...set })).toMatchObject({
+      holderDailyGas: 2_000_000,
+      makesNotePaths: true,
+    });
+    expect(parseGateConfig({ ...gate, GATE_PAST_ROOT_SECONDS: '0' }).pastRootSeconds).toBe(0);
+    for (const [name, value] of [
+      ['PLATFORM_HOLDER_DAILY_GAS', '1999999'],
+      ['PLATFORM_NOTE_PATHS', 'yes'],
+    ] as const) {
+      expect(() => parsePlatformConfig({ ...platform, [name]: value })).toThrow(name);
+    }
+    expect(() => parseGateConfig({ ...gate, GATE_PAST_ROOT_SECONDS: '-1' })).toThrow(
+      'GATE_PAST_ROOT_SECONDS',
     );
   });
 

@@ -16,6 +16,7 @@ import type { TokenLimits } from './gate/oauth.ts';
 import { defaultPastRootSeconds } from './gate/publisher.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
 import { defaultEmployerDailyGas } from './relayer/gas-budget.ts';
+import { defaultHolderDailyGas } from './relayer/spend-limits.ts';
 
 export type ListenConfig = {
   readonly host: string;
@@ -50,6 +51,8 @@ export type PlatformConfig = {
   /** Undefined: the development keys. */
   readonly productionKeys: KeyFolder | undefined;
   readonly gate: GateAccessConfig | undefined;
+  /** Whether holders may ask for the paths of their notes, which links the notes to their spends. */
+  readonly makesNotePaths: boolean;
   /** Origins besides the sign-in URI's own that browsers may call from. */
   readonly allowedOrigins: readonly string[];
   /** Values of `Host` besides loopback names that requests may carry. */
@@ -73,6 +76,8 @@ export type PlatformConfig = {
   readonly maxCost: FeeCaps;
   /** Gas of each chain's relayer that one employer may use in 24 hours. */
   readonly employerDailyGas: number;
+  /** Gas of each chain's relayer that one holder may use in 24 hours. */
+  readonly holderDailyGas: number;
   /** How long a signer may take to agree: an authorisation may live this much longer. */
   readonly voteLimitSeconds: number;
   /** How long after its deadline the sealed notes of a batch that never landed are kept. */
@@ -125,6 +130,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
     relayerKey: read.privateKey('PLATFORM_RELAYER_KEY'),
     productionKeys: readProductionKeys(read, isProduction),
     gate: readGateAccess(read),
+    makesNotePaths: readSwitch(read, 'PLATFORM_NOTE_PATHS'),
     allowedOrigins: read.list('PLATFORM_ALLOWED_ORIGINS'),
     allowedHosts: read.list('PLATFORM_ALLOWED_HOSTS'),
     proxyHops: read.integer('PLATFORM_PROXY_HOPS', 0, 0, 8),
@@ -133,6 +139,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
       sessionPerSecond: read.integer('PLATFORM_RATE_SESSION', 50, 1, 1_000_000),
       edgePerSecond: read.integer('PLATFORM_RATE_EDGE', 1_000, 1, 1_000_000),
       settlementsPerMinute: read.integer('PLATFORM_RATE_SETTLEMENTS', 60, 1, 1_000_000),
+      spendsPerMinute: read.integer('PLATFORM_RATE_SPENDS', 10, 1, 1_000_000),
     },
     signInChainIds: chainIds,
     nonceTtlSeconds: read.integer('PLATFORM_NONCE_TTL_SECONDS', 300, 10, 86_400),
@@ -147,6 +154,12 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
       'PLATFORM_EMPLOYER_DAILY_GAS',
       defaultEmployerDailyGas,
       5_000_000,
+      1_000_000_000_000,
+    ),
+    holderDailyGas: read.integer(
+      'PLATFORM_HOLDER_DAILY_GAS',
+      defaultHolderDailyGas,
+      2_000_000,
       1_000_000_000_000,
     ),
     voteLimitSeconds: read.integer('PLATFORM_VOTE_LIMIT_SECONDS', 0, 0, 86_400),
@@ -248,6 +261,15 @@ function readListen(read: Reader, prefix: string, port: number): ListenConfig {
       ),
     },
   };
+}
+
+/** `on` or `off`; off when absent. */
+function readSwitch(read: Reader, name: string): boolean {
+  const value = read.optional(name) ?? 'off';
+  if (value !== 'on' && value !== 'off') {
+    read.problem(name, 'must be on or off');
+  }
+  return value === 'on';
 }
 
 function readIsProduction(read: Reader): boolean {

@@ -27,6 +27,7 @@ import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
 import { describeFailure, type Log } from './log.ts';
 import type { SettlementChecks } from './relayer/checks/settlement-checks.ts';
 import type { SettlementLimits } from './relayer/settlement-limits.ts';
+import type { SpendLimits } from './relayer/spend-limits.ts';
 
 export type PlatformAppDeps = {
   readonly db: PlatformDatabase;
@@ -39,6 +40,10 @@ export type PlatformAppDeps = {
   readonly checks: SettlementChecks;
   /** Limits of new settlements. Default: `defaultSettlementLimits`. */
   readonly settlementLimits?: SettlementLimits;
+  /** Limits of new spends. Default: `defaultSpendLimits`. */
+  readonly spendLimits?: SpendLimits;
+  /** Whether holders may ask for the paths of their notes. */
+  readonly makesNotePaths: boolean;
   readonly gate: EnrolmentGate | undefined;
   readonly gateAccess: GateAccessConfig | undefined;
   /** Absent: this platform creates no readers of the gate. */
@@ -103,16 +108,23 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     readRelayerHealth: deps.readRelayerHealth,
     ...(deps.vendReader === undefined ? {} : { vendReader: deps.vendReader }),
   };
-  addHolderRoutes(app, { ...callers, bootstrap });
-  addEdgeRoutes(app, {
+  const edge = {
     ...callers,
+    bootstrap,
     chains: deps.poolChains,
     checks: deps.checks,
-    ...(deps.settlementLimits === undefined ? {} : { settlementLimits: deps.settlementLimits }),
-    hasGate: gate !== undefined,
-    bootstrap,
     onAccepted: deps.onAccepted,
     refreshIndex: deps.refreshIndex,
+  };
+  addHolderRoutes(app, {
+    ...edge,
+    makesNotePaths: deps.makesNotePaths,
+    ...(deps.spendLimits === undefined ? {} : { spendLimits: deps.spendLimits }),
+  });
+  addEdgeRoutes(app, {
+    ...edge,
+    ...(deps.settlementLimits === undefined ? {} : { settlementLimits: deps.settlementLimits }),
+    hasGate: gate !== undefined,
   });
   return app;
 }

@@ -26,6 +26,7 @@ import { createEraser } from './relayer/erase-dead-notes.ts';
 import { createRelayer } from './relayer/relayer.ts';
 import { createRelayerWatch } from './relayer/relayer-health.ts';
 import { authorisationSeconds } from './relayer/settlement-limits.ts';
+import { spendSeconds } from './relayer/spend-limits.ts';
 import { loadVerificationKeys } from './relayer/verification-keys.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
@@ -126,6 +127,10 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     settlementLimits: {
       dailyGas: config.employerDailyGas,
       deadlineSeconds: authorisationSeconds + config.voteLimitSeconds,
+    },
+    spendLimits: {
+      dailyGas: config.holderDailyGas,
+      deadlineSeconds: spendSeconds + config.voteLimitSeconds,
     },
     gate,
     gateAccess: config.gate,

@@ -7,7 +7,6 @@
 import { chainKeySchema, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
 import {
-  batchesResponseSchema,
   bootstrapRequestSchema,
   bootstrapResponseSchema,
   notesResponseSchema,
@@ -16,6 +15,11 @@ import {
   recipientRecordSchema,
 } from './edge.ts';
 import { edgeExamples } from './edge-examples.ts';
+import {
+  batchesResponseSchema,
+  notePathsRequestSchema,
+  notePathsResponseSchema,
+} from './note-tree.ts';
 import { type Api, defineRoute } from './route.ts';
 import {
   deliverySchema,
@@ -24,6 +28,7 @@ import {
   voidRequestSchema,
 } from './settlements.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
+import { spendRecordSchema, spendRequestSchema } from './spends.ts';
 
 const edgeToken = { scheme: 'edgeToken' } as const;
 
@@ -35,6 +40,10 @@ const chainDown = ['chain_unreachable'] as const;
 
 function settlement(description: string) {
   return { description, schema: settlementRecordSchema };
+}
+
+function spend(description: string) {
+  return { description, schema: spendRecordSchema };
 }
 
 export const edgeRoutes = {
@@ -198,6 +207,53 @@ export const edgeRoutes = {
       429: limited,
     },
   }),
+  postSpend: defineRoute({
+    id: 'postSpend',
+    method: 'POST',
+    path: '/agent-edge/spends',
+    summary: 'Post a proved and signed transfer or withdrawal of a holder',
+    description:
+      'A `holder.transfer` key posts spends with withdrawAmount 0, a `holder.send` key the others.',
+    auth: { scheme: 'holderKey', needs: 'holder.transfer or holder.send' },
+    headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
+    body: spendRequestSchema,
+    answers: {
+      200: spend('The spend of this key has ended.'),
+      202: spend('Stored, or under way.'),
+    },
+    errors: {
+      400: [
+        'invalid_request',
+        'invalid-chain',
+        'invalid_spend',
+        'proof_invalid',
+        'spend_unsupported',
+        'deadline_too_far',
+      ],
+      401: unauthorized,
+      403: ['forbidden', ...foreign],
+      409: ['idempotency_conflict', 'note_already_spent'],
+      413: tooLarge,
+      503: [...chainDown, 'verifier_unavailable'],
+      429: [...limited, 'gas_budget_exceeded'],
+    },
+  }),
+  getSpend: defineRoute({
+    id: 'getSpend',
+    method: 'GET',
+    path: '/agent-edge/spends/{key}',
+    summary: 'Read a transfer or withdrawal by its key',
+    auth: { scheme: 'holderKey', needs: 'holder.transfer or holder.send' },
+    params: { key: jobKeyParamSchema },
+    answers: { 200: spend('It has ended.'), 202: spend('It is under way.') },
+    errors: {
+      401: unauthorized,
+      403: ['forbidden', ...foreign],
+      404: ['spend_not_found'],
+      503: chainDown,
+      429: limited,
+    },
+  }),
   getBatches: defineRoute({
     id: 'getBatches',
     method: 'GET',
@@ -226,6 +282,27 @@ export const edgeRoutes = {
       429: limited,
     },
   }),
+  findNotePaths: defineRoute({
+    id: 'findNotePaths',
+    method: 'POST',
+    path: '/agent-edge/note-paths',
+    summary: 'Paths of notes in the note tree',
+    description:
+      'A fallback for holders that cannot read all batches. The platform learns which notes are about to be spent, so the ' +
+      'operator must switch it on (PLATFORM_NOTE_PATHS).',
+    auth: { scheme: 'holderKey' },
+    body: notePathsRequestSchema,
+    answers: { 200: { description: 'Paths to one root.', schema: notePathsResponseSchema } },
+    errors: {
+      400: ['invalid_request', 'invalid-chain'],
+      401: unauthorized,
+      403: ['forbidden', 'note_paths_disabled', ...foreign],
+      404: ['unknown_leaf'],
+      413: tooLarge,
+      503: ['notes_unavailable', 'index_incomplete'],
+      429: limited,
+    },
+  }),
 } as const;
 
 export const edgeApi: Api = {
@@ -248,6 +325,8 @@ export const edgeApi: Api = {
     SettlementRecord: settlementRecordSchema,
     VoidRequest: voidRequestSchema,
     Delivery: deliverySchema,
+    SpendRequest: spendRequestSchema,
+    SpendRecord: spendRecordSchema,
   },
   routes: Object.values(edgeRoutes),
   examples: edgeExamples,

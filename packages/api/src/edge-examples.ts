@@ -1,5 +1,5 @@
 /**
- * Requests at the edge, and what it answers. Settlements have none: a proof is for machines.
+ * Requests at the edge, and what it answers. Settlements and spends have no request: a proof is for machines.
  *
  * @module
  */
@@ -7,6 +7,21 @@ import type { RouteExample } from './route.ts';
 
 const address = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
 const encryptionPublicKey = '0x1c5d2e8f00112233445566778899aabbccddeeff00112233445566778899aa0b';
+
+const acceptedSpend = {
+  key: 'rent-2026-11',
+  state: 'accepted',
+  chain: 'base',
+  outRoot: '0x2134d5dbd6a1c9c2f0f8fa91ff1ac1e9a1a4a31e2ee7b2a1f6d8a9b2a0a4c0de',
+  deadline: 1_795_258_800,
+};
+const settledSpend = {
+  ...acceptedSpend,
+  state: 'settled',
+  txHash: '0x997eb126079e4b7fe5d23f1f5d5c6fb71d2bce61aed3dc2c16763f606b5e6dba',
+  blockNumber: 24_817_331,
+  gasUsed: '482113',
+};
 
 export const edgeExamples: Readonly<Record<string, RouteExample>> = {
   bootstrap: {
@@ -74,6 +89,21 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
       },
     },
   },
+  postSpend: {
+    parameters: { 'idempotency-key': 'rent-2026-11' },
+    answers: { 200: settledSpend, 202: acceptedSpend },
+  },
+  getSpend: {
+    parameters: { key: 'rent-2026-11' },
+    answers: {
+      200: settledSpend,
+      202: acceptedSpend,
+      404: {
+        code: 'spend_not_found',
+        message: 'there is no spend of that key that this API key may see',
+      },
+    },
+  },
   getBatches: {
     parameters: { chain: 'base', from: '12' },
     answers: {
@@ -92,6 +122,28 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
           },
         ],
         next: 13,
+      },
+    },
+  },
+  findNotePaths: {
+    body: { chain: 'base', notes: [{ batchIndex: 12, slot: 2 }] },
+    answers: {
+      200: {
+        noteRoot: '0x1a4f0a8a2f6f1c8e4d2b0f9e7c5a3b1d0e8f6c4a2b9d7e5f3c1a0b8d6e4f2c0a',
+        paths: [
+          {
+            batchIndex: 12,
+            slot: 2,
+            commitment: `0x02${'5e'.repeat(31)}`,
+            index: 50,
+            siblings: Array.from({ length: 6 }, (_, level) => `0x0${level}${'7d'.repeat(31)}`),
+          },
+        ],
+      },
+      403: {
+        code: 'note_paths_disabled',
+        message:
+          'this platform makes no note paths; read /agent-edge/batches and make them yourself',
       },
     },
   },

@@ -38,9 +38,7 @@ export {
 export { agentApi, agentRoutes } from './agent-api.ts';
 export type { Balance } from './balance.ts';
 export {
-  type BatchesResponse,
   type Bootstrap,
-  batchesResponseSchema,
   bootstrapRequestSchema,
   bootstrapResponseSchema,
   type NotesResponse,
@@ -72,6 +70,14 @@ export {
   inviteResponseSchema,
   listInvitationsResponseSchema,
 } from './invitations.ts';
+export {
+  type BatchesResponse,
+  batchesResponseSchema,
+  type NotePathsRequest,
+  type NotePathsResponse,
+  notePathsRequestSchema,
+  notePathsResponseSchema,
+} from './note-tree.ts';
 export { createOpenApi, type OpenApiDocument } from './openapi.ts';
 export { platformApi, platformRoutes } from './platform-api.ts';
 export type { Api, Route, RouteAnswer, RouteInput } from './route.ts';
@@ -90,3 +96,11 @@ export {
   type VoidRequest,
   voidRequestSchema,
 } from './settlements.ts';
+export {
+  type SpendCallWire,
+  type SpendRecord,
+  type SpendRequest,
+  spendCallSchema,
+  spendRecordSchema,
+  spendRequestSchema,
+} from './spends.ts';

@@ -129,6 +129,7 @@ describe('OpenAPI documents', () => {
       'redeliverNotes request',
       'redeliverNotes 200',
       'redeliverNotes 202',
+      'postSpend request',
     ];
     expect(without).toEqual(api.name === 'edge' ? settlements : []);
     const ids: string[] = api.routes.map(({ id }) => id);

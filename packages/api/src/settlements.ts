@@ -133,7 +133,7 @@ export const permitSchema = v.strictObject({
 });
 export type PermitWire = v.InferOutput<typeof permitSchema>;
 
-const slotNoteSchema = v.strictObject({
+export const slotNoteSchema = v.strictObject({
   encryptionPublicKey: v.pipe(
     encryptionPublicKeySchema,
     v.description(
@@ -254,7 +254,52 @@ export type Delivery = v.InferOutput<typeof deliverySchema>;
  * and successful. `reverted`: the last transaction is final and reverted, or the relayer's simulation
  * refused it (then without txHash); the same authorisation may be sent again with a fresh proof.
  */
-const settlementStates = ['accepted', 'submitted', 'settled', 'reverted'] as const;
+export const settlementStates = ['accepted', 'submitted', 'settled', 'reverted'] as const;
+
+/** How a settlement or a spend ended: the same fields for both. */
+export function describeOutcome(what: 'settlement' | 'spend') {
+  const subject = what === 'settlement' ? 'batch' : what;
+  return {
+    txHash: v.optional(
+      v.pipe(
+        hex32Schema,
+        v.description(
+          `Hash of the transaction that settled the ${subject}, or of the one that reverted: 32 bytes of 0x hex. Absent while ` +
+            'none is mined.',
+        ),
+      ),
+    ),
+    blockNumber: v.optional(
+      v.pipe(
+        v.number(),
+        v.description('Number of the block that holds the transaction of `txHash`.'),
+      ),
+    ),
+    gasUsed: v.optional(
+      v.pipe(v.string(), v.description('Gas that the transaction of `txHash` used, in decimal.')),
+    ),
+    error: v.optional(
+      v.pipe(
+        v.strictObject({
+          code: v.pipe(
+            v.string(),
+            v.maxLength(64),
+            v.regex(/^[a-z0-9_-]+$/),
+            v.description(
+              'Stable code for programs; a revert of the contract has the name of its error in kebab-case.',
+            ),
+          ),
+          message: v.pipe(
+            v.string(),
+            v.maxLength(500),
+            v.description('Explanation for people. Its wording may change.'),
+          ),
+        }),
+        v.description(`Why the ${what} is \`reverted\`. Absent in every other state.`),
+      ),
+    ),
+  };
+}
 
 export const settlementRecordSchema = v.pipe(
   v.strictObject({
@@ -292,44 +337,7 @@ export const settlementRecordSchema = v.pipe(
           'them.',
       ),
     ),
-    txHash: v.optional(
-      v.pipe(
-        hex32Schema,
-        v.description(
-          'Hash of the transaction that settled the batch, or of the one that reverted: 32 bytes of 0x hex. Absent while ' +
-            'none is mined.',
-        ),
-      ),
-    ),
-    blockNumber: v.optional(
-      v.pipe(
-        v.number(),
-        v.description('Number of the block that holds the transaction of `txHash`.'),
-      ),
-    ),
-    gasUsed: v.optional(
-      v.pipe(v.string(), v.description('Gas that the transaction of `txHash` used, in decimal.')),
-    ),
-    error: v.optional(
-      v.pipe(
-        v.strictObject({
-          code: v.pipe(
-            v.string(),
-            v.maxLength(64),
-            v.regex(/^[a-z0-9_-]+$/),
-            v.description(
-              'Stable code for programs; a revert of the contract has the name of its error in kebab-case.',
-            ),
-          ),
-          message: v.pipe(
-            v.string(),
-            v.maxLength(500),
-            v.description('Explanation for people. Its wording may change.'),
-          ),
-        }),
-        v.description('Why the settlement is `reverted`. Absent in every other state.'),
-      ),
-    ),
+    ...describeOutcome('settlement'),
   }),
   v.description('The platform’s record of putting one batch on chain.'),
 );

@@ -10,13 +10,19 @@ import {
   batchesResponseSchema,
   bootstrapResponseSchema,
   type Delivery,
+  type NotePathsRequest,
+  type NotePathsResponse,
   type NotesResponse,
+  notePathsResponseSchema,
   notesResponseSchema,
   type RecipientRecord,
   recipientLookupResponseSchema,
   type SettlementRecord,
   type SettlementRequest,
+  type SpendRecord,
+  type SpendRequest,
   settlementRecordSchema,
+  spendRecordSchema,
   type VoidRequest,
 } from '@pool/api';
 import { formatIdempotencyKey, PoolError, type Secret } from '@pool/core';
@@ -28,7 +34,8 @@ import { joinUrl, parseServiceUrl } from './service-url.ts';
 export type EdgeClientOptions = {
   /** Base URL of the edge, for example `https://platform.example/agent-edge` (`DISBURSE_PLATFORM_URL`). */
   readonly url: string;
-  /** The agent's edge token, or a holder's key: `holder.read` for {@link EdgeClient.getNotes}, any for {@link EdgeClient.getBatches}. */
+  /** The agent's edge token, or a holder's key: `holder.read` for {@link EdgeClient.getNotes}, `holder.transfer`
+   * or `holder.send` for spends, any for {@link EdgeClient.getBatches}. */
   readonly token: Secret;
   readonly fetch?: Fetch;
   readonly timeoutMs?: number;
@@ -57,10 +64,22 @@ export type EdgeClient = {
   redeliverNotes(key: string, delivery: Delivery): Promise<SettlementRecord>;
   getNotes(query: NotesQuery): Promise<NotesResponse>;
   /**
+   * Posts a transfer (with a `holder.transfer` key) or a withdrawal (`holder.send`).
+   * @param key - the Idempotency-Key without quotes
+   */
+  postSpend(key: string, request: SpendRequest): Promise<SpendRecord>;
+  /** The spend of a key. Undefined if the platform has none that this API key may see. */
+  getSpend(key: string): Promise<SpendRecord | undefined>;
+  /**
    * What the note tree contains, from a leaf on. The platform may lie: compute the roots and compare them with the chain.
    * @param from - index of the first leaf: 0, or `next` of the page before
    */
   getBatches(chain: string, from: number): Promise<BatchesResponse>;
+  /**
+   * Paths of notes, where the operator allows it: the platform learns which notes are spent. The caller verifies the paths, and
+   * that the root is known on chain.
+   */
+  findNotePaths(request: NotePathsRequest): Promise<NotePathsResponse>;
 };
 
 /**
@@ -131,9 +150,7 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
         const path = `/settlements/${encodeURIComponent(key)}`;
         return cleanRecord(await call('GET', joinUrl(base, path), settlementRecordSchema));
       } catch (error) {
-        // Only a 404 with the platform's own code means that the key has no settlement. A proxy, or a platform without this
-        // route, also answers 404.
-        if (isSettlementNotFound(error)) {
+        if (isNotFound(error, 'settlement_not_found')) {
           return undefined;
         }
         throw error;
@@ -161,6 +178,29 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
       return call('GET', joinUrl(base, '/notes', query), notesResponseSchema);
     },
 
+    async postSpend(key, request) {
+      const record = await call('POST', joinUrl(base, '/spends'), spendRecordSchema, {
+        body: request,
+        headers: { 'idempotency-key': formatIdempotencyKey(key) },
+      });
+      return cleanRecord(record);
+    },
+
+    async getSpend(key) {
+      try {
+        const path = `/spends/${encodeURIComponent(key)}`;
+        return cleanRecord(await call('GET', joinUrl(base, path), spendRecordSchema));
+      } catch (error) {
+        if (isNotFound(error, 'spend_not_found')) {
+          return undefined;
+        }
+        throw error;
+      }
+    },
+
+    findNotePaths: (request) =>
+      call('POST', joinUrl(base, '/note-paths'), notePathsResponseSchema, { body: request }),
+
     async getBatches(chain, from) {
       const url = joinUrl(base, '/batches', { chain, from: String(from) });
       const page = await call('GET', url, batchesResponseSchema);
@@ -178,14 +218,14 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
   };
 }
 
-function isSettlementNotFound(error: unknown): boolean {
-  return (
-    error instanceof PoolError && error.status === 404 && error.code === 'settlement_not_found'
-  );
+// Only a 404 with the platform's own code means that the key has no row. A proxy, or a platform without this route, also
+// answers 404.
+function isNotFound(error: unknown, code: 'settlement_not_found' | 'spend_not_found'): boolean {
+  return error instanceof PoolError && error.status === 404 && error.code === code;
 }
 
 // The message is shown in logs, terminals and the agent's own answers.
-function cleanRecord(record: SettlementRecord): SettlementRecord {
+function cleanRecord<T extends SettlementRecord | SpendRecord>(record: T): T {
   const { error } = record;
   return error === undefined
     ? record

@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { erc1271Gas } from '@pool/contracts';
 import { describe, expect, it } from 'vitest';
-import { capByChain, computeFundGasCeiling, transactionGasLimit } from './gas-ceilings.ts';
+import {
+  capByChain,
+  computeFundGasCeiling,
+  computeSpendGasCeiling,
+  transactionGasLimit,
+} from './gas-ceilings.ts';
 
 const snapshot = new URL('../../../../packages/contracts/gas.snapshot', import.meta.url);
 const measured = new Map(
@@ -25,6 +30,21 @@ describe('the gas ceiling', () => {
       expect(computeFundGasCeiling(size)).toBeLessThan(honest + 300_000n);
       // For a funder with a key, the ceiling leaves the whole margin of the estimate.
       expect(computeFundGasCeiling(size)).toBeGreaterThan((gas * 130n) / 100n + 50_000n);
+    },
+  );
+
+  it.each([
+    ['spend-2x4', 'spend-2x4-send'],
+    ['spend-16x8', 'spend-16x8-transfer'],
+  ] as const)(
+    'of %s leaves room for a full tree, the payment and a costly token',
+    (circuit, name) => {
+      const gas = measured.get(name) ?? 0n;
+      expect(gas).toBeGreaterThan(0n);
+      const honest = gas + 18n * 14_000n + 28_000n;
+      expect(computeSpendGasCeiling(circuit)).toBeGreaterThan(honest + 100_000n);
+      expect(computeSpendGasCeiling(circuit)).toBeLessThan(honest + 300_000n);
+      expect(computeSpendGasCeiling(circuit)).toBeGreaterThan((gas * 130n) / 100n + 50_000n);
     },
   );
 

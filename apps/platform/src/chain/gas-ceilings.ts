@@ -6,6 +6,7 @@
  * @module
  */
 import { erc1271Gas } from '@pool/contracts';
+import type { SpendCircuit } from '@pool/core';
 
 /** `fund` as packages/contracts/gas.snapshot measures it: a funder with a key, an allowance, 1,000 batches before. */
 const measuredFundGas: ReadonlyMap<number, bigint> = new Map([
@@ -44,6 +45,17 @@ export const transactionGasLimit = 2n ** 24n;
 export function computeFundGasCeiling(size: number): bigint {
   const measured = measuredFundGas.get(size) ?? 651_528n;
   return measured + treeGrowthGas + permitGas + tokenGas + walletGas;
+}
+
+/** `spend` as packages/contracts/gas.snapshot measures it: a withdrawal of 2 inputs, a transfer of 16. */
+const measuredSpendGas: Readonly<Record<SpendCircuit, bigint>> = {
+  'spend-2x4': 479_918n,
+  'spend-16x8': 799_219n,
+};
+
+/** A spend asks no wallet contract, so its gas hardly varies: a full tree, the payment, and a token behind a proxy. */
+export function computeSpendGasCeiling(circuit: SpendCircuit): bigint {
+  return measuredSpendGas[circuit] + treeGrowthGas + 2n * tokenGas;
 }
 
 /** The ceiling on a chain with this block gas limit. @param blockGasLimit - undefined: not known */

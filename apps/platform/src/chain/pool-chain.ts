@@ -5,12 +5,13 @@
  * @module
  */
 
-import type { SettlementRequest, VoidRequest } from '@pool/api';
+import type { SettlementRequest, SpendRequest, VoidRequest } from '@pool/api';
 import {
   assertChainId,
   createEvmProvider,
   createPoolReader,
   decodeRevert,
+  encodeSpend,
   isEvmFailure,
   noPermit,
   type PoolReader,
@@ -21,11 +22,14 @@ import {
   type ErrorBody,
   type EvmChainSettings,
   errorCodeOf,
+  type Hex,
   PoolError,
   peerCode,
   type Secret,
+  spendCircuits,
+  spendShapes,
 } from '@pool/core';
-import { Transaction } from 'ethers';
+import { concat, Transaction, ZeroAddress } from 'ethers';
 import {
   type ContractSignature,
   type ContractVerdict,
@@ -33,7 +37,7 @@ import {
   computeFunderQuestionGas,
   signInQuestionGas,
 } from './contract-signature.ts';
-import { computeFundGasCeiling, voidGasCeiling } from './gas-ceilings.ts';
+import { computeFundGasCeiling, computeSpendGasCeiling, voidGasCeiling } from './gas-ceilings.ts';
 import {
   type Call,
   describeGasCeiling,
@@ -52,6 +56,11 @@ export type FundCall = Pick<SettlementRequest, 'batch' | 'proof' | 'funderSignat
 
 /** A funder's withdrawal of a batch. */
 export type VoidCall = Pick<VoidRequest, 'funder' | 'batchNonce' | 'signature'>;
+
+/** A spend of a holder with its sealed notes, in slot order. */
+export type HolderSpendCall = Pick<SpendRequest, 'spend' | 'proof'> & {
+  readonly sealedNotes: readonly Hex[];
+};
 
 /** The gas that a call gets, or why it must not be sent. */
 export type GasDecision =
@@ -86,6 +95,11 @@ export type PoolChain = PoolReader & {
   decideVoidGas(call: VoidCall): Promise<GasDecision>;
   /** @throws PoolError `fee_cap_reached` (retryable) */
   signVoid(call: VoidCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
+  /** eth_call of `spend`, within the gas ceiling. @returns why it would fail, or undefined */
+  simulateSpend(call: HolderSpendCall): Promise<ErrorBody | undefined>;
+  decideSpendGas(call: HolderSpendCall): Promise<GasDecision>;
+  /** @throws PoolError `fee_cap_reached` (retryable) */
+  signSpend(call: HolderSpendCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
   /** Balance of the relayer's account, and the fees that a transaction with this gas limit would offer now. */
   fetchRelayerFunds(gasLimit: bigint): Promise<RelayerFunds>;
   fetchNonce(): Promise<number>;
@@ -114,6 +128,26 @@ function encodeVoidCall({ funder, batchNonce, signature }: VoidCall): string {
   return pool.encodeFunctionData('voidBatch', [funder, batchNonce, signature]);
 }
 
+function encodeSpendCall({ spend, proof, sealedNotes }: HolderSpendCall): string {
+  const { digest, withdrawAmount, recipient, deadline, ...rest } = spend;
+  return encodeSpend({
+    operation: {
+      ...rest,
+      withdrawAmount: BigInt(withdrawAmount),
+      recipient: recipient ?? ZeroAddress,
+      deadline: BigInt(deadline),
+      D: digest,
+    },
+    proof,
+    sealedNotes: concat(sealedNotes),
+  });
+}
+
+function findSpendCeiling(inputs: number): bigint {
+  const circuit = spendCircuits.find((name) => spendShapes[name].inputs === inputs);
+  return computeSpendGasCeiling(circuit ?? 'spend-16x8');
+}
+
 /** @param caps - upper bounds on the cost of a transaction of the relayer */
 export function createEvmPoolChain(
   key: string,
@@ -127,6 +161,8 @@ export function createEvmPoolChain(
   const to = settings.pool;
   const describeFund = (call: FundCall): Call => ({ to, data: encodeFundCall(call) });
   const describeVoid = (call: VoidCall): Call => ({ to, data: encodeVoidCall(call) });
+  const describeSpend = (call: HolderSpendCall): Call => ({ to, data: encodeSpendCall(call) });
+  const ceilingOf = ({ spend }: HolderSpendCall) => findSpendCeiling(spend.nullifiers.length);
   const sizeOf = ({ batch }: FundCall): number => batch.commitments.length;
 
   async function simulateWithin(call: Call, kindCeiling: bigint): Promise<ErrorBody | undefined> {
@@ -189,6 +225,9 @@ export function createEvmPoolChain(
     simulateVoid: (call) => simulateWithin(describeVoid(call), voidGasCeiling),
     decideVoidGas: (call) => decideGas(describeVoid(call), voidGasCeiling),
     signVoid: (call, nonce, gasLimit) => signer.sign({ ...describeVoid(call), gasLimit }, nonce),
+    simulateSpend: (call) => simulateWithin(describeSpend(call), ceilingOf(call)),
+    decideSpendGas: (call) => decideGas(describeSpend(call), ceilingOf(call)),
+    signSpend: (call, nonce, gasLimit) => signer.sign({ ...describeSpend(call), gasLimit }, nonce),
     fetchRelayerFunds: (gasLimit) => signer.fetchFunds(gasLimit),
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block) => signer.fetchNonceAt(block),
@@ -215,10 +254,19 @@ export function createEvmPoolChain(
 /** The ceiling of a call that the relayer signed. */
 function findKindCeiling(data: string): bigint {
   const call = data === '0x' ? null : pool.parseTransaction({ data });
-  if (call?.name !== 'fund') {
-    return voidGasCeiling;
+  const [argument]: readonly unknown[] = call?.args ?? [];
+  switch (call?.name) {
+    case 'fund':
+      return computeFundGasCeiling(countAt(argument, 6));
+    case 'spend':
+      return findSpendCeiling(countAt(argument, 4));
+    default:
+      return voidGasCeiling;
   }
-  const batch: unknown = call.args[0];
-  const commitments = Array.isArray(batch) ? (batch[6] as unknown) : undefined;
-  return computeFundGasCeiling(Array.isArray(commitments) ? commitments.length : 0);
+}
+
+/** Length of a list in a struct; 0 where there is none. */
+function countAt(struct: unknown, place: number): number {
+  const list = Array.isArray(struct) ? (struct[place] as unknown) : undefined;
+  return Array.isArray(list) ? list.length : 0;
 }

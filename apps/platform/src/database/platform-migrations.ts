@@ -260,6 +260,54 @@ export const platformMigrations: readonly Migration[] = [
     ],
   },
   {
+    // Transfers and withdrawals of holders. A transaction of the relayer belongs to a settlement or to a spend.
+    number: 17,
+    statements: [
+      `create table spends (
+        id integer generated always as identity primary key,
+        address text not null,
+        key text not null,
+        chain text not null,
+        token text not null,
+        withdraw_amount text not null,
+        recipient text,
+        deadline bigint not null,
+        out_root text not null,
+        first_nullifier text not null,
+        sealed_notes_hash text not null,
+        request text not null,
+        state text not null,
+        gas_reserved integer not null,
+        tx_hash text,
+        block_number integer,
+        gas_used text,
+        error_code text,
+        error_message text,
+        superseded_at text,
+        notes_erased_at text,
+        created_at text not null,
+        unique (chain, out_root),
+        check ((withdraw_amount = '0') = (recipient is null)))`,
+      `create unique index spends_live_key on spends (address, key) where superseded_at is null`,
+      `create index spends_unfinished on spends (chain, id)
+        where state in ('accepted', 'submitted') and superseded_at is null`,
+      `create table spend_notes (
+        spend_id integer not null references spends (id),
+        slot integer not null,
+        commitment text not null,
+        encryption_public_key text not null,
+        sealed text not null,
+        primary key (spend_id, slot))`,
+      `create index spend_notes_owner on spend_notes (encryption_public_key)`,
+      `alter table batches add column spend_id integer references spends (id)`,
+      `alter table relayer_transactions add column spend_id integer references spends (id)`,
+      `alter table relayer_transactions alter column settlement_id drop not null`,
+      `alter table relayer_transactions add constraint relayer_transactions_one_intent
+        check ((settlement_id is null) <> (spend_id is null))`,
+      `create index relayer_transactions_spend on relayer_transactions (spend_id)`,
+    ],
+  },
+  {
     // Tokens that employers made themselves do not give the right to invite (docs/decisions/0038).
     number: 18,
     statements: [

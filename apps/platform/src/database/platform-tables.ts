@@ -105,18 +105,28 @@ export type PlatformTables = {
     encryption_public_key: string;
     sealed: string;
   };
+  spends: SpendTable;
+  spend_notes: {
+    spend_id: number;
+    slot: number;
+    commitment: string;
+    encryption_public_key: string;
+    sealed: string;
+  };
   relayer_transactions: {
     id: Generated<number>;
-    settlement_id: number;
+    /** It belongs to a settlement, or to a spend. */
+    settlement_id: Generated<number | null>;
+    spend_id: Generated<number | null>;
     chain: string;
     nonce: number;
     tx_hash: string;
     raw_transaction: string;
     /**
-     * `void`: withdraws the batch. `cancel`: pays 0 to the relayer itself, to free the nonce of a batch that can
+     * `void`: withdraws the batch. `cancel`: pays 0 to the relayer itself, to free the nonce of a batch or spend that can
      * no longer land.
      */
-    purpose: 'fund' | 'void' | 'cancel';
+    purpose: 'fund' | 'spend' | 'void' | 'cancel';
     /**
      * `open`: may still be mined, as may every other open one of its nonce. `reverted`, `cancelled`: final.
      * `dropped`: another transaction took the nonce.
@@ -146,6 +156,8 @@ export type PlatformTables = {
     block_number: number;
     /** The settlement whose sealed notes belong to this batch, when this platform has them. */
     settlement_id: number | null;
+    /** The spend whose sealed notes belong to this leaf, as for `settlement_id`. */
+    spend_id: Generated<number | null>;
   };
   /** Nullifiers of the spends, by their place in the event. */
   nullifiers: { chain: string; nullifier: string; leaf_index: number; place: number };
@@ -190,6 +202,41 @@ export type SettlementTable = {
   /** Set when a later attempt took the key: the row is history then. */
   superseded_at: string | null;
   /** Set when its sealed notes were erased, because its batch can never land; null again once they are stored again. */
+  notes_erased_at: Generated<string | null>;
+  created_at: string;
+};
+
+/** A transfer or a withdrawal of a holder. */
+export type SpendTable = {
+  id: Generated<number>;
+  /** Of the holder's account. */
+  address: string;
+  key: string;
+  chain: string;
+  token: string;
+  /** `0`: a transfer. */
+  withdraw_amount: string;
+  /** Null: a transfer. */
+  recipient: string | null;
+  deadline: number;
+  /** Root of the outputs. It identifies the spend on chain. */
+  out_root: string;
+  /** Of a note that certainly is one: dummies are in later places only. */
+  first_nullifier: string;
+  sealed_notes_hash: string;
+  /** The call and its proof without the sealed notes, JSON. */
+  request: string;
+  state: 'accepted' | 'submitted' | 'settled' | 'reverted';
+  /** Gas that the transaction may take; counted while the row is `accepted` (spend-budget.ts). */
+  gas_reserved: number;
+  tx_hash: string | null;
+  block_number: number | null;
+  gas_used: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  /** Set when another spend took the key: the row is history then. */
+  superseded_at: string | null;
+  /** Set when its sealed notes were erased, because it can never land. */
   notes_erased_at: Generated<string | null>;
   created_at: string;
 };

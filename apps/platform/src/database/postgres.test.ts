@@ -188,7 +188,9 @@ describe('a PostgreSQL server that goes away', () => {
     const { assertOwner } = first.ownership;
     const deps = { db: first.db, chain: { key: 'anvil' }, nowMs: Date.now, assertOwner };
     const signed = { nonce: 0, txHash: '0x1', rawTransaction: '0x', gasLimit: 1n };
-    await expect(insertTransaction(deps as never, 1, 'fund', signed)).rejects.toMatchObject({
+    await expect(
+      insertTransaction(deps as never, { kind: 'settlement', id: 1 }, 'fund', signed),
+    ).rejects.toMatchObject({
       code: 'database_lock_lost',
     });
     expect((await first.ownership.lost).code).toBe('database_lock_lost');

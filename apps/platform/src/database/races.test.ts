@@ -26,7 +26,7 @@ import { createTestPlatform, testSettings } from '../fixtures/test-platform.ts';
 import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
 import { wantWallet } from '../gate/wallet-list.ts';
 import { createLog } from '../log.ts';
-import { insertFund } from '../relayer/nonces.ts';
+import { insertCall } from '../relayer/nonces.ts';
 import { redeliverNotes } from '../relayer/redeliver-notes.ts';
 import { batchIdOf, insertSettlement } from '../relayer/settlement-store.ts';
 
@@ -156,7 +156,12 @@ describe('concurrent requests', () => {
     const chain = { key: 'anvil' };
     const deps = { db: database.db, chain, log: createLog('silent', 'test'), nowMs: Date.now };
     const signed = { nonce: 0, txHash: '0x1', rawTransaction: '0x', gasLimit: 1n };
-    const storing = insertFund({ ...deps, replaceAfterMs: 1 } as never, id, signed, true);
+    const storing = insertCall(
+      { ...deps, replaceAfterMs: 1 } as never,
+      { kind: 'settlement', id },
+      signed,
+      true,
+    );
     await new Promise((resolve) => setTimeout(resolve, 200));
     await withdrawing.commit().execute();
     expect(await storing).toBe(false);

@@ -11,7 +11,7 @@ import {
   settlementRequestSchema,
   voidRequestSchema,
 } from '@pool/api';
-import { deriveTraceId, errorCodeOf, isIdempotencyKey, PoolError } from '@pool/core';
+import { errorCodeOf, isIdempotencyKey, PoolError } from '@pool/core';
 import type { Shell, ShellContext } from '@pool/http-server';
 import { countRefusedProof } from '../accounts/edge-tokens.ts';
 import { type CallerDeps, identifyAgent } from '../accounts/identify-caller.ts';
@@ -26,6 +26,7 @@ import {
   type SettlementRow,
 } from '../relayer/settlement-store.ts';
 import { assertServed, type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
+import { isUnfinished, traceJob } from './edge-requests.ts';
 import { lookupRecipients } from './recipient-lookup.ts';
 
 export type EdgeDeps = AcceptDeps &
@@ -128,13 +129,4 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     }
     return await answerSettlement(c, await redeliverNotes(deps, id, key, delivery));
   });
-}
-
-/** From here on every log line of the request carries the id that finds the job in all logs. */
-function traceJob(c: ShellContext, key: string): void {
-  c.set('log', c.get('log').child({ trace: deriveTraceId(key) }));
-}
-
-function isUnfinished({ state }: SettlementRow): boolean {
-  return state === 'accepted' || state === 'submitted';
 }

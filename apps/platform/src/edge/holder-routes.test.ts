@@ -1,6 +1,14 @@
 /** The routes that holders read, through the typed client and raw. */
 import type { Capability } from '@pool/api';
-import { bigintToHex32, type Secret } from '@pool/core';
+import {
+  assertField,
+  bigintToHex32,
+  type Field,
+  fieldToHex,
+  parseField,
+  type Secret,
+} from '@pool/core';
+import { computeBatchRoot, computeNoteRootFromPath, createLeanImt } from '@pool/notes';
 import { createEdgeClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
@@ -135,5 +143,118 @@ describe('GET /agent-edge/batches', () => {
       headers: { authorization: `Bearer ${token.reveal()}` },
     });
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([400, code]);
+  });
+});
+
+describe('POST /agent-edge/note-paths', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let a: TestHolder;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    a = await createTestHolder('a');
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    platform = createTestPlatform(database, { makesNotePaths: true });
+  });
+
+  async function edgeOf(capability: Capability) {
+    const session = await platform.signIn(a);
+    await session.register();
+    const { apiKey: token } = await session.mintKey(capability, 'x');
+    return createEdgeClient({ url: `${platform.url}/agent-edge`, token, fetch: platform.fetch });
+  }
+
+  /** Batches of 16 and of 4 in turn, whose roots follow from their commitments. */
+  async function insert(from: number, count: number): Promise<Field> {
+    const tree = createLeanImt();
+    for (let leaf = 0; leaf < from + count; leaf += 1) {
+      const commitments = Array.from({ length: leaf % 2 === 0 ? 16 : 4 }, (_, slot) =>
+        assertField(BigInt(1_000 * leaf + slot + 1)),
+      );
+      const root = computeBatchRoot(commitments);
+      tree.insert(root);
+      if (leaf >= from) {
+        await database.db
+          .insertInto('batches')
+          .values({
+            chain: 'anvil',
+            leaf_index: leaf,
+            batch_root: fieldToHex(root),
+            batch_id: word(leaf),
+            new_root: fieldToHex(tree.root),
+            commitments: JSON.stringify(commitments.map(fieldToHex)),
+            sealed_notes_hash: word(3),
+            tx_hash: word(4_000 + leaf),
+            block_number: leaf,
+            settlement_id: null,
+          })
+          .execute();
+      }
+    }
+    return tree.root;
+  }
+
+  it('answers paths that lead to the newest root, also after the tree has grown', async () => {
+    const edge = await edgeOf('holder.transfer');
+    const notes = [
+      { batchIndex: 4, slot: 15 },
+      { batchIndex: 1, slot: 2 },
+    ];
+    for (const [from, count] of [
+      [0, 5],
+      [5, 3],
+    ] as const) {
+      const root = await insert(from, count);
+      const { noteRoot, paths } = await edge.findNotePaths({ chain: 'anvil', notes });
+      expect(noteRoot).toBe(fieldToHex(root));
+      expect(paths.map(({ commitment }) => BigInt(commitment))).toEqual([4_016n, 1_003n]);
+      for (const { commitment, index, siblings } of paths) {
+        const path = { index, siblings: siblings.map((sibling) => parseField(sibling)) };
+        expect(computeNoteRootFromPath(parseField(commitment), path)).toBe(root);
+      }
+    }
+  });
+
+  it('answers 404 for a place without a note', async () => {
+    await insert(0, 2);
+    const edge = await edgeOf('holder.read');
+    for (const place of [
+      { batchIndex: 2, slot: 0 },
+      { batchIndex: 1, slot: 4 },
+    ]) {
+      await expect(edge.findNotePaths({ chain: 'anvil', notes: [place] })).rejects.toMatchObject({
+        code: 'unknown_leaf',
+        status: 404,
+      });
+    }
+  });
+
+  it('serves no path while the index disagrees with itself', async () => {
+    await insert(0, 2);
+    await database.db
+      .updateTable('batches')
+      .set({ new_root: word(1) })
+      .execute();
+    const edge = await edgeOf('holder.send');
+    const notes = [{ batchIndex: 0, slot: 0 }];
+    await expect(edge.findNotePaths({ chain: 'anvil', notes })).rejects.toMatchObject({
+      code: 'notes_unavailable',
+      status: 503,
+    });
+  });
+
+  it('refuses a disburse key, and everybody unless the operator has switched it on', async () => {
+    const request = { chain: 'anvil', notes: [{ batchIndex: 0, slot: 0 }] };
+    const payer = await edgeOf('disburse');
+    await expect(payer.findNotePaths(request)).rejects.toMatchObject({ code: 'forbidden' });
+    platform = createTestPlatform(database);
+    const holder = await edgeOf('holder.send');
+    await expect(holder.findNotePaths(request)).rejects.toMatchObject({
+      code: 'note_paths_disabled',
+      status: 403,
+    });
   });
 });

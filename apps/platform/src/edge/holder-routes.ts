@@ -1,20 +1,38 @@
 /**
- * `/agent-edge/…` (ARCHITECTURE.md): what holders read, with keys of their own.
+ * `/agent-edge/…` (ARCHITECTURE.md): what holders read and spend, with keys of their own.
  *
  * @module
  */
-import { PoolError } from '@pool/core';
-import type { Shell } from '@pool/http-server';
+import { notePathsRequestSchema, spendRequestSchema } from '@pool/api';
+import { isIdempotencyKey, PoolError } from '@pool/core';
+import type { Shell, ShellContext } from '@pool/http-server';
 import { findSubject } from '../accounts/enrolment.ts';
 import { type CallerDeps, identifyKey, identifyReader } from '../accounts/identify-caller.ts';
+import { settlementCost } from '../http/rate-limit.ts';
+import { readIdempotencyKey, readJson } from '../http/read-request.ts';
+import { type AcceptSpendDeps, acceptSpend, type Holder } from '../relayer/accept-spend.ts';
+import type { SpendRow } from '../relayer/spend-intents.ts';
+import { describeSpend, findSpend } from '../relayer/spend-store.ts';
 import { assertServed, type BootstrapSettings } from './bootstrap.ts';
+import { isUnfinished, traceJob } from './edge-requests.ts';
 import { listServedBatches } from './served-batches.ts';
+import { createNotePaths } from './served-note-paths.ts';
 import { listServedNotes } from './served-notes.ts';
 
-export type HolderDeps = CallerDeps & { readonly bootstrap: Pick<BootstrapSettings, 'chains'> };
+export type HolderDeps = CallerDeps &
+  AcceptSpendDeps & {
+    readonly bootstrap: Pick<BootstrapSettings, 'chains'>;
+    /** Whether holders may ask for the paths of their notes, which links the notes to their spends. */
+    readonly makesNotePaths: boolean;
+    /** Tells the relayer that there is something to send. */
+    readonly onAccepted: () => void;
+    /** Brings the index up to the chain's final block, within a short time limit. */
+    readonly refreshIndex: (chain: string) => Promise<void>;
+  };
 
 export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
   const { db, bootstrap } = deps;
+  const notePaths = deps.makesNotePaths ? createNotePaths(db) : undefined;
 
   app.get('/agent-edge/notes', async (c) => {
     const key = await identifyKey(deps, c);
@@ -50,6 +68,79 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     assertServed(bootstrap, chain);
     return c.json(await listServedBatches(db, chain, parseFrom(from)));
   });
+
+  app.post('/agent-edge/note-paths', async (c) => {
+    const { capability } = await identifyKey(deps, c);
+    if (capability === 'disburse') {
+      throw new PoolError('forbidden', 'a disburse key does not reach notes; use a holder’s key');
+    }
+    const request = await readJson(c, notePathsRequestSchema);
+    assertServed(bootstrap, request.chain);
+    if (notePaths === undefined) {
+      throw new PoolError(
+        'note_paths_disabled',
+        'this platform makes no note paths; read /agent-edge/batches and make them yourself',
+      );
+    }
+    return c.json(await notePaths.find(request));
+  });
+
+  app.post('/agent-edge/spends', async (c) => {
+    const holder = await identifySpender(c);
+    deps.limits.spends.take(holder.address, settlementCost.request);
+    const key = readIdempotencyKey(c);
+    traceJob(c, key);
+    const request = await readJson(c, spendRequestSchema);
+    const beforeWork = (): void => deps.limits.spends.take(holder.address, settlementCost.checks);
+    const row = await acceptSpend({ ...deps, beforeWork }, holder, key, request);
+    c.get('log').info({ spend: row.id, state: row.state }, 'spend taken');
+    if (row.state === 'accepted') {
+      deps.onAccepted();
+    }
+    return answerSpend(c, row);
+  });
+
+  app.get('/agent-edge/spends/:key', async (c) => {
+    const holder = await identifySpender(c);
+    // The path has the key without quoting: a quote character there is part of the key.
+    const key = c.req.param('key');
+    traceJob(c, key);
+    const row = await findOwnSpend(holder, key);
+    if (row === undefined) {
+      throw new PoolError(
+        'spend_not_found',
+        'there is no spend of that key that this API key may see',
+      );
+    }
+    if (!isUnfinished(row)) {
+      return answerSpend(c, row);
+    }
+    // The caller may have seen the spend on chain already, so the answer must not be older than the chain.
+    await deps.refreshIndex(row.chain);
+    return answerSpend(c, (await findOwnSpend(holder, key)) ?? row);
+  });
+
+  async function identifySpender(c: ShellContext): Promise<Holder> {
+    const { address, capability } = await identifyKey(deps, c);
+    if (capability !== 'holder.transfer' && capability !== 'holder.send') {
+      throw new PoolError(
+        'forbidden',
+        'this key does not reach spends; use a holder.transfer or a holder.send key',
+      );
+    }
+    return { address, capability };
+  }
+
+  /** Of the kind that the key may post. */
+  async function findOwnSpend(holder: Holder, key: string): Promise<SpendRow | undefined> {
+    const row = isIdempotencyKey(key) ? await findSpend(db, holder.address, key) : undefined;
+    const isTransfer = row?.withdraw_amount === '0';
+    return isTransfer === (holder.capability === 'holder.transfer') ? row : undefined;
+  }
+}
+
+function answerSpend(c: ShellContext, row: SpendRow): Response {
+  return c.json(describeSpend(row), isUnfinished(row) ? 202 : 200);
 }
 
 function parseFrom(from: string | undefined): number {

@@ -96,7 +96,8 @@ async function selectNullifiers(db: PlatformDatabase, chain: string, from: numbe
   return byLeaf;
 }
 
-function parseWords(json: string | null) {
+/** The commitments of a leaf. @throws PoolError `index_incomplete` (503) */
+export function parseWords(json: string | null) {
   if (json === null) {
     throw new PoolError(
       'index_incomplete',

@@ -18,6 +18,7 @@ import {
   type TestDatabase,
 } from '../fixtures/test-database.ts';
 import { noReaders } from '../fixtures/test-gate.ts';
+import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
 import { createGateApp } from '../gate/gate-app.ts';
 import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
@@ -38,6 +39,9 @@ const platformPost: Post = {
   status: 400,
   maxBodyBytes: 512 * 1024,
 };
+// The route reads no body before it knows the caller, so the credential is added once the key is minted.
+const spendHeaders = ['Content-Type: application/json', 'Idempotency-Key: k'];
+const spendPost: Post = { ...platformPost, path: '/agent-edge/spends', headers: spendHeaders };
 const gatePost: Post = {
   path: '/oauth/token',
   headers: ['Content-Type: application/x-www-form-urlencoded'],
@@ -83,8 +87,18 @@ async function createGate(): Promise<Shell> {
   });
 }
 
+async function createSpendApp(): Promise<Shell> {
+  const platform = createTestPlatform(database);
+  const session = await platform.signIn(await createTestHolder('a'));
+  await session.register();
+  const { apiKey } = await session.mintKey('holder.transfer', 'x');
+  spendHeaders.push(`Authorization: Bearer ${apiKey.reveal()}`);
+  return platform.app;
+}
+
 describe.each([
   ['the platform', async () => createTestPlatform(database).app, platformPost],
+  ['the route of spends', createSpendApp, spendPost],
   ['the gate', createGate, gatePost],
 ] as const)('%s on a socket', (_name, createApp, post) => {
   let server: HttpServer;

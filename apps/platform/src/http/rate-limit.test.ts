@@ -9,6 +9,7 @@ const config = {
   sessionPerSecond: 3,
   edgePerSecond: 4,
   settlementsPerMinute: 6,
+  spendsPerMinute: 2,
 };
 
 function takeAll(limiter: RateLimiter, cost = 1): number {
@@ -39,6 +40,11 @@ describe('the limits of the platform', () => {
       expect(takeAll(limiter)).toBe(10 * perSecond);
     },
   );
+
+  it('lets a minute’s worth of spends through at once, each checked', () => {
+    const { spends } = createRateLimits(config, () => 1_000_000);
+    expect(takeAll(spends, settlementCost.request + settlementCost.checks)).toBe(2);
+  });
 
   it('allow a minute’s worth of settlements at once, each with its check', () => {
     let nowMs = 1_000_000;

@@ -15,6 +15,8 @@ export type RateLimitConfig = {
   readonly edgePerSecond: number;
   /** Of one employer: settlements posted or withdrawn, notes delivered again. A minute's worth may come at once. */
   readonly settlementsPerMinute: number;
+  /** Of one holder, through all of its keys: spends posted. A minute's worth may come at once. */
+  readonly spendsPerMinute: number;
 };
 
 export type RateLimits = {
@@ -23,10 +25,12 @@ export type RateLimits = {
   readonly edge: RateLimiter;
   /** In parts of a settlement: see {@link settlementCost}. */
   readonly settlements: RateLimiter;
+  /** In the same parts. */
+  readonly spends: RateLimiter;
 };
 
 /**
- * What a request takes from `settlements`: a request that is answered from the stored row costs a fifth of one that
+ * What a request takes from `settlements` or `spends`: a request that is answered from the stored row costs a fifth of one that
  * must be checked. The rest is taken before the first check.
  */
 export const settlementCost = { request: 1, checks: 4 } as const;
@@ -35,17 +39,20 @@ export const settlementCost = { request: 1, checks: 4 } as const;
 const maxRemembered = 20_000;
 
 export function createRateLimits(config: RateLimitConfig, nowMs: () => number): RateLimits {
-  const settlementParts = settlementCost.request + settlementCost.checks;
+  const parts = settlementCost.request + settlementCost.checks;
+  const perMinute = (count: number): RateLimiter =>
+    createRateLimiter({
+      perSecond: (parts * count) / 60,
+      burst: parts * count,
+      nowMs,
+      maxRemembered,
+    });
   return {
     address: createCallerLimiter(config.addressPerSecond, nowMs),
     session: createCallerLimiter(config.sessionPerSecond, nowMs),
     edge: createCallerLimiter(config.edgePerSecond, nowMs),
-    settlements: createRateLimiter({
-      perSecond: (settlementParts * config.settlementsPerMinute) / 60,
-      burst: settlementParts * config.settlementsPerMinute,
-      nowMs,
-      maxRemembered,
-    }),
+    settlements: perMinute(config.settlementsPerMinute),
+    spends: perMinute(config.spendsPerMinute),
   };
 }
 

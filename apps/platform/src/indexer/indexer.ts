@@ -6,12 +6,13 @@
  *
  * @module
  */
-import { deriveTraceId, fieldToHex, PoolError, parseField } from '@pool/core';
+import { fieldToHex, PoolError, parseField } from '@pool/core';
 import { createLeanImt, type LeanImt } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
 import { readMissingContents, storeLeaves } from './pool-leaves.ts';
+import { settleLandedBatches, settleLandedSpends } from './settle-landed.ts';
 
 export type IndexerDeps = {
   readonly db: PlatformDatabase;
@@ -89,6 +90,7 @@ async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undef
     from = to + 1;
   }
   await settleLandedBatches(deps);
+  await settleLandedSpends(deps);
   await readMissingContents(deps);
   return undefined;
 }
@@ -185,57 +187,4 @@ async function halt({ db, chain, log }: IndexerDeps, reason: string): Promise<vo
     .values({ chain: chain.key, block_number: 0, block_hash: '', halted: reason })
     .onConflict((conflict) => conflict.column('chain').doUpdateSet({ halted: reason }))
     .execute();
-}
-
-/**
- * Settles every settlement whose batch is in a final block, through any transaction. Its notes become servable when
- * the chain has the hash of exactly these sealed notes.
- */
-async function settleLandedBatches({ db, chain, log }: IndexerDeps): Promise<void> {
-  const landed = await db
-    .selectFrom('settlements as s')
-    .innerJoin('batches as b', (join) =>
-      join
-        .onRef('b.chain', '=', 's.chain')
-        .onRef('b.batch_id', '=', 's.batch_id')
-        .onRef('b.batch_root', '=', 's.batch_root'),
-    )
-    .select([
-      's.id as id',
-      's.key as key',
-      's.sealed_notes_hash as ownHash',
-      'b.sealed_notes_hash as chainHash',
-      'b.tx_hash as txHash',
-      'b.block_number as blockNumber',
-      'b.leaf_index as leafIndex',
-    ])
-    .where('s.chain', '=', chain.key)
-    .where('s.state', '!=', 'settled')
-    .execute();
-  for (const { id, key, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
-    const receipt = await chain.fetchReceipt(txHash);
-    await db.transaction().execute(async (trx) => {
-      await trx
-        .updateTable('settlements')
-        .set({
-          state: 'settled',
-          tx_hash: txHash,
-          block_number: blockNumber,
-          gas_used: receipt?.gasUsed.toString() ?? null,
-          error_code: null,
-          error_message: null,
-        })
-        .where('id', '=', id)
-        .execute();
-      if (ownHash === chainHash) {
-        await trx
-          .updateTable('batches')
-          .set({ settlement_id: id })
-          .where('chain', '=', chain.key)
-          .where('leaf_index', '=', leafIndex)
-          .execute();
-      }
-    });
-    log.info({ settlement: id, trace: deriveTraceId(key), txHash, blockNumber }, 'settled');
-  }
 }

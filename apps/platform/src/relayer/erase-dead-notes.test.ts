@@ -200,6 +200,7 @@ describe('sealed notes of batches that never landed', () => {
     // The contract does not answer; only the index has the batch.
     startEraser({
       key: 'anvil',
+      fetchOutRootOf: () => Promise.resolve(undefined),
       fetchFinalBlock: () => poolChain.fetchFinalBlock(),
       fetchBatchRootOf: () => Promise.resolve(undefined),
     });
@@ -214,6 +215,7 @@ describe('sealed notes of batches that never landed', () => {
     await passTime(past + 3_600);
     startEraser({
       key: 'anvil',
+      fetchOutRootOf: () => Promise.resolve(undefined),
       fetchFinalBlock: () => poolChain.fetchFinalBlock(),
       fetchBatchRootOf: (funder, batchNonce, block) =>
         batchNonce === request.batch.batchNonce

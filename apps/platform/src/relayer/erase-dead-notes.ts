@@ -1,5 +1,5 @@
 /**
- * Erases the sealed notes of batches that never landed and never can. Each note names the encryption key that was to be
+ * Erases the sealed notes of batches and spends that never landed and never can. Each note names the encryption key that was to be
  * paid, and it can never be opened. The notes of a batch that landed are all that its payees have, so any doubt keeps
  * them. The notes of a settlement are erased only when all of this holds:
  *
@@ -7,41 +7,45 @@
  * - the deadline that its funder signed passed long ago, by the clock of a final block and by this machine's;
  * - the contract at that final block does not have the batch, and neither does the index, which has read up to there.
  *
- * Each settlement is erased in its own transaction, a few per pass (docs/decisions/0032).
+ * Each settlement is erased in its own transaction, a few per pass (docs/decisions/0032). Spends: erase-dead-spends.ts.
  *
  * @module
  */
 import type { FinalBlock } from '@pool/contracts';
-import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { describeFailure, type Log } from '../log.ts';
+import { describeFailure } from '../log.ts';
+import { computeOldest, type DeadNotes, type EraseDeps, rowsPerPass } from './dead-notes.ts';
 
-export type EraseDeps = {
-  readonly db: PlatformDatabase;
-  readonly chain: Pick<PoolChain, 'key' | 'fetchFinalBlock' | 'fetchBatchRootOf'>;
-  readonly log: Log;
-  readonly nowMs: () => number;
-  /** How long after its deadline the notes of a batch that never landed are kept. */
-  readonly keepSeconds: number;
-};
+export type { EraseDeps } from './dead-notes.ts';
+
+import { spendNotes } from './erase-dead-spends.ts';
+import { selectSettlement } from './settlement-intents.ts';
 
 export type Eraser = {
   /** Checks the next few settlements; after the last one, it starts again with the first. */
   pass(): Promise<void>;
 };
 
-const rowsPerPass = 50;
-
-type Candidate = {
-  readonly id: number;
-  readonly funder: string;
-  readonly batch_nonce: string;
-  readonly batch_root: string;
-};
-
 export function createEraser(deps: EraseDeps): Eraser {
-  let lastId = 0;
+  const lastIds = new Map<DeadNotes['what'], number>();
   let awaited: FinalBlock | undefined;
+
+  async function eraseNext(kind: DeadNotes, indexed: FinalBlock, final: FinalBlock): Promise<void> {
+    const candidates = await kind.select(deps, indexed, lastIds.get(kind.what) ?? 0);
+    // A row that cannot be erased now must not delay the rows behind it: the next pass continues after it.
+    const isEnd = candidates.length < rowsPerPass;
+    lastIds.set(kind.what, isEnd ? 0 : (candidates.at(-1)?.id ?? 0));
+    for (const candidate of candidates) {
+      try {
+        await kind.erase(deps, candidate.id, final);
+      } catch (error) {
+        deps.log.warn(
+          { [kind.what]: candidate.id, ...describeFailure(error) },
+          `the notes of a dead ${kind.what} are kept for now`,
+        );
+      }
+    }
+  }
+
   return {
     async pass() {
       const final = await deps.chain.fetchFinalBlock();
@@ -52,22 +56,18 @@ export function createEraser(deps: EraseDeps): Eraser {
         return;
       }
       awaited = final;
-      const candidates = await selectCandidates(deps, indexed, lastId);
-      // A row that cannot be erased now must not delay the rows behind it: the next pass continues after it.
-      lastId = candidates.length < rowsPerPass ? 0 : (candidates.at(-1)?.id ?? 0);
-      for (const candidate of candidates) {
-        try {
-          await eraseOne(deps, candidate, final);
-        } catch (error) {
-          deps.log.warn(
-            { settlement: candidate.id, ...describeFailure(error) },
-            'the notes of a dead batch are kept for now',
-          );
-        }
+      for (const kind of [settlementNotes, spendNotes]) {
+        await eraseNext(kind, indexed, final);
       }
     },
   };
 }
+
+const settlementNotes: DeadNotes = {
+  what: 'settlement',
+  select: selectCandidates,
+  erase: eraseOne,
+};
 
 async function hasIndexed({ db, chain }: EraseDeps, block: FinalBlock): Promise<boolean> {
   const cursor = await db
@@ -82,17 +82,16 @@ async function selectCandidates(
   { db, chain, nowMs, keepSeconds }: EraseDeps,
   indexed: FinalBlock,
   afterId: number,
-): Promise<Candidate[]> {
-  const presentSeconds = Math.min(indexed.timestampSeconds, Math.floor(nowMs() / 1000));
+): Promise<{ readonly id: number }[]> {
   return await db
     .selectFrom('settlements as s')
-    .select(['s.id', 's.funder', 's.batch_nonce', 's.batch_root'])
+    .select('s.id')
     .where('s.chain', '=', chain.key)
     .where('s.id', '>', afterId)
     .where('s.notes_erased_at', 'is', null)
     .where('s.state', '!=', 'settled')
     .where((eb) => eb.or([eb('s.state', '=', 'reverted'), eb('s.superseded_at', 'is not', null)]))
-    .where('s.deadline', '<', presentSeconds - keepSeconds)
+    .where('s.deadline', '<', computeOldest(indexed, nowMs(), keepSeconds))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -114,9 +113,9 @@ async function selectCandidates(
     .execute();
 }
 
-async function eraseOne(deps: EraseDeps, candidate: Candidate, final: FinalBlock): Promise<void> {
+async function eraseOne(deps: EraseDeps, id: number, final: FinalBlock): Promise<void> {
   const { db, chain, log, nowMs } = deps;
-  const { id, funder, batch_nonce, batch_root } = candidate;
+  const { funder, batch_nonce, batch_root } = await selectSettlement(db, id);
   const usedFor = await chain.fetchBatchRootOf(funder, batch_nonce, final.number);
   if (usedFor === batch_root) {
     log.warn(

@@ -2,21 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import { createFairQueue, type QueuedRow, rowsPerPass, runBounded } from './fair-queue.ts';
 
-function rowsOf(employerId: string, from: number, count: number): QueuedRow[] {
-  return Array.from({ length: count }, (_, index) => ({ id: from + index, employerId }));
+function rowsOf(owner: string, from: number, count: number): QueuedRow[] {
+  return Array.from({ length: count }, (_, index) => ({ id: from + index, owner }));
 }
 
 describe('createFairQueue', () => {
   it('gives employers turns, with a few rows of each', () => {
     const queue = createFairQueue(() => 0);
     const chosen = queue.choose([...rowsOf('a', 1, 1_000), ...rowsOf('b', 2_001, 2)]);
-    expect(chosen.slice(0, 5).map(({ employerId }) => employerId)).toEqual([
-      'a',
-      'b',
-      'a',
-      'b',
-      'a',
-    ]);
+    expect(chosen.slice(0, 5).map(({ owner }) => owner)).toEqual(['a', 'b', 'a', 'b', 'a']);
     expect(chosen).toHaveLength(rowsPerPass + 2);
   });
 
@@ -59,9 +53,9 @@ describe('createFairQueue', () => {
       queue.note(row, 'failed');
     }
     expect([queue.isPaused('a'), queue.isPaused('b')]).toEqual([true, false]);
-    expect(queue.choose(rows).map(({ employerId }) => employerId)).toEqual(['b']);
+    expect(queue.choose(rows).map(({ owner }) => owner)).toEqual(['b']);
     nowMs += 30_000;
-    expect(queue.choose(rows).some(({ employerId }) => employerId === 'a')).toBe(true);
+    expect(queue.choose(rows).some(({ owner }) => owner === 'a')).toBe(true);
   });
 
   it('makes no row wait after the clock was set back', () => {
@@ -85,15 +79,15 @@ describe('runBounded', () => {
     await runBounded(
       items,
       { parallel: 5, perOwner: 2 },
-      ({ employerId }) => employerId,
-      async ({ id, employerId }) => {
-        const own = (running.get(employerId) ?? 0) + 1;
-        running.set(employerId, own);
+      ({ owner }) => owner,
+      async ({ id, owner }) => {
+        const own = (running.get(owner) ?? 0) + 1;
+        running.set(owner, own);
         all += 1;
-        most.set(employerId, Math.max(most.get(employerId) ?? 0, own));
+        most.set(owner, Math.max(most.get(owner) ?? 0, own));
         mostOfAll = Math.max(mostOfAll, all);
         await new Promise((resolve) => setTimeout(resolve, 2));
-        running.set(employerId, (running.get(employerId) ?? 1) - 1);
+        running.set(owner, (running.get(owner) ?? 1) - 1);
         all -= 1;
         done.push(id);
       },

@@ -1,41 +1,42 @@
 /**
- * Chooses the settlements of a pass of the relayer, and their order. Employers take turns, a pass includes a few rows of
+ * Chooses the rows of a pass of the relayer, and their order. Owners take turns, a pass includes a few rows of
  * each, and a row that cannot be tried waits longer each time. So the length of a pass depends neither on how many rows
- * one employer has, nor on what its contract does to the node. In memory: after a restart everything is tried again.
+ * one owner has, nor on what its contract does to the node. In memory: after a restart everything is tried again.
  *
  * @module
  */
 
-export type QueuedRow = { readonly id: number; readonly employerId: string };
+/** `owner`: the employer of a settlement, or the holder of a spend. */
+export type QueuedRow = { readonly id: number; readonly owner: string };
 
 /** `failed`: the funder's own code could not be run. `refused`: the chain refuses for now. */
 export type RowOutcome = 'done' | 'refused' | 'failed';
 
 export type FairQueue = {
-  /** Rows to try now; the rows of one employer are spread out. */
+  /** Rows to try now; the rows of one owner are spread out. */
   choose<T extends QueuedRow>(rows: readonly T[]): T[];
-  /** True after a failed call of this employer: its other rows wait for the next pass. */
-  isPaused(employerId: string): boolean;
+  /** True after a failed call of this owner: its other rows wait for the next pass. */
+  isPaused(owner: string): boolean;
   note(row: QueuedRow, outcome: RowOutcome): void;
 };
 
-/** Rows of one employer per pass. */
+/** Rows of one owner per pass. */
 export const rowsPerPass = 16;
 
 const firstWaitMs = 1_000;
 const longestRowWaitMs = 300_000;
-/** Short, since a node that is down fails for every employer. */
-const longestEmployerWaitMs = 30_000;
+/** Short, since a node that is down fails for every owner. */
+const longestOwnerWaitMs = 30_000;
 
 type Wait = { failures: number; dueAtMs: number; triedAs: number };
 
 export function createFairQueue(nowMs: () => number): FairQueue {
   const rowWaits = new Map<number, Wait>();
-  const employerWaits = new Map<string, Wait>();
+  const ownerWaits = new Map<string, Wait>();
   let tries = 0;
 
   function isDue(wait: Wait | undefined): boolean {
-    // A clock that was set back must not stop any employer.
+    // A clock that was set back must not stop any owner.
     return (
       wait === undefined || nowMs() >= wait.dueAtMs || wait.dueAtMs - nowMs() > longestRowWaitMs
     );
@@ -50,33 +51,30 @@ export function createFairQueue(nowMs: () => number): FairQueue {
   return {
     choose(rows) {
       forgetAllBut(rowWaits, new Set(rows.map(({ id }) => id)));
-      forgetAllBut(employerWaits, new Set(rows.map(({ employerId }) => employerId)));
-      const byEmployer = new Map<string, (typeof rows)[number][]>();
+      forgetAllBut(ownerWaits, new Set(rows.map(({ owner }) => owner)));
+      const byOwner = new Map<string, (typeof rows)[number][]>();
       for (const row of rows) {
-        if (isDue(employerWaits.get(row.employerId)) && isDue(rowWaits.get(row.id))) {
-          const own = byEmployer.get(row.employerId) ?? [];
+        if (isDue(ownerWaits.get(row.owner)) && isDue(rowWaits.get(row.id))) {
+          const own = byOwner.get(row.owner) ?? [];
           own.push(row);
-          byEmployer.set(row.employerId, own);
+          byOwner.set(row.owner, own);
         }
       }
       const triedAs = ({ id }: QueuedRow): number => rowWaits.get(id)?.triedAs ?? 0;
-      const turns = [...byEmployer.values()].map((own) =>
+      const turns = [...byOwner.values()].map((own) =>
         own.sort((a, b) => triedAs(a) - triedAs(b) || a.id - b.id).slice(0, rowsPerPass),
       );
       return Array.from({ length: rowsPerPass }, (_, turn) =>
         turns.flatMap((own) => own.slice(turn, turn + 1)),
       ).flat();
     },
-    isPaused: (employerId) => !isDue(employerWaits.get(employerId)),
-    note({ id, employerId }, outcome) {
+    isPaused: (owner) => !isDue(ownerWaits.get(owner)),
+    note({ id, owner }, outcome) {
       tries += 1;
       rowWaits.set(id, wait(rowWaits.get(id), outcome !== 'done', longestRowWaitMs));
       if (outcome !== 'refused') {
         const fails = outcome === 'failed';
-        employerWaits.set(
-          employerId,
-          wait(employerWaits.get(employerId), fails, longestEmployerWaitMs),
-        );
+        ownerWaits.set(owner, wait(ownerWaits.get(owner), fails, longestOwnerWaitMs));
       }
     },
   };

@@ -10,6 +10,7 @@
 import { PoolError } from '@pool/core';
 import { computeFundGasCeiling, voidGasCeiling } from '../chain/gas-ceilings.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { RelayerTransaction } from './intent-rows.ts';
 
 /**
  * 150 batches of 256 slots: 38,400 people paid by one employer in a day, at 1 gwei for a tenth of the chain's coin. At most
@@ -23,7 +24,7 @@ const windowMs = 86_400_000;
 const underWaySeconds = 60;
 
 /** Gas that sent transactions used or can still use. */
-type GasCharge = { readonly atMs: number; readonly gas: number };
+export type GasCharge = { readonly atMs: number; readonly gas: number };
 
 type BudgetQuestion = {
   readonly employerId: string;
@@ -49,33 +50,46 @@ export async function assertWithinBudget(
   const charges = await selectCharges(db, question, nowMs);
   const outstanding = await selectOutstanding(db, question, nowMs);
   const needed = computeReserve(question.size) + Number(voidGasCeiling);
-  const waitSeconds = decideWait(charges, outstanding, needed, dailyGas, nowMs);
+  assertGasLeft(
+    { charges, outstanding, needed, dailyGas, nowMs },
+    `settlement not accepted now: this employer has used its ${dailyGas} gas for 24 hours on this chain; the agent tries again later, or the operator of the platform raises PLATFORM_EMPLOYER_DAILY_GAS`,
+  );
+}
+
+/** Gas of one owner, an employer or a holder, in 24 hours. */
+type GasState = {
+  readonly charges: readonly GasCharge[];
+  /** Gas that unsent transactions can still use. */
+  readonly outstanding: number;
+  /** Requested gas. */
+  readonly needed: number;
+  readonly dailyGas: number;
+  readonly nowMs: number;
+};
+
+/** @throws PoolError `gas_budget_exceeded` (429) with `retryAfterSeconds` */
+export function assertGasLeft(state: GasState, message: string): void {
+  const waitSeconds = decideWait(state);
   if (waitSeconds !== undefined) {
-    throw new PoolError(
-      'gas_budget_exceeded',
-      `settlement not accepted now: this employer has used its ${dailyGas} gas for 24 hours on this chain; the agent tries again later, or the operator of the platform raises PLATFORM_EMPLOYER_DAILY_GAS`,
-      { details: { retryAfterSeconds: waitSeconds } },
-    );
+    throw new PoolError('gas_budget_exceeded', message, {
+      details: { retryAfterSeconds: waitSeconds },
+    });
   }
 }
 
-/**
- * @param outstanding - gas that unsent transactions can still use
- * @param needed - requested gas
- * @returns seconds to wait; undefined: it fits now
- */
-function decideWait(
-  charges: readonly GasCharge[],
-  outstanding: number,
-  needed: number,
-  dailyGas: number,
-  nowMs: number,
-): number | undefined {
+/** @returns seconds to wait; undefined: it fits now */
+function decideWait({
+  charges,
+  outstanding,
+  needed,
+  dailyGas,
+  nowMs,
+}: GasState): number | undefined {
   const charged = charges.reduce((sum, { gas }) => sum + gas, 0);
   if (charged + outstanding + needed <= dailyGas) {
     return undefined;
   }
-  // Settlements under way use less than reserved or end, and the rest is free again soon.
+  // What is under way uses less than reserved or ends, and the rest is free again soon.
   let over = charged + needed - dailyGas;
   for (const { atMs, gas } of charges.toSorted((a, b) => a.atMs - b.atMs)) {
     if (over <= 0) {
@@ -102,8 +116,23 @@ async function selectCharges(
     .where('s.employer_id', '=', employerId)
     .where('t.chain', '=', chain)
     .where('t.state', '!=', 'dropped')
-    .where('t.created_at', '>', new Date(nowMs - windowMs).toISOString())
+    .where('t.created_at', '>', windowStart(nowMs))
     .execute();
+  return chargePerNonce(rows);
+}
+
+/** Transactions from this time on count. */
+export function windowStart(nowMs: number): string {
+  return new Date(nowMs - windowMs).toISOString();
+}
+
+type SentRow = Pick<
+  RelayerTransaction,
+  'nonce' | 'state' | 'gas_limit' | 'gas_used' | 'created_at'
+>;
+
+/** One charge per nonce: the chain executes one of its transactions. */
+export function chargePerNonce(rows: readonly SentRow[]): GasCharge[] {
   const charges = new Map<number, GasCharge>();
   for (const row of rows) {
     const gas = Number((row.state === 'open' ? row.gas_limit : row.gas_used) ?? row.gas_limit ?? 0);

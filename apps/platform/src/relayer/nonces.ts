@@ -13,14 +13,16 @@ import {
   unknownRevertReason,
 } from '@pool/contracts';
 import { type ErrorBody, errorCodeOf } from '@pool/core';
-import type { Selectable } from 'kysely';
 import type { PoolChain, VoidCall } from '../chain/pool-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
 import type { SignedTransaction } from '../chain/transaction-signer.ts';
-import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
-import { describeWithdrawal, markRefused } from './settlement-store.ts';
+import type { Intent, RelayerTransaction } from './intent-rows.ts';
+import { intentOf, isCall, rowsOf } from './intents.ts';
+import { selectSettlement } from './settlement-intents.ts';
+import { describeWithdrawal } from './settlement-store.ts';
 
 export type RelayerDeps = {
   readonly db: PlatformDatabase;
@@ -34,11 +36,9 @@ export type RelayerDeps = {
    * Absent: an embedded database, whose lock lives as long as the process.
    */
   readonly assertOwner?: Ownership['assertOwner'];
-  /** Called after each nonce and each settlement of a pass, for every outcome. */
+  /** Called after each nonce and each intent of a pass, for every outcome. */
   readonly onStep?: () => void;
 };
-
-type RelayerTransaction = Selectable<PlatformTables['relayer_transactions']>;
 
 /** Open transactions of one nonce, the newest first. */
 export type SentNonce = readonly [RelayerTransaction, ...RelayerTransaction[]];
@@ -68,7 +68,7 @@ export async function selectOpenNonces({ db, chain }: RelayerDeps): Promise<Sent
 /** Stores signed bytes. They may be broadcast only afterwards. */
 export async function insertTransaction(
   deps: RelayerDeps,
-  settlementId: number,
+  intent: Intent,
   purpose: RelayerTransaction['purpose'],
   signed: SignedTransaction,
 ): Promise<void> {
@@ -76,14 +76,15 @@ export async function insertTransaction(
   if (!db.isTransaction) {
     await db
       .transaction()
-      .execute((trx) => insertTransaction({ ...deps, db: trx }, settlementId, purpose, signed));
+      .execute((trx) => insertTransaction({ ...deps, db: trx }, intent, purpose, signed));
     return;
   }
   await deps.assertOwner?.(db);
   await db
     .insertInto('relayer_transactions')
     .values({
-      settlement_id: settlementId,
+      settlement_id: intent.kind === 'settlement' ? intent.id : null,
+      spend_id: intent.kind === 'spend' ? intent.id : null,
       chain: chain.key,
       nonce: signed.nonce,
       tx_hash: signed.txHash,
@@ -97,41 +98,24 @@ export async function insertTransaction(
 }
 
 /**
- * Stores the signed bytes of a `fund()`, unless its funder withdrew the batch meanwhile.
- * @param isFirst - nothing of the settlement was sent: it must still be `accepted`, and becomes `submitted`
+ * Stores the signed bytes that carry an intent out, unless its row forbids it: a funder may have withdrawn the batch meanwhile.
+ * @param isFirst - nothing of the intent was sent: it must still be `accepted`, and becomes `submitted`
  * @returns false when nothing was stored; then nothing may be sent
  */
-export async function insertFund(
+export async function insertCall(
   deps: RelayerDeps,
-  settlementId: number,
+  intent: Intent,
   signed: SignedTransaction,
   isFirst: boolean,
 ): Promise<boolean> {
+  const rows = rowsOf(intent);
   return await deps.db.transaction().execute(async (trx) => {
-    // Waits for a withdrawal that is being stored. A later one finds these bytes.
-    await trx
-      .selectFrom('settlements')
-      .select('id')
-      .where('id', '=', settlementId)
-      .forUpdate()
-      .execute();
-    if (isFirst) {
-      const taken = await trx
-        .updateTable('settlements')
-        .set({ state: 'submitted' })
-        .where('id', '=', settlementId)
-        .where('state', '=', 'accepted')
-        .where('void_signature', 'is', null)
-        .returning('id')
-        .executeTakeFirst();
-      if (taken === undefined) {
-        return false;
-      }
-    } else if ((await findWithdrawal(trx, settlementId)) !== undefined) {
-      return false;
+    await rows.lock(trx, intent.id);
+    const may = isFirst ? await rows.claim(trx, intent.id) : await rows.mayResend(trx, intent.id);
+    if (may) {
+      await insertTransaction({ ...deps, db: trx }, intent, rows.purpose, signed);
     }
-    await insertTransaction({ ...deps, db: trx }, settlementId, 'fund', signed);
-    return true;
+    return may;
   });
 }
 
@@ -140,12 +124,7 @@ async function findWithdrawal(
   db: PlatformDatabase,
   settlementId: number,
 ): Promise<VoidCall | undefined> {
-  const row = await db
-    .selectFrom('settlements')
-    .selectAll()
-    .where('id', '=', settlementId)
-    .executeTakeFirstOrThrow();
-  return describeWithdrawal(row);
+  return describeWithdrawal(await selectSettlement(db, settlementId));
 }
 
 /** Follows a nonce in use: reads its final receipt, sends its bytes again, or replaces them. */
@@ -179,8 +158,9 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
   const { chain, log, nowMs, replaceAfterMs } = deps;
   const [newest] = sent;
   const isDue = isReplacementDue(sent.length, newest.created_at, nowMs(), replaceAfterMs);
+  const intent = intentOf(newest);
   if (newest.purpose === 'fund') {
-    const withdrawal = await findWithdrawal(deps.db, newest.settlement_id);
+    const withdrawal = await findWithdrawal(deps.db, intent.id);
     if (withdrawal !== undefined && !(await canNeverLand(deps, newest, final))) {
       await withdrawAtNonce(deps, newest, withdrawal, isDue);
       return;
@@ -204,13 +184,12 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
     await broadcastStored(deps, newest);
     return;
   }
-  const purpose = isCancel ? 'cancel' : newest.purpose;
-  if (purpose === 'fund') {
-    if (!(await insertFund(deps, newest.settlement_id, signed, false))) {
+  if (isCall(newest) && !isCancel) {
+    if (!(await insertCall(deps, intent, signed, false))) {
       return;
     }
   } else {
-    await insertTransaction(deps, newest.settlement_id, purpose, signed);
+    await insertTransaction(deps, intent, isCancel ? 'cancel' : newest.purpose, signed);
   }
   log.warn(
     { nonce: newest.nonce, isCancel, txHash: signed.txHash },
@@ -230,14 +209,13 @@ async function broadcastStored(deps: RelayerDeps, newest: RelayerTransaction): P
     deps.log.warn({ nonce: newest.nonce, ...describeFailure(error) }, 'never accepted');
     await cancelRefused(deps, newest, {
       code: 'transaction_rejected',
-      message:
-        'the node of this chain will never accept the transaction of this batch; nothing was paid',
+      message: 'the node of this chain will never accept the transaction; nothing was paid',
     });
   }
 }
 
 /**
- * Frees the nonce of bytes that must not or cannot be mined, and ends their settlement with the reason. A withdrawn
+ * Frees the nonce of bytes that must not or cannot be mined, and ends their intent with the reason. A withdrawn
  * settlement stays unfinished: its authorisation must still be withdrawn. If another node mined the bytes, the indexer
  * finds the batch.
  */
@@ -247,15 +225,16 @@ async function cancelRefused(
   reason: ErrorBody,
 ): Promise<void> {
   const { chain, log } = deps;
-  const { nonce, settlement_id } = newest;
+  const { nonce } = newest;
+  const intent = intentOf(newest);
   if ((await chain.fetchNonce()) > nonce) {
     return;
   }
   const signed = await signCancel(chain, newest);
   await deps.db.transaction().execute(async (trx) => {
-    await insertTransaction({ ...deps, db: trx }, settlement_id, 'cancel', signed);
-    if (newest.purpose === 'fund') {
-      await markRefused(trx, settlement_id, reason);
+    await insertTransaction({ ...deps, db: trx }, intent, 'cancel', signed);
+    if (isCall(newest)) {
+      await rowsOf(intent).markRefused(trx, intent.id, reason);
     }
   });
   log.warn({ nonce, code: reason.code, txHash: signed.txHash }, 'never accepted: nonce cancelled');
@@ -278,7 +257,8 @@ async function withdrawAtNonce(
   isDue: boolean,
 ): Promise<void> {
   const { chain, log } = deps;
-  const { nonce, settlement_id } = newest;
+  const { nonce } = newest;
+  const intent = intentOf(newest);
   // Mined already: its final receipt decides.
   if ((await chain.fetchNonce()) > nonce) {
     return;
@@ -289,7 +269,7 @@ async function withdrawAtNonce(
     // withdrawn batch is sent again, so the nonce is freed for the transactions behind it.
     if (isDue && (await chain.fetchNonce()) === nonce) {
       const signed = await signCancel(chain, newest);
-      await insertTransaction(deps, settlement_id, 'cancel', signed);
+      await insertTransaction(deps, intent, 'cancel', signed);
       log.warn({ nonce, txHash: signed.txHash }, 'withdrawal refused: nonce cancelled');
       await chain.broadcast(signed.rawTransaction);
     }
@@ -300,7 +280,7 @@ async function withdrawAtNonce(
   const signed =
     (await signWithinCap(chain, newest, withdrawal)) ??
     (await chain.signVoid(withdrawal, nonce, gas));
-  await insertTransaction(deps, settlement_id, 'void', signed);
+  await insertTransaction(deps, intent, 'void', signed);
   log.info({ nonce, txHash: signed.txHash }, 'withdrawal sent');
   await chain.broadcast(signed.rawTransaction);
 }
@@ -337,22 +317,14 @@ async function signWithinCap(
   }
 }
 
-/** True when the batch can never land: its deadline has passed, it was withdrawn, or its nonce is used. */
+/** True when a final block shows that the intent never lands, or that it has landed. */
 async function canNeverLand(
   { db, chain }: RelayerDeps,
-  { settlement_id }: RelayerTransaction,
+  newest: RelayerTransaction,
   final: FinalBlock,
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('settlements')
-    .select(['deadline', 'funder', 'batch_nonce'])
-    .where('id', '=', settlement_id)
-    .executeTakeFirstOrThrow();
-  return (
-    Number(row.deadline) < final.timestampSeconds ||
-    (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number)) ||
-    (await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number)) !== undefined
-  );
+  const intent = intentOf(newest);
+  return await rowsOf(intent).canNeverLand(db, chain, intent.id, final);
 }
 
 /** Records the final receipt of one of a nonce's transactions. The others can never be mined. */
@@ -364,7 +336,7 @@ async function recordOutcome(
 ): Promise<void> {
   const state = decideState(mined, receipt);
   // A withdrawal that reverts came too late: the outcome of the settlement shows it.
-  const isRevert = state === 'reverted' && mined.purpose === 'fund';
+  const isRevert = state === 'reverted' && isCall(mined);
   const reason = isRevert ? await readRevertReason(deps, mined.tx_hash) : undefined;
   await deps.db.transaction().execute(async (trx) => {
     await setState(trx, sent, 'dropped');
@@ -375,21 +347,12 @@ async function recordOutcome(
       .where('id', '=', mined.id)
       .execute();
     if (reason !== undefined) {
-      await trx
-        .updateTable('settlements')
-        .set({
-          state: 'reverted',
-          tx_hash: mined.tx_hash,
-          block_number: receipt.blockNumber,
-          gas_used: receipt.gasUsed.toString(),
-          error_code: reason.code,
-          error_message: reason.message,
-        })
-        .where('id', '=', mined.settlement_id)
-        .where('state', '!=', 'settled')
-        // Its authorisation is still valid and must still be withdrawn.
-        .where('void_signature', 'is', null)
-        .execute();
+      const intent = intentOf(mined);
+      await rowsOf(intent).recordRevert(trx, intent.id, {
+        txHash: mined.tx_hash,
+        receipt,
+        reason,
+      });
     }
   });
 }

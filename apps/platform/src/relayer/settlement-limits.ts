@@ -33,8 +33,9 @@ export const defaultSettlementLimits: SettlementLimits = {
 export async function assertDeadline(
   chain: PoolChain,
   deadline: number,
-  { deadlineSeconds }: SettlementLimits,
+  { deadlineSeconds }: Pick<SettlementLimits, 'deadlineSeconds'>,
   nowMs: number,
+  what: 'settlement' | 'spend' = 'settlement',
 ): Promise<void> {
   if (deadline <= nowMs / 1_000 + deadlineSeconds) {
     return;
@@ -42,7 +43,7 @@ export async function assertDeadline(
   if (deadline > (await askChain(() => chain.fetchHeadTimestamp())) + deadlineSeconds) {
     throw new PoolError(
       'deadline_too_far',
-      `settlement refused: batch.deadline lies more than ${deadlineSeconds} seconds ahead, the most that this platform accepts; sign for less time (DISBURSE_BATCH_DEADLINE_SECONDS of the agent), or have its operator raise PLATFORM_VOTE_LIMIT_SECONDS`,
+      `${what} refused: its deadline lies more than ${deadlineSeconds} seconds ahead, the most that this platform accepts; sign for less time${what === 'settlement' ? ' (DISBURSE_BATCH_DEADLINE_SECONDS of the agent)' : ''}, or have its operator raise PLATFORM_VOTE_LIMIT_SECONDS`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verificationKeys } from '@pool/circuits';
+import { circuitNames, verificationKeys } from '@pool/circuits';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadVerificationKeys } from './verification-keys.ts';
 
@@ -34,13 +34,13 @@ describe('the keys that proofs are verified with', () => {
 
   it('are by default the pinned development keys', async () => {
     const keys = await loadVerificationKeys(undefined);
-    expect([...keys.keys()]).toEqual([16, 64, 256]);
-    expect(keys.get(16)).toEqual(verificationKeys['fund-16']);
+    expect([...keys.keys()]).toEqual([...circuitNames]);
+    expect(keys.get('fund-16')).toEqual(verificationKeys['fund-16']);
   });
 
   it('are the keys that the manifest pins, without a proving key', async () => {
     const keys = await loadVerificationKeys(await publish(json));
-    expect([...keys]).toEqual([[64, verificationKeys['fund-64']]]);
+    expect([...keys]).toEqual([['fund-64', verificationKeys['fund-64']]]);
   });
 
   it('are refused if a file differs from the manifest', async () => {

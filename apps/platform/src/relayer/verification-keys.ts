@@ -1,13 +1,12 @@
 /**
- * The keys with which the platform verifies proofs, one per batch size. It needs no proving key.
+ * The keys with which the platform verifies proofs, one per circuit. It needs no proving key.
  *
  * @module
  */
 import { createHash } from 'node:crypto';
 import {
-  circuitSizes,
-  type FundCircuitName,
-  fundCircuitNames,
+  type CircuitName,
+  circuitNames,
   openProductionKeys,
   readArtifactsManifest,
   type VerificationKey,
@@ -16,8 +15,8 @@ import {
 import { PoolError } from '@pool/core';
 import type { KeyFolder } from '../config.ts';
 
-/** By the number of slots of a batch. */
-export type VerificationKeys = ReadonlyMap<number, VerificationKey>;
+/** By the name of the circuit. */
+export type VerificationKeys = ReadonlyMap<string, VerificationKey>;
 
 /**
  * @param production - the keys of a ceremony; undefined: the development keys
@@ -27,19 +26,17 @@ export async function loadVerificationKeys(
   production: KeyFolder | undefined,
 ): Promise<VerificationKeys> {
   if (production === undefined) {
-    return new Map(fundCircuitNames.map((name) => [circuitSizes[name], readDevelopmentKey(name)]));
+    return new Map(circuitNames.map((name) => [name, readDevelopmentKey(name)]));
   }
   const keys = openProductionKeys(production);
   return new Map(
     await Promise.all(
-      fundCircuitNames
-        .filter((name) => keys.circuits.includes(name))
-        .map(async (name) => [circuitSizes[name], await keys.readVerificationKey(name)] as const),
+      keys.circuits.map(async (name) => [name, await keys.readVerificationKey(name)] as const),
     ),
   );
 }
 
-function readDevelopmentKey(name: FundCircuitName): VerificationKey {
+function readDevelopmentKey(name: CircuitName): VerificationKey {
   const key = verificationKeys[name];
   // The digest of the file that the setup writes.
   const digest = createHash('sha256')

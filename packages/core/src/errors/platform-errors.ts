@@ -127,6 +127,21 @@ export const platformErrors = {
     meaning:
       'The verifier of proofs is busy or restarting, and nothing was stored. Post the settlement again after Retry-After.',
   },
+  invalid_spend: {
+    status: 400,
+    meaning:
+      'The spend contradicts itself, its chain or its signature. Correct what the message names and post it again.',
+  },
+  spend_unsupported: {
+    status: 400,
+    meaning:
+      'The platform has no verification key for spends of that size. Use another size or ask the operator for the key.',
+  },
+  spend_not_found: {
+    status: 404,
+    meaning:
+      'The holder has no spend under that key that this API key may see. Check the key, or post the spend.',
+  },
   settlement_not_found: {
     status: 404,
     meaning:
@@ -141,6 +156,11 @@ export const platformErrors = {
     status: 503,
     meaning:
       "The index disagrees with the chain, so the chain's notes are not served. Wait until the platform's operator has repaired it.",
+  },
+  note_paths_disabled: {
+    status: 403,
+    meaning:
+      'The platform makes no note paths, because it would learn which notes are spent. Read the batches and make the paths yourself, or ask the operator to set PLATFORM_NOTE_PATHS=on.',
   },
   index_incomplete: {
     status: 503,

@@ -68,7 +68,7 @@ export const valueErrors = {
   duplicate_wallet: {
     meaning: 'The wallet is on the list at another position. Use that position.',
   },
-  unknown_leaf: { meaning: 'The tree has no leaf there. Correct the index.' },
+  unknown_leaf: { status: 404, meaning: 'The tree has no leaf there. Correct the index.' },
   tree_full: {
     status: 503,
     retry: true,

@@ -1,12 +1,17 @@
 /**
- * {@link checkBatch} in a thread of its own, as the serving thread calls it. Without a verdict, nothing is accepted.
+ * The checks of batches and spends in a thread of their own, as the serving thread calls it. Without a verdict, nothing is
+ * accepted.
  *
  * @module
  */
-import type { Delivery } from '@pool/api';
+import type { Delivery, SpendRequest } from '@pool/api';
 import { type EvmChainSettings, PoolError } from '@pool/core';
 import { createThreadCalls, type ThreadCalls } from '../../thread-calls.ts';
 import type { BatchJob, BatchVerdict, ProofInputs } from './check-batch.ts';
+import type { SpendJob } from './check-spend.ts';
+import type { SpendForm } from './check-spend-form.ts';
+
+type PoolPlace = Pick<EvmChainSettings, 'chainId' | 'pool'>;
 
 export type BatchChecker = {
   /**
@@ -15,7 +20,13 @@ export type BatchChecker = {
    */
   check(
     delivery: Pick<Delivery, 'batch' | 'sealedNotes'>,
-    settings: Pick<EvmChainSettings, 'chainId' | 'pool'>,
+    settings: PoolPlace,
+  ): Promise<ProofInputs>;
+  /** The same for a spend that `assertSpendForm` has passed. @throws PoolError `invalid_spend`, `verifier_unavailable` */
+  checkSpend(
+    request: Pick<SpendRequest, 'spend' | 'sealedNotes'>,
+    form: SpendForm,
+    settings: PoolPlace,
   ): Promise<ProofInputs>;
   close(): Promise<void>;
 };
@@ -25,27 +36,51 @@ const timeoutMs = 10_000;
 
 /** Starts the thread. @param thread - for tests only */
 export function createBatchChecker(
-  thread: ThreadCalls<BatchJob, BatchVerdict> = createThreadCalls(programUrl(), timeoutMs),
+  thread: ThreadCalls<BatchJob | SpendJob, BatchVerdict> = createThreadCalls(
+    programUrl(),
+    timeoutMs,
+  ),
 ): BatchChecker {
   thread.start();
+  return { ...createChecks((job) => thread.call(job)), close: () => thread.close() };
+}
+
+/** @param work - gives the verdict about a job, in a thread or, in tests, at once */
+export function createChecks(
+  work: (job: BatchJob | SpendJob) => Promise<BatchVerdict>,
+): Pick<BatchChecker, 'check' | 'checkSpend'> {
+  async function ask(job: BatchJob | SpendJob): Promise<ProofInputs> {
+    const what = job.kind === 'batch' ? 'settlement' : 'spend';
+    const verdict = await work(job).catch((cause: unknown) => {
+      throw new PoolError(
+        'verifier_unavailable',
+        `the ${what} was not checked: the thread that does it failed; try again shortly`,
+        { cause },
+      );
+    });
+    if (verdict.kind === 'refused') {
+      throw new PoolError(`invalid_${what}`, verdict.message);
+    }
+    return verdict.inputs;
+  }
+
   return {
-    async check({ batch, sealedNotes }, { chainId, pool }) {
-      const encryptionPublicKeys = sealedNotes.map((note) => note.encryptionPublicKey);
-      const job = { batch, encryptionPublicKeys, chainId, pool };
-      const verdict = await thread.call(job).catch((cause: unknown) => {
-        throw new PoolError(
-          'verifier_unavailable',
-          'the settlement was not checked: the thread that does it failed; try again shortly',
-          { cause },
-        );
-      });
-      if (verdict.kind === 'refused') {
-        throw new PoolError('invalid_settlement', verdict.message);
-      }
-      return verdict.inputs;
-    },
-    close: () => thread.close(),
+    check: ({ batch, sealedNotes }, { chainId, pool }) =>
+      ask({ kind: 'batch', batch, encryptionPublicKeys: listKeys(sealedNotes), chainId, pool }),
+    checkSpend: ({ spend, sealedNotes }, form, { chainId, pool }) =>
+      ask({
+        kind: 'spend',
+        spend,
+        ...form,
+        encryptionPublicKeys: listKeys(sealedNotes),
+        chainId,
+        pool,
+      }),
   };
+}
+
+function listKeys(sealedNotes: Delivery['sealedNotes']): string[] {
+  return sealedNotes.map(({ encryptionPublicKey }) => encryptionPublicKey);
 }
 
 /** TypeScript in the repository, JavaScript once the platform is built. */

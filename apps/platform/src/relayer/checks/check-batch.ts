@@ -20,6 +20,7 @@ import { attempt, refuse } from './refuse-settlement.ts';
 
 /** Input of the thread. Public, except which keys are paid together. */
 export type BatchJob = {
+  readonly kind: 'batch';
   readonly batch: FundBatchWire;
   /** In slot order. */
   readonly encryptionPublicKeys: readonly string[];
@@ -42,11 +43,16 @@ export async function checkBatch(
   try {
     return { kind: 'fits', inputs: await computeInputs(job, arithmetic) };
   } catch (error) {
-    if (isPoolError(error) && error.code === 'invalid_settlement') {
-      return { kind: 'refused', message: error.message };
-    }
-    throw error;
+    return describeRefusal(error);
   }
+}
+
+/** @throws the error itself, unless it is a refusal */
+export function describeRefusal(error: unknown): BatchVerdict {
+  if (isPoolError(error) && ['invalid_settlement', 'invalid_spend'].includes(error.code)) {
+    return { kind: 'refused', message: error.message };
+  }
+  throw error;
 }
 
 async function computeInputs(

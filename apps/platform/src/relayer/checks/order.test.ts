@@ -56,7 +56,7 @@ describe('a settlement', () => {
         },
       },
       proofs: {
-        assertSize: () => undefined,
+        assertSupported: () => undefined,
         async assertProof() {
           steps.push('proof');
         },
@@ -131,7 +131,7 @@ describe('a settlement', () => {
 describe('the long checks of a batch', () => {
   const source = join(import.meta.dirname, '../..');
   const longWork =
-    /\b(?:computeBatchRoot|decodeEncryptionPublicKey|computeFundPublicInputs|createBatchArithmetic|verifyProof)\b|import \{[^}]*\bcheckBatch\b/;
+    /\b(?:computeBatchRoot|decodeEncryptionPublicKey|computeFundPublicInputs|computeSpendPublicInputs|verifyMaskedSigner|createBatchArithmetic|verifyProof)\b|import \{[^}]*\bcheck(?:Batch|Spend)\b/;
 
   it('are imported by the modules of the worker thread only', () => {
     const found = ['edge', 'relayer']
@@ -145,6 +145,7 @@ describe('the long checks of a batch', () => {
     expect(found.map((file) => relative('relayer/checks', file)).sort()).toEqual([
       'batch-check-worker.ts',
       'check-batch.ts',
+      'check-spend.ts',
     ]);
   });
 });

@@ -1,15 +1,16 @@
 /**
- * The checks of a settlement that take long: asking a funder's contract, the arithmetic of its batch, its proof. Each has
- * a thread or a chain that works on it, and employers take turns there.
+ * The checks of a settlement or a spend that take long: asking a funder's contract, the arithmetic of a batch or a spend, its
+ * proof. Each has a thread or a chain that works on it, and employers and holders take turns there.
  *
  * @module
  */
-import type { Delivery, SettlementRequest } from '@pool/api';
+import type { Delivery, SettlementRequest, SpendRequest } from '@pool/api';
 import type { EvmChainSettings } from '@pool/core';
 import type { PoolChain } from '../../chain/pool-chain.ts';
 import type { BatchChecker } from './batch-checker.ts';
 import { assertFunderSigned, type FunderClaim } from './check-funder.ts';
 import type { ProofCheck } from './check-proof.ts';
+import type { SpendForm } from './check-spend-form.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 export type SettlementChecks = {
@@ -34,6 +35,18 @@ export type SettlementChecks = {
     request: SettlementRequest,
     settings: EvmChainSettings,
   ): Promise<void>;
+  /**
+   * A spend that `assertSpendForm` has passed, and the proof about it.
+   * @param holder - address of the account that posted it
+   * @throws PoolError `invalid_spend`, `proof_invalid`, `spend_unsupported` (400), `rate_limited` (429),
+   *   `verifier_unavailable` (503)
+   */
+  assertSpendProven(
+    holder: string,
+    request: SpendRequest,
+    form: SpendForm,
+    settings: EvmChainSettings,
+  ): Promise<void>;
 };
 
 /** Of one chain. A contract that burns its gas, or a slow node, keeps one place for some seconds. */
@@ -46,7 +59,7 @@ export function createSettlementChecks({
   readonly batches: BatchChecker;
   readonly proofs: ProofCheck;
 }): SettlementChecks {
-  // One queue for both threads: a proof is verified after its batch is checked, in the same turn.
+  // One queue for both threads: a proof is verified after its batch or spend is checked, in the same turn.
   const turns = createTurns();
   const questions = new Map<string, Turns>();
 
@@ -66,11 +79,19 @@ export function createSettlementChecks({
         await batches.check(delivery, settings);
       }),
     async assertProven(employerId, request, settings) {
-      const size = request.batch.commitments.length;
-      proofs.assertSize(size);
+      const proven = { kind: 'settlement', size: request.batch.commitments.length } as const;
+      proofs.assertSupported(proven);
       await turns.run(employerId, async () => {
         const inputs = await batches.check(request, settings);
-        await proofs.assertProof(size, inputs, request.proof);
+        await proofs.assertProof(proven, inputs, request.proof);
+      });
+    },
+    async assertSpendProven(holder, request, form, settings) {
+      const proven = { kind: 'spend', circuit: form.circuit } as const;
+      proofs.assertSupported(proven);
+      await turns.run(holder, async () => {
+        const inputs = await batches.checkSpend(request, form, settings);
+        await proofs.assertProof(proven, inputs, request.proof);
       });
     },
   };

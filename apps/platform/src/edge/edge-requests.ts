@@ -1,0 +1,17 @@
+/**
+ * What the routes of settlements and of spends share.
+ *
+ * @module
+ */
+import { deriveTraceId } from '@pool/core';
+import type { ShellContext } from '@pool/http-server';
+import type { SettlementTable } from '../database/platform-tables.ts';
+
+/** From here on every log line of the request carries the id that finds the job in all logs. */
+export function traceJob(c: ShellContext, key: string): void {
+  c.set('log', c.get('log').child({ trace: deriveTraceId(key) }));
+}
+
+export function isUnfinished({ state }: { readonly state: SettlementTable['state'] }): boolean {
+  return state === 'accepted' || state === 'submitted';
+}

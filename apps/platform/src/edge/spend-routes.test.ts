@@ -1,0 +1,206 @@
+/** The routes of spends, through the typed client and raw: who may post and read what, and how often. */
+import type { Capability, SpendRequest } from '@pool/api';
+import { assertField, errorCodeOf, fieldToHex, type Secret } from '@pool/core';
+import { createEdgeClient } from '@pool/platform-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fakeChecks, plainBatchChecker } from '../fixtures/fake-checks.ts';
+import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import { createTestPlatform, type TestPlatform, testSettings } from '../fixtures/test-platform.ts';
+import { createTestSpend } from '../fixtures/test-spend.ts';
+import { createProofCheck } from '../relayer/checks/check-proof.ts';
+import { createSettlementChecks } from '../relayer/checks/settlement-checks.ts';
+
+const token = testSettings.tokens['USDC']?.address ?? '';
+const place = { ...testSettings, token };
+const deadline = 1_800_000_000;
+
+describe('spends at the edge', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let a: TestHolder;
+  let transfer: SpendRequest;
+  let withdrawal: SpendRequest;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    a = await createTestHolder('a');
+    const noteRoot = assertField(7n);
+    ({ request: transfer } = await createTestSpend(place, a, { noteRoot, deadline }));
+    ({ request: withdrawal } = await createTestSpend(place, a, {
+      noteRoot,
+      deadline,
+      note: 'another',
+      withdrawAmount: '5',
+      recipient: a.address,
+    }));
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    platform = open();
+  });
+
+  function open(options: Partial<Parameters<typeof createTestPlatform>[1]> = {}): TestPlatform {
+    const poolChains = new Map([['anvil', createSettingsOnlyChain(testSettings)]]);
+    return createTestPlatform(database, { poolChains, ...options });
+  }
+  const clientOf = (key: Secret) =>
+    createEdgeClient({ url: `${platform.url}/agent-edge`, token: key, fetch: platform.fetch });
+
+  async function keyOf(capability: Capability, holder = a): Promise<Secret> {
+    const session = await platform.signIn(holder);
+    await session.register();
+    return (await session.mintKey(capability, 'x')).apiKey;
+  }
+  const edgeOf = async (capability: Capability, holder = a) =>
+    clientOf(await keyOf(capability, holder));
+
+  it('stores a spend, and answers it by its key', async () => {
+    const edge = await edgeOf('holder.transfer');
+    const record = {
+      key: 'k',
+      state: 'accepted',
+      chain: 'anvil',
+      outRoot: transfer.spend.outRoot,
+      deadline,
+    };
+    expect(await edge.postSpend('k', transfer)).toEqual(record);
+    expect(await edge.postSpend('k', transfer)).toEqual(record);
+    expect(await edge.getSpend('k')).toEqual(record);
+    expect(await edge.getSpend('other')).toBeUndefined();
+    const [row] = await database.db.selectFrom('spends').selectAll().execute();
+    // The proof and the call, and no sealed note twice.
+    expect(row?.request).not.toContain(transfer.sealedNotes[0]?.sealed);
+  });
+
+  it('lets a key that transfers not withdraw, and the reverse', async () => {
+    const [transfers, sends] = [await edgeOf('holder.transfer'), await edgeOf('holder.send')];
+    for (const [edge, request] of [
+      [transfers, withdrawal],
+      [sends, transfer],
+    ] as const) {
+      await expect(edge.postSpend('k', request)).rejects.toMatchObject({
+        code: 'forbidden',
+        status: 403,
+      });
+    }
+    await sends.postSpend('w', withdrawal);
+    await transfers.postSpend('t', transfer);
+    expect([await sends.getSpend('t'), await transfers.getSpend('w')]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect((await sends.getSpend('w'))?.outRoot).toBe(withdrawal.spend.outRoot);
+  });
+
+  it('takes one key of a holder for one spend, whichever API key posted it', async () => {
+    const final = { number: 1, hash: fieldToHex(assertField(1n)), timestampSeconds: deadline - 1 };
+    const chain = {
+      ...createSettingsOnlyChain(testSettings),
+      fetchFinalBlock: () => Promise.resolve(final),
+    };
+    platform = open({ poolChains: new Map([['anvil', chain]]) });
+    await (await edgeOf('holder.transfer')).postSpend('k', transfer);
+    const sends = await edgeOf('holder.send');
+    expect(await sends.postSpend('k', withdrawal).catch(errorCodeOf)).toBe('idempotency_conflict');
+    // Another holder has keys of its own.
+    const b = await edgeOf('holder.send', await createTestHolder('b'));
+    expect((await b.postSpend('k', withdrawal)).state).toBe('accepted');
+    expect(await sends.getSpend('k')).toBeUndefined();
+  });
+
+  it.each(['holder.read', 'disburse'] as const)('refuses a %s key', async (capability) => {
+    const edge = await edgeOf(capability);
+    await expect(edge.postSpend('k', transfer)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(edge.getSpend('k')).rejects.toMatchObject({ code: 'forbidden', status: 403 });
+  });
+
+  it('refuses an edge token and a caller without a credential', async () => {
+    const { token: edgeToken } = await platform.edgeToken(a.address);
+    await expect(clientOf(edgeToken).postSpend('k', transfer)).rejects.toMatchObject({
+      status: 401,
+    });
+    expect((await platform.app.request('/agent-edge/spends/k')).status).toBe(401);
+  });
+
+  it('counts posts of a holder through all of its keys, and answers Retry-After', async () => {
+    platform = open({ rateLimits: { spendsPerMinute: 1 } });
+    const [first, second] = [await keyOf('holder.transfer'), await keyOf('holder.transfer')];
+    await clientOf(first).postSpend('k', transfer);
+    const answer = await platform.app.request('/agent-edge/spends', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${second.reveal()}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'k',
+      },
+      body: JSON.stringify(transfer),
+    });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '12']);
+    platform.clock.nowMs += 12_000;
+    expect((await clientOf(second).postSpend('k', transfer)).state).toBe('accepted');
+  });
+
+  it('answers a holder without gas with the seconds to wait', async () => {
+    platform = open({
+      spendLimits: { dailyGas: 1_000_000, deadlineSeconds: Number.MAX_SAFE_INTEGER },
+    });
+    const key = await keyOf('holder.send');
+    await clientOf(key).postSpend('k1', withdrawal);
+    const { request } = await createTestSpend(place, a, {
+      noteRoot: assertField(7n),
+      deadline,
+      note: 'third',
+      withdrawAmount: '1',
+      recipient: a.address,
+    });
+    const answer = await platform.app.request('/agent-edge/spends', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key.reveal()}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'k2',
+      },
+      body: JSON.stringify(request),
+    });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(await answer.json()).toMatchObject({ code: 'gas_budget_exceeded' });
+  });
+
+  it.each([
+    [
+      'proof_invalid',
+      createProofCheck(
+        { verify: () => Promise.resolve(false) },
+        new Map([['spend-2x4', {} as never]]),
+      ),
+    ],
+    ['spend_unsupported', createProofCheck({ verify: () => Promise.resolve(true) }, new Map())],
+    [
+      'verifier_unavailable',
+      createProofCheck(
+        { verify: () => Promise.reject(new Error('dead')) },
+        new Map([['spend-2x4', {} as never]]),
+      ),
+    ],
+  ])('stores nothing when the proof is %s', async (code, proofs) => {
+    platform = open({ checks: createSettlementChecks({ batches: plainBatchChecker, proofs }) });
+    const edge = await edgeOf('holder.transfer');
+    expect(await edge.postSpend('k', transfer).catch(errorCodeOf)).toBe(code);
+    expect(await database.db.selectFrom('spends').selectAll().execute()).toEqual([]);
+    expect(await database.db.selectFrom('spend_notes').selectAll().execute()).toEqual([]);
+  });
+
+  it('stores nothing while the chain does not answer, and nothing for an unknown chain', async () => {
+    const chain = createSettingsOnlyChain(testSettings);
+    const deaf = { ...chain, fetchOutRootOf: () => Promise.reject(new Error('deaf')) };
+    platform = open({ poolChains: new Map([['anvil', deaf]]), checks: fakeChecks });
+    const edge = await edgeOf('holder.transfer');
+    expect(await edge.postSpend('k', transfer).catch(errorCodeOf)).toBe('chain_unreachable');
+    const elsewhere = { ...transfer, chain: 'nowhere' };
+    expect(await edge.postSpend('k', elsewhere).catch(errorCodeOf)).toBe('invalid-chain');
+    expect(await database.db.selectFrom('spends').selectAll().execute()).toEqual([]);
+  });
+});

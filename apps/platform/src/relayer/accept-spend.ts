@@ -1,0 +1,199 @@
+/**
+ * Decides what a posted spend is: a new one, a replay, a fresh proof for the same signature, or another spend under the key of a
+ * dead one (protocol §8, "Late landing").
+ *
+ * @module
+ */
+import type { Capability, SpendRequest } from '@pool/api';
+import { askChain } from '@pool/contracts';
+import { PoolError } from '@pool/core';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { assertSpendForm, type SpendForm } from './checks/check-spend-form.ts';
+import type { SettlementChecks } from './checks/settlement-checks.ts';
+import { assertDeadline } from './settlement-limits.ts';
+import type { ReserveGas } from './settlement-store.ts';
+import type { SpendRow } from './spend-intents.ts';
+import { defaultSpendLimits, reserveSpendGas, type SpendLimits } from './spend-limits.ts';
+import {
+  findSpend,
+  insertSpend,
+  isSameSpend,
+  listNullifiers,
+  reopenSpend,
+  spendConflict,
+} from './spend-store.ts';
+
+export type AcceptSpendDeps = {
+  readonly db: PlatformDatabase;
+  readonly chains: ReadonlyMap<string, PoolChain>;
+  readonly checks: Pick<SettlementChecks, 'assertSpendProven'>;
+  readonly nowMs: () => number;
+  /** Called after the look-up of stored rows and before every other check. It may refuse by throwing. */
+  readonly beforeWork?: (() => void) | undefined;
+  /** Default: {@link defaultSpendLimits}. */
+  readonly spendLimits?: SpendLimits;
+};
+
+/** Who posts a spend, by an API key. */
+export type Holder = { readonly address: string; readonly capability: Capability };
+
+const chainTimeoutMs = 5_000;
+
+/**
+ * Stores the spend, or finds the stored one. The cheapest check comes first, as for settlements, and nothing is stored before all
+ * of them pass. A replay stores nothing and needs no check.
+ * @throws PoolError `invalid-chain`, `invalid_spend`, `deadline_too_far`, `proof_invalid`, `spend_unsupported` (400), `forbidden`
+ *   (403), `idempotency_conflict`, `note_already_spent` (409), `rate_limited`, `gas_budget_exceeded` (429), `chain_unreachable`,
+ *   `verifier_unavailable` (503)
+ */
+export async function acceptSpend(
+  deps: AcceptSpendDeps,
+  holder: Holder,
+  key: string,
+  request: SpendRequest,
+): Promise<SpendRow> {
+  const { db, checks, nowMs, spendLimits: limits = defaultSpendLimits } = deps;
+  assertMaySpend(holder, request.spend.withdrawAmount);
+  const chain = deps.chains.get(request.chain);
+  if (chain === undefined) {
+    throw new PoolError('invalid-chain', 'this platform spends on no chain of that key');
+  }
+  const form = assertSpendForm(request, chain.settings);
+  const standing = await findSpend(db, holder.address, key);
+  const isSame = standing !== undefined && isSameSpend(standing, request, form.sealedNotesHash);
+  if (isSame && !mayReopen(standing)) {
+    return standing;
+  }
+  deps.beforeWork?.();
+  await assertDeadline(chain, request.spend.deadline, limits, nowMs(), 'spend');
+  if (!isSame) {
+    await assertOutputsFree(db, request);
+  }
+  if (standing !== undefined && !isSame) {
+    await assertMayFollow(chain, standing);
+  }
+  const reserve: ReserveGas = (trx) =>
+    reserveSpendGas(
+      trx,
+      holder.address,
+      { chain: request.chain, circuit: form.circuit },
+      standing?.id,
+      limits,
+      nowMs(),
+    );
+  // Once before the checks that take long, and once with the row.
+  await db.transaction().execute(reserve);
+  await assertUnspent(chain, request);
+  await checks.assertSpendProven(holder.address, request, form, chain.settings);
+  // The rows may have changed meanwhile: both writes below apply only to the state that was read.
+  if (isSame) {
+    await reopenSpend(db, standing.id, request, reserve);
+    return (await findSpend(db, holder.address, key)) ?? standing;
+  }
+  return await insertOrReplay(deps, holder, key, request, form, reserve, standing?.id);
+}
+
+/** A key that can transfer cannot withdraw, and the reverse. @throws PoolError `forbidden` (403) */
+export function assertMaySpend({ capability }: Holder, withdrawAmount: string): void {
+  if (capability === 'holder.transfer' && withdrawAmount !== '0') {
+    throw new PoolError('forbidden', 'this key transfers only; withdraw with a holder.send key');
+  }
+  if (capability === 'holder.send' && withdrawAmount === '0') {
+    throw new PoolError(
+      'forbidden',
+      'this key withdraws only; transfer with a holder.transfer key',
+    );
+  }
+}
+
+function mayReopen(row: SpendRow): boolean {
+  return row.state === 'reverted' && row.notes_erased_at === null;
+}
+
+/** Refusing early saves the checks. @throws PoolError `idempotency_conflict` (409) */
+async function assertOutputsFree(
+  db: PlatformDatabase,
+  { chain, spend }: SpendRequest,
+): Promise<void> {
+  const taken = await db
+    .selectFrom('spends')
+    .select('id')
+    .where('chain', '=', chain)
+    .where('out_root', '=', spend.outRoot)
+    .executeTakeFirst();
+  if (taken !== undefined) {
+    throw spendConflict();
+  }
+}
+
+/** Another spend may take the key of a dead one. @throws PoolError `idempotency_conflict` (409) */
+async function assertMayFollow(chain: PoolChain, standing: SpendRow): Promise<void> {
+  if (standing.state === 'settled' || standing.chain !== chain.key) {
+    throw spendConflict();
+  }
+  const isDead = await askChain(async () => {
+    const final = await chain.fetchFinalBlock();
+    const spent = listNullifiers(standing);
+    const roots = await fetchOutRoots(chain, spent, final.number);
+    if (roots.some((root) => root === standing.out_root)) {
+      return false;
+    }
+    return (
+      roots.some((root) => root !== undefined) || final.timestampSeconds > Number(standing.deadline)
+    );
+  });
+  if (!isDead) {
+    throw spendConflict();
+  }
+}
+
+/** @throws PoolError `note_already_spent` (409), `chain_unreachable` (503, retryable) */
+async function assertUnspent(chain: PoolChain, { spend }: SpendRequest): Promise<void> {
+  const roots = await askChain(
+    () => fetchOutRoots(chain, spend.nullifiers, 'latest'),
+    chainTimeoutMs,
+  );
+  // Its own outputs: somebody else has sent it, and the index will find it.
+  if (roots.some((root) => root !== undefined && root !== spend.outRoot)) {
+    throw new PoolError(
+      'note_already_spent',
+      'spend refused: a note of it is spent already; read the balance again and spend other notes',
+    );
+  }
+}
+
+/** For each nullifier the outputs of the spend that used it. */
+async function fetchOutRoots(
+  chain: PoolChain,
+  nullifiers: readonly string[],
+  block: number | 'latest',
+) {
+  return await Promise.all(nullifiers.map((nullifier) => chain.fetchOutRootOf(nullifier, block)));
+}
+
+// Two posts of one key can meet here: the one whose insert fails is a replay.
+async function insertOrReplay(
+  { db, nowMs }: AcceptSpendDeps,
+  { address: holder }: Holder,
+  key: string,
+  request: SpendRequest,
+  { sealedNotesHash }: SpendForm,
+  reserve: ReserveGas,
+  supersedes: number | undefined,
+): Promise<SpendRow> {
+  const facts = {
+    sealedNotesHash,
+    nowMs: nowMs(),
+    ...(supersedes === undefined ? {} : { supersedes }),
+  };
+  try {
+    return await insertSpend(db, { holder, key }, request, facts, reserve);
+  } catch (error) {
+    const winner = await findSpend(db, holder, key);
+    if (winner !== undefined && isSameSpend(winner, request, sealedNotesHash)) {
+      return winner;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The cheap checks of a spend request (protocol §8): addresses, sizes, suites. They run before the long ones, which are in
+ * check-spend.ts.
+ *
+ * @module
+ */
+import type { SpendRequest } from '@pool/api';
+import {
+  type EvmChainSettings,
+  maxAmount,
+  parseEvmAddress,
+  spendCircuits,
+  spendShapes,
+} from '@pool/core';
+import { computeSealedNotesHash } from '@pool/notes';
+import type { SpendJob } from './check-spend.ts';
+import { attemptSpend as attempt, refuseSpend as refuse } from './refuse-settlement.ts';
+
+/** Suite byte of a note sealed to a Baby Jubjub key, the only suite of an EVM pool. */
+const evmSuite = '0x01';
+
+/** What the cheap checks find. */
+export type SpendForm = Pick<SpendJob, 'circuit' | 'sealedNotesHash'>;
+
+/** @throws PoolError `invalid_spend` (400) naming the first field that does not fit */
+export function assertSpendForm(
+  { spend, sealedNotes }: SpendRequest,
+  settings: Pick<EvmChainSettings, 'tokens' | 'pool'>,
+): SpendForm {
+  const token = attempt('spend.token', () => parseEvmAddress(spend.token));
+  const tokens = Object.values(settings.tokens).map(({ address }) => address.toLowerCase());
+  assertThat(tokens.includes(token.toLowerCase()), 'spend.token is not a token of this chain');
+  assertThat(BigInt(spend.withdrawAmount) <= maxAmount, 'spend.withdrawAmount is 2^128 or more');
+  assertThat(
+    (spend.withdrawAmount === '0') === (spend.recipient === undefined),
+    'spend.recipient is required for a withdrawal, and absent from a transfer',
+  );
+  if (spend.recipient !== undefined) {
+    const recipient = attempt('spend.recipient', () => parseEvmAddress(spend.recipient));
+    const isRefused = [settings.pool, token].some(
+      (address) => address.toLowerCase() === recipient.toLowerCase(),
+    );
+    assertThat(!isRefused, 'spend.recipient is the pool or the token');
+  }
+  const circuit = spendCircuits.find(
+    (name) =>
+      spendShapes[name].inputs === spend.nullifiers.length &&
+      spendShapes[name].outputs === spend.commitments.length,
+  );
+  if (circuit === undefined) {
+    throw refuse('spend.nullifiers and spend.commitments fit no circuit: 2 and 4, or 16 and 8');
+  }
+  assertThat(
+    new Set(spend.nullifiers).size === spend.nullifiers.length,
+    'spend.nullifiers lists one twice',
+  );
+  assertThat(
+    sealedNotes.length === spend.commitments.length,
+    'sealedNotes and spend.commitments differ in number',
+  );
+  for (const [slot, { sealed }] of sealedNotes.entries()) {
+    assertThat(sealed.startsWith(evmSuite), `sealedNotes.${slot}.sealed is of another suite`);
+  }
+  return {
+    circuit,
+    sealedNotesHash: computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)),
+  };
+}
+
+function assertThat(holds: boolean, message: string): void {
+  if (!holds) {
+    throw refuse(message);
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * What the lines of the relayer share in one pass: settlements of employers and spends of holders are sent in the same way, and
+ * their transactions take the nonces of one account.
+ *
+ * @module
+ */
+import type { FinalBlock } from '@pool/contracts';
+import type { ErrorBody } from '@pool/core';
+import type { GasDecision } from '../chain/pool-chain.ts';
+import type { SignedTransaction } from '../chain/transaction-signer.ts';
+import type { QueuedRow, RowOutcome } from './fair-queue.ts';
+import type { Intent } from './intent-rows.ts';
+import { rowsOf } from './intents.ts';
+import { insertCall, type RelayerDeps } from './nonces.ts';
+
+/** What the intents of a pass share. */
+export type Pass = RelayerDeps & {
+  readonly final: FinalBlock;
+  /** Runs work that assigns a nonce, one intent after the other. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+/** The intents of one kind. */
+export type Line = {
+  readonly kind: Intent['kind'];
+  /** Those that have not ended, the oldest first. */
+  selectUnfinished(deps: RelayerDeps): Promise<(QueuedRow & { readonly key: string })[]>;
+  /** Takes the next step of one that may have ended meanwhile. */
+  advance(pass: Pass, id: number): Promise<RowOutcome>;
+};
+
+/** The call that carries an intent out. */
+export type IntentCall = {
+  /** @returns why it would fail, or undefined */
+  simulate(): Promise<ErrorBody | undefined>;
+  decideGas(): Promise<GasDecision>;
+  sign(nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
+};
+
+/** Simulates, signs, stores, broadcasts. */
+export async function sendCall(pass: Pass, intent: Intent, call: IntentCall): Promise<RowOutcome> {
+  const { chain, log, db } = pass;
+  const refusal = await call.simulate();
+  const gas: GasDecision =
+    refusal === undefined ? await call.decideGas() : { kind: 'refused', reason: refusal };
+  if (gas.kind === 'refused') {
+    log.info({ code: gas.reason.code }, 'simulation refused');
+    await rowsOf(intent).markRefused(db, intent.id, gas.reason);
+    return 'done';
+  }
+  await pass.inTurn(async () => {
+    const signed = await call.sign(await nextNonce(pass), gas.gasLimit);
+    if (await insertCall(pass, intent, signed, true)) {
+      await chain.broadcast(signed.rawTransaction);
+      log.info({ txHash: signed.txHash }, `${intent.kind} sent`);
+    }
+  });
+  return 'done';
+}
+
+/** Whether a transaction of ours may still be mined for the intent, or landed and is not indexed yet. */
+export async function isUnderWay({ db }: RelayerDeps, intent: Intent): Promise<boolean> {
+  const pending = await db
+    .selectFrom('relayer_transactions')
+    .select('id')
+    .where(intent.kind === 'settlement' ? 'settlement_id' : 'spend_id', '=', intent.id)
+    .where('state', 'in', ['open', 'succeeded'])
+    .executeTakeFirst();
+  return pending !== undefined;
+}
+
+// The chain's count alone would reuse the nonce of bytes that are stored and not yet mined.
+export async function nextNonce({ chain, db }: RelayerDeps): Promise<number> {
+  const onChain = await chain.fetchNonce();
+  const open = await db
+    .selectFrom('relayer_transactions')
+    .select((eb) => eb.fn.max('nonce').as('highest'))
+    .where('chain', '=', chain.key)
+    .where('state', '=', 'open')
+    .executeTakeFirst();
+  const highest = open?.highest ?? null;
+  return highest === null ? onChain : Math.max(onChain, Number(highest) + 1);
+}
