@@ -32,6 +32,9 @@ function readRoles({ circuit, symbols, hints, input, r1cs }: AuditSubject) {
     wires.filter((wire) => test(symbols.nameOf(wire)));
   const inputs = find((name) => !name.includes('.') && (name.split('[')[0] ?? '') in input);
   const vector = find((name) => circuit.vector.some((expression) => expression.test(name)));
+  if (vector.length !== circuit.vectorSize) {
+    throw new Error(`The public vector has ${vector.length} wires by name. Complete its names.`);
+  }
   return {
     fixedInputs: new Set(inputs.filter((wire) => !derived.has(wire))),
     hintWires: find((name) => hints.declarationOf(name) !== undefined),
@@ -119,8 +122,15 @@ export type AuditedFuzz = {
 };
 
 /** One wire of each group is always attacked, so a hint is covered if it has a wire that is a target. */
-function findUncovered({ hints, symbols }: AuditSubject, hintWires: readonly number[]): string[] {
-  const covered = new Set(hintWires.map((wire) => hints.declarationOf(symbols.nameOf(wire))));
+function findUncovered(
+  { circuit, hints, symbols }: AuditSubject,
+  targets: ReadonlySet<number>,
+): string[] {
+  const own = [...targets].map((wire) => hints.declarationOf(symbols.nameOf(wire)));
+  const merged = Object.entries(circuit.merged)
+    .filter(([, name]) => targets.has(symbols.wireOf(name)))
+    .map(([declaration]) => declaration);
+  const covered = new Set([...own, ...merged]);
   return hints.reachable(symbols.names).filter((declaration) => !covered.has(declaration));
 }
 
@@ -206,6 +216,6 @@ export function auditWitness(
       isProtected: () => false,
       attacksPerTarget: inputAttacks,
     }),
-    uncovered: findUncovered(subject, hintWires),
+    uncovered: findUncovered(subject, hintTargets),
   };
 }

@@ -17,6 +17,10 @@ export type AuditedCircuit = {
   readonly derivedInputs: readonly string[];
   /** Names of the public vector x, one expression for each form of name. Also the derived inputs are protected. */
   readonly vector: readonly RegExp[];
+  /** How many wires the vector has: a name that the compiler merged away must not go unnoticed. */
+  readonly vectorSize: number;
+  /** Hints (`Template.signal`) whose wire has the name of another signal, with that name. */
+  readonly merged: Readonly<Record<string, string>>;
   /** Names of wires that are quotients with a divisor that is never zero: lemmas of the committed list. */
   readonly quotients: readonly RegExp[];
   /** Further lemmas: wires that others determine. */
@@ -51,7 +55,9 @@ export function describeFund(size: number, name: string): AuditedCircuit {
     template: 'Fund',
     createInput,
     derivedInputs: ['D', 'y'],
+    vectorSize: 5 + size,
     vector: [/^(assetId|total|batchId|eligibilityRoot|batch\.root)$/, /^batch\.leaves\[\d+\]$/],
+    merged: {},
     quotients: [],
     findConsequences: () => [],
     inverses: /^notes\[\d+\]\.inverse$/,

@@ -5,6 +5,7 @@
  * - a linear row whose other wires are small makes its last wire small, if the sum cannot wrap around r;
  * - so does a product of two small forms.
  */
+import { reduce } from '../../src/modular.ts';
 import { R } from '../fund-batch.ts';
 import {
   center,
@@ -73,8 +74,11 @@ function without(form: Form, wire: number): Form {
   return { terms, constant: form.constant };
 }
 
-function isNarrow(range: Range | undefined): range is Range {
-  return range !== undefined && range.high - range.low < R / 2n;
+/** The same residues with the low end next to zero; `undefined` if they are too many to mean anything. */
+function normalize({ low, high }: Range): Range | undefined {
+  const width = high - low;
+  const start = center(reduce(low, R));
+  return width < R / 2n ? { low: start, high: start + width } : undefined;
 }
 
 /** The range that a row gives to the only wire in it without one. */
@@ -87,7 +91,7 @@ function deriveRange(forms: RowForms, wire: number, ranges: Ranges): Range | und
     }
     const rest = scale(without(linear, wire), divide(R - 1n, coefficient));
     const range = computeFormRange(rest, ranges);
-    return isNarrow(range) ? range : undefined;
+    return range === undefined ? undefined : normalize(range);
   }
   const coefficient = forms.c.terms.get(wire);
   if (coefficient === undefined || forms.a.terms.has(wire) || forms.b.terms.has(wire)) {
@@ -102,11 +106,7 @@ function deriveRange(forms: RowForms, wire: number, ranges: Ranges): Range | und
   }
   const corners = [left.low, left.high].flatMap((x) => [x * right.low, x * right.high]);
   const [least = 0n, , , most = 0n] = corners.sort((x, y) => (x < y ? -1 : 1));
-  const low = least - rest.high;
-  const high = most - rest.low;
-  // A constant is reduced: a hash of constants would otherwise grow without end.
-  const shift = low === high ? low - (((low % R) + R) % R) : 0n;
-  return isNarrow({ low, high }) ? { low: low - shift, high: high - shift } : undefined;
+  return normalize({ low: least - rest.high, high: most - rest.low });
 }
 
 export function computeRanges(system: System): Ranges {

@@ -16,25 +16,29 @@ const limbBits = 32n;
 const half = 1n << 128n;
 
 /** The names of the gadget's inputs where it is used, in the order wxLo, wxHi, wyLo, wyHi, m, rLo, rHi; and of the bits of b. */
-type SignerNames = {
+export type SignerNames = {
   /** Path of the component, with a dot, or empty. */
   readonly path: string;
   readonly windows: number;
   readonly wallet: readonly string[];
-  readonly digest: string;
+  /** Names of m, of which one has a wire. */
+  readonly digest: readonly string[];
   readonly scalar: readonly string[];
   readonly bit: (index: number) => string;
-  /** wpxLo, wpxHi, wpyLo, wpyHi, mpLo, mpHi. */
-  readonly outputs: readonly string[];
+  /** Names of wpxLo, wpxHi, wpyLo, wpyHi, mpLo, mpHi, of which one each has a wire. */
+  readonly outputs: readonly (readonly string[])[];
 };
+
+/** Halves of W' and m'. */
+export const outputNames = ['wpxLo', 'wpxHi', 'wpyLo', 'wpyHi', 'mpLo', 'mpHi'] as const;
 
 const signerAlone: Omit<SignerNames, 'windows'> = {
   path: '',
   wallet: ['wxLo', 'wxHi', 'wyLo', 'wyHi'],
-  digest: 'm',
+  digest: ['m'],
   scalar: ['rLo', 'rHi'],
   bit: (index) => `bBits[${index}]`,
-  outputs: ['wpxLo', 'wpxHi', 'wpyLo', 'wpyHi', 'mpLo', 'mpHi'],
+  outputs: outputNames.map((name) => [name]),
 };
 
 function range(length: number): number[] {
@@ -80,10 +84,10 @@ function findSignerWires(symbols: Symbols, names: SignerNames) {
   const last = windows - 1;
   return {
     wallet: names.wallet.map(symbols.wireOf),
-    digest: findWire(symbols, [names.digest]),
+    digest: findWire(symbols, names.digest),
     scalar: names.scalar.map(symbols.wireOf),
     bits: range(8 * windows).map((index) => symbols.wireOf(names.bit(index))),
-    outputs: names.outputs.map(symbols.wireOf),
+    outputs: names.outputs.map((candidates) => findWire(symbols, candidates)),
     slopes: range(windows).map((j) =>
       range(limbs).map((i) => symbols.wireOf(`${path}lambda[${j}][${i}]`)),
     ),
@@ -104,7 +108,7 @@ function findSignerWires(symbols: Symbols, names: SignerNames) {
 }
 
 /** The honest hints: each slope from the point before it, W' from the last sum, m' from the mask. */
-function createSignerPrograms(symbols: Symbols, names: SignerNames): HintProgram[] {
+export function createSignerPrograms(symbols: Symbols, names: SignerNames): HintProgram[] {
   const { wallet, digest, scalar, bits, outputs, slopes, sums, digestBits } = findSignerWires(
     symbols,
     names,
@@ -167,10 +171,10 @@ function createSignerPrograms(symbols: Symbols, names: SignerNames): HintProgram
 }
 
 /** The inverses of AtMost. */
-const signerInverses = /(^|\.)(range|digestRange)\.inverse\[\d+\]$/;
+export const signerInverses = /(^|\.)(range|digestRange)\.inverse\[\d+\]$/;
 
 /** The lemmas of accepted-*.json about the gadget, as wires that follow from others. */
-function createSignerLemmas(symbols: Symbols, names: SignerNames) {
+export function createSignerLemmas(symbols: Symbols, names: SignerNames) {
   const { wallet, digest, scalar, bits, outputs, slopes, sums, digestBits } = findSignerWires(
     symbols,
     names,
@@ -187,7 +191,7 @@ function createSignerLemmas(symbols: Symbols, names: SignerNames) {
 }
 
 /** The numbers of several wires that the gadget works with, for attacks on whole numbers. */
-function listSignerNumbers(symbols: Symbols, names: SignerNames): KnownNumber[] {
+export function listSignerNumbers(symbols: Symbols, names: SignerNames): KnownNumber[] {
   const { outputs, slopes, digestBits } = findSignerWires(symbols, names);
   const radix = 1n << limbBits;
   const pairs = [0, 2, 4].map((index) => ({
@@ -225,7 +229,9 @@ export function describeSigner(windows: number): AuditedCircuit {
     template: 'HiddenSigner',
     createInput: () => createDelicateInput(windows),
     derivedInputs: [],
+    vectorSize: 6,
     vector: [/^(wp[xy]|mp)(Lo|Hi)$/],
+    merged: {},
     quotients: [],
     inverses: signerInverses,
     findConsequences: (symbols) => createSignerLemmas(symbols, names),
