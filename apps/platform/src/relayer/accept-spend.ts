@@ -95,7 +95,7 @@ export async function acceptSpend(
 }
 
 /** A key that can transfer cannot withdraw, and the reverse. @throws PoolError `forbidden` (403) */
-export function assertMaySpend({ capability }: Holder, withdrawAmount: string): void {
+function assertMaySpend({ capability }: Holder, withdrawAmount: string): void {
   if (capability === 'holder.transfer' && withdrawAmount !== '0') {
     throw new PoolError('forbidden', 'this key transfers only; withdraw with a holder.send key');
   }
