@@ -1,13 +1,28 @@
 // A discloser signs what it likes: each claim fails that the chain does not confirm (docs/disclosure.md).
-import { computeWalletAddress, type DisclosureContent, parseHex, parseHex32 } from '@pool/core';
+import {
+  computeAssetId,
+  computeWalletAddress,
+  createSignInMessage,
+  type DisclosureContent,
+  hexToBigint,
+  parseEvmAddress,
+  parseField,
+  parseHex,
+  parseHex32,
+  zeroField,
+} from '@pool/core';
+import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
+import { computeSealedNotesHash } from '../note-slot.ts';
+import { sealNote } from '../sealed-note.ts';
 import {
   byFunder,
   byPayee,
   bySpender,
   contentOf,
   everything,
+  facts,
   firstOf,
   nothingBecause,
   resign,
@@ -270,5 +285,71 @@ describe('a payee whose key nobody confirmed is not proved', () => {
       ...everything,
       payee: 'key-not-confirmed',
     });
+  });
+});
+
+describe('a sealed note that says something else than the commitment', () => {
+  const [fact] = facts.insertions;
+
+  it.each([
+    ['another amount', { amount: 125_001n, isNonce: true }],
+    ['another nonce', { amount: 125_000n, isNonce: false }],
+  ])('%s: its memo is not proved', (_what, { amount, isNonce }) => {
+    const content = contentOf(byFunder);
+    const { insertion, payment } = firstOf(content);
+    const sealed = sealNote({
+      amount,
+      nonce: isNonce ? parseField(payment.nonce) : zeroField,
+      memo: payment.memo?.text ?? undefined,
+      encryptionPublicKey: payment.encryptionPublicKey,
+      commitment: parseField(payment.commitment),
+      assetId: computeAssetId(content.chainId, content.pool, content.token),
+      ephemeral: hexToBigint(payment.memo?.secret ?? '0x'),
+    });
+    const sealedNotes = (insertion.sealedNotes ?? []).with(payment.slot, sealed);
+    expect(sealedNotes).not.toEqual(insertion.sealedNotes);
+    const resealed = resign(byFunder, (changed) => {
+      firstOf(changed).insertion.sealedNotes = [...sealedNotes];
+    });
+    if (fact === undefined) {
+      throw new Error('the vectors have a batch');
+    }
+    const sealedNotesHash = computeSealedNotesHash(sealedNotes);
+    const known = { ...facts, insertions: [{ ...fact, sealedNotesHash }] };
+    expect(summaries(verify(resealed, byFunder, known))).toEqual([
+      { ...everything, memo: 'wrong-memo' },
+      everything,
+    ]);
+  });
+});
+
+describe('a valid sign-in text that does not bind the payment’s key to its payee', () => {
+  const { domain, uri } = vectors.facts.evidenceDomain;
+  const [payee] = vectors.batch.recipientKeys;
+
+  it.each([
+    ['a text of another wallet that lists the key', stranger.privateKey, false],
+    ['a text of the payee that lists another key', payee?.privateKey ?? '', true],
+  ])('%s', async (_what, privateKey, listsOther) => {
+    const { payment } = firstOf(contentOf(byFunder));
+    const wallet = new Wallet(privateKey);
+    const message = createSignInMessage({
+      domain,
+      address: parseEvmAddress(wallet.address),
+      statement: 'Enrol this wallet.',
+      uri,
+      chainId: 31337,
+      nonce: 'abcdefgh12345678',
+      issuedAtMs: byFunder.nowMs,
+      expirationTimeMs: byFunder.nowMs + 600_000,
+      encryptionPublicKey: listsOther
+        ? second(contentOf(byFunder)).encryptionPublicKey
+        : payment.encryptionPublicKey,
+    });
+    const signature = parseHex(await wallet.signMessage(message));
+    const document = resign(byFunder, (content) => {
+      first(content).evidence = { message, signature };
+    });
+    expect(summaries(verify(document))[0]).toEqual({ ...everything, payee: 'key-not-confirmed' });
   });
 });

@@ -1,10 +1,13 @@
 // Payer and payee make their disclosures from what they keep, and reveal nothing else.
+import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import {
+  bytesToHex,
   computeAssetId,
   type DisclosureContent,
   fundManifestSchema,
   hexToBigint,
   hexToBytes,
+  parseEncryptionPublicKey,
   parseEvmAddress,
   parseField,
   parseHex,
@@ -16,6 +19,7 @@ import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
 import sealedVectors from '../../../../vectors/sealed-note.json' with { type: 'json' };
 import { buildFundBatch } from '../fund-batch.ts';
+import { deriveSealKey } from '../sealed-note.ts';
 import { createDisclosure } from './create-disclosure.ts';
 import { byFunder, byPayee, bySpender, contentOf, type Vector } from './fixtures/disclosures.ts';
 import { computeMessageKey, openWithSecret } from './message-key.ts';
@@ -94,7 +98,7 @@ describe('the parts of a disclosure', () => {
 describe('the secret of a disclosed memo', () => {
   it.each(sealedVectors.notes)('is the key of the reference (%#)', (vector) => {
     const bound = {
-      encryptionPublicKey: parseHex32(vector.encryptionPublicKey) as never,
+      encryptionPublicKey: parseEncryptionPublicKey(vector.encryptionPublicKey),
       commitment: parseField(vector.commitment),
       assetId: parseField(vector.assetId),
     };
@@ -109,6 +113,28 @@ describe('the secret of a disclosed memo', () => {
         nonce: hexToBigint(vector.nonce),
       });
     }
+  });
+
+  it('is not a scalar that gives a key under another ephemeral key', () => {
+    const [vector, other] = sealedVectors.notes;
+    if (vector === undefined || other === undefined) {
+      throw new Error('the vectors have two notes');
+    }
+    const bound = {
+      encryptionPublicKey: parseEncryptionPublicKey(vector.encryptionPublicKey),
+      commitment: parseField(vector.commitment),
+      assetId: parseField(vector.assetId),
+    };
+    // The payee would derive another key from this header and read nothing.
+    const header = hexToBytes(other.sealed).subarray(0, 33);
+    const shared = parseEncryptionPublicKey(vector.sharedPoint);
+    const key = deriveSealKey(shared, header, bound);
+    const box = xchacha20poly1305(key, new Uint8Array(24)).encrypt(hexToBytes(vector.plaintext));
+    const sealed = bytesToHex(Uint8Array.from([...header, ...box]));
+    const opened = openWithSecret(sealed, { proof: 'message-key', secret: bytesToHex(key) }, bound);
+    expect(opened?.amount).toBe(BigInt(vector.amount));
+    const scalar = { proof: 'ephemeral-scalar', secret: parseHex(vector.ephemeral) } as const;
+    expect(openWithSecret(sealed, scalar, bound)).toBeUndefined();
   });
 
   it.each([byFunder, byPayee])('$name: opens no other sealed note', (vector) => {
