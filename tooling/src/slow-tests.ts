@@ -6,6 +6,9 @@ export const slowUnitTests: readonly string[] = [
   // The WebGPU engine on a software device, a quarter of the time of all unit tests.
   'packages/prover/src/webgpu/{engine,field,msm,msm-g2,ntt,quotient,shaders,windows}.test.ts',
   'packages/prover/test/gpu-check.test.ts',
+  // The audit of the circuits, and the largest of them.
+  'packages/circuits/test/audit/{audit,mutants,signer-audit,spend-audit}.test.ts',
+  'packages/circuits/src/spend-16x8.test.ts',
   // Ceremonies and their forgeries, in pairings and in snarkjs.
   'packages/circuits/src/ceremony/{poisoned-powers,powers-origin,snarkjs,verify-key,verify-powers}.test.ts',
 ];
