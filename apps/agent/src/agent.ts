@@ -18,14 +18,16 @@ import {
   createFingerprinter,
   createKeyLock,
   createProverPort,
+  createSpendProverPort,
   type Fingerprinter,
   type JobEvent,
   type JobRunner,
   type JobRunnerOptions,
+  type KeyLock,
   type PaidKeys,
   startJobRunner,
 } from '@pool/operations';
-import { createKeyVerifier } from '@pool/platform-client';
+import { createEdgeClient, createKeyVerifier } from '@pool/platform-client';
 import type { Prover } from '@pool/prover';
 import type { AgentFaultPoint, Config } from './config/config.ts';
 import { createApp } from './http/app.ts';
@@ -37,6 +39,7 @@ import { type AgentParts, createParts, systemClock } from './services/agent-part
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { openHolder } from './services/holder.ts';
 import { createHolderNotes, type HolderNotes } from './services/holder-notes.ts';
+import { createHolderSpends } from './services/holder-spends.ts';
 import { createJobProgress } from './services/job-progress.ts';
 import { createReadiness } from './services/readiness.ts';
 import { startRetention } from './services/retention.ts';
@@ -84,6 +87,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   const onFaultPoint = createFaultHandler(config.fault);
   // One for the process: the runner is replaced when the employer changes.
   const computeQueue = createComputeQueue();
+  const locks = createKeyLock();
   const stopping = new AbortController();
   let runner: JobRunner | undefined;
   let ended: Promise<void> = Promise.resolve();
@@ -104,7 +108,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     onAnswer: ({ gate }) => parts.gates.update(gate),
     onReady: ({ employerId: scope }) => {
       const work = { config, parts, store, scope, prover, keys, paidKeys, fingerprints };
-      runner = startRunner({ ...work, computeQueue, onFaultPoint, onEvent });
+      runner = startRunner({ ...work, computeQueue, locks, onFaultPoint, onEvent });
     },
     onRefused: () => {
       const refused = runner;
@@ -126,6 +130,32 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     nowMs: systemClock.nowMs,
   });
   const holderNotes = createConfiguredNotes(config, parts, tenant, log);
+  const validation = parts.createValidation({
+    bootstrap: tenant.current,
+    pins,
+    paidKeys,
+    check: readiness.check,
+  });
+  const holderSpends = createHolderSpends({
+    home: config.jobStore === 'memory:' ? undefined : config.home,
+    log,
+    holder: config.holder,
+    retentionDays: config.retentionDays,
+    openHolder: holderNotes.holder,
+    findChain: holderNotes.findChain,
+    findChainByKey: (key) => parts.contexts.get(key),
+    notes: holderNotes,
+    lookup: parts.edge,
+    evidence: validation.checks.evidence,
+    gates: parts.gates,
+    prover: createSpendProverPort(
+      prover,
+      config.prover === 'mock' ? 'mock' : 'real',
+      keys?.readVerificationKey,
+    ),
+    locks,
+    createEdge: (token) => createEdgeClient({ url: config.platformUrl, token }),
+  });
   const limiter = createCredentialLimiter(config.rateLimit, () => performance.now());
   const startedAtMs = systemClock.nowMs();
   const app = createApp({
@@ -153,12 +183,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     },
     acceptingEmployerId: () => tenant.current().employerId,
     settlements: { platform: parts.edge, fingerprints },
-    validation: parts.createValidation({
-      bootstrap: tenant.current,
-      pins,
-      paidKeys,
-      check: readiness.check,
-    }),
+    validation,
     readiness,
     progress,
     metricsToken: config.metricsToken,
@@ -178,6 +203,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     stopping: stopping.signal,
     onFaultPoint,
     holderNotes,
+    holderSpends,
   });
 
   return {
@@ -190,6 +216,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       retention.stop();
       await ended;
       await runner?.stop();
+      await holderSpends.close();
       await prover.close();
       await holderNotes.close();
       parts.close();
@@ -255,6 +282,7 @@ function startRunner(input: {
   readonly keys: ProductionKeys | undefined;
   readonly paidKeys: PaidKeys;
   readonly computeQueue: ComputeQueue;
+  readonly locks: KeyLock;
   readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
   readonly onEvent: JobRunnerOptions['onEvent'];
 }): JobRunner {
@@ -281,7 +309,7 @@ function startRunner(input: {
       },
       prover: createProverPort(input.prover, mode, input.keys?.readVerificationKey),
       funder: parts.funder,
-      locks: createKeyLock(),
+      locks: input.locks,
       computeQueue: input.computeQueue,
       randomBytes: (length) => randomBytes(length),
       batchDeadlineSeconds: config.batchDeadlineSeconds,

@@ -104,7 +104,7 @@ export {
   serializeSpend,
 } from './spend/spend-archive.ts';
 export { defaultSpendDeadlineSeconds } from './spend/spend-deadline.ts';
-export type { SpendDeps, SpendEvent, SpendStage } from './spend/spend-deps.ts';
+export type { FollowDeps, SpendDeps, SpendEvent, SpendStage } from './spend/spend-deps.ts';
 export { type SpendFaultPoint, spendFaultPoints } from './spend/spend-fault-points.ts';
 export { createSpendJournal, type SpendJournal } from './spend/spend-journal.ts';
 export type {

@@ -1,6 +1,6 @@
 /**
  * The agent's HTTP routes (README.md, "HTTP"): submit, validate or cancel a disbursement, read its job, readiness, liveness,
- * metrics. The routes of the holder are in holder-routes.ts.
+ * metrics. The routes of the holder are in holder-routes.ts and spend-routes.ts.
  *
  * @module
  */
@@ -39,7 +39,8 @@ import {
 } from '@pool/operations';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
-import type { HolderNotes } from '../services/holder-notes.ts';
+import type { HolderReads } from '../services/holder-notes.ts';
+import type { HolderSpends } from '../services/holder-spends.ts';
 import type { JobProgress } from '../services/job-progress.ts';
 import { createJobTrace, type JobTrace } from '../services/job-trace.ts';
 import type { Readiness } from '../services/readiness.ts';
@@ -48,6 +49,7 @@ import { authenticate, type BearerDeps, type Principal } from './bearer.ts';
 import { type CancelDeps, cancelJob } from './cancel-job.ts';
 import { addHolderRoutes } from './holder-routes.ts';
 import { authenticateMetrics, metricsContentType } from './metrics.ts';
+import { addSpendRoutes } from './spend-routes.ts';
 
 export type AppDeps = {
   readonly version: string;
@@ -79,7 +81,8 @@ export type AppDeps = {
   readonly cancel: CancelDeps['cancel'];
   readonly stopping: CancelDeps['stopping'];
   readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
-  readonly holderNotes: HolderNotes;
+  readonly holderNotes: HolderReads;
+  readonly holderSpends: Pick<HolderSpends, 'spend'>;
 };
 
 /** Holds 10,000 recipients with memos. */
@@ -234,6 +237,11 @@ export function createApp(deps: AppDeps): Shell {
   });
 
   addHolderRoutes(app, deps.holderNotes, requireBearer);
+  addSpendRoutes(app, {
+    spends: deps.holderSpends,
+    address: () => deps.holderNotes.address(),
+    requireBearer,
+  });
 
   async function findJob(context: BearerContext): Promise<StoredJob> {
     const key = context.req.param('key') ?? '';

@@ -8,7 +8,7 @@ import type { Balance, Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { Shell, ShellEnv } from '@pool/http-server';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { BalanceReport, HolderNotes } from '../services/holder-notes.ts';
+import type { BalanceReport, HolderReads } from '../services/holder-notes.ts';
 import type { Principal } from './bearer.ts';
 
 export type HolderEnv = { Variables: { principal: Principal } };
@@ -18,7 +18,7 @@ export type HolderEnv = { Variables: { principal: Principal } };
  * @param address - of the holder's wallet; asked after the key was verified
  * @throws PoolError 403 `forbidden` for the loopback token and for keys of other wallets
  */
-function requireHolder(address: () => Promise<string>): MiddlewareHandler<HolderEnv> {
+export function requireHolder(address: () => Promise<string>): MiddlewareHandler<HolderEnv> {
   return async (context, next) => {
     const principal = context.get('principal');
     if (principal.kind === 'loopback') {
@@ -39,7 +39,7 @@ function requireHolder(address: () => Promise<string>): MiddlewareHandler<Holder
 
 export function addHolderRoutes(
   app: Shell,
-  notes: HolderNotes,
+  notes: HolderReads,
   requireBearer: (capability: Capability) => MiddlewareHandler<HolderEnv>,
 ): void {
   const reader = [requireBearer('holder.read'), requireHolder(() => notes.address())] as const;

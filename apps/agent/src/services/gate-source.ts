@@ -5,7 +5,7 @@
  */
 import type { Bootstrap } from '@pool/api';
 import { PoolError, parseHex32, Secret } from '@pool/core';
-import type { GatePort } from '@pool/operations';
+import type { GatePort, SpendGatePort } from '@pool/operations';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import type { GateConfig } from '../config/config.ts';
 import { probeTimeoutMs } from './readiness.ts';
@@ -14,8 +14,8 @@ export type GateSource = {
   /** Adopts the gate that bootstrap vends. A configured gate has precedence. */
   update(vended: Bootstrap['gate']): void;
   isConfigured(): boolean;
-  /** For jobs: each call uses the gate that is known then. Undefined: no gate is known. */
-  port(): GatePort | undefined;
+  /** For jobs and spends: each call uses the gate that is known then. Undefined: no gate is known. */
+  port(): (GatePort & SpendGatePort) | undefined;
   /** Reads the root, with a short timeout. @throws PoolError */
   probe(): Promise<void>;
 };
@@ -51,8 +51,9 @@ export function createGateSource(configured: GateConfig | undefined): GateSource
       gate === undefined
         ? undefined
         : {
-            async paths(walletIds) {
-              const { root, paths, missing } = await current().reads.paths(walletIds);
+            async paths(walletIds: readonly string[], underRoot?: string) {
+              const answer = await current().reads.paths(walletIds, underRoot);
+              const { root, paths, missing } = answer;
               return { root: parseHex32(root), paths, missing };
             },
           },

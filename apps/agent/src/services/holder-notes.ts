@@ -10,6 +10,8 @@ import {
   computeAssetId,
   type EvmChainSettings,
   errorCodeOf,
+  fieldToHex,
+  type Hex32,
   isPoolError,
   PoolError,
   parseWalletPub,
@@ -22,7 +24,9 @@ import {
   type EvmHistory,
   type HolderBalance,
   type HolderSync,
+  type NotePaths,
   type NoteStore,
+  type OwnNote,
   rewindStore,
   type SyncAsset,
   type SyncIdentity,
@@ -53,6 +57,10 @@ export type HolderNotesDeps = {
 export type BalanceReport = HolderBalance & { readonly symbol: string; readonly chain: string };
 
 export type HolderNotes = {
+  /** The holder, opened once. @throws PoolError `holder_unavailable` */
+  holder(): Promise<Holder>;
+  /** The chain of holder operations. @throws PoolError `invalid-chain`, 503 before bootstrap */
+  findChain(): HolderChain;
   /** address(W). @throws PoolError `holder_unavailable` */
   address(): Promise<string>;
   /**
@@ -62,10 +70,21 @@ export type HolderNotes = {
   readBalance(symbol: string): Promise<BalanceReport>;
   /** Reads chain and platform again. @param fromBlock - undefined: everything */
   rescan(symbol: string, fromBlock: number | undefined): Promise<BalanceReport>;
+  /** Unspent notes of one token, as of the newest final block. @throws like {@link HolderNotes.readBalance} */
+  listSpendable(symbol: string): Promise<readonly OwnNote[]>;
+  /**
+   * Paths of unspent notes to the newest final root.
+   * @param commitments - of notes that were listed, as 32-byte hex
+   * @throws PoolError `notes_unavailable` if a note was spent meanwhile; like {@link HolderNotes.readBalance}
+   */
+  computePaths(symbol: string, commitments: readonly Hex32[]): Promise<NotePaths>;
   /** Of the sync that runs, or of the last one. */
   progress(): SyncProgress;
   close(): Promise<void>;
 };
+
+/** What the routes of the balance need. */
+export type HolderReads = Pick<HolderNotes, 'address' | 'readBalance' | 'rescan' | 'progress'>;
 
 type Session = {
   readonly chain: HolderChain;
@@ -204,6 +223,8 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   const waiting = new Map<string, Promise<BalanceReport>>();
 
   return {
+    holder: findHolder,
+    findChain: deps.findChain,
     address: async () => (await findHolder()).address,
     readBalance(symbol) {
       const shared = waiting.get(symbol);
@@ -224,6 +245,40 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
         await rewindStore(store, history, fromBlock);
         closeSession();
         return await report(symbol);
+      }),
+    listSpendable: (symbol) =>
+      enqueue(async () => {
+        const { chain, asset } = findAsset(symbol);
+        const { sync } = await updateTwice(asset, chain);
+        return sync.listSpendable(asset.assetId);
+      }),
+    computePaths: (symbol, commitments) =>
+      enqueue(async () => {
+        const { chain, asset } = findAsset(symbol);
+        const { sync } = await updateTwice(asset, chain);
+        const owned = new Map(
+          sync.listSpendable(asset.assetId).map((note) => [fieldToHex(note.commitment), note]),
+        );
+        const proved = await Promise.all(
+          commitments.map(async (commitment) => {
+            const note = owned.get(commitment);
+            if (note === undefined) {
+              throw new PoolError(
+                'notes_unavailable',
+                'a note of the spend is not unspent any more; choose again',
+              );
+            }
+            return await sync.computePath(note);
+          }),
+        );
+        const [first] = proved;
+        if (first === undefined || proved.some(({ noteRoot }) => noteRoot !== first.noteRoot)) {
+          throw new PoolError(
+            'notes_unavailable',
+            'the notes of the spend are in different trees; spend them one after the other',
+          );
+        }
+        return { noteRoot: first.noteRoot, paths: proved.map(({ path }) => path) };
       }),
     progress: () => session?.sync.progress() ?? idle,
     async close() {

@@ -8,11 +8,11 @@ import type { SpendDecision } from './decide-spend.ts';
 import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 import {
   computePlatformKey,
+  type FollowDeps,
   passSpendPoint,
   reportRetry,
   rethrowCrash,
   retrySpend,
-  type SpendDeps,
 } from './spend-deps.ts';
 import type { SpendContext, SpendRow } from './spend-ports.ts';
 import { isOpen, type SpendRevert, type SpendState } from './spend-state.ts';
@@ -22,7 +22,7 @@ export async function concludeSpend(
   context: SpendContext,
   spend: ArchivedSpend,
   decision: Exclude<SpendDecision, { readonly kind: 'wait' }>,
-  deps: SpendDeps,
+  deps: FollowDeps,
   lastRefusal?: ErrorBody,
 ): Promise<ArchivedSpend> {
   await passSpendPoint(deps, 'outcome.observed');
@@ -40,7 +40,7 @@ async function describeEnd(
   context: SpendContext,
   spend: ArchivedSpend,
   decision: Exclude<SpendDecision, { readonly kind: 'wait' }>,
-  deps: SpendDeps,
+  deps: FollowDeps,
   lastRefusal: ErrorBody | undefined,
 ): Promise<SpendState> {
   if (decision.kind === 'settled') {
@@ -66,7 +66,7 @@ function knownRevert(state: SpendState): SpendRevert | undefined {
 async function askRevert(
   context: SpendContext,
   spend: ArchivedSpend,
-  deps: SpendDeps,
+  deps: FollowDeps,
 ): Promise<SpendRevert | undefined> {
   try {
     return await retrySpend(deps, async () => {

@@ -7,7 +7,7 @@
  */
 import { concludeSpend } from './conclude-spend.ts';
 import type { ArchivedSpend } from './spend-archive.ts';
-import { findSpendContext, reportRetry, rethrowCrash, type SpendDeps } from './spend-deps.ts';
+import { type FollowDeps, findSpendContext, reportRetry, rethrowCrash } from './spend-deps.ts';
 import { readDecision } from './watch-spend.ts';
 
 /** How many open spends there are after a pass. */
@@ -19,7 +19,7 @@ export type FollowPass = {
 };
 
 /** Reads the chain once for each open spend. @throws when the archive does not answer */
-export async function followOnce(deps: SpendDeps): Promise<FollowPass> {
+export async function followOnce(deps: FollowDeps): Promise<FollowPass> {
   let open = 0;
   let unroutable = 0;
   for (const spend of await deps.archive.listOpen()) {
@@ -32,7 +32,7 @@ export async function followOnce(deps: SpendDeps): Promise<FollowPass> {
 }
 
 /** @returns undefined: another chain or pool is configured now */
-async function followOne(spend: ArchivedSpend, deps: SpendDeps): Promise<boolean | undefined> {
+async function followOne(spend: ArchivedSpend, deps: FollowDeps): Promise<boolean | undefined> {
   const context = findSpendContext(deps, spend);
   if (context === undefined) {
     return undefined;
@@ -52,7 +52,7 @@ async function followOne(spend: ArchivedSpend, deps: SpendDeps): Promise<boolean
 }
 
 /** Follows until the agent stops. @param pauseMs - between two passes */
-export async function followSpends(deps: SpendDeps, pauseMs: number): Promise<void> {
+export async function followSpends(deps: FollowDeps, pauseMs: number): Promise<void> {
   while (!deps.signal.aborted) {
     try {
       await followOnce(deps);

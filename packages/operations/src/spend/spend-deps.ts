@@ -59,11 +59,27 @@ export type SpendDeps = SpendCheckDeps & {
   readonly onFaultPoint: (point: SpendFaultPoint) => Promise<void>;
 };
 
+/** What watching needs: the chain decides, and nobody's key is involved. */
+export type FollowDeps = Pick<
+  SpendDeps,
+  | 'archive'
+  | 'clock'
+  | 'findChain'
+  | 'platform'
+  | 'patienceMs'
+  | 'signal'
+  | 'onEvent'
+  | 'onFaultPoint'
+>;
+
 /** The process ends here. Nothing may be stored or sent any more. Only tests throw it. */
 class SpendCrashError extends Error {}
 
 /** @throws SpendCrashError when a test ends the process there */
-export async function passSpendPoint(deps: SpendDeps, point: SpendFaultPoint): Promise<void> {
+export async function passSpendPoint(
+  deps: Pick<SpendDeps, 'onFaultPoint'>,
+  point: SpendFaultPoint,
+): Promise<void> {
   try {
     await deps.onFaultPoint(point);
   } catch (cause) {
@@ -79,7 +95,10 @@ export function rethrowCrash(error: unknown): void {
 }
 
 /** Tries again while the error is retryable, for `patienceMs`. */
-export async function retrySpend<T>(deps: SpendDeps, work: () => Promise<T>): Promise<T> {
+export async function retrySpend<T>(
+  deps: Pick<SpendDeps, 'clock' | 'patienceMs' | 'signal' | 'onEvent'>,
+  work: () => Promise<T>,
+): Promise<T> {
   const { clock, patienceMs, signal } = deps;
   const giveUpAtMs = clock.nowMs() + patienceMs;
   for (let waitMs = 250; ; waitMs = Math.min(2 * waitMs, 10_000)) {

@@ -1,0 +1,101 @@
+import { bigintToHex32, PoolError } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import { apiKey, createTestApp, loopbackToken } from '../fixtures/test-app.ts';
+
+type Route = 'transfer' | 'send';
+
+const bodies = {
+  transfer: { token: 'USDC', recipients: [{ walletPub: '0x02', amount: '5' }] },
+  send: { token: 'USDC', amount: '5' },
+};
+
+function post(
+  { app }: Pick<ReturnType<typeof createTestApp>, 'app'>,
+  route: Route,
+  bearer: string,
+  headers: Record<string, string> = { 'idempotency-key': 'k-1' },
+) {
+  return app.request(`http://localhost/api/${route}`, {
+    method: 'POST',
+    headers: {
+      host: 'localhost',
+      'content-type': 'application/json',
+      authorization: `Bearer ${bearer}`,
+      ...headers,
+    },
+    body: JSON.stringify(bodies[route]),
+  });
+}
+
+describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
+  it('answers the receipt on the same connection', async () => {
+    const world = createTestApp();
+    const answer = await post(world, route, apiKey(route));
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual(world.state.spendAnswer);
+    expect(world.state.spends).toEqual([{ operation: route, key: 'k-1', body: bodies[route] }]);
+  });
+
+  it('answers 422 with the whole receipt if the spend reverted', async () => {
+    const world = createTestApp();
+    world.state.spendAnswer = {
+      operation: route,
+      status: 'reverted',
+      txHash: bigintToHex32(1n),
+      nullifiers: [bigintToHex32(2n)],
+      changeAmount: '3',
+      revertReason: { code: 'nullifier-used', message: 'it was used' },
+    };
+    const answer = await post(world, route, apiKey(route));
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toEqual(world.state.spendAnswer);
+  });
+
+  it.each([
+    ['the loopback token', loopbackToken, 403],
+    ['a disburse key', apiKey('disburse'), 403],
+    ['a holder.read key', apiKey('reader'), 403],
+    ['the key of the other role', apiKey(route === 'send' ? 'transfer' : 'send'), 403],
+    ['an unknown key', apiKey('nobody'), 401],
+  ])('does not admit %s', async (_, bearer, status) => {
+    const world = createTestApp();
+    expect((await post(world, route, bearer)).status).toBe(status);
+    expect(world.state.spends).toEqual([]);
+  });
+
+  it('requires an Idempotency-Key', async () => {
+    const world = createTestApp();
+    const answer = await post(world, route, apiKey(route), {});
+    expect(answer.status).toBe(400);
+    expect(world.state.spends).toEqual([]);
+  });
+
+  it('answers what can be spent beside the error', async () => {
+    const world = createTestApp();
+    world.state.spendAnswer = new PoolError('consolidation_required', 'too many notes', {
+      details: { spendable: '200', largestSpend: '160' },
+    });
+    const answer = await post(world, route, apiKey(route));
+    expect(answer.status).toBe(409);
+    expect(await answer.json()).toEqual({
+      code: 'consolidation_required',
+      message: 'too many notes',
+      spendable: '200',
+      largestSpend: '160',
+    });
+  });
+
+  it('does not ask the client to retry while the spend can still land', async () => {
+    const world = createTestApp();
+    world.state.spendAnswer = new PoolError('spend_unfinished', 'it can land');
+    const answer = await post(world, route, apiKey(route));
+    expect(answer.status).toBe(504);
+    expect(answer.headers.get('retry-after')).toBeNull();
+  });
+
+  it('does not log the key, the payee or the amount', async () => {
+    const world = createTestApp();
+    await post(world, route, apiKey(route), { 'idempotency-key': 'pay-alice' });
+    expect(world.logged.join()).not.toContain('pay-alice');
+  });
+});
