@@ -1,5 +1,5 @@
 /**
- * The agent's own routes: submit, validate and read a disbursement, the holder's balance, readiness, liveness, metrics.
+ * The agent's own routes: submit, validate and read a disbursement, the holder's balance and spends, readiness, liveness, metrics.
  *
  * @module
  */
@@ -12,12 +12,16 @@ import {
   disburseRequestSchema,
   edgeTokenRefused,
   platformInvalidResponse,
+  sendRequestSchema,
+  spendReceiptSchema,
+  transferRequestSchema,
 } from '@pool/core';
 import * as v from 'valibot';
 import { agentExamples } from './agent-examples.ts';
 import { balanceSchema } from './balance.ts';
 import { type Api, defineRoute } from './route.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
+import { spendRoutes } from './spend-api.ts';
 
 const bearer = { scheme: 'agentCredential', needs: 'disburse' } as const;
 
@@ -349,6 +353,7 @@ export const agentRoutes = {
       ],
     },
   }),
+  ...spendRoutes,
 } as const;
 
 export const agentApi: Api = {
@@ -369,6 +374,16 @@ export const agentApi: Api = {
       scheme: 'bearer',
       description: 'An API key of the holder’s own wallet, with the capability of the route.',
     },
+    transferKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'A `holder.transfer` API key of the holder’s own wallet.',
+    },
+    sendKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'A `holder.send` API key of the holder’s own wallet.',
+    },
     metricsCredential: {
       type: 'http',
       scheme: 'bearer',
@@ -383,6 +398,9 @@ export const agentApi: Api = {
     ValidationReport: validationReportSchema,
     ReadinessReport: readinessReportSchema,
     Balance: balanceSchema,
+    TransferRequest: transferRequestSchema,
+    SendRequest: sendRequestSchema,
+    SpendReceipt: spendReceiptSchema,
   },
   routes: Object.values(agentRoutes),
   examples: agentExamples,

@@ -154,4 +154,47 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
       },
     },
   },
+  transfer: {
+    headers: { 'idempotency-key': 'invoice-77' },
+    body: {
+      token: 'USDC',
+      recipients: [
+        {
+          walletPub: '0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
+          amount: '250000000',
+        },
+      ],
+    },
+    answers: {
+      200: {
+        operation: 'transfer',
+        status: 'success',
+        txHash: '0x997eb126079e4b7fe5d23f1f5d5c6fb71d2bce61aed3dc2c16763f606b5e6dba',
+        nullifiers: ['0x102de1a05ace848fd029d2e9920e652ffe853dcefc7335aa58302a59a7f24a7a'],
+        changeAmount: '50000000',
+      },
+      409: {
+        code: 'insufficient_funds',
+        message: 'the notes that are free to spend hold 200000000 base units',
+      },
+    },
+  },
+  send: {
+    headers: { 'idempotency-key': 'payout-12' },
+    body: { token: 'USDC', amount: '100000000', to: 'treasury' },
+    answers: {
+      200: {
+        operation: 'send',
+        status: 'success',
+        txHash: '0x278aaeec52a92534b9904a097cbbacd4965e662911fd9833614e2b6326580731',
+        nullifiers: ['0x1e852d17d50bab1b8d811678590a000fa1d0296df4b1234618b312a33415b5aa'],
+        changeAmount: '0',
+      },
+      400: {
+        code: 'unpinned_destination',
+        message:
+          'to must be a label of DISBURSE_SEND_DESTINATIONS: treasury; an address is never accepted',
+      },
+    },
+  },
 };

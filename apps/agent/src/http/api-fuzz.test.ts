@@ -70,6 +70,8 @@ describe('the agent and its document', () => {
       credentials: {
         agentCredential: { authorization: `Bearer ${credential}` },
         holderKey: { authorization: `Bearer ${holderKey}` },
+        transferKey: { authorization: `Bearer ${apiKey('transfer')}` },
+        sendKey: { authorization: `Bearer ${apiKey('send')}` },
         metricsCredential: { authorization: `Bearer ${metricsToken}` },
       },
       known: {
