@@ -155,7 +155,7 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
     },
   },
   transfer: {
-    headers: { 'idempotency-key': 'invoice-77' },
+    parameters: { 'idempotency-key': 'invoice-77' },
     body: {
       token: 'USDC',
       recipients: [
@@ -180,7 +180,7 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
     },
   },
   send: {
-    headers: { 'idempotency-key': 'payout-12' },
+    parameters: { 'idempotency-key': 'payout-12' },
     body: { token: 'USDC', amount: '100000000', to: 'treasury' },
     answers: {
       200: {

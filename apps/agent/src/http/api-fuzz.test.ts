@@ -165,6 +165,8 @@ describe('the agent and its document', () => {
       credentials: {
         agentCredential: { authorization: `Bearer ${loopbackToken}` },
         holderKey: { authorization: `Bearer ${apiKey('reader')}` },
+        transferKey: { authorization: `Bearer ${apiKey('transfer')}` },
+        sendKey: { authorization: `Bearer ${apiKey('send')}` },
         metricsCredential: { authorization: `Bearer ${metricsToken}` },
       },
       known: {},

@@ -66,6 +66,7 @@ export const paymentErrors = {
       'A note of the spend was used up by another spend, so this one can never land. Read the balance again and spend other notes under a new key.',
   },
   settlement_expired: {
+    status: 504,
     meaning: 'The authorisation expired unused and nothing was paid. Pay again under a new key.',
   },
   cancelled: {
@@ -137,6 +138,7 @@ export const paymentErrors = {
       'The Groth16 proof does not verify for the batch. The platform stores nothing, and an agent that finds it signs nothing; check that agent and platform use the keys of the same ceremony.',
   },
   prover_mock: {
+    status: 400,
     meaning:
       'The agent is configured with a prover that makes no proofs. Set DISBURSE_PROVER=wasm to pay.',
   },
