@@ -210,7 +210,7 @@ function requireRoleToken(operation: SpendOperationName, config: HolderConfig): 
   }
 }
 
-export function createRoleTokenMissing(operation: SpendOperationName): PoolError {
+function createRoleTokenMissing(operation: SpendOperationName): PoolError {
   return new PoolError(
     'role_token_missing',
     `${roleTokens[operation]} is required for ${operation}: mint an API key with the capability holder.${operation}, set the variable and restart the agent`,
