@@ -66,16 +66,32 @@ const paymentSchema = v.strictObject({
     v.maxValue(255),
     v.description('Position of the note among the commitments of the event.'),
   ),
-  commitment: v.pipe(fieldSchema, v.description('The commitment at that position.')),
+  commitment: v.pipe(
+    fieldSchema,
+    v.description('Hash of the note, as the event has it at that position: 32 bytes of 0x hex.'),
+  ),
   amount: amountSchema,
-  nonce: v.pipe(fieldSchema, v.description('Nonce of the note.')),
-  walletPub: v.pipe(walletPubSchema, v.description('W of the payee.')),
+  nonce: v.pipe(
+    fieldSchema,
+    v.description(
+      'Number that makes the note unique: a field element, with which the commitment is recomputed.',
+    ),
+  ),
+  walletPub: v.pipe(
+    walletPubSchema,
+    v.description('W, the wallet public key of the payee: 33 bytes of 0x hex.'),
+  ),
   encryptionPublicKey: v.pipe(
     encryptionPublicKeySchema,
     v.description('P that the note is sealed to.'),
   ),
   evidence: v.optional(evidenceSchema),
-  memo: v.optional(memoSchema),
+  memo: v.optional(
+    v.pipe(
+      memoSchema,
+      v.description('The memo with its proof. Absent: the document says nothing about the memo.'),
+    ),
+  ),
 });
 
 const fundingSchema = v.strictObject({
@@ -85,8 +101,16 @@ const fundingSchema = v.strictObject({
 
 const changeSchema = v.strictObject({
   amount: v.pipe(amountOrZeroSchema, v.description('Amount of the change, 0 to 2^128-1.')),
-  nonce: v.pipe(fieldSchema, v.description('Nonce of the change.')),
-  walletPub: v.pipe(walletPubSchema, v.description('W of the spender.')),
+  nonce: v.pipe(
+    fieldSchema,
+    v.description(
+      'Number that makes the change unique: a field element, with which its commitment is recomputed.',
+    ),
+  ),
+  walletPub: v.pipe(
+    walletPubSchema,
+    v.description('W, the wallet public key of the spender: 33 bytes of 0x hex.'),
+  ),
   encryptionPublicKey: v.pipe(
     encryptionPublicKeySchema,
     v.description('P that the change is sealed to.'),
@@ -94,7 +118,10 @@ const changeSchema = v.strictObject({
 });
 
 const insertionEntries = {
-  txHash: v.pipe(hex32Schema, v.description('Hash of the transaction.')),
+  txHash: v.pipe(
+    hex32Schema,
+    v.description('Hash of the transaction that emitted the event: 32 bytes of 0x hex.'),
+  ),
   index: v.pipe(
     v.number(),
     v.integer(),
@@ -109,28 +136,62 @@ const insertionEntries = {
       v.description('All sealed notes of the event, in slot order. Required for a memo.'),
     ),
   ),
-  payments: v.pipe(v.array(paymentSchema), v.minLength(1), v.maxLength(256)),
+  payments: v.pipe(
+    v.array(paymentSchema),
+    v.minLength(1),
+    v.maxLength(256),
+    v.description('The notes of this event that the document opens, each with its contents.'),
+  ),
 };
 
 const insertionSchema = v.variant('kind', [
   v.strictObject({
-    kind: v.literal('batch'),
+    kind: v.pipe(
+      v.literal('batch'),
+      v.description('The event is `BatchFunded`: a funder paid a batch.'),
+    ),
     ...insertionEntries,
-    funding: v.optional(fundingSchema),
+    funding: v.optional(
+      v.pipe(
+        fundingSchema,
+        v.description('Who funded the batch. Without it the document does not prove the payer.'),
+      ),
+    ),
   }),
   v.strictObject({
-    kind: v.literal('spend'),
+    kind: v.pipe(
+      v.literal('spend'),
+      v.description('The event is `Spent`: a holder paid from its own notes.'),
+    ),
     ...insertionEntries,
-    change: v.optional(changeSchema),
+    change: v.optional(
+      v.pipe(
+        changeSchema,
+        v.description(
+          'The note in slot 0, whose wallet is the spender’s. Without it the document does not prove the payer.',
+        ),
+      ),
+    ),
   }),
 ]);
 
 const contentEntries = {
   version: v.pipe(v.literal(1), v.description('Version of this document’s layout.')),
-  kind: v.pipe(v.literal('disclosure'), v.description('What the document is.')),
-  chainId: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.description('EIP-155 chain id.')),
+  kind: v.pipe(
+    v.literal('disclosure'),
+    v.description('The literal word `disclosure`, which no other file of Pool has here.'),
+  ),
+  chainId: v.pipe(
+    v.number(),
+    v.safeInteger(),
+    v.minValue(1),
+    v.description('EIP-155 id of the chain that the pool is on.'),
+  ),
   pool: v.pipe(checksumAddressSchema, v.description('Address of the ShieldedPool contract.')),
-  token: v.pipe(checksumAddressSchema, v.description('Address of the token contract.')),
+  token: v.pipe(
+    checksumAddressSchema,
+    v.description('Contract of the paid ERC-20, as a checksummed EVM address.'),
+  ),
   role: v.pipe(
     v.picklist(['payer', 'payee']),
     v.description('Part that the discloser has in every payment of the document.'),
@@ -152,7 +213,10 @@ const contentEntries = {
       v.description('Text of the verifier for whom the document is made.'),
     ),
   ),
-  issuedAt: v.pipe(unixSecondsSchema, v.description('Unix seconds.')),
+  issuedAt: v.pipe(
+    unixSecondsSchema,
+    v.description('When the discloser signed the document, in Unix seconds.'),
+  ),
   expiresAt: v.pipe(
     unixSecondsSchema,
     v.description('Unix seconds after which the document proves nothing.'),
