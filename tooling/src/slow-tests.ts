@@ -6,9 +6,11 @@ export const slowUnitTests: readonly string[] = [
   // The WebGPU engine on a software device, a quarter of the time of all unit tests.
   'packages/prover/src/webgpu/{engine,field,msm,msm-g2,ntt,quotient,shaders,windows}.test.ts',
   'packages/prover/test/gpu-check.test.ts',
-  // The audit of the circuits, and the largest of them.
+  // Constraints and mutants of the circuits, and their audit.
   'packages/circuits/test/audit/{audit,mutants,signer-audit,spend-audit}.test.ts',
-  'packages/circuits/src/spend-16x8.test.ts',
+  'packages/circuits/src/{fund,fund-16,hidden-signer-28,spend,spend-2x4,spend-16x8,spend-outputs}.test.ts',
+  // Connections that are slow on purpose.
+  'apps/platform/src/http/listen.test.ts',
   // Ceremonies and their forgeries, in pairings and in snarkjs.
   'packages/circuits/src/ceremony/{poisoned-powers,powers-origin,snarkjs,verify-key,verify-powers}.test.ts',
 ];
@@ -16,8 +18,9 @@ export const slowUnitTests: readonly string[] = [
 /** End-to-end tests, as globs: whole deployments under one fault each, and proofs of every size. */
 export const slowEndToEndTests: readonly string[] = [
   'apps/platform/src/{hostile-tenant,postgres}.e2e.test.ts',
-  'apps/sandbox/src/{crashes,fund-64,fund-256,late-landing,redeliver,relayer-health,rpc-outage,split,tenancy}.e2e.test.ts',
+  'apps/sandbox/src/{cancel,crashes,fund-64,fund-256,late-landing,lies,redeliver,relayer-health,rpc-outage,split,tenancy}.e2e.test.ts',
   'tooling/src/{device-proofs,fund-proofs,production-keys}.e2e.test.ts',
+  'tooling/conformance/sandbox.e2e.test.ts',
 ];
 
 /** Vitest projects of `npm test`. */
