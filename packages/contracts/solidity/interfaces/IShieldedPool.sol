@@ -171,7 +171,7 @@ interface IShieldedPool {
 
     /// @notice Uses the inputs' nullifiers, inserts the outputs as one batch of the note tree, and pays `withdrawAmount`
     /// to the recipient. Anyone may call it; neither a pause nor a disabled token stops it. Every value of the call is
-    /// bound by the proof or by the holder's signature, so the sender can change nothing.
+    /// bound by the proof or by the holder's signature, so the sender cannot change what the spend does.
     /// @param operation The spend.
     /// @param proof Proof of the circuit for this size.
     /// @param sealedNotes The sealed notes of all outputs in slot order, 209 bytes each. They only have to be in the
