@@ -1,6 +1,6 @@
-// `pnpm bench`: the rates of every `*.bench.ts` of this folder, then an agent and a platform under load, then whole proofs. `pnpm bench
-// rates`, `pnpm bench agent`, `pnpm bench platform` and `pnpm bench prover` (see their main.ts for their options) are one of the four;
-// `pnpm bench <text>` shows the rates of the files whose names contain the text. Results with machine and date go to bench/RESULTS.md
+// `pnpm bench`: the rates of every `*.bench.ts` of this folder, then an agent and a platform under load, then whole proofs, of
+// batches and of spends. `pnpm bench rates`, `pnpm bench agent`, `pnpm bench platform`, `pnpm bench prover` and `pnpm bench spends`
+// (see their files for their options) are one of the five; `pnpm bench <text>` shows the rates of the files whose names contain the text. Results with machine and date go to bench/RESULTS.md
 // at the root; nothing is compared with an older run. Each bench file exports `bench: BenchFile`.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import type { BenchFile } from './bench-file.ts';
 import { describeMachine } from './machine.ts';
 import { runPlatformBench } from './platform/main.ts';
 import { runProverBench } from './prover/main.ts';
+import { runSpendBench } from './prover/spends.ts';
 import type { Measurement } from './results.ts';
 import { saveRates } from './results-store.ts';
 
@@ -55,7 +56,7 @@ async function measureRates(filter: string): Promise<Measurement[]> {
 }
 
 const [what = '', ...rest] = process.argv.slice(2);
-if (what !== 'prover' && what !== 'agent' && what !== 'platform') {
+if (what !== 'prover' && what !== 'agent' && what !== 'platform' && what !== 'spends') {
   const measurements = await measureRates(what === 'rates' ? '' : what);
   // A part of the table would hide the rest.
   if (what === '' || what === 'rates') {
@@ -71,4 +72,7 @@ if (what === '' || what === 'platform') {
 }
 if (what === '' || what === 'prover') {
   await runProverBench(rest);
+}
+if (what === '' || what === 'spends') {
+  await runSpendBench(rest);
 }

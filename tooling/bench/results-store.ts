@@ -11,6 +11,7 @@ import {
   renderProverPlot,
   renderProverResults,
 } from './prover/render.ts';
+import { renderSpendResults, type SpendResults } from './prover/render-spends.ts';
 import { type RateResults, renderRates } from './results.ts';
 
 const folder = resolve(import.meta.dirname, '../../bench');
@@ -25,12 +26,14 @@ function writePages(): void {
   // Written by the same programs that read them.
   const cpu = read('prover-cpu') as ProverResults | undefined;
   const gpu = read('prover-webgpu') as ProverResults | undefined;
+  const spends = read('spends-cpu') as SpendResults | undefined;
   const rates = read('rates') as RateResults | undefined;
   const agent = read('agent') as AgentResults | undefined;
   const platform = read('platform') as PlatformResults | undefined;
   const hostile = read('platform-hostile') as HostileResults | undefined;
   const sections = [
     ...(cpu === undefined ? [] : [renderProverResults('Proofs on the processor', cpu)]),
+    ...(spends === undefined ? [] : [renderSpendResults(spends)]),
     ...(gpu === undefined ? [] : [renderProverResults('Proofs on a GPU', gpu)]),
     ...(agent === undefined ? [] : [renderAgentResults(agent)]),
     ...(platform === undefined ? [] : [renderPlatformResults(platform)]),
@@ -46,7 +49,13 @@ function writePages(): void {
 
 function write(
   name: string,
-  results: ProverResults | RateResults | AgentResults | PlatformResults | HostileResults,
+  results:
+    | ProverResults
+    | SpendResults
+    | RateResults
+    | AgentResults
+    | PlatformResults
+    | HostileResults,
 ): void {
   mkdirSync(join(folder, 'results'), { recursive: true });
   writeFileSync(join(folder, 'results', `${name}.json`), `${JSON.stringify(results, null, 1)}\n`);
@@ -56,6 +65,11 @@ function write(
 /** Stores the rates and writes the pages again. */
 export function saveRates(results: RateResults): void {
   write('rates', results);
+}
+
+/** Stores the measurements of the spend circuits and writes the pages again. */
+export function saveSpendResults(results: SpendResults): void {
+  write('spends-cpu', results);
 }
 
 /** Stores the measurements next to a hostile tenant and writes the pages again. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { mergeProverResults, renderProverResults } from './prover/render.ts';
+import { renderSpendResults } from './prover/render-spends.ts';
 import { renderRates } from './results.ts';
 
 it('writes one table of rates for each title', () => {
@@ -76,4 +77,38 @@ it('replaces figures of the same size by newer ones and keeps the others', () =>
   expect(merged.provers).toEqual({ ours: [of(12, 5), of(13, 2), of(14, 3)], gone: [of(12, 7)] });
   expect(merged.versions).toEqual({ ours: '2', gone: '7' });
   expect(merged.phases).toEqual([phase(12, 5), phase(14, 3)]);
+});
+
+it('shows a spend circuit with its goal, its stages, and the load of the machine', () => {
+  const measured = { power: 16, peakBytes: 2 ** 28, warmMs: [1900, 1800], coldMs: [2500] };
+  const page = renderSpendResults({
+    machine: 'a machine',
+    date: '2026-11-22',
+    versions: { ours: '1.0' },
+    loadAverage: [7.04, 9.5],
+    circuits: [
+      {
+        name: 'spend-2x4',
+        goalMs: 2000,
+        provers: {
+          ours: {
+            ...measured,
+            phasesMs: { witness: 200, proof: 1500, 'blinding and verification': 100 },
+          },
+          snarkjs: {
+            ...measured,
+            warmMs: [9000],
+            phasesMs: { witness: 300, 'proof with blinding': 8600, verification: 100 },
+          },
+        },
+      },
+    ],
+  });
+  expect(page).toContain('Load average 7.0 before and 9.5 after the run');
+  expect(page).toContain(
+    '| spend-2x4 | ours | ≤ 2 s | 1.80 s | 2.50 s | 0.20 s | 1.50 s | 0.10 s | 256 |',
+  );
+  expect(page).toContain(
+    '| spend-2x4 | snarkjs |  | 9.00 s | 2.50 s | 0.30 s | 8.60 s | 0.10 s | 256 |',
+  );
 });

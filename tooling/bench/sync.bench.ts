@@ -15,6 +15,7 @@ import {
   reduceToField,
 } from '@pool/core';
 import { computeEncryptionPublicKey, createLeanImt, createNoteScanner } from '@pool/notes';
+import { openNoteArchive } from '../../apps/agent/src/state/note-archive.ts';
 import { deriveNoteCacheKey } from '../../apps/agent/src/state/note-cache-mac.ts';
 import { openNoteStore } from '../../apps/agent/src/state/note-store.ts';
 import { createHolderSync } from '../../packages/operations/src/sync/holder-sync.ts';
@@ -89,8 +90,8 @@ function createPool(slots: number) {
       fetchPage: async (_token: string, cursor: string | undefined) => {
         const start = cursor === undefined ? 0 : Number(cursor.split('.')[0]);
         const end = start + pageSize;
-        const notes = placed.slice(start, end);
-        return end < placed.length ? { notes, cursor: `${end}.0` } : { notes };
+        const page = { notes: placed.slice(start, end), before: start };
+        return end < placed.length ? { ...page, cursor: `${end}.0` } : page;
       },
     },
   };
@@ -118,8 +119,9 @@ async function measure(slots: number): Promise<readonly OneRun[]> {
         throw new Error(`the cache was discarded: ${reason}`);
       },
     });
-    const sync = createHolderSync({ ...pool, ...holder, kernels, store, deployedAtBlock: 1 });
-    return { store, sync };
+    const archive = openNoteArchive(join(folder, `${name}.archive`));
+    const deps = { ...pool, ...holder, kernels, store, archive, deployedAtBlock: 1 };
+    return { store, deps, sync: createHolderSync(deps) };
   };
   const runs: OneRun[] = [];
   const time = async (name: string, work: () => Promise<void>): Promise<void> => {
@@ -140,12 +142,8 @@ async function measure(slots: number): Promise<readonly OneRun[]> {
     // Computes the roots that the windows name, which a chain has.
     const warm = open('warm.sqlite');
     await createHolderSync({
-      ...pool,
-      ...holder,
+      ...warm.deps,
       deliveries: { fetchPage: async () => ({ notes: [] }) },
-      kernels,
-      store: warm.store,
-      deployedAtBlock: 1,
     }).sync({ symbol: 'USDC', assetId });
     warm.store.close();
     const first = open('notes.sqlite');

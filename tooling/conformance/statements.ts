@@ -5,7 +5,6 @@ import {
   cancelRoute,
   disburseRoute,
   healthRoutes,
-  holderRoutes,
   jobRoute,
   validateRoute,
 } from './statements/agent-routes.ts';
@@ -20,6 +19,7 @@ import {
   otherErrors,
   spendErrors,
 } from './statements/errors.ts';
+import { holderRoutes } from './statements/holder-routes.ts';
 import { platformRoutes } from './statements/platform-routes.ts';
 import { service } from './statements/service.ts';
 import { signers } from './statements/signers.ts';

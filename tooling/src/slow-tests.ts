@@ -6,19 +6,29 @@ export const slowUnitTests: readonly string[] = [
   // The WebGPU engine on a software device, a quarter of the time of all unit tests.
   'packages/prover/src/webgpu/{engine,field,msm,msm-g2,ntt,quotient,shaders,windows}.test.ts',
   'packages/prover/test/gpu-check.test.ts',
+  // The kernels and engines of the prover against independent implementations, at many sizes and under faults.
+  'packages/kernels/src/{msm,msm-sizes,secrets,transform}.test.ts',
+  'packages/prover/src/{engine-prover-devices,engine-prover-faults}.test.ts',
+  'packages/prover/src/engine/cpu-engine.test.ts',
   // Constraints and mutants of the circuits, and their audit.
-  'packages/circuits/test/audit/{audit,mutants,signer-audit,spend-audit}.test.ts',
-  'packages/circuits/src/{fund,fund-16,hidden-signer-28,spend,spend-2x4,spend-16x8,spend-outputs}.test.ts',
+  'packages/circuits/test/audit/{audit,mutants,propagate,signer-audit,spend-audit,spend-mutants}.test.ts',
+  'packages/circuits/src/{fund,fund-16,hidden-signer-whole,spend,spend-2x4,spend-16x8,spend-outputs}.test.ts',
+  'packages/circuits/src/{hidden-signer,hidden-signer-bounds,hidden-signer-parts}.test.ts',
+  // All vectors of the protocol, computed again.
+  'packages/notes/src/vectors.test.ts',
   // Connections that are slow on purpose.
   'apps/platform/src/http/listen.test.ts',
   // Ceremonies and their forgeries, in pairings and in snarkjs.
-  'packages/circuits/src/ceremony/{poisoned-powers,powers-origin,snarkjs,verify-key,verify-powers}.test.ts',
+  'packages/circuits/src/ceremony/{beacon-only,poisoned-powers,powers-origin,snarkjs,verify-key,verify-powers,verify-sections}.test.ts',
 ];
 
 /** End-to-end tests, as globs: whole deployments under one fault each, and proofs of every size. */
 export const slowEndToEndTests: readonly string[] = [
+  'packages/contracts/scripts/proofs/spend-attacks.e2e.test.ts',
   'apps/platform/src/{hostile-tenant,postgres}.e2e.test.ts',
-  'apps/sandbox/src/{cancel,crashes,fund-64,fund-256,late-landing,lies,redeliver,relayer-health,rpc-outage,split,tenancy}.e2e.test.ts',
+  'apps/sandbox/src/{access,account-lies,cancel,crashes,fund-64,fund-256,late-landing,lies,pay-run,privacy,redeliver,relayer-health,rpc-outage,self-submit,spend,spend-crashes,split,tenancy}.e2e.test.ts',
+  'packages/prover/src/create-prover.e2e.test.ts',
+  'examples/exit-without-platform/src/main.e2e.test.ts',
   'tooling/src/{device-proofs,fund-proofs,production-keys}.e2e.test.ts',
   'tooling/conformance/sandbox.e2e.test.ts',
 ];

@@ -19,6 +19,7 @@ import {
   createKeyLock,
   createProverPort,
   createSpendProverPort,
+  type DeliveryPort,
   type Fingerprinter,
   type JobEvent,
   type JobRunner,
@@ -37,10 +38,12 @@ import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
 import type { AgentLog } from './services/agent-log.ts';
 import { type AgentParts, createParts, systemClock } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
-import { openHolder } from './services/holder.ts';
+import { type Holder, openHolder } from './services/holder.ts';
+import { createHolderHistory } from './services/holder-history.ts';
 import { createHolderNotes, type HolderNotes } from './services/holder-notes.ts';
 import { createHolderSpends } from './services/holder-spends.ts';
 import { createJobProgress } from './services/job-progress.ts';
+import { createKeyedNotes } from './services/keyed-notes.ts';
 import { createReadiness } from './services/readiness.ts';
 import { startRetention } from './services/retention.ts';
 import { createDeliveries } from './services/served-notes.ts';
@@ -49,6 +52,7 @@ import { startTenant, type Tenant } from './services/tenant.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
 import { openEvidencePins } from './state/evidence-pins.ts';
 import { ensureFingerprintKey } from './state/fingerprint-key.ts';
+import { openOpeningsStore } from './state/openings-store.ts';
 import { openPaidKeys, paidKeysPath } from './state/paid-keys.ts';
 import { listEmployersOf } from './state/stored-keys.ts';
 import { version } from './version.ts';
@@ -125,8 +129,10 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     { nowMs: () => performance.now() },
   );
 
+  const openings = openOpeningsStore(config.home);
   const retention = startRetention({
     ...{ store, days: config.retentionDays, log },
+    ...{ openings, disclosureYears: config.disclosureYears },
     nowMs: systemClock.nowMs,
   });
   const holderNotes = createConfiguredNotes(config, parts, tenant, log);
@@ -137,13 +143,17 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     check: readiness.check,
   });
   const holderSpends = createHolderSpends({
-    home: config.jobStore === 'memory:' ? undefined : config.home,
+    // On disk whatever the job store is: the archive holds the only copy of a spend's change.
+    home: config.home,
     log,
     holder: config.holder,
     retentionDays: config.retentionDays,
+    keepOpenings: openings.keep,
+    journal: openJobStore(config.spendJournal),
+    onFaultPoint: (point) => onFaultPoint(`spend:${point}`),
     openHolder: holderNotes.holder,
     findChain: holderNotes.findChain,
-    findChainByKey: (key) => parts.contexts.get(key),
+    chains: parts.contexts,
     notes: holderNotes,
     lookup: parts.edge,
     evidence: validation.checks.evidence,
@@ -155,6 +165,11 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     ),
     locks,
     createEdge: (token) => createEdgeClient({ url: config.platformUrl, token }),
+  });
+  const holderHistory = createHolderHistory({
+    home: config.jobStore === 'memory:' ? undefined : config.home,
+    notes: holderNotes,
+    findSpend: holderSpends.find,
   });
   const limiter = createCredentialLimiter(config.rateLimit, () => performance.now());
   const startedAtMs = systemClock.nowMs();
@@ -203,6 +218,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     stopping: stopping.signal,
     onFaultPoint,
     holderNotes,
+    holderHistory,
     holderSpends,
   });
 
@@ -218,10 +234,12 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       await runner?.stop();
       await holderSpends.close();
       await prover.close();
+      holderHistory.close();
       await holderNotes.close();
       parts.close();
       pins.close();
       paidKeys.close();
+      openings.close();
       await store.close();
     },
   };
@@ -236,10 +254,10 @@ function createConfiguredNotes(
 ): HolderNotes {
   const { platformUrl, chainsFile, holder } = config;
   const findChainKey = (): string => config.chain ?? tenant.current().chain;
-  return createHolderNotes({
-    home: config.jobStore === 'memory:' ? undefined : config.home,
+  const base = {
+    // On disk whatever the job store is: the archive may hold the only copy of a note.
+    home: config.home,
     log,
-    openHolder: () => openHolder({ chain: findChainKey(), chainsFile, holder }),
     findChain: () => {
       const key = findChainKey();
       const context = parts.contexts.get(key);
@@ -251,8 +269,21 @@ function createConfiguredNotes(
       }
       return context;
     },
-    createDeliveries: (chain) =>
-      createDeliveries({ platformUrl, balanceToken: holder.balanceToken, chain }),
+  };
+  const open = (): Promise<Holder> => openHolder({ chain: findChainKey(), chainsFile, holder });
+  const listing = (chain: string): DeliveryPort =>
+    createDeliveries({ platformUrl, balanceToken: holder.balanceToken, chain });
+  if (holder.earlierViewingKeys.length === 0) {
+    return createHolderNotes({ ...base, openHolder: open, createDeliveries: listing });
+  }
+  return createKeyedNotes({
+    earlierCount: holder.earlierViewingKeys.length,
+    openHolder: open,
+    createNotes: (openOne, createListing) =>
+      createHolderNotes({ ...base, openHolder: openOne, createDeliveries: createListing }),
+    createDeliveries: listing,
+    fetchRegistered: async (chain, address) =>
+      (await parts.edge.lookupRecipients(chain, [address]))[0]?.encryptionPublicKey,
   });
 }
 

@@ -6,6 +6,9 @@
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { addHolderCommands } from './cli-holder.ts';
+import { addKeepingCommands } from './cli-keeping.ts';
+import { addRecordCommands } from './cli-records.ts';
+import { addSpendCommands } from './cli-spend.ts';
 import type { CancelOptions } from './commands/cancel-command.ts';
 import type { DisburseOptions } from './commands/disburse-command.ts';
 import type { RecipientsOptions } from './commands/recipients-command.ts';
@@ -195,6 +198,9 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
 
   addTenancyCommands(program, envFile, streams, setCode);
   addHolderCommands(program, envFile, streams, setCode);
+  addKeepingCommands(program, envFile, streams, setCode);
+  addSpendCommands(program, envFile, streams, setCode);
+  addRecordCommands(program, envFile, streams, setCode);
   return program;
 }
 

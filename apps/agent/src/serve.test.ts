@@ -4,7 +4,7 @@ import { listRawCases, type RawTarget, rawLimits, tryRawCase } from '@pool/testk
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from './config/config.ts';
 import { createConfigSource, goodEnvironment } from './fixtures/config-world.ts';
-import { createTestApp, loopbackToken } from './fixtures/test-app.ts';
+import { apiKey, createTestApp, loopbackToken } from './fixtures/test-app.ts';
 
 const post: RawTarget['post'] = {
   path: '/api/validate',
@@ -12,6 +12,39 @@ const post: RawTarget['post'] = {
   status: 200,
   maxBodyBytes: 4 * 1024 * 1024,
 };
+
+/** A spend: it reads its body, and refuses the empty one. */
+const spendPost: RawTarget['post'] = {
+  path: '/api/transfer',
+  headers: [
+    `Authorization: Bearer ${apiKey('transfer')}`,
+    'Content-Type: application/json',
+    'Idempotency-Key: k-1',
+  ],
+  status: 400,
+  maxBodyBytes: 64 * 1024,
+};
+
+describe('a route of spends on a socket', () => {
+  let server: HttpServer;
+  const world = createTestApp();
+  beforeAll(async () => {
+    server = await serveHttp((request) => world.app.fetch(request), {
+      host: '127.0.0.1',
+      port: 0,
+      onRefused: () => undefined,
+      limits: rawLimits,
+    });
+  });
+  afterAll(() => server.close());
+
+  it.each(listRawCases(spendPost))('survives %s, and spends nothing', async (name) => {
+    const port = Number(new URL(server.url).port);
+    const target = { port, alivePath: '/api/livez', post: spendPost };
+    expect(await tryRawCase(target, name)).toEqual([]);
+    expect(world.state.spends).toEqual([]);
+  });
+});
 
 describe('the agent on a socket', () => {
   let server: HttpServer;

@@ -16,7 +16,7 @@ import type { TokenLimits } from './gate/oauth.ts';
 import { defaultPastRootSeconds } from './gate/publisher.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
 import { defaultEmployerDailyGas } from './relayer/gas-budget.ts';
-import { defaultHolderDailyGas } from './relayer/spend-limits.ts';
+import { defaultHolderDailyGas, defaultSpendsDailyGas } from './relayer/spend-limits.ts';
 
 export type ListenConfig = {
   readonly host: string;
@@ -78,6 +78,8 @@ export type PlatformConfig = {
   readonly employerDailyGas: number;
   /** Gas of each chain's relayer that one holder may use in 24 hours. */
   readonly holderDailyGas: number;
+  /** Gas of each chain's relayer that all holders together may use in 24 hours. */
+  readonly spendsDailyGas: number;
   /** How long a signer may take to agree: an authorisation may live this much longer. */
   readonly voteLimitSeconds: number;
   /** How long after its deadline the sealed notes of a batch that never landed are kept. */
@@ -159,6 +161,12 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
     holderDailyGas: read.integer(
       'PLATFORM_HOLDER_DAILY_GAS',
       defaultHolderDailyGas,
+      2_000_000,
+      1_000_000_000_000,
+    ),
+    spendsDailyGas: read.integer(
+      'PLATFORM_SPENDS_DAILY_GAS',
+      defaultSpendsDailyGas,
       2_000_000,
       1_000_000_000_000,
     ),

@@ -97,10 +97,10 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     },
   });
   const { gate, gateWaitMs, admission } = deps;
-  const callers = { db, credentials, memory: createCredentialMemory(), limits, nowMs };
-  addEmployerRoutes(app, { ...callers, log, gate, gateWaitMs, admission });
-  addInvitationRoutes(app, { ...callers, admission });
-  addEdgeTokenRoutes(app, { ...callers, admission });
+  const callers = { db, credentials, memory: createCredentialMemory(), limits, nowMs, admission };
+  addEmployerRoutes(app, { ...callers, log, gate, gateWaitMs });
+  addInvitationRoutes(app, callers);
+  addEdgeTokenRoutes(app, callers);
   const bootstrap: BootstrapSettings = {
     defaultChain: deps.defaultChain,
     chains: deps.chains.chains,

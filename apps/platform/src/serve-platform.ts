@@ -130,6 +130,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     },
     spendLimits: {
       dailyGas: config.holderDailyGas,
+      dailyGasOfAll: config.spendsDailyGas,
       deadlineSeconds: spendSeconds + config.voteLimitSeconds,
     },
     gate,

@@ -19,6 +19,8 @@ import { createAgentFile } from './service-environment.ts';
 export type StartAgentOptions = {
   /** Names its home (`<name>-home`), its log and its process. */
   readonly name: string;
+  /** The home has its own `agent.env` and chains file already: `onboard` wrote them (headless-holder.ts). */
+  readonly isOnboarded?: boolean;
   /** Where it reaches the platform; a test puts a lying proxy here. */
   readonly platformUrl?: string;
   /** Its chains file. Default: the sandbox's own chains. */
@@ -58,8 +60,11 @@ type Surroundings = {
 export function createAgentStarter(
   surroundings: Surroundings,
 ): (options: StartAgentOptions) => Promise<Agent> {
-  return async ({ name, platformUrl, chains, env = {} }) => {
+  return async ({ name, isOnboarded = false, platformUrl, chains, env = {} }) => {
     const home = join(surroundings.directory, `${name}-home`);
+    if (isOnboarded) {
+      return await startIn(surroundings, { name, home, port: readPort(home), env });
+    }
     mkdirSync(home, { recursive: true, mode: 0o700 });
     const [port = 0] = await findFreePorts(1);
     const settings = {
@@ -110,6 +115,11 @@ async function startIn(
     process,
     restart: (again = {}) => startIn(surroundings, { ...place, env: again }),
   };
+}
+
+function readPort(home: string): number {
+  const text = readFileSync(join(home, 'agent.env'), 'utf8');
+  return Number(/^DISBURSE_PORT=([0-9]+)$/m.exec(text)?.[1]);
 }
 
 function readLoopbackToken(home: string): string | undefined {

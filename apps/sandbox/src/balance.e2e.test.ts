@@ -53,8 +53,8 @@ describe('the balance', () => {
 
   it('is the same after a restart and after a rescan', async () => {
     await agent.process.stop();
-    const { readKey } = agent;
-    agent = { ...(await agent.restart({ DISBURSE_LOG_LEVEL: 'info' })), readKey };
+    const { readKey, keys } = agent;
+    agent = { ...(await agent.restart({ DISBURSE_LOG_LEVEL: 'info' })), readKey, keys };
     expect(await ask(readKey)).toEqual(balance('42', 2, '30'));
     const { stdout } = await runAgentCommand(agent, ['rescan']);
     expect(stdout).toBe(`42 USDC (2 note(s), largest 30) on ${stack.chain}\n`);
@@ -94,6 +94,36 @@ describe('the balance', () => {
     });
     expect(await response.json()).toMatchObject({ total: '0', notes: 0 });
     await other.process.stop();
+  });
+
+  it('is read by an agent with W and the viewing key alone, which cannot spend', async () => {
+    const holder = stack.holders[0]!;
+    const reading = await startHolderAgent(stack, holder, 'reading', {
+      DISBURSE_HOLDER_PRIVATE_KEY: '',
+      DISBURSE_HOLDER_WALLET_PUB: holder.walletPub,
+      DISBURSE_HOLDER_VIEWING_KEY: holder.viewingKey,
+    });
+    const { stdout } = await runAgentCommand(reading, ['balance']);
+    expect(stdout).toBe(`42 USDC (2 note(s), largest 30) on ${stack.chain}\n`);
+    const identity = await runAgentCommand(reading, ['identity']);
+    expect(JSON.parse(identity.stdout)).toMatchObject({
+      walletPub: holder.walletPub,
+      encryptionPublicKey: holder.encryptionPublicKey,
+      signer: 'read-only',
+    });
+    const session = await openSession(new Secret(holder.privateKey), stack);
+    const { apiKey } = await session.mintKey('holder.send', 'test');
+    const spend = await fetch(`${reading.url}/api/send`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${apiKey.reveal()}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'never',
+      },
+      body: JSON.stringify({ token: 'USDC', amount: '1' }),
+    });
+    expect([spend.status, await spend.json()]).toMatchObject([403, { code: 'holder_read_only' }]);
+    await reading.process.stop();
   });
 
   it('ends with the revocation of the key, at the next request', async () => {

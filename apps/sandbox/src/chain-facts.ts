@@ -37,8 +37,17 @@ export function fetchGasUsed(place: ChainPlace, txHash: string): Promise<bigint>
 
 /** Base units of the token that the pool holds. */
 export function fetchPoolBalance(place: ChainPlace, symbol: string): Promise<bigint> {
+  return fetchTokenBalance(place, symbol, place.contracts.pool);
+}
+
+/** Base units of the token at an address. */
+export function fetchTokenBalance(
+  place: ChainPlace,
+  symbol: string,
+  owner: string,
+): Promise<bigint> {
   return withProvider(place, (provider) =>
-    connectErc20(addressOf(place, symbol), provider).balanceOf(place.contracts.pool),
+    connectErc20(addressOf(place, symbol), provider).balanceOf(owner),
   );
 }
 

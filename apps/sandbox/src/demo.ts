@@ -1,22 +1,32 @@
 /**
  * `npm start`: start a deployment, pay a roster with the real agent, show what every recipient received and what
- * the chain says, stop everything.
+ * the chain says, let one recipient use its money, stop everything.
  *
  * @module
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { chooseBatchSize } from '@pool/core';
 import { runAgentCommand } from './agent-command.ts';
+import type { Agent } from './agent-process.ts';
 import { ensureProvingKey } from './artifacts.ts';
+import {
+  chooseDemoPeople,
+  type DemoPeople,
+  leastAmount,
+  onboardSpender,
+  spendAsHolder,
+} from './demo-holder.ts';
 import { isLocked, lockDirectory } from './directory-lock.ts';
+import type { HeadlessHolder } from './headless-holder.ts';
+import { printHolderReport } from './holder-report.ts';
 import { readStatus } from './lifecycle.ts';
 import { openProcessLedger, type ProcessLedger } from './process-ledger.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { createDemoReport, type Payment, printDemoReport } from './report.ts';
 import { readRoster } from './roster.ts';
 import { removeDeployment, writeSandboxFile } from './sandbox-file.ts';
-import { startStack } from './stack.ts';
+import { type Stack, startStack } from './stack.ts';
 
 export type DemoOptions = {
   /** The sandbox directory; the demo makes a folder of its own below it. */
@@ -84,8 +94,8 @@ async function payAndReport(
   ledger: ProcessLedger,
   progress: Progress,
 ): Promise<boolean> {
-  const isEnrolled = createRosterFilter(options.rosterPath);
-  const stack = await startStack({ directory, ledger, onStep: progress.step, isEnrolled });
+  const people = chooseDemoPeople(options.rosterPath);
+  const { stack, spender } = await startDeployment(people, directory, ledger, progress);
   const place = writeSandboxFile(stack);
   const command = ['disburse', '--file', options.rosterPath, '--pay-run', payRun];
   const target = ['--token', options.token];
@@ -99,11 +109,16 @@ async function payAndReport(
     return false;
   }
   const roster = readRoster(options.rosterPath);
-  // Only now, so that a refused roster does not wait for a proving key.
+  // Only now, so that a refused roster does not wait for proving keys.
   await ensureProvingKey(`fund-${chooseBatchSize(roster.length) ?? 16}`, progress);
+  await ensureProvingKey('spend-2x4', progress);
   progress.done();
 
-  const { stdout, code } = await runAgentCommand(stack.agent, [...command, ...target, '--json']);
+  // The recipient's agent starts while the payment waits for finality.
+  const [{ stdout, code }, recipientAgent] = await Promise.all([
+    runAgentCommand(stack.agent, [...command, ...target, '--json']),
+    startAgentOf(spender, stack),
+  ]);
   const payment = parsePayment(stdout);
   say('');
   say(payment === undefined ? stdout.trim() : JSON.stringify(payment.job, undefined, 2));
@@ -113,21 +128,50 @@ async function payAndReport(
     return false;
   }
   progress.step(`opening ${roster.length} notes with their recipients’ own keys`);
-  const { holders } = stack;
+  const holders = spender === undefined ? stack.holders : [spender, ...stack.holders];
   const report = await createDemoReport({ place, holders, payment, roster, token: options.token });
   progress.done();
-  return printDemoReport(report, say);
+  const isPaid = printDemoReport(report, say);
+  const line = roster.find(({ address }) => address === spender?.address);
+  if (spender === undefined || recipientAgent === undefined || line === undefined) {
+    return isPaid;
+  }
+  if (line.amount < leastAmount) {
+    say(`\nThe first recipient has less than ${leastAmount} base units, too little to pay others.`);
+    return isPaid;
+  }
+  say('');
+  const used = await spendAsHolder({
+    ...{ place, progress, holder: spender, agent: recipientAgent, others: stack.holders },
+    token: options.token,
+    received: line.amount,
+  });
+  return printHolderReport(used, report.total, say) && isPaid;
 }
 
-/** Only holders that the roster names are enrolled: the others would cost seconds and receive nothing. */
-function createRosterFilter(rosterPath: string): (address: string) => boolean {
-  try {
-    const text = readFileSync(rosterPath, 'utf8').toLowerCase();
-    return (address) => text.includes(address.toLowerCase());
-  } catch {
-    // The agent refuses a file that cannot be read, and says why.
-    return () => false;
-  }
+async function startDeployment(
+  { isEnrolled, spenderKey }: DemoPeople,
+  directory: string,
+  ledger: ProcessLedger,
+  progress: Progress,
+): Promise<{ readonly stack: Stack; readonly spender: HeadlessHolder | undefined }> {
+  let spender: HeadlessHolder | undefined;
+  const stack = await startStack({
+    ...{ directory, ledger, isEnrolled, onStep: progress.step },
+    alsoEnrol: async (place) => {
+      spender = spenderKey === undefined ? undefined : await onboardSpender(place, spenderKey);
+    },
+  });
+  return { stack, spender };
+}
+
+async function startAgentOf(
+  spender: HeadlessHolder | undefined,
+  stack: Stack,
+): Promise<Agent | undefined> {
+  return spender === undefined
+    ? undefined
+    : await stack.startAgent({ name: spender.name, isOnboarded: true });
 }
 
 function parsePayment(stdout: string): Payment | undefined {

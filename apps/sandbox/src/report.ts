@@ -127,7 +127,7 @@ export function formatUnits(amount: bigint, decimals: number): string {
   return group(whole) + (fraction === '' ? '' : `.${fraction}`);
 }
 
-function group(value: bigint | number | string): string {
+export function group(value: bigint | number | string): string {
   return String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ',');
 }
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stack } from './stack.ts';
 
@@ -69,11 +69,18 @@ export function readSandboxFile(directory: string): SandboxFile | undefined {
   }
 }
 
+/** The homes of all agents. */
+function listHomes(directory: string): readonly string[] {
+  return existsSync(directory)
+    ? readdirSync(directory).filter((name) => name.endsWith('-home'))
+    : [];
+}
+
 /** Removes what a deployment wrote. Keeps the logs on request, for diagnosis. */
 export function removeDeployment(directory: string, options: { readonly keepLogs: boolean }): void {
   const names = ['sandbox.json', 'chains.json', 'processes.json', 'processes.json.new'];
   const folders = [
-    'agent-home',
+    ...listHomes(directory),
     'platform-data',
     'gate-data',
     ...(options.keepLogs ? [] : ['logs']),

@@ -23,6 +23,7 @@ import {
 import { computeAddress } from 'ethers';
 import { type Agent, createAgentStarter, type StartAgentOptions } from './agent-process.ts';
 import { createEdgeToken } from './edge-token.ts';
+import type { OnboardPlace } from './headless-holder.ts';
 import {
   anvilArguments,
   chainId,
@@ -50,6 +51,8 @@ export type StackOptions = {
   readonly holderCount?: number;
   /** Which of these holders to enrol, by their address. Default: all. The others are not in the deployment. */
   readonly isEnrolled?: (address: string) => boolean;
+  /** Enrols more people while the holders above are enrolled: all of them share one wait for finality. */
+  readonly alsoEnrol?: (place: OnboardPlace) => Promise<void>;
   /** The agent's ceiling for one call. Default: what the largest circuit holds. */
   readonly maxRecipients?: number;
   /** Receives a short description of each step. */
@@ -196,7 +199,11 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   const keys = Array.from({ length: holderCount }, (_, index) => deriveHolderKey(index)).filter(
     (key) => isEnrolled(computeAddress(key.reveal())),
   );
-  onStep(`enrolling ${keys.length} recipients`);
+  const { alsoEnrol = () => Promise.resolve() } = options;
+  onStep('enrolling recipients');
+  const others = alsoEnrol({ directory, platformUrl, chains });
+  // Awaited below. Until then a failure must not end the process.
+  others.catch(() => undefined);
   const people = await Promise.all(
     keys.map(async (privateKey) => {
       const holder = await deriveHolder(privateKey, place);
@@ -205,7 +212,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     }),
   );
   // Only when all are signed in: wallets that reach the gate together share one wait for finality.
-  await Promise.all(people.map(({ holder, session }) => enrolHolder(session, holder)));
+  await Promise.all([...people.map(({ holder, session }) => enrolHolder(session, holder)), others]);
   const holders = people.map(({ holder }) => holder);
 
   onStep('starting the agent');

@@ -53,12 +53,14 @@ const employerIdSchema = v.pipe(
 );
 const walletAddressSchema = v.pipe(
   v.string(),
-  v.description('EVM address of the session’s wallet, in EIP-55 checksum form.'),
+  v.description(
+    'Address of the session’s wallet: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
+  ),
 );
 const registeredWalletPubSchema = v.pipe(
   v.string(),
   v.description(
-    'W, the registered wallet public key: compressed secp256k1 point, 33 bytes of lower-case 0x hex.',
+    'W, the registered wallet public key in lower-case 0x hex: compressed secp256k1 point, 33 bytes; on Solana and Stellar 32 bytes.',
   ),
 );
 const registeredKeySchema = v.pipe(
@@ -75,8 +77,8 @@ const ownWalletPubSchema = v.pipe(
   v.string(),
   v.maxLength(132),
   v.description(
-    'W, the public key of the session’s wallet: compressed secp256k1 point, 33 bytes of 0x hex. Its address must be the ' +
-      'session’s.',
+    'W, the public key of the session’s wallet in 0x hex: compressed secp256k1 point, 33 bytes; on Solana and Stellar 32 bytes. ' +
+      'Its address must be the session’s.',
   ),
 );
 
@@ -106,7 +108,9 @@ export const verifySessionRequestSchema = v.strictObject({
     v.string(),
     v.minLength(1),
     v.maxLength(4096),
-    v.description('The EIP-4361 text, byte for byte as the wallet signed it.'),
+    v.description(
+      'The sign-in text, byte for byte as the wallet signed it: EIP-4361, or its form for Solana and Stellar wallets.',
+    ),
   ),
   // A contract wallet accepts whatever its code accepts, an empty signature included.
   signature: v.pipe(
@@ -115,7 +119,8 @@ export const verifySessionRequestSchema = v.strictObject({
     v.regex(/^0x(?:[0-9a-f]{2})*$/),
     v.transform((value) => parseHex(value)),
     v.description(
-      'Signature over `message`, lower-case 0x hex. EIP-191, r ‖ s ‖ v, 65 bytes, from a wallet with a key; for a ' +
+      'Signature over `message`, lower-case 0x hex. EIP-191, r ‖ s ‖ v, 65 bytes, from an EVM wallet with a key; ed25519, 64 bytes, ' +
+        'from a Solana wallet over the text and from a Stellar wallet over its SEP-53 hash; for a ' +
         'contract wallet the bytes that its `isValidSignature` (ERC-1271) accepts, at most 4096.',
     ),
   ),
@@ -124,7 +129,9 @@ export const verifySessionResponseSchema = v.strictObject({
   success: successSchema,
   address: v.pipe(
     v.string(),
-    v.description('EVM address of the wallet that signed in, in EIP-55 checksum form.'),
+    v.description(
+      'Address of the wallet that signed in: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
+    ),
   ),
   walletPub: v.optional(
     v.pipe(
@@ -256,11 +263,14 @@ export const mintKeyRequestSchema = v.strictObject({
     ),
   ),
 });
+/** `onboard` writes it into a file of settings: a line break or a quote would write settings of the platform's choice. */
+const credentialSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.~-]{1,512}$/));
+
 export const mintKeyResponseSchema = v.strictObject({
   success: successSchema,
   ...keyRecord,
   apiKey: v.pipe(
-    v.string(),
+    credentialSchema,
     v.description(
       'The API key in plain text. Secret. Only this answer contains it: the platform stores its hash.',
     ),
@@ -316,7 +326,9 @@ export const verifyKeyResponseSchema = v.variant('valid', [
     ),
     address: v.pipe(
       v.string(),
-      v.description('EVM address of the wallet that minted the key, in EIP-55 checksum form.'),
+      v.description(
+        'Address of the wallet that minted the key: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
+      ),
     ),
     keyId: v.pipe(
       v.number(),
@@ -365,7 +377,7 @@ export const mintEdgeTokenResponseSchema = v.strictObject({
   ...edgeTokenRecord,
   employerId: employerIdSchema,
   token: v.pipe(
-    v.string(),
+    credentialSchema,
     v.description(
       'The edge token in plain text, for `DISBURSE_PLATFORM_TOKEN`. Secret. Only this answer contains it: the platform ' +
         'stores its hash.',

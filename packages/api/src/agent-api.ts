@@ -6,6 +6,8 @@
 
 import {
   allowanceStateSchema,
+  consolidateRequestSchema,
+  consolidationSchema,
   disbursementErrorCodes,
   disbursementJobSchema,
   disbursementResultSchema,
@@ -19,6 +21,8 @@ import {
 import * as v from 'valibot';
 import { agentExamples } from './agent-examples.ts';
 import { balanceSchema } from './balance.ts';
+import { historySchema } from './history.ts';
+import { historyRoutes } from './history-api.ts';
 import { type Api, defineRoute } from './route.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
 import { spendRoutes } from './spend-api.ts';
@@ -353,6 +357,7 @@ export const agentRoutes = {
       ],
     },
   }),
+  ...historyRoutes,
   ...spendRoutes,
 } as const;
 
@@ -398,8 +403,11 @@ export const agentApi: Api = {
     ValidationReport: validationReportSchema,
     ReadinessReport: readinessReportSchema,
     Balance: balanceSchema,
+    History: historySchema,
     TransferRequest: transferRequestSchema,
     SendRequest: sendRequestSchema,
+    ConsolidateRequest: consolidateRequestSchema,
+    Consolidation: consolidationSchema,
     SpendReceipt: spendReceiptSchema,
   },
   routes: Object.values(agentRoutes),

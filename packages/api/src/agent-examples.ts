@@ -154,6 +154,57 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
       },
     },
   },
+  history: {
+    parameters: {
+      token: 'USDC',
+      from: '2026-01-01T00:00:00Z',
+      to: '2027-01-01T00:00:00Z',
+      after: '38.2',
+    },
+    answers: {
+      200: {
+        chain: 'base',
+        symbol: 'USDC',
+        decimals: 6,
+        walletPub: '0x02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5',
+        entries: [
+          {
+            kind: 'received',
+            id: '41.7',
+            time: '2026-05-29T09:30:00Z',
+            index: 41,
+            txHash: '0x997eb126079e4b7fe5d23f1f5d5c6fb71d2bce61aed3dc2c16763f606b5e6dba',
+            balance: '7000000000',
+            amount: '7000000000',
+            memo: 'May',
+            slot: 7,
+            commitment: '0x102de1a05ace848fd029d2e9920e652ffe853dcefc7335aa58302a59a7f24a7a',
+            isChange: false,
+          },
+          {
+            kind: 'transfer',
+            id: '58',
+            time: '2026-06-02T18:04:12Z',
+            index: 58,
+            txHash: '0x278aaeec52a92534b9904a097cbbacd4965e662911fd9833614e2b6326580731',
+            balance: '6750000000',
+            spent: '7000000000',
+            change: '6750000000',
+            fee: '0',
+            amount: '250000000',
+            payees: [
+              {
+                walletPub: '0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
+                amount: '250000000',
+              },
+            ],
+          },
+        ],
+        more: false,
+      },
+      400: { code: 'invalid_request', message: 'the query.token: missing' },
+    },
+  },
   transfer: {
     parameters: { 'idempotency-key': 'invoice-77' },
     body: {
@@ -176,6 +227,26 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
       409: {
         code: 'insufficient_funds',
         message: 'the notes that are free to spend hold 200000000 base units',
+      },
+    },
+  },
+  consolidate: {
+    body: { token: 'USDC', until: '900000000' },
+    answers: {
+      200: {
+        chain: 'base',
+        steps: [
+          { notes: 16, amount: '160000000' },
+          { notes: 6, amount: '75000000' },
+        ],
+        seconds: 76,
+        receipt: {
+          operation: 'transfer',
+          status: 'success',
+          txHash: '0x997eb126079e4b7fe5d23f1f5d5c6fb71d2bce61aed3dc2c16763f606b5e6dba',
+          nullifiers: ['0x102de1a05ace848fd029d2e9920e652ffe853dcefc7335aa58302a59a7f24a7a'],
+          changeAmount: '160000000',
+        },
       },
     },
   },

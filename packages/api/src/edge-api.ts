@@ -34,6 +34,7 @@ const edgeToken = { scheme: 'edgeToken' } as const;
 
 const unauthorized = ['unauthorized'] as const;
 const foreign = ['forbidden_host', 'forbidden_origin'] as const;
+const agentRefused = ['edge_token_not_allowed', ...foreign] as const;
 const tooLarge = ['payload_too_large'] as const;
 const limited = ['rate_limited'] as const;
 const chainDown = ['chain_unreachable'] as const;
@@ -58,7 +59,7 @@ export const edgeRoutes = {
     errors: {
       400: ['invalid_request'],
       401: unauthorized,
-      403: foreign,
+      403: agentRefused,
       413: tooLarge,
       429: limited,
     },
@@ -75,7 +76,7 @@ export const edgeRoutes = {
     errors: {
       400: ['invalid_request', 'invalid-chain'],
       401: unauthorized,
-      403: foreign,
+      403: agentRefused,
       413: tooLarge,
       429: limited,
     },
@@ -102,7 +103,7 @@ export const edgeRoutes = {
         'deadline_too_far',
       ],
       401: unauthorized,
-      403: foreign,
+      403: agentRefused,
       409: ['idempotency_conflict'],
       413: tooLarge,
       503: [...chainDown, 'verifier_unavailable'],
@@ -119,7 +120,7 @@ export const edgeRoutes = {
     answers: { 200: settlement('It has ended.'), 202: settlement('It is under way.') },
     errors: {
       401: unauthorized,
-      403: foreign,
+      403: agentRefused,
       404: ['settlement_not_found'],
       503: chainDown,
       429: limited,
@@ -143,7 +144,7 @@ export const edgeRoutes = {
     errors: {
       400: ['invalid_request', 'invalid-chain', 'invalid_void'],
       401: unauthorized,
-      403: foreign,
+      403: agentRefused,
       404: ['not_found'],
       413: tooLarge,
       503: [...chainDown, 'verifier_unavailable'],
@@ -168,7 +169,7 @@ export const edgeRoutes = {
     errors: {
       400: ['invalid_request', 'invalid-chain', 'invalid_settlement'],
       401: unauthorized,
-      403: foreign,
+      403: agentRefused,
       409: ['not_settled', 'idempotency_conflict'],
       413: tooLarge,
       503: [...chainDown, 'verifier_unavailable'],
@@ -180,6 +181,9 @@ export const edgeRoutes = {
     method: 'GET',
     path: '/agent-edge/notes',
     summary: 'Sealed notes of the holder, oldest first',
+    description:
+      'Those that are labelled with the holder’s P, and all notes of spends for whose labels nobody vouches: try the viewing key on each. ' +
+      'A commitment counts if the chain has it.',
     auth: { scheme: 'holderKey', needs: 'holder.read' },
     query: {
       chain: v.pipe(
@@ -231,7 +235,7 @@ export const edgeRoutes = {
         'deadline_too_far',
       ],
       401: unauthorized,
-      403: ['forbidden', ...foreign],
+      403: ['forbidden', 'spender_not_admitted', ...foreign],
       409: ['idempotency_conflict', 'note_already_spent'],
       413: tooLarge,
       503: [...chainDown, 'verifier_unavailable'],
@@ -277,7 +281,7 @@ export const edgeRoutes = {
     errors: {
       400: ['invalid_request', 'invalid-chain'],
       401: unauthorized,
-      403: ['forbidden', ...foreign],
+      403: ['forbidden', 'edge_token_not_allowed', ...foreign],
       503: ['notes_unavailable', 'index_incomplete'],
       429: limited,
     },

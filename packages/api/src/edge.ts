@@ -5,11 +5,11 @@
  */
 
 import {
+  accountAddressSchema,
   addressTextSchema,
   chainKeySchema,
   encryptionPublicKeySchema,
   evidenceSchema,
-  evmAddressSchema,
   hex32Schema,
   hexSchema,
   tokenSymbolSchema,
@@ -52,8 +52,10 @@ export const bootstrapResponseSchema = v.pipe(
       ),
     ),
     employerAddress: v.pipe(
-      evmAddressSchema,
-      v.description('EVM address of the wallet that registered the employer account.'),
+      accountAddressSchema,
+      v.description(
+        'Address of the wallet that registered the employer account: EVM, Solana in base58, or Stellar `G…`.',
+      ),
     ),
     chain: v.pipe(
       chainKeySchema,
@@ -213,6 +215,17 @@ export const notesResponseSchema = v.strictObject({
       v.string(),
       v.description(
         'Pass it as `cursor` to read the next page. Absent: there are no more notes now.',
+      ),
+    ),
+  ),
+  before: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.description(
+        'How many notes the listing has up to `cursor` of the request, as of now. A larger number than were read up to there: a note ' +
+          'arrived late, for example from its funder; read again from the beginning. Absent: no `cursor` was sent.',
       ),
     ),
   ),

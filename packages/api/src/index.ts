@@ -63,6 +63,7 @@ export {
   gateWalletResponseSchema,
 } from './gate.ts';
 export { gateApi, gateRoutes } from './gate-api.ts';
+export { type History, type HistoryEntry, historyPageSize, historyQuery } from './history.ts';
 export {
   type Invitation,
   invitationSchema,

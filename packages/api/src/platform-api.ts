@@ -362,7 +362,13 @@ export const platformRoutes = {
     auth: { scheme: 'edgeToken' },
     body: verifyKeyRequestSchema,
     answers: { 200: { description: 'The verdict.', schema: verifyKeyResponseSchema } },
-    errors: { 400: badRequest, 401: unauthorized, 403: foreign, 413: tooLarge, 429: limited },
+    errors: {
+      400: badRequest,
+      401: unauthorized,
+      403: ['edge_token_not_allowed', ...foreign],
+      413: tooLarge,
+      429: limited,
+    },
   }),
 } as const;
 

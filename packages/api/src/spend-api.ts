@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { sendRequestSchema, spendReceiptSchema, transferRequestSchema } from '@pool/core';
+import {
+  consolidateRequestSchema,
+  consolidationSchema,
+  sendRequestSchema,
+  spendReceiptSchema,
+  transferRequestSchema,
+} from '@pool/core';
 import { defineRoute } from './route.ts';
 import { idempotencyKeyHeaderSchema } from './shared-schemas.ts';
 
@@ -23,7 +29,7 @@ const answers = {
 
 const errors = {
   401: ['unauthorized'],
-  403: ['forbidden', 'forbidden_host', 'ceiling_exceeded'],
+  403: ['forbidden', 'forbidden_host', 'ceiling_exceeded', 'holder_read_only'],
   409: [
     'idempotency_conflict',
     'insufficient_funds',
@@ -90,6 +96,32 @@ export const spendRoutes = {
         'invalid-amount',
         'prover_mock',
       ],
+    },
+  }),
+  consolidate: defineRoute({
+    id: 'consolidate',
+    method: 'POST',
+    path: '/api/consolidate',
+    summary: 'Merge notes of the holder, by one step',
+    description:
+      'Performs one step: a spend that pays nobody and makes one note out of up to 16. Answers on the same connection when it is final, ' +
+      'which takes minutes. Repeat the call until `steps` has at most one entry. The plan is made again for each call, so a call can be repeated after ' +
+      'any error: a step that is underway is attached to, also after a restart of the agent, and no note is in two steps. With ' +
+      '`dryRun`, the steps and their time are answered and nothing is proved. No ceiling applies, because nothing leaves the holder.',
+    auth: { scheme: 'transferKey', needs: 'holder.transfer' },
+    body: consolidateRequestSchema,
+    answers: {
+      200: {
+        description: 'The steps, and the one that was performed.',
+        schema: consolidationSchema,
+      },
+    },
+    errors: {
+      ...errors,
+      400: ['invalid_request', 'invalid-chain', 'unknown_token', 'invalid-amount', 'prover_mock'],
+      403: ['forbidden', 'forbidden_host'],
+      409: ['insufficient_funds', 'note_already_spent', 'configuration_changed'],
+      503: [...errors[503], 'notes_unavailable'],
     },
   }),
 } as const;

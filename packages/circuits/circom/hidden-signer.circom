@@ -93,19 +93,19 @@ template Coordinates() {
 // with it.
 //
 // Three products a window, each of 15 rows, and no height, sum or product is range-checked or reduced: only the slope's limbs
-// are, and one quotient and one carry for each of (A), (C), (D). With 28 windows:
+// are, and one quotient and one carry for each of (A), (C), (D). With 31 windows:
 //
 //   part                                              rows   terms of A, B, C
-//   slopes: 28 * 8 limbs of 32 bits                  7,168   35,392
-//   ZeroModP: (A), 27 times (C), twice (D)           5,034   26,410
-//   WindowPoint: 28 * (30 subsets + 6 * 7 products)  2,016   48,888
-//   Chord: 2 * 28 products                             840   25,872
-//   NextX: 28 squares                                  420   15,904
+//   slopes: 31 * 8 limbs of 32 bits                  7,936   39,184
+//   ZeroModP: (A), 30 times (C), twice (D)           5,560   29,175
+//   WindowPoint: 31 * (30 subsets + 6 * 7 products)  2,232   54,126
+//   Chord: 2 * 31 products                             930   28,644
+//   NextX: 31 squares                                  465   17,608
 //   W, W': digits, below p                           1,100    5,298
-//   bits of b, limbs of maskHat                        231      910
+//   bits of b, limbs of maskHat                        256    1,008
 //   m, rSig, m': digits, m below r, m' below n         962    4,133
-//   MaskedDigest                                       156    1,108
-//   together                                        17,927  163,915
+//   MaskedDigest                                       157    1,139
+//   together                                        19,598  180,315
 template HiddenSigner(WINDOWS) {
     signal input wxLo;
     signal input wxHi;

@@ -3,4 +3,4 @@ pragma circom 2.2.0;
 
 include "spend.circom";
 
-component main {public [D, z, y]} = Spend(16, 8, 32, 28, TAG_OP_16x8());
+component main {public [D, z, y]} = Spend(16, 8, 32, 31, TAG_OP_16x8());

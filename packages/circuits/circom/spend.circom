@@ -6,7 +6,7 @@
 //
 // PARAMETER I, O      inputs; outputs, a power of two. Output 0 is the change
 //           LEVELS    longest path of a note: 32
-//           WINDOWS   bytes of the blinding b: 28
+//           WINDOWS   bytes of the blinding b: 31
 //           TAG       of the operation, different for each shape, so a signature for one circuit is useless in another
 //
 // PUBLIC   D   HC(TAG_D_SPEND; opHash, noteRoot, eligibilityRoot, W'xLo, W'xHi, W'yLo, W'yHi, m'Lo, m'Hi, rLo, rHi) with

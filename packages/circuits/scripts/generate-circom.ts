@@ -65,7 +65,7 @@ function renderTags(names: readonly string[]): string {
   return [HEADER('generate-circom.ts'), ...functions].join('\n');
 }
 
-const windowCount = 28;
+const windowCount = 31;
 function hex(value: bigint): string {
   return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`;
 }

@@ -67,7 +67,7 @@ describe('the range of a slope', () => {
 });
 
 describe('bounds of coefficients', () => {
-  const windows = 28;
+  const windows = 31;
   const signal = (name: string) => `signal output ${name}[${windows + 1}][15];`;
   const main = `include "secp256k1-sum.circom";
     template Bounds() {
@@ -126,8 +126,8 @@ describe('bounds of coefficients', () => {
     toLimbs(reduce(sign * value, P), 8).forEach((limb, i) => {
       second[i] = (second[i] ?? 0n) - sign * limb;
     });
-    const main27 = mainOf('secp256k1-zero.circom', `ZeroModP(${k}, 2)`);
-    const circuit = await compileTest(main27);
+    const mainLast = mainOf('secp256k1-zero.circom', `ZeroModP(${k}, 2)`);
+    const circuit = await compileTest(mainLast);
     const witness = await computeWitness(circuit.wasm, {
       first: first.map((limb) => reduce(limb, R)),
       second: second.map((limb) => reduce(limb, R)),

@@ -60,16 +60,16 @@ function wiresOf({ namesOf }: CompiledTest, ...prefixes: readonly string[]): num
 }
 
 describe('tables of multiples of G', () => {
-  it('hold the polynomials of all 28 · 256 points', () => {
+  it('hold the polynomials of all 31 · 256 points', () => {
     const path = join(sourceFolder(), 'generated', 'secp256k1-windows.circom');
     const tables = readFileSync(path, 'utf8')
       .split('\n')
       .filter((line) => /^ +-?0x/.test(line))
       .map((line) => line.match(/-?0x[0-9a-f]+/g) ?? [])
       .map((row) => row.map((hex) => (hex.startsWith('-') ? -BigInt(hex.slice(1)) : BigInt(hex))));
-    expect(tables).toHaveLength(28 * 6);
+    expect(tables).toHaveLength(31 * 6);
     let step = secp256k1.Point.BASE;
-    for (let window = 0; window < 28; window++) {
+    for (let window = 0; window < 31; window++) {
       const points = [step];
       while (points.length < 256) {
         points.push((points.at(-1) ?? step).add(step));
@@ -195,8 +195,8 @@ describe('products of polynomials', () => {
   });
 
   it('MaskedDigest multiplies with as many rows as its product has coefficients', async () => {
-    const circuit = await compileTest(mainOf('masked-digest.circom', 'MaskedDigest(7)'));
-    expect(computeRank(circuit.r1cs, wiresOf(circuit, 'product'))).toBe(14);
+    const circuit = await compileTest(mainOf('masked-digest.circom', 'MaskedDigest(8)'));
+    expect(computeRank(circuit.r1cs, wiresOf(circuit, 'product'))).toBe(15);
   });
 });
 
@@ -250,9 +250,9 @@ describe('ZeroModP(1, 2)', () => {
   });
 });
 
-describe('MaskedDigest(7)', () => {
-  const main = mainOf('masked-digest.circom', 'MaskedDigest(7)');
-  const mask = (1n << 224n) - 1n;
+describe('MaskedDigest(8)', () => {
+  const main = mainOf('masked-digest.circom', 'MaskedDigest(8)');
+  const mask = (1n << 248n) - 1n;
   const largest = (1n << 256n) - 1n;
   let circuit: CompiledTest;
   let lax: CompiledTest;
@@ -276,7 +276,7 @@ describe('MaskedDigest(7)', () => {
       maskedLo: BigInt.asUintN(128, masked),
       maskedHi: masked >> 128n,
       scalar: toLimbs(scalar, 8),
-      mask: toLimbs(factor, 7),
+      mask: toLimbs(factor, 8),
     });
     const broken = findBrokenConstraints(circuit.r1cs, transferWitness(witness, lax, circuit));
     const parts = nameComponents(circuit, broken);

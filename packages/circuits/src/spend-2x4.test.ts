@@ -10,6 +10,7 @@ import {
   createSpend,
   maskingSigner,
   type Spend,
+  subgroupOrder,
   toSpendInput,
   withPaths,
   withWallet,
@@ -22,7 +23,7 @@ import { verificationKeys } from './generated/verification-keys.ts';
 import { findBrokenConstraints, type R1cs, readR1cs } from './r1cs.ts';
 import { parseSpendCircuitInput } from './spend-input.ts';
 
-const shape = { inputs: 2, outputs: 4, levels: 32, windows: 28 };
+const shape = { inputs: 2, outputs: 4, levels: 32, windows: 31 };
 
 /** A spend of the wallet with private key 12345. */
 function createWalletSpend(depths: readonly number[], payees: number, change: Partial<Spend> = {}) {
@@ -86,8 +87,8 @@ describe('spend-2x4', () => {
   it.each<[string, Spend]>([
     ['paths of 32 levels', createWalletSpend([32, 32], 2)],
     ['a path of one level, a dummy and a withdrawal', createWalletSpend([1], 0)],
-    ['a blinding of 0', createWalletSpend([4], 1, { blindingBits: Array(224).fill(0n) })],
-    ['the largest blinding', createWalletSpend([4], 1, { blindingBits: Array(224).fill(1n) })],
+    ['a blinding of 0', createWalletSpend([4], 1, { blindingBits: Array(248).fill(0n) })],
+    ['the largest blinding', createWalletSpend([4], 1, { blindingBits: Array(248).fill(1n) })],
   ])('accepts %s', async (_, spend) => {
     const input = toInput(spend);
     const witness = await computeWitness(artifacts.wasmPath, input);
@@ -137,6 +138,20 @@ describe('spend-2x4', () => {
     ['a change under another key', { changePx: 5n }],
   ])('refuses %s', async (_, change) => {
     await expect(computeWitness(artifacts.wasmPath, { ...honest, ...change })).rejects.toThrow(
+      'Assert Failed',
+    );
+  });
+
+  it.each([
+    ['0', 0n],
+    ['l', subgroupOrder],
+    ['l + 5, whose P is that of 5', subgroupOrder + 5n],
+    ['7 l + 5', 7n * subgroupOrder + 5n],
+    ['r - 1', R - 1n],
+  ])('refuses the viewing key %s', async (_, viewingKey) => {
+    // The notes belong to v·B8 for this v, so nothing but the check of v refuses it.
+    const aliased = createWalletSpend([5, 29], 3, { viewingKey });
+    await expect(computeWitness(artifacts.wasmPath, toInput(aliased))).rejects.toThrow(
       'Assert Failed',
     );
   });

@@ -5,7 +5,7 @@ import { parseSpendCircuitInput } from './spend-input.ts';
 
 const shape = { inputs: 2, outputs: 4 };
 const input = toSpendInput(
-  createSpend({ ...shape, levels: 32, windows: 28, depths: [7], payees: 2 }),
+  createSpend({ ...shape, levels: 32, windows: 31, depths: [7], payees: 2 }),
 );
 
 function refused(signal: string) {

@@ -17,7 +17,7 @@ import {
 /** Longest path of a note: 8 levels in its batch and 24 in the tree of batches. */
 const noteLevels = 32;
 /** Bits of the blinding b. */
-const blindingBits = 224;
+const blindingBits = 248;
 const subgroupOrder = 2736030358979909402780800718157159386076813972158567259200215660948447373041n;
 
 /**
@@ -56,7 +56,7 @@ export type SpendCircuitInput = {
   readonly viewingKey: SignalValue;
   /** Below 2^248. */
   readonly salt: SignalValue;
-  /** The 224 bits of b, least significant first. */
+  /** The 248 bits of b, least significant first. */
   readonly blindingBits: readonly SignalValue[];
   /** 1 for a note, 0 for a dummy. */
   readonly inputEnabled: readonly SignalValue[];

@@ -23,6 +23,8 @@ import {
   otherChange,
   otherMessage,
   otherNonce,
+  otherOutRoot,
+  otherSalt,
   outputs,
   send,
   transfer,
@@ -114,6 +116,14 @@ describe('outputs', () => {
 describe('the operation and its digest', () => {
   it('the digest of another operation', async () => {
     await acceptWith(circuit, otherMessage, transfer, { digest: transfer.secret });
+  });
+
+  it('an operation without the root of its outputs', async () => {
+    await acceptWith(circuit, otherOutRoot, transfer, { outRoot: transfer.secret });
+  });
+
+  it('a digest without the salt, by which anyone could test who signed', async () => {
+    await acceptWith(circuit, otherSalt, transfer, { salt: transfer.secret });
   });
 
   it('the tag of the other circuit', async () => {

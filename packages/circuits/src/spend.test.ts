@@ -23,6 +23,7 @@ import {
   levels,
   loose,
   noFirst,
+  otherNullifierParts,
   otherTag,
   send,
   shape,
@@ -157,6 +158,15 @@ describe('inputs', () => {
     const swapped = ['DUMMY', 'NULLIFIER'].map(computeTag);
     await acceptWith(circuit, otherTag, stolen, { nullifierTags: swapped });
   });
+
+  it.each(otherNullifierParts)(
+    'a nullifier that does not depend on $part, which another spend of the note could change',
+    async ({ index, mutation }) => {
+      const nullifiers = computeNullifiers(send, undefined, [index, send.deadline]);
+      expect(nullifiers).not.toEqual(computeNullifiers(send));
+      await acceptWith(circuit, mutation, send, { nullifiers });
+    },
+  );
 
   it.each([
     ['0', 0n],

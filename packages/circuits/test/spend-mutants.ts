@@ -119,3 +119,30 @@ export const otherMessage: Mutation = {
   from: 'signer.m <== message.out;',
   to: 'signer.m <== secret;',
 };
+export const otherOutRoot: Mutation = {
+  file: 'spend.circom',
+  from: 'operation.values[6] <== out.root;',
+  to: 'operation.values[6] <== secret;',
+};
+export const otherSalt: Mutation = {
+  file: 'spend.circom',
+  from: 'message.inputs[2] <== salt;',
+  to: 'message.inputs[2] <== secret;',
+};
+/** Mutants whose nullifiers contain the deadline in the place of one of their parts, by the part's index. */
+export const otherNullifierParts = (
+  [
+    [1, 'assetId'],
+    [2, 'inputNonces[j]'],
+    [3, 'viewingKey'],
+    [4, 'wallet.out'],
+  ] as const
+).map(([index, part]) => ({
+  index,
+  part,
+  mutation: {
+    file: 'spend.circom',
+    from: `nullifiers[j].inputs[${index}] <== ${part};`,
+    to: `nullifiers[j].inputs[${index}] <== deadline;`,
+  } satisfies Mutation,
+}));

@@ -1,4 +1,5 @@
 /** Reads a spend of vectors/spend.json as the witness input that circom/spend.circom names. */
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import vectors from '../../../vectors/spend.json' with { type: 'json' };
 import type { SpendCircuitInput } from '../src/spend-input.ts';
 
@@ -8,6 +9,11 @@ export const spendVectors: readonly SpendVector[] = vectors.spends;
 
 function halves(value: bigint): [lo: bigint, hi: bigint] {
   return [value % 2n ** 128n, value / 2n ** 128n];
+}
+
+/** y of W. */
+export function readWalletY({ manifest }: SpendVector): bigint {
+  return secp256k1.Point.fromHex(manifest.walletPub.slice(2)).toAffine().y;
 }
 
 /** @param wallet y of W, which the compressed key in the manifest does not contain */
@@ -41,7 +47,7 @@ export function readSpendVector(vector: SpendVector, walletY: bigint): SpendCirc
     wyHi,
     viewingKey: BigInt(vector.viewingKey),
     salt: BigInt(vector.salt),
-    blindingBits: Array.from({ length: 224 }, (_, i) => (blinding >> BigInt(i)) & 1n),
+    blindingBits: Array.from({ length: 248 }, (_, i) => (blinding >> BigInt(i)) & 1n),
     inputEnabled: [...notes.map(() => 1n), ...dummies.map(() => 0n)],
     inputAmounts: [...notes.map(({ amount }) => amount), ...dummies.map(() => 0n)],
     inputNonces: [...notes, ...dummies].map(({ nonce }) => BigInt(nonce)),

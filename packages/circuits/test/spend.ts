@@ -58,6 +58,8 @@ export type Spend = {
 export type Deviation = {
   /** Tag of each input's nullifier. */
   readonly nullifierTags?: readonly bigint[];
+  /** Replaces the nullifiers. */
+  readonly nullifiers?: readonly bigint[];
   /** w of the change. */
   readonly changeWalletId?: bigint;
   /** The number that goes into each output's nonce. */
@@ -66,6 +68,10 @@ export type Deviation = {
   readonly baseNullifier?: bigint;
   /** Tag of the operation. */
   readonly operationTag?: bigint;
+  /** Replaces the root of the outputs in the operation. */
+  readonly outRoot?: bigint;
+  /** Replaces the salt. */
+  readonly salt?: bigint;
   /** Replaces m. */
   readonly digest?: bigint;
 };
@@ -109,12 +115,18 @@ export function computeInputNotes(spend: Spend): bigint[] {
   });
 }
 
-export function computeNullifiers(spend: Spend, tags?: readonly bigint[]): bigint[] {
+/** @param replaced an element of the hash's input that has another value, by index */
+export function computeNullifiers(
+  spend: Spend,
+  tags?: readonly bigint[],
+  replaced?: readonly [index: number, value: bigint],
+): bigint[] {
   const walletId = computeWalletId(spend);
   return spend.inputNonces.map((nonce, j) => {
     const name = spend.inputEnabled[j] === 1n ? 'NULLIFIER' : 'DUMMY';
     const tag = tags?.[j] ?? computeTag(name);
-    return poseidon5([tag, spend.assetId, nonce, spend.viewingKey, walletId]);
+    const parts = [tag, spend.assetId, nonce, spend.viewingKey, walletId];
+    return poseidon5(parts.map((part, i) => (i === replaced?.[0] ? replaced[1] : part)));
   });
 }
 
@@ -295,7 +307,7 @@ export function computeSpendVector(
   deviation: Deviation = {},
   signer: Signer = stubSigner,
 ): { x: bigint[]; D: bigint } {
-  const nullifiers = computeNullifiers(spend, deviation.nullifierTags);
+  const nullifiers = deviation.nullifiers ?? computeNullifiers(spend, deviation.nullifierTags);
   const walletId = deviation.changeWalletId ?? computeWalletId(spend);
   const base = poseidon3([
     computeTag('SPEND_BASE'),
@@ -322,11 +334,12 @@ export function computeSpendVector(
     spend.deadline,
     spend.sealedLo,
     spend.sealedHi,
-    computeBinaryRoot(commitments),
+    deviation.outRoot ?? computeBinaryRoot(commitments),
     ...nullifiers,
   ];
   const opHash = computeChainHash(deviation.operationTag ?? computeTag('OP_2x4'), operation);
-  const digest = deviation.digest ?? poseidon3([computeTag('OPERATION'), opHash, spend.salt]);
+  const digest =
+    deviation.digest ?? poseidon3([computeTag('OPERATION'), opHash, deviation.salt ?? spend.salt]);
   const bound = [
     spend.noteRoot,
     spend.eligibilityRoot,

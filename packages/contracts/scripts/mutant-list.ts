@@ -301,6 +301,24 @@ export const mutants: readonly Mutant[] = [
     find: 'block.timestamp < record.expiresAt',
     replace: 'false',
   },
+  {
+    name: 'a revocation leaves the current root',
+    file: registry,
+    find: '_current |= REVOKED;',
+    replace: '',
+  },
+  {
+    name: 'zero is the current root before the first',
+    file: registry,
+    find: 'return root != 0 && uint256(root)',
+    replace: 'return uint256(root)',
+  },
+  {
+    name: 'the mark of a revocation is part of a root',
+    file: registry,
+    find: 'return root != 0 && uint256(root) & REVOKED == 0;',
+    replace: 'return root != 0;',
+  },
   // There is no mutant for clearing a republished root's expiry: the root is current, and its replacement sets the expiry again.
   {
     name: 'a verifier that answers no',

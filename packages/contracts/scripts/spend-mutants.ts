@@ -70,12 +70,12 @@ export const spendMutants: readonly Mutant[] = [
   without(
     'a used nullifier',
     pool,
-    'if (_outRoots[nullifier] != 0) revert NullifierUsed(nullifier);',
+    'if (_outRoots[nullifier] != 0) _refuseNullifier(nullifiers, i);',
   ),
   without(
-    'a nullifier twice in one call',
+    'the reason of a nullifier twice in one call',
     pool,
-    'if (_outRoots[nullifier] != 0) revert NullifierRepeated(nullifier);',
+    'if (nullifiers[i] == nullifier) revert NullifierRepeated(nullifier);',
   ),
   without('nullifiers are not marked', pool, '_outRoots[nullifier] = outRoot;'),
   change(

@@ -21,9 +21,13 @@ contract EligibilityRegistry is IEligibilityRegistry, AccessControl {
 
     uint64 public immutable gracePeriodSeconds;
 
+    /// @dev Flag beside the current root, which needs 254 bits: one storage read says that it is accepted.
+    uint256 private constant REVOKED = 1 << 255;
+
     /// @dev Starts at 1: an unknown root has epoch 0 and so is never accepted.
     uint64 public epoch = 1;
-    bytes32 public current;
+    /// @dev The root published last, with REVOKED since its epoch ended.
+    uint256 private _current;
     mapping(bytes32 root => RootRecord) private _records;
 
     /// @param admin Grants and takes roles.
@@ -40,28 +44,36 @@ contract EligibilityRegistry is IEligibilityRegistry, AccessControl {
         if (root == 0) revert ZeroEligibilityRoot();
         if (uint256(root) >= PublicInputs.R) revert EligibilityRootOutOfRange(root);
 
-        bytes32 replaced = current;
+        bytes32 replaced = current();
         uint64 replacedExpiresAt = 0;
         if (replaced != 0 && replaced != root) {
             replacedExpiresAt = uint64(block.timestamp) + gracePeriodSeconds;
             _records[replaced].expiresAt = replacedExpiresAt;
         }
         _records[root] = RootRecord({epoch: epoch, expiresAt: 0});
-        current = root;
+        _current = uint256(root);
         emit RootPublished(root, epoch, replaced, replacedExpiresAt);
     }
 
     /// @inheritdoc IEligibilityRegistry
     function revoke() external onlyRole(PUBLISHER_ROLE) {
         epoch += 1;
+        _current |= REVOKED;
         emit RootsRevoked(epoch);
     }
 
     /// @inheritdoc IEligibilityRegistry
     function accepted(bytes32 root) external view returns (bool) {
+        // Most proofs are made against the current root, which has no end and whose epoch is this one.
+        if (uint256(root) == _current) return root != 0 && uint256(root) & REVOKED == 0;
         // Of all roots that were published, only the current one has no end: `publish` sets it for every root that it
-        // replaces. So `current` need not be read.
+        // replaces.
         RootRecord memory record = _records[root];
         return record.epoch == epoch && (record.expiresAt == 0 || block.timestamp < record.expiresAt);
+    }
+
+    /// @inheritdoc IEligibilityRegistry
+    function current() public view returns (bytes32) {
+        return bytes32(_current & ~REVOKED);
     }
 }

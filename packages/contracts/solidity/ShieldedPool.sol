@@ -123,14 +123,16 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         external
         nonReentrant
     {
-        // Checks
+        // Checks. The nullifiers are marked among them, because one pass over them is cheaper than two: a later check that fails
+        // takes the marks back, and the calls in between are static.
         uint256 assetId = _requireSpendable(operation);
+        _useNullifiers(operation.nullifiers, operation.outRoot);
+        _requireRoots(operation);
         bytes32 sealedNotesHash = _hashSealedNotes(sealedNotes, operation.commitments.length);
         SpendAuthorization.requireValid(operation);
         _requireSpendProven(assetId, operation, sealedNotesHash, proof);
 
         // Effects
-        _useNullifiers(operation.nullifiers, operation.outRoot);
         _insertOutputs(operation, sealedNotesHash);
 
         // Interactions
@@ -320,7 +322,7 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         if (received != total) revert WrongAmountReceived(total, received);
     }
 
-    /// @dev Everything that plain state decides about a spend. It reads neither the pause nor whether the token is
+    /// @dev What plain state decides about a spend, apart from its nullifiers and roots. It reads neither the pause nor whether the token is
     /// enabled: what came in must be able to leave. That all elements are below r is checked with the proof.
     function _requireSpendable(SpendCall calldata operation) private view returns (uint256 assetId) {
         if (block.timestamp > operation.deadline) revert AuthorizationExpired(operation.deadline);
@@ -329,11 +331,9 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         _requireRecipient(operation);
         // Zero marks an unused nullifier.
         if (operation.outRoot == 0) revert ZeroBatchRoot();
-        uint256[] calldata nullifiers = operation.nullifiers;
-        for (uint256 i = 0; i < nullifiers.length; i++) {
-            uint256 nullifier = nullifiers[i];
-            if (_outRoots[nullifier] != 0) revert NullifierUsed(nullifier);
-        }
+    }
+
+    function _requireRoots(SpendCall calldata operation) private view {
         if (_tree.madeBy[operation.noteRoot] == 0) revert NoteRootNotKnown(operation.noteRoot);
         // Zero switches eligibility off in the circuit, which then pays nobody but the holder. Decided here, before the
         // registry is asked: nothing that the gate does may stop a withdrawal.
@@ -378,14 +378,23 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         revert UnsupportedSpendSize(inputs, outputs);
     }
 
-    /// @dev The only place that writes a nullifier. All of them were unused when the checks ran, so one that is used now
-    /// stands twice in this call.
+    /// @dev The only place that writes a nullifier.
+    /// @param outRoot Not zero, which marks an unused nullifier.
     function _useNullifiers(uint256[] calldata nullifiers, uint256 outRoot) private {
         for (uint256 i = 0; i < nullifiers.length; i++) {
             uint256 nullifier = nullifiers[i];
-            if (_outRoots[nullifier] != 0) revert NullifierRepeated(nullifier);
+            if (_outRoots[nullifier] != 0) _refuseNullifier(nullifiers, i);
             _outRoots[nullifier] = outRoot;
         }
+    }
+
+    /// @dev Says whether an earlier spend or an earlier place of this call used the nullifier.
+    function _refuseNullifier(uint256[] calldata nullifiers, uint256 place) private pure {
+        uint256 nullifier = nullifiers[place];
+        for (uint256 i = 0; i < place; i++) {
+            if (nullifiers[i] == nullifier) revert NullifierRepeated(nullifier);
+        }
+        revert NullifierUsed(nullifier);
     }
 
     function _insertOutputs(SpendCall calldata operation, bytes32 sealedNotesHash) private {

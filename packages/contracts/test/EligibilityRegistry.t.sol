@@ -57,6 +57,8 @@ contract EligibilityRegistryTest is TestBase {
         registry.revoke();
         assertTrue(!registry.accepted(A), "the replaced root survives");
         assertTrue(!registry.accepted(B), "the current root survives");
+        assertTrue(!registry.accepted(bytes32(uint256(B) | 1 << 255)), "the current root survives under its mark");
+        assertEq(registry.current(), B, "current");
         bytes32 c = bytes32(uint256(0xc));
         registry.publish(c);
         assertTrue(registry.accepted(c), "the new root");

@@ -40,7 +40,7 @@ contract SpendAuthorizationTest is HiddenSigner {
         SpendCall memory operation;
         authorise(operation, HOLDER_KEY, M, 0);
         harness.requireValid(operation);
-        authorise(operation, HOLDER_KEY, M, type(uint224).max);
+        authorise(operation, HOLDER_KEY, M, type(uint248).max);
         harness.requireValid(operation);
     }
 
@@ -109,7 +109,7 @@ contract SpendAuthorizationTest is HiddenSigner {
     }
 
     function testFuzz_refusesAnotherBInTheDigestThanInTheKey(uint256 b) public {
-        vm.assume(uint224(b) != uint224(B));
+        vm.assume(uint248(b) != uint248(B));
         SpendCall memory operation = _signed();
         operation.maskedDigest = shiftDigest(M, operation.rSig, wideB(b));
         _refuses(operation, IShieldedPool.InvalidSpendSignature.selector);

@@ -1,4 +1,12 @@
 export {
+  type AccountAddress,
+  type Ed25519Address,
+  type Ed25519FamilyName,
+  findAccountFamily,
+  parseAccountAddress,
+  parseEd25519Address,
+} from './account-address.ts';
+export {
   type Amount,
   assertAmount,
   formatTokenUnits,
@@ -23,6 +31,12 @@ export {
   type VendedChain,
   vendedChainSchema,
 } from './chain-settings.ts';
+export {
+  type ConsolidateRequest,
+  type Consolidation,
+  consolidateRequestSchema,
+  consolidationSchema,
+} from './consolidation-request.ts';
 export { describeIssues } from './describe-issues.ts';
 export {
   type AssetId,
@@ -64,6 +78,18 @@ export {
   disclosureSchema,
   disclosureTypes,
 } from './disclosure.ts';
+export {
+  computeEd25519SignInBytes,
+  createEd25519SignInMessage,
+  type Ed25519SignIn,
+  ed25519Networks,
+  findEd25519Family,
+  parseEd25519SignIn,
+  readSignInKey,
+  type VerifiedEd25519Evidence,
+  verifyEd25519Evidence,
+  verifyEd25519SignIn,
+} from './ed25519-sign-in.ts';
 export {
   computeFundAuthorizationData,
   computePermitData,
@@ -154,6 +180,7 @@ export {
   platformInvalidResponse,
 } from './platform-failure.ts';
 export {
+  accountAddressSchema,
   addressTextSchema,
   amountSchema,
   chainKeySchema,

@@ -64,6 +64,13 @@ export const evmAddressSchema = v.pipe(
   v.description('EVM address: 0x and 20 bytes of hex.'),
 );
 
+/** The address of an account's wallet, of any chain family. */
+export const accountAddressSchema = v.pipe(
+  v.string(),
+  v.regex(/^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|G[A-Z2-7]{55})$/),
+  v.description('Address of a wallet: EVM, Solana in base58, or Stellar `G…`.'),
+);
+
 /** An EVM address of the operator's configuration: a wrong checksum and the zero address are refused. Checksum form. */
 export const configuredAddressSchema = v.pipe(
   evmAddressSchema,

@@ -91,6 +91,29 @@ export function decodeEncryptionPublicKey(encryptionPublicKey: string): Encrypti
   return point;
 }
 
+/**
+ * Checks the P of an ed25519 wallet: canonical (u < 2^255 - 19, so that two texts are two keys), and not of small order, because
+ * everybody could open what is sealed to such a key.
+ * @throws PoolError `invalid_encryption_key`
+ */
+export function assertX25519PublicKey(encryptionPublicKey: string): void {
+  try {
+    const bytes = hexToBytes(encryptionPublicKey, 32);
+    const u = bytesToBigint(Uint8Array.from(bytes).reverse());
+    if (u < 2n ** 255n - 19n) {
+      // Throws for a key of small order.
+      x25519.getSharedSecret(new Uint8Array(32).fill(9), bytes);
+      return;
+    }
+  } catch {
+    // One answer for everything that is not a key.
+  }
+  throw new PoolError(
+    'invalid_encryption_key',
+    'encryptionPublicKey must be an X25519 public key for an ed25519 wallet: 32 bytes of lower-case hex with 0x, canonical, not of small order',
+  );
+}
+
 function parseBytes(encryptionPublicKey: string): Uint8Array {
   try {
     return hexToBytes(encryptionPublicKey, 32);

@@ -36,6 +36,7 @@ export {
   openBatchPayments,
   openReceivedPayment,
   openSpendPayments,
+  stepBatchPayments,
 } from './disclosure/open-payments.ts';
 export { type VerificationTerms, verifyDisclosure } from './disclosure/verify-disclosure.ts';
 export {
@@ -46,6 +47,7 @@ export {
   eligibilityCapacity,
 } from './eligibility-tree.ts';
 export {
+  assertX25519PublicKey,
   computeEncryptionPublicKey,
   computeX25519PublicKey,
   decodeEncryptionPublicKey,
@@ -122,5 +124,5 @@ export {
   parseViewingKey,
   viewingKeyMessage,
 } from './viewing-key.ts';
-export { computeWalletId } from './wallet-id.ts';
+export { computeEd25519WalletId, computeWalletId } from './wallet-id.ts';
 export type { WitnessSignal } from './witness-signals.ts';

@@ -7,6 +7,7 @@
 import { computeTag, type Field, type SpendCircuit } from '@pool/core';
 
 export const walletTag = computeTag('WALLET');
+export const ed25519WalletTag = computeTag('WALLET_ED');
 export const nullifierTag = computeTag('NULLIFIER');
 export const fundBaseTag = computeTag('FUND_BASE');
 

@@ -6,6 +6,11 @@
 
 export { createEvmChain, type EvmChain } from './adapters/evm-chain.ts';
 export { createEvmHistory, type EvmHistory } from './adapters/evm-history.ts';
+export {
+  createEvmRecords,
+  type EvmRecords,
+  type SpendCalldata,
+} from './adapters/evm-records.ts';
 export { createEvmSpendChain, type EvmSpendChain } from './adapters/evm-spend-chain.ts';
 export { createFunder } from './adapters/funder.ts';
 export { createProverPort, createSpendProverPort } from './adapters/prover-port.ts';
@@ -39,7 +44,14 @@ export {
   type ValidationReport,
   validateDisbursement,
 } from './check/validate-disbursement.ts';
+export {
+  type KeptOpenings,
+  openBatch,
+  openSpend,
+  type PaidBatch,
+} from './disclosure/kept-openings.ts';
 export { type ComputeQueue, createComputeQueue, createPace } from './give-way.ts';
+export type { Movement } from './history/build-history.ts';
 export type {
   ApprovalTransaction,
   ChainContext,
@@ -72,7 +84,7 @@ export {
 export { serializeCancellation } from './run/cancellation.ts';
 export { decideSettlement, type SettlementDecision } from './run/decide-settlement.ts';
 export { deliveryName, hasNotesOnChain, parseDelivery } from './run/delivery.ts';
-export { type ErasurePass, eraseExpired } from './run/erase-expired.ts';
+export { type ErasurePass, eraseExpired, readPaidBatch } from './run/erase-expired.ts';
 export { type FaultPoint, faultPoints } from './run/fault-points.ts';
 export { fingerprintRequest } from './run/fingerprint-request.ts';
 export { findForeignUse } from './run/foreign-settlement.ts';
@@ -94,6 +106,16 @@ export {
 } from './run/record.ts';
 export type { DisbursementDeps, RunEvent, RunInput } from './run/run.ts';
 export { runDisbursement } from './run/run-disbursement.ts';
+export { type ChainDeliveryDeps, createChainDeliveries } from './self-submit/chain-deliveries.ts';
+export { createEvmGasChain, type GasChain } from './self-submit/gas-chain.ts';
+export {
+  createSelfSubmitter,
+  type GasQuote,
+  type SelfSubmitter,
+  type SelfSubmitterOptions,
+} from './self-submit/self-submitter.ts';
+export type { SentTransaction, SentTransactions } from './self-submit/sent-transactions.ts';
+export { type Consolidator, createConsolidator } from './spend/consolidate.ts';
 export { eraseExpiredSpends } from './spend/erase-spends.ts';
 export { type FollowPass, followOnce, followSpends } from './spend/follow-spends.ts';
 export { createSpender, type SpendCall, type Spender } from './spend/perform-spend.ts';
@@ -103,7 +125,7 @@ export {
   type SpendArchive,
   serializeSpend,
 } from './spend/spend-archive.ts';
-export { defaultSpendDeadlineSeconds } from './spend/spend-deadline.ts';
+export { defaultSpendDeadlineSeconds, neededGraceSeconds } from './spend/spend-deadline.ts';
 export type { FollowDeps, SpendDeps, SpendEvent, SpendStage } from './spend/spend-deps.ts';
 export { type SpendFaultPoint, spendFaultPoints } from './spend/spend-fault-points.ts';
 export { createSpendJournal, type SpendJournal } from './spend/spend-journal.ts';
@@ -123,6 +145,7 @@ export type {
   SpentTransaction,
 } from './spend/spend-ports.ts';
 export { holdsInputs, isOpen, type SpendState } from './spend/spend-state.ts';
+export { type SweepStep, sweepOnce } from './spend/sweep-notes.ts';
 export {
   createHolderSync,
   type HolderSync,
@@ -130,16 +153,22 @@ export {
   type ProvableNote,
   rewindStore,
 } from './sync/holder-sync.ts';
+export type { ImportOutcome, OfferedNote } from './sync/import-notes.ts';
+export { archiveNotes } from './sync/own-candidates.ts';
 export type { HolderBalance } from './sync/own-notes.ts';
 export type {
+  ArchivedNote,
   BlockMark,
   DeliveredNote,
   DeliveryPort,
   HistoryLeaf,
   HistoryPort,
+  NoteArchive,
   NoteKernels,
+  NotePlace,
   NoteStore,
   OwnNote,
+  ReceivedNote,
   StoredLeaf,
   StoredSpend,
   SyncIdentity,

@@ -1,5 +1,5 @@
 /**
- * Client of the platform's session routes (docs/decisions/0008, §3): sign-in by EIP-4361, register, enrol, API keys, and edge tokens. One
+ * Client of the platform's session routes (docs/decisions/0008, §3): sign-in by EIP-4361 or its form for ed25519 wallets, register, enrol, API keys, and edge tokens. One
  * client has one session, in memory only.
  *
  * @module
@@ -21,10 +21,15 @@ import {
   verifySessionResponseSchema,
 } from '@pool/api';
 import {
+  type AccountAddress,
+  createEd25519SignInMessage,
   createSignInMessage,
   type EncryptionPublicKey,
-  type EvmAddress,
+  ed25519Networks,
+  findAccountFamily,
   PoolError,
+  parseEd25519Address,
+  parseEvmAddress,
   Secret,
 } from '@pool/core';
 import type * as v from 'valibot';
@@ -41,17 +46,18 @@ export type SessionClientOptions = {
 };
 
 export type SignInOptions = {
-  /** Checksummed address of the wallet that signs. */
-  readonly address: EvmAddress;
+  /** Address of the wallet that signs. EVM: checksummed. */
+  readonly address: AccountAddress;
   /**
    * EIP-191 signature of the text in lower-case hex: 65 bytes, low s, v 27 or 28. For a contract wallet, any signature that its
-   * contract accepts (ERC-1271). A session of a contract wallet can pay but not enrol.
+   * contract accepts (ERC-1271). A session of a contract wallet can pay but not enrol. For an ed25519 wallet: 64 bytes, of Solana over
+   * the text, of Stellar over its SEP-53 hash.
    */
   readonly signMessage: (message: string) => Promise<string>;
   /** The platform's sign-in domain and URI, from the caller's own configuration. */
   readonly domain: string;
   readonly uri: string;
-  /** Default: the first chain that the platform accepts. */
+  /** EVM wallets only. Default: the first chain that the platform accepts. */
   readonly chainId?: number;
   /** P to enrol or rotate to. It becomes the text's `urn:pool:encryption-key` resource. */
   readonly encryptionPublicKey?: EncryptionPublicKey;
@@ -145,19 +151,7 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
   return {
     async signIn(signIn) {
       const nonce = (await call('GET', '/api/auth/nonce', nonceResponseSchema)).value;
-      const message = createSignInMessage({
-        domain: signIn.domain,
-        address: signIn.address,
-        statement: signInStatement,
-        uri: signIn.uri,
-        chainId: signIn.chainId ?? nonce.chainIds[0] ?? 1,
-        nonce: nonce.nonce,
-        issuedAtMs: nowMs(),
-        expirationTimeMs: Date.parse(nonce.expiresAt),
-        ...(signIn.encryptionPublicKey === undefined
-          ? {}
-          : { encryptionPublicKey: signIn.encryptionPublicKey }),
-      });
+      const message = writeSignIn(signIn, nonce, nowMs());
       const signature = await signIn.signMessage(message);
       session = undefined;
       const { value, headers } = await call(
@@ -248,6 +242,32 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
       await call('DELETE', `${edgeTokensPath}/${id}`, successResponseSchema);
     },
   };
+}
+
+function writeSignIn(
+  signIn: SignInOptions,
+  { nonce, expiresAt, chainIds }: v.InferOutput<typeof nonceResponseSchema>,
+  issuedAtMs: number,
+): string {
+  const { address, domain, uri, encryptionPublicKey } = signIn;
+  const expirationTimeMs = Date.parse(expiresAt);
+  const common = { domain, uri, statement: signInStatement, nonce, issuedAtMs, expirationTimeMs };
+  const family = findAccountFamily(address);
+  if (family === 'evm') {
+    return createSignInMessage({
+      ...common,
+      address: parseEvmAddress(address),
+      chainId: signIn.chainId ?? chainIds[0] ?? 1,
+      ...(encryptionPublicKey === undefined ? {} : { encryptionPublicKey }),
+    });
+  }
+  return createEd25519SignInMessage({
+    ...common,
+    family,
+    address: parseEd25519Address(family, address),
+    network: ed25519Networks[family][0],
+    encryptionPublicKey,
+  });
 }
 
 function readSessionCookie(headers: Headers): Secret {

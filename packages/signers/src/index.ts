@@ -14,6 +14,7 @@ export {
   type LocalEd25519HolderOptions,
 } from './holder/local-ed25519-holder.ts';
 export { createLocalKeyHolder, type LocalKeyHolderOptions } from './holder/local-key-holder.ts';
+export { createReadOnlyHolder } from './holder/read-only-holder.ts';
 export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';
 export { computeExternalId, computeRequestDigest, createSignRequest } from './request-digest.ts';
 export type {

@@ -55,10 +55,15 @@ export type ApprovalExpectation = {
   readonly total: bigint;
 };
 
-/** An EIP-4361 sign-in text (protocol §2), signed as EIP-191. */
+/** A sign-in text (protocol §2): EIP-4361, signed as EIP-191, or its form for an ed25519 wallet. */
 export type SignInPayload = {
   readonly message: string;
-  readonly expected: { readonly domain: string; readonly uri: string; readonly chainId: number };
+  readonly expected: {
+    readonly domain: string;
+    readonly uri: string;
+    /** EIP-155 id, required for EIP-4361. The text of an ed25519 wallet names a network instead. */
+    readonly chainId?: number;
+  };
 };
 
 /** The fixed viewing-key text for one platform, signed as EIP-191. The signature is as secret as the key. */

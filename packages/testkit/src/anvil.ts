@@ -15,6 +15,8 @@ export interface AnvilOptions {
   readonly slotsInAnEpoch?: number;
   /** Chain id. Default: 31337. */
   readonly chainId?: number;
+  /** Time of the first block, Unix seconds. Default: now. */
+  readonly timestampSeconds?: number;
   /** Loopback port; 0, the default, chooses a free one. */
   readonly port?: number;
 }
@@ -59,6 +61,9 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 function anvilArguments(options: AnvilOptions, chainId: number): string[] {
   const args = ['--host', '127.0.0.1', '--port', String(options.port ?? 0)];
   args.push('--chain-id', String(chainId), '--mnemonic', anvilMnemonic);
+  if (options.timestampSeconds !== undefined) {
+    args.push('--timestamp', String(options.timestampSeconds));
+  }
   if (options.blockTimeSeconds !== undefined) {
     args.push('--block-time', String(options.blockTimeSeconds));
   }

@@ -52,6 +52,12 @@ type Delivered = {
   readonly slot: number;
 };
 
+type FakePage = {
+  readonly notes: readonly Delivered[];
+  readonly cursor?: string;
+  readonly before?: number;
+};
+
 export type FakeNotePool = ReturnType<typeof createFakeNotePool>;
 
 /**
@@ -185,7 +191,7 @@ export function createFakeNotePool(
       close: () => undefined,
     },
     deliveries: {
-      async fetchPage(_symbol: string, cursor: string | undefined) {
+      async fetchPage(_symbol: string, cursor: string | undefined): Promise<FakePage> {
         const [batchIndex = -1, slot = -1] = (cursor ?? '').split('.').map(Number);
         const rest =
           cursor === undefined
@@ -197,9 +203,10 @@ export function createFakeNotePool(
               );
         const notes = rest.slice(0, pageSize);
         const last = notes.at(-1);
+        const page = { notes, before: listing.length - rest.length };
         return rest.length > pageSize && last !== undefined
-          ? { notes, cursor: `${last.batchIndex}.${last.slot}` }
-          : { notes };
+          ? { ...page, cursor: `${last.batchIndex}.${last.slot}` }
+          : page;
       },
     },
   };

@@ -67,4 +67,11 @@ describe('startLyingProxy', () => {
     proxy.setLies([]);
     expect((await post('/pay?x=1')).json).toEqual(honestAnswer);
   });
+
+  it('replaces the status of an answer', async () => {
+    proxy.setLies([{ path: /^\/pay/, response: () => ({ code: 'gone' }), status: 410 }]);
+    expect(await post('/pay?x=1')).toMatchObject({ status: 410, json: { code: 'gone' } });
+    proxy.setLies([]);
+    expect((await post('/pay?x=1')).status).toBe(202);
+  });
 });

@@ -18,6 +18,8 @@ export type Lie = {
   readonly request?: (body: Json) => Json;
   /** Changes an answer's body before it reaches the client; `status` is the platform's. */
   readonly response?: (body: Json, status: number) => Json;
+  /** Replaces the status of the answer, for example to call something done that the platform never saw. */
+  readonly status?: number;
 };
 
 export type LyingProxy = {
@@ -75,7 +77,7 @@ export async function startLyingProxy(
         response.appendHeader(name, value);
       }
     }
-    response.statusCode = answer.status;
+    response.statusCode = matching.reduce((status, { lie }) => lie.status ?? status, answer.status);
     response.end(text);
   }
 

@@ -15,12 +15,13 @@ import { fastest, type PhaseMeasurement, type ProverMeasurement } from './measur
 
 const tooling = resolve(import.meta.dirname, '../..');
 
-function programAt(name: string): string {
+/** Path of a measured program that {@link buildPrograms} has built. */
+export function programAt(name: string): string {
   return join(tooling, 'dist/bench', `${name}.js`);
 }
 
 /** Builds the packages as they are published, and the measured programs on top of them. */
-async function buildPrograms(): Promise<void> {
+export async function buildPrograms(): Promise<void> {
   const commands = [
     ['turbo', ['run', 'build', '--filter=@pool/prover...'], resolve(tooling, '..')],
     ['tsup', ['--config', 'bench.config.ts'], tooling],
@@ -44,7 +45,9 @@ async function runPhases(circuit: BenchCircuit, runs: number): Promise<PhaseMeas
 }
 
 /** The exact measured version: a figure without it cannot be reproduced. */
-async function describeVersions(rapidsnark: string | undefined): Promise<Record<string, string>> {
+export async function describeVersions(
+  rapidsnark: string | undefined,
+): Promise<Record<string, string>> {
   const snarkjs = dirname(createRequire(import.meta.url).resolve('snarkjs'));
   const { stdout } = await run('git', ['describe', '--always', '--dirty', '--abbrev=12'], {
     cwd: tooling,

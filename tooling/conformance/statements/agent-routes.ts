@@ -1,5 +1,5 @@
 // The agent's HTTP routes.
-import { accountOperations, section, shown } from '../statement.ts';
+import { section, shown } from '../statement.ts';
 import {
   access,
   agentAccess,
@@ -8,15 +8,10 @@ import {
   agentErrors,
   agentReadiness,
   agentValidate,
-  balanceCommand,
-  balanceRoute,
-  balanceStack,
   cancellation,
   cancelled,
   changedConfiguration,
   deployment,
-  edgeRoutes,
-  holderSync,
   paidElsewhere,
   realChain,
   relayerHealth,
@@ -270,120 +265,5 @@ export const healthRoutes = section('Health', [
     'health.livez',
     '`/api/livez` reports that the agent is alive and requires no credential.',
     shown(agentApp('can read livez without a credential')),
-  ],
-]);
-
-const balanceLine = 'is printed by the command as one line, and quiet in a pipe';
-
-export const holderRoutes = section('Balance, transfer, send', [
-  [
-    'balance.route',
-    '`GET /api/balance?token=` answers the amount that the holder can spend, and moves nothing.',
-    shown(
-      balanceStack('is what the holder was paid, in whichever batch'),
-      balanceRoute(
-        'answers total, symbol, notes, largest note and chain, amounts as decimal strings',
-      ),
-    ),
-  ],
-  [
-    'transfer.route',
-    '`POST /api/transfer` moves value to holders inside the pool.',
-    accountOperations,
-  ],
-  [
-    'transfer.listed-only',
-    'A transfer can pay any W on the eligibility list, and no other.',
-    accountOperations,
-  ],
-  [
-    'transfer.body',
-    'A transfer has token, recipients of walletPub and amount, and optionally dryRun.',
-    accountOperations,
-  ],
-  ['send.route', '`POST /api/send` withdraws value out of the pool.', accountOperations],
-  [
-    'send.body',
-    'A send has token, amount, optionally `to`, and optionally dryRun.',
-    accountOperations,
-  ],
-  [
-    'send.own-wallet',
-    'Without `to` the withdrawal goes to the holder’s own wallet.',
-    accountOperations,
-  ],
-  [
-    'send.label-only',
-    '`to` is a pinned label; an address is refused, even a pinned one.',
-    accountOperations,
-  ],
-  ['send.one-destination', 'A send has exactly one destination.', accountOperations],
-  ['spend.no-chain', 'A spend accepts no chain: it uses the holder’s own.', accountOperations],
-  ['spend.dry-run', 'A dry run makes the whole proof and submits nothing.', accountOperations],
-  [
-    'spend.synchronous',
-    'A spend answers its receipt with 200 on the same connection.',
-    accountOperations,
-  ],
-  ['spend.idempotency-key', 'A spend requires an Idempotency-Key.', accountOperations],
-  [
-    'spend.retry-attaches',
-    'A retry under the same key attaches to the spend underway.',
-    accountOperations,
-  ],
-  ['spend.other-body', 'The key with another body answers 409.', accountOperations],
-  ['spend.memory-per-process', 'The memory of keys ends with the process.', accountOperations],
-  [
-    'receipt.fields',
-    'A receipt has operation, status, txHash, nullifiers and changeAmount.',
-    accountOperations,
-  ],
-  [
-    'receipt.reverted',
-    'The receipt of a reverted spend has its txHash and the reason.',
-    accountOperations,
-  ],
-  [
-    'balance.line',
-    'The command prints total, symbol, count of notes, largest note and chain in one line.',
-    shown(
-      balanceStack(balanceLine),
-      balanceCommand(
-        'prints total, symbol, number of notes, the largest and the chain in one line',
-      ),
-    ),
-  ],
-  [
-    'balance.total',
-    'The total is of the notes this holder can decrypt, in base units.',
-    shown(
-      holderSync('sums the holder’s own notes over all batches and pages'),
-      balanceStack('is what the holder was paid, in whichever batch'),
-    ),
-  ],
-  [
-    'balance.note-count',
-    'The count of notes is that of the inputs which a spend of everything proves over.',
-    shown(holderSync('counts no note that a final spend used up, and counts its change')),
-  ],
-  [
-    'balance.largest-note',
-    'The largest note bounds a spend that consolidates nothing first.',
-    shown(holderSync('counts only the larger of two notes with one nullifier')),
-  ],
-  [
-    'balance.served-by-p',
-    'The platform serves a holder the notes sealed to its registered P, and no others.',
-    shown(
-      edgeRoutes(
-        'serves a holder only its own notes, once the batch is final',
-        'serves only notes of the registered key: notes from before a rotation are not served',
-      ),
-    ),
-  ],
-  [
-    'balance.other-p',
-    'A holder with another P than the enrolled sees an empty balance.',
-    shown(balanceStack('is empty for a viewing key whose P is not enrolled')),
   ],
 ]);

@@ -1,11 +1,12 @@
 // Who may do what, and how callers are identified.
-import { accountOperations, section, shown } from '../statement.ts';
+import { section, shown } from '../statement.ts';
 import {
   access,
   agentAccess,
   agentApp,
   agentBearer,
   agentConfig,
+  agentFuzz,
   agentHome,
   agentStart,
   authRoutes,
@@ -15,9 +16,11 @@ import {
   contractWallets,
   deployment,
   edgeRoutes,
+  edgeSpends,
   employerRoutes,
   keyVerifier,
   sandbox,
+  spendRoutes,
 } from '../test-files.ts';
 
 const onlyItsKeys = 'accepts a disburse key of its employer, and no other credential';
@@ -98,8 +101,16 @@ export const capabilities = section('Capabilities', [
       ),
     ),
   ],
-  ['capability.holder-transfer', 'A `holder.transfer` key reaches transfers.', accountOperations],
-  ['capability.holder-send', 'A `holder.send` key reaches sends.', accountOperations],
+  [
+    'capability.holder-transfer',
+    'A `holder.transfer` key reaches transfers.',
+    shown(spendRoutes('answers the receipt on the same connection', 'does not admit %s')),
+  ],
+  [
+    'capability.holder-send',
+    'A `holder.send` key reaches sends.',
+    shown(spendRoutes('answers the receipt on the same connection', 'does not admit %s')),
+  ],
   [
     'capability.one-only',
     'A key reaches the routes of its own capability and no others.',
@@ -121,7 +132,11 @@ export const capabilities = section('Capabilities', [
   [
     'capability.transfer-not-send',
     'A key that can transfer cannot send, and a key that can send cannot transfer.',
-    accountOperations,
+    shown(
+      spendRoutes('does not admit %s'),
+      agentFuzz('spends nothing for %s, for any request'),
+      edgeSpends('lets a key that transfers not withdraw, and the reverse'),
+    ),
   ],
   [
     'capability.foreign-employer',

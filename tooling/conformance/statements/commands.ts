@@ -1,13 +1,21 @@
 // The commands of `disburse-agent`.
-import { accountOperations, custody, section, shown } from '../statement.ts';
+import { custody, section, shown } from '../statement.ts';
 import {
+  agentSpends,
   balanceStack,
+  exitCodesOfErrors,
   identityCommand,
   identityProcess,
   onboardedHolder,
   onboarding,
   payRunCommand,
   sandbox,
+  spendChecks,
+  spendCommand,
+  spendCrashes,
+  spending,
+  spendKeys,
+  spendRecipients,
 } from '../test-files.ts';
 
 const wholePass =
@@ -67,13 +75,31 @@ export const commands = section('Commands of the agent', [
     '`balance` prints the amount that can be spent, with `DISBURSE_BALANCE_TOKEN`.',
     shown(balanceStack('is printed by the command as one line, and quiet in a pipe')),
   ],
-  ['command.transfer', '`transfer --to W --amount` pays one holder.', accountOperations],
+  [
+    'command.transfer',
+    '`transfer --to W --amount` pays one holder.',
+    shown(
+      spendRecipients('are one W with --amount'),
+      spendCommand('reads each operation’s key from its own variable, and the default token'),
+    ),
+  ],
   [
     'command.transfer-fan-out',
     'Several `--to W:amount` pay several; such an amount has precedence over `--amount`.',
-    accountOperations,
+    shown(
+      spendRecipients('are several, and an amount of a payee’s own has precedence over --amount'),
+    ),
   ],
-  ['command.send', '`send --amount [--to label]` withdraws.', accountOperations],
+  [
+    'command.send',
+    '`send --amount [--to label]` withdraws.',
+    shown(
+      spendCommand(
+        'reads each operation’s key from its own variable, and the default token',
+        'the command line > refuses %j',
+      ),
+    ),
+  ],
   [
     'command.disburse-allowance-line',
     '`disburse` prints an insufficient allowance as `allowance: insufficient at the pre-proof check`.',
@@ -110,24 +136,91 @@ export const commands = section('Commands of the agent', [
     ),
   ],
   ['command.approve', '`approve` is the gate process of custodian-A funders.', custody],
-  ['command.w-is-no-address', '`--to` of a transfer is a W, never an address.', accountOperations],
+  [
+    'command.w-is-no-address',
+    '`--to` of a transfer is a W, never an address.',
+    shown(spendRecipients('are refused for %s, and the message says what to give')),
+  ],
+  [
+    'command.chain',
+    '`--chain` of a spend chooses among the agent’s own chains with a pool, else `invalid-chain`.',
+    shown(
+      spendCommand('chooses a chain of the agent, and shows that it is a command of this machine'),
+      agentSpends('use the chain of the holder, or one of the agent’s own that is asked for'),
+      spendKeys('with another chain is a conflict, and the chain is the one that is asked for'),
+    ),
+  ],
+  [
+    'command.unknown-outcome',
+    'A spend command that does not know the outcome says so, with an exit code of its own, and never sends twice.',
+    shown(
+      spendCommand(
+        'says to read the chain and not to pay again: %s',
+        'attaches again after a broken connection, and begins nothing new',
+        'is reported if the agent forgot the key in a restart',
+      ),
+      exitCodesOfErrors('%s ends a command with %i'),
+      spendCrashes(
+        'at %s: a caller that only attaches ends the spend of a used key, and begins none',
+      ),
+    ),
+  ],
   [
     'command.default-token',
     '`--token` defaults to `DISBURSE_TOKEN_SYMBOL`, else `USDC`.',
-    accountOperations,
+    shown(
+      spendCommand(
+        'reads each operation’s key from its own variable, and the default token',
+        'takes the token of DISBURSE_TOKEN_SYMBOL, and --token before it',
+      ),
+    ),
   ],
-  ['command.amounts', 'Amounts of the commands are decimal base units.', accountOperations],
-  ['command.dry-run', '`--dry-run` builds the proof and submits nothing.', accountOperations],
-  ['command.send-label', '`--to` of a send is a label, never an address.', accountOperations],
+  [
+    'command.amounts',
+    'Amounts of the commands are decimal base units.',
+    shown(spendRecipients('are refused with %s'), spendCommand('ends %j with 2')),
+  ],
+  [
+    'command.dry-run',
+    '`--dry-run` builds the proof and submits nothing.',
+    shown(
+      spendCommand('ends a dry run with 0 and the receipt of it, and prints no key'),
+      spending('proves everything, never asks the signer, and leaves nothing behind'),
+    ),
+  ],
+  [
+    'command.send-label',
+    '`--to` of a send is a label, never an address.',
+    shown(spendRecipients('is never an address, not even a pinned one')),
+  ],
   [
     'command.send-own-wallet',
     'With no destinations configured, a send goes to the holder’s own wallet only.',
-    accountOperations,
+    shown(
+      spendChecks('to a label is refused if none is configured'),
+      agentSpends(
+        'take destinations from DISBURSE_SEND_DESTINATIONS, and without it only the own wallet',
+      ),
+    ),
   ],
-  ['command.prints-receipt', 'A spend prints its receipt.', accountOperations],
+  [
+    'command.prints-receipt',
+    'A spend prints its receipt.',
+    shown(
+      spendCommand(
+        'prints the receipt as JSON, and only that, on standard output',
+        'ends with 4 and the whole receipt if the spend reverted',
+      ),
+    ),
+  ],
   [
     'command.role-credentials',
     'Each operation reads its credential from its own variable.',
-    accountOperations,
+    shown(
+      spendCommand(
+        'reads each operation’s key from its own variable, and the default token',
+        'names the variable of a missing key',
+      ),
+    ),
   ],
 ]);

@@ -1,9 +1,10 @@
 // The agent's configuration: its sources, and each variable.
-import { accountOperations, custody, section, shown } from '../statement.ts';
+import { custody, section, shown } from '../statement.ts';
 import {
   access,
   agentChains,
   agentConfig,
+  agentSpends,
   agentStart,
   balanceRoute,
   canary,
@@ -11,12 +12,15 @@ import {
   configReader,
   configRules,
   deployment,
+  ed25519Onboarding,
+  ed25519Wallets,
   gateSource,
   holderNotes,
   identityCommand,
   keyVerifier,
   onboarding,
   pipeline,
+  spendCommand,
 } from '../test-files.ts';
 
 const defaults = 'requires the platform only, and has the documented defaults';
@@ -168,12 +172,18 @@ export const variables = section('Variables', [
   [
     'variable.transfer-token',
     '`DISBURSE_TRANSFER_TOKEN`, a `holder.transfer` key, is required to transfer.',
-    accountOperations,
+    shown(
+      agentSpends('need the key of their own role: %s'),
+      spendCommand('names the variable of a missing key'),
+    ),
   ],
   [
     'variable.send-token',
     '`DISBURSE_SEND_TOKEN`, a `holder.send` key, is required to send.',
-    accountOperations,
+    shown(
+      agentSpends('need the key of their own role: %s'),
+      spendCommand('names the variable of a missing key'),
+    ),
   ],
   [
     'variable.destinations-form',
@@ -190,7 +200,11 @@ export const variables = section('Variables', [
   [
     'variable.destinations',
     '`DISBURSE_SEND_DESTINATIONS` pins `label=address`; without it only the own wallet.',
-    accountOperations,
+    shown(
+      agentSpends(
+        'take destinations from DISBURSE_SEND_DESTINATIONS, and without it only the own wallet',
+      ),
+    ),
   ],
   [
     'variable.ceilings-form',
@@ -203,7 +217,9 @@ export const variables = section('Variables', [
   [
     'variable.ceilings',
     '`DISBURSE_TRANSFER_MAX_AMOUNT` and `DISBURSE_SEND_MAX_AMOUNT` bound a call.',
-    accountOperations,
+    shown(
+      agentSpends('take ceilings from DISBURSE_TRANSFER_MAX_AMOUNT and DISBURSE_SEND_MAX_AMOUNT'),
+    ),
   ],
   [
     'variable.token-symbol-default',
@@ -213,7 +229,7 @@ export const variables = section('Variables', [
   [
     'variable.token-symbol',
     '`DISBURSE_TOKEN_SYMBOL` is the token of holder commands that name none.',
-    accountOperations,
+    shown(spendCommand('takes the token of DISBURSE_TOKEN_SYMBOL, and --token before it')),
   ],
   [
     'variable.holder-signer-choice',
@@ -231,6 +247,10 @@ export const variables = section('Variables', [
     shown(
       configRules('has an ed25519 holder beside any funder'),
       identityCommand('takes the family from DISBURSE_CHAIN=%s'),
+      ed25519Onboarding('enrols it on %s, and says that it cannot be paid here'),
+      ed25519Wallets(
+        'signs in, registers and enrols as `eligibility_disabled`, takes no leaf, and leaves evidence',
+      ),
     ),
   ],
   [
@@ -269,7 +289,11 @@ export const variables = section('Variables', [
   [
     'variable.encryption-pubkey',
     '`DISBURSE_HOLDER_ENCRYPTION_PUBKEY` is a cross-check: a spend does not start when the viewing key gives another P.',
-    accountOperations,
+    shown(
+      agentSpends(
+        'do not start if the viewing key does not give DISBURSE_HOLDER_ENCRYPTION_PUBKEY',
+      ),
+    ),
   ],
   [
     'variable.onboard-key',

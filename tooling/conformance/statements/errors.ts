@@ -1,10 +1,11 @@
 // Codes, statuses and limits.
-import { accountOperations, section, shown } from '../statement.ts';
+import { section, shown } from '../statement.ts';
 import {
   access,
   agentApp,
   agentChains,
   agentErrors,
+  agentSpends,
   agentStart,
   checks,
   collectable,
@@ -19,6 +20,11 @@ import {
   sandbox,
   sharedTurn,
   solana,
+  spendChecks,
+  spendCommand,
+  spendKeys,
+  spendLanding,
+  spendRoutes,
   stellar,
   tenancy,
 } from '../test-files.ts';
@@ -186,32 +192,43 @@ export const spendErrors = section('Errors of a spend', [
   [
     'spend-error.unknown-token',
     'A symbol the chain does not have is 400 `unknown_token`.',
-    accountOperations,
+    shown(spendChecks('a transfer > with %s is refused')),
   ],
   [
     'spend-error.unpinned-destination',
     'A `to` that is not a label is 400 `unpinned_destination`, and the message names the configured labels.',
-    accountOperations,
+    shown(spendChecks('a send > to %s is refused, and the labels are listed')),
   ],
   [
     'spend-error.ceiling',
     'An amount above the ceiling is 403 `ceiling_exceeded`.',
-    accountOperations,
+    shown(
+      spendChecks(
+        'above the ceiling by its sum is refused, before anybody is looked up',
+        'has a ceiling of its own',
+      ),
+    ),
   ],
   [
     'spend-error.insufficient-funds',
     'An amount above the balance is 409 `insufficient_funds` with the amount that can be spent.',
-    accountOperations,
+    shown(
+      spendRoutes('answers what can be spent beside the error'),
+      agentSpends('use the chain of the holder, or one of the agent’s own that is asked for'),
+    ),
   ],
   [
     'spend-error.conflict',
     'A key reused with another body is 409 `idempotency_conflict`.',
-    accountOperations,
+    shown(spendKeys('with another body or operation is a conflict %s')),
   ],
   [
     'spend-error.reverted',
     'A spend that settled and reverted is 422 with the whole receipt.',
-    accountOperations,
+    shown(
+      spendRoutes('answers 422 with the whole receipt if the spend reverted'),
+      spendLanding('that reverts and expires answers a reverted receipt with the reason'),
+    ),
   ],
 ]);
 
@@ -260,16 +277,31 @@ export const limits = section('Limits', [
     'One batch per job.',
     shown(deployment('pays a roster, and every recipient opens exactly its own note')),
   ],
-  ['limit.one-destination', 'One destination per send.', accountOperations],
+  [
+    'limit.one-destination',
+    'One destination per send.',
+    shown(
+      spendChecks('takes no list of recipients'),
+      spendCommand('the command line > refuses %j'),
+    ),
+  ],
   [
     'limit.spend-ceiling',
     'A spend is bounded by its role’s ceiling, or by the requested amount.',
-    accountOperations,
+    shown(
+      agentSpends('take ceilings from DISBURSE_TRANSFER_MAX_AMOUNT and DISBURSE_SEND_MAX_AMOUNT'),
+    ),
   ],
   [
     'limit.amounts',
     'Amounts are decimal strings of positive integers in base units.',
     shown(checks(refusals)),
   ],
-  ['limit.spend-keys', 'The memory of spend keys is lost with the process.', accountOperations],
+  [
+    'limit.spend-keys',
+    'The memory of spend keys is lost with the process.',
+    shown(
+      spendKeys('is forgotten when the process ends, and a retry pays again from different notes'),
+    ),
+  ],
 ]);

@@ -1,23 +1,30 @@
 // The contract's first part: the participants, and the definition of a disbursement.
-import { accountOperations, section, shown } from '../statement.ts';
+import { section, shown } from '../statement.ts';
 import {
   access,
   agentConfig,
+  balanceStack,
   canary,
   checks,
   deployment,
   edgeRoutes,
   employerRoutes,
   fundBatch,
+  holderHistory,
   hostileSettlements,
   lies,
   localKey,
+  onboardedHolder,
   pipeline,
   poolDeployment,
   prover,
+  readOnlyHolder,
   sandbox,
   settlementFlow,
   settlementProofs,
+  spendCircuit,
+  spending,
+  spendStack,
 } from '../test-files.ts';
 
 export const service = section('What the service does', [
@@ -124,7 +131,15 @@ export const service = section('What the service does', [
   [
     'service.account-operations',
     'Enrolment, balance, transfer and send work without a browser, each under its own credential.',
-    accountOperations,
+    shown(
+      onboardedHolder('enrols the holder in its own session, and writes credentials that work'),
+      balanceStack('is what the holder was paid, in whichever batch'),
+      spendStack(
+        'transfers to two holders in one spend, and one key is one spend',
+        'withdraws to a pinned label, and the token arrives there',
+        'refuses what it cannot or may not pay, before anything is proved',
+      ),
+    ),
   ],
   [
     'service.notes-open-by-p-alone',
@@ -134,7 +149,13 @@ export const service = section('What the service does', [
   [
     'service.viewing-key-moves-nothing',
     'The viewing key reveals balance and history and authorises no spend.',
-    accountOperations,
+    shown(
+      spending('a signature > of another wallet is refused and not stored'),
+      spendCircuit('refuses a thief with the viewing key and a wallet of its own'),
+      readOnlyHolder('signs nothing'),
+      balanceStack('is read by an agent with W and the viewing key alone, which cannot spend'),
+      holderHistory('has UTC times, amounts with the balance after each, and the memo as it is'),
+    ),
   ],
   [
     'service.employer-first',

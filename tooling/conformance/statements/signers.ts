@@ -1,5 +1,5 @@
 // Signers and viewing keys.
-import { accountOperations, custody, section, shown } from '../statement.ts';
+import { custody, section, shown } from '../statement.ts';
 import {
   agentConfig,
   agentStart,
@@ -10,6 +10,7 @@ import {
   identityCommand,
   localKey,
   signing,
+  spending,
   viewingKey,
 } from '../test-files.ts';
 
@@ -118,6 +119,6 @@ export const signers = section('Signers and viewing keys', [
   [
     'viewing-key.previous-p',
     'Notes sealed to a previous P are not spent without its key.',
-    accountOperations,
+    shown(spending('the notes of a spend > under another P are not spent without its viewing key')),
   ],
 ]);

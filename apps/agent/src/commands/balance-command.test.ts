@@ -30,6 +30,7 @@ function clientWith(changes: Partial<HolderClient> = {}): HolderClient {
   return {
     balance: async () => balance,
     rescan: async () => balance,
+    history: async () => Promise.reject(new Error('not asked')),
     progress: async () => running,
     ...changes,
   };

@@ -69,7 +69,7 @@ export function formatBalance({ total, symbol, notes, largestNote, chain }: Bala
 }
 
 /** @throws PoolError `invalid_configuration`, `role_token_missing` */
-function openClient(options: BalanceOptions): {
+export function openClient(options: Pick<BalanceOptions, 'token' | 'envFile'>): {
   readonly client: HolderClient;
   readonly token: string;
 } {

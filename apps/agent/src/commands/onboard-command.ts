@@ -12,9 +12,8 @@ import { readOnboardSettings } from '../config/config.ts';
 import { renderAgentEnv, renderChainsProposal } from '../onboard/onboard-files.ts';
 import { type OnboardOptions, type OnboardPlan, planOnboarding } from '../onboard/onboard-plan.ts';
 import { type Onboarded, runOnboarding } from '../onboard/onboard-session.ts';
-import { ensureAgentHome } from '../state/agent-home.ts';
 import { createDurableFile } from '../state/durable-file.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 
 export type { OnboardOptions } from '../onboard/onboard-plan.ts';
@@ -36,12 +35,12 @@ export async function runOnboard(
   const proposalPath = existsSync(settings.chainsFile)
     ? undefined
     : `${settings.chainsFile}.proposed`;
-  const result = await runOnboarding(plan, (minted) => {
-    if (dirname(plan.outPath) === settings.home) {
-      ensureAgentHome(settings.home);
-    }
-    writeNew(plan.outPath, renderAgentEnv(plan, minted, settings));
-  });
+  const result = await withInterruption((signal) =>
+    runOnboarding(plan, {
+      signal,
+      store: (minted) => writeNew(plan.outPath, renderAgentEnv(plan, minted, settings)),
+    }),
+  );
   const isProposed = proposalPath !== undefined && propose(proposalPath, plan, result);
   out(describeOutcome(plan, result, isProposed ? proposalPath : undefined).join('\n'));
   return exitCodes.ok;
@@ -54,14 +53,14 @@ function writeNew(path: string, content: string): void {
   } catch (cause) {
     throw new PoolError(
       'file_not_written',
-      `${path} cannot be written; the credentials were revoked again`,
+      `${path} cannot be written; check the space of its directory`,
       { cause },
     );
   }
   if (!isWritten) {
     throw new PoolError(
       'file_not_written',
-      `${path} was made by another process meanwhile; the credentials were revoked again`,
+      `${path} was made by another process meanwhile, and is not changed`,
     );
   }
 }
@@ -93,7 +92,11 @@ function describeOutcome(
           `  P ${enrolment.encryptionPublicKey}`,
           ...(enrolment.readiness === 'ready'
             ? []
-            : ['  the holder cannot be paid yet; enrol again to ask the pool-gate again']),
+            : [
+                holder?.signer.curve === 'ed25519'
+                  ? `  this wallet cannot be paid and cannot spend here: there is no pool on ${holder.family.name}`
+                  : '  the holder cannot be paid yet; enrol again to ask the pool-gate again',
+              ]),
         ]),
     ...[...keys.keys()].map((capability) => `minted ${capability}: in ${variableOf[capability]}`),
     `wrote ${outPath} (mode 0600), with the edge token`,
@@ -105,5 +108,6 @@ function describeOutcome(
     ...(holder === undefined
       ? []
       : ["set the file of the holder's key in it, and check that `identity` prints this P"]),
+    'then make a backup: `disburse-agent backup create --out <file> --encrypt-to <age recipient>`, and keep the file on another machine. It contains no spend key: keep that one separately',
   ];
 }

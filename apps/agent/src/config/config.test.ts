@@ -40,6 +40,7 @@ describe('parseConfig', () => {
       port: 8787,
       chainsFile: '/home/op/.disburse-agent/chains.json',
       jobStore: 'sqlite:/home/op/.disburse-agent/jobs.sqlite',
+      spendJournal: 'memory:',
       prover: 'wasm',
       accelerator: 'auto',
       logLevel: 'info',

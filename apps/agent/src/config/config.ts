@@ -8,14 +8,19 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { PoolError } from '@pool/core';
-import { type HolderSettings, type OnboardSettings, readHolder } from './holder-config.ts';
+import {
+  type HolderSettings,
+  type KeepingSettings,
+  type OnboardSettings,
+  readHolder,
+} from './holder-config.ts';
 import type { ConfigRemark } from './kinds.ts';
 import { type ConfigFile, type ConfigSource, createLayers, readConfigFile } from './layers.ts';
 import { createConfigReader } from './reader.ts';
 import { type Config, resolveConfig } from './resolve.ts';
 import { variables } from './variables.ts';
 
-export type { HolderSettings, OnboardSettings } from './holder-config.ts';
+export type { HolderSettings, KeepingSettings, OnboardSettings } from './holder-config.ts';
 export {
   type AgentFaultPoint,
   agentFaultPoints,
@@ -95,6 +100,11 @@ export function readHolderSettings(envFile?: string): HolderSettings {
 
 /** What `onboard` reads besides: the host key, and the place of its files. @throws like {@link readHolderSettings} */
 export function readOnboardSettings(envFile?: string): OnboardSettings {
+  return readKeepingSettings(envFile);
+}
+
+/** What `backup` and `rotate-viewing-key` read: the holder, and where the agent's state is. @throws like {@link readHolderSettings} */
+export function readKeepingSettings(envFile?: string): KeepingSettings {
   const source = createProcessSource();
   const layers = createLayers(source, readConfigFile(source, envFile));
   const problems: ConfigRemark[] = [...layers.fileProblems];
@@ -104,7 +114,12 @@ export function readOnboardSettings(envFile?: string): OnboardSettings {
     chain: read.optional(variables.chain),
     chainsFile: resolve(read.defaulted(variables.chainsFile)),
     onboardPrivateKey: read.optional(variables.onboardPrivateKey),
+    jobStore: read.defaulted(variables.jobStore),
+    spendJournal: read.defaulted(variables.spendJournal),
+    fingerprintKey: read.optional(variables.fingerprintKey),
+    employerId: read.optional(variables.employerId),
     holder: readHolder(read, layers, problems),
+    layers,
   };
   if (problems.length > 0) {
     throw createConfigError(problems);
@@ -112,7 +127,8 @@ export function readOnboardSettings(envFile?: string): OnboardSettings {
   return settings;
 }
 
-function createConfigError(problems: readonly ConfigRemark[]): PoolError {
+/** @param problems - at least one */
+export function createConfigError(problems: readonly ConfigRemark[]): PoolError {
   const lines = problems.map(({ message }) => `\n- ${message}`).join('');
   return new PoolError('invalid_configuration', `the configuration has problems:${lines}`);
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Secret } from '@pool/core';
-import type { ConfigRemark, HolderSignerName } from './kinds.ts';
+import type { Secret, WalletPub } from '@pool/core';
+import type { ConfigRemark, EarlierViewingKey, HolderSignerName } from './kinds.ts';
 import { type ConfigLayers, findText } from './layers.ts';
 import type { ConfigReader } from './reader.ts';
 import { variables } from './variables.ts';
@@ -16,8 +16,12 @@ export type HolderConfig = {
   readonly privateKey: Secret | undefined;
   /** Seed, for `local-ed25519`. */
   readonly ed25519Key: Secret | undefined;
+  /** W. Without a key of the signer: the holder only reads. */
+  readonly walletPub: WalletPub | undefined;
   /** Scalar of 32 bytes, hex. Absent: derived from a signature. */
   readonly viewingKey: Secret | undefined;
+  /** Keys of earlier P, without the present one. */
+  readonly earlierViewingKeys: readonly EarlierViewingKey[];
   /** The enrolled P, public: the viewing key must produce it. */
   readonly encryptionPublicKey: string | undefined;
   /** Default pool token. */
@@ -48,6 +52,18 @@ export type OnboardSettings = HolderSettings & {
   readonly onboardPrivateKey: Secret | undefined;
 };
 
+/** What `backup` and `rotate-viewing-key` read. */
+export type KeepingSettings = OnboardSettings & {
+  readonly jobStore: string;
+  readonly spendJournal: string;
+  /** 32 bytes of hex. Absent: the key in the agent directory. */
+  readonly fingerprintKey: Secret | undefined;
+  /** Absent: the one that is pinned. */
+  readonly employerId: string | undefined;
+  /** Where all of it was read. */
+  readonly layers: ConfigLayers;
+};
+
 /** @param problems - the list that problems are added to */
 export function readHolder(
   read: ConfigReader,
@@ -66,7 +82,9 @@ export function readHolder(
     signer: read.defaulted(variables.holderSigner),
     privateKey: read.optional(variables.holderPrivateKey),
     ed25519Key: read.optional(variables.holderEd25519Key),
+    walletPub: read.optional(variables.holderWalletPub),
     viewingKey: read.optional(variables.holderViewingKey),
+    earlierViewingKeys: read.optional(variables.holderEarlierViewingKeys) ?? [],
     encryptionPublicKey: read.optional(variables.holderEncryptionPublicKey),
     tokenSymbol: read.defaulted(variables.tokenSymbol),
     balanceToken: read.optional(variables.balanceToken),

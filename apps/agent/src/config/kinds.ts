@@ -7,9 +7,16 @@
  */
 import { isIP } from 'node:net';
 import type { Capability } from '@pool/api';
-import { isAmountString, isPoolError, parseEvmAddress, Secret } from '@pool/core';
+import {
+  isAmountString,
+  isPoolError,
+  parseEvmAddress,
+  parseWalletPub,
+  Secret,
+  type WalletPub,
+} from '@pool/core';
 import { parseViewingKey } from '@pool/notes';
-import { faultPoints } from '@pool/operations';
+import { faultPoints, spendFaultPoints } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
 
@@ -49,6 +56,8 @@ export type ConfigFamily = {
 export type CredentialForm = {
   /** The document's field; the first that is present. */
   readonly fields: readonly string[];
+  /** The file may also contain a JSON list of such secrets or documents. */
+  readonly isList?: true;
   /** The capability that the document must name, if it names one. */
   readonly capability?: Capability;
 };
@@ -145,13 +154,16 @@ export type Accelerator = (typeof accelerators)[number];
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Named points at which a test ends the process: the pipeline's, and those around accepting a request or cancellation. */
+/**
+ * Named points at which a test ends the process: the pipeline's, those around accepting a request or cancellation, and those of spends.
+ */
 export const agentFaultPoints = [
   'claim.before-store',
   'claim.after-store',
   'cancel.before-store',
   'cancel.after-store',
   ...faultPoints,
+  ...spendFaultPoints.map((point) => `spend:${point}` as const),
 ] as const;
 export type AgentFaultPoint = (typeof agentFaultPoints)[number];
 
@@ -244,6 +256,18 @@ export const baseUnits: Kind<bigint> = {
         ),
 };
 
+/** An amount of the chain's own coin, in wei. */
+export const coinAmount: Kind<bigint> = {
+  label: "amount of the chain's own coin, for example `0.05`",
+  parse(value) {
+    const [, whole, fraction = ''] = /^([0-9]{1,9})(?:\.([0-9]{1,18}))?$/.exec(value) ?? [];
+    const wei = whole === undefined ? 0n : BigInt(whole + fraction.padEnd(18, '0'));
+    return wei > 0n
+      ? accept(wei)
+      : reject("must be an amount of the chain's own coin above 0, with at most 18 decimals");
+  },
+};
+
 export const jobStore = matching(
   '`sqlite:<path>` or `memory:`',
   (value) => /^(?:sqlite:.+|memory:)$/.test(value),
@@ -255,6 +279,20 @@ export const publicKeyHex = matching(
   (value) => /^0x[0-9a-f]{64}$/.test(value),
   'must be 32 bytes of lower-case hex with 0x',
 );
+
+/** W of an EVM wallet. */
+export const walletPub: Kind<WalletPub> = {
+  label: '33 bytes of hex',
+  parse(value) {
+    try {
+      return accept(parseWalletPub(value));
+    } catch {
+      return reject(
+        'must be W, a compressed wallet public key: 33 bytes of lower-case hex with 0x, not an address',
+      );
+    }
+  },
+};
 
 /** An employer's id: a UUID in lower case, as it is compared and hashed. */
 export const employerIdSchema = v.pipe(v.string(), v.uuid(), v.toLowerCase());
@@ -315,6 +353,37 @@ function isViewingKey(text: string): boolean {
     return false;
   }
 }
+
+/** A viewing key of an earlier P: the scalar, or the key that derives from a signature of the holder's signer. */
+export type EarlierViewingKey =
+  | { readonly kind: 'scalar'; readonly scalar: Secret }
+  | { readonly kind: 'derived' };
+
+export const earlierViewingKeys: Kind<readonly EarlierViewingKey[]> = {
+  label: 'secrets, comma separated',
+  parse(value) {
+    const entries = value.split(',').map((entry) => entry.trim());
+    const wrong = entries.flatMap((entry, index) =>
+      entry === 'derived' || isViewingKey(entry)
+        ? []
+        : [
+            `entry ${index + 1} must be the scalar of a viewing key, as \`viewing-key new\` prints it, or the word derived`,
+          ],
+    );
+    if (new Set(entries).size !== entries.length) {
+      wrong.push('names one key twice');
+    }
+    return wrong.length > 0
+      ? reject(...wrong)
+      : accept(
+          entries.map((entry) =>
+            entry === 'derived'
+              ? { kind: 'derived' }
+              : { kind: 'scalar', scalar: new Secret(entry) },
+          ),
+        );
+  },
+};
 
 export const secretBytes = secret(
   matching(

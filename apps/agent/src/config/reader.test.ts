@@ -13,6 +13,10 @@ function layersOf(env: Env, files: Env = {}, file: Env = {}) {
 
 /** A value that is valid for every kind of credential. As a viewing key it is below the order of the subgroup. */
 const goodValue = `0x01${'ab'.repeat(31)}`;
+
+function keyOf(number: number): string {
+  return `0x${String(number).padStart(64, '0')}`;
+}
 const credentials = allVariables.filter(({ credential }) => credential !== undefined);
 
 describe('the _FILE form', () => {
@@ -22,6 +26,8 @@ describe('the _FILE form', () => {
       'DISBURSE_FINGERPRINT_KEY',
       'DISBURSE_FUNDER_ED25519_KEY',
       'DISBURSE_FUNDER_PRIVATE_KEY',
+      'DISBURSE_GAS_PRIVATE_KEY',
+      'DISBURSE_HOLDER_EARLIER_VIEWING_KEYS',
       'DISBURSE_HOLDER_ED25519_KEY',
       'DISBURSE_HOLDER_PRIVATE_KEY',
       'DISBURSE_HOLDER_VIEWING_KEY',
@@ -32,6 +38,24 @@ describe('the _FILE form', () => {
       'ONBOARD_PRIVATE_KEY',
       'POOL_GATE_OAUTH_CLIENT_SECRET',
     ]);
+  });
+
+  it.each<[string, string | undefined]>([
+    [JSON.stringify([keyOf(1), keyOf(2)]), `${keyOf(1)},${keyOf(2)}`],
+    [JSON.stringify([{ scalar: keyOf(1) }, 'derived']), `${keyOf(1)},derived`],
+    [`${keyOf(1)},${keyOf(2)}`, `${keyOf(1)},${keyOf(2)}`],
+    ['[]', undefined],
+    ['[1]', undefined],
+    ['[null]', undefined],
+    ['["0x01"', undefined],
+    [JSON.stringify([{ other: keyOf(1) }]), undefined],
+  ])('of earlier viewing keys may be a list: %s', (content, expected) => {
+    const variable = variables.holderEarlierViewingKeys;
+    const layers = layersOf({ [`${variable.name}_FILE`]: '/secret' }, { '/secret': content });
+    const { raw, problems } = readVariable(variable, layers);
+    expect(raw?.reveal()).toBe(expected);
+    expect(problems.length > 0).toBe(expected === undefined);
+    expect(JSON.stringify(problems)).not.toContain(keyOf(1));
   });
 
   it.each(credentials.map((variable) => [variable.name, variable] as const))(

@@ -106,6 +106,9 @@ function parseSecretFile(content: string, form: CredentialForm): SecretFile {
   if (bare.startsWith('{')) {
     return parseDocument(bare, form);
   }
+  if (bare.startsWith('[') && form.isList === true) {
+    return parseSecretList(bare, form);
+  }
   if (bare.startsWith('[')) {
     return wrong(
       'names a JSON list: it must be the document that the command printed with the credential',
@@ -143,6 +146,26 @@ function parseDocument(json: string, { fields, capability }: CredentialForm): Se
   return typeof value === 'string'
     ? { kind: 'secret', value: value.trim() }
     : wrong(`names a JSON document without the field ${fields.join(' or ')}`);
+}
+
+/** Its entries, as the inline form of the variable lists them. */
+function parseSecretList(json: string, { fields }: CredentialForm): SecretFile {
+  let list: unknown;
+  try {
+    list = JSON.parse(json);
+  } catch {
+    return wrong('names a file whose JSON is not valid');
+  }
+  const entries = (Array.isArray(list) ? (list as readonly unknown[]) : []).map((entry) =>
+    typeof entry === 'object' && entry !== null
+      ? fields.map((field) => (entry as Readonly<Record<string, unknown>>)[field]).find(Boolean)
+      : entry,
+  );
+  return entries.length > 0 && entries.every((entry) => typeof entry === 'string')
+    ? { kind: 'secret', value: entries.join(',') }
+    : wrong(
+        `names a JSON list that must contain texts, or documents with the field ${fields.join(' or ')}, and at least one of them`,
+      );
 }
 
 function wrong(problem: string): SecretFile {

@@ -128,6 +128,19 @@ describe('refusals', () => {
   const rows: readonly (readonly [string, Env, string])[] = [
     ['platform URL missing', { DISBURSE_PLATFORM_URL: ' ' }, 'DISBURSE_PLATFORM_URL is required'],
     ['edge token missing', { DISBURSE_PLATFORM_TOKEN: '' }, 'DISBURSE_PLATFORM_TOKEN is required'],
+    [
+      'spend journal in the job store',
+      {
+        DISBURSE_SPEND_JOURNAL: 'sqlite:/keys/jobs.sqlite',
+        DISBURSE_JOB_STORE: 'sqlite:/keys/../keys/jobs.sqlite',
+      },
+      'DISBURSE_SPEND_JOURNAL must name another file than DISBURSE_JOB_STORE',
+    ],
+    [
+      'spend journal elsewhere',
+      { DISBURSE_SPEND_JOURNAL: 'postgres://x' },
+      'DISBURSE_SPEND_JOURNAL must be sqlite',
+    ],
     ['plain http', { DISBURSE_PLATFORM_URL: 'http://pool.example' }, 'DISBURSE_PLATFORM_URL must'],
     ['token in two words', { DISBURSE_SEND_TOKEN: 'a b' }, 'DISBURSE_SEND_TOKEN must be 1 to 256'],
     ['ceiling of zero', { DISBURSE_SEND_MAX_AMOUNT: '0' }, 'DISBURSE_SEND_MAX_AMOUNT must'],

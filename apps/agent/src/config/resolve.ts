@@ -59,9 +59,13 @@ export type Config = {
   /** Absent: the agent can pay on no chain. */
   readonly funderPrivateKey: Secret | undefined;
   readonly jobStore: string;
+  /** Keys of spends. */
+  readonly spendJournal: string;
   readonly batchDeadlineSeconds: number;
   /** Days after the end of a job until its recipients and seed are erased. */
   readonly retentionDays: number;
+  /** Years after a payment until the openings that prove it are erased. */
+  readonly disclosureYears: number;
   /** Requests per second of one credential. */
   readonly rateLimit: number;
   /** Ends the process at this point; only under NODE_ENV=test. */
@@ -89,6 +93,9 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
   // Only `onboard` uses this variable; an invalid value is a problem for every command.
   read.optional(variables.onboardPrivateKey);
   read.optional(variables.funderEd25519Key);
+  // Only `send --self-submit` uses these.
+  read.optional(variables.gasPrivateKey);
+  read.optional(variables.gasMaxCost);
   const config = {
     home: layers.home,
     isProduction,
@@ -109,8 +116,10 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     artifactsManifest: read.optional(variables.artifactsManifest),
     funderPrivateKey: read.optional(variables.funderPrivateKey),
     jobStore: read.defaulted(variables.jobStore),
+    spendJournal: read.defaulted(variables.spendJournal),
     batchDeadlineSeconds: read.defaulted(variables.batchDeadlineSeconds),
     retentionDays: read.defaulted(variables.retentionDays),
+    disclosureYears: read.defaulted(variables.disclosureYears),
     maxConnections: read.defaulted(variables.maxConnections),
     maxConnectionsPerPeer: read.defaulted(variables.maxConnectionsPerPeer),
     rateLimit: read.defaulted(variables.rateLimit),
@@ -124,11 +133,24 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
       'must name the folder that `pool-circuits fetch` filled when DISBURSE_ARTIFACTS_MANIFEST is set',
     );
   }
+  if (config.spendJournal !== 'memory:' && isSameFile(config.spendJournal, config.jobStore)) {
+    note(
+      problems,
+      variables.spendJournal.name,
+      `must name another file than ${variables.jobStore.name}: the keys of that file are those of employers`,
+    );
+  }
   problems.push(...findSharedCredentials(collectCredentials(layers)));
   const warnings = collectWarnings(layers, read, isProduction);
   return problems.length > 0 || platformUrl === undefined || platformToken === undefined
     ? { config: undefined, problems, warnings }
     : { config: { ...config, platformUrl, platformToken, warnings }, problems, warnings };
+}
+
+/** Of two stores. */
+function isSameFile(one: string, other: string): boolean {
+  const pathOf = (store: string): string => resolve(store.replace(/^sqlite:/, ''));
+  return pathOf(one) === pathOf(other);
 }
 
 function note(remarks: ConfigRemark[], variable: string, phrase: string): void {

@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import { defaultBatchDeadlineSeconds } from '@pool/operations';
+import { holderVariables } from './holder-variables.ts';
 import * as kinds from './kinds.ts';
 
 export const variables = {
@@ -202,6 +203,23 @@ export const variables = {
     kind: kinds.baseUnits,
     whenUnset: 'no ceiling',
   },
+  gasPrivateKey: {
+    name: 'DISBURSE_GAS_PRIVATE_KEY',
+    role: 'send --self-submit',
+    purpose:
+      'pays the gas of `send --self-submit`, which needs no platform. Its address becomes public beside the withdrawal, so use the key of an account that nobody connects with the holder. The running agent does not use it',
+    kind: kinds.privateKey,
+    whenUnset: 'none',
+    credential: { fields: ['privateKey'] },
+  },
+  gasMaxCost: {
+    name: 'DISBURSE_GAS_MAX_COST_COIN',
+    role: 'send --self-submit',
+    purpose:
+      "the most that the gas of one self-submitted withdrawal may cost, in the chain's own coin",
+    kind: kinds.coinAmount,
+    whenUnset: '`0.05`',
+  },
   tokenSymbol: {
     name: 'DISBURSE_TOKEN_SYMBOL',
     role: 'holder',
@@ -209,47 +227,7 @@ export const variables = {
     kind: kinds.tokenSymbol,
     fallback: () => 'USDC',
   },
-  holderSigner: {
-    name: 'DISBURSE_HOLDER_SIGNER',
-    role: 'holder, identity',
-    purpose:
-      "the holder's signer, independent of `DISBURSE_SIGNER`; `enclave` and `custodian_a` come with the custody release and are not in this build. `local-ed25519` is for Solana and Stellar: it has an identity there, and no pool to spend from",
-    kind: kinds.holderSigner,
-    fallback: () => 'local-key' as const,
-  },
-  holderPrivateKey: {
-    name: 'DISBURSE_HOLDER_PRIVATE_KEY',
-    role: 'holder, identity',
-    purpose: "the holder's key for `local-key`, for development",
-    kind: kinds.privateKey,
-    whenUnset: 'none',
-    credential: { fields: ['privateKey'] },
-  },
-  holderEd25519Key: {
-    name: 'DISBURSE_HOLDER_ED25519_KEY',
-    role: 'holder, identity',
-    purpose: "the holder's key for `local-ed25519`, for development: the seed of RFC 8032",
-    kind: kinds.privateKey,
-    whenUnset: 'none',
-    credential: { fields: ['privateKey'] },
-  },
-  holderViewingKey: {
-    name: 'DISBURSE_HOLDER_VIEWING_KEY',
-    role: 'holder, identity',
-    purpose:
-      "an escrowed viewing key, from `viewing-key new`; required by `custodian_a`. The agent never generates one. If unset, it derives from a signature over a text that names the platform's domain, `evidence.domain` of `chains.json`",
-    kind: kinds.viewingKey,
-    whenUnset: 'derived from a signature',
-    credential: { fields: ['scalar'] },
-  },
-  holderEncryptionPublicKey: {
-    name: 'DISBURSE_HOLDER_ENCRYPTION_PUBKEY',
-    role: 'holder, identity',
-    purpose:
-      'the enrolled P: `identity` fails, and a spend does not start, if the viewing key produces another P',
-    kind: kinds.publicKeyHex,
-    whenUnset: 'not compared',
-  },
+  ...holderVariables,
   onboardPrivateKey: {
     name: 'ONBOARD_PRIVATE_KEY',
     role: 'onboard',
@@ -333,6 +311,14 @@ export const variables = {
     kind: kinds.jobStore,
     fallback: (home: string) => `sqlite:${join(home, 'jobs.sqlite')}`,
   },
+  spendJournal: {
+    name: 'DISBURSE_SPEND_JOURNAL',
+    role: 'transfer, send',
+    purpose:
+      'where the Idempotency-Keys of spends are stored. With `memory:` the agent forgets them when it stops, and a retry after that pays again; with a file it finds the spend that began and pays once. The file belongs with `spends.sqlite`: back both up together',
+    kind: kinds.jobStore,
+    fallback: () => 'memory:',
+  },
   batchDeadlineSeconds: {
     name: 'DISBURSE_BATCH_DEADLINE_SECONDS',
     role: 'disburse',
@@ -347,6 +333,14 @@ export const variables = {
       'days after the end of a job until its recipients and batch seed are erased; key, fingerprint and result remain',
     kind: kinds.integer(1, 36_500),
     fallback: () => 30,
+  },
+  disclosureYears: {
+    name: 'DISBURSE_DISCLOSURE_YEARS',
+    role: 'disburse, holder',
+    purpose:
+      'years after a payment for which its openings are kept, encrypted, so that `disclose payer` can still prove it after recipients and seed are erased',
+    kind: kinds.integer(1, 100),
+    fallback: () => 7,
   },
   rateLimit: {
     name: 'DISBURSE_RATE_LIMIT',

@@ -11,6 +11,7 @@ import {
   employerId,
   loopbackToken,
   metricsToken,
+  pool,
 } from '../fixtures/test-app.ts';
 
 type TestApp = ReturnType<typeof createTestApp>;
@@ -24,6 +25,10 @@ const notDescribed = new Set([
   // For this agent's own command line, with DISBURSE_BALANCE_TOKEN.
   'GET /api/balance/progress',
   'POST /api/balance/rescan',
+  'POST /api/transfer/sweep',
+  // For this agent's own command line, with the key of the role.
+  'GET /api/transfer/progress',
+  'GET /api/send/progress',
 ]);
 
 describe('the agent and its document', () => {
@@ -54,7 +59,11 @@ describe('the agent and its document', () => {
     credential: string,
     runs: number,
     change?: (test: TestApp) => void,
-    holderKey = apiKey('reader'),
+    {
+      holderKey = apiKey('reader'),
+      transferKey = apiKey('transfer'),
+      sendKey = apiKey('send'),
+    } = {},
   ) {
     const test = createTestApp();
     change?.(test);
@@ -70,11 +79,15 @@ describe('the agent and its document', () => {
       credentials: {
         agentCredential: { authorization: `Bearer ${credential}` },
         holderKey: { authorization: `Bearer ${holderKey}` },
-        transferKey: { authorization: `Bearer ${apiKey('transfer')}` },
-        sendKey: { authorization: `Bearer ${apiKey('send')}` },
+        transferKey: { authorization: `Bearer ${transferKey}` },
+        sendKey: { authorization: `Bearer ${sendKey}` },
         metricsCredential: { authorization: `Bearer ${metricsToken}` },
       },
       known: {
+        walletPub: holders.map(({ walletPub }) => walletPub),
+        from: ['2026-01-01T00:00:00Z'],
+        to: ['bank', pool, '2030-01-01T00:00:00Z'],
+        after: ['0', '0.1'],
         token: ['USDC', 'USDX'],
         chain: ['anvil'],
         amount: ['1', '0'],
@@ -83,8 +96,18 @@ describe('the agent and its document', () => {
         'idempotency-key': [key, `"${key}"`, 'fuzz-2', 'fuzz-3'],
         'Idempotency-Key': [key, `"${key}"`, 'fuzz-2', 'fuzz-3'],
       },
-      bodies: { disburse: [request], validate: [request] },
-      secrets: [credential, holderKey, metricsToken],
+      bodies: {
+        disburse: [request],
+        validate: [request],
+        transfer: [
+          {
+            token: 'USDC',
+            recipients: holders.map(({ walletPub }) => ({ walletPub, amount: '5' })),
+          },
+        ],
+        send: [{ token: 'USDC', amount: '5', to: 'bank', dryRun: true }],
+      },
+      secrets: [credential, holderKey, transferKey, sendKey, metricsToken],
       maxBodyBytes: 4 * 1024 * 1024,
       runs,
     });
@@ -107,6 +130,15 @@ describe('the agent and its document', () => {
     }
     expect(test.state.verifiedKeys.has(credential)).toBe(credential !== loopbackToken);
     expect(seen.get('balance'), seen.note).toContain(400);
+    for (const id of ['transfer', 'send']) {
+      expect([id, ...(seen.get(id) ?? [])], seen.note).toEqual(
+        expect.arrayContaining([id, 200, 400, 401, 413]),
+      );
+    }
+    // The routes accept no chain, however it is sent.
+    expect(test.state.spends.filter(({ chain }) => chain !== undefined)).toEqual([]);
+    expect(seen.get('history'), seen.note).toContain(400);
+    expect(test.state.histories.length).toBeGreaterThan(0);
     expect(new Set(test.state.balances)).toEqual(new Set(['USDC']));
   });
 
@@ -147,14 +179,42 @@ describe('the agent and its document', () => {
     ['a holder.read key of another wallet', apiKey('stranger'), 403],
     ['a key that was never minted', apiKey('nobody'), 401],
   ])('reads no balance for %s, for any request', async (_, credential, refusal) => {
-    const { seen, test } = await fuzzWith(apiKey('disburse'), 60, undefined, credential);
-    const statuses = seen.get('balance') ?? new Set();
-    expect(statuses, seen.note).toContain(refusal);
-    expect(
-      [...statuses].filter((status) => ![401, 403].includes(status)),
-      seen.note,
-    ).toEqual([]);
+    const { seen, test } = await fuzzWith(apiKey('disburse'), 60, undefined, {
+      holderKey: credential,
+    });
+    for (const id of ['balance', 'history']) {
+      const statuses = seen.get(id) ?? new Set();
+      expect(statuses, seen.note).toContain(refusal);
+      expect(
+        [...statuses].filter((status) => ![401, 403].includes(status)),
+        seen.note,
+      ).toEqual([]);
+    }
     expect(test.state.balances).toEqual([]);
+    expect(test.state.histories).toEqual([]);
+  });
+
+  it.each([
+    ['the loopback token', loopbackToken, 403],
+    ['a key that may pay', apiKey('disburse'), 403],
+    ['a key that may read', apiKey('reader'), 403],
+    ['a key of another wallet', apiKey('stranger'), 403],
+    ['a key that was never minted', apiKey('nobody'), 401],
+    ['the key of the other role', undefined, 403],
+  ])('spends nothing for %s, for any request', async (_, credential, refusal) => {
+    const { seen, test } = await fuzzWith(apiKey('disburse'), 60, undefined, {
+      transferKey: credential ?? apiKey('send'),
+      sendKey: credential ?? apiKey('transfer'),
+    });
+    for (const id of ['transfer', 'send']) {
+      const statuses = seen.get(id) ?? new Set();
+      expect(statuses, seen.note).toContain(refusal);
+      expect(
+        [...statuses].filter((status) => ![401, 403].includes(status)),
+        seen.note,
+      ).toEqual([]);
+    }
+    expect(test.state.spends).toEqual([]);
   });
 
   it('answers requests above the limit as documented', async () => {

@@ -1,6 +1,6 @@
 /**
  * The agent's HTTP routes (README.md, "HTTP"): submit, validate or cancel a disbursement, read its job, readiness, liveness,
- * metrics. The routes of the holder are in holder-routes.ts and spend-routes.ts.
+ * metrics. The routes of the holder are in holder-routes.ts, history-routes.ts and spend-routes.ts.
  *
  * @module
  */
@@ -39,6 +39,7 @@ import {
 } from '@pool/operations';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
+import type { HolderHistory } from '../services/holder-history.ts';
 import type { HolderReads } from '../services/holder-notes.ts';
 import type { HolderSpends } from '../services/holder-spends.ts';
 import type { JobProgress } from '../services/job-progress.ts';
@@ -47,6 +48,7 @@ import type { Readiness } from '../services/readiness.ts';
 import { answerReport } from './app-report.ts';
 import { authenticate, type BearerDeps, type Principal } from './bearer.ts';
 import { type CancelDeps, cancelJob } from './cancel-job.ts';
+import { addHistoryRoutes } from './history-routes.ts';
 import { addHolderRoutes } from './holder-routes.ts';
 import { authenticateMetrics, metricsContentType } from './metrics.ts';
 import { addSpendRoutes } from './spend-routes.ts';
@@ -82,7 +84,8 @@ export type AppDeps = {
   readonly stopping: CancelDeps['stopping'];
   readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
   readonly holderNotes: HolderReads;
-  readonly holderSpends: Pick<HolderSpends, 'spend'>;
+  readonly holderHistory: Pick<HolderHistory, 'read'>;
+  readonly holderSpends: Pick<HolderSpends, 'spend' | 'consolidate' | 'progress' | 'sweep'>;
 };
 
 /** Holds 10,000 recipients with memos. */
@@ -237,10 +240,16 @@ export function createApp(deps: AppDeps): Shell {
   });
 
   addHolderRoutes(app, deps.holderNotes, requireBearer);
+  addHistoryRoutes(app, {
+    history: deps.holderHistory,
+    address: () => deps.holderNotes.address(),
+    requireBearer,
+  });
   addSpendRoutes(app, {
     spends: deps.holderSpends,
     address: () => deps.holderNotes.address(),
     requireBearer,
+    loopbackToken: bearer.loopbackToken,
   });
 
   async function findJob(context: BearerContext): Promise<StoredJob> {

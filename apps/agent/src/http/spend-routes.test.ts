@@ -14,6 +14,7 @@ function post(
   route: Route,
   bearer: string,
   headers: Record<string, string> = { 'idempotency-key': 'k-1' },
+  body: unknown = bodies[route],
 ) {
   return app.request(`http://localhost/api/${route}`, {
     method: 'POST',
@@ -23,7 +24,7 @@ function post(
       authorization: `Bearer ${bearer}`,
       ...headers,
     },
-    body: JSON.stringify(bodies[route]),
+    body: JSON.stringify(body),
   });
 }
 
@@ -33,7 +34,9 @@ describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
     const answer = await post(world, route, apiKey(route));
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual(world.state.spendAnswer);
-    expect(world.state.spends).toEqual([{ operation: route, key: 'k-1', body: bodies[route] }]);
+    expect(world.state.spends).toEqual([
+      { operation: route, key: 'k-1', body: bodies[route], isAttached: false },
+    ]);
   });
 
   it('answers 422 with the whole receipt if the spend reverted', async () => {
@@ -67,6 +70,55 @@ describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
     const world = createTestApp();
     const answer = await post(world, route, apiKey(route), {});
     expect(answer.status).toBe(400);
+    expect(world.state.spends).toEqual([]);
+  });
+
+  it('accepts no chain, in the body or from a caller without the loopback token', async () => {
+    const world = createTestApp();
+    const key = { 'idempotency-key': 'k-1' };
+    for (const proof of [{}, { 'x-disburse-command': apiKey(route) }]) {
+      const headers = { ...key, 'x-disburse-chain': 'anvil', ...proof };
+      const answer = await post(world, route, apiKey(route), headers);
+      expect([answer.status, await answer.json()]).toMatchObject([
+        400,
+        { code: 'invalid_request' },
+      ]);
+    }
+    const { [route]: body } = bodies;
+    const named = await post(world, route, apiKey(route), key, { ...body, chain: 'anvil' });
+    expect(named.status).toBe(400);
+    expect(world.state.spends).toEqual([]);
+  });
+
+  it('lets a command of this machine choose a chain, and attach without beginning a spend', async () => {
+    const world = createTestApp();
+    await post(world, route, apiKey(route), {
+      'idempotency-key': 'k-1',
+      'x-disburse-chain': 'anvil',
+      'x-disburse-command': loopbackToken,
+      'x-disburse-attach': 'only',
+    });
+    expect(world.state.spends).toMatchObject([{ chain: 'anvil', isAttached: true }]);
+  });
+
+  it('tells the role’s own key how far a spend is', async () => {
+    const { app } = createTestApp();
+    const read = (bearer: string, key: Record<string, string> = { 'idempotency-key': 'k-1' }) =>
+      app.request(`http://localhost/api/${route}/progress`, {
+        headers: { host: 'localhost', authorization: `Bearer ${bearer}`, ...key },
+      });
+    const answer = await read(apiKey(route));
+    expect(await answer.json()).toMatchObject({ isRunning: true, stage: 'proving' });
+    expect((await read(apiKey(route), {})).status).toBe(400);
+    expect((await read(apiKey('reader'))).status).toBe(403);
+    expect((await read(loopbackToken)).status).toBe(403);
+  });
+
+  it('reads a body of at most 64 KiB', async () => {
+    const world = createTestApp();
+    const large = { ...bodies[route], filler: 'x'.repeat(64 * 1024) };
+    const key = { 'idempotency-key': 'k-1' };
+    expect((await post(world, route, apiKey(route), key, large)).status).toBe(413);
     expect(world.state.spends).toEqual([]);
   });
 

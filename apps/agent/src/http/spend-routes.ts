@@ -8,12 +8,16 @@ import type { Capability } from '@pool/api';
 import {
   deriveTraceId,
   isPoolError,
+  PoolError,
   parseIdempotencyKey,
+  type Secret,
   type SpendOperationName,
 } from '@pool/core';
 import { limitBody, readJsonBody, type Shell } from '@pool/http-server';
 import { createPace } from '@pool/operations';
 import type { MiddlewareHandler } from 'hono';
+import { isSameSecret } from '../config/config.ts';
+import { commandHeaders } from '../services/command-headers.ts';
 import type { HolderSpends } from '../services/holder-spends.ts';
 import { type HolderEnv, requireHolder } from './holder-routes.ts';
 
@@ -23,13 +27,15 @@ const maxBodyBytes = 64 * 1024;
 export function addSpendRoutes(
   app: Shell,
   deps: {
-    readonly spends: Pick<HolderSpends, 'spend'>;
+    readonly spends: Pick<HolderSpends, 'spend' | 'consolidate' | 'progress' | 'sweep'>;
     /** address(W). */
     readonly address: () => Promise<string>;
     readonly requireBearer: (capability: Capability) => MiddlewareHandler<HolderEnv>;
+    /** Shows that a request comes from a command on this machine. */
+    readonly loopbackToken: Secret;
   },
 ): void {
-  const { spends, address, requireBearer } = deps;
+  const { spends, address, requireBearer, loopbackToken } = deps;
 
   function addRoute(operation: SpendOperationName): void {
     app.post(
@@ -39,11 +45,12 @@ export function addSpendRoutes(
       limitBody(maxBodyBytes),
       async (context) => {
         const key = parseIdempotencyKey(context.req.header('idempotency-key'));
+        const command = readCommand((name) => context.req.header(name), loopbackToken);
         const body = await readJsonBody(context, createPace());
         // A key can name a payment of people. The log contains the trace id instead.
         context.get('log').info({ trace: deriveTraceId(key), operation }, 'spend asked for');
         try {
-          const receipt = await spends.spend({ operation, key, body });
+          const receipt = await spends.spend({ operation, key, body, ...command });
           return context.json(receipt, receipt.status === 'reverted' ? 422 : 200);
         } catch (error) {
           const amounts = isPoolError(error) ? pickAmounts(error.details) : undefined;
@@ -56,10 +63,68 @@ export function addSpendRoutes(
         }
       },
     );
+
+    // For this agent's own command line.
+    app.get(
+      `/api/${operation}/progress`,
+      requireBearer(`holder.${operation}`),
+      requireHolder(address),
+      (context) => {
+        const key = parseIdempotencyKey(context.req.header('idempotency-key'));
+        return context.json(spends.progress(operation, key));
+      },
+    );
   }
 
   addRoute('transfer');
   addRoute('send');
+
+  app.post(
+    '/api/consolidate',
+    requireBearer('holder.transfer'),
+    requireHolder(address),
+    limitBody(maxBodyBytes),
+    async (context) => {
+      const body = await readJsonBody(context, createPace());
+      context.get('log').info({}, 'consolidation asked for');
+      return context.json(await spends.consolidate(body));
+    },
+  );
+
+  // For this agent's own command line: one step of `rotate-viewing-key`. It pays nobody but the holder.
+  app.post(
+    '/api/transfer/sweep',
+    requireBearer('holder.transfer'),
+    requireHolder(address),
+    async (context) => {
+      const { token = '', to = '' } = context.req.query();
+      context.get('log').info({}, 'sweep asked for');
+      return context.json(await spends.sweep(token, to));
+    },
+  );
+}
+
+/**
+ * What only this agent's own commands can say. The routes themselves accept no chain, so that a caller cannot choose where a proof is
+ * sent.
+ * @throws PoolError `invalid_request` for a chain without the loopback token
+ */
+function readCommand(
+  header: (name: string) => string | undefined,
+  loopbackToken: Secret,
+): { readonly chain?: string; readonly isAttached: boolean } {
+  const isAttached = header(commandHeaders.attach) === 'only';
+  const chain = header(commandHeaders.chain);
+  if (chain === undefined) {
+    return { isAttached };
+  }
+  if (!isSameSecret(header(commandHeaders.proof) ?? '', loopbackToken.reveal())) {
+    throw new PoolError(
+      'invalid_request',
+      'only a command on the machine of the agent can choose the chain; omit the header',
+    );
+  }
+  return { isAttached, chain };
 }
 
 /** `spendable` of `insufficient_funds`, and `largestSpend` of `consolidation_required`. Undefined for other errors. */

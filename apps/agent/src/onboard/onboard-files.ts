@@ -4,12 +4,15 @@
  * @module
  */
 import type { Capability } from '@pool/api';
-import type { EvidenceDomain } from '@pool/core';
+import { type EvidenceDomain, PoolError } from '@pool/core';
 import type { HolderConfig } from '../config/holder-config.ts';
 import type { OnboardPlan } from './onboard-plan.ts';
 import type { Onboarded } from './onboard-session.ts';
 
-/** A complete agent.env. Secret. */
+/**
+ * A complete agent.env. Secret.
+ * @throws PoolError `platform_invalid_response` if a value cannot be in such a file: a line break in it would set another variable
+ */
 export function renderAgentEnv(
   plan: OnboardPlan,
   { employerId, edgeToken, keys, bootstrap }: Onboarded,
@@ -44,7 +47,25 @@ export function renderAgentEnv(
     'DISBURSE_TRANSFER_MAX_AMOUNT=',
     'DISBURSE_SEND_MAX_AMOUNT=',
   ];
+  for (const line of lines) {
+    assertPlainLine(line);
+  }
   return `${lines.join('\n')}\n`;
+}
+
+/** Quotes begin a quoted value, a `#` can begin a comment, and a line break begins another variable. */
+function assertPlainLine(line: string): void {
+  const [name = '', ...rest] = line.split('=');
+  const isAssignment = /^[A-Z_]+$/.test(name) && rest.length > 0;
+  const isPlain = isAssignment
+    ? /^[\x21-\x7e]*$/.test(rest.join('=')) && !/["'`#\\]/.test(rest.join('='))
+    : line === '' || /^#[\x20-\x7e]*$/.test(line);
+  if (!isPlain) {
+    throw new PoolError(
+      'platform_invalid_response',
+      `the value of ${isAssignment ? name : 'a comment'} has a character that a configuration file cannot contain, so nothing was written`,
+    );
+  }
 }
 
 function reveal(keys: Onboarded['keys'], capability: Capability): string {
@@ -75,7 +96,9 @@ function describeHolder(
   return [
     `# The holder ${holder.address}. Name the file that contains its key:`,
     `DISBURSE_HOLDER_SIGNER=${signer}`,
-    '#DISBURSE_HOLDER_PRIVATE_KEY_FILE=',
+    signer === 'local-ed25519'
+      ? '#DISBURSE_HOLDER_ED25519_KEY_FILE='
+      : '#DISBURSE_HOLDER_PRIVATE_KEY_FILE=',
     ...(viewingKey === undefined
       ? []
       : [

@@ -1,17 +1,19 @@
 /**
  * What `onboard` is going to do, decided from options and configuration alone. Everything that can be refused is refused here, before
- * the platform is asked for anything and before a file is written.
+ * the platform is asked for anything.
  *
  * @module
  */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { capabilities as allCapabilities, type Capability } from '@pool/api';
 import {
+  type AccountAddress,
   computeWalletAddress,
   type EvidenceDomain,
-  type EvmAddress,
   PoolError,
+  parseAccountAddress,
   parseWalletPub,
 } from '@pool/core';
 import { parseServiceUrl } from '@pool/platform-client';
@@ -19,7 +21,8 @@ import { createLocalKeyHolder, type HolderSigner } from '@pool/signers';
 import type { OnboardSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
 import { readChainsFile } from '../services/chains.ts';
-import { createHolderSigner, type Holder, openHolder } from '../services/holder.ts';
+import { assertSigns, createHolderSigner, type Holder, openHolder } from '../services/holder.ts';
+import { ensureAgentHome } from '../state/agent-home.ts';
 
 export type OnboardOptions = {
   readonly platform: string;
@@ -37,7 +40,7 @@ export type OnboardPlan = {
   /** Domain and URI of the sign-in text. */
   readonly place: EvidenceDomain;
   /** Signs the session. */
-  readonly login: { readonly signer: HolderSigner; readonly address: EvmAddress };
+  readonly login: { readonly signer: HolderSigner; readonly address: AccountAddress };
   readonly capabilities: readonly Capability[];
   /** Present if it is enrolled or gets a key. */
   readonly holder: Holder | undefined;
@@ -55,19 +58,31 @@ export async function planOnboarding(
   const capabilities = parseCapabilities(options.capabilities);
   const isEnrolment = options.enrollHolder === true;
   const outPath = resolve(options.out ?? join(settings.home, 'agent.env'));
-  assertFree(outPath, options.out === undefined ? settings.home : dirname(outPath));
   const place = findSignInPlace(platformUrl, settings);
   const isHolderKey = capabilities.some((capability) => capability !== 'disburse');
   const signer = createLoginSigner(options.login, settings);
-  const address = await readAddress(signer);
+  const isEd25519 = signer.curve === 'ed25519';
+  if (isEd25519 && isHolderKey) {
+    throw new PoolError(
+      'holder_unsupported',
+      `${signer.name} is a wallet of Solana or Stellar, and no pool exists there: it can be enrolled, and has nothing to read or spend; leave the holder.* capabilities out. Nothing was sent`,
+    );
+  }
   const holder =
-    isEnrolment || isHolderKey ? await openEvmHolder(settings, place.domain) : undefined;
+    isEnrolment || isHolderKey || isEd25519
+      ? await openEnrolled(settings, place.domain, isEd25519)
+      : undefined;
+  const address =
+    isEd25519 && holder !== undefined
+      ? parseAccountAddress(holder.address)
+      : computeWalletAddress(parseWalletPub(await signer.walletPub()));
   if (holder !== undefined && holder.address !== address) {
     throw new PoolError(
       'wallet_mismatch',
       `the session would be signed by ${address}, and the holder's wallet is ${holder.address}. A holder is enrolled, and its keys are minted, in a session of its own wallet: run the command again with --login holder. Nothing was sent`,
     );
   }
+  assertFree(outPath, dirname(outPath) === settings.home);
   return {
     platformUrl,
     place,
@@ -106,26 +121,30 @@ function parseCapabilities(text: string | undefined): readonly Capability[] {
   });
 }
 
-/** @param folder - of the file; the agent directory is made if it is missing */
-function assertFree(path: string, folder: string): void {
+/** @param isOwnFolder - the file is in the agent directory, which is made if it is missing */
+function assertFree(path: string, isOwnFolder: boolean): void {
   if (existsSync(path)) {
     throw new PoolError(
       'file_not_written',
       `${path} exists, and onboard overwrites no configuration; name another file with --out. Nothing was sent`,
     );
   }
+  const folder = dirname(path);
+  const probe = `${path}.${randomBytes(8).toString('hex')}.tmp`;
   try {
-    if (existsSync(folder)) {
-      accessSync(folder, constants.W_OK);
-    } else {
-      accessSync(dirname(folder), constants.W_OK);
+    if (isOwnFolder) {
+      ensureAgentHome(folder);
     }
+    // The only certain test: modes do not show a read-only file system, and do not bind every user.
+    writeFileSync(probe, '', { flag: 'wx', mode: 0o600 });
   } catch (cause) {
     throw new PoolError(
       'file_not_written',
-      `${folder} cannot be written to; name a file in another directory with --out. Nothing was sent`,
+      `${folder} does not exist or cannot be written to; make it, or name a file in another directory with --out. Nothing was sent`,
       { cause },
     );
+  } finally {
+    rmSync(probe, { force: true });
   }
 }
 
@@ -159,6 +178,7 @@ function createLoginSigner(login: string | undefined, settings: OnboardSettings)
       }
       return createLocalKeyHolder({ privateKey: settings.onboardPrivateKey });
     case 'holder':
+      assertSigns(settings.holder, 'sign in or enrol');
       return createHolderSigner(settings.holder);
     case 'custodian_a':
       throw refuse(
@@ -169,28 +189,15 @@ function createLoginSigner(login: string | undefined, settings: OnboardSettings)
   }
 }
 
-async function readAddress(signer: HolderSigner): Promise<EvmAddress> {
-  assertCanSignIn(signer);
-  return computeWalletAddress(parseWalletPub(await signer.walletPub()));
-}
-
-async function openEvmHolder(settings: OnboardSettings, domain: string): Promise<Holder> {
-  const holder = await openHolder(
-    // The chains file is usually written after this command.
-    existsSync(settings.chainsFile) ? settings : { ...settings, chain: undefined },
-    domain,
-  );
-  assertCanSignIn(holder.signer);
-  return holder;
-}
-
-function assertCanSignIn({ name, curve }: HolderSigner): void {
-  if (curve !== 'secp256k1') {
-    throw new PoolError(
-      'holder_unsupported',
-      `${name} cannot sign in: platforms accept EIP-4361 texts of secp256k1 wallets only. Nothing was sent`,
-    );
-  }
+/** @param isEd25519 - the chain decides which wallet such a key is, so chains.json must name it */
+async function openEnrolled(
+  settings: OnboardSettings,
+  domain: string,
+  isEd25519: boolean,
+): Promise<Holder> {
+  // The chains file of an EVM holder is usually written after this command.
+  const hasFile = existsSync(settings.chainsFile) || isEd25519;
+  return await openHolder(hasFile ? settings : { ...settings, chain: undefined }, domain);
 }
 
 function refuse(message: string): PoolError {

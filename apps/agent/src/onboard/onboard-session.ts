@@ -1,11 +1,12 @@
 /**
- * The calls of `onboard` to the platform: sign in, register, enrol, mint. If a later call fails, what was minted is revoked, because
- * nobody would have its plaintext.
+ * The calls of `onboard` to the platform: sign in, register, enrol, mint. If a later call fails, or the operator interrupts the command,
+ * what was minted is revoked, because nobody would have its plaintext.
  *
  * @module
  */
+import { randomBytes } from 'node:crypto';
 import type { Bootstrap, Capability } from '@pool/api';
-import { parseSignInMessage, type Secret } from '@pool/core';
+import { isPoolError, PoolError, parseSignInMessage, type Secret } from '@pool/core';
 import {
   createEdgeClient,
   createSessionClient,
@@ -13,6 +14,7 @@ import {
   type SessionClient,
 } from '@pool/platform-client';
 import type { OnboardPlan } from './onboard-plan.ts';
+import { revokePass } from './revoke-pass.ts';
 
 export type Onboarded = {
   readonly employerId: string;
@@ -24,46 +26,115 @@ export type Onboarded = {
   readonly bootstrap: Bootstrap;
 };
 
-const label = 'disburse-agent onboard';
+export type OnboardingOptions = {
+  /** Keeps the credentials. If it throws, they are revoked and its error is passed on. */
+  readonly store: (result: Onboarded) => void;
+  /** Aborted by SIGINT or SIGTERM: the pass ends, and what it minted is revoked. */
+  readonly signal: AbortSignal;
+  /** Pause before a revocation is tried again, in milliseconds. */
+  readonly retryMs?: number;
+};
 
 /**
- * @param store - keeps the credentials. If it throws, they are revoked and its error is passed on
- * @throws PoolError of the platform
+ * @throws PoolError of the platform; `interrupted`; `credentials_not_revoked` if the pass failed and something that it minted may be
+ *   live, with the reason of the failure in the message
  */
 export async function runOnboarding(
   plan: OnboardPlan,
-  store: (result: Onboarded) => void,
+  { store, signal, retryMs = 1_000 }: OnboardingOptions,
 ): Promise<Onboarded> {
   const session = createSessionClient({ url: plan.platformUrl });
-  await signIn(session, plan);
-  const undo: (() => Promise<void>)[] = [];
+  // Names the credentials of this pass, so that one whose answer was lost can be found.
+  const name = `disburse-agent onboard ${randomBytes(6).toString('hex')}`;
+  await untilAborted(signal, () => signIn(session, plan));
+  let hasMinted = false;
+  const mint = async <T>(call: () => Promise<T>): Promise<T> => {
+    signal.throwIfAborted();
+    hasMinted = true;
+    return await call();
+  };
   try {
-    const { employerId, created } = await session.register();
-    const { holder } = plan;
-    const enrolment =
-      holder !== undefined && plan.isEnrolment
-        ? await session.onboard(holder.walletPub, holder.encryptionPublicKey)
-        : undefined;
-    const { id, token: edgeToken } = await session.mintEdgeToken(label);
-    undo.push(() => session.revokeEdgeToken(id));
-    const keys = new Map<Capability, Secret>();
-    for (const capability of plan.capabilities) {
-      const minted = await session.mintKey(capability, label);
-      undo.push(() => session.revokeKey(minted.id));
-      keys.set(capability, minted.apiKey);
-    }
-    const url = `${plan.platformUrl}/agent-edge`;
-    const bootstrap = await createEdgeClient({ url, token: edgeToken }).bootstrap();
-    const result = { employerId, isNewAccount: created, enrolment, edgeToken, keys, bootstrap };
+    const result = await untilAborted(signal, () => runPass(plan, session, name, mint));
     store(result);
     return result;
   } catch (error) {
-    // Best effort: the error that is reported is the first one.
-    await Promise.allSettled(undo.map((revoke) => revoke()));
-    throw error;
+    const reason = signal.aborted ? createInterrupted() : error;
+    if (hasMinted) {
+      const left = await revokePass(session, name, retryMs);
+      throw left.length === 0 ? reason : createNotRevoked(reason, left);
+    }
+    throw reason;
   } finally {
     await session.signOut().catch(() => undefined);
   }
+}
+
+async function runPass(
+  plan: OnboardPlan,
+  session: SessionClient,
+  name: string,
+  mint: <T>(call: () => Promise<T>) => Promise<T>,
+): Promise<Onboarded> {
+  const { employerId, created } = await session.register();
+  const enrolment = await enrol(plan, session);
+  const { token: edgeToken } = await mint(() => session.mintEdgeToken(name));
+  const keys = new Map<Capability, Secret>();
+  for (const capability of plan.capabilities) {
+    keys.set(capability, (await mint(() => session.mintKey(capability, name))).apiKey);
+  }
+  const url = `${plan.platformUrl}/agent-edge`;
+  const bootstrap = await createEdgeClient({ url, token: edgeToken }).bootstrap();
+  return { employerId, isNewAccount: created, enrolment, edgeToken, keys, bootstrap };
+}
+
+async function enrol(
+  { holder, isEnrolment }: OnboardPlan,
+  session: SessionClient,
+): Promise<Onboarding | undefined> {
+  if (holder === undefined || !isEnrolment) {
+    return undefined;
+  }
+  const { walletPub, encryptionPublicKey } = holder;
+  const enrolment = await session.onboard(walletPub, encryptionPublicKey);
+  if (enrolment.walletPub !== walletPub || enrolment.encryptionPublicKey !== encryptionPublicKey) {
+    // Payers would be shown another W or P. Their agents refuse it, and the holder would never be paid.
+    throw new PoolError(
+      'platform_invalid_response',
+      'the platform enrolled another W or P than this holder’s; ask its operator, and do not use this enrolment',
+    );
+  }
+  return enrolment;
+}
+
+/** Ends the wait, not the call: the platform may still carry it out. */
+async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(createInterrupted());
+  signal.addEventListener('abort', abort, { once: true });
+  const running = work();
+  running.catch(() => undefined);
+  try {
+    return await Promise.race([running, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function createInterrupted(): PoolError {
+  return new PoolError(
+    'interrupted',
+    'a signal ended the command: no file was written, and every credential that it made is revoked',
+  );
+}
+
+function createNotRevoked(reason: unknown, left: readonly string[]): PoolError {
+  const why = isPoolError(reason) ? `${reason.code}: ${reason.message}` : 'an unexpected error';
+  return new PoolError(
+    'credentials_not_revoked',
+    `${why}. These credentials of this pass could not be revoked, and nobody has their plaintext: ${left.join(', ')}. Sign in to the platform and revoke them, or ask its operator`,
+    { cause: reason },
+  );
 }
 
 async function signIn(session: SessionClient, plan: OnboardPlan): Promise<void> {
@@ -78,8 +149,10 @@ async function signIn(session: SessionClient, plan: OnboardPlan): Promise<void> 
     ...place,
     ...listed,
     signMessage: (message) => {
-      const { chainId } = parseSignInMessage(message);
-      return login.signer.signIn({ message, expected: { ...place, chainId }, ...listed });
+      // Of the text of an ed25519 wallet, the signer checks the network itself.
+      const chain =
+        login.signer.curve === 'secp256k1' ? { chainId: parseSignInMessage(message).chainId } : {};
+      return login.signer.signIn({ message, expected: { ...place, ...chain }, ...listed });
     },
   });
 }

@@ -10,14 +10,20 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Secret } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
 import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../cli.ts';
 import { parseConfig } from '../config/config.ts';
+import type { HolderConfig } from '../config/holder-config.ts';
 import { parseEnvFile } from '../config/layers.ts';
 import { type FakeAccounts, fakeEmployerId, startFakeAccounts } from '../fixtures/fake-accounts.ts';
+import { bootstrap } from '../fixtures/test-app.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
+import { renderAgentEnv } from './onboard-files.ts';
+import type { OnboardPlan } from './onboard-plan.ts';
+import type { Onboarded } from './onboard-session.ts';
 
 // Keys and addresses of an independent implementation.
 const [first, second] = walletVectors.wallets.slice(-2);
@@ -223,7 +229,13 @@ describe('onboard refuses, before it sends or writes anything,', () => {
       'an ed25519 holder',
       ['--enroll-holder', '--login', 'holder'],
       { DISBURSE_HOLDER_SIGNER: 'local-ed25519', DISBURSE_HOLDER_ED25519_KEY: holderKey },
-      'local-ed25519 cannot sign in',
+      'DISBURSE_CHAIN is required by local-ed25519',
+    ],
+    [
+      'holder keys of an ed25519 holder',
+      ['--login', 'holder', '--capabilities', 'holder.transfer'],
+      { DISBURSE_HOLDER_SIGNER: 'local-ed25519', DISBURSE_HOLDER_ED25519_KEY: holderKey },
+      'no pool exists there',
     ],
     [
       'a viewing key that does not give the configured P',
@@ -239,7 +251,13 @@ describe('onboard refuses, before it sends or writes anything,', () => {
       'a directory that does not exist',
       ['--out', '/nowhere/at/all/agent.env'],
       keys,
-      'cannot be written to',
+      'does not exist or cannot be written to',
+    ],
+    [
+      'a missing directory in one that can be written to',
+      ['--out', join(tmpdir(), 'not-made-by-anybody', 'agent.env')],
+      keys,
+      'does not exist or cannot be written to',
     ],
   ])('%s', async (_title, args, variables, expected) => {
     const { code, printed } = await onboard(['--out', outPath(), ...args], variables);
@@ -275,33 +293,124 @@ describe('onboard refuses, before it sends or writes anything,', () => {
 });
 
 describe('onboard that fails halfway', () => {
+  const twoKeys = ['--login', 'holder', '--capabilities', 'holder.read,holder.send'];
+
   it.each([
-    ['POST /api/employers/keys', 2, ['/api/employers/edge-tokens/1', '/api/employers/keys/2']],
-    [
-      'POST /agent-edge/bootstrap',
-      1,
-      ['/api/employers/edge-tokens/1', '/api/employers/keys/2', '/api/employers/keys/3'],
-    ],
-    ['POST /api/employers/edge-tokens', 1, []],
-    ['POST /api/employers/register', 1, []],
-  ])(
-    'at call %s number %i revokes what it minted, and writes no file',
-    async (call, times, revoked) => {
-      platform.failure = { call, times };
-      const { code, printed } = await onboard([
-        '--login',
-        'holder',
-        '--capabilities',
-        'holder.read,holder.send',
-        '--out',
-        outPath(),
-      ]);
+    ['POST /api/employers/keys', 2],
+    ['POST /agent-edge/bootstrap', 1],
+    ['POST /api/employers/edge-tokens', 1],
+    ['POST /api/employers/register', 1],
+  ])('at call %s number %i revokes what it minted, and writes no file', async (call, times) => {
+    platform.failures = [{ call, times }];
+    const { code, printed } = await onboard([...twoKeys, '--out', outPath()]);
+    expect(code).not.toBe(exitCodes.ok);
+    expect(printed).not.toContain('canary');
+    expect(printed).not.toContain('could not be revoked');
+    expect(existsSync(outPath())).toBe(false);
+    expect(platform.live()).toEqual([]);
+    expect(platform.calls.at(-1)).toBe('POST /api/auth/logout');
+  });
+
+  it.each(['POST /api/employers/keys', 'POST /api/employers/edge-tokens'])(
+    'revokes the credential of %s if the answer to the call is lost',
+    async (call) => {
+      platform.failures = [{ call, times: 1, isDone: true }];
+      const { code, printed } = await onboard([...twoKeys, '--out', outPath()]);
       expect(code).not.toBe(exitCodes.ok);
-      expect(printed).not.toContain('canary');
-      expect(existsSync(outPath())).toBe(false);
-      const deleted = platform.calls.filter((made) => made.startsWith('DELETE '));
-      expect(deleted.sort()).toEqual(revoked.map((path) => `DELETE ${path}`).sort());
-      expect(platform.calls.at(-1)).toBe('POST /api/auth/logout');
+      expect(platform.calls.filter((made) => made.startsWith('DELETE '))).not.toEqual([]);
+      expect(platform.live()).toEqual([]);
+      expect(printed).not.toContain('could not be revoked');
     },
   );
+
+  it('revokes nothing of another pass', async () => {
+    await onboard(['--login', 'holder', '--out', outPath()]);
+    const before = platform.live();
+    expect(before).toHaveLength(1);
+    platform.failures = [{ call: 'POST /agent-edge/bootstrap', times: 2 }];
+    await onboard([...twoKeys, '--out', join(directory, 'second.env')]);
+    expect(platform.live()).toEqual(before);
+  });
+
+  it('names what it could not revoke, and the reason of the failure', async () => {
+    platform.failures = [
+      { call: 'POST /agent-edge/bootstrap', times: 1 },
+      { call: 'DELETE /api/employers/keys/', times: 0 },
+    ];
+    const { code, printed } = await onboard([...twoKeys, '--out', outPath()]);
+    expect(code).not.toBe(exitCodes.ok);
+    expect(printed).toContain('credentials_not_revoked');
+    expect(printed).toContain('API key 2, API key 3');
+    expect(printed).not.toContain('edge token 1');
+    expect(platform.live()).toEqual(['keys/2', 'keys/3']);
+    expect(existsSync(outPath())).toBe(false);
+  });
+
+  it.each([
+    ['walletPub', `0x02${'ab'.repeat(32)}`],
+    ['encryptionPublicKey', `0x${'ab'.repeat(32)}`],
+  ])('refuses an enrolment that names another %s than it sent', async (field, value) => {
+    platform.enrolled = { [field]: value };
+    const { code, printed } = await onboard(['--enroll-holder', ...twoKeys, '--out', outPath()]);
+    expect(code).not.toBe(exitCodes.ok);
+    expect(printed).toContain('enrolled another W or P');
+    expect(platform.live()).toEqual([]);
+    expect(existsSync(outPath())).toBe(false);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('undoes its work at %s', async (signal) => {
+    let hangs = true;
+    platform.onCall = (call) => {
+      if (hangs && call === 'POST /agent-edge/bootstrap') {
+        hangs = false;
+        process.emit(signal, signal);
+      }
+    };
+    const { code, printed } = await onboard([...twoKeys, '--out', outPath()]);
+    expect(code).not.toBe(exitCodes.ok);
+    expect(printed).toContain('interrupted');
+    expect(platform.live()).toEqual([]);
+    expect(existsSync(outPath())).toBe(false);
+  });
+});
+
+describe('a value that would mean something else in the file', () => {
+  const plan = { platformUrl: 'https://pool.example', holder: undefined } as unknown as OnboardPlan;
+  const minted = (apiKey: string, employerId = fakeEmployerId): Onboarded => ({
+    employerId,
+    isNewAccount: true,
+    enrolment: undefined,
+    edgeToken: new Secret('pool_edge_x'),
+    keys: new Map([['holder.read', new Secret(apiKey)]]),
+    bootstrap: { ...bootstrap, employerId },
+  });
+  const config = { chain: 'anvil', holder: { signer: 'local-key' } as HolderConfig };
+
+  it.each(['\nDISBURSE_DEFAULT=1', '"', "'", '`', '#', '\\', ' ', '\u00e9', '\r', '\0'])(
+    'is refused: %j',
+    (odd) => {
+      expect(renderAgentEnv(plan, minted('pool_live_x'), config)).toContain('=pool_live_x\n');
+      for (const result of [minted(`pool_live_x${odd}y`), minted('pool_live_x', `id${odd}`)]) {
+        expect(() => renderAgentEnv(plan, result, config)).toThrow(
+          expect.objectContaining({ code: 'platform_invalid_response' }),
+        );
+        expect(() => renderAgentEnv(plan, result, config)).not.toThrow(/pool_live_x/);
+      }
+    },
+  );
+
+  it('ends the pass, which leaves no credential', async () => {
+    platform.apiKey = 'pool_live_x\nDISBURSE_SEND_MAX_AMOUNT=1';
+    const { code } = await onboard([
+      '--login',
+      'holder',
+      '--capabilities',
+      'holder.read',
+      '--out',
+      outPath(),
+    ]);
+    expect(code).not.toBe(exitCodes.ok);
+    expect(existsSync(outPath())).toBe(false);
+    expect(platform.live()).toEqual([]);
+  });
 });

@@ -5,11 +5,12 @@
  *
  * @module
  */
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isPoolError, PoolError } from '@pool/core';
 import * as v from 'valibot';
+import { makePrivateFile } from '../state/private-database.ts';
 
 export type PayRunName = {
   readonly chain: string;
@@ -122,7 +123,7 @@ export function openPayRunLedger(path: string): PayRunLedger {
 
 function openDatabase(path: string): DatabaseSync {
   if (path !== ':memory:') {
-    closeSync(openSync(path, 'a', 0o600));
+    makePrivateFile(path);
   }
   const database = new DatabaseSync(path, { timeout: 10_000 });
   // A rollback journal instead of WAL: one file to keep, and writes are rare. FULL: it must survive a power cut.

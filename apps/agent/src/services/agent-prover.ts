@@ -11,7 +11,7 @@ import type { AgentLog } from './agent-log.ts';
 import type { Probe } from './readiness.ts';
 
 export function createConfiguredProver(
-  config: Config,
+  config: Pick<Config, 'prover' | 'artifactsDir' | 'accelerator' | 'home'>,
   keys: ProductionKeys | undefined,
   log: AgentLog,
 ): Prover<CircuitName> {

@@ -3,11 +3,18 @@
  *
  * @module
  */
-import { agentRoutes, type Balance } from '@pool/api';
+import { agentRoutes, type Balance, type History } from '@pool/api';
 import type { Secret } from '@pool/core';
 import type { SyncProgress } from '@pool/operations';
 import * as v from 'valibot';
 import { createAgentCaller } from './agent-client.ts';
+
+/** Which entries of a history are asked for. */
+export type HistoryRange = {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly after?: string | undefined;
+};
 
 /** Every call throws PoolError: the agent's own codes, `agent_unreachable`, `agent_invalid_response`. */
 export type HolderClient = {
@@ -15,8 +22,12 @@ export type HolderClient = {
   balance(token: string): Promise<Balance>;
   /** @param fromBlock - undefined: everything */
   rescan(token: string, fromBlock: number | undefined): Promise<Balance>;
+  /** One page. @param range - instants of ISO 8601 in UTC with seconds, and the id of an entry */
+  history(token: string, range: HistoryRange): Promise<History>;
   progress(): Promise<SyncProgress>;
 };
+
+const historySchema = agentRoutes.history.answers[200].schema;
 
 const balanceSchema = agentRoutes.balance.answers[200].schema;
 
@@ -42,6 +53,15 @@ export function createHolderClient(
       const from = fromBlock === undefined ? '' : `&from=${fromBlock}`;
       const path = `/api/balance/rescan?token=${encodeURIComponent(symbol)}${from}`;
       return call(balanceSchema, path, { method: 'POST' }, longTimeoutMs);
+    },
+    history(symbol, range) {
+      const query = new URLSearchParams({ token: symbol });
+      for (const [name, value] of Object.entries(range)) {
+        if (value !== undefined) {
+          query.set(name, value);
+        }
+      }
+      return call(historySchema, `/api/history?${query.toString()}`, {}, longTimeoutMs);
     },
     progress: () => call(progressSchema, '/api/balance/progress'),
   };

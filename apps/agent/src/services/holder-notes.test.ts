@@ -1,11 +1,14 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import {
+  assertField,
   chainFamilies,
   type EvmChainSettings,
   PoolError,
   parseEvmAddress,
+  parseField,
   Secret,
 } from '@pool/core';
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
@@ -13,6 +16,7 @@ import { createLocalKeyHolder } from '@pool/signers';
 import { createFakeHolder, createFakeNotePool, type FakeNotePool } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createHolderNotes } from './holder-notes.ts';
+import { parseNotesFile } from './notes-document.ts';
 import { createDeliveries } from './served-notes.ts';
 
 const anna = createFakeHolder(1);
@@ -60,6 +64,7 @@ function start(pool: FakeNotePool, changes: Changes = {}) {
       address: anna.address,
       viewingKey: new Secret(anna.viewingKey),
       encryptionPublicKey: anna.encryptionPublicKey,
+      earlier: [],
     }),
     findChain: () => ({ key: 'anvil', settings }),
     createDeliveries: () => pool.deliveries,
@@ -102,8 +107,9 @@ describe('the holder’s notes in the agent', () => {
     const first = start(pool, { home });
     await first.notes.readBalance('USDC');
     await first.notes.close();
-    const [name = ''] = readdirSync(home);
+    const [archive, name = ''] = readdirSync(home).sort();
     expect(name).toMatch(/^holder-notes-[0-9a-f]{12}\.sqlite$/);
+    expect(archive).toBe(name.replace('.sqlite', '.archive'));
     writeFileSync(join(home, name), 'x'.repeat(10_000));
     const second = start(pool, { home });
     expect(await second.notes.readBalance('USDC')).toMatchObject({ total: 5n });
@@ -113,6 +119,115 @@ describe('the holder’s notes in the agent', () => {
     expect(await third.notes.readBalance('USDC')).toMatchObject({ total: 5n });
     expect(third.warnings).toEqual([]);
     await third.notes.close();
+  });
+
+  it('loses no note with a damaged cache, although the platform does not serve it any more', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    const home = makeHome();
+    const first = start(pool, { home });
+    await first.notes.readBalance('USDC');
+    await first.notes.close();
+    pool.listing.length = 0;
+    const name = readdirSync(home).find((file) => file.endsWith('.sqlite')) ?? '';
+    writeFileSync(join(home, name), 'x'.repeat(10_000));
+    const second = start(pool, { home });
+    expect(await second.notes.readBalance('USDC')).toMatchObject({ total: 5n });
+    expect(await second.notes.rescan('USDC', undefined)).toMatchObject({ total: 5n });
+    await second.notes.close();
+  });
+
+  it('rescans although the cache was damaged while it was open', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    const home = makeHome();
+    const { notes, warnings } = start(pool, { home });
+    await notes.readBalance('USDC');
+    const name = readdirSync(home).find((file) => file.endsWith('.sqlite')) ?? '';
+    const database = new DatabaseSync(join(home, name));
+    database.exec(
+      "UPDATE note_pages SET body = CAST(substr(body, 1, 20) || x'ff' || substr(body, 22) AS BLOB)",
+    );
+    database.close();
+    expect(await notes.rescan('USDC', 12)).toMatchObject({ total: 5n });
+    expect(warnings).toEqual([{ reason: 'notes in it were changed or removed' }]);
+    await notes.close();
+  });
+
+  it('keeps a cache that is locked, and answers when it is free', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    const home = makeHome();
+    const { notes, warnings } = start(pool, { home });
+    await notes.readBalance('USDC');
+    pool.fund([{ holder: anna, amount: 6n }]);
+    const name = readdirSync(home).find((file) => file.endsWith('.sqlite')) ?? '';
+    const other = new DatabaseSync(join(home, name));
+    other.exec('BEGIN IMMEDIATE');
+    await expect(notes.readBalance('USDC')).rejects.toMatchObject({
+      code: 'note_cache_unavailable',
+      message: expect.stringMatching(/another process uses it/),
+    });
+    other.close();
+    expect(await notes.readBalance('USDC')).toMatchObject({ total: 11n });
+    expect(warnings).toEqual([]);
+    await notes.close();
+  });
+
+  it('exports its notes without chain and platform, and another directory imports them', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n, memo: 'May' }]);
+    pool.fund([{ holder: anna, amount: 6n }]);
+    const one = start(pool, { home: makeHome() }).notes;
+    await one.readBalance('USDC');
+    const { fetchFinalBlock } = pool.history;
+    const refuse = () => Promise.reject(new Error('asked'));
+    pool.history.fetchFinalBlock = refuse;
+    const document = await one.exportNotes();
+    await one.close();
+    pool.history.fetchFinalBlock = fetchFinalBlock;
+    expect(document).toMatchObject({
+      format: 'pool-notes',
+      version: 1,
+      chainId: 31337,
+      pool: settings.pool,
+      walletPub: anna.walletPub,
+      encryptionPublicKey: anna.encryptionPublicKey,
+      notes: pool.listing.map(({ batchIndex, slot, commitment, sealed }) => ({
+        ...{ token: 'USDC', leafIndex: batchIndex, slot, commitment, sealed },
+        txHash: pool.leaves[batchIndex]?.txHash,
+      })),
+    });
+    pool.listing.length = 0;
+    const two = start(pool, {
+      home: makeHome(),
+      createDeliveries: () => ({ fetchPage: refuse }),
+    }).notes;
+    const files = parseNotesFile(JSON.stringify(document), document);
+    expect(await two.importNotes(files.map(({ offered }) => offered!))).toEqual([
+      'accepted',
+      'accepted',
+    ]);
+    expect((await two.exportNotes()).notes).toEqual(document.notes);
+    await two.close();
+  });
+
+  it('finds at the next balance what another process imported', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    const notes = pool.listing.splice(0);
+    const home = makeHome();
+    const agent = start(pool, { home }).notes;
+    expect(await agent.readBalance('USDC')).toMatchObject({ total: 0n });
+    const command = start(pool, { home }).notes;
+    const offered = notes.map(({ commitment, sealed }) => ({
+      commitment: parseField(commitment),
+      sealed,
+    }));
+    expect(await command.importNotes(offered)).toEqual(['accepted']);
+    await command.close();
+    expect(await agent.readBalance('USDC')).toMatchObject({ total: 5n });
+    await agent.close();
   });
 
   it('opens the cache again after another process wrote it', async () => {
@@ -169,6 +284,44 @@ describe('the holder’s notes in the agent', () => {
     pool.mine(1);
     await expect(notes.readBalance('USDC')).rejects.toMatchObject({ code: 'note_history_changed' });
     expect(await notes.rescan('USDC', undefined)).toMatchObject({ total: 5n });
+    await notes.close();
+  });
+
+  it('lists what arrived since the last question, and not what a rescan or a restart finds again', async () => {
+    const pool = createPool();
+    const nonce = assertField(31n);
+    pool.fund([{ holder: anna, amount: 5n, nonce }]);
+    const home = makeHome();
+    const first = start(pool, { home, nowMs: () => 7_000 }).notes;
+    const before = await first.readArrivals('USDC', undefined);
+    expect(before).toMatchObject({ arrivals: [], balance: { total: 5n }, decimals: 6 });
+    pool.fund([{ holder: anna, amount: 6n, memo: 'May' }]);
+    const after = await first.readArrivals('USDC', before.cursor);
+    expect(after).toMatchObject({
+      arrivals: [{ note: { amount: 6n, memo: 'May' }, seenAtMs: 7_000 }],
+      balance: { total: 11n },
+    });
+    await first.rescan('USDC', undefined);
+    pool.spend([pool.nullifierOf({ holder: anna, nonce })], [{ holder: anna, amount: 4n }]);
+    expect(await first.readArrivals('USDC', after.cursor)).toMatchObject({
+      arrivals: [],
+      balance: { total: 10n },
+    });
+    await first.close();
+    pool.fund([{ holder: anna, amount: 8n }]);
+    const second = start(pool, { home }).notes;
+    expect(await second.readArrivals('USDC', after.cursor)).toMatchObject({
+      arrivals: [{ note: { amount: 8n } }],
+      balance: { total: 18n },
+    });
+    await second.close();
+  });
+
+  it('lists nothing of the first reading', async () => {
+    const pool = createPool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    const { notes } = start(pool);
+    expect(await notes.readArrivals('USDC', 'aa.3')).toMatchObject({ arrivals: [] });
     await notes.close();
   });
 

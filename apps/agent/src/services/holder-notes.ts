@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import {
+  type AssetId,
   computeAssetId,
   type EvmChainSettings,
   errorCodeOf,
@@ -18,24 +19,33 @@ import {
 } from '@pool/core';
 import { computeWalletId, createNoteScanner, type NoteScanner } from '@pool/notes';
 import {
+  archiveNotes,
   createEvmHistory,
   createHolderSync,
   type DeliveryPort,
   type EvmHistory,
   type HolderBalance,
   type HolderSync,
+  type ImportOutcome,
+  type Movement,
+  type NoteArchive,
   type NotePaths,
   type NoteStore,
+  type OfferedNote,
   type OwnNote,
   rewindStore,
   type SyncAsset,
   type SyncIdentity,
   type SyncProgress,
 } from '@pool/operations';
+import { openNoteArchive } from '../state/note-archive.ts';
+import { serializeIdentity } from '../state/note-cache-file.ts';
 import { deriveNoteCacheKey } from '../state/note-cache-mac.ts';
-import { openNoteStore, serializeIdentity } from '../state/note-store.ts';
+import { openNoteStore } from '../state/note-store.ts';
 import type { AgentLog } from './agent-log.ts';
+import { type Arrivals, createArrivalLog } from './arrivals.ts';
 import type { Holder } from './holder.ts';
+import { createNotesDocument, type NotesDocument } from './notes-document.ts';
 
 /** A chain with a pool, by the agent's own settings. */
 export type HolderChain = { readonly key: string; readonly settings: EvmChainSettings };
@@ -52,9 +62,22 @@ export type HolderNotesDeps = {
   readonly createDeliveries: (chain: string) => DeliveryPort;
   readonly createHistory?: (settings: EvmChainSettings) => EvmHistory;
   readonly createScanner?: () => Promise<NoteScanner>;
+  readonly nowMs?: () => number;
 };
 
 export type BalanceReport = HolderBalance & { readonly symbol: string; readonly chain: string };
+
+export type TokenMovements = {
+  readonly chain: HolderChain;
+  /** In the order of the chain. Confidential. */
+  readonly movements: readonly Movement[];
+};
+
+export type ArrivalsReport = Arrivals & {
+  readonly balance: BalanceReport;
+  /** Of the token. */
+  readonly decimals: number;
+};
 
 export type HolderNotes = {
   /** The holder, opened once. @throws PoolError `holder_unavailable` */
@@ -71,34 +94,55 @@ export type HolderNotes = {
   /** Reads chain and platform again. @param fromBlock - undefined: everything */
   rescan(symbol: string, fromBlock: number | undefined): Promise<BalanceReport>;
   /** Unspent notes of one token, as of the newest final block. @throws like {@link HolderNotes.readBalance} */
-  listSpendable(symbol: string): Promise<readonly OwnNote[]>;
+  listSpendable(symbol: string, chain?: HolderChain): Promise<readonly OwnNote[]>;
+  /** What happened to the notes of one token up to the newest final block. @throws like {@link HolderNotes.readBalance} */
+  readMovements(symbol: string): Promise<TokenMovements>;
   /**
    * Paths of unspent notes to the newest final root.
    * @param commitments - of notes that were listed, as 32-byte hex
    * @throws PoolError `notes_unavailable` if a note was spent meanwhile; like {@link HolderNotes.readBalance}
    */
-  computePaths(symbol: string, commitments: readonly Hex32[]): Promise<NotePaths>;
+  computePaths(
+    symbol: string,
+    commitments: readonly Hex32[],
+    chain?: HolderChain,
+  ): Promise<NotePaths>;
+  /**
+   * What arrived since an earlier call, and the balance with it. @param after - `cursor` of that call; undefined: nothing is listed
+   * @throws like {@link HolderNotes.readBalance}
+   */
+  readArrivals(symbol: string, after: string | undefined): Promise<ArrivalsReport>;
+  /** Every note of the archive, of all tokens, spent ones too. Reads no network. @throws PoolError `holder_unavailable` */
+  exportNotes(): Promise<NotesDocument>;
+  /**
+   * Takes notes from a file. Each is compared with the chain; the platform is not asked.
+   * @returns an outcome for each, in their order
+   */
+  importNotes(offered: readonly OfferedNote[]): Promise<readonly ImportOutcome[]>;
   /** Of the sync that runs, or of the last one. */
   progress(): SyncProgress;
   close(): Promise<void>;
 };
 
 /** What the routes of the balance need. */
-export type HolderReads = Pick<HolderNotes, 'address' | 'readBalance' | 'rescan' | 'progress'>;
+export type HolderReads = Pick<
+  HolderNotes,
+  'address' | 'readBalance' | 'readArrivals' | 'rescan' | 'progress'
+>;
 
 type Session = {
   readonly chain: HolderChain;
   readonly history: EvmHistory;
   readonly store: NoteStore;
+  readonly archive: NoteArchive;
+  readonly identity: SyncIdentity;
   readonly sync: HolderSync;
 };
 
-/** After one of these the cache is opened, and so checked, again. */
-const reopening: readonly (string | undefined)[] = [
-  'note_cache_damaged',
-  'note_cache_changed',
-  'note_history_incomplete',
-];
+/** After one of these the cache is opened, and so checked, again: what was asked for is repeated once. */
+const repeated: readonly (string | undefined)[] = ['note_cache_damaged', 'note_cache_changed'];
+/** After one of these the cache is opened again at the next call. */
+const reopening = [...repeated, 'note_history_incomplete'];
 
 const idle: SyncProgress = { isRunning: false, blocks: { read: 0, total: 0 }, notes: 0 };
 
@@ -107,8 +151,10 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   let holder: Promise<Holder> | undefined;
   let scanner: Promise<NoteScanner> | undefined;
   let session: Session | undefined;
+  let memoryArchive: NoteArchive | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   let isClosed = false;
+  const arrivals = createArrivalLog(deps.nowMs ?? Date.now);
 
   function findHolder(): Promise<Holder> {
     holder ??= deps.openHolder().catch((cause: unknown) => {
@@ -134,12 +180,19 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
     const deliveries = deps.createDeliveries(chain.key);
     const { chainId, pool, deployedAtBlock } = settings;
     const identity = { chainId, pool, deployedAtBlock, walletPub, encryptionPublicKey };
+    const path = deps.home === undefined ? undefined : notePath(deps.home, identity);
+    const archive =
+      memoryArchive ?? openNoteArchive(path === undefined ? ':memory:' : `${path}.archive`);
+    if (path === undefined) {
+      // The only copy while this process runs.
+      memoryArchive = archive;
+    }
     const store = openNoteStore({
-      path: deps.home === undefined ? ':memory:' : noteStorePath(deps.home, identity),
+      path: path === undefined ? ':memory:' : `${path}.sqlite`,
       key: deriveNoteCacheKey(viewingKey.reveal()),
       identity,
       onDiscard: (reason) => {
-        deps.log.warn({ reason }, 'the note cache is made again from chain and platform');
+        deps.log.warn({ reason }, 'the note cache is made again from chain, archive and platform');
       },
     });
     const history = createHistory(settings);
@@ -148,11 +201,13 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
       deliveries,
       kernels,
       store,
+      archive,
       deployedAtBlock,
       viewingKey: viewingKey.reveal(),
       walletId: computeWalletId(walletPub),
     });
-    session = { chain, history, store, sync };
+    arrivals.begin(store);
+    session = { chain, history, store, archive, identity, sync };
     return session;
   }
 
@@ -163,26 +218,28 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   }
 
   async function update(asset: SyncAsset, chain: HolderChain): Promise<Session> {
-    const opened = await openSession(chain);
-    try {
-      await opened.sync.sync(asset);
+    return await withSession(chain, async (opened) => {
+      arrivals.note(await opened.sync.sync(asset));
       return opened;
-    } catch (error) {
-      if (reopening.includes(errorCodeOf(error))) {
-        closeSession();
-      }
-      throw error;
-    }
+    });
   }
 
-  /** A cache that was damaged or changed while it was open is opened again, once. */
-  async function updateTwice(asset: SyncAsset, chain: HolderChain): Promise<Session> {
+  /** A cache that was damaged or changed while it was open is opened again, and the work is done once more. */
+  async function withSession<T>(
+    chain: HolderChain,
+    work: (opened: Session) => Promise<T>,
+    mayRepeat = true,
+  ): Promise<T> {
+    const opened = await openSession(chain);
     try {
-      return await update(asset, chain);
+      return await work(opened);
     } catch (error) {
       const code = errorCodeOf(error);
-      if (code === 'note_cache_damaged' || code === 'note_cache_changed') {
-        return await update(asset, chain);
+      if (reopening.includes(code)) {
+        closeSession();
+      }
+      if (mayRepeat && repeated.includes(code)) {
+        return await withSession(chain, work, false);
       }
       throw error;
     }
@@ -200,8 +257,10 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
     return done;
   }
 
-  function findAsset(symbol: string): { readonly chain: HolderChain; readonly asset: SyncAsset } {
-    const chain = deps.findChain();
+  function findAsset(
+    symbol: string,
+    chain: HolderChain = deps.findChain(),
+  ): { readonly chain: HolderChain; readonly asset: SyncAsset; readonly decimals: number } {
     const { tokens, chainId, pool } = chain.settings;
     const token = Object.hasOwn(tokens, symbol) ? tokens[symbol] : undefined;
     if (token === undefined) {
@@ -210,12 +269,16 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
         `token must be a symbol configured for chain ${chain.key}: ${Object.keys(tokens).sort().join(', ')}`,
       );
     }
-    return { chain, asset: { symbol, assetId: computeAssetId(chainId, pool, token.address) } };
+    return {
+      chain,
+      asset: { symbol, assetId: computeAssetId(chainId, pool, token.address) },
+      decimals: token.decimals,
+    };
   }
 
   async function report(symbol: string): Promise<BalanceReport> {
     const { chain, asset } = findAsset(symbol);
-    const { sync } = await updateTwice(asset, chain);
+    const { sync } = await update(asset, chain);
     return { ...sync.computeBalance(asset.assetId), symbol, chain: chain.key };
   }
 
@@ -241,21 +304,46 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
     rescan: (symbol, fromBlock) =>
       enqueue(async () => {
         const { chain } = findAsset(symbol);
-        const { store, history } = await openSession(chain);
-        await rewindStore(store, history, fromBlock);
+        await withSession(chain, (opened) => rewindStore(opened, fromBlock));
         closeSession();
         return await report(symbol);
       }),
-    listSpendable: (symbol) =>
+    readArrivals: (symbol, after) =>
       enqueue(async () => {
-        const { chain, asset } = findAsset(symbol);
-        const { sync } = await updateTwice(asset, chain);
+        const { asset, decimals } = findAsset(symbol);
+        const balance = await report(symbol);
+        return { ...arrivals.since(after, asset.assetId), balance, decimals };
+      }),
+    exportNotes: () =>
+      enqueue(async () => {
+        const chain = deps.findChain();
+        return await withSession(chain, async ({ store, archive, identity }) => {
+          archiveNotes(store, archive);
+          return createNotesDocument({ store, archive, identity, symbols: symbolsOf(chain) });
+        });
+      }),
+    importNotes: (offered) =>
+      enqueue(async () => {
+        const chain = deps.findChain();
+        const assets = [...symbolsOf(chain).keys()];
+        return await withSession(chain, ({ sync }) => sync.importNotes(offered, assets));
+      }),
+    listSpendable: (symbol, at) =>
+      enqueue(async () => {
+        const { chain, asset } = findAsset(symbol, at);
+        const { sync } = await update(asset, chain);
         return sync.listSpendable(asset.assetId);
       }),
-    computePaths: (symbol, commitments) =>
+    readMovements: (symbol) =>
       enqueue(async () => {
         const { chain, asset } = findAsset(symbol);
-        const { sync } = await updateTwice(asset, chain);
+        const { sync } = await update(asset, chain);
+        return { chain, movements: sync.listMovements(asset.assetId) };
+      }),
+    computePaths: (symbol, commitments, at) =>
+      enqueue(async () => {
+        const { chain, asset } = findAsset(symbol, at);
+        const { sync } = await update(asset, chain);
         const owned = new Map(
           sync.listSpendable(asset.assetId).map((note) => [fieldToHex(note.commitment), note]),
         );
@@ -290,8 +378,22 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   };
 }
 
-/** One file per chain, pool and key pair: a change of the configuration does not discard what another one needs. */
-function noteStorePath(home: string, identity: SyncIdentity): string {
+/** The configured tokens by asset id. */
+function symbolsOf({ settings }: HolderChain): ReadonlyMap<AssetId, string> {
+  const { chainId, pool, tokens } = settings;
+  return new Map(
+    Object.entries(tokens).map(([symbol, { address }]) => [
+      computeAssetId(chainId, pool, address),
+      symbol,
+    ]),
+  );
+}
+
+/**
+ * The files of one chain, pool and key pair: a change of the configuration does not discard what another one needs.
+ * @returns a path without its ending: `.sqlite` is the cache, `.archive` the archive
+ */
+function notePath(home: string, identity: SyncIdentity): string {
   const name = createHash('sha256').update(serializeIdentity(identity)).digest('hex').slice(0, 12);
-  return join(home, `holder-notes-${name}.sqlite`);
+  return join(home, `holder-notes-${name}`);
 }

@@ -8,9 +8,14 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
+  type AssetId,
+  type Consolidation,
   computeAssetId,
+  type EncryptionPublicKey,
   type EvmAddress,
+  type Field,
   fieldToHex,
+  type Hex32,
   isPoolError,
   PoolError,
   parseEvmAddress,
@@ -18,9 +23,13 @@ import {
   type Secret,
   type SpendOperationName,
   type SpendReceipt,
+  zeroField,
 } from '@pool/core';
-import { createMemoryStore } from '@pool/idempotency';
+import type { JobStore } from '@pool/idempotency';
 import {
+  type ArchivedSpend,
+  type Consolidator,
+  createConsolidator,
   createEvmSpendChain,
   createSpender,
   createSpendJournal,
@@ -30,24 +39,32 @@ import {
   eraseExpiredSpends,
   followSpends,
   type HolderNote,
+  type KeptOpenings,
   type KeyLock,
+  type OwnNote,
   type SpendCall,
   type SpendContext,
   type SpendDeps,
   type SpendEvent,
   type Spender,
+  type SpendFaultPoint,
   type SpendPlatformPort,
   type SpendProverPort,
+  type SweepStep,
+  sweepOnce,
 } from '@pool/operations';
 import type { EdgeClient } from '@pool/platform-client';
 import type { HolderConfig } from '../config/holder-config.ts';
-import { variables } from '../config/variables.ts';
+import { assertSpendsKnown } from '../state/restored-state.ts';
 import { openSpendArchive } from '../state/spend-archive.ts';
 import type { AgentLog } from './agent-log.ts';
 import { systemClock } from './agent-parts.ts';
 import type { GateSource } from './gate-source.ts';
-import type { Holder } from './holder.ts';
+import { assertSigns, type Holder } from './holder.ts';
 import type { HolderChain, HolderNotes } from './holder-notes.ts';
+import { warnOfShortGrace } from './registry-grace.ts';
+import { createRoleTokenMissing, requireRoleToken } from './role-tokens.ts';
+import { createSpendProgress, type SpendProgress } from './spend-progress.ts';
 
 /** Pause between two looks at spends that nobody waits for, in milliseconds. */
 const followPauseMs = 15_000;
@@ -56,10 +73,32 @@ const followPauseMs = 15_000;
 const erasePauseMs = 3_600_000;
 
 export type HolderSpends = {
+  /** Performs one step of a consolidation. @throws PoolError; see `Consolidator` of @pool/operations */
+  consolidate(body: unknown): Promise<Consolidation>;
   /** @throws PoolError; see `Spender.spend` of @pool/operations */
   spend(call: SpendCall): Promise<SpendReceipt>;
+  /** For a terminal that waits for a spend. */
+  progress(operation: SpendOperationName, key: string): SpendProgress;
+  /** A spend of this agent's archive. */
+  find(outRoot: Hex32): Promise<ArchivedSpend | undefined>;
+  /**
+   * One step of bringing notes of earlier P under the present one.
+   * @param symbol - token
+   * @param encryptionPublicKey - P that the caller expects the agent to have
+   * @throws PoolError 409 `viewing_key_mismatch`; see `sweepOnce` of @pool/operations
+   */
+  sweep(symbol: string, encryptionPublicKey: string): Promise<SweepStep>;
   /** Ends waits. A spend that may have left is watched again at the next start. */
   close(): Promise<void>;
+};
+
+/** The holder's notes, of all its P. */
+export type SpendableNotes = Pick<HolderNotes, 'computePaths'> & {
+  /** P is absent: the present one. */
+  listSpendable(
+    symbol: string,
+    chain?: HolderChain,
+  ): Promise<readonly (OwnNote & { readonly encryptionPublicKey?: EncryptionPublicKey })[]>;
 };
 
 export type HolderSpendsDeps = {
@@ -68,13 +107,17 @@ export type HolderSpendsDeps = {
   readonly log: AgentLog;
   readonly holder: HolderConfig;
   readonly retentionDays: number;
+  /** Stores the openings of a spend before its payees and seed are erased. */
+  readonly keepOpenings: (openings: KeptOpenings) => void;
+  /** Keys of spends, and nothing else. Closed with the spends. */
+  readonly journal: JobStore;
   /** @throws PoolError if the configuration has no usable holder */
   readonly openHolder: () => Promise<Holder>;
   /** The chain of holder operations. @throws PoolError `invalid-chain`, 503 before bootstrap */
   readonly findChain: () => HolderChain;
-  /** A chain of chains.json by its key. */
-  readonly findChainByKey: (key: string) => HolderChain | undefined;
-  readonly notes: Pick<HolderNotes, 'listSpendable' | 'computePaths'>;
+  /** The chains of chains.json that have a pool, by key. */
+  readonly chains: ReadonlyMap<string, HolderChain>;
+  readonly notes: SpendableNotes;
   readonly lookup: SpendDeps['lookup'];
   readonly evidence: EvidenceVerifier;
   readonly gates: Pick<GateSource, 'isConfigured' | 'port'>;
@@ -82,6 +125,8 @@ export type HolderSpendsDeps = {
   readonly locks: KeyLock;
   /** A client of `/agent-edge` with the API key of a role. */
   readonly createEdge: (token: Secret) => Pick<EdgeClient, 'postSpend' | 'getSpend'>;
+  /** Called at each point of a spend. Tests end the process there. */
+  readonly onFaultPoint: (point: SpendFaultPoint) => Promise<void>;
   readonly createChain?: (settings: HolderChain['settings']) => EvmSpendChain;
 };
 
@@ -91,26 +136,36 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
   const { signal } = stopping;
   const archive = openSpendArchive(
     deps.home === undefined ? ':memory:' : join(deps.home, 'spends.sqlite'),
+    (outRoot) => {
+      log.error(
+        { outRoot },
+        'a spend in the archive cannot be read: nobody follows it, and its notes stay locked; restore spends.sqlite from a backup',
+      );
+    },
   );
   const chains = new Map<string, { readonly of: HolderChain; readonly chain: EvmSpendChain }>();
-  let spender: Promise<Spender> | undefined;
+  const progress = createSpendProgress(systemClock.nowMs);
+  let opened: Promise<Opened> | undefined;
 
-  function toContext(chain: HolderChain): SpendContext {
+  function openChain(chain: HolderChain): EvmSpendChain {
     const known = chains.get(chain.key);
     if (known !== undefined && known.of.settings === chain.settings) {
-      return { ...chain, chain: known.chain };
+      return known.chain;
     }
     const opened = createChain(chain.settings);
     chains.set(chain.key, { of: chain, chain: opened });
-    return { ...chain, chain: opened };
+    return opened;
   }
+
+  const toContext = (chain: HolderChain): SpendContext => ({ ...chain, chain: openChain(chain) });
 
   /** Everything except the holder's own keys. */
   const base = {
     clock: systemClock,
-    route: () => toContext(deps.findChain()),
+    route: (key?: string) =>
+      toContext(key === undefined ? deps.findChain() : requireChain(key, deps)),
     findChain: (key: string) => {
-      const chain = deps.findChainByKey(key);
+      const chain = deps.chains.get(key);
       return chain === undefined ? undefined : toContext(chain);
     },
     platform: {
@@ -122,10 +177,16 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
     patienceMs: 60_000,
     signal,
     onEvent: (event: SpendEvent) => logSpendEvent(log, event),
-    onFaultPoint: async () => undefined,
+    onFaultPoint: deps.onFaultPoint,
   };
 
-  async function openSpender(): Promise<Spender> {
+  type Opened = {
+    readonly spender: Spender;
+    readonly consolidator: Consolidator;
+    readonly deps: SpendDeps;
+  };
+
+  async function openSpender(): Promise<Opened> {
     const holder = await deps.openHolder();
     if (holder.family.name !== 'evm') {
       throw new PoolError(
@@ -133,14 +194,17 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
         'this repository has no pool on the chain of this holder, so it cannot spend',
       );
     }
-    const { encryptionPublicKey, viewingKey } = holder;
-    return createSpender({
+    const { encryptionPublicKey } = holder;
+    const keys = new Map(
+      [holder, ...holder.earlier].map((one) => [one.encryptionPublicKey, one.viewingKey]),
+    );
+    const spendDeps: SpendDeps = {
       ...base,
       holder: {
         walletPub: parseWalletPub(holder.walletPub),
         address: parseEvmAddress(holder.address),
         changeKey: encryptionPublicKey,
-        viewingKeyOf: (key) => (key === encryptionPublicKey ? viewingKey : undefined),
+        viewingKeyOf: (key) => keys.get(key),
       },
       signer: holder.signer,
       lookup: deps.lookup,
@@ -156,20 +220,54 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
       ceilings: { transfer: config.transferMaxAmount, send: config.sendMaxAmount },
       notes: createNotesPort(deps, encryptionPublicKey),
       prover: deps.prover,
-      journal: createSpendJournal(createMemoryStore(), holder.address, systemClock.nowMs),
+      journal: createSpendJournal(deps.journal, holder.address, systemClock.nowMs),
       acquireAccelerator: (waiting) => deps.locks.acquire('accelerator', waiting),
       randomBytes: (length) => randomBytes(length),
       deadlineSeconds: defaultSpendDeadlineSeconds,
+    };
+    return {
+      spender: createSpender(spendDeps),
+      consolidator: createConsolidator(spendDeps),
+      deps: spendDeps,
+    };
+  }
+
+  function findOpened(): Promise<Opened> {
+    opened ??= openSpender().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
     });
+    return opened;
+  }
+
+  function assertMaySpend(operation: SpendOperationName): void {
+    requireRoleToken(operation, config);
+    if (deps.home !== undefined) {
+      assertSpendsKnown(deps.home, systemClock.nowMs());
+    }
   }
 
   const following = followSpends(base, followPauseMs);
   const erasing = eraseRepeatedly();
+  const checkingGrace = config.transferToken === undefined ? undefined : checkGrace();
+
+  function checkGrace(): Promise<void> {
+    const readers = [...deps.chains.values()].map((chain) => ({
+      key: chain.key,
+      fetchGraceSeconds: () => openChain(chain).fetchGraceSeconds(),
+    }));
+    return warnOfShortGrace(readers, { log, clock: systemClock, signal });
+  }
 
   async function eraseRepeatedly(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await eraseExpiredSpends(archive, deps.retentionDays, systemClock.nowMs());
+        await eraseExpiredSpends(
+          archive,
+          deps.retentionDays,
+          systemClock.nowMs(),
+          deps.keepOpenings,
+        );
       } catch (error) {
         log.warn({ code: isPoolError(error) ? error.code : 'unknown' }, 'spends were not erased');
       }
@@ -179,42 +277,70 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
 
   return {
     async spend(call) {
-      requireRoleToken(call.operation, config);
-      spender ??= openSpender().catch((error: unknown) => {
-        spender = undefined;
-        throw error;
-      });
-      return (await spender).spend(call);
+      assertSigns(config, 'spend');
+      if (call.isAttached === true || isDryRun(call.body)) {
+        requireRoleToken(call.operation, config);
+      } else {
+        assertMaySpend(call.operation);
+      }
+      const found = findOpened();
+      const { note, end } = progress.begin(call.operation, call.key);
+      try {
+        const { spender } = await found;
+        return await spender.spend({ ...call, onEvent: note });
+      } finally {
+        end();
+      }
     },
+    async consolidate(body) {
+      if (isDryRun(body)) {
+        requireRoleToken('transfer', config);
+      } else {
+        assertMaySpend('transfer');
+      }
+      return await (await findOpened()).consolidator.consolidate(body);
+    },
+    async sweep(symbol, encryptionPublicKey) {
+      assertMaySpend('transfer');
+      const { deps: spendDeps } = await findOpened();
+      if (spendDeps.holder.changeKey !== encryptionPublicKey) {
+        throw new PoolError(
+          'viewing_key_mismatch',
+          `the agent that runs has the encryption key ${spendDeps.holder.changeKey}, and not ${encryptionPublicKey}: restart it, so that it reads its configuration again`,
+        );
+      }
+      return await sweepOnce(symbol, spendDeps);
+    },
+    progress: progress.of,
+    find: (outRoot) => archive.get(outRoot),
     async close() {
       stopping.abort();
-      await Promise.all([following, erasing]);
+      await Promise.all([following, erasing, checkingGrace]);
       for (const { chain } of chains.values()) {
         chain.close();
       }
       archive.close();
+      await deps.journal.close();
     },
   };
 }
 
-const roleTokens = {
-  transfer: variables.transferToken.name,
-  send: variables.sendToken.name,
-} as const satisfies Record<SpendOperationName, string>;
-
-/** @throws PoolError `role_token_missing` */
-function requireRoleToken(operation: SpendOperationName, config: HolderConfig): void {
-  const token = operation === 'transfer' ? config.transferToken : config.sendToken;
-  if (token === undefined) {
-    throw createRoleTokenMissing(operation);
+/** @throws PoolError `invalid-chain` */
+function requireChain(key: string, { chains }: HolderSpendsDeps): HolderChain {
+  const chain = chains.get(key);
+  if (chain === undefined) {
+    const known = [...chains.keys()].sort().join(', ');
+    throw new PoolError(
+      'invalid-chain',
+      `the chain is not in chains.json, or has no pool; configured chains: ${known}`,
+    );
   }
+  return chain;
 }
 
-function createRoleTokenMissing(operation: SpendOperationName): PoolError {
-  return new PoolError(
-    'role_token_missing',
-    `${roleTokens[operation]} is required for ${operation}: mint an API key with the capability holder.${operation}, set the variable and restart the agent`,
-  );
+/** A dry run has no effect. */
+function isDryRun(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'dryRun' in body && body.dryRun === true;
 }
 
 /** The spend routes of the platform, called with the agent's own key of the role. */
@@ -237,32 +363,48 @@ function createRolePlatform(
 }
 
 function createNotesPort(
-  { notes, findChain }: HolderSpendsDeps,
+  { notes, chains }: HolderSpendsDeps,
   encryptionPublicKey: HolderNote['encryptionPublicKey'],
 ): SpendDeps['notes'] {
-  let asked = '';
+  type Place = { readonly chain: HolderChain; readonly symbol: string };
+  // Of the notes that were listed: spends of several tokens run at once.
+  const places = new Map<Field, Place>();
+
+  function findPlace(assetId: AssetId): Place {
+    for (const chain of chains.values()) {
+      const { chainId, pool, tokens } = chain.settings;
+      for (const [symbol, { address }] of Object.entries(tokens)) {
+        if (computeAssetId(chainId, pool, address) === assetId) {
+          return { chain, symbol };
+        }
+      }
+    }
+    throw new PoolError('unknown_token', 'the token of the spend is not in chains.json any more');
+  }
+
   return {
     async listSpendable(assetId) {
-      const { chainId, pool, tokens } = findChain().settings;
-      const [symbol = ''] =
-        Object.entries(tokens).find(
-          ([, { address }]) => computeAssetId(chainId, pool, address) === assetId,
-        ) ?? [];
-      asked = symbol;
-      const owned = await notes.listSpendable(symbol);
-      return owned.map(({ commitment, amount, nonce, nullifier }) => ({
+      const place = findPlace(assetId);
+      const owned = await notes.listSpendable(place.symbol, place.chain);
+      for (const { commitment } of owned) {
+        places.set(commitment, place);
+      }
+      return owned.map(({ commitment, amount, nonce, nullifier, ...note }) => ({
         commitment,
         amount,
         nonce,
         nullifier,
-        encryptionPublicKey,
+        encryptionPublicKey: note.encryptionPublicKey ?? encryptionPublicKey,
       }));
     },
-    computePaths: (chosen) =>
-      notes.computePaths(
-        asked,
-        chosen.map(({ commitment }) => fieldToHex(commitment)),
-      ),
+    async computePaths(chosen) {
+      const place = places.get(chosen[0]?.commitment ?? zeroField);
+      if (place === undefined) {
+        throw new PoolError('notes_unavailable', 'the notes of the spend were not listed before');
+      }
+      const commitments = chosen.map(({ commitment }) => fieldToHex(commitment));
+      return await notes.computePaths(place.symbol, commitments, place.chain);
+    },
   };
 }
 

@@ -19,6 +19,7 @@ import {
   computeHolderEncryptionKey,
   createLocalEd25519Holder,
   createLocalKeyHolder,
+  createReadOnlyHolder,
   deriveHolderViewingKey,
   type HolderSigner,
 } from '@pool/signers';
@@ -27,17 +28,23 @@ import type { HolderConfig } from '../config/holder-config.ts';
 import { variables } from '../config/variables.ts';
 import { readChainsFile } from './chains.ts';
 
-export type Holder = {
+/** A viewing key with its P. */
+export type HolderKey = {
+  /** v, secret: reads the notes of this P. */
+  readonly viewingKey: Secret<bigint>;
+  /** P on the curve of W. */
+  readonly encryptionPublicKey: EncryptionPublicKey;
+};
+
+export type Holder = HolderKey & {
   readonly signer: HolderSigner;
   readonly family: ChainFamily;
   /** W, hex. */
   readonly walletPub: Hex;
   /** address(W) as the chain family writes it. */
   readonly address: string;
-  /** v, secret: reads the holder's balance and history. */
-  readonly viewingKey: Secret<bigint>;
-  /** P on the curve of W. */
-  readonly encryptionPublicKey: EncryptionPublicKey;
+  /** Of earlier P. Notes of these are still shown and spent; change goes to the present P. */
+  readonly earlier: readonly HolderKey[];
 };
 
 /**
@@ -52,11 +59,12 @@ export async function openHolder(
 ): Promise<Holder> {
   const { holder, chainsFile } = settings;
   const signer = createHolderSigner(holder);
+  await assertConfiguredWallet(signer, holder);
   const family = findFamily(signer, settings);
+  const derive = (): Promise<Secret<bigint>> =>
+    deriveHolderViewingKey(signer, platformDomain ?? readPlatformDomain(chainsFile));
   const viewingKey =
-    holder.viewingKey === undefined
-      ? await deriveHolderViewingKey(signer, platformDomain ?? readPlatformDomain(chainsFile))
-      : new Secret(parseViewingKey(holder.viewingKey.reveal()));
+    holder.viewingKey === undefined ? await derive() : parseSecretKey(holder.viewingKey);
   const encryptionPublicKey = computeHolderEncryptionKey(signer.curve, viewingKey);
   if (
     holder.encryptionPublicKey !== undefined &&
@@ -67,13 +75,65 @@ export async function openHolder(
       `the viewing key gives the encryption key ${encryptionPublicKey}, which is not the one of ${variables.holderEncryptionPublicKey.name}; restore the viewing key of the enrolled P, or correct the variable`,
     );
   }
+  const earlier: HolderKey[] = [];
+  for (const key of holder.earlierViewingKeys) {
+    const known = key.kind === 'derived' ? await derive() : parseSecretKey(key.scalar);
+    const earlierP = computeHolderEncryptionKey(signer.curve, known);
+    if (earlierP === encryptionPublicKey) {
+      // A rotation writes this list first, and may have been interrupted before it changed the present key.
+      continue;
+    }
+    if (earlier.some((one) => one.encryptionPublicKey === earlierP)) {
+      throw invalid(`${variables.holderEarlierViewingKeys.name} names a key twice`);
+    }
+    earlier.push({ viewingKey: known, encryptionPublicKey: earlierP });
+  }
   const walletPub = await signer.walletPub();
   const address = family.formatAddress(walletPub);
-  return { signer, family, walletPub, address, viewingKey, encryptionPublicKey };
+  return { signer, family, walletPub, address, viewingKey, encryptionPublicKey, earlier };
+}
+
+function parseSecretKey(text: Secret): Secret<bigint> {
+  return new Secret(parseViewingKey(text.reveal()));
+}
+
+/** True: the configuration has W and no key of the signer, so the holder reads and signs nothing. */
+function isReadOnly({ signer, privateKey, walletPub }: HolderConfig): boolean {
+  return walletPub !== undefined && signer === 'local-key' && privateKey === undefined;
+}
+
+/** @param what - that needs the signer's key. @throws PoolError `holder_read_only` */
+export function assertSigns(config: HolderConfig, what: string): void {
+  if (isReadOnly(config)) {
+    throw new PoolError(
+      'holder_read_only',
+      `this agent has ${variables.holderWalletPub.name} and no ${variables.holderPrivateKey.name}, so it reads balance and history and cannot ${what}; use the agent that has the key of W`,
+    );
+  }
+}
+
+/** A machine that was meant for one holder must not work for another. */
+async function assertConfiguredWallet(
+  signer: HolderSigner,
+  { walletPub }: HolderConfig,
+): Promise<void> {
+  if (walletPub !== undefined && walletPub !== (await signer.walletPub())) {
+    throw invalid(
+      `${variables.holderWalletPub.name} is not the W of the configured key; correct it, or remove one of them`,
+    );
+  }
 }
 
 /** @throws PoolError `invalid_configuration` if the signer's key is not set */
 export function createHolderSigner(config: HolderConfig): HolderSigner {
+  if (config.walletPub !== undefined && isReadOnly(config)) {
+    if (config.viewingKey === undefined) {
+      throw invalid(
+        `${variables.holderViewingKey.name} is required by ${variables.holderWalletPub.name} without ${variables.holderPrivateKey.name}: a machine that only reads needs the viewing key`,
+      );
+    }
+    return createReadOnlyHolder(config.walletPub);
+  }
   switch (config.signer) {
     case 'local-key':
       return createLocalKeyHolder({

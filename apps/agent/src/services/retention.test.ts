@@ -27,6 +27,8 @@ it('names a damaged job by trace id and code, counts it, and erases the others',
   const retention = startRetention({
     store,
     days: 30,
+    openings: { keep: () => undefined, eraseBefore: () => 0 },
+    disclosureYears: 7,
     nowMs: () => 31 * 86_400_000,
     log: { debug: write, info: write, warn: write, error: write },
   });

@@ -6,7 +6,8 @@
  */
 import { deriveTraceId, errorCodeOf } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
-import { eraseExpired } from '@pool/operations';
+import { createPace, eraseExpired, openBatch, type PaidBatch } from '@pool/operations';
+import { computeOpeningsLimit, type OpeningsStore } from '../state/openings-store.ts';
 import type { AgentLog } from './agent-log.ts';
 
 const pauseMs = 3_600_000;
@@ -24,13 +25,20 @@ export function startRetention(input: {
   readonly days: number;
   readonly log: AgentLog;
   readonly nowMs: () => number;
+  /** Where the openings of paid batches are kept, before their recipients are erased. */
+  readonly openings: Pick<OpeningsStore, 'keep' | 'eraseBefore'>;
+  /** Years after a payment until its openings are erased. */
+  readonly disclosureYears: number;
 }): Retention {
-  const { store, days, log, nowMs } = input;
+  const { store, days, log, nowMs, openings, disclosureYears } = input;
   let failedJobs = 0;
 
   async function erase(): Promise<void> {
     try {
-      const { erased, failed } = await eraseExpired(store, days, nowMs());
+      const keep = async (batch: PaidBatch): Promise<void> =>
+        openings.keep(await openBatch(batch, createPace()));
+      const { erased, failed } = await eraseExpired(store, days, nowMs(), keep);
+      openings.eraseBefore(computeOpeningsLimit(nowMs(), disclosureYears));
       failedJobs = failed.length;
       if (erased > 0) {
         log.info({ erased }, 'recipients and seeds of old jobs erased');

@@ -13,7 +13,7 @@ import {
   openSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -52,20 +52,27 @@ export function replaceDurableFile(path: string, content: string): void {
   }
 }
 
+/** @throws the error of the file system; then the file is removed again, because it may contain a part of a secret */
 function writeTemporary(path: string, content: string): string {
   const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
   const file = openSync(temporary, 'wx', 0o600);
   try {
-    writeSync(file, content);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    try {
+      // Writes all of it: one call of `write` may write less, for example on a full disk.
+      writeFileSync(file, content);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   }
   return temporary;
 }
 
 /** Writes the new name to disk too. Windows has no handle of a folder for this. */
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   if (process.platform === 'win32') {
     return;
   }

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,48 +9,63 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { bigintToHex32, zeroField } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { fill, makePath, open } from '../fixtures/note-cache.ts';
 import {
   cacheIdentity,
   cacheKey,
   makeLeaves,
   makeNotes,
+  makeReceived,
   markOf,
   testAsset,
 } from '../fixtures/note-rows.ts';
-import { deriveNoteCacheKey } from './note-cache-mac.ts';
-import { openNoteStore } from './note-store.ts';
+import { openNoteArchive } from './note-archive.ts';
+import {
+  computeCheckpointMac,
+  deriveNoteCacheKey,
+  emptyChain,
+  extendChain,
+} from './note-cache-mac.ts';
+import { encodeLeaf } from './note-cache-pages.ts';
 
-function makePath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'pool-notes-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'holder-notes.sqlite');
+/** SQL that changes one byte of the first page of a table. */
+function flipByte(table: 'leaf_pages' | 'note_pages', at: number): string {
+  const id = table === 'leaf_pages' ? 'first_leaf' : 'id';
+  const byte = `substr(body, ${at + 1}, 1)`;
+  const other = `CASE ${byte} WHEN x'5a' THEN x'a5' ELSE x'5a' END`;
+  return `UPDATE ${table} SET body = CAST(substr(body, 1, ${at}) || ${other} || substr(body, ${at + 2}) AS BLOB) WHERE ${id} = 0`;
 }
 
-function open(path: string, changes: Partial<Parameters<typeof openNoteStore>[0]> = {}) {
-  const discarded: string[] = [];
-  const store = openNoteStore({
-    path,
-    key: cacheKey,
-    identity: cacheIdentity,
-    onDiscard: (reason) => discarded.push(reason),
-    ...changes,
-  });
-  return { store, discarded };
-}
-
-/** Three writes: 9 leaves, 9 notes, 3 leaves. */
-function fill(path: string): void {
-  const { store } = open(path);
-  store.appendLeaves(makeLeaves(0, 9), markOf(8));
-  store.appendNotes(testAsset, makeNotes(0, 9), '8.0');
-  store.appendLeaves(makeLeaves(9, 3), markOf(20));
-  store.close();
+/**
+ * Writes the cache again with another commitment in a leaf, all of it authentic: as a store did that took notes of leaves that were
+ * replaced meanwhile.
+ */
+function replaceLeaves(path: string, changed: number): void {
+  const database = new DatabaseSync(path);
+  const row = database.prepare('SELECT * FROM checkpoint').get() ?? {};
+  const leaves = makeLeaves(0, 12).map((leaf) =>
+    leaf.leafIndex === changed
+      ? { ...leaf, commitments: leaf.commitments.map(() => bigintToHex32(5n)) }
+      : leaf,
+  );
+  const body = Buffer.concat(leaves.map(encodeLeaf));
+  database.exec('DELETE FROM leaf_pages');
+  database.prepare('INSERT INTO leaf_pages VALUES (0, ?)').run(body);
+  const leafChain = extendChain(cacheKey, 'leaves', emptyChain, 0, body);
+  const noteChain = row['note_chain'] as Uint8Array;
+  const mac = computeCheckpointMac(
+    cacheKey,
+    { leaves: leafChain, notes: noteChain },
+    String(row['fields']),
+  );
+  database.prepare('UPDATE checkpoint SET leaf_chain = ?, mac = ?').run(leafChain, mac);
+  database.close();
 }
 
 function edit(path: string, sql: string): void {
@@ -69,7 +83,12 @@ describe('the note store', () => {
     expect(store.leafCount).toBe(12);
     expect(store.block).toEqual(markOf(20));
     expect(store.readNotes()).toEqual(makeNotes(0, 9));
-    expect(store.readCursor(testAsset)).toBe('8.0');
+    expect(store.readPlace(testAsset)).toEqual({ cursor: '8.0', notes: 9 });
+    expect([...store.listReceived()]).toEqual(
+      makeReceived(0, 9).map(
+        ({ amount: _a, nonce: _n, nullifier: _f, memo: _m, blockNumber: _b, ...note }) => note,
+      ),
+    );
     const leaves = makeLeaves(0, 12);
     expect(store.readRoots()).toEqual(leaves.map(({ root }) => root));
     expect(store.readLastRoot()).toBe(leaves.at(-1)?.newRoot);
@@ -100,10 +119,35 @@ describe('the note store', () => {
     const { store, discarded } = open(path);
     expect(discarded).toEqual([]);
     expect([store.leafCount, store.readNotes().length, store.block]).toEqual([leaves, notes, mark]);
-    expect(store.readCursor(testAsset)).toBeUndefined();
+    expect(store.readPlace(testAsset)).toBeUndefined();
     store.appendLeaves(makeLeaves(leaves, 2), markOf(30));
     store.close();
     expect(open(path).discarded).toEqual([]);
+  });
+
+  it('does not sign what was edited while the file was open', () => {
+    const path = makePath();
+    fill(path);
+    const { store } = open(path);
+    edit(path, flipByte('note_pages', 20));
+    expect(() => store.rewind(markOf(8))).toThrow(
+      expect.objectContaining({ code: 'note_cache_damaged' }),
+    );
+    store.close();
+    expect(open(path).discarded).toHaveLength(1);
+  });
+
+  it('refuses notes of leaves that were discarded while they were scanned', () => {
+    const path = makePath();
+    fill(path);
+    const { store } = open(path);
+    const notes = makeReceived(0, 9);
+    store.rewind(undefined);
+    expect(() => store.appendNotes(notes, {})).toThrow(
+      expect.objectContaining({ code: 'note_history_incomplete' }),
+    );
+    expect(store.readNotes()).toEqual([]);
+    store.close();
   });
 
   it('refuses to write over another process', () => {
@@ -120,6 +164,94 @@ describe('the note store', () => {
     expect(open(path).store.leafCount).toBe(13);
   });
 
+  it('refuses notes that are not those of their leaves', () => {
+    const path = makePath();
+    fill(path);
+    const { store } = open(path);
+    const [note] = makeReceived(9, 1);
+    const { commitment: other } = makeReceived(10, 1)[0]!;
+    for (const wrong of [
+      { ...note!, commitment: other },
+      { ...note!, slot: 1 },
+      { ...note!, leafIndex: 10 },
+      { ...note!, slot: 99 },
+    ]) {
+      expect(() => store.appendNotes([wrong], {})).toThrow(
+        expect.objectContaining({ code: 'note_history_incomplete', retryable: true }),
+      );
+    }
+    store.appendNotes([note!], {});
+    expect(store.readNotes()).toHaveLength(10);
+    store.close();
+  });
+
+  it('drops notes whose leaf has another commitment when it is opened, and reads everything again', () => {
+    const path = makePath();
+    fill(path);
+    replaceLeaves(path, 4);
+    const { store, discarded } = open(path);
+    expect(discarded).toEqual([]);
+    expect(store.readNotes()).toEqual(makeNotes(0, 9).filter(({ leafIndex }) => leafIndex !== 4));
+    expect(store.readPlace(testAsset)).toBeUndefined();
+    expect(store.archived).toEqual({ end: 0, waitingFrom: undefined, leafCount: 0 });
+    store.close();
+    const again = open(path);
+    expect([again.discarded, again.store.readNotes().length]).toEqual([[], 8]);
+    again.store.close();
+  });
+
+  it('drops such notes at a rewind too', () => {
+    const path = makePath();
+    fill(path);
+    const { store } = open(path);
+    store.close();
+    replaceLeaves(path, 4);
+    const reopened = open(path).store;
+    reopened.rewind(markOf(6));
+    expect(reopened.readNotes()).toEqual(
+      makeNotes(0, 7).filter(({ leafIndex }) => leafIndex !== 4),
+    );
+    reopened.close();
+  });
+
+  it('finds the places of commitments', () => {
+    const path = makePath();
+    fill(path);
+    const { store } = open(path);
+    const wanted = makeNotes(0, 12).map(({ commitment }) => commitment);
+    const found = store.findPlaces(new Set([...wanted.slice(3, 5), wanted[11]!, zeroField]), 4);
+    expect([...found]).toEqual([
+      [wanted[4], expect.objectContaining({ leafIndex: 4, slot: 0, blockNumber: 4 })],
+      [wanted[11], expect.objectContaining({ leafIndex: 11, slot: 0, blockNumber: 11 })],
+    ]);
+    store.close();
+  });
+
+  it('reads leaves of every size across its pages', () => {
+    const path = makePath();
+    const { store } = open(path);
+    const large = makeLeaves(0, 200).map((leaf, place) => ({
+      ...leaf,
+      commitments: Array.from({ length: place % 7 === 0 ? 2_048 : 16 }, (_, slot) =>
+        bigintToHex32(BigInt(place * 10_000 + slot)),
+      ),
+    }));
+    store.appendLeaves(large, markOf(199));
+    store.close();
+    const reopened = open(path).store;
+    for (const { leafIndex, commitments } of large.toReversed()) {
+      expect(Buffer.from(reopened.readLeaf(leafIndex)?.commitments ?? []).toString('hex')).toBe(
+        commitments.map((word) => word.slice(2)).join(''),
+      );
+    }
+    reopened.rewind(markOf(120));
+    reopened.close();
+    const { store: cut, discarded } = open(path);
+    expect([discarded, cut.leafCount]).toEqual([[], 121]);
+    expect(cut.readRoots()).toEqual(large.slice(0, 121).map(({ root }) => root));
+    cut.close();
+  });
+
   it('refuses a directory that cannot be written, and names it', () => {
     const path = join(makePath(), 'missing', 'notes.sqlite');
     expect(() => open(path)).toThrow(
@@ -133,22 +265,18 @@ describe('the note store', () => {
 
 describe('a damaged note store', () => {
   it.each<[string, string]>([
-    [
-      'an edited amount',
-      "UPDATE notes SET amount = x'000000000000000000000000000000ff' WHERE id = 3",
-    ],
-    ['an edited memo', "UPDATE notes SET memo = 'x' WHERE id = 1"],
-    ['a memo that became absent', 'UPDATE notes SET memo = NULL WHERE id = 1'],
-    ['a removed note', 'DELETE FROM notes WHERE id = 9'],
-    [
-      'a note that was copied',
-      'INSERT INTO notes SELECT NULL, write, leaf_index, 1, block, commitment, asset_id, amount, nonce, memo, nullifier, tx_hash FROM notes WHERE id = 9',
-    ],
-    ['an edited commitment', 'UPDATE leaves SET commitments = nullifiers WHERE leaf_index = 2'],
-    ['a spend that became a batch', "UPDATE leaves SET nullifiers = x'' WHERE leaf_index = 5"],
-    ['a removed leaf', 'DELETE FROM leaves WHERE leaf_index = 11'],
-    ['an edited root', 'UPDATE leaves SET root = new_root WHERE leaf_index = 0'],
-    ['leaves in another write', 'UPDATE leaves SET write = 7 WHERE leaf_index > 8'],
+    ['an edited amount', flipByte('note_pages', 31)],
+    ['an edited memo', flipByte('note_pages', 192 + 209 + 3)],
+    ['a memo that became absent', flipByte('note_pages', 192 + 209)],
+    ['an edited sealed note', flipByte('note_pages', 200)],
+    ['removed notes', 'DELETE FROM note_pages'],
+    ['notes that were copied', 'INSERT INTO note_pages SELECT 1, body FROM note_pages'],
+    ['notes under another number', 'UPDATE note_pages SET id = 4'],
+    ['an edited commitment', flipByte('leaf_pages', 110)],
+    ['a spend that became a batch', flipByte('leaf_pages', 2 * (110 + 4 * 32) + 13)],
+    ['removed leaves', 'DELETE FROM leaf_pages WHERE first_leaf = 9'],
+    ['an edited root', flipByte('leaf_pages', 14)],
+    ['leaves at another place', 'UPDATE leaf_pages SET first_leaf = 10 WHERE first_leaf = 9'],
     ['an edited cursor', "UPDATE checkpoint SET fields = replace(fields, '8.0', '9.0')"],
     [
       'an edited block',
@@ -156,7 +284,9 @@ describe('a damaged note store', () => {
     ],
     ['a removed checkpoint', 'DELETE FROM checkpoint'],
     ['a checkpoint with other bytes', "UPDATE checkpoint SET note_chain = x'00'"],
-    ['a missing table', 'DROP TABLE notes'],
+    ['a missing table', 'DROP TABLE note_pages'],
+    ['a table of another version', 'ALTER TABLE note_pages ADD COLUMN memo TEXT'],
+    ['a body of another type', 'DROP TABLE checkpoint; CREATE TABLE checkpoint (id, fields)'],
   ])('is discarded for %s, with a reason', (_, sql) => {
     const path = makePath();
     fill(path);
@@ -237,13 +367,18 @@ describe('a process that is killed while it writes', () => {
       const { leafCount } = store;
       expect(leafCount).toBeGreaterThan(before);
       expect(leafCount % 40).toBe(0);
-      // Notes are the write after their leaves.
+      // Notes are the write after their leaves, and in the archive before.
       const notes = store.readNotes();
+      const archived = [...openNoteArchive(`${path}.archive`).read(0)].map(({ note }) => note);
+      expect(archived.slice(0, notes.length)).toEqual([...store.listReceived()]);
+      expect(archived.length).toBeLessThanOrEqual(leafCount);
       expect([leafCount, leafCount - 40]).toContain(notes.length);
       expect(notes).toEqual(makeNotes(0, notes.length));
       expect(store.block).toEqual(markOf(leafCount - 1));
       if (notes.length < leafCount) {
-        store.appendNotes(testAsset, makeNotes(notes.length, 40), `${notes.length}.0`);
+        const missing = makeReceived(notes.length, 40);
+        openNoteArchive(`${path}.archive`).append(missing.slice(archived.length - notes.length));
+        store.appendNotes(missing, {});
       }
       store.close();
       before = leafCount;

@@ -3,29 +3,42 @@
  * the job store does, and never v.
  *
  * Every write is one transaction, so a process that is killed loses at most the write in progress. Every open checks the file (SQLite's
- * own check, then the MACs of note-cache-mac.ts over all rows) and discards a damaged one: everything in it can be made again.
+ * own check, then the MACs of note-cache-mac.ts over all pages) and discards a damaged one: everything in it can be made again from the
+ * chain and the archive of note-archive.ts.
  *
  * @module
  */
-import { timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
-import { bytesToHex32, fieldToHex, PoolError, parseHex32, zeroField } from '@pool/core';
-import type { BlockMark, NoteStore, OwnNote, SyncIdentity } from '@pool/operations';
-import { beginLink, computeCheckpointMac, emptyChain } from './note-cache-mac.ts';
+import { bytesToHex32, fieldToHex, PoolError, parseField, parseHex32, zeroField } from '@pool/core';
+import type { BlockMark, NoteStore, ReceivedNote, SyncIdentity } from '@pool/operations';
+import { DamageError, explainNoteFile, isDamage } from './note-cache-errors.ts';
 import {
   bytesOf,
-  createLeafRow,
-  createNote,
-  createNoteRow,
-  DamageError,
-  fieldOf,
-  type LeafRow,
-  type NoteRow,
-  readLeafRow,
-  readNoteRow,
+  type CheckedContents,
+  type Checkpoint,
+  checkFile,
+  checkPages,
+  createEmptyFields,
+  isSame,
+  listNotesOnChain,
+  readCheckpoint,
+  readLeafPages,
+  schema,
+  serializeIdentity,
+  signCheckpoint,
+} from './note-cache-file.ts';
+import { emptyChain } from './note-cache-mac.ts';
+import {
+  decodeLeafPage,
+  decodeNote,
+  decodeReceived,
+  encodeLeaf,
+  encodeNote,
+  isOfLeaf,
   readSpend,
-} from './note-cache-rows.ts';
+  wordOf,
+} from './note-cache-pages.ts';
+import { createLeafReader, createPageWriter, cutNotes, findPlaces } from './note-cache-tables.ts';
 import { openPrivateDatabase, type PrivateDatabase } from './private-database.ts';
 
 export type NoteStoreOptions = {
@@ -38,61 +51,25 @@ export type NoteStoreOptions = {
   readonly onDiscard: (reason: string) => void;
 };
 
-const formatVersion = 1;
-
-const schema = `
-  CREATE TABLE IF NOT EXISTS leaves (
-    leaf_index INTEGER PRIMARY KEY, write INTEGER NOT NULL, block INTEGER NOT NULL, root BLOB NOT NULL, new_root BLOB NOT NULL,
-    tx_hash BLOB NOT NULL, nullifiers BLOB NOT NULL, commitments BLOB NOT NULL
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS spends ON leaves (leaf_index) WHERE length(nullifiers) > 0;
-  CREATE TABLE IF NOT EXISTS notes (
-    id INTEGER PRIMARY KEY, write INTEGER NOT NULL, leaf_index INTEGER NOT NULL, slot INTEGER NOT NULL, block INTEGER NOT NULL,
-    commitment BLOB NOT NULL, asset_id BLOB NOT NULL, amount BLOB NOT NULL, nonce BLOB NOT NULL, memo TEXT,
-    nullifier BLOB NOT NULL, tx_hash BLOB NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS checkpoint (
-    id INTEGER PRIMARY KEY CHECK (id = 1), fields TEXT NOT NULL, leaf_chain BLOB NOT NULL, note_chain BLOB NOT NULL, mac BLOB NOT NULL
-  ) STRICT;
-`;
-
-type Fields = {
-  readonly format: number;
-  readonly identity: string;
-  readonly write: number;
-  readonly leafCount: number;
-  readonly noteCount: number;
-  readonly block: { readonly number: number; readonly hash: string } | null;
-  /** By asset id. */
-  readonly cursors: Readonly<Record<string, string>>;
-};
-
-type Checkpoint = {
-  readonly fields: Fields;
-  readonly leafChain: Uint8Array;
-  readonly noteChain: Uint8Array;
-  readonly mac: Uint8Array;
-};
-
 /**
  * Opens the cache, and makes an empty one if there is none or if it is damaged.
- * @throws PoolError `note_cache_unavailable` if the file can neither be opened nor replaced
+ * @throws PoolError `note_cache_unavailable` if the file cannot be used now; its contents are kept
  */
 export function openNoteStore(options: NoteStoreOptions): NoteStore {
+  const { path } = options;
   try {
-    return openChecked(options);
-  } catch (error) {
-    options.onDiscard(error instanceof DamageError ? error.message : 'SQLite cannot read it');
-  }
-  try {
-    discardNoteStore(options.path);
+    try {
+      return openChecked(options);
+    } catch (error) {
+      if (!isDamage(error)) {
+        throw error;
+      }
+      options.onDiscard(error instanceof DamageError ? error.message : 'SQLite cannot read it');
+    }
+    discardNoteStore(path);
     return openChecked(options);
   } catch (cause) {
-    throw new PoolError(
-      'note_cache_unavailable',
-      `the note cache ${options.path} cannot be opened; check the directory's permissions and free space`,
-      { cause },
-    );
+    throw explainNoteFile(path, 'note cache', cause);
   }
 }
 
@@ -106,141 +83,60 @@ function discardNoteStore(path: string): void {
 }
 
 function openChecked(options: NoteStoreOptions): NoteStore {
-  const { path, key } = options;
+  const { path, key, identity } = options;
   const opened = openPrivateDatabase(path, schema);
   try {
     const { database } = opened;
     checkFile(database);
-    const checkpoint = readCheckpoint(database, options);
-    const notes = checkRows(database, key, checkpoint);
-    return createStore(opened, key, checkpoint, notes);
+    const checkpoint = readCheckpoint(database, key, serializeIdentity(identity));
+    const contents = checkPages(database, key, checkpoint);
+    const store = createStore(opened, options, checkpoint, contents);
+    if (!contents.areNotesOnChain) {
+      // Notes of leaves that were replaced. Whatever is on the chain is found again.
+      store.rewind(store.block);
+    }
+    return store;
   } catch (error) {
     opened.database.close();
     throw error;
   }
 }
 
-function checkFile(database: DatabaseSync): void {
-  const answer = database.prepare('PRAGMA quick_check(1)').get();
-  if (answer?.['quick_check'] !== 'ok') {
-    throw new DamageError("SQLite's own check found damage");
-  }
-}
-
-function readCheckpoint(database: DatabaseSync, { key, identity }: NoteStoreOptions): Checkpoint {
-  const expected = serializeIdentity(identity);
-  const row = database.prepare('SELECT * FROM checkpoint').get();
-  if (row === undefined) {
-    const fields: Fields = {
-      format: formatVersion,
-      identity: expected,
-      write: 0,
-      leafCount: 0,
-      noteCount: 0,
-      block: null,
-      cursors: {},
-    };
-    return sign(key, { fields, leafChain: emptyChain, noteChain: emptyChain });
-  }
-  const text = String(row['fields']);
-  const leafChain = bytesOf(row['leaf_chain']);
-  const noteChain = bytesOf(row['note_chain']);
-  const mac = bytesOf(row['mac']);
-  if (!isSame(computeCheckpointMac(key, { leaves: leafChain, notes: noteChain }, text), mac)) {
-    throw new DamageError('its checkpoint was changed, or it belongs to another viewing key');
-  }
-  // Authentic, so this program wrote it.
-  const fields = JSON.parse(text) as Fields;
-  if (fields.format !== formatVersion || fields.identity !== expected) {
-    throw new DamageError('it belongs to another version, chain, pool or wallet');
-  }
-  return { fields, leafChain, noteChain, mac };
-}
-
-/** Computes both chains again from the rows. @returns the notes */
-function checkRows(
-  database: DatabaseSync,
-  key: Uint8Array,
-  { fields, leafChain, noteChain }: Checkpoint,
-): readonly OwnNote[] {
-  const leaves = createChain(key, 'leaves');
-  for (const row of database.prepare('SELECT * FROM leaves ORDER BY leaf_index').iterate()) {
-    leaves.add(Number(row['write']), readLeafRow(row));
-  }
-  const notes: OwnNote[] = [];
-  const noteLinks = createChain(key, 'notes');
-  for (const row of database.prepare('SELECT * FROM notes ORDER BY id').iterate()) {
-    const note = readNoteRow(row);
-    noteLinks.add(Number(row['write']), note);
-    notes.push(createNote(note));
-  }
-  if (leaves.count() !== fields.leafCount || !isSame(leaves.end(), leafChain)) {
-    throw new DamageError('events of the chain in it were changed or removed');
-  }
-  if (notes.length !== fields.noteCount || !isSame(noteLinks.end(), noteChain)) {
-    throw new DamageError('notes in it were changed or removed');
-  }
-  return notes;
-}
-
-/** The chain over rows that come in the order of their writes. */
-function createChain(key: Uint8Array, table: 'leaves' | 'notes', start = emptyChain) {
-  let chain = start;
-  let open: { readonly write: number; readonly link: ReturnType<typeof beginLink> } | undefined;
-  let count = 0;
-  return {
-    add(write: number, row: LeafRow | NoteRow): void {
-      if (open?.write !== write) {
-        chain = open?.link.end() ?? chain;
-        open = { write, link: beginLink(key, table, chain, write) };
-      }
-      open.link.add(row);
-      count += 1;
-    },
-    count: () => count,
-    end: (): Uint8Array => open?.link.end() ?? chain,
-  };
-}
-
 function createStore(
   { database, inTransaction }: PrivateDatabase,
-  key: Uint8Array,
+  { path, key }: NoteStoreOptions,
   opened: Checkpoint,
-  openedNotes: readonly OwnNote[],
+  contents: CheckedContents,
 ): NoteStore {
   let checkpoint = opened;
-  let loaded: readonly OwnNote[] | undefined = openedNotes;
-  const insertLeaf = database.prepare('INSERT INTO leaves VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-  const insertNote = database.prepare(
-    'INSERT INTO notes VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  );
+  // Checked once, and kept by the caller from then on.
+  let loaded: CheckedContents | undefined = contents;
   const insertCheckpoint = database.prepare(
     'INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?)',
   );
   const selectMac = database.prepare('SELECT mac FROM checkpoint');
-  const selectLeaf = database.prepare(
-    'SELECT commitments, tx_hash, block FROM leaves WHERE leaf_index = ?',
-  );
+  const pages = createPageWriter(database, key);
+  const leafReader = createLeafReader(database);
 
   function guard<T>(work: () => T): T {
     try {
       return work();
     } catch (cause) {
-      if (cause instanceof PoolError) {
-        throw cause;
+      if (isDamage(cause)) {
+        throw new PoolError(
+          'note_cache_damaged',
+          `the note cache ${path} is damaged; it is checked again when it is opened next`,
+          { cause },
+        );
       }
-      throw new PoolError(
-        'note_cache_damaged',
-        'the note cache cannot be read or written; it is checked again when it is opened next',
-        { cause },
-      );
+      throw explainNoteFile(path, 'note cache', cause);
     }
   }
 
-  /** One transaction: the rows, then the checkpoint that covers them. */
-  function write(work: (write: number) => Omit<Checkpoint, 'mac'>): void {
+  /** One transaction: the pages, then the checkpoint that covers them. */
+  function write(work: () => Omit<Checkpoint, 'mac'>): void {
     guard(() => {
-      const next = inTransaction(() => {
+      checkpoint = inTransaction(() => {
         const stored = selectMac.get();
         const isOurs =
           stored === undefined
@@ -252,14 +148,30 @@ function createStore(
             'another process wrote the note cache; try again',
           );
         }
-        const number = checkpoint.fields.write + 1;
-        const { fields, leafChain, noteChain } = work(number);
-        const signed = sign(key, { fields: { ...fields, write: number }, leafChain, noteChain });
-        insertCheckpoint.run(JSON.stringify(signed.fields), leafChain, noteChain, signed.mac);
+        const { fields, ...chains } = work();
+        const signed = signCheckpoint(key, {
+          ...chains,
+          fields: { ...fields, write: checkpoint.fields.write + 1 },
+        });
+        const { leafChain, noteChain, mac } = signed;
+        insertCheckpoint.run(JSON.stringify(signed.fields), leafChain, noteChain, mac);
         return signed;
       });
-      checkpoint = next;
     });
+  }
+
+  function assertOfLeaves(notes: readonly ReceivedNote[]): void {
+    for (const note of notes) {
+      const leaf =
+        note.leafIndex < checkpoint.fields.leafCount ? leafReader.read(note.leafIndex) : undefined;
+      if (leaf === undefined || !isOfLeaf(encodeNote(note), leaf)) {
+        // A scan was under way when the history was discarded: its notes were checked against leaves that are gone.
+        throw new PoolError(
+          'note_history_incomplete',
+          'the history of these notes was discarded; the next reading starts it again',
+        );
+      }
+    }
   }
 
   return {
@@ -270,118 +182,118 @@ function createStore(
     get leafCount() {
       return checkpoint.fields.leafCount;
     },
+    get archived() {
+      const { end, waitingFrom, leafCount } = checkpoint.fields.archived;
+      return { end, waitingFrom: waitingFrom ?? undefined, leafCount };
+    },
     readRoots: () =>
       guard(() =>
-        database
-          .prepare('SELECT root FROM leaves WHERE leaf_index < ? ORDER BY leaf_index')
+        [...readLeafPages(database)]
+          .flatMap(({ first, body }) => decodeLeafPage(body, first))
           // Another process may have appended.
-          .all(checkpoint.fields.leafCount)
-          .map((row) => fieldOf(row['root'])),
+          .slice(0, checkpoint.fields.leafCount)
+          .map(({ root }) => wordOf(root)),
       ),
     readLastRoot: () =>
-      guard(() => {
-        const row = database
-          .prepare('SELECT new_root FROM leaves WHERE leaf_index = ?')
-          .get(checkpoint.fields.leafCount - 1);
-        return row === undefined ? zeroField : fieldOf(row['new_root']);
-      }),
+      checkpoint.fields.lastRoot === null ? zeroField : parseField(checkpoint.fields.lastRoot),
     readLeaf: (leafIndex) =>
       guard(() => {
-        const row = selectLeaf.get(leafIndex);
-        return row === undefined
+        const leaf = leafReader.read(leafIndex);
+        return leaf === undefined
           ? undefined
           : {
-              commitments: bytesOf(row['commitments']),
-              txHash: bytesToHex32(bytesOf(row['tx_hash'])),
-              blockNumber: Number(row['block']),
+              root: wordOf(leaf.root),
+              isSpend: leaf.nullifiers.length > 0,
+              commitments: leaf.commitments,
+              txHash: bytesToHex32(leaf.txHash),
+              blockNumber: leaf.blockNumber,
             };
       }),
+    findPlaces: (commitments, fromLeaf) =>
+      guard(() => findPlaces(database, commitments, fromLeaf, checkpoint.fields.leafCount)),
     listSpends: (fromLeaf) =>
-      guard(() =>
-        database
-          .prepare(
-            'SELECT leaf_index, nullifiers, tx_hash, block FROM leaves WHERE length(nullifiers) > 0 AND leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index',
-          )
-          .all(fromLeaf, checkpoint.fields.leafCount)
-          .map(readSpend),
-      ),
-    readNotes: () =>
       guard(() => {
-        const notes =
-          loaded ??
-          database
-            .prepare('SELECT * FROM notes ORDER BY id')
-            .all()
-            .map((row) => createNote(readNoteRow(row)));
-        // Checked once, and kept by the caller from then on.
-        loaded = undefined;
-        return notes;
-      }),
-    readCursor: (assetId) => checkpoint.fields.cursors[fieldToHex(assetId)],
-    appendLeaves(leaves, upTo) {
-      write((number) => {
-        const link = beginLink(key, 'leaves', checkpoint.leafChain, number);
-        for (const row of leaves.map(createLeafRow)) {
-          link.add(row);
-          const { root, newRoot, txHash, nullifiers, commitments, blockNumber } = row;
-          const values = [root, newRoot, txHash, nullifiers, commitments];
-          insertLeaf.run(row.leafIndex, number, blockNumber, ...values);
+        const { leafCount } = checkpoint.fields;
+        const known = loaded?.spends;
+        if (fromLeaf >= leafCount) {
+          return [];
         }
+        return known !== undefined && fromLeaf === 0
+          ? known
+          : [...readLeafPages(database, fromLeaf)]
+              .flatMap(({ first, body }) => decodeLeafPage(body, first))
+              .filter(
+                ({ leafIndex, nullifiers }) =>
+                  nullifiers.length > 0 && leafIndex >= fromLeaf && leafIndex < leafCount,
+              )
+              .map(readSpend);
+      }),
+    readNotes: () =>
+      guard(() => loaded?.notes ?? cutNotes(database).map((note) => decodeNote(note))),
+    listReceived: () => guard(() => cutNotes(database).map(decodeReceived)),
+    readPlace: (assetId) => checkpoint.fields.listings[fieldToHex(assetId)],
+    appendLeaves(leaves, upTo) {
+      loaded = undefined;
+      write(() => {
         const { fields, leafChain, noteChain } = checkpoint;
+        const lastRoot = leaves.at(-1)?.newRoot;
         return {
-          fields: { ...fields, block: upTo, leafCount: fields.leafCount + leaves.length },
-          leafChain: leaves.length === 0 ? leafChain : link.end(),
+          fields: {
+            ...fields,
+            block: upTo,
+            leafCount: fields.leafCount + leaves.length,
+            lastRoot: lastRoot === undefined ? fields.lastRoot : fieldToHex(lastRoot),
+          },
+          leafChain: pages.insertLeaves(leafChain, fields.leafCount, leaves.map(encodeLeaf)),
           noteChain,
         };
       });
     },
-    appendNotes(assetId, notes, cursor) {
-      write((number) => {
-        const link = beginLink(key, 'notes', checkpoint.noteChain, number);
-        for (const row of notes.map(createNoteRow)) {
-          link.add(row);
-          const { leafIndex, slot, blockNumber, commitment, amount, nonce, memo } = row;
-          const values = [commitment, row.assetId, amount, nonce, memo, row.nullifier, row.txHash];
-          insertNote.run(number, leafIndex, slot, blockNumber, ...values);
-        }
+    appendNotes(notes, { listing, archived }) {
+      loaded = undefined;
+      write(() => {
+        assertOfLeaves(notes);
         const { fields, leafChain, noteChain } = checkpoint;
-        const { [fieldToHex(assetId)]: _, ...others } = fields.cursors;
         return {
           fields: {
             ...fields,
             noteCount: fields.noteCount + notes.length,
-            cursors: cursor === undefined ? others : { ...others, [fieldToHex(assetId)]: cursor },
+            notePage: fields.notePage + (notes.length === 0 ? 0 : 1),
+            listings: listing === undefined ? fields.listings : placeListing(fields, listing),
+            archived:
+              archived === undefined
+                ? fields.archived
+                : { ...archived, waitingFrom: archived.waitingFrom ?? null },
           },
           leafChain,
-          noteChain: notes.length === 0 ? noteChain : link.end(),
+          noteChain: pages.insertNotes(noteChain, fields.notePage, notes.map(encodeNote)),
         };
       });
     },
     rewind(upTo) {
       loaded = undefined;
+      leafReader.forget();
       write(() => {
-        for (const table of ['notes', 'leaves']) {
-          database.prepare(`DELETE FROM ${table} WHERE block > ?`).run(upTo?.number ?? -1);
+        if (upTo !== undefined) {
+          // What stays is signed anew, so it must be what was signed before.
+          checkPages(database, key, checkpoint);
         }
-        const leaves = createChain(key, 'leaves');
-        for (const row of database.prepare('SELECT * FROM leaves ORDER BY leaf_index').iterate()) {
-          leaves.add(Number(row['write']), readLeafRow(row));
-        }
-        const notes = createChain(key, 'notes');
-        for (const row of database.prepare('SELECT * FROM notes ORDER BY id').iterate()) {
-          notes.add(Number(row['write']), readNoteRow(row));
-        }
-        const { fields } = checkpoint;
+        const fields = createEmptyFields(checkpoint.fields.identity);
+        const kept = pages.cutLeaves(upTo?.number ?? -1);
+        const notes = upTo === undefined ? [] : listNotesOnChain(database);
+        database.exec('DELETE FROM note_pages');
         return {
           fields: {
             ...fields,
-            leafCount: leaves.count(),
-            noteCount: notes.count(),
+            write: checkpoint.fields.write,
+            leafCount: kept.count,
+            lastRoot: kept.lastRoot,
             block: upTo ?? null,
-            cursors: {},
+            noteCount: notes.length,
+            notePage: notes.length === 0 ? 0 : 1,
           },
-          leafChain: leaves.end(),
-          noteChain: notes.end(),
+          leafChain: kept.chain,
+          noteChain: pages.insertNotes(emptyChain, 0, notes),
         };
       });
     },
@@ -389,17 +301,10 @@ function createStore(
   };
 }
 
-function sign(key: Uint8Array, unsigned: Omit<Checkpoint, 'mac'>): Checkpoint {
-  const { leafChain, noteChain, fields } = unsigned;
-  const chains = { leaves: leafChain, notes: noteChain };
-  return { ...unsigned, mac: computeCheckpointMac(key, chains, JSON.stringify(fields)) };
-}
-
-export function serializeIdentity(identity: SyncIdentity): string {
-  const { chainId, pool, deployedAtBlock, walletPub, encryptionPublicKey } = identity;
-  return [chainId, pool.toLowerCase(), deployedAtBlock, walletPub, encryptionPublicKey].join(' ');
-}
-
-function isSame(left: Uint8Array, right: Uint8Array): boolean {
-  return left.length === right.length && timingSafeEqual(left, right);
+function placeListing(
+  { listings }: Checkpoint['fields'],
+  { assetId, place }: NonNullable<Parameters<NoteStore['appendNotes']>[1]['listing']>,
+): Checkpoint['fields']['listings'] {
+  const { [fieldToHex(assetId)]: _, ...others } = listings;
+  return place === undefined ? others : { ...others, [fieldToHex(assetId)]: place };
 }

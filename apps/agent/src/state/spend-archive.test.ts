@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { bigintToHex32, parseEvmAddress, type SpendManifest } from '@pool/core';
 import { type ArchivedSpend, eraseExpiredSpends, type SpendState } from '@pool/operations';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,12 +11,12 @@ import { openSpendArchive, type SpendArchiveFile } from './spend-archive.ts';
 
 let directory: string;
 let path: string;
-const open: SpendArchiveFile[] = [];
+const opened: SpendArchiveFile[] = [];
 
 /** As another process opens it: with a connection of its own. */
 function connect(): SpendArchiveFile {
   const archive = openSpendArchive(path);
-  open.push(archive);
+  opened.push(archive);
   return archive;
 }
 
@@ -25,7 +26,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  for (const archive of open.splice(0)) {
+  for (const archive of opened.splice(0)) {
     archive.close();
   }
   rmSync(directory, { recursive: true });
@@ -69,7 +70,7 @@ describe('the archive of spends', () => {
     const first = connect();
     expect(await first.add(spend)).toBe(true);
     first.close();
-    open.pop();
+    opened.pop();
     const second = connect();
     expect(await second.get(spend.outRoot)).toEqual(spend);
     expect(await second.listOpen()).toEqual([spend]);
@@ -85,6 +86,39 @@ describe('the archive of spends', () => {
     expect([...results].sort()).toEqual([false, true]);
     expect(await one.listOpen()).toHaveLength(1);
     expect((await other.listLocked()).has(bigintToHex32(13n))).toBe(results[1]);
+  });
+
+  it('leaves out a spend that cannot be read, reports it once, and keeps its inputs locked', async () => {
+    const [lost, open, decided] = [
+      createSpend(1n, [11n]),
+      createSpend(2n, [12n]),
+      { ...createSpend(3n, [13n]), state: { kind: 'expired' } as const },
+    ];
+    const broken = { ...createSpend(4n, [14n]), state: { kind: 'expired' } as const };
+    const before = connect();
+    for (const spend of [lost, open, decided, broken]) {
+      await before.add(spend);
+    }
+    const database = new DatabaseSync(path);
+    database
+      .prepare('UPDATE spends SET spend = ? WHERE out_root IN (?, ?)')
+      .run('{"version":1,"outRoot":7}', lost.outRoot, broken.outRoot);
+    // Before all others in both lists.
+    database
+      .prepare('UPDATE spends SET created_at_ms = 1 WHERE out_root IN (?, ?)')
+      .run(lost.outRoot, broken.outRoot);
+    database.close();
+
+    const reported: string[] = [];
+    const archive = openSpendArchive(path, (outRoot) => void reported.push(outRoot));
+    opened.push(archive);
+    expect(await archive.listOpen()).toEqual([open]);
+    expect(await archive.listOpen()).toEqual([open]);
+    expect(await archive.listErasable(2_000, 1)).toEqual([decided]);
+    expect(reported).toEqual([lost.outRoot, broken.outRoot]);
+    expect(await archive.listLocked()).toContain(lost.inputNullifiers[0]);
+    expect(await archive.add(createSpend(5n, [11n]))).toBe(false);
+    await expect(archive.get(lost.outRoot)).rejects.toThrow();
   });
 
   it.each<[string, SpendState, boolean]>([
@@ -126,7 +160,7 @@ describe('the archive of spends', () => {
     expect(await eraseExpiredSpends(archive, 30, 31 * 86_400_000)).toBe(1);
     expect(await archive.listErasable(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
     archive.close();
-    open.pop();
+    opened.pop();
     const bytes = readFileSync(path).toString('latin1');
     expect(bytes).toContain(spend.outRoot);
     expect(bytes).not.toContain('a11ce5eed');

@@ -38,19 +38,25 @@ const schema = `
   PRAGMA secure_delete = ON;
 `;
 
-/** @param path - a file, made 0600, or `:memory:` */
-export function openSpendArchive(path: string): SpendArchiveFile {
+/**
+ * @param path - a file, made 0600, or `:memory:`
+ * @param onUnreadable - called once for each spend that a list leaves out because it cannot be read. Its notes stay locked
+ */
+export function openSpendArchive(
+  path: string,
+  onUnreadable: (outRoot: Hex32) => void = () => undefined,
+): SpendArchiveFile {
   const { database, inTransaction } = openPrivateDatabase(path, schema);
   const select = database.prepare('SELECT spend FROM spends WHERE out_root = ?');
   const selectOpen = database.prepare(
-    'SELECT spend FROM spends WHERE is_open = 1 ORDER BY created_at_ms, out_root',
+    'SELECT out_root, spend FROM spends WHERE is_open = 1 ORDER BY created_at_ms, out_root',
   );
   const selectLocked = database.prepare(
     'SELECT DISTINCT nullifier FROM spend_inputs JOIN spends USING (out_root) WHERE holds_inputs = 1',
   );
   const selectErasable = database.prepare(`
-    SELECT spend FROM spends WHERE is_open = 0 AND has_secrets = 1 AND created_at_ms < ?
-    ORDER BY created_at_ms, out_root LIMIT ?
+    SELECT out_root, spend FROM spends WHERE is_open = 0 AND has_secrets = 1 AND created_at_ms < ?
+    ORDER BY created_at_ms, out_root
   `);
   const findHolder = database.prepare(`
     SELECT 1 FROM spend_inputs JOIN spends USING (out_root)
@@ -71,8 +77,32 @@ export function openSpendArchive(path: string): SpendArchiveFile {
     return row === undefined ? undefined : deserializeSpend(String(row['spend']));
   }
 
-  function readAll(rows: readonly Record<string, unknown>[]): readonly ArchivedSpend[] {
-    return rows.map((row) => deserializeSpend(String(row['spend'])));
+  const reported = new Set<string>();
+
+  /** The readable ones. One damaged spend must not stop the following and erasing of all others. */
+  function readAll(
+    rows: Iterable<Record<string, unknown>>,
+    limit = Number.POSITIVE_INFINITY,
+  ): readonly ArchivedSpend[] {
+    const found: ArchivedSpend[] = [];
+    for (const row of rows) {
+      if (found.length === limit) {
+        break;
+      }
+      try {
+        found.push(deserializeSpend(String(row['spend'])));
+      } catch {
+        report(String(row['out_root']));
+      }
+    }
+    return found;
+  }
+
+  function report(outRoot: string): void {
+    if (!reported.has(outRoot)) {
+      reported.add(outRoot);
+      onUnreadable(parseHex32(outRoot));
+    }
   }
 
   return {
@@ -116,7 +146,7 @@ export function openSpendArchive(path: string): SpendArchiveFile {
       return new Set(selectLocked.all().map((row) => parseHex32(row['nullifier'])));
     },
     async listErasable(createdBeforeMs, limit) {
-      return readAll(selectErasable.all(createdBeforeMs, limit));
+      return readAll(selectErasable.iterate(createdBeforeMs), limit);
     },
     close: () => database.close(),
   };

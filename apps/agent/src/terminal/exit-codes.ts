@@ -20,6 +20,8 @@ export const exitCodes = {
   notNow: 6,
   /** `cancel`: the batch was paid before it could be withdrawn. */
   paidAnyway: 7,
+  /** `transfer`, `send`: the outcome is not known. The spend may have landed, or may still land: read the chain before you pay again. */
+  unknown: 8,
   /** A signal ended the following of a payment, and the payment continues: 128 plus the number of SIGINT. */
   interrupted: 130,
 } as const;

@@ -31,6 +31,16 @@ export type AdmissionDeps = {
 
 const windowMs = 86_400_000;
 
+/** Whether an employer or the screening list approved the wallet, and the operator has not removed it since. */
+export async function isAdmitted(db: PlatformDatabase, address: string): Promise<boolean> {
+  const subject = await db
+    .selectFrom('subjects')
+    .select('admitted_at')
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return (subject?.admitted_at ?? null) !== null;
+}
+
 /**
  * Admits a wallet, or throws. A throw rolls back the caller's transaction.
  * @param caller - the address that the request came from

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Capability, keyMetadataSchema, VerifiedKey } from '@pool/api';
-import { PoolError, parseEvmAddress } from '@pool/core';
+import { PoolError, parseAccountAddress } from '@pool/core';
 import type { InferOutput } from 'valibot';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {
@@ -149,7 +149,18 @@ export async function verifyApiKey(db: PlatformDatabase, apiKey: string): Promis
     valid: true,
     capability: row.capability,
     employerId: row.employer_id,
-    address: parseEvmAddress(row.address),
+    address: parseAccountAddress(row.address),
     keyId: row.keyId,
   };
+}
+
+/** @returns how many proofs of spends of this key were refused, this one included */
+export async function countRefusedSpend(db: PlatformDatabase, id: number): Promise<number> {
+  const row = await db
+    .updateTable('api_keys')
+    .set((eb) => ({ refused_proofs: eb('refused_proofs', '+', 1) }))
+    .where('id', '=', id)
+    .returning('refused_proofs')
+    .executeTakeFirst();
+  return row?.refused_proofs ?? 1;
 }

@@ -9,6 +9,7 @@ import {
   createTestPlatform,
   type TestPlatform,
 } from '../fixtures/test-platform.ts';
+import { revokeEdgeToken } from './edge-tokens.ts';
 
 describe('edge tokens of a session', () => {
   let database: TestDatabase;
@@ -129,6 +130,36 @@ describe('edge tokens of a session', () => {
     await expect(session.mintEdgeToken('y')).rejects.toMatchObject({
       code: 'edge_token_not_allowed',
     });
+  });
+
+  it.each(['required', 'screened'] as const)(
+    'reaches the edge only while the wallet is admitted, or the operator’s token lives, where invitations are %s',
+    async (invitations) => {
+      const platform = start('screened');
+      const session = await registered(platform, a);
+      await session.onboard(a.walletPub, a.encryptionPublicKey);
+      const own = (await session.mintEdgeToken('x')).token;
+      const strict = start(invitations);
+      await database.db.updateTable('subjects').set({ admitted_at: null }).execute();
+      expect(await bootstrap(strict, own)).toMatchObject({
+        status: 403,
+        body: { code: 'edge_token_not_allowed' },
+      });
+      const customer = await strict.edgeToken(a.address);
+      expect((await bootstrap(strict, own)).status).toBe(200);
+      await revokeEdgeToken(database.db, customer.id, strict.clock.nowMs);
+      expect((await bootstrap(strict, own)).status).toBe(403);
+      expect((await bootstrap(strict, customer.token)).status).toBe(401);
+      await database.db.updateTable('subjects').set({ admitted_at: 'now' }).execute();
+      expect((await bootstrap(strict, own)).status).toBe(200);
+    },
+  );
+
+  it('that was made without admission is refused once the deployment requires it', async () => {
+    const session = await registered(start('off'), a);
+    const { token } = await session.mintEdgeToken('x');
+    expect((await bootstrap(start('off'), token)).status).toBe(200);
+    expect((await bootstrap(start('required'), token)).status).toBe(403);
   });
 
   it('is given to a customer of the operator, and lists the operator’s token too', async () => {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PoolError, parseEvmAddress, type Secret } from '@pool/core';
+import { PoolError, parseAccountAddress, type Secret } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {
   type CredentialMint,
@@ -152,5 +152,5 @@ export async function findEdgeEmployer(
   ) {
     return undefined;
   }
-  return { id: row.id, address: parseEvmAddress(row.address), edgeTokenId: row.edgeTokenId };
+  return { id: row.id, address: parseAccountAddress(row.address), edgeTokenId: row.edgeTokenId };
 }

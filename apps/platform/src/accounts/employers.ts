@@ -4,17 +4,17 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { type EvmAddress, PoolError, parseEvmAddress } from '@pool/core';
+import { type AccountAddress, PoolError, parseAccountAddress } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 /** The wallet of a session, as accounts identify it. */
 export type AccountHolder = {
-  readonly address: EvmAddress;
+  readonly address: AccountAddress;
   /** For a contract wallet: the chain of the contract. */
   readonly contractChainId?: number | undefined;
 };
 
-export type Employer = { readonly id: string; readonly address: EvmAddress };
+export type Employer = { readonly id: string; readonly address: AccountAddress };
 
 /**
  * Opens the account of a wallet, or returns the existing one.
@@ -81,7 +81,7 @@ export async function getEmployerOfAddress(
 
 async function findByAddress(
   db: PlatformDatabase,
-  address: EvmAddress,
+  address: AccountAddress,
 ): Promise<Employer & { readonly chainId: number | undefined }> {
   const employer = await db
     .selectFrom('employers')
@@ -97,7 +97,7 @@ async function findByAddress(
   const chainId = employer.contract_chain_id;
   return {
     id: employer.id,
-    address: parseEvmAddress(employer.address),
+    address: parseAccountAddress(employer.address),
     chainId: chainId === null ? undefined : Number(chainId),
   };
 }

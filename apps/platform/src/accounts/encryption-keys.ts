@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { encryptionKeyResourcePrefix, PoolError, parseSignInMessage } from '@pool/core';
+import { encryptionKeyResourcePrefix, PoolError, readSignInKey } from '@pool/core';
 import type { KeySession } from '../auth/sessions.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
@@ -60,7 +60,7 @@ export function encryptionKeyTaken(): PoolError {
  * @throws PoolError `evidence_required` (409) naming the resource
  */
 export function assertEvidence(session: KeySession, encryptionPublicKey: string): void {
-  if (parseSignInMessage(session.evidence.message).encryptionPublicKey !== encryptionPublicKey) {
+  if (readSignInKey(session.evidence.message).encryptionPublicKey !== encryptionPublicKey) {
     throw new PoolError(
       'evidence_required',
       'sign in again with a message that lists the resource ' +

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { computeWalletAddress, fieldToHex, PoolError, parseWalletPub } from '@pool/core';
-import { computeWalletId, decodeEncryptionPublicKey } from '@pool/notes';
+import { fieldToHex, PoolError } from '@pool/core';
 import type { Selectable } from 'kysely';
 import type { KeySession } from '../auth/sessions.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
@@ -13,6 +12,7 @@ import { type AdmissionDeps, admitWallet } from './admission.ts';
 import { getEmployer } from './employers.ts';
 import { assertEvidence, claimEncryptionKey, encryptionKeyTaken } from './encryption-keys.ts';
 import { type ConfirmationDeps, confirmAtGate } from './gate-confirmation.ts';
+import { rulesOf } from './wallet-rules.ts';
 
 export type Subject = Selectable<PlatformTables['subjects']>;
 
@@ -27,14 +27,17 @@ export type Enrolled = { readonly subject: Subject; readonly created: boolean };
  *   `encryption_key_taken`, `employer_not_found` (409), `too_many_enrolments` (429), `tree_full` (503)
  */
 export async function enrolHolder(
-  deps: EnrolmentDeps,
+  given: EnrolmentDeps,
   session: KeySession,
   request: { readonly walletPub: string; readonly encryptionPublicKey: string },
   caller: string,
 ): Promise<Enrolled> {
   const { encryptionPublicKey } = request;
+  const rules = rulesOf(session.address);
+  // A wallet of a chain without a pool is never written to the gate, and takes no leaf.
+  const deps: EnrolmentDeps = rules.hasPool ? given : { ...given, gate: undefined };
   assertOwnWallet(session, request.walletPub);
-  decodeEncryptionPublicKey(encryptionPublicKey);
+  rules.assertKey(encryptionPublicKey);
   await getEmployer(deps.db, session);
   let created = false;
   if ((await findSubject(deps.db, session.address)) === undefined) {
@@ -66,7 +69,7 @@ export async function enrolHolder(
 
 /** @throws PoolError `invalid_wallet_pub` (400), `wallet_mismatch` (403) */
 export function assertOwnWallet(session: KeySession, walletPub: string): void {
-  if (computeWalletAddress(parseWalletPub(walletPub)) !== session.address) {
+  if (rulesOf(session.address).addressOf(walletPub) !== session.address) {
     throw new PoolError(
       'wallet_mismatch',
       'walletPub is not the key of the wallet that signed in; sign in with that wallet',
@@ -99,7 +102,7 @@ async function insertSubject(
       .values({
         address: session.address,
         wallet_pub: session.walletPub,
-        wallet_id: fieldToHex(computeWalletId(session.walletPub)),
+        wallet_id: fieldToHex(rulesOf(session.address).idOf(session.walletPub)),
         encryption_public_key: encryptionPublicKey,
         evidence_message: session.evidence.message,
         evidence_signature: session.evidence.signature,

@@ -13,6 +13,7 @@ import { findSession, type KeySession, type Session, sessionCookie } from '../au
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import { readBearer, unauthorized } from '../http/read-request.ts';
+import type { AdmissionConfig } from './admission.ts';
 import { verifyApiKey } from './api-keys.ts';
 import {
   apiKeyPrefix,
@@ -23,12 +24,15 @@ import {
 } from './credential.ts';
 import type { CredentialMemory } from './credential-memory.ts';
 import { type EdgeCaller, findEdgeEmployer } from './edge-tokens.ts';
+import { assertTokenStands } from './own-edge-tokens.ts';
 
 export type CallerDeps = {
   readonly db: PlatformDatabase;
   readonly limits: RateLimits;
   readonly credentials: CredentialMint;
   readonly memory: CredentialMemory;
+  /** Whether a token that an employer made itself needs an admitted wallet. */
+  readonly admission: Pick<AdmissionConfig, 'invitations'>;
   readonly nowMs: () => number;
 };
 
@@ -68,17 +72,22 @@ export function assertHolder(session: Session): asserts session is KeySession {
   }
 }
 
-/** The employer of an edge token. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
+/**
+ * The employer of an edge token.
+ * @throws PoolError `unauthorized` (401), `edge_token_not_allowed` (403), `rate_limited` (429)
+ */
 export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<EdgeCaller> {
   const token = readLimitedBearer(deps, c);
   const hash = hashCredential(token);
-  return await identify(deps, c, {
+  const caller = await identify(deps, c, {
     hash,
     standing: deps.credentials.judge(edgeTokenPrefix, token),
     find: () => findEdgeEmployer(deps.db, token),
     limiter: deps.limits.edge,
     callerOf: () => hash,
   });
+  await assertTokenStands(deps.db, deps.admission, caller);
+  return caller;
 }
 
 /** The capability of an API key. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
@@ -102,7 +111,7 @@ export async function identifyKey(
 
 /**
  * An agent by its edge token, or a holder by one of its keys.
- * @throws PoolError `unauthorized` (401), `forbidden` (403), `rate_limited` (429)
+ * @throws PoolError `unauthorized` (401), `forbidden`, `edge_token_not_allowed` (403), `rate_limited` (429)
  */
 export async function identifyReader(deps: CallerDeps, c: ShellContext): Promise<void> {
   const isKey = (c.req.header('authorization') ?? '').includes(` ${apiKeyPrefix}`);

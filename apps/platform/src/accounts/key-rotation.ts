@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { PoolError, parseSignInMessage } from '@pool/core';
-import { decodeEncryptionPublicKey } from '@pool/notes';
+import { PoolError, readSignInKey } from '@pool/core';
 import type { KeySession } from '../auth/sessions.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { getEmployer } from './employers.ts';
 import { assertEvidence, claimEncryptionKey, hasEncryptionKey } from './encryption-keys.ts';
 import { assertOwnWallet, type Subject } from './enrolment.ts';
+import { rulesOf } from './wallet-rules.ts';
 
 export type RotationRequest = {
   readonly walletPub: string;
@@ -32,8 +32,9 @@ export async function rotateEncryptionKey(
 ): Promise<Rotated> {
   const { currentEncryptionPublicKey: current, encryptionPublicKey: next } = request;
   assertOwnWallet(session, request.walletPub);
-  decodeEncryptionPublicKey(current);
-  decodeEncryptionPublicKey(next);
+  const { assertKey } = rulesOf(session.address);
+  assertKey(current);
+  assertKey(next);
   await getEmployer(deps.db, session);
   return await deps.db.transaction().execute(async (trx) => {
     // Locked: of two concurrent rotations from one key, the second finds another key registered.
@@ -80,8 +81,8 @@ export async function rotateEncryptionKey(
 // leaked. The new text must be strictly newer: of two texts of the same instant an agent believes the one it saw first
 // (protocol §2), and would not seal to the other key.
 function assertNewer(session: KeySession, subject: Subject): void {
-  const signedAtMs = parseSignInMessage(session.evidence.message).issuedAtMs;
-  const registeredAtMs = parseSignInMessage(subject.evidence_message).issuedAtMs;
+  const signedAtMs = readSignInKey(session.evidence.message).issuedAtMs;
+  const registeredAtMs = readSignInKey(subject.evidence_message).issuedAtMs;
   if (!(signedAtMs > registeredAtMs)) {
     throw new PoolError(
       'evidence_required',

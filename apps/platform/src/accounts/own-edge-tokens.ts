@@ -6,9 +6,9 @@
  */
 import { PoolError, type Secret } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { AdmissionConfig } from './admission.ts';
+import { type AdmissionConfig, isAdmitted } from './admission.ts';
 import type { CredentialMint } from './credential.ts';
-import { createEdgeToken, type EdgeTokenMetadata } from './edge-tokens.ts';
+import { createEdgeToken, type EdgeCaller, type EdgeTokenMetadata } from './edge-tokens.ts';
 import type { Employer } from './employers.ts';
 
 /** Live tokens that one employer may have made itself. */
@@ -38,7 +38,11 @@ export async function createOwnEdgeToken(
       .where('revoked_at', 'is', null)
       .execute();
     const isCustomer = live.some((token) => token.issued_by === 'operator');
-    if (admission.invitations !== 'off' && !isCustomer && !(await isAdmitted(trx, employer))) {
+    if (
+      admission.invitations !== 'off' &&
+      !isCustomer &&
+      !(await isAdmitted(trx, employer.address))
+    ) {
       throw new PoolError(
         'edge_token_not_allowed',
         'the wallet of this employer is not enrolled: enrol it first, or ask the operator of the platform for an edge token',
@@ -54,12 +58,32 @@ export async function createOwnEdgeToken(
   });
 }
 
-/** Whether an employer or the screening list approved the wallet, and the operator has not removed it since. */
-async function isAdmitted(db: PlatformDatabase, { address }: Employer): Promise<boolean> {
-  const subject = await db
-    .selectFrom('subjects')
-    .select('admitted_at')
-    .where('address', '=', address)
-    .executeTakeFirst();
-  return (subject?.admitted_at ?? null) !== null;
+/**
+ * Refuses a token that its employer made itself and could not make now: the operator removed the wallet, or revoked the last token
+ * that it gave the employer. Admitted again, the token is good again.
+ * @throws PoolError `edge_token_not_allowed` (403)
+ */
+export async function assertTokenStands(
+  db: PlatformDatabase,
+  admission: Pick<AdmissionConfig, 'invitations'>,
+  caller: EdgeCaller,
+): Promise<void> {
+  if (admission.invitations === 'off') {
+    return;
+  }
+  const live = await db
+    .selectFrom('edge_tokens')
+    .select(['id', 'issued_by'])
+    .where('employer_id', '=', caller.id)
+    .where('revoked_at', 'is', null)
+    .execute();
+  if (
+    !live.some((token) => token.issued_by === 'operator') &&
+    !(await isAdmitted(db, caller.address))
+  ) {
+    throw new PoolError(
+      'edge_token_not_allowed',
+      'the wallet of this employer is not enrolled any more, so the edge tokens that it made itself are refused; ask the operator of the platform',
+    );
+  }
 }

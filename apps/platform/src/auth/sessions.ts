@@ -5,13 +5,12 @@
  * @module
  */
 import {
-  type EvmAddress,
-  parseEvmAddress,
+  type AccountAddress,
+  type Hex,
+  parseAccountAddress,
   parseHex,
-  parseWalletPub,
   type Secret,
   type SignInEvidence,
-  type WalletPub,
 } from '@pool/core';
 import { type CredentialMint, hashCredential } from '../accounts/credential.ts';
 import { lockName } from '../database/lock-name.ts';
@@ -26,14 +25,14 @@ export const sessionCookie = 'sessionId';
 export const maxSessionsPerWallet = 50;
 
 type AnySession = {
-  readonly address: EvmAddress;
+  readonly address: AccountAddress;
   readonly evidence: SignInEvidence;
   readonly expiresAt: string;
 };
 
-/** A wallet with a key: its W follows from the signature. */
+/** A wallet with a key: its W follows from the signature. On ed25519 it is 32 bytes, for an EVM wallet a compressed point. */
 export type KeySession = AnySession & {
-  readonly walletPub: WalletPub;
+  readonly walletPub: Hex;
   readonly contractChainId?: undefined;
 };
 
@@ -129,13 +128,13 @@ export async function findSession(
     return undefined;
   }
   const any: AnySession = {
-    address: parseEvmAddress(row.address),
+    address: parseAccountAddress(row.address),
     evidence: { message: row.message, signature: parseHex(row.signature) },
     expiresAt: row.expires_at,
   };
   return row.wallet_pub === null
     ? { ...any, contractChainId: Number(row.contract_chain_id) }
-    : { ...any, walletPub: parseWalletPub(row.wallet_pub) };
+    : { ...any, walletPub: parseHex(row.wallet_pub) };
 }
 
 /** Ends the session that a cookie names, if there is one. */

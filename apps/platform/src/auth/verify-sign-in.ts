@@ -5,14 +5,19 @@
  * @module
  */
 import {
+  type AccountAddress,
   computeWalletAddress,
-  type EvmAddress,
+  type Ed25519SignIn,
+  findEd25519Family,
+  type Hex,
   maxEvidenceSkewMs,
   PoolError,
+  parseEd25519SignIn,
   parseSignInMessage,
   recoverWalletPub,
   type SignInEvidence,
   type SignInMessage,
+  verifyEd25519SignIn,
   type WalletPub,
 } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
@@ -29,10 +34,10 @@ export type SignInSettings = {
 
 /** What verified the text: a key, or the contract at the address on a chain. */
 export type Signer =
-  | { readonly walletPub: WalletPub; readonly contractChainId?: undefined }
+  | { readonly walletPub: Hex; readonly contractChainId?: undefined }
   | { readonly walletPub?: undefined; readonly contractChainId: number };
 
-export type VerifiedSignIn = { readonly address: EvmAddress; readonly signer: Signer };
+export type VerifiedSignIn = { readonly address: AccountAddress; readonly signer: Signer };
 
 /**
  * Verifies a sign-in and uses its nonce up.
@@ -47,12 +52,26 @@ export async function verifySignIn(
   evidence: SignInEvidence,
   nowMs: () => number,
 ): Promise<VerifiedSignIn> {
-  const message = parseSignInMessage(evidence.message);
+  const isEd25519 = findEd25519Family(evidence.message) !== undefined;
+  const text = isEd25519
+    ? parseEd25519SignIn(evidence.message)
+    : parseSignInMessage(evidence.message);
   // The nonce is used up first, even if something else is wrong.
-  if (!(await claimSignInNonce(db, message.nonce, nowMs()))) {
+  if (!(await claimSignInNonce(db, text.nonce, nowMs()))) {
     throw refused('its nonce is unknown, used or expired; ask for a new one');
   }
-  assertAcceptable(message, settings, nowMs());
+  assertAcceptable(text, settings, nowMs());
+  if ('family' in text) {
+    return { address: text.address, signer: { walletPub: verifyEd25519SignIn(evidence, text) } };
+  }
+  return await verifyEvmSigner(text, contracts, evidence);
+}
+
+async function verifyEvmSigner(
+  message: SignInMessage,
+  contracts: ContractWallets,
+  evidence: SignInEvidence,
+): Promise<VerifiedSignIn> {
   const own = tryRecover(evidence);
   if (!(own instanceof Error) && computeWalletAddress(own) === message.address) {
     return { address: message.address, signer: { walletPub: own } };
@@ -92,11 +111,16 @@ function tryRecover({ message, signature }: SignInEvidence): WalletPub | Error {
   }
 }
 
-function assertAcceptable(message: SignInMessage, settings: SignInSettings, nowMs: number): void {
+function assertAcceptable(
+  message: SignInMessage | Ed25519SignIn,
+  settings: SignInSettings,
+  nowMs: number,
+): void {
   if (message.domain !== settings.domain || message.uri !== settings.uri) {
     throw refused('its domain or URI is not this platform');
   }
-  if (!settings.chainIds.includes(message.chainId)) {
+  // An ed25519 text names a network, on which this platform has nothing.
+  if ('chainId' in message && !settings.chainIds.includes(message.chainId)) {
     throw refused('its chain is not one of this platform');
   }
   const { issuedAtMs, expirationTimeMs } = message;

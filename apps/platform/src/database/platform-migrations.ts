@@ -315,4 +315,33 @@ export const platformMigrations: readonly Migration[] = [
         check (issued_by in ('operator', 'session'))`,
     ],
   },
+  {
+    number: 19,
+    statements: [`alter table api_keys add column refused_proofs integer not null default 0`],
+  },
+  {
+    // Notes of spends that are served to everybody (docs/decisions/0056, §6 to §8): whose labels another account may have written, and
+    // those that the indexer found in a transaction.
+    number: 20,
+    statements: [
+      `alter table spends add column labels_disputed_at text`,
+      `alter table batches add column open_notes boolean not null default false`,
+      `alter table batches add column notes_sought_at text`,
+      `update batches set open_notes = true
+        where spend_id is not null and not exists (
+          select 1 from relayer_transactions t
+          where t.spend_id = batches.spend_id and t.tx_hash = batches.tx_hash)`,
+      `create index batches_with_open_notes on batches (chain, leaf_index) where open_notes`,
+      `create index batches_without_notes on batches (chain, leaf_index)
+        where kind = 'spend' and spend_id is null and not open_notes`,
+      `create table calldata_notes (
+        chain text not null,
+        leaf_index integer not null,
+        slot integer not null,
+        token text,
+        commitment text not null,
+        sealed text not null,
+        primary key (chain, leaf_index, slot))`,
+    ],
+  },
 ];

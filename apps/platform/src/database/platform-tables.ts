@@ -71,6 +71,8 @@ export type PlatformTables = {
     name: string;
     created_at: string;
     revoked_at: string | null;
+    /** Spends posted with this key whose proof did not verify. */
+    refused_proofs: Generated<number>;
   };
   /** Keys that this platform made for itself, hex. A backup has them together with what was made with them. */
   platform_keys: { name: string; value: string };
@@ -158,6 +160,20 @@ export type PlatformTables = {
     settlement_id: number | null;
     /** The spend whose sealed notes belong to this leaf, as for `settlement_id`. */
     spend_id: Generated<number | null>;
+    /** A spend whose notes are served to everybody, because nobody vouches for their labels. */
+    open_notes: Generated<boolean>;
+    /** When the notes of a spend that nobody posted here were last looked for in its transaction. */
+    notes_sought_at: Generated<string | null>;
+  };
+  /** Sealed notes of a spend that nobody posted here, from the calldata of its transaction. */
+  calldata_notes: {
+    chain: string;
+    leaf_index: number;
+    slot: number;
+    /** Lower case. Null: the transaction calls the pool through another contract, so the token is not known. */
+    token: string | null;
+    commitment: string;
+    sealed: string;
   };
   /** Nullifiers of the spends, by their place in the event. */
   nullifiers: { chain: string; nullifier: string; leaf_index: number; place: number };
@@ -238,6 +254,8 @@ export type SpendTable = {
   superseded_at: string | null;
   /** Set when its sealed notes were erased, because it can never land. */
   notes_erased_at: Generated<string | null>;
+  /** When another post of the same spend named other encryption keys. */
+  labels_disputed_at: Generated<string | null>;
   created_at: string;
 };
 

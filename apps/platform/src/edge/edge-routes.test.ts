@@ -326,7 +326,8 @@ describe('agent edge', () => {
           txHash: `0x${'ab'.repeat(32)}`,
         },
       ]);
-      expect(await reader.getNotes({ ...query, cursor: `4.${slot}` })).toEqual({ notes: [] });
+      const after = await reader.getNotes({ ...query, cursor: `4.${slot}` });
+      expect(after).toEqual({ notes: [], before: 1 });
       const stranger = await readerOf(await createTestHolder('c'));
       expect(await stranger.getNotes(query)).toEqual({ notes: [] });
     });

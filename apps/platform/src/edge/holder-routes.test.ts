@@ -13,7 +13,11 @@ import { createEdgeClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
-import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
+import {
+  createFakeGate,
+  createTestPlatform,
+  type TestPlatform,
+} from '../fixtures/test-platform.ts';
 
 function word(value: number) {
   return bigintToHex32(BigInt(value));
@@ -256,5 +260,31 @@ describe('POST /agent-edge/note-paths', () => {
       code: 'note_paths_disabled',
       status: 403,
     });
+  });
+});
+
+describe('GET /agent-edge/notes', () => {
+  it('brings the index up to the chain before it lists notes', async () => {
+    const database = await openTestDatabase();
+    const refreshed: string[] = [];
+    const platform = createTestPlatform(database, {
+      gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
+      refreshIndex: async (chain) => {
+        refreshed.push(chain);
+      },
+    });
+    const holder = await createTestHolder('a');
+    const session = await platform.signIn(holder);
+    await session.register();
+    await session.onboard(holder.walletPub, holder.encryptionPublicKey);
+    const { apiKey: token } = await session.mintKey('holder.read', 'x');
+    const edge = createEdgeClient({
+      url: `${platform.url}/agent-edge`,
+      token,
+      fetch: platform.fetch,
+    });
+    expect(await edge.getNotes({ chain: 'anvil', token: 'USDC' })).toEqual({ notes: [] });
+    expect(refreshed).toEqual(['anvil']);
+    await database.close();
   });
 });

@@ -4,8 +4,9 @@
  * @module
  */
 import { notePathsRequestSchema, spendRequestSchema } from '@pool/api';
-import { isIdempotencyKey, PoolError } from '@pool/core';
-import type { Shell, ShellContext } from '@pool/http-server';
+import { errorCodeOf, findAccountFamily, isIdempotencyKey, PoolError } from '@pool/core';
+import type { RateLimiter, Shell, ShellContext } from '@pool/http-server';
+import { countRefusedSpend } from '../accounts/api-keys.ts';
 import { findSubject } from '../accounts/enrolment.ts';
 import { type CallerDeps, identifyKey, identifyReader } from '../accounts/identify-caller.ts';
 import { settlementCost } from '../http/rate-limit.ts';
@@ -30,6 +31,8 @@ export type HolderDeps = CallerDeps &
     readonly refreshIndex: (chain: string) => Promise<void>;
   };
 
+type Spender = Holder & { readonly keyId: number };
+
 export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
   const { db, bootstrap } = deps;
   const notePaths = deps.makesNotePaths ? createNotePaths(db) : undefined;
@@ -48,9 +51,11 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
       throw new PoolError('invalid-token', 'token must be a symbol configured for the chain');
     }
     const subject = await findSubject(db, key.address);
-    if (subject === undefined) {
+    if (subject === undefined || findAccountFamily(key.address) !== 'evm') {
       return c.json({ notes: [] });
     }
+    // The holder may have seen a note on chain already: its change, after a receipt.
+    await deps.refreshIndex(chain);
     return c.json(
       await listServedNotes(db, {
         chain,
@@ -91,8 +96,15 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     const key = readIdempotencyKey(c);
     traceJob(c, key);
     const request = await readJson(c, spendRequestSchema);
-    const beforeWork = (): void => deps.limits.spends.take(holder.address, settlementCost.checks);
-    const row = await acceptSpend({ ...deps, beforeWork }, holder, key, request);
+    const beforeWork = (): void => {
+      deps.limits.spends.take(holder.address, settlementCost.checks);
+      assertProofsGood(deps.limits.refusedProofs, holder.address);
+    };
+    const accepting = acceptSpend({ ...deps, beforeWork }, holder, key, request);
+    const row = await accepting.catch(async (error: unknown) => {
+      await recordRefusal(c, holder, errorCodeOf(error));
+      throw error;
+    });
     c.get('log').info({ spend: row.id, state: row.state }, 'spend taken');
     if (row.state === 'accepted') {
       deps.onAccepted();
@@ -120,15 +132,31 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     return answerSpend(c, (await findOwnSpend(holder, key)) ?? row);
   });
 
-  async function identifySpender(c: ShellContext): Promise<Holder> {
-    const { address, capability } = await identifyKey(deps, c);
+  async function recordRefusal(
+    c: ShellContext,
+    { address, keyId }: Spender,
+    code: string | undefined,
+  ): Promise<void> {
+    if (code === 'proof_invalid') {
+      const refused = await countRefusedSpend(db, keyId);
+      c.get('log').warn({ apiKey: keyId, refused }, 'the proof of a spend was refused');
+      takeQuietly(deps.limits.refusedProofs, address);
+    }
+    if (code === 'gas_budget_exceeded') {
+      c.get('log').warn({ apiKey: keyId }, 'no gas is left for a spend today');
+    }
+  }
+
+  async function identifySpender(c: ShellContext): Promise<Spender> {
+    const { address, capability, keyId } = await identifyKey(deps, c);
     if (capability !== 'holder.transfer' && capability !== 'holder.send') {
       throw new PoolError(
         'forbidden',
         'this key does not reach spends; use a holder.transfer or a holder.send key',
       );
     }
-    return { address, capability };
+    assertSpends(address);
+    return { address, capability, keyId };
   }
 
   /** Of the kind that the key may post. */
@@ -136,6 +164,40 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     const row = isIdempotencyKey(key) ? await findSpend(db, holder.address, key) : undefined;
     const isTransfer = row?.withdraw_amount === '0';
     return isTransfer === (holder.capability === 'holder.transfer') ? row : undefined;
+  }
+}
+
+/** @throws PoolError `forbidden` (403) */
+function assertSpends(address: string): void {
+  if (findAccountFamily(address) !== 'evm') {
+    throw new PoolError(
+      'forbidden',
+      'this wallet signs on ed25519, and no pool on Solana or Stellar exists here: it can be enrolled, and cannot be paid or spend',
+    );
+  }
+}
+
+/** Each refused proof costs a second of the thread that checks the spends of all holders. @throws PoolError `rate_limited` (429) */
+function assertProofsGood(limiter: RateLimiter, holder: string): void {
+  try {
+    limiter.take(holder);
+  } catch (cause) {
+    const details = cause instanceof PoolError ? cause.details : undefined;
+    throw new PoolError(
+      'rate_limited',
+      'too many spends of this holder had a proof that is not valid; check that agent and platform use keys of the same ceremony, and try again later',
+      { cause, ...(details === undefined ? {} : { details }) },
+    );
+  }
+  limiter.giveBack(holder);
+}
+
+/** The refusal itself is answered already. */
+function takeQuietly(limiter: RateLimiter, holder: string): void {
+  try {
+    limiter.take(holder);
+  } catch {
+    // Others of this holder were checked at the same time, and took the last ones.
   }
 }
 

@@ -11,10 +11,27 @@ import { createTestPlatform, type TestPlatform, testSettings } from '../fixtures
 import { createTestSpend } from '../fixtures/test-spend.ts';
 import { createProofCheck } from '../relayer/checks/check-proof.ts';
 import { createSettlementChecks } from '../relayer/checks/settlement-checks.ts';
+import { defaultSpendLimits } from '../relayer/spend-limits.ts';
 
 const token = testSettings.tokens['USDC']?.address ?? '';
 const place = { ...testSettings, token };
 const deadline = 1_800_000_000;
+
+/** An admitted wallet, as the enrolment stores it. */
+function createSubject({ address, walletPub, encryptionPublicKey }: TestHolder) {
+  return {
+    address,
+    wallet_pub: walletPub,
+    wallet_id: 'id',
+    encryption_public_key: encryptionPublicKey,
+    evidence_message: 'm',
+    evidence_signature: 's',
+    readiness: 'ready' as const,
+    whitelisted_at: null,
+    created_at: 'now',
+    admitted_at: 'now',
+  };
+}
 
 describe('spends at the edge', () => {
   let database: TestDatabase;
@@ -129,23 +146,19 @@ describe('spends at the edge', () => {
     platform = open({ rateLimits: { spendsPerMinute: 1 } });
     const [first, second] = [await keyOf('holder.transfer'), await keyOf('holder.transfer')];
     await clientOf(first).postSpend('k', transfer);
-    const answer = await platform.app.request('/agent-edge/spends', {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${second.reveal()}`,
-        'content-type': 'application/json',
-        'idempotency-key': 'k',
-      },
-      body: JSON.stringify(transfer),
-    });
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '12']);
+    const answer = await post(second, 'k', transfer);
+    expect([answer.status, answer.retryAfter]).toEqual([429, '12']);
     platform.clock.nowMs += 12_000;
     expect((await clientOf(second).postSpend('k', transfer)).state).toBe('accepted');
   });
 
   it('answers a holder without gas with the seconds to wait', async () => {
     platform = open({
-      spendLimits: { dailyGas: 1_000_000, deadlineSeconds: Number.MAX_SAFE_INTEGER },
+      spendLimits: {
+        ...defaultSpendLimits,
+        dailyGas: 1_000_000,
+        deadlineSeconds: Number.MAX_SAFE_INTEGER,
+      },
     });
     const key = await keyOf('holder.send');
     await clientOf(key).postSpend('k1', withdrawal);
@@ -156,17 +169,106 @@ describe('spends at the edge', () => {
       withdrawAmount: '1',
       recipient: a.address,
     });
+    const answer = await post(key, 'k2', request);
+    expect([answer.status, answer.retryAfter]).toEqual([429, '60']);
+    expect(answer.body.code).toBe('gas_budget_exceeded');
+  });
+
+  async function post(key: Secret, idempotencyKey: string, request: SpendRequest) {
     const answer = await platform.app.request('/agent-edge/spends', {
       method: 'POST',
       headers: {
         authorization: `Bearer ${key.reveal()}`,
         'content-type': 'application/json',
-        'idempotency-key': 'k2',
+        'idempotency-key': idempotencyKey,
       },
       body: JSON.stringify(request),
     });
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60']);
-    expect(await answer.json()).toMatchObject({ code: 'gas_budget_exceeded' });
+    return {
+      status: answer.status,
+      retryAfter: answer.headers.get('retry-after'),
+      body: (await answer.json()) as { readonly code?: string; readonly message?: string },
+    };
+  }
+
+  it('answers all holders together when the relayer has no gas for spends left', async () => {
+    const spendLimits = {
+      ...defaultSpendLimits,
+      dailyGasOfAll: 1_000_000,
+      deadlineSeconds: Number.MAX_SAFE_INTEGER,
+    };
+    platform = open({ spendLimits });
+    await (await edgeOf('holder.send')).postSpend('k1', withdrawal);
+    const b = await createTestHolder('b');
+    const { request } = await createTestSpend(place, b, { noteRoot: assertField(7n), deadline });
+    const refused = await post(await keyOf('holder.transfer', b), 'k1', request);
+    expect([refused.status, refused.body.code, refused.retryAfter]).toEqual([
+      429,
+      'gas_budget_exceeded',
+      '60',
+    ]);
+    expect(refused.body.message).toContain('PLATFORM_SPENDS_DAILY_GAS');
+    expect(refused.body.message).toContain('send --self-submit');
+  });
+
+  it.each(['required', 'screened'] as const)(
+    'takes spends of admitted wallets only where invitations are %s, and answers what it has',
+    async (invitations) => {
+      const asked: string[] = [];
+      const checks = {
+        ...fakeChecks,
+        assertSpendProven: (holder: string) => {
+          asked.push(holder);
+          return Promise.resolve();
+        },
+      };
+      platform = open({ admission: { invitations }, checks });
+      const key = await keyOf('holder.transfer');
+      const stranger = await post(key, 'k', transfer);
+      expect([stranger.status, stranger.body.code]).toEqual([403, 'spender_not_admitted']);
+      expect(stranger.body.message).toContain('send --self-submit');
+      expect(asked).toEqual([]);
+      await database.db.insertInto('subjects').values(createSubject(a)).execute();
+      expect((await post(key, 'k', transfer)).status).toBe(202);
+      await database.db.updateTable('subjects').set({ admitted_at: null }).execute();
+      expect((await post(key, 'k', transfer)).status).toBe(202);
+      expect((await clientOf(key).getSpend('k'))?.state).toBe('accepted');
+      await database.db.updateTable('spends').set({ state: 'reverted' }).execute();
+      expect((await post(key, 'k', transfer)).body.code).toBe('spender_not_admitted');
+      expect(asked).toEqual([a.address]);
+    },
+  );
+
+  it('stops checking the proofs of a holder after ten that did not verify', async () => {
+    let verified = 0;
+    const proofs = createProofCheck(
+      {
+        verify: () => {
+          verified += 1;
+          return Promise.resolve(false);
+        },
+      },
+      new Map([['spend-2x4', {} as never]]),
+    );
+    platform = open({ checks: createSettlementChecks({ batches: plainBatchChecker, proofs }) });
+    const key = await keyOf('holder.transfer');
+    for (let count = 0; count < 10; count += 1) {
+      expect((await post(key, 'k', transfer)).body.code).toBe('proof_invalid');
+    }
+    // Another key of the same holder is no way around it.
+    const refused = await post(await keyOf('holder.send'), 'w', withdrawal);
+    expect([refused.status, refused.retryAfter]).toEqual([429, '3600']);
+    expect(refused.body.message).toContain('proof that is not valid');
+    expect(verified).toBe(10);
+    const other = await createTestHolder('b');
+    const { request } = await createTestSpend(place, other, {
+      noteRoot: assertField(7n),
+      deadline,
+    });
+    const judged = await post(await keyOf('holder.transfer', other), 'k', request);
+    expect(judged.body.code).toBe('proof_invalid');
+    const counts = await database.db.selectFrom('api_keys').select('refused_proofs').execute();
+    expect(counts.map(({ refused_proofs }) => refused_proofs)).toEqual([10, 0, 1]);
   });
 
   it.each([

@@ -27,6 +27,8 @@ export type RateLimits = {
   readonly settlements: RateLimiter;
   /** In the same parts. */
   readonly spends: RateLimiter;
+  /** Of one holder: spends whose proof did not verify. */
+  readonly refusedProofs: RateLimiter;
 };
 
 /**
@@ -34,6 +36,9 @@ export type RateLimits = {
  * must be checked. The rest is taken before the first check.
  */
 export const settlementCost = { request: 1, checks: 4 } as const;
+
+/** Spends of one holder whose proof did not verify. An honest agent verifies its proof before it sends it. */
+const refusedProofs = { atOnce: 10, perDay: 24 } as const;
 
 /** Callers remembered at once. The one that called longest ago is forgotten first, and has a full bucket again. */
 const maxRemembered = 20_000;
@@ -53,6 +58,12 @@ export function createRateLimits(config: RateLimitConfig, nowMs: () => number): 
     edge: createCallerLimiter(config.edgePerSecond, nowMs),
     settlements: perMinute(config.settlementsPerMinute),
     spends: perMinute(config.spendsPerMinute),
+    refusedProofs: createRateLimiter({
+      perSecond: refusedProofs.perDay / 86_400,
+      burst: refusedProofs.atOnce,
+      nowMs,
+      maxRemembered,
+    }),
   };
 }
 

@@ -11,6 +11,7 @@ import { createLeanImt, type LeanImt } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
+import { restoreSpendNotes } from './calldata-notes.ts';
 import { readMissingContents, storeLeaves } from './pool-leaves.ts';
 import { settleLandedBatches, settleLandedSpends } from './settle-landed.ts';
 
@@ -91,6 +92,7 @@ async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undef
   }
   await settleLandedBatches(deps);
   await settleLandedSpends(deps);
+  await restoreSpendNotes(deps);
   await readMissingContents(deps);
   return undefined;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { PoolLeaf } from '@pool/contracts';
+import { errorCodeOf } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
@@ -95,7 +96,15 @@ export async function readMissingContents({ db, chain, log }: LeafDeps): Promise
     .where('chain', '=', chain.key)
     .executeTakeFirstOrThrow();
   const to = Math.min(first.block_number + blocksPerPass - 1, last.block_number);
-  const leaves = await chain.fetchPoolLeaves(first.block_number, to);
+  let leaves: readonly PoolLeaf[];
+  try {
+    leaves = await chain.fetchPoolLeaves(first.block_number, to);
+  } catch (error) {
+    // A node that keeps no old logs must not stop the pass, which has stored all new leaves.
+    const facts = { chain: chain.key, from: first.block_number, to, code: errorCodeOf(error) };
+    log.warn(facts, 'the RPC refuses the logs of older batches: reading again later');
+    return;
+  }
   const found = await db.transaction().execute(async (trx) => {
     let count = 0;
     for (const { leafIndex, batchRoot, newRoot, commitments } of leaves) {

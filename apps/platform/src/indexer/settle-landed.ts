@@ -8,6 +8,7 @@ import { deriveTraceId } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
+import { areLabelsOpen } from '../relayer/spend-labels.ts';
 
 type SettleDeps = {
   readonly db: PlatformDatabase;
@@ -114,7 +115,12 @@ export async function settleLandedSpends({ db, chain, log }: SettleDeps): Promis
       if (ownHash === chainHash) {
         await trx
           .updateTable('batches')
-          .set({ spend_id: id })
+          .set({ spend_id: id, open_notes: await areLabelsOpen(trx, id, txHash) })
+          .where('chain', '=', chain.key)
+          .where('leaf_index', '=', leafIndex)
+          .execute();
+        await trx
+          .deleteFrom('calldata_notes')
           .where('chain', '=', chain.key)
           .where('leaf_index', '=', leafIndex)
           .execute();

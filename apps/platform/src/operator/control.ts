@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { labelSchema } from '@pool/api';
-import { parseEvmAddress, Secret } from '@pool/core';
+import { parseAccountAddress, Secret } from '@pool/core';
 import { createShell } from '@pool/http-server';
 import * as v from 'valibot';
 import { type CredentialMint, hashCredential, isSameHash } from '../accounts/credential.ts';
@@ -94,7 +94,7 @@ export function createControlApp(deps: ControlDeps, token: Secret) {
   });
   app.post('/edge-tokens', async (c) => {
     const { address, name, contractChainId } = await readJson(c, createRequestSchema);
-    const holder = { address: parseEvmAddress(address), contractChainId };
+    const holder = { address: parseAccountAddress(address), contractChainId };
     const employer = await getEmployerOfAddress(db, holder);
     const created = await createEdgeToken(db, credentials, employer, name, nowMs());
     return c.json({ ...created, token: created.token.reveal() });

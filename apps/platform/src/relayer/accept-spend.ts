@@ -7,6 +7,7 @@
 import type { Capability, SpendRequest } from '@pool/api';
 import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
+import { type AdmissionConfig, isAdmitted } from '../accounts/admission.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertSpendForm, type SpendForm } from './checks/check-spend-form.ts';
@@ -14,6 +15,7 @@ import type { SettlementChecks } from './checks/settlement-checks.ts';
 import { assertDeadline } from './settlement-limits.ts';
 import type { ReserveGas } from './settlement-store.ts';
 import type { SpendRow } from './spend-intents.ts';
+import { disputeLabels } from './spend-labels.ts';
 import { defaultSpendLimits, reserveSpendGas, type SpendLimits } from './spend-limits.ts';
 import {
   findSpend,
@@ -29,6 +31,8 @@ export type AcceptSpendDeps = {
   readonly chains: ReadonlyMap<string, PoolChain>;
   readonly checks: Pick<SettlementChecks, 'assertSpendProven'>;
   readonly nowMs: () => number;
+  /** Whether a holder must be admitted before the relayer pays for its spends. */
+  readonly admission: Pick<AdmissionConfig, 'invitations'>;
   /** Called after the look-up of stored rows and before every other check. It may refuse by throwing. */
   readonly beforeWork?: (() => void) | undefined;
   /** Default: {@link defaultSpendLimits}. */
@@ -44,7 +48,7 @@ const chainTimeoutMs = 5_000;
  * Stores the spend, or finds the stored one. The cheapest check comes first, as for settlements, and nothing is stored before all
  * of them pass. A replay stores nothing and needs no check.
  * @throws PoolError `invalid-chain`, `invalid_spend`, `deadline_too_far`, `proof_invalid`, `spend_unsupported` (400), `forbidden`
- *   (403), `idempotency_conflict`, `note_already_spent` (409), `rate_limited`, `gas_budget_exceeded` (429), `chain_unreachable`,
+ *   `spender_not_admitted` (403), `idempotency_conflict`, `note_already_spent` (409), `rate_limited`, `gas_budget_exceeded` (429), `chain_unreachable`,
  *   `verifier_unavailable` (503)
  */
 export async function acceptSpend(
@@ -66,12 +70,9 @@ export async function acceptSpend(
     return standing;
   }
   deps.beforeWork?.();
-  await assertDeadline(chain, request.spend.deadline, limits, nowMs(), 'spend');
+  await assertSpenderAdmitted(deps, holder);
   if (!isSame) {
-    await assertOutputsFree(db, request);
-  }
-  if (standing !== undefined && !isSame) {
-    await assertMayFollow(chain, standing);
+    await assertOutputsFree(db, request, form, nowMs());
   }
   const reserve: ReserveGas = (trx) =>
     reserveSpendGas(
@@ -84,6 +85,10 @@ export async function acceptSpend(
     );
   // Once before the checks that take long, and once with the row.
   await db.transaction().execute(reserve);
+  await assertDeadline(chain, request.spend.deadline, limits, nowMs(), 'spend');
+  if (standing !== undefined && !isSame) {
+    await assertMayFollow(chain, standing);
+  }
   await assertUnspent(chain, request);
   await checks.assertSpendProven(holder.address, request, form, chain.settings);
   // The rows may have changed meanwhile: both writes below apply only to the state that was read.
@@ -107,6 +112,22 @@ function assertMaySpend({ capability }: Holder, withdrawAmount: string): void {
   }
 }
 
+/**
+ * An account costs nothing, and each would have a day's gas of its own. The notes stay spendable without this platform.
+ * @throws PoolError `spender_not_admitted` (403)
+ */
+async function assertSpenderAdmitted(
+  { db, admission }: AcceptSpendDeps,
+  { address }: Holder,
+): Promise<void> {
+  if (admission.invitations !== 'off' && !(await isAdmitted(db, address))) {
+    throw new PoolError(
+      'spender_not_admitted',
+      'this platform sends spends of admitted wallets only: enrol this wallet first, or withdraw without the platform with `disburse-agent send --self-submit`',
+    );
+  }
+}
+
 function mayReopen(row: SpendRow): boolean {
   return row.state === 'reverted' && row.notes_erased_at === null;
 }
@@ -114,17 +135,23 @@ function mayReopen(row: SpendRow): boolean {
 /** Refusing early saves the checks. @throws PoolError `idempotency_conflict` (409) */
 async function assertOutputsFree(
   db: PlatformDatabase,
-  { chain, spend }: SpendRequest,
+  { chain, spend, sealedNotes }: SpendRequest,
+  { sealedNotesHash }: SpendForm,
+  nowMs: number,
 ): Promise<void> {
   const taken = await db
     .selectFrom('spends')
-    .select('id')
+    .select(['id', 'sealed_notes_hash'])
     .where('chain', '=', chain)
     .where('out_root', '=', spend.outRoot)
     .executeTakeFirst();
-  if (taken !== undefined) {
-    throw spendConflict();
+  if (taken === undefined) {
+    return;
   }
+  if (taken.sealed_notes_hash === sealedNotesHash) {
+    await disputeLabels(db, taken.id, sealedNotes, nowMs);
+  }
+  throw spendConflict();
 }
 
 /** Another spend may take the key of a dead one. @throws PoolError `idempotency_conflict` (409) */

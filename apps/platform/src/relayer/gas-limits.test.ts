@@ -114,7 +114,7 @@ describe('the gas of a relayer', () => {
   it('never exceeds the ceiling: a batch that needs more is refused before it is signed', async () => {
     // Half of such a block is less than a batch of 16 needs. The gas ends in the pool's own frame: a node reports a lack of gas in a
     // nested call as a revert.
-    await setBlockGasLimit(330_000);
+    await setBlockGasLimit(325_400);
     await chain.mine(1);
     await accept((await settle()).request);
     await relay();

@@ -95,16 +95,17 @@ describe('redelivery', () => {
       delivery,
     );
 
-  /** The served notes that the holder of the first note can open. */
+  /** The notes that are served to the holder of the first note. */
+  async function list(cursor?: string) {
+    const { encryptionPublicKey } = await createTestHolder('a');
+    const asset = { chain: 'anvil', tokenSymbol: 'USDC', tokenAddress: chain.token };
+    return await listServedNotes(database.db, { ...asset, encryptionPublicKey, cursor });
+  }
+
+  /** Those of them that the holder can open. */
   async function openAmounts(): Promise<readonly bigint[]> {
     const holder = await createTestHolder('a');
-    const { notes } = await listServedNotes(database.db, {
-      chain: 'anvil',
-      tokenSymbol: 'USDC',
-      tokenAddress: chain.token,
-      encryptionPublicKey: holder.encryptionPublicKey,
-      cursor: undefined,
-    });
+    const { notes } = await list();
     const assetId = computeAssetId(chain.settings.chainId, chain.settings.pool, chain.token);
     return notes.flatMap(({ sealed, commitment }) => {
       const opened = openNote({
@@ -139,6 +140,18 @@ describe('redelivery', () => {
       replaceAfterMs: 0,
     });
     expect(await database.db.selectFrom('relayer_transactions').selectAll().execute()).toEqual([]);
+  });
+
+  it('counts the notes for a holder that has read beyond their place', async () => {
+    const delivery = await settle();
+    const { notes } = await list();
+    expect(await list('9.0')).toEqual({ notes: [], before: notes.length });
+    await loseEverything();
+    await indexer.pass();
+    expect(await list('9.0')).toEqual({ notes: [], before: 0 });
+    await redeliver(delivery);
+    expect(await list('9.0')).toEqual({ notes: [], before: notes.length });
+    expect((await list()).before).toBeUndefined();
   });
 
   it('fills the notes of a row that lost them', async () => {

@@ -1,13 +1,15 @@
 /**
- * Limits of a new spend (docs/decisions/0036, §8): its deadline must be near, and its holder must have gas left. There is no
- * counter, as for employers (gas-budget.ts): the sum is read from the rows. They do not apply to replays.
+ * Limits of a new spend (docs/decisions/0036, §8; 0056): its deadline must be near, and gas must be left for its holder and for all
+ * holders together. There is no counter, as for employers (gas-budget.ts): the sums are read from the rows. They do not apply to
+ * replays.
  *
  * @module
  */
 import type { SpendCircuit } from '@pool/core';
 import { computeSpendGasCeiling } from '../chain/gas-ceilings.ts';
+import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { assertGasLeft, chargePerNonce, windowStart } from './gas-budget.ts';
+import { assertGasLeft, chargePerNonce, type GasCharge, windowStart } from './gas-budget.ts';
 
 /** Agents sign for 15 minutes, rounded up to a quarter of an hour; the rest is for clocks that differ. */
 export const spendSeconds = 3_600;
@@ -15,20 +17,28 @@ export const spendSeconds = 3_600;
 /** 41 withdrawals of 2 inputs, or 25 transfers of 16; 21 of the small ones may wait at once. */
 export const defaultHolderDailyGas = 20_000_000;
 
+/** About 1,000 spends in a day; at 1 gwei half of the chain's coin. */
+export const defaultSpendsDailyGas = 500_000_000;
+
 export type SpendLimits = {
   /** Gas of a chain's relayer that one holder may take in 24 hours. */
   readonly dailyGas: number;
+  /** Gas of a chain's relayer that all holders together may take in 24 hours. */
+  readonly dailyGasOfAll: number;
   /** How far ahead a deadline may lie. */
   readonly deadlineSeconds: number;
 };
 
 export const defaultSpendLimits: SpendLimits = {
   dailyGas: defaultHolderDailyGas,
+  dailyGasOfAll: defaultSpendsDailyGas,
   deadlineSeconds: spendSeconds,
 };
 
+type GasQuestion = { readonly chain: string; readonly circuit: SpendCircuit };
+
 /**
- * Must run in the transaction that stores the row: spends of one holder are counted one after the other.
+ * Must run in the transaction that stores the row: spends of one chain are counted one after the other.
  * @param instead - row of the same key that this one follows or retries
  * @returns gas to store with the row
  * @throws PoolError `gas_budget_exceeded` (429, retryable)
@@ -36,47 +46,62 @@ export const defaultSpendLimits: SpendLimits = {
 export async function reserveSpendGas(
   trx: PlatformDatabase,
   holder: string,
-  { chain, circuit }: { readonly chain: string; readonly circuit: SpendCircuit },
+  { chain, circuit }: GasQuestion,
   instead: number | undefined,
-  { dailyGas }: SpendLimits,
+  { dailyGas, dailyGasOfAll }: SpendLimits,
   nowMs: number,
 ): Promise<number> {
-  await trx
-    .selectFrom('employers')
-    .select('id')
-    .where('address', '=', holder)
-    .forUpdate()
-    .executeTakeFirst();
-  const sent = await trx
+  await lockName(trx, `gas of spends on ${chain}`);
+  const needed = Number(computeSpendGasCeiling(circuit));
+  const own = await selectUse(trx, { chain, holder, instead }, nowMs);
+  assertGasLeft(
+    { ...own, needed, dailyGas, nowMs },
+    `spend not accepted now: this holder has used its ${dailyGas} gas for 24 hours on this chain; try again later, ${withoutRelayer}`,
+  );
+  const all = await selectUse(trx, { chain, holder: undefined, instead }, nowMs);
+  assertGasLeft(
+    { ...all, needed, dailyGas: dailyGasOfAll, nowMs },
+    `spend not accepted now: all holders together have used the ${dailyGasOfAll} gas that the relayer has for spends in 24 hours on this chain (PLATFORM_SPENDS_DAILY_GAS); try again later, ${withoutRelayer}`,
+  );
+  return needed;
+}
+
+const withoutRelayer =
+  'or withdraw with `disburse-agent send --self-submit`: anybody may call the spend of the pool';
+
+/** @param of - `holder` undefined: all holders */
+async function selectUse(
+  db: PlatformDatabase,
+  of: {
+    readonly chain: string;
+    readonly holder: string | undefined;
+    readonly instead: number | undefined;
+  },
+  nowMs: number,
+): Promise<{ readonly charges: readonly GasCharge[]; readonly outstanding: number }> {
+  const { chain, holder, instead } = of;
+  const sent = await db
     .selectFrom('relayer_transactions as t')
     .innerJoin('spends as s', 's.id', 't.spend_id')
     .select(['t.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.created_at'])
-    .where('s.address', '=', holder)
+    .$if(holder !== undefined, (query) => query.where('s.address', '=', holder ?? ''))
     .where('t.chain', '=', chain)
     .where('t.state', '!=', 'dropped')
     .where('t.created_at', '>', windowStart(nowMs))
     .execute();
-  const waiting = await trx
+  const waiting = await db
     .selectFrom('spends')
     .select(['id', 'gas_reserved'])
-    .where('address', '=', holder)
+    .$if(holder !== undefined, (query) => query.where('address', '=', holder ?? ''))
     .where('chain', '=', chain)
     .where('state', '=', 'accepted')
     .where('superseded_at', 'is', null)
     .where('deadline', '>=', Math.floor(nowMs / 1_000))
     .execute();
-  const needed = Number(computeSpendGasCeiling(circuit));
-  assertGasLeft(
-    {
-      charges: chargePerNonce(sent),
-      outstanding: waiting
-        .filter(({ id }) => id !== instead)
-        .reduce((sum, row) => sum + Number(row.gas_reserved), 0),
-      needed,
-      dailyGas,
-      nowMs,
-    },
-    `spend not accepted now: this holder has used its ${dailyGas} gas for 24 hours on this chain; try again later, or send the transaction with a wallet of your own: anybody may call the pool's spend`,
-  );
-  return needed;
+  return {
+    charges: chargePerNonce(sent),
+    outstanding: waiting
+      .filter(({ id }) => id !== instead)
+      .reduce((sum, row) => sum + Number(row.gas_reserved), 0),
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * The audit of the hidden-signer gadget, alone with 28 windows, and of mutants of it with 3 windows. Its input makes W' and m' so small
+ * The audit of the hidden-signer gadget, alone with 31 windows, and of mutants of it with 3 windows. Its input makes W' and m' so small
  * that a second, non-canonical representation fits: only AtMost refuses that one.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ async function compile(windows: number): Promise<CompiledSubject> {
 }
 
 it("determines W' and m' with the listed lemmas, and accepts no attack but the listed ones", async () => {
-  const subject = await compile(28);
+  const subject = await compile(31);
   const propagation = auditUniqueness(subject);
   const fuzzed = auditWitness(subject, propagation, {
     seed,

@@ -1,4 +1,5 @@
 /** What the audit must know about a spend circuit (protocol §6, §7). */
+import { computeTag } from '../fund-batch.ts';
 import { createSpend, maskingSigner, toSpendInput, withPaths, withWallet } from '../spend.ts';
 import type { AuditedCircuit } from './circuits.ts';
 import {
@@ -10,45 +11,76 @@ import {
   signerInverses,
 } from './signer-circuit.ts';
 
-const shape = { inputs: 2, outputs: 4, levels: 32, windows: 28 };
-/** One note at this depth; the second input is a dummy. Two payees; the third output is a dummy. */
-const depths = [5];
-const payees = 2;
-
-const names: SignerNames = {
-  path: 'signer.',
-  windows: shape.windows,
-  wallet: ['wxLo', 'wxHi', 'wyLo', 'wyHi'],
-  digest: ['message.out', 'signer.m'],
-  scalar: ['rLo', 'rHi'],
-  bit: (index) => `blindingBits[${index}]`,
-  outputs: outputNames.map((name, index) => [`signer.${name}`, `digest.values[${index + 3}]`]),
+/** A spend circuit and the honest spend of it that is attacked. Inputs without a depth, and outputs without a payee, are dummies. */
+export type AuditedSpend = {
+  readonly name: string;
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly levels: number;
+  readonly windows: number;
+  /** Depth of each note's path, one or two. */
+  readonly depths: readonly number[];
+  readonly payees: number;
 };
+
+export const spend2x4: AuditedSpend = {
+  name: 'spend-2x4',
+  inputs: 2,
+  outputs: 4,
+  levels: 32,
+  windows: 31,
+  depths: [5],
+  payees: 2,
+};
+export const spend16x8: AuditedSpend = {
+  ...spend2x4,
+  name: 'spend-16x8',
+  inputs: 16,
+  outputs: 8,
+  depths: [5, 9],
+};
+
+function nameSigner(windows: number): SignerNames {
+  return {
+    path: 'signer.',
+    windows,
+    wallet: ['wxLo', 'wxHi', 'wyLo', 'wyHi'],
+    digest: ['message.out', 'signer.m'],
+    scalar: ['rLo', 'rHi'],
+    bit: (index) => `blindingBits[${index}]`,
+    outputs: outputNames.map((name, index) => [`signer.${name}`, `digest.values[${index + 3}]`]),
+  };
+}
 
 /** Arrays with an item for each input, and with an item for each output but the change. */
 const inputArrays =
   /^(ranges|nullifiers|notes|paths|inputEnabled|inputAmounts|inputNonces|inputDepths|inputIndices|inputSiblings)\[(\d+)\]/;
 const outputArrays = /^(outputs|amounts|walletIds|px|py|leafIndices|siblings)\[(\d+)\]/;
 
-/** Levels below the note's root, or above it, where nothing counts. */
-function labelLevel(signal: string): string {
-  return signal.replace(
-    /^(inputSiblings\[note\])\[(\d+)\]/,
-    (_, start: string, level: string) =>
-      `${start}[${Number(level) < (depths[0] ?? 0) ? 'below' : 'above'}]`,
-  );
+/** A signal's name without its numbers. Of a note's siblings, those below its root count, and those above it do not. */
+function labelInput(depths: readonly number[], name: string): string {
+  const [, array = '', index = '', level] = /^(\w+)\[(\d+)\](?:\[(\d+)\])?/.exec(name) ?? [];
+  const depth = depths[Number(index)];
+  const label = depth === undefined ? 'dummy' : 'note';
+  if (array === 'inputSiblings' && depth !== undefined) {
+    return `${array}[${label}][${Number(level) < depth ? 'below' : 'above'}]`;
+  }
+  return name.replace(/^\w+\[\d+\]/, `${array}[${label}]`);
 }
 
-export function describeSpend(): AuditedCircuit {
+export function describeSpend(audited: AuditedSpend): AuditedCircuit {
+  const { name: circuit, depths, payees, levels, inputs, outputs } = audited;
+  const names = nameSigner(audited.windows);
   return {
-    name: 'spend-2x4',
+    name: circuit,
     template: 'Spend',
     createInput: () => {
-      const spend = withWallet(createSpend({ ...shape, depths, payees }), 12_345n);
-      return toSpendInput(withPaths(spend, shape.levels, depths), {}, maskingSigner);
+      const spend = withWallet(createSpend(audited), 12_345n);
+      const operationTag = computeTag(inputs === 16 ? 'OP_16x8' : 'OP_2x4');
+      return toSpendInput(withPaths(spend, levels, depths), { operationTag }, maskingSigner);
     },
     derivedInputs: ['D', 'y'],
-    vectorSize: 17 + shape.inputs + shape.outputs,
+    vectorSize: 17 + inputs + outputs,
     vector: [
       /^(assetId|withdrawAmount|recipient|deadline|sealedLo|sealedHi|noteRoot|eligibilityRoot|rLo|rHi)$/,
       // outRoot, nf_1, cOut_1 ...; nf_0; cOut_0; W' and m'. The compiler keeps these names.
@@ -70,18 +102,12 @@ export function describeSpend(): AuditedCircuit {
     findPrograms: (symbols) => createSignerPrograms(symbols, names),
     findNumbers: (symbols) => listSignerNumbers(symbols, names),
     groupOf: (signal) =>
-      labelLevel(
-        signal
-          .replace(
-            inputArrays,
-            (_, array: string, index: string) =>
-              `${array}[${Number(index) < depths.length ? 'note' : 'dummy'}]`,
-          )
-          .replace(
-            outputArrays,
-            (_, array: string, index: string) =>
-              `${array}[${Number(index) < payees ? 'payee' : 'dummy'}]`,
-          ),
-      ).replace(/\[\d+\]/g, '[*]'),
+      (inputArrays.test(signal) ? labelInput(depths, signal) : signal)
+        .replace(
+          outputArrays,
+          (_, array: string, index: string) =>
+            `${array}[${Number(index) < payees ? 'payee' : 'dummy'}]`,
+        )
+        .replace(/\[\d+\]/g, '[*]'),
   };
 }

@@ -76,9 +76,9 @@ describe('gas of whole transactions', () => {
     check(`public-transfer-existing-${String(count)}`, existingHolders);
   });
 
-  it('a transfer with two inputs stays below 455,000', async () => {
+  it('a transfer with two inputs stays below 450,000', async () => {
     const gas = await measureSpend(scene, findSpend('transfer to two'));
-    expect(gas).toBeLessThan(455_000n);
+    expect(gas).toBeLessThan(450_000n);
     check('spend-2x4-transfer', gas);
   });
 

@@ -33,17 +33,17 @@ contract Spend16x8Verifier is Groth16Verifier {
             mstore(add(key, 384), 0x03223e4f9ce909a8307731de02ab52ec551dc3b73a647ae8539a8c7c9da2425a)
             mstore(add(key, 416), 0x1975fd1242d735a095584e19fd6c4c0bb8adb8524b04b53078154b49ff04e73b)
             // IC_0
-            mstore(add(key, 448), 0x2c0f8f49138555286e488b77d9dc1c70dd194efcdf4c94a0419484b13e68c3d3)
-            mstore(add(key, 480), 0x1817e3c2e1d816fb09cdf62de4da23bbc5797068721aa3bc2d6e635d81323ac8)
+            mstore(add(key, 448), 0x1109deca190a07bb76916924435d32a2ccafd29d9c61a53942fd7e530d2fbb41)
+            mstore(add(key, 480), 0x054c44d584fc2a46be7df28716910ea4d0db4cd0a6ad46838403995c72eb0e35)
             // IC_1
-            mstore(add(key, 512), 0x257d0a14daa81dbfda5e79d6c5c6b98bae5e91845ecf7a57a8fd987ca700476b)
-            mstore(add(key, 544), 0x2eecdbd61fc8673ed40e952f2d927b6db33ed419d574723ae2f785499371d023)
+            mstore(add(key, 512), 0x18c4a385530d3300ab3a6c09bcffb7c971d32376bb2dced5cdb649012bc77d53)
+            mstore(add(key, 544), 0x1b5d93a9bc7c3fef06f90a4c8756302fb8475594aa70dd24146915efdac08d71)
             // IC_2
-            mstore(add(key, 576), 0x136fb9924a0a5b44d469271268d7eaa767536caa1d669bd9ea0205a37ff91f90)
-            mstore(add(key, 608), 0x140ce71c07cc49883042b63f3a5c3700c0bb40270f544c4b0d2e351e2976bf54)
+            mstore(add(key, 576), 0x2114bcc6da83ee3b441b5b87e603a7df0f83e357fc301adb56f9c84717bc5f45)
+            mstore(add(key, 608), 0x08c8959c2d80cb1193a7fba5c046299a80203bdf72ce110901113f80401ffb7e)
             // IC_3
-            mstore(add(key, 640), 0x0702cf7afdd284350719143e9ab52102d9466a5c25e9cb05fcc3949c1f195169)
-            mstore(add(key, 672), 0x02b63cbc6b4cdebf2016dbfb1e9a229c38a891f6a2a3b16bc6561d1efda8a6ed)
+            mstore(add(key, 640), 0x09f989e1fb0f27330fae2a8b4f4ddfc6500ece5c23c5340cd3f9817096ff4e5c)
+            mstore(add(key, 672), 0x04103b6a22c0b93b2ec8d279552dd791033dd85842468b5348d4d2808b2c0054)
         }
     }
 }

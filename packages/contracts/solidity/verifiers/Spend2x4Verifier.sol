@@ -33,17 +33,17 @@ contract Spend2x4Verifier is Groth16Verifier {
             mstore(add(key, 384), 0x11ada583814319588b93ee1887e6d3259f711f1a4e0c34c9964d433eb641373d)
             mstore(add(key, 416), 0x0c288cd76847979068cd281b650139081d828687df1618a755994d5749801cb6)
             // IC_0
-            mstore(add(key, 448), 0x095b0afb14a2e9e15eceddf9f47da707f1e47c101d4f17d052409cef04d2ecbf)
-            mstore(add(key, 480), 0x1cea876b94bfe9b1cfa6289d652999d2696b4b39e5469b9b5111d0826496a9dd)
+            mstore(add(key, 448), 0x0940be9b27e7031e3ed258a79a73bb13c3eb9bcddae093ce968845dffd5bf898)
+            mstore(add(key, 480), 0x1c250b8a6cc40bf803793a7c4ca683557588a34bafb42197e2183e1bd6367651)
             // IC_1
-            mstore(add(key, 512), 0x151e6799301262a6f91b24cc5884de8b8f48c8e8c77273407dd3c7703a868532)
-            mstore(add(key, 544), 0x1b68e938bb2a6df78b6071f5d9edef9ecac483d47da5a635f37b8c948664e64c)
+            mstore(add(key, 512), 0x263ce6594ef4d7c68a59ce79bd6744adf6a680a91de2946c16c128cb3681ca58)
+            mstore(add(key, 544), 0x0c70afb22d0675066957c6fafbe19ae0d4babfc2b26025da000ea0744b1e2420)
             // IC_2
-            mstore(add(key, 576), 0x2a7b382826a74400f25dd9eae39ad89e5bdbeb25cb392e6a37a23ada8c9f0f09)
-            mstore(add(key, 608), 0x0af7fbd23fb0fc88411153d76aff8e3f781531710bd9ce88c091258c142ce6e7)
+            mstore(add(key, 576), 0x0fec2a84ffde0993af8868ae26104c77278c354eeec5089d5c9301eaadcbc5ef)
+            mstore(add(key, 608), 0x01670158f443192ce8965164e8a89dabb6b67e85f893d21659dc416a85021e35)
             // IC_3
-            mstore(add(key, 640), 0x2a151df7f28673026aaa83fd37c52f5d145b7e0f793d9fb06ee5ed5be5215d84)
-            mstore(add(key, 672), 0x2ab06c868c8400ca00f515b1036c6dd64641ee43d3a53f8c115b702eda892723)
+            mstore(add(key, 640), 0x25e4f708430676602d5b93c1e90ce66059c721ec77527d7e4e9937a2f5ef3f8e)
+            mstore(add(key, 672), 0x1abc209f6b72f2d5a9ccb0592e11e9e65632aecb96af62abc3be32475a324aae)
         }
     }
 }

@@ -17,10 +17,10 @@ abstract contract HiddenSigner is TestBase {
     }
 
     function wideB(uint256 b) internal pure returns (uint256) {
-        return uint256(uint224(b)) + Secp256k1.WINDOWS_OFFSET;
+        return uint256(uint248(b)) + Secp256k1.WINDOWS_OFFSET;
     }
 
-    /// @dev Puts W', m', the slope and the signature of `key` over the digest `m` into the call. b has 224 bits.
+    /// @dev Puts W', m', the slope and the signature of `key` over the digest `m` into the call. b has 248 bits.
     function authorise(SpendCall memory operation, uint256 key, uint256 m, uint256 b) internal view {
         Secp256k1.Point memory masked = Secp256k1.add(multiplyG(key), multiplyG(wideB(b)));
         (uint8 v, bytes32 r, bytes32 s) = vm.sign(key % Secp256k1.N, bytes32(m));

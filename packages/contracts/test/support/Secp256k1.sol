@@ -8,8 +8,8 @@ library Secp256k1 {
     uint256 internal constant N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141;
     uint256 internal constant GX = 0x79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798;
     uint256 internal constant GY = 0x483ADA7726A3C4655DA4FBFC0E1108A8FD17B448A68554199C47D08FFB10D4B8;
-    /// @dev (2^224 - 1) / 255: what b̂ exceeds b by, for 28 windows of 8 bits (protocol §7).
-    uint256 internal constant WINDOWS_OFFSET = (2 ** 224 - 1) / 255;
+    /// @dev (2^248 - 1) / 255: what b̂ exceeds b by, for 31 windows of 8 bits (protocol §7).
+    uint256 internal constant WINDOWS_OFFSET = (2 ** 248 - 1) / 255;
 
     struct Point {
         uint256 x;

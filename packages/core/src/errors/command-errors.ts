@@ -26,6 +26,29 @@ export const commandErrors = {
   file_not_written: {
     meaning: "A file could not be written. Check the directory's space and permissions.",
   },
+  credentials_not_revoked: {
+    meaning:
+      'The command failed after it had made credentials, and could not revoke all of them. The message gives the reason and names them: revoke them.',
+  },
+  backup_not_made: {
+    meaning:
+      'A store of the agent could not be copied, so no backup was made. Check the file that the message names.',
+  },
+  backup_unreadable: {
+    exit: 2,
+    meaning:
+      'The backup cannot be opened with this identity or passphrase, or it is no backup. Use the identity or passphrase that it was encrypted for.',
+  },
+  backup_damaged: {
+    exit: 2,
+    meaning:
+      'The backup is not complete, was changed, or was not made by the owner of its viewing key. Use another copy or an earlier backup.',
+  },
+  restore_refused: {
+    exit: 2,
+    meaning:
+      'The backup is of another holder or employer, or the directory is not empty. Nothing was restored; do what the message says.',
+  },
   invalid_pay_run: {
     exit: 2,
     meaning: 'The label of the pay run is malformed. Use one as the message describes.',
@@ -83,6 +106,39 @@ export const commandErrors = {
   fingerprint_key_damaged: {
     meaning:
       'The key of body fingerprints cannot be read. Restore it from a backup, or set DISBURSE_FINGERPRINT_KEY.',
+  },
+  invalid_contact: {
+    exit: 2,
+    meaning: 'The label of a contact is malformed. Use one as the message describes.',
+  },
+  contact_exists: {
+    exit: 2,
+    meaning:
+      'The label or the wallet is already a contact. Choose another label, or remove the contact first.',
+  },
+  contact_confusable: {
+    exit: 2,
+    meaning:
+      'The label looks like the one of another wallet. Choose a label that cannot be mistaken for it.',
+  },
+  contact_unknown: {
+    exit: 2,
+    meaning:
+      'There is no contact with this label. Use a label that the message lists, or add the contact.',
+  },
+  contact_changed: {
+    exit: 2,
+    meaning:
+      'The evidence of the contact is not of its wallet. Ask the owner for W by another way before you pay.',
+  },
+  contacts_damaged: {
+    meaning:
+      'The file of contacts cannot be read. Restore it from a backup, or add the contacts again.',
+  },
+  openings_damaged: {
+    status: 500,
+    meaning:
+      'The openings that the agent keeps for disclosures cannot be read, or their key is missing. Restore openings.sqlite and openings.key together from a backup.',
   },
   delivery_damaged: {
     status: 500,

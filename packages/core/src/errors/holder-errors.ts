@@ -14,13 +14,24 @@ export const holderErrors = {
     meaning:
       "This version has no such operation for the curve of the holder's wallet. Use a wallet of the other curve.",
   },
+  holder_read_only: {
+    status: 403,
+    meaning:
+      'This agent has W and the viewing key of its holder, and no signer key, so it reads and cannot sign. Use the agent that has the key of W.',
+  },
   viewing_key_required: {
     meaning:
       "The holder's signer does not repeat its signatures, so no viewing key can be derived from one. Make one with `disburse-agent viewing-key new` and set DISBURSE_HOLDER_VIEWING_KEY.",
   },
   viewing_key_mismatch: {
+    status: 409,
     meaning:
-      'The viewing key does not give the encryption key of DISBURSE_HOLDER_ENCRYPTION_PUBKEY. Restore the viewing key of the enrolled P, or correct the variable.',
+      'The viewing key does not give the expected encryption key. Restore the viewing key of the enrolled P, or correct DISBURSE_HOLDER_ENCRYPTION_PUBKEY; restart an agent that has an earlier configuration.',
+  },
+  rotation_not_possible: {
+    exit: 2,
+    meaning:
+      'The viewing key cannot be rotated now: the wallet is not enrolled, or a viewing key or a place of the configuration is missing. Do what the message says and run the command again.',
   },
   holder_unavailable: {
     status: 503,
@@ -52,7 +63,7 @@ export const holderErrors = {
     status: 503,
     retry: true,
     meaning:
-      "The holder's note cache is damaged. The agent makes it again from chain and platform; the call can succeed later.",
+      "The holder's note cache is damaged. The agent makes it again from the chain and its archive; the call can succeed later.",
   },
   note_cache_changed: {
     status: 503,
@@ -63,6 +74,6 @@ export const holderErrors = {
   note_cache_unavailable: {
     status: 503,
     meaning:
-      "The holder's note cache cannot be opened. Check the agent directory's permissions and space.",
+      "A file of the holder's notes cannot be used now; its contents are kept. Do what the message says.",
   },
 } as const satisfies ErrorEntries;

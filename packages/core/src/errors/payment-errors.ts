@@ -61,11 +61,13 @@ export const paymentErrors = {
       "The key is paid, or may still be, by a settlement that is not this job's. Do not pay again before you have looked at the transaction that the message names.",
   },
   note_already_spent: {
+    exit: 3,
     status: 409,
     meaning:
       'A note of the spend was used up by another spend, so this one can never land. Read the balance again and spend other notes under a new key.',
   },
   settlement_expired: {
+    exit: 3,
     status: 504,
     meaning: 'The authorisation expired unused and nothing was paid. Pay again under a new key.',
   },

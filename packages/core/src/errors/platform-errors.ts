@@ -95,7 +95,7 @@ export const platformErrors = {
     status: 429,
     retry: true,
     meaning:
-      "The employer's settlements have used their gas for the day. Wait for Retry-After or ask the operator for a larger budget.",
+      'The settlements of the employer, the spends of the holder, or the spends of all holders have used their gas for the day. Wait for Retry-After, or ask the operator for a larger budget; a holder can withdraw with `send --self-submit`.',
   },
   gas_ceiling_exceeded: {
     meaning:
@@ -131,6 +131,11 @@ export const platformErrors = {
     status: 400,
     meaning:
       'The spend contradicts itself, its chain or its signature. Correct what the message names and post it again.',
+  },
+  spender_not_admitted: {
+    status: 403,
+    meaning:
+      'The relayer sends spends of admitted wallets only. Enrol the wallet, or withdraw without the platform with `send --self-submit`.',
   },
   spend_unsupported: {
     status: 400,

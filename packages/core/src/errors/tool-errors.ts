@@ -28,6 +28,9 @@ export const toolErrors = {
     meaning: "The sandbox could not mint an edge token. Read the platform's log.",
   },
   enrolment_failed: { meaning: "The sandbox could not enrol a holder. Read the platform's log." },
+  demo_failed: {
+    meaning: "A command of the demonstration's recipient failed. Its message is above.",
+  },
   job_not_finished: { meaning: "The job did not end in time. Read the agent's log." },
   transaction_not_found: {
     meaning: 'The chain has no such transaction. Check the hash and the chain.',

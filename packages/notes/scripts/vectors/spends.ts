@@ -60,7 +60,7 @@ function pointOf(key: string): Point {
 
 /** W', m' and λ; W' + G from ethers. */
 function mask(privateKey: string, digest: bigint, b: bigint, rSig: bigint) {
-  const scalar = b + (2n ** 224n - 1n) / 255n;
+  const scalar = b + (2n ** 248n - 1n) / 255n;
   const key = SigningKey.addPoints(
     SigningKey.computePublicKey(privateKey, true),
     SigningKey.computePublicKey(word(scalar), true),
@@ -222,7 +222,7 @@ export function exampleSpend(example: Example) {
   ];
   const operationHash = chainHash(tag(operationTags[circuit]), operation);
   const salt = derive('pool/v1/spend/salt', 0, 31);
-  const blinding = derive('pool/v1/spend/blinding', 0, 28);
+  const blinding = derive('pool/v1/spend/blinding', 0, 31);
   const digest = hash(tag('OPERATION'), operationHash, salt);
   const signature = new SigningKey(privateKey).sign(word(digest));
   const rSig = BigInt(signature.r);
@@ -295,7 +295,7 @@ export function exampleSpend(example: Example) {
     },
     operationHash: word(operationHash),
     salt: hex(bytesOf(word(salt)).subarray(1)),
-    blinding: hex(bytesOf(word(blinding)).subarray(4)),
+    blinding: hex(bytesOf(word(blinding)).subarray(1)),
     digest: word(digest),
     signature: { rSig: word(rSig), s: word(BigInt(signature.s)), parity: signature.yParity },
     masked: {
@@ -331,7 +331,7 @@ export function spend() {
       name,
       tag: word(tag(name)),
     })),
-    blindingOffset: word((2n ** 224n - 1n) / 255n),
+    blindingOffset: word((2n ** 248n - 1n) / 255n),
     spends: [
       exampleSpend({
         name: 'transfer to two',

@@ -20,11 +20,12 @@ import {
   type SpendManifest,
 } from '@pool/core';
 import { computeEncryptionPublicKey } from '../encryption-key.ts';
-import { buildFundBatch } from '../fund-batch.ts';
+import { stepFundBatch } from '../fund-batch.ts';
 import type { AddressedSealedNote, NoteSlot } from '../note-slot.ts';
 import { openNote } from '../sealed-note.ts';
 import { createSeedSource, type SeedKind, type SeedSource } from '../seed.ts';
 import { buildSpend } from '../spend/spend-plan.ts';
+import { runToEnd, type Steps } from '../steps.ts';
 import { computeWalletId } from '../wallet-id.ts';
 import { computeMessageKey } from './message-key.ts';
 
@@ -53,9 +54,18 @@ export function openBatchPayments(
   seed: Uint8Array,
   choice: OpeningChoice,
 ): DisclosedInsertion {
-  const plan = buildFundBatch(manifest, seed);
+  return runToEnd(stepBatchPayments(manifest, seed, choice)).insertion;
+}
+
+/** {@link openBatchPayments} with a pause after each slot, and the batch's root. */
+export function* stepBatchPayments(
+  manifest: FundManifest,
+  seed: Uint8Array,
+  choice: OpeningChoice,
+): Steps<{ readonly insertion: DisclosedInsertion; readonly root: Field }> {
+  const plan = yield* stepFundBatch(manifest, seed);
   const source = createSeedSource(seed, plan.manifestDigest);
-  return {
+  const insertion: DisclosedInsertion = {
     kind: 'batch',
     ...openPlan(plan, manifest.recipients, choice, { source, kind: 'fund' }),
     funding: {
@@ -63,6 +73,7 @@ export function openBatchPayments(
       batchNonce: fieldToHex(plan.batchNonce),
     },
   };
+  return { insertion, root: plan.batchRoot };
 }
 
 /**

@@ -25,7 +25,7 @@ function addressOf(point: { x: bigint; y: bigint }): string {
 
 it("the wallet's signature over m recovers W' from m', and W' + G from m' - rSig", () => {
   fc.assert(
-    fc.property(integer(31), integer(32), integer(28), (key, digest, blinding) => {
+    fc.property(integer(31), integer(32), integer(31), (key, digest, blinding) => {
       const signingKey = new SigningKey(bigintToHex32(key + 1n));
       const m = assertField(digest % fieldModulus);
       const signed = signingKey.sign(bigintToHex32(m));

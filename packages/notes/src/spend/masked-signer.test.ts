@@ -1,3 +1,4 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBigint, parseField } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
@@ -47,7 +48,7 @@ describe('computeMaskedSigner', () => {
   });
 
   it.each([
-    ['a blinding of 2^224', { blinding: 2n ** 224n }, 'invalid_scalar'],
+    ['a blinding of 2^248', { blinding: 2n ** 248n }, 'invalid_scalar'],
     ['a negative blinding', { blinding: -1n }, 'invalid_scalar'],
     ['rSig 0', { rSig: 0n }, 'invalid_signature'],
     ['rSig n', { rSig: n }, 'invalid_signature'],
@@ -59,7 +60,7 @@ describe('computeMaskedSigner', () => {
   });
 
   it('accepts the smallest and the largest blinding', () => {
-    for (const blinding of [0n, 2n ** 224n - 1n]) {
+    for (const blinding of [0n, 2n ** 248n - 1n]) {
       const masked = computeMaskedSigner({ ...partsOf(example), blinding });
       expect(verifyMaskedSigner(masked, signatureOf(example))).toBe(true);
     }
@@ -102,5 +103,38 @@ describe('verifyMaskedSigner', () => {
     ['the other parity', { parity: signature.parity === 0 ? 1 : 0 }],
   ])('refuses %s', (_, change) => {
     expect(verifyMaskedSigner(mask, { ...signature, ...change })).toBe(false);
+  });
+});
+
+/** W from two signatures over one m, both masked with one b: what anyone could do who sees rSig and m' of both. */
+function solveWallet(
+  maskedPub: MaskedSigner['maskedPub'],
+  [first, second]: readonly { readonly rSig: bigint; readonly maskedDigest: bigint }[],
+): string {
+  const modN = (value: bigint) => ((value % n) + n) % n;
+  const digests = modN((first?.maskedDigest ?? 0n) - (second?.maskedDigest ?? 0n));
+  const { Fn, BASE, fromAffine } = secp256k1.Point;
+  const scalar = Fn.div(digests, modN((second?.rSig ?? 0n) - (first?.rSig ?? 0n)));
+  return `0x${fromAffine(maskedPub).subtract(BASE.multiply(scalar)).toHex(true)}`;
+}
+
+describe('one rSig for each m', () => {
+  const walletPub = example.manifest.walletPub;
+  const [firstR, secondR] = [signatureOf(example).rSig, signatureOf(other).rSig];
+  const maskWith = (vector: Vector, rSig: bigint) => ({
+    ...computeMaskedSigner({ ...partsOf(vector), rSig }),
+    rSig,
+  });
+
+  it('two of them under one mask give W to everybody', () => {
+    const [one, two] = [maskWith(example, firstR), maskWith(example, secondR)];
+    expect(one.maskedPub).toEqual(two.maskedPub);
+    expect(solveWallet(one.maskedPub, [one, two])).toBe(walletPub);
+  });
+
+  it('one of each of two spends gives nothing: each spend has its own m and mask', () => {
+    const [one, two] = [maskWith(example, firstR), maskWith(other, secondR)];
+    expect(solveWallet(one.maskedPub, [one, two])).not.toBe(walletPub);
+    expect(solveWallet(two.maskedPub, [one, two])).not.toBe(walletPub);
   });
 });

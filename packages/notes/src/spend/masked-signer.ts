@@ -19,8 +19,8 @@ import {
   type WalletPoint,
 } from '@pool/core';
 
-/** Bytes of b: 28 windows of 8 bits, 224 bits in total. */
-export const blindingBytes = 28;
+/** Bytes of b: 31 windows of 8 bits, 248 bits in total. */
+export const blindingBytes = 31;
 
 const { Point } = secp256k1;
 const { n, p } = Point.CURVE();
@@ -58,7 +58,7 @@ function mod(value: bigint, modulus: bigint): bigint {
  *
  * @param parts.walletPub - W
  * @param parts.digest - m, secret
- * @param parts.blinding - b, secret, 0 … 2^224-1
+ * @param parts.blinding - b, secret, 0 … 2^248-1
  * @param parts.rSig - of the signature over m, 1 … n-1. For a dry run, any such number
  * @throws PoolError `invalid_wallet_pub`, `invalid_scalar`, `invalid_signature` (rSig is out of range)
  */
@@ -70,7 +70,7 @@ export function computeMaskedSigner(parts: {
 }): MaskedSigner {
   const { walletPub, digest, blinding, rSig } = parts;
   if (blinding < 0n || blinding >= blindingLimit) {
-    throw new PoolError('invalid_scalar', 'the blinding of a spend must be 0 to 2^224-1');
+    throw new PoolError('invalid_scalar', 'the blinding of a spend must be 0 to 2^248-1');
   }
   if (rSig < 1n || rSig >= n) {
     throw new PoolError('invalid_signature', 'rSig must be from 1 to below the group order');

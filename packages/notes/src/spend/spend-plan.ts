@@ -56,7 +56,7 @@ export type SpendPlan = {
   readonly salt: Uint8Array;
   /** m, which the holder signs; secret. */
   readonly digest: Field;
-  /** b, below 2^224, secret: it hides W in the proof. */
+  /** b, below 2^248, secret: it hides W in the proof. */
   readonly blinding: bigint;
   /** Secret: a payee who knows it can link the notes of the spend. */
   readonly secret: Field;

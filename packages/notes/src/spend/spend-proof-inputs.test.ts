@@ -115,7 +115,7 @@ describe('computeSpendWitnessInput', () => {
       rHi: x.at(-1),
       viewingKey: decimal(vector.viewingKey),
       salt: decimal(vector.salt),
-      blindingBits: [...hexToBigint(vector.blinding).toString(2).padStart(224, '0')].reverse(),
+      blindingBits: [...hexToBigint(vector.blinding).toString(2).padStart(248, '0')].reverse(),
       inputEnabled: [...notes.map(() => '1'), ...dummies.map(() => '0')],
       inputAmounts: [...notes.map(({ amount }) => amount), ...dummies.map(() => '0')],
       inputNonces: [...notes, ...dummies].map(({ nonce }) => decimal(nonce)),

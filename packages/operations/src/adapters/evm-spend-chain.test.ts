@@ -185,6 +185,16 @@ describe('a spend on a real chain', () => {
     const state = await chain.fetchNullifierState(receipt.nullifiers);
     expect(state.outRoots).toEqual([sent?.spend.outRoot]);
     const txHash = receipt.txHash ?? zeroWord;
+    const outRoot = sent?.spend.outRoot ?? zeroWord;
+    const { blockNumber } = await chain.fetchSpentTransaction(outRoot);
+    expect(await chain.fetchSpentTransaction(outRoot, blockNumber)).toEqual({
+      txHash,
+      blockNumber,
+    });
+    await expect(chain.fetchSpentTransaction(outRoot, blockNumber + 1)).rejects.toMatchObject({
+      code: 'chain_unreachable',
+    });
+    expect(await chain.fetchFinalBlockNumber()).toBeGreaterThanOrEqual(blockNumber);
     expect(await chain.fetchCarriedOutRoot(txHash)).toBe(sent?.spend.outRoot);
     expect(await chain.fetchReceipt(txHash)).toMatchObject({ reverted: false, final: true });
     expect(await chain.fetchFinalEligibilityRoot()).toBe(fieldToHex(world.tree.root));
@@ -229,6 +239,10 @@ describe('reads', () => {
     for (const { outRoots, pending } of unfinal) {
       expect({ outRoots, pending }).toEqual({ outRoots: [undefined, undefined], pending: true });
     }
+  });
+
+  it('show how long the registry accepts a replaced root', async () => {
+    expect(await chain.fetchGraceSeconds()).toBe(3_600);
   });
 
   it('find no spend in another transaction, and none that never happened', async () => {

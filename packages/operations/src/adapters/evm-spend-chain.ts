@@ -23,6 +23,8 @@ const rpcTimeoutMs = 10_000;
 const logWindowBlocks = 1_000;
 
 export type EvmSpendChain = SpendChainPort & {
+  /** Seconds for which the registry accepts a replaced root. */
+  fetchGraceSeconds(): Promise<number>;
   /** Frees the connection. */
   close(): void;
 };
@@ -46,11 +48,16 @@ export function createEvmSpendChain(settings: EvmChainSettings): EvmSpendChain {
     });
   }
 
-  async function findSpent(outRoot: Hex32, upTo: number): Promise<SpentTransaction> {
+  async function findSpent(
+    outRoot: Hex32,
+    fromBlock: number,
+    upTo: number,
+  ): Promise<SpentTransaction> {
+    const lowest = Math.max(settings.deployedAtBlock, fromBlock);
     const topics = shieldedPoolInterface.encodeFilterTopics('Spent', [null, outRoot]);
     // Newest first and in windows: many RPCs limit the range, and a requested spend is usually recent.
-    for (let to = upTo; to >= settings.deployedAtBlock; to -= logWindowBlocks) {
-      const from = Math.max(settings.deployedAtBlock, to - logWindowBlocks + 1);
+    for (let to = upTo; to >= lowest; to -= logWindowBlocks) {
+      const from = Math.max(lowest, to - logWindowBlocks + 1);
       const [log] = await provider.getLogs({
         address: settings.pool,
         topics,
@@ -84,14 +91,16 @@ export function createEvmSpendChain(settings: EvmChainSettings): EvmSpendChain {
           pending: states.some(({ final, head }) => final === undefined && head !== undefined),
         };
       }),
-    fetchSpentTransaction: (outRoot) =>
-      call(async () => findSpent(outRoot, (await reader.fetchFinalBlock()).number)),
+    fetchFinalBlockNumber: () => call(async () => (await reader.fetchFinalBlock()).number),
+    fetchSpentTransaction: (outRoot, fromBlock = 0) =>
+      call(async () => findSpent(outRoot, fromBlock, (await reader.fetchFinalBlock()).number)),
     fetchHeadTimestamp: () => call(() => reader.fetchHeadTimestamp()),
     fetchFinalEligibilityRoot: () =>
       call(async () => {
         const { number: blockTag } = await reader.fetchFinalBlock();
         return parseHex32(await registry.current({ blockTag }));
       }),
+    fetchGraceSeconds: () => call(async () => Number(await registry.gracePeriodSeconds())),
     isEligibilityRootAccepted: (root) => call(() => registry.accepted(root)),
     fetchReceipt: (txHash) =>
       call(async () => {

@@ -4,12 +4,14 @@
  *
  * @module
  */
-import { errorCodeOf } from '@pool/core';
+import { errorCodeOf, parseHex32 } from '@pool/core';
 import type { EraseInput, JobStore, StoredJob } from '@pool/idempotency';
+import type { PaidBatch } from '../disclosure/kept-openings.ts';
 import { giveWay } from '../give-way.ts';
 import { deliveryName, hasNotesOnChain } from './delivery.ts';
 import {
   type DisbursementRecord,
+  deserializeManifest,
   deserializeRecord,
   manifestName,
   releaseName,
@@ -38,12 +40,15 @@ export type ErasurePass = {
 
 /**
  * Erases every job whose retention has ended. Each job is tried once. A job that cannot be erased is skipped and listed.
+ * @param keepOpenings - stores what proves a paid batch later. It ends before recipients and seed are erased, and a job whose openings
+ *   cannot be kept is not erased
  * @throws StoreError when the store does not answer
  */
 export async function eraseExpired(
   store: JobStore,
   retentionDays: number,
   nowMs: number,
+  keepOpenings: (batch: PaidBatch) => Promise<void> = async () => undefined,
 ): Promise<ErasurePass> {
   const failed: ErasureFailure[] = [];
   let erased = 0;
@@ -60,7 +65,7 @@ export async function eraseExpired(
     }
     for (const job of expired) {
       const { scope, key } = job;
-      const code = await eraseJob(store, job);
+      const code = await eraseJob(store, job, keepOpenings);
       if (code === undefined) {
         erased += 1;
       } else {
@@ -73,9 +78,18 @@ export async function eraseExpired(
 }
 
 /** @returns the code of the error that prevented it; undefined: the job was erased */
-async function eraseJob(store: JobStore, job: StoredJob): Promise<string | undefined> {
+async function eraseJob(
+  store: JobStore,
+  job: StoredJob,
+  keepOpenings: (batch: PaidBatch) => Promise<void>,
+): Promise<string | undefined> {
   try {
-    await store.erase(decideErasure(job));
+    const record = deserializeRecord(job.payload);
+    const paid = await readPaidBatch(store, job, record);
+    if (paid !== undefined) {
+      await keepOpenings(paid);
+    }
+    await store.erase(decideErasure(job, record));
     return undefined;
   } catch (error) {
     const code = errorCodeOf(error) ?? 'internal_error';
@@ -86,9 +100,31 @@ async function eraseJob(store: JobStore, job: StoredJob): Promise<string | undef
   }
 }
 
-/** @throws PoolError `job_unreadable` */
-function decideErasure(job: StoredJob): EraseInput {
-  const record = deserializeRecord(job.payload);
+/**
+ * A batch with notes on chain, as long as its manifest and seed are there.
+ * @param record - of the job; undefined: it cannot be read
+ */
+export async function readPaidBatch(
+  store: Pick<JobStore, 'getValue'>,
+  { scope, key, state, updatedAtMs }: StoredJob,
+  record: DisbursementRecord | undefined,
+): Promise<PaidBatch | undefined> {
+  const txHash = record?.result?.batches[0]?.txHash;
+  if (record === undefined || txHash === undefined || !hasNotesOnChain(state, record)) {
+    return undefined;
+  }
+  const text = await store.getValue(scope, key, manifestName);
+  return text === undefined
+    ? undefined
+    : {
+        ...deserializeManifest(text),
+        jobKey: key,
+        txHash: parseHex32(txHash),
+        paidAtMs: updatedAtMs,
+      };
+}
+
+function decideErasure(job: StoredJob, record: DisbursementRecord): EraseInput {
   // The sealed notes of a paid batch stay: a recipient may need them once more (docs/decisions/0026).
   const delivery = hasNotesOnChain(job.state, record) ? [] : [deliveryName];
   return {

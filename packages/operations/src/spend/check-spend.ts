@@ -28,7 +28,7 @@ import {
 } from '@pool/core';
 import type { EvidenceVerifier } from '../check/evidence-verifier.ts';
 import type { PlatformPort } from '../ports.ts';
-import type { SpendContext, SpendHolder } from './spend-ports.ts';
+import type { HolderNote, SpendContext, SpendHolder } from './spend-ports.ts';
 
 /** A request whose form is right. */
 export type SpendRequestBody =
@@ -50,9 +50,23 @@ export type CheckedSpend = {
   readonly total: Amount;
 };
 
+/** A note with whether another spend holds it. */
+export type CandidateNote = HolderNote & { readonly isLocked: boolean };
+
+/** What a spend is planned for: a request that passed, or a spend that pays only its own change. */
+export type SpendIntent = Omit<CheckedSpend, 'total'> &
+  (
+    | { readonly total: Amount; readonly choose?: undefined }
+    | {
+        readonly total: 0n;
+        /** The notes to spend, all of one P. Undefined: there are none. */
+        readonly choose: (notes: readonly CandidateNote[]) => readonly CandidateNote[] | undefined;
+      }
+  );
+
 export type SpendCheckDeps = {
-  /** The chain of the holder. @throws PoolError `invalid-chain` if it is not routable */
-  readonly route: () => SpendContext;
+  /** @param chain - undefined: the chain of the holder. @throws PoolError `invalid-chain` if it is not routable */
+  readonly route: (chain?: string) => SpendContext;
   readonly holder: SpendHolder;
   readonly lookup: Pick<PlatformPort, 'lookupRecipients'>;
   readonly evidence: EvidenceVerifier;
@@ -81,12 +95,14 @@ export function parseSpendBody(operation: SpendOperationName, body: unknown): Sp
  * @throws PoolError the first problem: `invalid-chain`, `unknown_token`, `unpinned_destination`, `too_many_recipients`,
  *   `invalid-amount`, `invalid_request` (not a wallet public key), `duplicate-recipient`, `ceiling_exceeded`, `unregistered-recipient`;
  *   503 if the platform did not answer
+ * @param chain - undefined: the chain of the holder
  */
 export async function checkSpend(
   request: SpendRequestBody,
   deps: SpendCheckDeps,
+  chain?: string,
 ): Promise<CheckedSpend> {
-  const context = deps.route();
+  const context = deps.route(chain);
   const token = findToken(context, request.body.token);
   const { chainId, pool } = context.settings;
   const base = { context, token, assetId: computeAssetId(chainId, pool, token) };
@@ -109,7 +125,8 @@ export async function checkSpend(
   };
 }
 
-function findToken({ key, settings }: SpendContext, symbol: string): EvmAddress {
+/** @throws PoolError `unknown_token` */
+export function findToken({ key, settings }: SpendContext, symbol: string): EvmAddress {
   const token = Object.hasOwn(settings.tokens, symbol) ? settings.tokens[symbol] : undefined;
   if (token === undefined) {
     const symbols = Object.keys(settings.tokens).sort().join(', ');

@@ -17,16 +17,37 @@ import {
 import type { SpendContext, SpendRow } from './spend-ports.ts';
 import { isOpen, type SpendRevert, type SpendState } from './spend-state.ts';
 
-/** Stores what the chain has decided. @returns the spend as it is stored then */
+/** A decision after which the spend ends. */
+export type FinalDecision = Exclude<SpendDecision, { readonly kind: 'wait' }>;
+
+/** Reads how the spend ended, and stores it. @returns the spend as it is stored then */
 export async function concludeSpend(
   context: SpendContext,
   spend: ArchivedSpend,
-  decision: Exclude<SpendDecision, { readonly kind: 'wait' }>,
+  decision: FinalDecision,
+  deps: FollowDeps,
+): Promise<ArchivedSpend> {
+  return storeEnd(spend, await readEnd(context, spend, decision, deps), deps);
+}
+
+/** How the spend ended. May be called again after an error. @throws when the chain does not answer */
+export async function readEnd(
+  context: SpendContext,
+  spend: ArchivedSpend,
+  decision: FinalDecision,
   deps: FollowDeps,
   lastRefusal?: ErrorBody,
-): Promise<ArchivedSpend> {
+): Promise<SpendState> {
   await passSpendPoint(deps, 'outcome.observed');
-  const ended = await describeEnd(context, spend, decision, deps, lastRefusal);
+  return describeEnd(context, spend, decision, deps, lastRefusal);
+}
+
+/** @returns the spend as it is stored then. @throws when the archive does not answer */
+export async function storeEnd(
+  spend: ArchivedSpend,
+  ended: SpendState,
+  deps: FollowDeps,
+): Promise<ArchivedSpend> {
   await passSpendPoint(deps, 'outcome.before-store');
   const stored = await changeSpendState(deps.archive, spend.outRoot, (state) =>
     isOpen(state) ? ended : undefined,
@@ -39,13 +60,13 @@ export async function concludeSpend(
 async function describeEnd(
   context: SpendContext,
   spend: ArchivedSpend,
-  decision: Exclude<SpendDecision, { readonly kind: 'wait' }>,
+  decision: FinalDecision,
   deps: FollowDeps,
   lastRefusal: ErrorBody | undefined,
 ): Promise<SpendState> {
   if (decision.kind === 'settled') {
     const { txHash, blockNumber } = await retrySpend(deps, () =>
-      context.chain.fetchSpentTransaction(spend.outRoot),
+      context.chain.fetchSpentTransaction(spend.outRoot, spend.archivedAtBlock),
     );
     return { kind: 'settled', txHash, blockNumber };
   }

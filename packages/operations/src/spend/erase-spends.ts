@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { type KeptOpenings, openSpend } from '../disclosure/kept-openings.ts';
 import type { SpendArchive } from './spend-archive.ts';
 import { isOpen } from './spend-state.ts';
 
@@ -13,11 +14,16 @@ const dayMs = 86_400_000;
 /** Spends that are listed at once. */
 const batchLimit = 100;
 
-/** Erases every decided spend whose retention has ended. @returns how many */
+/**
+ * Erases every decided spend whose retention has ended.
+ * @param keepOpenings - stores what proves a spend later, before its manifest and seed are erased. If it throws, the spend stays
+ * @returns how many
+ */
 export async function eraseExpiredSpends(
   archive: SpendArchive,
   retentionDays: number,
   nowMs: number,
+  keepOpenings: (openings: KeptOpenings) => void = () => undefined,
 ): Promise<number> {
   let erased = 0;
   for (;;) {
@@ -25,7 +31,12 @@ export async function eraseExpiredSpends(
     if (expired.length === 0) {
       return erased;
     }
-    for (const { outRoot } of expired) {
+    for (const spend of expired) {
+      const { outRoot } = spend;
+      const openings = openSpend(spend);
+      if (openings !== undefined) {
+        keepOpenings(openings);
+      }
       await archive.change(outRoot, ({ secrets, ...spend }) =>
         isOpen(spend.state) && secrets !== undefined ? { ...spend, secrets } : spend,
       );

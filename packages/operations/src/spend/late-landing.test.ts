@@ -54,6 +54,39 @@ describe('a released spend', () => {
     expect(await running).toMatchObject({ status: 'success', txHash });
   });
 
+  it('that settled is answered with its receipt, although the RPC serves no events for minutes', async () => {
+    const world = createSpendWorld();
+    const { deps } = world.boot();
+    // Longer than the patience for one call.
+    world.chain.failEvents(40);
+    const receipt = await createSpender(deps).spend(callOf(world));
+    expect(receipt).toMatchObject({ status: 'success', txHash: expect.any(String) });
+    expect(world.edge.posts).toHaveLength(1);
+    expect(world.chain.landed).toHaveLength(1);
+  });
+
+  it('is looked for only since it was archived', async () => {
+    const world = createSpendWorld();
+    const { deps } = world.boot();
+    const { chain } = world.context;
+    const asked: (number | undefined)[] = [];
+    const context = {
+      ...world.context,
+      chain: {
+        ...chain,
+        fetchSpentTransaction: (outRoot: Hex32, fromBlock?: number) => {
+          asked.push(fromBlock);
+          return chain.fetchSpentTransaction(outRoot, fromBlock);
+        },
+      },
+    };
+    const finalBlock = await chain.fetchFinalBlockNumber();
+    await createSpender({ ...deps, route: () => context, findChain: () => context }).spend(
+      callOf(world),
+    );
+    expect(asked).toEqual([finalBlock]);
+  });
+
   it('that reverts and expires answers a reverted receipt with the reason', async () => {
     const world = createSpendWorld();
     const { deps } = world.boot();

@@ -188,6 +188,26 @@ describe('the notes of a spend', () => {
     expect((await transfer(world, deps, 'two')).status).toBe('success');
   });
 
+  it('under another P are not spent without its viewing key', async () => {
+    const world = createSpendWorld();
+    const { deps } = world.boot();
+    const [other] = world.payees;
+    // The largest note is sealed to an earlier P.
+    const notes = {
+      ...deps.notes,
+      listSpendable: async () =>
+        (await deps.notes.listSpendable(world.assetId)).map((note) =>
+          note.amount === 600n ? { ...note, encryptionPublicKey: other.encryptionPublicKey } : note,
+        ),
+    };
+    const spender = createSpender({ ...deps, notes });
+    await expect(
+      spender.spend({ operation: 'transfer', key: 'k', body: transferBody(world, '550') }),
+    ).rejects.toMatchObject({ code: 'insufficient_funds', details: { spendable: '500' } });
+    const body = transferBody(world, '500');
+    expect((await spender.spend({ operation: 'transfer', key: 'k', body })).status).toBe('success');
+  });
+
   it('require consolidation if one proof cannot take so many', async () => {
     const world = createSpendWorld({ amounts: Array.from({ length: 20 }, () => 10n) });
     const { deps } = world.boot();

@@ -30,7 +30,9 @@ import {
   rethrowCrash,
   retrySpend,
   type SpendDeps,
+  type SpendEvent,
   toSpendError,
+  withEvents,
 } from './spend-deps.ts';
 import type { SpendContext, SpendSubmission } from './spend-ports.ts';
 import { isOpen, isUnreleased } from './spend-state.ts';
@@ -42,6 +44,12 @@ export type SpendCall = {
   readonly key: string;
   /** The body as it was parsed from JSON. */
   readonly body: unknown;
+  /** One of the agent's chains. Undefined: the chain of the holder. */
+  readonly chain?: string | undefined;
+  /** Reads the outcome of a spend that began before, and begins none. */
+  readonly isAttached?: boolean;
+  /** Of this spend. A call that attaches to another one gets none. */
+  readonly onEvent?: (event: SpendEvent) => void;
 };
 
 export type Spender = {
@@ -51,6 +59,16 @@ export type Spender = {
    * @throws PoolError the code of the problem. `spend_unfinished` is the only one after which the spend can still land
    */
   spend(call: SpendCall): Promise<SpendReceipt>;
+};
+
+/** A request with the chain that its caller chose. */
+type RoutedRequest = SpendRequestBody & { readonly chain: string | undefined };
+
+type KeyedRequest = {
+  readonly request: RoutedRequest;
+  readonly key: string;
+  readonly fingerprint: Hex32;
+  readonly isAttached: boolean;
 };
 
 type InFlight = { readonly fingerprint: Hex32; readonly outcome: Promise<SpendReceipt> };
@@ -65,9 +83,13 @@ type InFlight = { readonly fingerprint: Hex32; readonly outcome: Promise<SpendRe
 export function createSpender(deps: SpendDeps): Spender {
   const inFlight = new Map<string, InFlight>();
   return {
-    async spend({ operation, key, body }) {
-      const request = parseSpendBody(operation, body);
-      const fingerprint = canonicalDigest({ operation, body: request.body });
+    async spend({ operation, key, body, chain, isAttached, onEvent }) {
+      const request = { ...parseSpendBody(operation, body), chain };
+      const fingerprint = canonicalDigest({
+        operation,
+        body: request.body,
+        ...(chain === undefined ? {} : { chain }),
+      });
       const running = inFlight.get(key);
       if (running !== undefined) {
         assertSameRequest(running.fingerprint, fingerprint);
@@ -76,10 +98,11 @@ export function createSpender(deps: SpendDeps): Spender {
       if (request.body.dryRun === true) {
         // It has no effect, so it does not use up the key.
         assertSameRequest(await deps.journal.findFingerprint(key), fingerprint);
-        return performDryRun(request, deps);
+        return performDryRun(request, withEvents(deps, onEvent));
       }
       // Nothing awaits between the look-up and this line, so that a second call finds the first one.
-      const outcome = performOnce(request, key, fingerprint, deps);
+      const begun = { request, key, fingerprint, isAttached: isAttached === true };
+      const outcome = performOnce(begun, withEvents(deps, onEvent));
       inFlight.set(key, { fingerprint, outcome });
       try {
         return await outcome;
@@ -100,9 +123,9 @@ function assertSameRequest(known: string | undefined, fingerprint: Hex32): void 
 }
 
 /** Proves the whole spend and stops. Stores nothing, locks nothing and never asks the signer. */
-async function performDryRun(request: SpendRequestBody, deps: SpendDeps): Promise<SpendReceipt> {
+async function performDryRun(request: RoutedRequest, deps: SpendDeps): Promise<SpendReceipt> {
   deps.onEvent({ kind: 'stage', stage: 'checking' });
-  const checked = await checkSpend(request, deps);
+  const checked = await checkSpend(request, deps, request.chain);
   const planned = await planNewSpend(checked, deps);
   if (deps.prover.mode === 'real') {
     // The circuit does not verify the signature, so any rSig proves as well. 31 random bytes are always below n.
@@ -118,18 +141,26 @@ async function performDryRun(request: SpendRequestBody, deps: SpendDeps): Promis
   };
 }
 
-async function performOnce(
-  request: SpendRequestBody,
-  key: string,
-  fingerprint: Hex32,
-  deps: SpendDeps,
-): Promise<SpendReceipt> {
-  const { journal } = deps;
+async function performOnce(keyed: KeyedRequest, deps: SpendDeps): Promise<SpendReceipt> {
+  const { key, fingerprint, isAttached } = keyed;
   await passSpendPoint(deps, 'started');
-  assertSameRequest(await journal.findFingerprint(key), fingerprint);
+  const used = await deps.journal.findFingerprint(key);
+  if (used === undefined && isAttached) {
+    throw new PoolError(
+      'spend_unknown',
+      'the agent has no spend of this key: it was refused, never arrived, or the agent was restarted since',
+    );
+  }
+  assertSameRequest(used, fingerprint);
   for (let attempt = 1; ; attempt += 1) {
     const known = await findAttempt(key, attempt, deps);
-    const spend = known ?? (await startAttempt(request, key, fingerprint, attempt, deps));
+    if (known === undefined && isAttached) {
+      throw new PoolError(
+        'spend_unknown',
+        'the spend of this key was given up before anything of it was sent, and attaching begins no other one',
+      );
+    }
+    const spend = known ?? (await startAttempt(keyed, attempt, deps));
     const ended = await finishSpend(spend, known !== undefined, deps);
     if (ended.state.kind !== 'abandoned') {
       return createReceipt(ended);
@@ -158,9 +189,7 @@ function requireSpend(spend: ArchivedSpend | undefined): ArchivedSpend {
 
 /** Checks the request and archives a spend for it, then gives the key this spend. Nothing is signed. */
 async function startAttempt(
-  request: SpendRequestBody,
-  key: string,
-  fingerprint: Hex32,
+  { request, key, fingerprint }: KeyedRequest,
   attempt: number,
   deps: SpendDeps,
 ): Promise<ArchivedSpend> {
@@ -172,7 +201,7 @@ async function startAttempt(
     );
   }
   deps.onEvent({ kind: 'stage', stage: 'checking' });
-  const checked = await checkSpend(request, deps);
+  const checked = await checkSpend(request, deps, request.chain);
   await passSpendPoint(deps, 'checked');
   const own = await archiveSpend(checked, deps);
   let outRoot: Hex32;
@@ -199,7 +228,7 @@ async function startAttempt(
  * @param isOld - it was archived before this call, so more may have happened than the archive knows
  * @returns an ended spend; `abandoned`: nothing of it left, and another attempt may begin
  */
-async function finishSpend(
+export async function finishSpend(
   spend: ArchivedSpend,
   isOld: boolean,
   deps: SpendDeps,

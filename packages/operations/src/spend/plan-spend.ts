@@ -11,6 +11,8 @@ import {
   PoolError,
   parseEvmAddress,
   type SpendManifest,
+  spendCircuits,
+  spendShapes,
 } from '@pool/core';
 import {
   buildSpend,
@@ -19,7 +21,7 @@ import {
   planSpend as planCoins,
   type SpendPlan,
 } from '@pool/notes';
-import type { CheckedSpend } from './check-spend.ts';
+import type { CandidateNote, SpendIntent } from './check-spend.ts';
 import { type ArchivedSpend, requireSecrets } from './spend-archive.ts';
 import { computeSpendDeadline } from './spend-deadline.ts';
 import { fetchNow, passSpendPoint, retrySpend, type SpendDeps } from './spend-deps.ts';
@@ -41,7 +43,7 @@ const maxChoices = 8;
  * Chooses notes and makes a manifest and a fresh seed. Nothing is stored.
  * @throws PoolError `insufficient_funds` with `spendable`, `consolidation_required` with `spendable` and `largestSpend`
  */
-export async function planNewSpend(checked: CheckedSpend, deps: SpendDeps): Promise<PlannedSpend> {
+export async function planNewSpend(checked: SpendIntent, deps: SpendDeps): Promise<PlannedSpend> {
   const { context, outputs, recipient } = checked;
   const nowSeconds = await retrySpend(deps, () => fetchNow(deps, context));
   const { notes, circuit, changeAmount } = await chooseNotes(checked, deps);
@@ -70,28 +72,21 @@ export async function planNewSpend(checked: CheckedSpend, deps: SpendDeps): Prom
   return planManifest(manifest, bytesToHex32(deps.randomBytes(32)), deps);
 }
 
-async function chooseNotes(checked: CheckedSpend, deps: SpendDeps) {
-  const owned = await retrySpend(deps, () => deps.notes.listSpendable(checked.assetId));
-  const locked = await deps.archive.listLocked();
-  const candidates = owned
-    .filter(
-      ({ encryptionPublicKey }) => deps.holder.viewingKeyOf(encryptionPublicKey) !== undefined,
-    )
-    .map((note) => ({ ...note, isLocked: locked.has(fieldToHex(note.nullifier)) }));
+async function chooseNotes(checked: SpendIntent, deps: SpendDeps) {
+  const candidates = await listCandidates(checked, deps);
+  if (checked.choose !== undefined) {
+    return describeChoice(checked.choose(candidates) ?? []);
+  }
   const planned = planCoins(candidates, checked.total, checked.outputs.length);
   switch (planned.kind) {
     case 'selected':
       return planned;
     case 'insufficient':
-      throw new PoolError(
-        'insufficient_funds',
-        `the notes that are free to spend hold ${planned.spendable} base units`,
-        { details: { spendable: planned.spendable.toString() } },
-      );
+      throw createInsufficient(planned.spendable);
     case 'consolidation-required':
       throw new PoolError(
         'consolidation_required',
-        `one spend can cover at most ${planned.largestSpend} base units with the notes as they are; spend less at once, or consolidate the notes first`,
+        `one spend can cover at most ${planned.largestSpend} base units with the notes as they are; spend less at once, or merge notes first with "disburse-agent consolidate --until ${checked.total}"`,
         {
           details: {
             spendable: planned.spendable.toString(),
@@ -105,6 +100,42 @@ async function chooseNotes(checked: CheckedSpend, deps: SpendDeps) {
         `one transfer pays at most ${planned.maxRecipients} wallets`,
       );
   }
+}
+
+/** A spend that pays only its own change, with the smallest circuit that has its inputs. */
+function describeChoice<TNote extends { readonly amount: bigint }>(notes: readonly TNote[]) {
+  const circuit = spendCircuits.find((name) => notes.length <= spendShapes[name].inputs);
+  if (circuit === undefined || notes.length === 0) {
+    throw new PoolError('notes_unavailable', 'there is no note to spend', {
+      status: 503,
+      retryable: false,
+    });
+  }
+  const changeAmount = notes.reduce((total, { amount }) => total + amount, 0n);
+  return { kind: 'selected', notes, circuit, changeAmount } as const;
+}
+
+/** The holder's notes that this agent can spend, with their locks. */
+export async function listCandidates(
+  { assetId }: Pick<SpendIntent, 'assetId'>,
+  deps: SpendDeps,
+): Promise<readonly CandidateNote[]> {
+  const owned = await retrySpend(deps, () => deps.notes.listSpendable(assetId));
+  const locked = await deps.archive.listLocked();
+  return owned
+    .filter(
+      ({ encryptionPublicKey }) => deps.holder.viewingKeyOf(encryptionPublicKey) !== undefined,
+    )
+    .map((note) => ({ ...note, isLocked: locked.has(fieldToHex(note.nullifier)) }));
+}
+
+/** @param spendable - base units of the notes that are free */
+export function createInsufficient(spendable: bigint): PoolError {
+  return new PoolError(
+    'insufficient_funds',
+    `the notes that are free to spend hold ${spendable} base units`,
+    { details: { spendable: spendable.toString() } },
+  );
 }
 
 /** Rebuilds what a stored manifest and seed say. @throws PoolError `configuration_changed` if v of the inputs is missing */
@@ -147,9 +178,12 @@ export function planArchived(spend: ArchivedSpend, deps: SpendDeps): PlannedSpen
  * Chooses notes and archives the spend, which locks them. Another spend may be faster; then other notes are chosen.
  * @throws PoolError `spend_not_archived` if it could not be stored; like {@link planNewSpend}
  */
-export async function archiveSpend(checked: CheckedSpend, deps: SpendDeps): Promise<ArchivedSpend> {
+export async function archiveSpend(checked: SpendIntent, deps: SpendDeps): Promise<ArchivedSpend> {
   for (let choice = 0; choice < maxChoices; choice += 1) {
-    const spend = describeSpend(checked, await planNewSpend(checked, deps), deps);
+    const { chain } = checked.context;
+    const archivedAtBlock = await retrySpend(deps, () => chain.fetchFinalBlockNumber());
+    const planned = await planNewSpend(checked, deps);
+    const spend = { ...describeSpend(checked, planned, deps), archivedAtBlock };
     await passSpendPoint(deps, 'archive.before-store');
     const isStored = await store(spend, deps);
     await passSpendPoint(deps, 'archive.after-store');
@@ -177,7 +211,7 @@ async function store(spend: ArchivedSpend, { archive }: SpendDeps): Promise<bool
 }
 
 function describeSpend(
-  { operation }: CheckedSpend,
+  { operation }: SpendIntent,
   { manifest, seed, plan }: PlannedSpend,
   { clock }: SpendDeps,
 ): ArchivedSpend {

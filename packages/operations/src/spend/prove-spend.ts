@@ -142,8 +142,14 @@ async function fetchEligibility(
   { manifest }: PlannedSpend,
   { gate }: SpendDeps,
 ): Promise<Eligibility> {
-  if (manifest.outputs.length === 0) {
+  if (manifest.withdrawAmount !== '0') {
     return { root: parseField(zeroWord), paths: new Map() };
+  }
+  if (manifest.outputs.length === 0) {
+    // The root that a transfer would have, so that root 0 does not tell it apart. Its outputs are change and dummies, which need no path.
+    const current = await chain.fetchFinalEligibilityRoot();
+    const isAccepted = current !== zeroWord && (await chain.isEligibilityRootAccepted(current));
+    return { root: parseField(isAccepted ? current : zeroWord), paths: new Map() };
   }
   if (gate === undefined) {
     throw new PoolError(

@@ -35,6 +35,8 @@ export type ArchivedSpend = {
   /** Decimal base units. */
   readonly changeAmount: string;
   readonly createdAtMs: number;
+  /** A final block of that time: the spend can only be in a later one. Undefined: an earlier version archived it. */
+  readonly archivedAtBlock?: number;
   /** Everything that rebuilds the spend. Undefined: erased by retention. */
   readonly secrets?: { readonly manifest: SpendManifest; readonly seed: Hex32 };
   readonly state: SpendState;

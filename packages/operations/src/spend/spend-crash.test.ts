@@ -1,12 +1,30 @@
 // A process that dies at every named point. With a durable journal a retry under the same key pays once. Without one, a retry pays from
 // other notes, as the service specifies: then the first spend either landed, and its change is the holder's, or it never lands, and its
 // notes are free after the deadline.
-import { createMemoryStore, type JobStore } from '@pool/idempotency';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMemoryStore, type JobStore, openJobStore } from '@pool/idempotency';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSpendWorld, type SpendWorldOptions } from '../fixtures/spend-world.ts';
 import { followOnce } from './follow-spends.ts';
 import { createSpender } from './perform-spend.ts';
 import { type SpendFaultPoint, spendFaultPoints } from './spend-fault-points.ts';
+
+/** A journal in a file. Each call opens it as another process does, and no process closes it before it dies. */
+function createJournalFile(): () => JobStore {
+  const directory = mkdtempSync(join(tmpdir(), 'pool-journal-'));
+  const stores: JobStore[] = [];
+  onTestFinished(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    rmSync(directory, { recursive: true });
+  });
+  return () => {
+    const store = openJobStore(`sqlite:${join(directory, 'spend-keys.sqlite')}`);
+    stores.push(store);
+    return store;
+  };
+}
 
 /** Ends the process at a point, and keeps what is on disk. */
 async function crash(
@@ -37,6 +55,14 @@ function callOf(world: ReturnType<typeof createSpendWorld>) {
   } as const;
 }
 
+/** The points at which the key is not used yet. */
+const beforeKey: readonly SpendFaultPoint[] = [
+  'started',
+  'checked',
+  'archive.before-store',
+  'archive.after-store',
+];
+
 const variants: [string, SpendWorldOptions][] = [
   ['with blocks that are final at once', { finalityBlocks: 0 }],
   ['with blocks that become final later', { finalityBlocks: 5 }],
@@ -45,8 +71,9 @@ const variants: [string, SpendWorldOptions][] = [
 describe.each(variants)('a crash %s', (_, options) => {
   it.each(spendFaultPoints)('at %s pays once with a durable journal', async (point) => {
     const world = createSpendWorld(options);
-    const store = createMemoryStore();
-    await crash(world, point, store);
+    const openJournal = createJournalFile();
+    await crash(world, point, openJournal());
+    const store = openJournal();
     const receipt = await createSpender(world.boot({ store }).deps).spend(callOf(world));
     expect(receipt.status).toBe('success');
     expect(world.receivedBy(world.payees[0])).toBe(250n);
@@ -54,6 +81,24 @@ describe.each(variants)('a crash %s', (_, options) => {
     expect(world.balance()).toBe(850n);
     expect(new Set(world.edge.posts.map(({ spend }) => spend.rSig)).size).toBe(1);
   });
+
+  it.each(spendFaultPoints)(
+    'at %s: a caller that only attaches ends the spend of a used key, and begins none',
+    async (point) => {
+      const world = createSpendWorld(options);
+      const openJournal = createJournalFile();
+      await crash(world, point, openJournal());
+      const spender = createSpender(world.boot({ store: openJournal() }).deps);
+      const wasBound = beforeKey.indexOf(point) < 0 && point !== 'key.after-claim';
+      const attached = spender.spend({ ...callOf(world), isAttached: true });
+      if (wasBound) {
+        expect(await attached).toMatchObject({ status: 'success' });
+      } else {
+        await expect(attached).rejects.toMatchObject({ code: 'spend_unknown' });
+      }
+      expect(world.chain.landed).toHaveLength(wasBound ? 1 : 0);
+    },
+  );
 
   it.each(spendFaultPoints)(
     'at %s loses no change and no note without a journal',

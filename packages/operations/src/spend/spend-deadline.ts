@@ -9,6 +9,12 @@ export const defaultSpendDeadlineSeconds = 900;
 
 const roundingSeconds = 900;
 
+/**
+ * How long a replaced eligibility root must stay accepted for a transfer that keeps all its times, in seconds: 15 minutes until the root's
+ * block is final, 5 for the proof, and 30 until the latest deadline (docs/decisions/0036, §1 and §2).
+ */
+export const neededGraceSeconds = 900 + 300 + defaultSpendDeadlineSeconds + roundingSeconds;
+
 /** Below this time, a spend is not sent any more: it would hardly land, and its notes would be locked until it is dead. */
 const minSeconds = 60;
 

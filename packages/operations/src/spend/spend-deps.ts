@@ -59,6 +59,27 @@ export type SpendDeps = SpendCheckDeps & {
   readonly onFaultPoint: (point: SpendFaultPoint) => Promise<void>;
 };
 
+/** The same deps for one spend, whose events also go to its caller. */
+export function withEvents(deps: SpendDeps, onEvent: SpendDeps['onEvent'] | undefined): SpendDeps {
+  if (onEvent === undefined) {
+    return deps;
+  }
+  return {
+    ...deps,
+    // Getters stay getters: the gate can be another one when the spend is sent again.
+    get hasGate() {
+      return deps.hasGate;
+    },
+    get gate() {
+      return deps.gate;
+    },
+    onEvent(event) {
+      deps.onEvent(event);
+      onEvent(event);
+    },
+  };
+}
+
 /** What watching needs: the chain decides, and nobody's key is involved. */
 export type FollowDeps = Pick<
   SpendDeps,

@@ -3,6 +3,7 @@ import { createMemoryStore } from '@pool/idempotency';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { createSpender } from './perform-spend.ts';
+import type { SpendEvent } from './spend-deps.ts';
 
 function callOf(world: ReturnType<typeof createSpendWorld>, key = 'k', amount = '250') {
   const [payee] = world.payees;
@@ -83,6 +84,58 @@ describe('a key', () => {
       'settled',
     ]);
     expect(world.chain.landed).toHaveLength(1);
+  });
+
+  it('that a caller only attaches to begins no spend, and reads the outcome of the one that began', async () => {
+    const world = createSpendWorld();
+    const spender = createSpender(world.boot().deps);
+    const attached = { ...callOf(world), isAttached: true };
+    await expect(spender.spend(attached)).rejects.toMatchObject({
+      code: 'spend_unknown',
+      status: 404,
+    });
+    expect(world.archive.all()).toEqual([]);
+    const running = spender.spend(callOf(world));
+    const [first, second] = await Promise.all([running, spender.spend(attached)]);
+    expect(second).toEqual(first);
+    expect(await spender.spend(attached)).toEqual(first);
+    // After a restart without a journal the key is not known any more.
+    await expect(createSpender(world.boot().deps).spend(attached)).rejects.toMatchObject({
+      code: 'spend_unknown',
+    });
+    expect(world.chain.landed).toHaveLength(1);
+  });
+
+  it('with another chain is a conflict, and the chain is the one that is asked for', async () => {
+    const world = createSpendWorld();
+    const asked: (string | undefined)[] = [];
+    const route = (chain?: string) => {
+      asked.push(chain);
+      return world.context;
+    };
+    const spender = createSpender(world.boot({ route }).deps);
+    await spender.spend({ ...callOf(world), chain: 'anvil' });
+    await expect(spender.spend(callOf(world))).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+    });
+    await spender.spend(callOf(world, 'k-2', '1'));
+    expect(asked).toEqual(['anvil', undefined]);
+  });
+
+  it('tells its own caller how far the spend is', async () => {
+    const world = createSpendWorld();
+    const { deps, events } = world.boot();
+    const spender = createSpender(deps);
+    const own: string[] = [];
+    const note = (event: SpendEvent) => void own.push(event.kind === 'stage' ? event.stage : '');
+    await spender.spend({ ...callOf(world), onEvent: note });
+    expect(own.filter((stage) => stage !== '')).toEqual([
+      'checking',
+      'signing',
+      'proving',
+      'settling',
+    ]);
+    expect(events).toHaveLength(own.length);
   });
 
   it('is forgotten when the process ends, and a retry pays again from different notes', async () => {

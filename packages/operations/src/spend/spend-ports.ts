@@ -75,8 +75,12 @@ export type SpentTransaction = { readonly txHash: Hex32; readonly blockNumber: n
 
 export type SpendChainPort = {
   fetchNullifierState(nullifiers: readonly Hex32[]): Promise<NullifierState>;
-  /** The final transaction that settled an outRoot. */
-  fetchSpentTransaction(outRoot: Hex32): Promise<SpentTransaction>;
+  fetchFinalBlockNumber(): Promise<number>;
+  /**
+   * The final transaction that settled an outRoot.
+   * @param fromBlock - it is not in an earlier one. Undefined: it can be anywhere since the deployment
+   */
+  fetchSpentTransaction(outRoot: Hex32, fromBlock?: number): Promise<SpentTransaction>;
   /** Timestamp of the newest block, Unix seconds. */
   fetchHeadTimestamp(): Promise<number>;
   /** `registry.current()` as of a final block: everybody has this root at that time. Zero word: no root was published. */

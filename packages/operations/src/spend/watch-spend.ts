@@ -6,7 +6,7 @@
  */
 import { type ErrorBody, isPoolError, zeroWord } from '@pool/core';
 import { parseStoredSignature } from './authorize-spend.ts';
-import { concludeSpend, findRevert } from './conclude-spend.ts';
+import { findRevert, readEnd, storeEnd } from './conclude-spend.ts';
 import { decideSpend, type SpendDecision } from './decide-spend.ts';
 import { type PlannedSpend, planArchived } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
@@ -140,7 +140,13 @@ export async function watchSpend(
   for (;;) {
     const decision = await attempt(() => readDecision(context, spend));
     if (decision !== undefined && decision.kind !== 'wait') {
-      return concludeSpend(context, spend, decision, deps, lastRefusal);
+      const ended = await attempt(() => readEnd(context, spend, decision, deps, lastRefusal));
+      if (ended !== undefined) {
+        return storeEnd(spend, ended, deps);
+      }
+      // Decided, so it is not sent again. Only the reading is repeated.
+      await clock.sleep(pollMs, signal);
+      continue;
     }
     const answer = await attempt(async () => ({ row: await platform.getSpend(platformKey) }));
     const row = answer?.row;

@@ -1,12 +1,10 @@
 import { assertField, parseHex32 } from '@pool/core';
 import { computeNoteRootFromPath, createNoteScanner, type NoteScanner } from '@pool/notes';
-import { createFakeHolder, createFakeNotePool, type FakeNotePool } from '@pool/testkit';
+import { createFakeNotePool, type FakeNotePool } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMemoryNoteStore, type MemoryNoteStore } from '../fixtures/memory-note-store.ts';
-import { createHolderSync, type HolderSync, rewindStore } from './holder-sync.ts';
-
-const anna = createFakeHolder(1);
-const ben = createFakeHolder(2);
+import type { MemoryNoteArchive, MemoryNoteStore } from '../fixtures/memory-note-store.ts';
+import { anna, ben, openSync } from '../fixtures/open-sync.ts';
+import { rewindStore } from './holder-sync.ts';
 
 let kernels: NoteScanner;
 beforeAll(async () => {
@@ -14,31 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => kernels.close());
 
-function open(pool: FakeNotePool, store: MemoryNoteStore = createMemoryNoteStore()) {
-  const sync = createHolderSync({
-    history: pool.history,
-    deliveries: pool.deliveries,
-    kernels,
-    store,
-    deployedAtBlock: pool.deployedAtBlock,
-    viewingKey: anna.viewingKey,
-    walletId: anna.walletId,
-  });
-  const asset = { symbol: pool.symbol, assetId: pool.assetId };
-  return {
-    store,
-    sync,
-    async read() {
-      await sync.sync(asset);
-      return balanceOf(pool, sync);
-    },
-  };
-}
-
-/** Total, number of notes, largest. */
-function balanceOf({ assetId }: FakeNotePool, sync: HolderSync): readonly [bigint, number, bigint] {
-  const { total, notes, largestNote } = sync.computeBalance(assetId);
-  return [total, notes, largestNote];
+function open(pool: FakeNotePool, store?: MemoryNoteStore, archive?: MemoryNoteArchive) {
+  return openSync(kernels, pool, store, archive);
 }
 
 describe('a sync', () => {
@@ -85,11 +60,11 @@ describe('a sync', () => {
   it('continues with the store of an earlier process', async () => {
     const pool = createFakeNotePool();
     pool.fund([{ holder: anna, amount: 5n }]);
-    const { read, store } = open(pool);
+    const { read, store, archive } = open(pool);
     await read();
     pool.fund([{ holder: anna, amount: 6n }]);
     const { reads } = pool;
-    expect(await open(pool, store).read()).toEqual([11n, 2, 6n]);
+    expect(await open(pool, store, archive).read()).toEqual([11n, 2, 6n]);
     expect(pool.reads).toBe(reads + 1);
   });
 
@@ -275,20 +250,57 @@ describe('an RPC', () => {
     pool.fund([{ holder: anna, amount: 6n }]);
     const honest = pool.tamper;
     pool.tamper = tamper;
-    const { read, store } = open(pool);
+    const { read, store, archive } = open(pool);
     await expect(read()).rejects.toMatchObject({
       code: 'note_history_incomplete',
       retryable: true,
     });
     expect(store.leafCount).toBe(0);
     pool.tamper = honest;
-    expect(await open(pool, store).read()).toEqual([11n, 2, 6n]);
+    expect(await open(pool, store, archive).read()).toEqual([11n, 2, 6n]);
+  });
+
+  it('whose root is not the pool’s is noticed, and a scan that is under way adds nothing later', async () => {
+    const pool = createFakeNotePool({ pageSize: 1 });
+    pool.fund([{ holder: anna, amount: 5n }]);
+    pool.fund([{ holder: anna, amount: 6n }]);
+    const { fetchNoteRoot } = pool.history;
+    const { fetchPage } = pool.deliveries;
+    let hasFailed: () => void = () => undefined;
+    const failed = new Promise<void>((resolve) => {
+      hasFailed = resolve;
+    });
+    pool.history.fetchNoteRoot = async () => {
+      hasFailed();
+      return assertField(1n);
+    };
+    // The scan still has a page to read when the chain has failed.
+    pool.deliveries.fetchPage = async (symbol, cursor) => {
+      if (cursor !== undefined) {
+        await failed;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return await fetchPage(symbol, cursor);
+    };
+    const { read, store, archive } = open(pool);
+    let atRewind = -1;
+    const { rewind } = store;
+    store.rewind = (upTo) => {
+      atRewind = store.readNotes().length;
+      rewind(upTo);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'note_history_incomplete' });
+    expect([store.leafCount, store.readNotes()]).toEqual([0, []]);
+    // Nothing was written after it.
+    expect(atRewind).toBe(2);
+    pool.history.fetchNoteRoot = fetchNoteRoot;
+    expect(await open(pool, store, archive).read()).toEqual([11n, 2, 6n]);
   });
 
   it('that replaces a final block is reported, and a rescan continues', async () => {
     const pool = createFakeNotePool();
     pool.fund([{ holder: anna, amount: 5n }]);
-    const { read, store } = open(pool);
+    const { read, store, archive } = open(pool);
     await read();
     pool.replaced.add(pool.head());
     pool.mine(1);
@@ -296,8 +308,8 @@ describe('an RPC', () => {
       code: 'note_history_changed',
       message: expect.stringContaining('disburse-agent rescan'),
     });
-    await rewindStore(store, pool.history, undefined);
-    expect(await open(pool, store).read()).toEqual([5n, 1, 5n]);
+    await rewindStore({ store, archive, history: pool.history }, undefined);
+    expect(await open(pool, store, archive).read()).toEqual([5n, 1, 5n]);
   });
 
   it('that is behind changes nothing', async () => {
@@ -320,23 +332,10 @@ describe('a rescan', () => {
     const pool = createFakeNotePool();
     pool.fund([{ holder: anna, amount: 5n }]);
     pool.fund([{ holder: anna, amount: 6n }]);
-    const { read, store } = open(pool);
+    const { read, store, archive } = open(pool);
     await read();
-    await rewindStore(store, pool.history, fromBlock);
-    expect(await open(pool, store).read()).toEqual(expected);
-  });
-
-  it('finds a note that was delivered behind the cursor', async () => {
-    const pool = createFakeNotePool({ pageSize: 1 });
-    pool.fundUndelivered([{ holder: anna, amount: 5n }]);
-    pool.fund([{ holder: anna, amount: 6n }]);
-    pool.fund([{ holder: anna, amount: 7n }]);
-    const { read, store } = open(pool);
-    await read();
-    pool.deliver();
-    expect(await read()).toEqual([13n, 2, 7n]);
-    await rewindStore(store, pool.history, 1_000_000);
-    expect(await open(pool, store).read()).toEqual([18n, 3, 7n]);
+    await rewindStore({ store, archive, history: pool.history }, fromBlock);
+    expect(await open(pool, store, archive).read()).toEqual(expected);
   });
 });
 

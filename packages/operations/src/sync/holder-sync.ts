@@ -4,21 +4,33 @@
  *
  * @module
  */
-import { type AssetId, assertField, bytesToBigint, type Field, PoolError } from '@pool/core';
+import {
+  type AssetId,
+  assertField,
+  bytesToBigint,
+  type Field,
+  fieldToHex,
+  PoolError,
+} from '@pool/core';
 import { computeNotePath, type NotePath } from '@pool/notes';
+import { buildHistory, type Movement } from '../history/build-history.ts';
+import { type ImportOutcome, importNotes, type OfferedNote } from './import-notes.ts';
 import { createNoteTree, type NoteTree } from './note-tree.ts';
+import { archiveNotes, type NoteSourceDeps } from './own-candidates.ts';
 import { computeBalance, createOwnNotes, type HolderBalance, type OwnNotes } from './own-notes.ts';
 import type {
   BlockMark,
   DeliveryPort,
   HistoryPort,
+  NoteArchive,
   NoteKernels,
   NoteStore,
   OwnNote,
   SyncProgress,
 } from './ports.ts';
+import { readArchive } from './read-archive.ts';
 import { readDeliveries, type SyncAsset } from './read-deliveries.ts';
-import { readHistory } from './read-history.ts';
+import { createIncomplete, readHistory } from './read-history.ts';
 
 export type HolderSyncDeps = {
   readonly history: HistoryPort;
@@ -26,6 +38,7 @@ export type HolderSyncDeps = {
   readonly kernels: NoteKernels;
   /** Open. The caller closes it. */
   readonly store: NoteStore;
+  readonly archive: NoteArchive;
   readonly deployedAtBlock: number;
   /** v, secret. */
   readonly viewingKey: bigint;
@@ -42,15 +55,28 @@ export type ProvableNote = {
 
 export type HolderSync = {
   /**
-   * Reads what is new. One call at a time.
+   * Reads what is new: of the chain, of the archive, and the platform's listing of one asset. One call at a time.
+   * @returns notes that are new to the store, of any asset, without the change of the holder's own spends
    * @throws PoolError `note_history_changed`, `note_history_incomplete` (retryable), `chain_unreachable` (retryable),
    *   `platform_invalid_response`, and the errors of the ports. What was read before the error is kept
    */
-  sync(asset: SyncAsset): Promise<void>;
+  sync(asset: SyncAsset): Promise<readonly OwnNote[]>;
+  /**
+   * Takes notes from elsewhere, after reading the chain. The platform is not asked. Use it in place of `sync`, not beside it.
+   * @param assets - of which a note can be
+   * @returns an outcome for each, in their order
+   * @throws like `sync`
+   */
+  importNotes(
+    offered: readonly OfferedNote[],
+    assets: readonly AssetId[],
+  ): Promise<readonly ImportOutcome[]>;
   /** As of the last sync. */
   computeBalance(assetId: AssetId): HolderBalance;
   /** Unspent notes as of the last sync, in the order of the tree. */
   listSpendable(assetId: AssetId): readonly OwnNote[];
+  /** What happened to the notes of an asset as of the last sync, in the order of the chain. */
+  listMovements(assetId: AssetId): readonly Movement[];
   /**
    * The path of a note to the newest final root of its tree.
    * @throws PoolError `unknown_leaf`, `invalid_path`; errors of the kernels
@@ -60,17 +86,17 @@ export type HolderSync = {
 };
 
 /**
- * Makes the next sync read the chain again from a block on, and the platform's listing from its beginning. Open a new
+ * Makes the next sync read the chain again from a block on, and archive and listing from their beginning. Open a new
  * {@link HolderSync} afterwards.
  * @param fromBlock - undefined: from the pool's deployment
  * @throws PoolError `chain_unreachable` (retryable); the errors of {@link NoteStore}
  */
 export async function rewindStore(
-  store: NoteStore,
-  history: HistoryPort,
+  { store, archive, history }: Pick<HolderSyncDeps, 'store' | 'archive' | 'history'>,
   fromBlock: number | undefined,
 ): Promise<void> {
   const { block } = store;
+  archiveNotes(store, archive);
   if (fromBlock === undefined || fromBlock <= 0 || block === undefined) {
     store.rewind(undefined);
     return;
@@ -89,12 +115,14 @@ export async function rewindStore(
 }
 
 export function createHolderSync(deps: HolderSyncDeps): HolderSync {
-  const { store, kernels } = deps;
+  const { store, kernels, archive } = deps;
   const notes = createOwnNotes();
   notes.add(store.readNotes());
   markSpends(notes, store, 0);
   let tree: Promise<NoteTree> | undefined;
   let progress: SyncProgress = idleProgress;
+  /** Not returned by a sync yet: one that failed had stored them. */
+  let fresh: readonly OwnNote[] = [];
 
   /** Made when it is first needed: a balance without new leaves needs none. */
   function findTree(): Promise<NoteTree> {
@@ -108,55 +136,98 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
     return built;
   }
 
-  return {
-    async sync(asset) {
-      progress = { ...idleProgress, isRunning: true };
-      const leavesBefore = store.leafCount;
-      const sizeBefore = notes.size;
-      const leaves = createLeafGate(store);
-      const readChain = async (): Promise<void> => {
-        try {
-          await readHistory({
-            ...deps,
-            tree: findTree,
-            onBlocks: (read, total) => {
-              progress = { ...progress, blocks: { read, total } };
-              leaves.announce();
-            },
-          });
-          leaves.end();
-        } catch (error) {
-          // The tree may have leaves that were not stored.
-          tree = undefined;
-          leaves.fail(error);
-          throw error;
-        }
-      };
-      const readPlatform = (): Promise<void> =>
-        readDeliveries(asset, {
+  /** Reads the chain, and beside it what `readNotes` reads. */
+  async function readBesideChain(
+    readNotes: (source: NoteSourceDeps) => Promise<void>,
+  ): Promise<void> {
+    progress = { ...idleProgress, isRunning: true };
+    const leavesBefore = store.leafCount;
+    const leaves = createLeafGate(store);
+    const sizeBefore = notes.size;
+    let isConsistent = true;
+    const readChain = async (): Promise<void> => {
+      try {
+        isConsistent = await readHistory({
           ...deps,
-          waitForLeaf: leaves.wait,
-          isKnown: notes.has,
-          onNotes: (processed, added) => {
-            notes.add(added);
-            progress = { ...progress, notes: progress.notes + processed };
+          tree: findTree,
+          onBlocks: (read, total) => {
+            progress = { ...progress, blocks: { read, total } };
+            leaves.announce();
           },
         });
-      try {
-        const outcomes = await Promise.allSettled([readChain(), readPlatform()]);
-        for (const outcome of outcomes) {
-          if (outcome.status === 'rejected') {
-            throw outcome.reason;
-          }
+        if (!isConsistent) {
+          throw createIncomplete('the root that they give is not the root of the pool');
         }
-      } finally {
-        // A note that was delivered late can be spent in a leaf that is long known.
-        markSpends(notes, store, notes.size > sizeBefore ? 0 : leavesBefore);
-        progress = { ...progress, isRunning: false };
+        leaves.end();
+      } catch (error) {
+        // The tree may have leaves that were not stored.
+        tree = undefined;
+        leaves.fail(error);
+        throw error;
       }
+    };
+    const source: NoteSourceDeps = {
+      ...deps,
+      waitForLeaf: leaves.wait,
+      isKnown: notes.has,
+      onNotes: (processed, added) => {
+        notes.add(added);
+        fresh = [...fresh, ...added];
+        progress = { ...progress, notes: progress.notes + processed };
+      },
+    };
+    try {
+      const outcomes = await Promise.allSettled([readChain(), readNotes(source)]);
+      if (!isConsistent) {
+        // Now that no scan writes any more.
+        archiveNotes(store, archive);
+        store.rewind(undefined);
+      }
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') {
+          throw outcome.reason;
+        }
+      }
+    } finally {
+      // A note that was delivered late can be spent in a leaf that is long known.
+      markSpends(notes, store, notes.size > sizeBefore ? 0 : leavesBefore);
+      progress = { ...progress, isRunning: false };
+    }
+  }
+
+  /** @returns what was added since the last call, without the change of own spends */
+  function takeFresh(): readonly OwnNote[] {
+    const added = fresh.filter(({ leafIndex }) => !notes.isOwnSpend(leafIndex));
+    fresh = [];
+    return added;
+  }
+
+  return {
+    async sync(asset) {
+      await readBesideChain(async (source) => {
+        await readArchive(source);
+        await readDeliveries(asset, { ...source, deliveries: deps.deliveries });
+      });
+      return takeFresh();
+    },
+    async importNotes(offered, assets) {
+      let outcomes: readonly ImportOutcome[] = [];
+      await readBesideChain(async (source) => {
+        await readArchive(source);
+        outcomes = await importNotes(offered, assets, source);
+      });
+      return outcomes;
     },
     computeBalance: (assetId) => computeBalance(notes.listSpendable(assetId)),
     listSpendable: (assetId) => notes.listSpendable(assetId),
+    listMovements: (assetId) =>
+      buildHistory(
+        notes.listCounted(assetId).map((note) => ({ note, spend: notes.findSpend(note) })),
+        (leafIndex) => {
+          const { root, isSpend } = store.readLeaf(leafIndex) ?? failLeaf(leafIndex);
+          return { root: fieldToHex(root), isSpend };
+        },
+      ),
     async computePath(note) {
       const { path, root } = (await findTree()).findPath(note.leafIndex);
       const { commitments } = store.readLeaf(note.leafIndex) ?? { commitments: new Uint8Array() };
@@ -171,6 +242,11 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
     },
     progress: () => progress,
   };
+}
+
+/** A note is stored after its leaf. */
+function failLeaf(leafIndex: number): never {
+  throw new Error(`the store has a note of leaf ${leafIndex} and not the leaf`);
 }
 
 const idleProgress: SyncProgress = { isRunning: false, blocks: { read: 0, total: 0 }, notes: 0 };

@@ -24,8 +24,12 @@ export type OwnNotes = {
   markSpent(spend: StoredSpend): void;
   /** Unspent notes of an asset in the order of the tree. Of several notes with one nullifier only the largest. */
   listSpendable(assetId: AssetId): readonly OwnNote[];
+  /** As {@link OwnNotes.listSpendable}, spent notes included. */
+  listCounted(assetId: AssetId): readonly OwnNote[];
   /** The spend that used up a note, if one did. */
   findSpend(note: OwnNote): StoredSpend | undefined;
+  /** Whether a leaf is of a spend of the holder's own, so that its notes are change and no income. */
+  isOwnSpend(leafIndex: number): boolean;
 };
 
 /** More slots than the largest batch has. */
@@ -36,6 +40,7 @@ export function createOwnNotes(): OwnNotes {
   /** Of the notes with one nullifier, the one that counts: a spend of any of them ends all. */
   const byNullifier = new Map<Field, OwnNote>();
   const spends = new Map<Field, StoredSpend>();
+  const spendLeaves = new Set<number>();
   return {
     get size() {
       return byPlace.size;
@@ -54,6 +59,7 @@ export function createOwnNotes(): OwnNotes {
       for (const nullifier of spend.nullifiers) {
         if (byNullifier.has(nullifier)) {
           spends.set(nullifier, spend);
+          spendLeaves.add(spend.leafIndex);
         }
       }
     },
@@ -61,7 +67,10 @@ export function createOwnNotes(): OwnNotes {
       [...byNullifier.values()]
         .filter((note) => note.assetId === assetId && !spends.has(note.nullifier))
         .sort(comparePlaces),
+    listCounted: (assetId) =>
+      [...byNullifier.values()].filter((note) => note.assetId === assetId).sort(comparePlaces),
     findSpend: ({ nullifier }) => spends.get(nullifier),
+    isOwnSpend: (leafIndex) => spendLeaves.has(leafIndex),
   };
 }
 

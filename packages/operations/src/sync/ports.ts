@@ -4,7 +4,15 @@
  *
  * @module
  */
-import type { AssetId, EncryptionPublicKey, EvmAddress, Field, Hex32, WalletPub } from '@pool/core';
+import type {
+  AssetId,
+  EncryptionPublicKey,
+  EvmAddress,
+  Field,
+  Hex,
+  Hex32,
+  WalletPub,
+} from '@pool/core';
 import type { NoteScanner } from '@pool/notes';
 
 /** A final block. Public. */
@@ -54,7 +62,19 @@ export type DeliveryPort = {
   fetchPage(
     tokenSymbol: string,
     cursor: string | undefined,
-  ): Promise<{ readonly notes: readonly DeliveredNote[]; readonly cursor?: string | undefined }>;
+  ): Promise<{
+    readonly notes: readonly DeliveredNote[];
+    readonly cursor?: string | undefined;
+    /** How many notes the listing has before this page now. Undefined: the platform does not say. */
+    readonly before?: number | undefined;
+  }>;
+};
+
+/** How far the listing of an asset was read. */
+export type ListingPlace = {
+  readonly cursor: string;
+  /** Notes that were listed before the cursor when it was reached. A larger number later: a note arrived behind the cursor. */
+  readonly notes: number;
 };
 
 /** Cryptography on all cores. */
@@ -77,6 +97,63 @@ export type OwnNote = {
   readonly blockNumber: number;
 };
 
+/** Where a commitment is in the note tree. Public. */
+export type NotePlace = {
+  readonly leafIndex: number;
+  readonly slot: number;
+  readonly txHash: Hex32;
+  readonly blockNumber: number;
+};
+
+/**
+ * A note as its holder received it. It is not secret, but names what belongs to the holder. The ciphertext may exist nowhere else.
+ * What it holds is verified against the chain whenever it is read.
+ */
+export type ArchivedNote = {
+  readonly assetId: AssetId;
+  readonly commitment: Field;
+  /** 209 bytes (protocol §3). */
+  readonly sealed: Hex;
+  /** Where it was when it was archived. */
+  readonly leafIndex: number;
+  readonly slot: number;
+  readonly txHash: Hex32;
+};
+
+/**
+ * Every note that this holder ever received, in the order of arrival. Nothing removes a record: not a damaged cache, not a rescan, not
+ * a chain that changed. Shared by all processes of one directory.
+ *
+ * Every method throws PoolError `note_cache_unavailable` if the file cannot be read or written.
+ */
+export type NoteArchive = {
+  /** Position after the last record. A smaller one than before: the file was replaced or shortened. */
+  readonly end: number;
+  /**
+   * On disk when it returns.
+   * @returns where the records begin and end; undefined: another process wrote at the same time
+   */
+  append(
+    notes: readonly ArchivedNote[],
+  ): { readonly start: number; readonly end: number } | undefined;
+  /** Whole records from a position on, each with its own position and that after it. Damaged bytes are passed over. */
+  read(from: number): Iterable<{
+    readonly position: number;
+    readonly end: number;
+    readonly note: ArchivedNote;
+  }>;
+};
+
+/** How far a store has taken the notes of the archive. */
+export type ArchiveMark = {
+  /** Records before this position were read. */
+  readonly end: number;
+  /** The first record whose commitment is not on the chain yet. Undefined: there is none. */
+  readonly waitingFrom: number | undefined;
+  /** Leaves that were searched for it. */
+  readonly leafCount: number;
+};
+
 /** Whose notes, in which pool. A store belongs to exactly one. */
 export type SyncIdentity = {
   readonly chainId: number;
@@ -87,6 +164,10 @@ export type SyncIdentity = {
 };
 
 export type StoredLeaf = {
+  /** Root of the commitments. Of a spend: its outRoot. */
+  readonly root: Field;
+  /** True: the outputs of a spend. False: a batch. */
+  readonly isSpend: boolean;
   /** 32 bytes each, in slot order. */
   readonly commitments: Uint8Array;
   readonly txHash: Hex32;
@@ -100,31 +181,53 @@ export type StoredSpend = {
   readonly blockNumber: number;
 };
 
+/** A note with the bytes that its holder received. */
+export type ReceivedNote = OwnNote & { readonly sealed: Hex };
+
+/** What was read of a source of notes, and is stored together with the notes. */
+export type ReadMarks = {
+  /** Undefined place: the listing begins anew. */
+  readonly listing?: {
+    readonly assetId: AssetId;
+    readonly place: ListingPlace | undefined;
+  };
+  readonly archived?: ArchiveMark | undefined;
+};
+
 /**
  * The durable cache of one identity. Every write is one transaction that is on disk when it returns. Everything in it can be made
- * again from chain and platform.
+ * again from the chain and the {@link NoteArchive}.
  *
- * Every method throws PoolError `note_cache_damaged` if the contents are not those that were written, and `note_cache_changed` if
- * another process wrote since the store was opened: open it again.
+ * Every method throws PoolError `note_cache_damaged` if the contents are not those that were written, `note_cache_changed` if
+ * another process wrote since the store was opened (open it again), and `note_cache_unavailable` if the file cannot be used now.
  */
 export type NoteStore = {
   /** The newest block whose events are stored. Undefined: none. */
   readonly block: BlockMark | undefined;
   readonly leafCount: number;
+  readonly archived: ArchiveMark;
   /** The leaves' own values, in order. */
   readRoots(): readonly Field[];
   /** Root of the note tree with the last leaf. 0: no leaf. */
   readLastRoot(): Field;
   readLeaf(leafIndex: number): StoredLeaf | undefined;
+  /** Where commitments are among the leaves from an index on. Of several places of one, the first. */
+  findPlaces(commitments: ReadonlySet<Field>, fromLeaf: number): ReadonlyMap<Field, NotePlace>;
   /** Spends among the leaves from this index on, in order. */
   listSpends(fromLeaf: number): Iterable<StoredSpend>;
   readNotes(): readonly OwnNote[];
+  /** The same notes, as they were received. */
+  listReceived(): Iterable<ArchivedNote>;
   /** Where the platform's listing of an asset is continued. Undefined: at its beginning. */
-  readCursor(assetId: AssetId): string | undefined;
+  readPlace(assetId: AssetId): ListingPlace | undefined;
   /** @param leaves - the next ones, in order; may be empty */
   appendLeaves(leaves: readonly HistoryLeaf[], upTo: BlockMark): void;
-  appendNotes(assetId: AssetId, notes: readonly OwnNote[], cursor: string | undefined): void;
-  /** Forgets every leaf after this block, the notes in them, and all cursors. Undefined: forgets everything. */
+  /** @throws PoolError `note_history_incomplete` (retryable) if a note is not the one that its leaf has */
+  appendNotes(notes: readonly ReceivedNote[], marks: ReadMarks): void;
+  /**
+   * Forgets every leaf after this block, the notes in them, and what was read of archive and listings. Undefined: forgets everything.
+   * Archive the notes before.
+   */
   rewind(upTo: BlockMark | undefined): void;
   close(): void;
 };

@@ -4,46 +4,24 @@
  *
  * @module
  */
-import {
-  type AssetId,
-  assertField,
-  bytesToBigint,
-  type Field,
-  hexToBytes,
-  isField,
-  PoolError,
-} from '@pool/core';
-import type { DeliveredNote, DeliveryPort, NoteKernels, NoteStore, OwnNote } from './ports.ts';
+import { type AssetId, bytesToBigint, hexToBytes, PoolError, parseHex } from '@pool/core';
+import { keepNotes, type NoteSourceDeps, notesPerScan, openCandidates } from './own-candidates.ts';
+import type { DeliveredNote, DeliveryPort, ListingPlace } from './ports.ts';
 
-export type DeliveryDeps = {
-  readonly deliveries: DeliveryPort;
-  readonly kernels: NoteKernels;
-  readonly store: NoteStore;
-  /** v, secret. */
-  readonly viewingKey: bigint;
-  readonly walletId: Field;
-  /** Resolves to the number of stored leaves once the leaf is stored, or when the history is complete. */
-  readonly waitForLeaf: (leafIndex: number) => Promise<number>;
-  /** Places of notes that are known. */
-  readonly isKnown: (leafIndex: number, slot: number) => boolean;
-  /** After each write, with the notes that are new. */
-  readonly onNotes: (processed: number, added: readonly OwnNote[]) => void;
-};
+export type DeliveryDeps = NoteSourceDeps & { readonly deliveries: DeliveryPort };
 
 export type SyncAsset = { readonly symbol: string; readonly assetId: AssetId };
-
-/** Notes per scan and per write: a few batches of the kernels, a few seconds of work. */
-const notesPerScan = 4_096;
 
 type Chunk = {
   readonly notes: readonly DeliveredNote[];
   /** Where a later sync continues. */
-  readonly cursor: string | undefined;
+  readonly place: ListingPlace | undefined;
 };
 
 /** @throws PoolError `platform_invalid_response` for a listing that is not in order; the errors of the ports */
 export async function readDeliveries(asset: SyncAsset, deps: DeliveryDeps): Promise<void> {
   const { store } = deps;
+  const { assetId } = asset;
   const chunks = readChunks(asset, deps);
   // The next pages are fetched while these are scanned.
   let next = chunks.next();
@@ -54,9 +32,20 @@ export async function readDeliveries(asset: SyncAsset, deps: DeliveryDeps): Prom
     }
     next = chunks.next();
     next.catch(() => undefined);
-    const added = await scanChunk(chunk.notes, asset, deps);
-    if (added.length > 0 || chunk.cursor !== store.readCursor(asset.assetId)) {
-      store.appendNotes(asset.assetId, added, chunk.cursor);
+    const added = await openCandidates(
+      chunk.notes.map((note) => ({
+        assetId,
+        leafIndex: note.batchIndex,
+        slot: note.slot,
+        commitment: bytesToBigint(hexToBytes(note.commitment)),
+        sealed: parseHex(note.sealed),
+      })),
+      deps,
+    );
+    const stored = store.readPlace(assetId);
+    const { place } = chunk;
+    if (added.length > 0 || place?.cursor !== stored?.cursor || place?.notes !== stored?.notes) {
+      keepNotes(added, deps, { assetId, place });
     }
     deps.onNotes(chunk.notes.length, added);
   }
@@ -67,11 +56,16 @@ async function* readChunks(
   { symbol, assetId }: SyncAsset,
   { deliveries, store, waitForLeaf }: DeliveryDeps,
 ): AsyncGenerator<Chunk, void, undefined> {
-  let cursor = store.readCursor(assetId);
+  let place = store.readPlace(assetId);
+  let page = await deliveries.fetchPage(symbol, place?.cursor);
+  if (place !== undefined && page.before !== undefined && page.before !== place.notes) {
+    // The platform got a note behind the place up to which its listing was read, for example from the funder.
+    place = undefined;
+    page = await deliveries.fetchPage(symbol, undefined);
+  }
   let notes: DeliveredNote[] = [];
   let last = { batchIndex: -1, slot: -1 };
   for (;;) {
-    const page = await deliveries.fetchPage(symbol, cursor);
     for (const note of page.notes) {
       assertLater(note, last);
       last = note;
@@ -81,17 +75,18 @@ async function* readChunks(
     notes.push(...final);
     if (page.cursor === undefined || final.length < page.notes.length) {
       // The same page is read again next time: it can have grown.
-      yield { notes, cursor };
+      yield { notes, place };
       return;
     }
-    if (page.notes.length === 0 || page.cursor === cursor) {
+    if (page.notes.length === 0 || page.cursor === place?.cursor) {
       throw invalid('pages that lead nowhere');
     }
-    cursor = page.cursor;
+    place = { cursor: page.cursor, notes: (place?.notes ?? 0) + page.notes.length };
     if (notes.length >= notesPerScan) {
-      yield { notes, cursor };
+      yield { notes, place };
       notes = [];
     }
+    page = await deliveries.fetchPage(symbol, place.cursor);
   }
 }
 
@@ -106,62 +101,6 @@ function assertLater(
   if (!Number.isSafeInteger(batchIndex) || !Number.isSafeInteger(slot) || slot < 0 || !isLater) {
     throw invalid('notes that are not in the order of the note tree');
   }
-}
-
-async function scanChunk(
-  delivered: readonly DeliveredNote[],
-  { assetId }: SyncAsset,
-  { store, kernels, viewingKey, walletId, isKnown }: DeliveryDeps,
-): Promise<readonly OwnNote[]> {
-  const readLeaf = createLeafReader(store);
-  const notes = delivered.flatMap(
-    ({ batchIndex: leafIndex, slot, sealed, commitment: claimed }) => {
-      if (isKnown(leafIndex, slot)) {
-        return [];
-      }
-      const leaf = readLeaf(leafIndex);
-      const place = leaf?.commitments.subarray(32 * slot, 32 * (slot + 1));
-      if (leaf === undefined || place?.length !== 32) {
-        return [];
-      }
-      // The commitment that counts is the chain's. What the platform says about it only saves a decryption.
-      const commitment = bytesToBigint(place);
-      const isClaimed = commitment === bytesToBigint(hexToBytes(claimed));
-      const { txHash, blockNumber } = leaf;
-      return isClaimed && isField(commitment)
-        ? [{ sealed, commitment, assetId, leafIndex, slot, txHash, blockNumber }]
-        : [];
-    },
-  );
-  const found: Omit<OwnNote, 'nullifier'>[] = [];
-  for await (const { note, opened } of kernels.scan({ notes, viewingKey, walletId })) {
-    // A note of amount 0 can pay nothing, and everybody can make one for free.
-    if (opened.amount > 0n) {
-      const { sealed: _, ...place } = note;
-      const { amount, nonce, memo } = opened;
-      found.push({ ...place, amount, nonce: assertField(nonce), memo });
-    }
-  }
-  const nullifiers = await kernels.computeNullifiers({ notes: found, viewingKey, walletId });
-  return found.flatMap((note, place) => {
-    const nullifier = nullifiers[place];
-    return nullifier === undefined ? [] : [{ ...note, nullifier }];
-  });
-}
-
-/** Notes of one batch follow each other, so the last leaf is kept. */
-function createLeafReader(
-  store: NoteStore,
-): (leafIndex: number) => ReturnType<NoteStore['readLeaf']> {
-  let last:
-    | { readonly index: number; readonly leaf: ReturnType<NoteStore['readLeaf']> }
-    | undefined;
-  return (index) => {
-    if (last?.index !== index) {
-      last = { index, leaf: store.readLeaf(index) };
-    }
-    return last.leaf;
-  };
 }
 
 function invalid(found: string): PoolError {

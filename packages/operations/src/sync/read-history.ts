@@ -26,30 +26,27 @@ const leavesPerWrite = 1_024;
 const windowsPerWrite = 8;
 
 /**
+ * @returns whether the stored leaves give the pool's root. False: discard all of them and throw {@link createIncomplete}
  * @throws PoolError `note_history_changed` if the chain replaced a block that was final, `note_history_incomplete` (retryable) if
- *   the events do not give the pool's root, `chain_unreachable` (retryable); the errors of {@link NoteStore}
+ *   the events do not give the roots that they name, `chain_unreachable` (retryable); the errors of {@link NoteStore}
  */
-export async function readHistory(deps: HistoryDeps): Promise<void> {
+export async function readHistory(deps: HistoryDeps): Promise<boolean> {
   const { history, store, deployedAtBlock } = deps;
   const final = await history.fetchFinalBlock();
   const from = store.block === undefined ? deployedAtBlock : store.block.number + 1;
   if (store.block !== undefined) {
     // An RPC that is behind has nothing new, and what is stored was final.
     if (final.number < store.block.number) {
-      return;
+      return true;
     }
     await assertSameBlock(store.block, final, history);
   }
   if (final.number < from) {
-    return;
+    return true;
   }
   await readBlocks(from, final, deps);
-  const root = await history.fetchNoteRoot(final.number);
-  if (root !== store.readLastRoot()) {
-    // The events were consistent among themselves, so it is not known which of them are wrong.
-    store.rewind(undefined);
-    throw createIncomplete('the root that they give is not the root of the pool');
-  }
+  // If they differ, the events were consistent among themselves, and it is not known which of them are wrong.
+  return (await history.fetchNoteRoot(final.number)) === store.readLastRoot();
 }
 
 async function assertSameBlock(
@@ -142,7 +139,7 @@ async function write(
   store.appendLeaves(leaves, upTo);
 }
 
-function createIncomplete(found: string): PoolError {
+export function createIncomplete(found: string): PoolError {
   return new PoolError(
     'note_history_incomplete',
     `the RPC served incomplete events of the pool: ${found}; try again, or use another RPC`,

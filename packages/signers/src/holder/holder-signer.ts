@@ -27,9 +27,9 @@ export type HolderSigner = {
   /** W, lower-case hex: 33 bytes compressed on secp256k1, 32 bytes on ed25519. */
   walletPub(): Promise<Hex>;
   /**
-   * Signs an EIP-4361 text.
-   * @returns 65 bytes r ‖ s ‖ v: low s, v 27 or 28, recovered to W
-   * @throws PoolError `holder_signer_refused`; `holder_unsupported` on ed25519
+   * Signs a sign-in text: EIP-4361 on secp256k1, and its form for Solana and Stellar wallets on ed25519 (docs/decisions/0057).
+   * @returns secp256k1: 65 bytes r ‖ s ‖ v, low s, v 27 or 28, recovered to W. ed25519: 64 bytes
+   * @throws PoolError `holder_signer_refused`
    */
   signIn(request: HolderSignIn): Promise<Hex>;
   /**

@@ -25,6 +25,7 @@ import {
 import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import disclosures from '../../../../vectors/disclosure.json' with { type: 'json' };
+import signInVectors from '../../../../vectors/ed25519-sign-in.json' with { type: 'json' };
 import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
 import spends from '../../../../vectors/spend.json' with { type: 'json' };
 import vectors from '../../../../vectors/viewing-key.json' with { type: 'json' };
@@ -207,14 +208,43 @@ describe('local-ed25519', () => {
     });
   });
 
-  it('refuses to sign in, and says why', async () => {
-    const signer = ed25519Of(`0x${'42'.repeat(32)}`);
-    await expect(
-      signer.signIn({ message: signInText, expected: signInExpected }),
-    ).rejects.toMatchObject({
-      code: 'holder_unsupported',
-      message: expect.stringContaining('4361'),
+  const place = { domain: 'pool.example', uri: 'https://pool.example' };
+
+  it.each(signInVectors.texts)(
+    'signs the sign-in text of $fields.family as its official library does',
+    async ({ seed, fields, message, signature }) => {
+      const listed =
+        fields.encryptionPublicKey === undefined
+          ? {}
+          : { encryptionPublicKey: parseEncryptionPublicKey(fields.encryptionPublicKey) };
+      const signer = ed25519Of(seed);
+      expect(await signer.signIn({ message, expected: place, ...listed })).toBe(signature);
+    },
+  );
+
+  const [text] = signInVectors.texts;
+  const listed = {
+    encryptionPublicKey: parseEncryptionPublicKey(text?.fields.encryptionPublicKey),
+  };
+  it.each([
+    ['another wallet', `0x${'42'.repeat(32)}`, place, listed],
+    ['another platform', text?.seed ?? '', { ...place, domain: 'other.example' }, listed],
+    ['another URI', text?.seed ?? '', { ...place, uri: 'https://other.example' }, listed],
+    ['a foreign P', text?.seed ?? '', place, {}],
+  ])('signs no sign-in text of %s', async (_case, seed, expected, own) => {
+    const message = text?.message ?? '';
+    await expect(ed25519Of(seed).signIn({ message, expected, ...own })).rejects.toMatchObject({
+      code: 'holder_signer_refused',
     });
+  });
+
+  it('signs no text of another kind at a sign-in', async () => {
+    const signer = ed25519Of(`0x${'42'.repeat(32)}`);
+    for (const message of [signInText, viewingKeyMessage('pool.example')]) {
+      await expect(signer.signIn({ message, expected: place })).rejects.toMatchObject({
+        code: 'invalid_sign_in',
+      });
+    }
   });
 });
 

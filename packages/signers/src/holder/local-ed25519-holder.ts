@@ -1,11 +1,20 @@
 /**
- * `local-ed25519`: an ed25519 key in this process, for Solana and Stellar wallets (RFC 8032). It gives W and P. There is no pool on
- * these chains in this repository, and platforms accept EIP-4361 texts only, so it neither signs in nor spends.
+ * `local-ed25519`: an ed25519 key in this process, for Solana and Stellar wallets (RFC 8032). It gives W and P, and
+ * signs in. There is no pool on these chains in this repository, so it does not spend.
  *
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { bytesToHex, hexToBytes, PoolError, Secret } from '@pool/core';
+import {
+  bytesToHex,
+  chainFamilies,
+  computeEd25519SignInBytes,
+  hexToBytes,
+  PoolError,
+  parseEd25519SignIn,
+  Secret,
+  verifyEd25519SignIn,
+} from '@pool/core';
 import { viewingKeyMessage } from '@pool/notes';
 import type { HolderSigner } from './holder-signer.ts';
 
@@ -23,11 +32,26 @@ export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptio
     curve: 'ed25519',
     deterministic: true,
     walletPub: async () => walletPub,
-    async signIn() {
-      throw new PoolError(
-        'holder_unsupported',
-        'a sign-in text is EIP-4361, which only secp256k1 wallets sign; an ed25519 holder cannot sign in to this platform',
+    async signIn({ message, expected, encryptionPublicKey }) {
+      const text = parseEd25519SignIn(message);
+      const isOwn =
+        text.address === chainFamilies[text.family].formatAddress(walletPub) &&
+        text.domain === expected.domain &&
+        text.uri === expected.uri &&
+        text.encryptionPublicKey === encryptionPublicKey;
+      if (!isOwn) {
+        throw new PoolError(
+          'holder_signer_refused',
+          'the sign-in text is not for this wallet, this platform or this encryption key; nothing was signed',
+        );
+      }
+      const seed = hexToBytes(privateKey.reveal(), 32);
+      const signature = bytesToHex(
+        ed25519.sign(computeEd25519SignInBytes(text.family, message), seed),
       );
+      seed.fill(0);
+      verifyEd25519SignIn({ message, signature }, text);
+      return signature;
     },
     async signSpend() {
       throw new PoolError(

@@ -59,8 +59,10 @@ export function createSettlementChecks({
   readonly batches: BatchChecker;
   readonly proofs: ProofCheck;
 }): SettlementChecks {
-  // One queue for both threads: a proof is verified after its batch or spend is checked, in the same turn.
+  // One queue for both threads: a proof is verified after its batch is checked, in the same turn. Spends have a queue of their
+  // own, so that no number of holders takes the places of employers.
   const turns = createTurns();
+  const spendTurns = createTurns();
   const questions = new Map<string, Turns>();
 
   function questionsOf(chain: string): Turns {
@@ -89,7 +91,7 @@ export function createSettlementChecks({
     async assertSpendProven(holder, request, form, settings) {
       const proven = { kind: 'spend', circuit: form.circuit } as const;
       proofs.assertSupported(proven);
-      await turns.run(holder, async () => {
+      await spendTurns.run(holder, async () => {
         const inputs = await batches.checkSpend(request, form, settings);
         await proofs.assertProof(proven, inputs, request.proof);
       });

@@ -1,0 +1,121 @@
+/**
+ * The form of a backup (docs/decisions/0054). The file is one age file (age-encryption.org/v1). Its plaintext is: the magic line, the
+ * length of the manifest (4 bytes, big-endian), the manifest as JSON, and the parts one after the other in the manifest's order.
+ *
+ * Whoever knows the recipient of an age file can make another one, so the manifest also has a MAC under a key that derives from the
+ * holder's viewing key.
+ *
+ * @module
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { bigintToBytes, canonicalJson, PoolError } from '@pool/core';
+import * as v from 'valibot';
+
+/** Begins every plaintext. Another version of the form gets another line. */
+export const backupMagic = 'pool-backup/1\n';
+
+/** Largest manifest that is read, in bytes. */
+export const maxManifestBytes = 1024 * 1024;
+
+/** Names of the parts that hold the viewing keys. They are small, and read into memory. */
+export const viewingKeyPart = 'viewing-key.json';
+export const earlierViewingKeysPart = 'earlier-viewing-keys.json';
+
+/** The keys of spends, if DISBURSE_SPEND_JOURNAL names a file. */
+export const journalPart = 'spend-journal.sqlite';
+
+const hex32 = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{64}$/));
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+const partSchema = v.strictObject({
+  /** Name of the file in the agent directory, without a path. */
+  name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/)),
+  bytes: count,
+  sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  /** Rows by table, for a person who compares. Empty for a file that is no database. */
+  counts: v.record(v.pipe(v.string(), v.maxLength(64)), count),
+});
+export type BackupPart = v.InferOutput<typeof partSchema>;
+
+const holderSchema = v.strictObject({
+  /** W. Absent: the backup was made with a viewing key alone. */
+  walletPub: v.optional(v.pipe(v.string(), v.regex(/^0x[0-9a-f]{64,66}$/))),
+  address: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  signer: v.pipe(v.string(), v.maxLength(32)),
+  /** P. */
+  encryptionPublicKey: hex32,
+  earlierEncryptionPublicKeys: v.array(hex32),
+});
+export type BackupHolder = v.InferOutput<typeof holderSchema>;
+
+export const manifestSchema = v.strictObject({
+  format: v.literal('pool-backup'),
+  version: v.literal(1),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  agentVersion: v.pipe(v.string(), v.maxLength(64)),
+  /** Null: this agent has no holder, and so no viewing key. */
+  holder: v.nullable(holderSchema),
+  /** Null: no employer is pinned. */
+  employerId: v.nullable(v.pipe(v.string(), v.uuid())),
+  parts: v.pipe(v.array(partSchema), v.maxLength(1000)),
+  /** HMAC-SHA256 of the manifest without this field. Null: without a holder there is no key for it. */
+  mac: v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
+});
+export type BackupManifest = v.InferOutput<typeof manifestSchema>;
+
+/** @param viewingKey - v, secret. @returns 64 hex digits */
+export function computeManifestMac(
+  manifest: Omit<BackupManifest, 'mac'>,
+  viewingKey: bigint,
+): string {
+  const ikm = bigintToBytes(viewingKey, 32);
+  try {
+    const key = new Uint8Array(hkdfSync('sha256', ikm, '', 'pool/v1/backup', 32));
+    return createHmac('sha256', key).update(canonicalJson(manifest)).digest('hex');
+  } finally {
+    ikm.fill(0);
+  }
+}
+
+export function isManifestAuthentic(manifest: BackupManifest, viewingKey: bigint): boolean {
+  const { mac, ...rest } = manifest;
+  const expected = Buffer.from(computeManifestMac(rest, viewingKey), 'hex');
+  const found = Buffer.from(mac ?? '', 'hex');
+  return expected.length === found.length && timingSafeEqual(expected, found);
+}
+
+/** The bytes before the parts. */
+export function encodeHead(manifest: BackupManifest): Uint8Array {
+  const json = Buffer.from(JSON.stringify(manifest), 'utf8');
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(json.length);
+  return Buffer.concat([Buffer.from(backupMagic, 'utf8'), length, json]);
+}
+
+/** @throws PoolError `backup_damaged` */
+export function decodeManifest(json: Uint8Array): BackupManifest {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(json).toString('utf8'));
+  } catch {
+    // The parser's error would quote the text.
+    throw createDamaged('its manifest is not JSON');
+  }
+  const parsed = v.safeParse(manifestSchema, value);
+  if (!parsed.success) {
+    throw createDamaged('its manifest has a form that this version does not know');
+  }
+  const names = parsed.output.parts.map(({ name }) => name);
+  if (new Set(names).size !== names.length) {
+    throw createDamaged('it has two parts of one name');
+  }
+  return parsed.output;
+}
+
+export function createDamaged(problem: string, cause?: unknown): PoolError {
+  return new PoolError(
+    'backup_damaged',
+    `the backup is damaged: ${problem}; use another copy, or an earlier backup`,
+    { cause },
+  );
+}

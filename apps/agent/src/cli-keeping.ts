@@ -1,0 +1,83 @@
+/**
+ * The commands that keep keys and state: backups, and the change of the viewing key. Each imports its own code when it runs, as in cli.ts.
+ *
+ * @module
+ */
+import { type Command, Option } from 'commander';
+import type {
+  CreateBackupOptions,
+  OpenBackupOptions,
+  RestoreBackupOptions,
+} from './commands/backup-command.ts';
+import type { RotateOptions } from './commands/rotate-command.ts';
+import type { Output } from './terminal/command-output.ts';
+
+export function addKeepingCommands(
+  program: Command,
+  envFile: () => Option,
+  output: Output,
+  setCode: (code: number) => void,
+): void {
+  const backup = program
+    .command('backup')
+    .description(
+      "Back up and restore the agent's state and viewing keys, in one encrypted file. It never contains a spend key.",
+    );
+  backup
+    .command('create')
+    .description('Write a backup, also while the agent runs.')
+    .requiredOption('--out <file>', 'file to write; it must not exist')
+    .option(
+      '--encrypt-to <recipient>',
+      'encrypt to this age recipient (age1…); repeatable',
+      (text: string, earlier: readonly string[]) => [...earlier, text],
+      [],
+    )
+    .option('--passphrase-file <path>', 'encrypt with the passphrase in this file instead')
+    .option('--json', 'print one JSON document')
+    .addOption(envFile())
+    .action(async (options: CreateBackupOptions) => {
+      const { runBackupCreate } = await import('./commands/backup-command.ts');
+      setCode(await runBackupCreate(options, output));
+    });
+
+  const identity = (): Option =>
+    new Option('--identity <path>', 'file with the age identity, as age-keygen writes it');
+  const passphrase = (): Option =>
+    new Option('--passphrase-file <path>', 'file with the passphrase');
+  backup
+    .command('verify <file>')
+    .description('Open a backup, check every part, and print its date, W, P and contents.')
+    .addOption(identity())
+    .addOption(passphrase())
+    .option('--json', 'print one JSON document')
+    .action(async (file: string, options: OpenBackupOptions) => {
+      const { runBackupVerify } = await import('./commands/backup-command.ts');
+      setCode(await runBackupVerify(file, options, output));
+    });
+  backup
+    .command('restore <file>')
+    .description('Restore a backup into a new or empty agent directory, and print what to do next.')
+    .addOption(identity())
+    .addOption(passphrase())
+    .option('--to <directory>', 'directory to make; default: the agent directory')
+    .option('--json', 'print one JSON document')
+    .addOption(envFile())
+    .action(async (file: string, options: RestoreBackupOptions) => {
+      const { runBackupRestore } = await import('./commands/backup-command.ts');
+      setCode(await runBackupRestore(file, options, output));
+    });
+
+  program
+    .command('rotate-viewing-key')
+    .description(
+      "Change the holder's viewing key and P: writes the new configuration, then moves the notes to the new key and registers it. Run it again to continue.",
+    )
+    .option('--new-key <file>', 'file of the new viewing key, as `viewing-key new` prints it')
+    .option('--yes', 'change the configuration without a question')
+    .addOption(envFile())
+    .action(async (options: RotateOptions) => {
+      const { runRotateViewingKey } = await import('./commands/rotate-command.ts');
+      setCode(await runRotateViewingKey(options, output));
+    });
+}

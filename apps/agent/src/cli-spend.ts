@@ -1,0 +1,124 @@
+/**
+ * The commands that spend a holder's notes. Each imports its own code when it runs, as in cli.ts.
+ *
+ * @module
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ConsolidateOptions } from './commands/consolidate-command.ts';
+import type { SelfSubmitOptions } from './commands/self-submit-command.ts';
+import type { TransferOptions } from './commands/spend-command.ts';
+import type { Output } from './terminal/command-output.ts';
+
+export function addSpendCommands(
+  program: Command,
+  envFile: () => Option,
+  output: Output,
+  setCode: (code: number) => void,
+): void {
+  addConsolidate(program, envFile, output, setCode);
+  addOptions(
+    program
+      .command('transfer')
+      .description(
+        'Pay other holders inside the pool, through the agent on this machine. Uses DISBURSE_TRANSFER_TOKEN. Prints the receipt.',
+      )
+      .addOption(
+        new Option(
+          '--to <W>',
+          "a payee's wallet public key or contact @label, or either with :<base units>; repeat it to pay several in one transfer",
+        )
+          .argParser((text, earlier: readonly string[] | undefined) => [...(earlier ?? []), text])
+          .makeOptionMandatory(),
+      )
+      .option('--amount <base units>', 'for every --to without an amount of its own', takeOnce),
+  )
+    .addOption(envFile())
+    .action(async (options: TransferOptions) => {
+      const { runTransfer } = await import('./commands/spend-command.ts');
+      setCode(await runTransfer(options, output));
+    });
+
+  const send = program.command('send');
+  addOptions(
+    send
+      .description(
+        "Withdraw from the pool to a pinned destination or to the holder's own wallet, through the agent on this machine. Uses DISBURSE_SEND_TOKEN. Prints the receipt.",
+      )
+      .option('--amount <base units>', 'how much to withdraw', takeOnce)
+      .option(
+        '--to <label>',
+        "a label of DISBURSE_SEND_DESTINATIONS; default: the holder's own wallet",
+        takeOnce,
+      ),
+  )
+    .option(
+      '--self-submit',
+      'withdraw without platform, gate and agent: in this process, with gas paid by DISBURSE_GAS_PRIVATE_KEY; without --amount it submits the withdrawals that are open',
+    )
+    .option('--notes <file>', 'with --self-submit: also use the sealed notes of this exported file')
+    .addOption(envFile())
+    .action(async (options: SelfSubmitOptions & { readonly selfSubmit?: boolean }) => {
+      if (options.selfSubmit === true) {
+        const { runSelfSubmit } = await import('./commands/self-submit-command.ts');
+        setCode(await runSelfSubmit(options, output));
+        return;
+      }
+      const { amount } = options;
+      if (amount === undefined) {
+        return send.error("error: required option '--amount <base units>' not specified");
+      }
+      if (options.notes !== undefined) {
+        send.error("error: option '--notes <file>' needs --self-submit");
+      }
+      const { runSend } = await import('./commands/spend-command.ts');
+      setCode(await runSend({ ...options, amount }, output));
+    });
+}
+
+/** Merges notes. Not glued to a spend: the number of its inputs would tell how many notes there are. */
+function addConsolidate(
+  program: Command,
+  envFile: () => Option,
+  output: Output,
+  setCode: (code: number) => void,
+): void {
+  program
+    .command('consolidate')
+    .description(
+      'Merge notes of the holder, so that one spend can cover more, through the agent on this machine. Uses DISBURSE_TRANSFER_TOKEN. Shows its steps and their time first.',
+    )
+    .option(
+      '--until <base units>',
+      'what one spend must cover afterwards; default: everything that is free to spend',
+      takeOnce,
+    )
+    .option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC')
+    .option('--dry-run', 'show the steps and their time, and send nothing')
+    .option('--json', 'print one JSON document: the plan and the receipts')
+    .option('--yes', 'on a terminal: begin without a question (elsewhere there is no question)')
+    .addOption(envFile())
+    .action(async (options: ConsolidateOptions) => {
+      const { runConsolidate } = await import('./commands/consolidate-command.ts');
+      setCode(await runConsolidate(options, output));
+    });
+}
+
+function addOptions(command: Command): Command {
+  return command
+    .option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC')
+    .option('--chain <key>', "one of the agent's chains with a pool; default: DISBURSE_CHAIN")
+    .option('--dry-run', 'check and prove everything, and send nothing')
+    .option(
+      '--key <key>',
+      'show the outcome of the spend that an earlier run sent under this key; never begins another one',
+    )
+    .option('--yes', 'on a terminal: send without a question (elsewhere there is no question)');
+}
+
+/** Refuses a second value, which would silently replace the first. */
+function takeOnce(text: string, earlier: string | undefined): string {
+  if (earlier !== undefined) {
+    throw new InvalidArgumentError('Give this option once.');
+  }
+  return text;
+}

@@ -1,0 +1,232 @@
+/**
+ * `disburse-agent rotate-viewing-key`: changes the holder's P. It has two halves, and each can be repeated (docs/decisions/0055): it writes the
+ * new configuration; then, with the agent running on it, it sweeps the notes of earlier P to the new one and registers the new P.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isPoolError, PoolError, type Secret, spendReceiptSchema } from '@pool/core';
+import * as v from 'valibot';
+import {
+  type Config,
+  type KeepingSettings,
+  readConfig,
+  readKeepingSettings,
+} from '../config/config.ts';
+import { variables } from '../config/variables.ts';
+import { fetchRegisteredKey, type PlatformPlace, registerKey } from '../rotation/register-key.ts';
+import { readNewKey, switchKeys } from '../rotation/switch-keys.ts';
+import { type AgentCaller, createAgentCaller } from '../services/agent-client.ts';
+import { readChainsFile } from '../services/chains.ts';
+import { type Holder, openHolder } from '../services/holder.ts';
+import { type Output, withInterruption } from '../terminal/command-output.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+
+export type RotateOptions = {
+  /** File of the new viewing key. Absent: continues with the configured one. */
+  readonly newKey?: string;
+  readonly yes?: boolean;
+  readonly envFile?: string;
+};
+
+/** @returns the exit code */
+export async function runRotateViewingKey(
+  { newKey, yes, envFile }: RotateOptions,
+  output: Output,
+): Promise<number> {
+  const settings = readKeepingSettings(envFile);
+  const config = readConfig(envFile);
+  const holder = await openHolder(settings);
+  if (holder.signer.curve !== 'secp256k1') {
+    throw new PoolError(
+      'holder_unsupported',
+      `${holder.signer.name} cannot sign in, so it has no registered key to rotate`,
+    );
+  }
+  const place = findPlace(config);
+  const registered = await fetchRegisteredKey(place, holder);
+  const known = [holder, ...holder.earlier].map((key) => key.encryptionPublicKey as string);
+  if (!known.includes(registered)) {
+    throw new PoolError(
+      'rotation_not_possible',
+      `the platform has the encryption key ${registered}, and no configured viewing key gives it: its notes would be lost to this agent. Add its viewing key to ${variables.holderEarlierViewingKeys.name} first`,
+    );
+  }
+  if (newKey !== undefined) {
+    const next = readNewKey(newKey, holder);
+    if (next.encryptionPublicKey !== holder.encryptionPublicKey) {
+      await confirm(settings, holder, next.encryptionPublicKey, { yes, output });
+      const written = switchKeys(settings, holder, next);
+      output.out(renderSwitched(written, next));
+      return exitCodes.notNow;
+    }
+  }
+  return await withInterruption((signal) =>
+    finishRotation({ config, holder, place, registered, output, signal }),
+  );
+}
+
+/** The platform's base URL, and the sign-in text's place from the agent's own chains.json. */
+function findPlace({ platformUrl, chainsFile }: Config): PlatformPlace {
+  const url = platformUrl.replace(/\/+$/, '').replace(/\/agent-edge$/, '');
+  const { evidence } = readChainsFile(chainsFile);
+  if (new URL(url).host !== evidence.domain) {
+    throw new PoolError(
+      'invalid_configuration',
+      `${variables.platformUrl.name} is at ${new URL(url).host}, and evidence.domain of ${chainsFile} is ${evidence.domain}; correct one of them. Nothing was sent`,
+    );
+  }
+  return { url, evidence };
+}
+
+async function confirm(
+  settings: KeepingSettings,
+  holder: Holder,
+  next: string,
+  { yes, output }: { readonly yes: boolean | undefined; readonly output: Output },
+): Promise<void> {
+  const isDerived = settings.holder.viewingKey === undefined;
+  output.terminal.write(
+    [
+      `The holder ${holder.address} changes its encryption key:`,
+      `  from P ${holder.encryptionPublicKey}${isDerived ? ' (derived from a signature)' : ''}`,
+      `  to   P ${next}`,
+      'Keep the earlier viewing key: notes that were sealed to it open with no other one, and payments that were signed for it can still land.',
+      'Keep a copy of the new one on another machine: it cannot be made again.',
+      'What the earlier key has shown stays known to whoever has it.',
+      '',
+    ].join('\n'),
+  );
+  if (yes === true) {
+    return;
+  }
+  const answer = await output.ask?.('Change the configuration? [y/N] ');
+  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
+    throw new PoolError(
+      'rotation_not_possible',
+      output.ask === undefined
+        ? 'nobody can answer here: run the command on a terminal, or with --yes. Nothing was changed'
+        : 'the question was not answered with yes, so nothing was changed',
+    );
+  }
+}
+
+function renderSwitched(written: readonly string[], next: { readonly path: string }): string {
+  return [
+    ...written.map((path) => `wrote ${path}`),
+    `The configuration now names ${next.path}: keep that file there, with mode 0600.`,
+    'Now restart the agent, and run `disburse-agent rotate-viewing-key` again. It moves the notes to the new key and registers it. Until then payers still use the earlier key, and the agent has both.',
+  ].join('\n');
+}
+
+type Rotation = {
+  readonly config: Config;
+  readonly holder: Holder;
+  readonly place: PlatformPlace;
+  readonly registered: string;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+};
+
+/** Sweeps, then registers. Run again, it continues where it was. */
+async function finishRotation(rotation: Rotation): Promise<number> {
+  const { holder, place, registered, output } = rotation;
+  if (holder.earlier.length === 0) {
+    throw new PoolError(
+      'rotation_not_possible',
+      'no earlier viewing key is configured: name the file of a new key with --new-key. Make one with `disburse-agent viewing-key new`',
+    );
+  }
+  for (const symbol of listTokens(rotation)) {
+    await sweep(symbol, rotation);
+  }
+  const isRegistered = registered === holder.encryptionPublicKey;
+  if (!isRegistered) {
+    await registerKey(place, holder, registered);
+  }
+  output.out(
+    [
+      `${isRegistered ? 'P was registered before' : 'registered P'}: ${holder.encryptionPublicKey}`,
+      'What remains to do:',
+      '1. Make a backup: disburse-agent backup create --out <file> --encrypt-to <age recipient>.',
+      `2. Keep ${variables.holderEarlierViewingKeys.name} configured. Payments that were signed for an earlier key can land until their deadline; the platform lists them only for the registered key. To see one, ask its payer for the file of \`redeliver --out --for ${registered}\`, or rotate back to that key for a moment.`,
+      '3. Run this command again after a day: it moves what has arrived under an earlier key meanwhile.',
+    ].join('\n'),
+  );
+  return exitCodes.ok;
+}
+
+function listTokens({ config }: Rotation): readonly string[] {
+  const { chains } = readChainsFile(config.chainsFile);
+  const names = Object.keys(chains);
+  const key = config.chain ?? (names.length === 1 ? names[0] : undefined);
+  const chain = key === undefined ? undefined : chains[key];
+  if (chain === undefined) {
+    throw new PoolError(
+      'rotation_not_possible',
+      `${variables.chain.name} must name the chain of the holder in chains.json`,
+    );
+  }
+  return Object.keys(chain.tokens).sort();
+}
+
+const stepSchema = v.object({
+  receipt: v.optional(spendReceiptSchema),
+  notes: v.number(),
+  locked: v.number(),
+});
+
+/** A step waits for finality. If the connection ends before, the next call finds its notes locked, and waits. */
+const stepTimeoutMs = 240_000;
+const pauseMs = 3_000;
+const patienceMs = 45 * 60_000;
+
+async function sweep(symbol: string, { config, holder, output, signal }: Rotation): Promise<void> {
+  const call = createCaller(config);
+  const path = `/api/transfer/sweep?token=${encodeURIComponent(symbol)}&to=${holder.encryptionPublicKey}`;
+  const giveUpAtMs = performance.now() + patienceMs;
+  for (;;) {
+    signal.throwIfAborted();
+    const step = await call(stepSchema, path, { method: 'POST' }, stepTimeoutMs).catch(
+      (error: unknown) => {
+        if (isPoolError(error) && error.code === 'agent_unreachable' && isBroken(error)) {
+          return undefined;
+        }
+        throw error;
+      },
+    );
+    if (step?.notes === 0) {
+      return;
+    }
+    if (step?.receipt !== undefined) {
+      output.terminal.write(
+        `moved ${step.receipt.changeAmount} base units of ${symbol} to the new key\n`,
+      );
+      continue;
+    }
+    if (performance.now() >= giveUpAtMs) {
+      throw new PoolError(
+        'rotation_not_possible',
+        `notes of ${symbol} under an earlier key are held by a spend that has not ended; run the command again when it has. The new key is not registered yet`,
+      );
+    }
+    await sleep(pauseMs, undefined, { signal });
+  }
+}
+
+/** The agent had taken the request: its answer took too long. */
+function isBroken(error: PoolError): boolean {
+  const { cause } = error;
+  return cause instanceof Error && cause.name === 'TimeoutError';
+}
+
+function createCaller({ host, port, holder }: Config): AgentCaller {
+  const token: Secret | undefined = holder.transferToken;
+  if (token === undefined) {
+    throw new PoolError(
+      'role_token_missing',
+      `${variables.transferToken.name} is required: the notes are moved by transfers of the holder to itself. Mint an API key with the capability holder.transfer`,
+    );
+  }
+  return createAgentCaller(`http://${host.includes(':') ? `[${host}]` : host}:${port}`, token);
+}

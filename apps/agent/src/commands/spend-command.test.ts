@@ -1,0 +1,388 @@
+// `transfer` and `send` against the routes of the agent on a real socket, with fake ports behind them.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bigintToHex32, PoolError, Secret, type SpendReceipt } from '@pool/core';
+import { serveHttp } from '@pool/http-server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../cli.ts';
+import { apiKey, createTestApp, loopbackToken, token } from '../fixtures/test-app.ts';
+import { createSpendClient, type SpendOrder } from '../services/spend-client.ts';
+import type { Output } from '../terminal/command-output.ts';
+import { performSpend } from './spend-command.ts';
+import { confirmSpend, describeSpend } from './spend-echo.ts';
+
+const w = `0x02${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'}`;
+const receipt: SpendReceipt = {
+  operation: 'transfer',
+  status: 'success',
+  txHash: bigintToHex32(1n),
+  nullifiers: [bigintToHex32(2n)],
+  changeAmount: '0',
+};
+const order: SpendOrder = {
+  operation: 'transfer',
+  key: 'k-1',
+  body: { token: 'USDC', recipients: [{ walletPub: w, amount: '5' }] },
+  chain: undefined,
+  isAttached: false,
+};
+
+function createOutput(isTty = false, answer?: string) {
+  const printed: string[] = [];
+  const shown: string[] = [];
+  const output: Output = {
+    out: (text) => void printed.push(text),
+    terminal: { isTty, write: (text) => void shown.push(text) },
+    ...(answer === undefined ? {} : { ask: async () => answer }),
+  };
+  return { output, printed, shown };
+}
+
+async function serve() {
+  const world = createTestApp();
+  const server = await serveHttp((request) => world.app.fetch(request), {
+    host: '127.0.0.1',
+    port: 0,
+    onRefused: () => undefined,
+  });
+  onTestFinished(() => server.close());
+  return { ...world, client: clientOf(server.url), url: server.url };
+}
+
+function clientOf(baseUrl: string, role = 'transfer') {
+  return createSpendClient({
+    baseUrl,
+    token: new Secret(apiKey(role)),
+    readLoopbackToken: () => new Secret(loopbackToken),
+    reattachMs: 3_000,
+  });
+}
+
+/** An agent that answers each request in turn; undefined cuts the connection. */
+async function serveAnswers(...answers: ([number, unknown] | undefined)[]) {
+  const seen: { readonly attach: string | undefined }[] = [];
+  const server: Server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const attach = request.headers['x-disburse-attach'];
+      seen.push({ attach: attach === undefined ? undefined : String(attach) });
+      const answer = answers.shift();
+      if (answer === undefined) {
+        response.destroy();
+        return;
+      }
+      response.writeHead(answer[0], { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer[1]));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { client: clientOf(`http://127.0.0.1:${port}`), seen, server };
+}
+
+describe('a spend command', () => {
+  it('prints the receipt as JSON, and only that, on standard output', async () => {
+    const { client, state } = await serve();
+    const { output, printed, shown } = createOutput();
+    expect(await performSpend(client, order, output)).toBe(0);
+    expect(printed.map((text) => JSON.parse(text))).toEqual([state.spendAnswer]);
+    expect(state.spends).toMatchObject([
+      { operation: 'transfer', key: 'k-1', body: order.body, isAttached: false },
+    ]);
+    expect(shown.join('')).toContain('--key k-1');
+  });
+
+  it('ends with 4 and the whole receipt if the spend reverted', async () => {
+    const { client, state } = await serve();
+    const revertReason = { code: 'nullifier-used', message: 'it was used' };
+    state.spendAnswer = { ...receipt, status: 'reverted', revertReason };
+    const { output, printed } = createOutput();
+    expect(await performSpend(client, order, output)).toBe(4);
+    expect(JSON.parse(printed.join(''))).toEqual(state.spendAnswer);
+  });
+
+  it('ends a dry run with 0 and the receipt of it, and prints no key', async () => {
+    const { client, state } = await serve();
+    state.spendAnswer = { ...receipt, status: 'dry-run' };
+    const { output, printed, shown } = createOutput();
+    const dryRun = { ...order, body: { ...order.body, dryRun: true } };
+    expect(await performSpend(client, dryRun, output)).toBe(0);
+    expect(JSON.parse(printed.join(''))).toMatchObject({ status: 'dry-run' });
+    expect(shown).toEqual([]);
+  });
+
+  it('chooses a chain of the agent, and shows that it is a command of this machine', async () => {
+    const { client, state } = await serve();
+    await performSpend(client, { ...order, chain: 'base' }, createOutput().output);
+    expect(state.spends).toMatchObject([{ chain: 'base' }]);
+  });
+
+  it('shows stage, time and the share of the proof on a terminal, and nothing in a pipe', async () => {
+    const { client, state } = await serve();
+    state.spendDelayMs = 700;
+    const tty = createOutput(true);
+    await performSpend(client, order, tty.output);
+    expect(tty.shown.join('')).toMatch(/proving {4}2\.0 s \[#{12}\.{12}\] 50 %/);
+    expect(tty.shown.at(-1)).toBe('\r\u001b[K');
+    const pipe = createOutput();
+    await performSpend(client, order, pipe.output);
+    expect(pipe.shown).toHaveLength(1);
+  });
+
+  it('says how to start the agent when it does not run, and that nothing was sent', async () => {
+    await expect(
+      performSpend(clientOf('http://127.0.0.1:9'), order, createOutput().output),
+    ).rejects.toMatchObject({
+      code: 'agent_unreachable',
+      message: expect.stringMatching(/sent nothing.*disburse-agent serve/),
+    });
+  });
+
+  it.each([
+    ['insufficient_funds', 409, 'the notes hold 7 base units'],
+    ['consolidation_required', 409, 'at most 4 base units; use "disburse-agent consolidate"'],
+    ['ceiling_exceeded', 403, 'raise DISBURSE_TRANSFER_MAX_AMOUNT'],
+    ['settlement_expired', 504, 'nothing moved'],
+  ] as const)('reports %s as the agent does', async (code, status, message) => {
+    const { client, state } = await serve();
+    state.spendAnswer = new PoolError(code, message, { status });
+    await expect(performSpend(client, order, createOutput().output)).rejects.toMatchObject({
+      code,
+      message,
+    });
+  });
+});
+
+describe('an outcome that is not known', () => {
+  it.each(['spend_unfinished', 'spend_unreadable', 'configuration_changed'] as const)(
+    'says to read the chain and not to pay again: %s',
+    async (code) => {
+      const { client, state } = await serve();
+      state.spendAnswer = new PoolError(code, 'it can land until 12:00');
+      await expect(performSpend(client, order, createOutput().output)).rejects.toMatchObject({
+        code: 'spend_unfinished',
+        message: expect.stringMatching(
+          /it can land until 12:00\ndo not pay again.*disburse-agent balance.*\n.*--key k-1/,
+        ),
+      });
+    },
+  );
+
+  it('attaches again after a broken connection, and begins nothing new', async () => {
+    const { client, seen } = await serveAnswers(undefined, undefined, [200, receipt]);
+    const { output, printed } = createOutput();
+    expect(await performSpend(client, order, output)).toBe(0);
+    expect(JSON.parse(printed.join(''))).toEqual(receipt);
+    expect(seen.map(({ attach }) => attach)).toEqual([undefined, 'only', 'only']);
+  });
+
+  it('waits for an agent that is not ready after a broken connection', async () => {
+    const unready = { code: 'holder_unavailable', message: 'not yet' };
+    const { client } = await serveAnswers(undefined, [503, unready], [200, receipt]);
+    expect(await performSpend(client, order, createOutput().output)).toBe(0);
+  });
+
+  it('is reported if the agent forgot the key in a restart', async () => {
+    const forgotten = { code: 'spend_unknown', message: 'no spend of this key' };
+    const { client } = await serveAnswers(undefined, [404, forgotten]);
+    await expect(performSpend(client, order, createOutput().output)).rejects.toMatchObject({
+      code: 'spend_unfinished',
+      message: expect.stringContaining('spend_unknown: no spend of this key'),
+    });
+  });
+
+  it('is reported if the agent does not come back', async () => {
+    const { client, server } = await serveAnswers();
+    const failing = performSpend(client, order, createOutput().output);
+    setTimeout(() => server.close(), 500);
+    await expect(failing).rejects.toMatchObject({ code: 'spend_unfinished' });
+  });
+
+  it('is not reported for a dry run, which sends nothing', async () => {
+    const { client, seen } = await serveAnswers(undefined);
+    const dryRun = { ...order, body: { ...order.body, dryRun: true } };
+    await expect(performSpend(client, dryRun, createOutput().output)).rejects.toMatchObject({
+      code: 'agent_unreachable',
+    });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('ends the command with 130, and the agent continues', async () => {
+    const { client, state } = await serve();
+    state.spendDelayMs = 2_000;
+    const { output, printed, shown } = createOutput();
+    setTimeout(() => process.emit('SIGINT'), 300);
+    expect(await performSpend(client, order, output)).toBe(130);
+    expect(printed).toEqual([]);
+    expect(shown.join('')).toContain('the agent continues the spend');
+  });
+});
+
+describe('the question before a spend', () => {
+  const place = { chain: 'base', decimals: 6, destinations: new Map([['bank', '0x70']]) };
+
+  it('shows payees, amounts and total in token units', () => {
+    const body = { token: 'USDC', recipients: [{ walletPub: w, amount: '1500000' }] };
+    expect(describeSpend({ operation: 'transfer', body }, place)).toEqual([
+      'transfer on base: 1.5 USDC in total to 1 payee(s)',
+      `  1.5 USDC to ${w}`,
+    ]);
+  });
+
+  it('shows the destination of a withdrawal, and that the chain shows it', () => {
+    const describe = (to?: string) =>
+      describeSpend(
+        {
+          operation: 'send',
+          body: { token: 'USDC', amount: '5', ...(to === undefined ? {} : { to }) },
+        },
+        { ...place, decimals: undefined },
+      ).join('\n');
+    expect(describe('bank')).toMatch(/^send on base: 5 base units of USDC to bank \(0x70\)\n/);
+    expect(describe()).toMatch(/to the holder's own wallet\n.*the chain shows/);
+  });
+
+  it('is declined by anything but yes', async () => {
+    const spend = { operation: 'send', body: { token: 'USDC', amount: '5' } } as const;
+    const confirm = async (answer: string | undefined) => {
+      const { output, shown } = createOutput(true);
+      await confirmSpend(spend, place, { ask: async () => answer, terminal: output.terminal });
+      return shown.join('');
+    };
+    expect(await confirm('y')).toContain('0.000005 USDC');
+    for (const answer of ['', 'n', 'yess', undefined]) {
+      await expect(confirm(answer)).rejects.toMatchObject({ code: 'payment_declined' });
+    }
+  });
+});
+
+describe('the command line', () => {
+  async function run(argv: readonly string[], answer?: string) {
+    const { output, printed, shown } = createOutput(answer !== undefined, answer);
+    let errors = '';
+    const err = (text: string): void => {
+      errors += text;
+    };
+    return { code: await runCli(argv, { ...output, err }), errors, printed, shown: shown.join('') };
+  }
+
+  /** A configuration file that names a served agent. */
+  async function configure(changes: Readonly<Record<string, string>> = {}) {
+    const world = await serve();
+    const home = mkdtempSync(join(tmpdir(), 'pool-spend-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    writeFileSync(join(home, 'loopback.token'), `${loopbackToken}\n`);
+    const file = join(home, 'agent.env');
+    const variables = {
+      DISBURSE_PLATFORM_URL: 'https://pool.example/agent-edge',
+      DISBURSE_PLATFORM_TOKEN: 'pool_edge_x',
+      DISBURSE_HOME: home,
+      DISBURSE_PORT: new URL(world.url).port,
+      DISBURSE_TRANSFER_TOKEN: apiKey('transfer'),
+      DISBURSE_SEND_TOKEN: apiKey('send'),
+      ...changes,
+    };
+    const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+    writeFileSync(file, lines.join('\n'), { mode: 0o600 });
+    const env = ['--env-file', file];
+    return {
+      world,
+      run: (argv: string[], answer?: string) => run([...argv, ...env], answer),
+      home,
+    };
+  }
+
+  it('reads each operation’s key from its own variable, and the default token', async () => {
+    const { world, run: runHere } = await configure();
+    expect((await runHere(['transfer', '--to', w, '--amount', '5'])).code).toBe(0);
+    expect((await runHere(['transfer', '--to', `${w}:7`, '--chain', 'base'])).code).toBe(0);
+    expect((await runHere(['send', '--amount', '6', '--to', 'bank', '--dry-run'])).code).toBe(0);
+    expect(world.state.spends).toMatchObject([
+      { operation: 'transfer', body: { token: 'USDC', recipients: [{ amount: '5' }] } },
+      { operation: 'transfer', body: { recipients: [{ amount: '7' }] }, chain: 'base' },
+      { operation: 'send', body: { token: 'USDC', amount: '6', to: 'bank', dryRun: true } },
+    ]);
+    expect(new Set(world.state.spends.map(({ key }) => key)).size).toBe(3);
+    expect(world.state.verifiedKeys).toEqual(new Set([apiKey('transfer'), apiKey('send')]));
+  });
+
+  it('takes the token of DISBURSE_TOKEN_SYMBOL, and --token before it', async () => {
+    const { world, run: runHere } = await configure({ DISBURSE_TOKEN_SYMBOL: 'EURC' });
+    await runHere(['send', '--amount', '6']);
+    await runHere(['send', '--amount', '6', '--token', 'USDT']);
+    expect(world.state.spends).toMatchObject([
+      { body: { token: 'EURC' } },
+      { body: { token: 'USDT' } },
+    ]);
+  });
+
+  it('names the variable of a missing key', async () => {
+    const { world, run: runHere } = await configure({ DISBURSE_SEND_TOKEN: '' });
+    const { code, errors } = await runHere(['send', '--amount', '6']);
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringMatching(/^role_token_missing: DISBURSE_SEND/),
+    ]);
+    expect(world.state.spends).toEqual([]);
+  });
+
+  it('asks on a terminal, and sends nothing without a yes', async () => {
+    const { world, run: runHere, home } = await configure();
+    const tokens = { USDC: { address: token, decimals: 6 } };
+    const chain = {
+      family: 'evm',
+      chainId: 31337,
+      rpcUrl: 'http://127.0.0.1:8545',
+      pool: token,
+      registry: token,
+      deployedAtBlock: 0,
+      finality: { kind: 'depth', blocks: 1 },
+      maxRecipients: 3,
+      tokens,
+    };
+    const evidence = { domain: 'pool.test', uri: 'https://pool.test' };
+    writeFileSync(join(home, 'chains.json'), JSON.stringify({ evidence, chains: { base: chain } }));
+    const spend = ['transfer', '--to', w, '--amount', '1500000'];
+    const declined = await runHere(spend, 'no');
+    expect([declined.code, declined.errors]).toEqual([
+      2,
+      expect.stringContaining('payment_declined'),
+    ]);
+    expect(declined.shown).toContain('transfer on base: 1.5 USDC in total');
+    expect(world.state.spends).toEqual([]);
+    expect((await runHere(spend, 'y')).code).toBe(0);
+    expect((await runHere([...spend, '--yes'], 'no')).code).toBe(0);
+    const attached = await runHere([...spend, '--key', 'k-9'], 'no');
+    expect(attached.code).toBe(0);
+    expect(world.state.spends.map(({ key, isAttached }) => [key, isAttached])).toEqual([
+      [expect.stringMatching(/^transfer-/), false],
+      [expect.stringMatching(/^transfer-/), false],
+      ['k-9', true],
+    ]);
+  });
+
+  it.each([
+    [['transfer'], /--to <W>/],
+    [['transfer', '--to', w, '--amount', '5', '--amount', '6'], /Give this option once/],
+    [['send'], /--amount/],
+    [['send', '--amount', '5', '--to', 'a', '--to', 'b'], /Give this option once/],
+  ])('refuses %j', async (argv, message) => {
+    const { code, errors } = await run(argv);
+    expect([code, errors]).toEqual([1, expect.stringMatching(message)]);
+  });
+
+  it.each([
+    [['transfer', '--to', `0x${'70'.repeat(20)}`, '--amount', '5'], /^invalid_request: --to is an/],
+    [['transfer', '--to', w], /^invalid-amount: --to: the amount is missing/],
+    [['send', '--amount', '1.5'], /^invalid-amount: --amount/],
+    [['transfer', '--to', `${w}:5`, '--dry-run', '--key', 'k'], /^invalid_/],
+  ])('ends %j with 2', async (argv, message) => {
+    const { code, errors } = await run(argv);
+    expect([code, errors]).toEqual([2, expect.stringMatching(message)]);
+  });
+});

@@ -1,0 +1,213 @@
+/**
+ * `disburse-agent transfer` and `disburse-agent send`: spend the holder's notes through the agent on this machine, with the key of the
+ * role, and print the receipt (docs/decisions/0048).
+ *
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { isPoolError, PoolError, parseIdempotencyKey, type SpendReceipt } from '@pool/core';
+import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
+import { readChainsFile } from '../services/chains.ts';
+import { requireRoleToken } from '../services/role-tokens.ts';
+import { createSpendClient, type SpendClient, type SpendOrder } from '../services/spend-client.ts';
+import { readLoopbackToken } from '../state/agent-home.ts';
+import { findContact, readLabels } from '../state/contacts.ts';
+import { type Output, withInterruption } from '../terminal/command-output.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { createSpendView } from '../terminal/spend-view.ts';
+import { urlOf } from './disburse-command.ts';
+import { confirmSpend, type PendingSpend, readSpendPlace } from './spend-echo.ts';
+import {
+  assertAmount,
+  type FindContact,
+  refuseAddress,
+  resolveRecipients,
+} from './spend-recipients.ts';
+
+export type SpendOptions = {
+  readonly token?: string;
+  readonly chain?: string;
+  readonly dryRun?: boolean;
+  /** Sends without a question. */
+  readonly yes?: boolean;
+  /** Of a spend that an earlier run sent: shows its outcome, and begins none. */
+  readonly key?: string;
+  readonly envFile?: string;
+};
+
+export type TransferOptions = SpendOptions & {
+  readonly to: readonly string[];
+  readonly amount?: string;
+};
+
+export type SendOptions = SpendOptions & { readonly amount: string; readonly to?: string };
+
+const progressPauseMs = 500;
+
+/** @returns the exit code */
+export async function runTransfer(options: TransferOptions, output: Output): Promise<number> {
+  assertKey(options);
+  // Arguments come first. The configuration is needed early only if one of them is a contact.
+  const findLabel: FindContact = (label) => resolveContact(label, readConfig(options.envFile));
+  const recipients = [...resolveRecipients(options.to, options.amount, findLabel)];
+  const config = readConfig(options.envFile);
+  const body = { token: tokenOf(options, config), recipients, ...dryRunOf(options) };
+  return await runSpend({ operation: 'transfer', body }, options, config, output);
+}
+
+/** Labels are resolved on this machine, before anything is sent: the request has W only. */
+function resolveContact(label: string, { home, chainsFile }: Config): string {
+  return findContact(home, label, readChainsFile(chainsFile).evidence, Date.now());
+}
+
+/** @returns the exit code */
+export async function runSend(options: SendOptions, output: Output): Promise<number> {
+  assertKey(options);
+  assertAmount(options.amount, '--amount');
+  const config = readConfig(options.envFile);
+  refuseAddress(options.to, config.holder.sendDestinations);
+  const body = {
+    token: tokenOf(options, config),
+    amount: options.amount,
+    ...(options.to === undefined ? {} : { to: options.to }),
+    ...dryRunOf(options),
+  };
+  return await runSpend({ operation: 'send', body }, options, config, output);
+}
+
+/** @throws PoolError `invalid_request` */
+function assertKey({ key, dryRun }: SpendOptions): void {
+  if (key === undefined) {
+    return;
+  }
+  parseIdempotencyKey(key);
+  if (dryRun === true) {
+    throw new PoolError('invalid_request', '--key: a dry run sends nothing, so it has no outcome');
+  }
+}
+
+function tokenOf({ token }: SpendOptions, { holder }: Config): string {
+  return token ?? holder.tokenSymbol;
+}
+
+function dryRunOf({ dryRun }: SpendOptions): { readonly dryRun?: true } {
+  return dryRun === true ? { dryRun: true } : {};
+}
+
+async function runSpend(
+  spend: PendingSpend,
+  options: SpendOptions,
+  config: Config,
+  output: Output,
+): Promise<number> {
+  const { operation, body } = spend;
+  const token = requireRoleToken(operation, config.holder);
+  const address = readAgentAddress(options.envFile);
+  const client = createSpendClient({
+    baseUrl: urlOf(address),
+    token,
+    readLoopbackToken: () => readLoopbackToken(address.home),
+  });
+  const isAttached = options.key !== undefined;
+  const asks = !isAttached && body.dryRun !== true && options.yes !== true;
+  if (asks && output.ask !== undefined) {
+    const place = readSpendPlace(options.chain, body.token, config);
+    await confirmSpend(spend, { ...place, labels: readLabels(config.home) }, output);
+  }
+  const key =
+    options.key === undefined ? `${operation}-${randomUUID()}` : parseIdempotencyKey(options.key);
+  const code = await performSpend(
+    client,
+    { operation, key, body, chain: options.chain, isAttached },
+    output,
+  );
+  showContacts(spend, readLabels(config.home), output);
+  return code;
+}
+
+/** The receipt has no payees. Those that are contacts are named beside it. */
+function showContacts(
+  spend: PendingSpend,
+  labels: ReadonlyMap<string, string>,
+  { terminal }: Output,
+): void {
+  if (spend.operation === 'transfer') {
+    for (const { walletPub, amount } of spend.body.recipients) {
+      const label = labels.get(walletPub);
+      if (label !== undefined) {
+        terminal.write(`@${label} is ${walletPub}: ${amount} base units\n`);
+      }
+    }
+  }
+}
+
+/** Sends the spend, shows its progress on a terminal, and prints the receipt. @returns the exit code */
+export async function performSpend(
+  client: SpendClient,
+  order: SpendOrder,
+  output: Output,
+): Promise<number> {
+  const { operation, key, body } = order;
+  const isDryRun = body.dryRun === true;
+  if (!isDryRun && !order.isAttached) {
+    output.terminal.write(
+      `key ${key}: if this command is cut off, run it again with --key ${key}; without --key it would pay again\n`,
+    );
+  }
+  const view = createSpendView(output.terminal);
+  const timer = output.terminal.isTty
+    ? setInterval(() => {
+        // The answer itself reports what is wrong.
+        client.progress(operation, key).then(view.show, () => undefined);
+      }, progressPauseMs)
+    : undefined;
+  try {
+    const receipt = await withInterruption((signal) => client.spend(order, signal));
+    view.end();
+    output.out(JSON.stringify(receipt, null, 2));
+    return exitCodeOf(receipt);
+  } catch (error) {
+    view.end();
+    if (isPoolError(error) && error.code === 'interrupted') {
+      output.terminal.write(
+        isDryRun
+          ? 'interrupted: nothing was sent\n'
+          : `interrupted: the agent continues the spend; run the same command with --key ${key} to follow it\n`,
+      );
+      return exitCodes.interrupted;
+    }
+    throw explainFailure(error, order);
+  } finally {
+    clearInterval(timer);
+    view.end();
+  }
+}
+
+function exitCodeOf({ status }: SpendReceipt): number {
+  return status === 'reverted' ? exitCodes.partial : exitCodes.ok;
+}
+
+/** After one of these the spend may have landed, or may still land. */
+const uncertain: readonly string[] = [
+  'spend_unfinished',
+  'spend_unknown',
+  'spend_unreadable',
+  'configuration_changed',
+  'internal_error',
+];
+
+function explainFailure(error: unknown, { operation, key, body }: SpendOrder): unknown {
+  if (!isPoolError(error) || body.dryRun === true || !uncertain.includes(error.code)) {
+    return error;
+  }
+  const found = error.code === 'spend_unfinished' ? '' : `${error.code}: `;
+  return new PoolError(
+    'spend_unfinished',
+    [
+      `${found}${error.message}`,
+      'do not pay again before you know: read the chain, or look at "disburse-agent balance" when the deadline of the spend has passed',
+      `the same command with --key ${key} shows the outcome as long as the agent knows the key, and never begins another ${operation}`,
+    ].join('\n'),
+    { cause: error },
+  );
+}

@@ -1,0 +1,220 @@
+/**
+ * The holder's history inside the agent: the movements of its notes, with the times and withdrawals that the chain has and the payees
+ * that the agent's own archive of spends still has. Nothing of it is asked of the platform.
+ *
+ * @module
+ */
+import { join } from 'node:path';
+import { type History, type HistoryEntry, historyPageSize } from '@pool/api';
+import type { EvmChainSettings, Hex32, SpendManifest } from '@pool/core';
+import {
+  type ArchivedSpend,
+  createEvmRecords,
+  type EvmRecords,
+  type Movement,
+} from '@pool/operations';
+import {
+  type HistoryFacts,
+  openHistoryFacts,
+  type TransactionPlace,
+  type Withdrawal,
+} from '../state/history-facts.ts';
+import type { HolderNotes, TokenMovements } from './holder-notes.ts';
+
+export type HistoryRequest = {
+  /** Symbol. */
+  readonly token: string;
+  /** Unix seconds, included. */
+  readonly from?: number | undefined;
+  /** Unix seconds, not included. */
+  readonly to?: number | undefined;
+  /** Id of an entry: later ones only. */
+  readonly after?: string | undefined;
+};
+
+export type HolderHistory = {
+  /** One page, as of the newest final block. @throws like `HolderNotes.readBalance` */
+  read(request: HistoryRequest): Promise<History>;
+  close(): void;
+};
+
+export type HolderHistoryDeps = {
+  /** The agent directory. Undefined: nothing is written to disk. */
+  readonly home: string | undefined;
+  readonly notes: Pick<HolderNotes, 'holder' | 'readMovements'>;
+  /** The agent's own archive. Undefined: it does not have the spend. */
+  readonly findSpend: (outRoot: Hex32) => Promise<ArchivedSpend | undefined>;
+  readonly createRecords?: (settings: EvmChainSettings) => EvmRecords;
+};
+
+/** Questions to the RPC at once. */
+const width = 8;
+
+export function createHolderHistory(deps: HolderHistoryDeps): HolderHistory {
+  const { notes, findSpend, createRecords = createEvmRecords } = deps;
+  const facts = openHistoryFacts(
+    deps.home === undefined ? ':memory:' : join(deps.home, 'history-facts.sqlite'),
+  );
+  let opened: { readonly of: EvmChainSettings; readonly records: EvmRecords } | undefined;
+
+  function open(settings: EvmChainSettings): EvmRecords {
+    if (opened?.of !== settings) {
+      opened?.records.close();
+      opened = { of: settings, records: createRecords(settings) };
+    }
+    return opened.records;
+  }
+
+  return {
+    async read({ token, from, to, after }) {
+      const { chain, movements } = await notes.readMovements(token);
+      const { chainId, tokens } = chain.settings;
+      const source = { facts, records: open(chain.settings), chainId, findSpend };
+      const first = after === undefined ? 0 : countUpTo(movements, after);
+      const begin = Math.max(first, await countBefore(movements, from, source));
+      const end = to === undefined ? movements.length : await countBefore(movements, to, source);
+      const page = movements.slice(begin, Math.min(end, begin + historyPageSize));
+      return {
+        chain: chain.key,
+        symbol: token,
+        decimals: tokens[token]?.decimals ?? 0,
+        walletPub: (await notes.holder()).walletPub,
+        entries: await mapWide(page, (movement) => createEntry(movement, source)),
+        more: begin + page.length < end,
+      };
+    },
+    close() {
+      opened?.records.close();
+      facts.close();
+    },
+  };
+}
+
+type Source = {
+  readonly facts: HistoryFacts;
+  readonly records: EvmRecords;
+  readonly chainId: number;
+  readonly findSpend: HolderHistoryDeps['findSpend'];
+};
+
+type Movements = TokenMovements['movements'];
+
+/** Movements up to and with the one of an id, which itself need not exist any more. */
+function countUpTo(movements: Movements, id: string): number {
+  const [index = 0, slot = -1] = id.split('.').map(Number);
+  const found = movements.findIndex((movement) => {
+    const own = movement.kind === 'received' ? movement.slot : -1;
+    return movement.index > index || (movement.index === index && own > slot);
+  });
+  return found === -1 ? movements.length : found;
+}
+
+/** Movements before a time. Times never fall along the chain, so a few of them tell. */
+async function countBefore(
+  movements: Movements,
+  seconds: number | undefined,
+  source: Source,
+): Promise<number> {
+  let low = 0;
+  let high = seconds === undefined ? 0 : movements.length;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const movement = movements[middle];
+    if (movement === undefined) {
+      break;
+    }
+    const isBefore = (await findTime(movement, source)) < (seconds ?? 0);
+    [low, high] = isBefore ? [middle + 1, high] : [low, middle];
+  }
+  return low;
+}
+
+async function findTime(movement: Movement, { facts, records, chainId }: Source): Promise<number> {
+  const place = placeOf(movement, chainId);
+  const known = facts.findTime(place);
+  if (known !== undefined) {
+    return known;
+  }
+  const seconds = await records.fetchBlockTime(movement.blockNumber);
+  facts.keepTime(place, seconds);
+  return seconds;
+}
+
+/** Undefined: the pool was called by another contract, so the calldata does not tell. */
+async function findWithdrawal(
+  movement: Extract<Movement, { kind: 'spent' }>,
+  { facts, records, chainId }: Source,
+): Promise<Withdrawal | undefined> {
+  const place = placeOf(movement, chainId);
+  const known = facts.findWithdrawal(place, movement.outRoot);
+  if (known !== undefined) {
+    return known;
+  }
+  const calldata = await records.fetchSpendCalldata(movement.txHash);
+  if (calldata === undefined || calldata.outRoot !== movement.outRoot) {
+    return undefined;
+  }
+  const withdrawal = { amount: calldata.withdrawAmount, recipient: calldata.recipient };
+  facts.keepWithdrawal(place, movement.outRoot, withdrawal);
+  return withdrawal;
+}
+
+function placeOf({ txHash, blockNumber }: Movement, chainId: number): TransactionPlace {
+  return { chainId, txHash, blockNumber };
+}
+
+async function createEntry(movement: Movement, source: Source): Promise<HistoryEntry> {
+  const seconds = await findTime(movement, source);
+  const { id, index, txHash } = movement;
+  const place = {
+    id,
+    time: new Date(1_000 * seconds).toISOString().replace('.000Z', 'Z'),
+    index,
+    txHash,
+    balance: movement.balance.toString(),
+  };
+  if (movement.kind === 'received') {
+    const { amount, memo, slot, commitment, isChange } = movement;
+    const text = memo === undefined ? {} : { memo };
+    return { kind: 'received', ...place, amount: `${amount}`, ...text, slot, commitment, isChange };
+  }
+  const { spent, change, outRoot } = movement;
+  const sums = { spent: `${spent}`, change: `${change}`, fee: '0' as const };
+  const manifest = (await source.findSpend(outRoot))?.secrets?.manifest;
+  const { amount: withdrawn, recipient } =
+    (await findWithdrawal(movement, source)) ?? readWithdrawal(manifest);
+  if (recipient !== undefined) {
+    const amount = `${withdrawn}`;
+    return { kind: 'send', ...place, ...sums, amount, address: recipient };
+  }
+  if (spent === change) {
+    return { kind: 'merge', ...place, ...sums };
+  }
+  const payees = manifest?.outputs.map(({ walletPub, amount, memo }) => ({
+    ...{ walletPub, amount },
+    ...(memo === undefined || memo === '' ? {} : { memo }),
+  }));
+  return {
+    kind: 'transfer',
+    ...place,
+    ...sums,
+    amount: `${spent - change}`,
+    ...(payees === undefined ? {} : { payees }),
+  };
+}
+
+function readWithdrawal(manifest: SpendManifest | undefined): {
+  readonly amount: bigint;
+  readonly recipient: string | undefined;
+} {
+  return { amount: BigInt(manifest?.withdrawAmount ?? 0), recipient: manifest?.recipient };
+}
+
+/** Keeps the order. */
+async function mapWide<T, R>(values: readonly T[], work: (value: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < values.length; start += width) {
+    results.push(...(await Promise.all(values.slice(start, start + width).map(work))));
+  }
+  return results;
+}

@@ -1,0 +1,172 @@
+/**
+ * The notes of a holder that has changed its P: one note store for each P whose viewing key it has, and answers over all of them.
+ *
+ * The platform lists the notes of the registered P only. So exactly that store reads the listing, and the others read the chain, which
+ * shows which of their notes are spent. Before a rotation is registered, this is the store of the earlier P; the store of the new one has
+ * not read past notes that the platform did not list yet.
+ *
+ * @module
+ */
+import { type EncryptionPublicKey, errorCodeOf, fieldToHex, PoolError } from '@pool/core';
+import type { DeliveryPort, OwnNote } from '@pool/operations';
+import type { Holder } from './holder.ts';
+import type { BalanceReport, HolderChain, HolderNotes } from './holder-notes.ts';
+import { joinMovements } from './join-movements.ts';
+
+export type KeyedNotesDeps = {
+  /** How many earlier keys the configuration has. */
+  readonly earlierCount: number;
+  readonly openHolder: () => Promise<Holder>;
+  /** Notes of one P: the holder that it opens has that P and no earlier ones. */
+  readonly createNotes: (
+    openHolder: () => Promise<Holder>,
+    createDeliveries: (chain: string) => DeliveryPort,
+  ) => HolderNotes;
+  readonly createDeliveries: (chain: string) => DeliveryPort;
+  /** P that the platform has registered for the wallet now. Undefined: none. */
+  readonly fetchRegistered: (chain: string, address: string) => Promise<string | undefined>;
+};
+
+type KeyedNote = OwnNote & { readonly encryptionPublicKey: EncryptionPublicKey };
+
+export type KeyedNotes = Omit<HolderNotes, 'listSpendable'> & {
+  listSpendable(symbol: string, chain?: HolderChain): Promise<readonly KeyedNote[]>;
+};
+
+export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
+  let holder: Promise<Holder> | undefined;
+
+  function findHolder(): Promise<Holder> {
+    holder ??= deps.openHolder().catch((error: unknown) => {
+      holder = undefined;
+      throw error;
+    });
+    return holder;
+  }
+
+  async function openOne(index: number): Promise<Holder> {
+    const opened = await findHolder();
+    const key = index === 0 ? opened : opened.earlier[index - 1];
+    if (key === undefined) {
+      throw new PoolError('internal_error', 'a note store has no key');
+    }
+    const { viewingKey, encryptionPublicKey } = key;
+    return { ...opened, viewingKey, encryptionPublicKey, earlier: [] };
+  }
+
+  /** The listing, if it is the one of this P. */
+  function createListing(index: number, chain: string): DeliveryPort {
+    const deliveries = deps.createDeliveries(chain);
+    return {
+      async fetchPage(symbol, cursor) {
+        return (await isRegistered(index, chain))
+          ? await deliveries.fetchPage(symbol, cursor)
+          : { notes: [] };
+      },
+    };
+  }
+
+  async function isRegistered(index: number, chain: string): Promise<boolean> {
+    const { address, encryptionPublicKey } = await openOne(index);
+    try {
+      return (await deps.fetchRegistered(chain, address)) === encryptionPublicKey;
+    } catch (cause) {
+      throw new PoolError(
+        'platform_unavailable',
+        'the platform does not say which encryption key is registered; try again',
+        { cause, details: { reason: errorCodeOf(cause) ?? 'unknown' } },
+      );
+    }
+  }
+
+  const stores = Array.from({ length: 1 + deps.earlierCount }, (_, index) =>
+    deps.createNotes(
+      () => openOne(index),
+      (chain) => createListing(index, chain),
+    ),
+  );
+  const [present] = stores;
+  if (present === undefined) {
+    throw new PoolError('internal_error', 'there is no note store');
+  }
+
+  async function collect<T>(
+    work: (store: HolderNotes, index: number) => Promise<T>,
+  ): Promise<readonly T[]> {
+    const results: T[] = [];
+    for (const [index, store] of stores.entries()) {
+      results.push(await work(store, index));
+    }
+    return results;
+  }
+
+  function join(reports: readonly BalanceReport[]): BalanceReport {
+    const [first] = reports;
+    if (first === undefined) {
+      throw new PoolError('internal_error', 'there is no note store');
+    }
+    const largest = reports.map(({ largestNote }) => largestNote).sort(compareAmounts);
+    return {
+      ...first,
+      total: reports.reduce((sum, { total }) => sum + total, 0n),
+      notes: reports.reduce((sum, { notes }) => sum + notes, 0),
+      largestNote: largest.at(-1) ?? 0n,
+    };
+  }
+
+  return {
+    ...present,
+    holder: findUsableHolder,
+    address: async () => (await findUsableHolder()).address,
+    readBalance: async (symbol) => join(await collect((store) => store.readBalance(symbol))),
+    // The notes of another P cannot be listed again, so their stores are not emptied.
+    rescan: async (symbol, fromBlock) =>
+      join(
+        await collect(async (store, index) =>
+          (await isRegistered(index, store.findChain().key))
+            ? await store.rescan(symbol, fromBlock)
+            : await store.readBalance(symbol),
+        ),
+      ),
+    async readMovements(symbol) {
+      const read = await collect((store) => store.readMovements(symbol));
+      const movements = joinMovements(read.map((one) => one.movements));
+      return { chain: read[0]?.chain ?? present.findChain(), movements };
+    },
+    async listSpendable(symbol, chain) {
+      const lists = await collect(async (store, index) => {
+        const { encryptionPublicKey } = await openOne(index);
+        return (await store.listSpendable(symbol, chain)).map((note) => ({
+          ...note,
+          encryptionPublicKey,
+        }));
+      });
+      return lists.flat();
+    },
+    async computePaths(symbol, commitments, chain) {
+      for (const store of stores) {
+        const owned = await store.listSpendable(symbol, chain);
+        if (owned.some(({ commitment }) => fieldToHex(commitment) === commitments[0])) {
+          return await store.computePaths(symbol, commitments, chain);
+        }
+      }
+      return await present.computePaths(symbol, commitments, chain);
+    },
+    progress: () =>
+      stores.map((store) => store.progress()).find(({ isRunning }) => isRunning) ??
+      present.progress(),
+    async close() {
+      await collect((store) => store.close());
+    },
+  };
+
+  /** With all its keys. @throws PoolError `holder_unavailable` */
+  async function findUsableHolder(): Promise<Holder> {
+    await present?.holder();
+    return await findHolder();
+  }
+}
+
+function compareAmounts(one: bigint, other: bigint): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

@@ -1,0 +1,32 @@
+/**
+ * The agent's own API keys of the spend roles, and the error for a missing one.
+ *
+ * @module
+ */
+import { PoolError, type Secret, type SpendOperationName } from '@pool/core';
+import type { HolderConfig } from '../config/holder-config.ts';
+import { variables } from '../config/variables.ts';
+
+const names = {
+  transfer: variables.transferToken.name,
+  send: variables.sendToken.name,
+} as const satisfies Record<SpendOperationName, string>;
+
+/** @throws PoolError `role_token_missing`, which names the variable */
+export function requireRoleToken(
+  operation: SpendOperationName,
+  { transferToken, sendToken }: Pick<HolderConfig, 'transferToken' | 'sendToken'>,
+): Secret {
+  const token = operation === 'transfer' ? transferToken : sendToken;
+  if (token === undefined) {
+    throw createRoleTokenMissing(operation);
+  }
+  return token;
+}
+
+export function createRoleTokenMissing(operation: SpendOperationName): PoolError {
+  return new PoolError(
+    'role_token_missing',
+    `${names[operation]} is required for ${operation}: mint an API key with the capability holder.${operation}, set the variable and restart the agent`,
+  );
+}

@@ -1,0 +1,289 @@
+/**
+ * A withdrawal in this process, without a platform, a gate or a running agent: the holder's keys, chain data, the notes that the agent
+ * directory and the holder's files have, and a key that pays the gas (docs/decisions/0050).
+ *
+ * Everything before and after the submission is that of every other spend: the same archive with its locks, the same signature, the same
+ * rule that only the chain ends a spend. So it may run beside the agent of the same directory, and a spend that the platform refuses is
+ * continued with the authorisation that it has.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { type CircuitName, openProductionKeys } from '@pool/circuits';
+import {
+  computeAssetId,
+  type EvmAddress,
+  fieldToHex,
+  PoolError,
+  parseEvmAddress,
+  parseWalletPub,
+  type Secret,
+  type SpendReceipt,
+  zeroField,
+} from '@pool/core';
+import {
+  type ArchivedSpend,
+  createChainDeliveries,
+  createEvidenceVerifier,
+  createEvmGasChain,
+  createEvmSpendChain,
+  createSelfSubmitter,
+  createSpender,
+  createSpendProverPort,
+  type DeliveredNote,
+  defaultSpendDeadlineSeconds,
+  type SelfSubmitter,
+  type SelfSubmitterOptions,
+  type SpendContext,
+  type SpendDeps,
+  type SpendEvent,
+  type SpendJournal,
+} from '@pool/operations';
+import type { Prover } from '@pool/prover';
+import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
+import { variables } from '../config/variables.ts';
+import { assertSpendsKnown } from '../state/restored-state.ts';
+import { openSentTransactions } from '../state/sent-transactions.ts';
+import { openSpendArchive } from '../state/spend-archive.ts';
+import type { AgentLog } from './agent-log.ts';
+import { systemClock } from './agent-parts.ts';
+import { createConfiguredProver } from './agent-prover.ts';
+import type { Holder } from './holder.ts';
+import { createHolderNotes, type HolderChain } from './holder-notes.ts';
+
+export type SelfSubmissionDeps = {
+  readonly settings: SelfSubmitSettings & { readonly gasPrivateKey: Secret };
+  readonly holder: Holder;
+  readonly chain: HolderChain;
+  /** Sealed notes of the holder's own files. */
+  readonly kept: readonly DeliveredNote[];
+  readonly log: AgentLog;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: SpendEvent) => void;
+  readonly onSent: NonNullable<SelfSubmitterOptions['onSent']>;
+};
+
+export type WithdrawalRequest = {
+  /** Symbol. */
+  readonly token: string;
+  /** Base units, decimal. */
+  readonly amount: string;
+  /** A pinned label. Undefined: the holder's own wallet. */
+  readonly to?: string | undefined;
+  readonly dryRun?: boolean;
+};
+
+export type SelfSubmission = {
+  readonly submitter: Pick<SelfSubmitter, 'address' | 'quote'>;
+  /** Withdrawals of this holder on this chain that are not decided, oldest first. */
+  listOpen(): Promise<readonly ArchivedSpend[]>;
+  /**
+   * @param open - a withdrawal that is underway: its own authorisation is submitted, and no other is made
+   * @throws PoolError; see `Spender.spend` of @pool/operations
+   */
+  withdraw(request: WithdrawalRequest, open?: ArchivedSpend): Promise<SpendReceipt>;
+  close(): Promise<void>;
+};
+
+export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
+  const { settings, holder, chain, log, signal } = deps;
+  const { home } = settings;
+  const gasChain = createEvmGasChain(chain.settings);
+  const spendChain = createEvmSpendChain(chain.settings);
+  const sent = openSentTransactions(join(home, 'sent-transactions.sqlite'));
+  const archive = openSpendArchive(join(home, 'spends.sqlite'));
+  const notes = createHolderNotes({
+    home,
+    log,
+    openHolder: async () => holder,
+    findChain: () => chain,
+    createDeliveries: () =>
+      createChainDeliveries({
+        chain: gasChain,
+        deployedAtBlock: chain.settings.deployedAtBlock,
+        kept: deps.kept,
+      }),
+  });
+  const submitter = createSelfSubmitter({
+    chain: gasChain,
+    gasKey: settings.gasPrivateKey,
+    capWei: settings.gasCapWei,
+    store: sent,
+    nowMs: systemClock.nowMs,
+    onSent: deps.onSent,
+  });
+  const { prover, port } = openProver(settings, log);
+  const context: SpendContext = { ...chain, chain: spendChain };
+  const isHere = (spend: Pick<ArchivedSpend, 'chain' | 'chainId' | 'pool'>): boolean =>
+    spend.chain === chain.key &&
+    spend.chainId === chain.settings.chainId &&
+    spend.pool === chain.settings.pool;
+
+  function createDeps(journal: SpendJournal): SpendDeps {
+    const { encryptionPublicKey } = holder;
+    const keys = new Map(
+      [holder, ...holder.earlier].map((key) => [key.encryptionPublicKey, key.viewingKey]),
+    );
+    return {
+      clock: systemClock,
+      route: () => context,
+      findChain: (key) => (key === chain.key ? context : undefined),
+      holder: {
+        walletPub: parseWalletPub(holder.walletPub),
+        address: parseEvmAddress(holder.address),
+        changeKey: encryptionPublicKey,
+        viewingKeyOf: (key) => keys.get(key),
+      },
+      signer: holder.signer,
+      lookup: { lookupRecipients: async () => Promise.reject(noTransfers()) },
+      evidence: createEvidenceVerifier({
+        domain: { domain: '', uri: '' },
+        pins: { pinAll: async (evidence) => evidence.map(() => false) },
+        nowMs: systemClock.nowMs,
+      }),
+      hasGate: false,
+      gate: undefined,
+      destinations: parseDestinations(settings.holder.sendDestinations),
+      ceilings: { transfer: undefined, send: settings.holder.sendMaxAmount },
+      notes: createNotesPort(notes, chain, encryptionPublicKey),
+      platform: { transfer: submitter, send: submitter },
+      prover: port,
+      archive,
+      journal,
+      acquireAccelerator: async () => () => undefined,
+      randomBytes: (length) => randomBytes(length),
+      deadlineSeconds: defaultSpendDeadlineSeconds,
+      pollMs: 2_000,
+      patienceMs: 60_000,
+      signal,
+      onEvent: deps.onEvent,
+      onFaultPoint: async () => undefined,
+    };
+  }
+
+  return {
+    submitter,
+    listOpen: async () =>
+      (await archive.listOpen()).filter(
+        (spend) => spend.operation === 'send' && isHere(spend) && isContinuable(spend, holder),
+      ),
+    async withdraw(request, open) {
+      const { token, amount, to, dryRun } = request;
+      const body = {
+        ...{ token, amount },
+        ...(to === undefined ? {} : { to }),
+        ...(dryRun === true ? { dryRun } : {}),
+      };
+      if (dryRun !== true && open === undefined) {
+        assertSpendsKnown(home, systemClock.nowMs());
+      }
+      const spender = createSpender(createDeps(createOneSpendJournal(open)));
+      return spender.spend({ operation: 'send', key: 'self-submit', body });
+    },
+    async close() {
+      await prover.close();
+      await notes.close();
+      gasChain.close();
+      spendChain.close();
+      archive.close();
+      sent.close();
+    },
+  };
+}
+
+/**
+ * A journal of one process and one key. The archive is what survives: a withdrawal that is open is found there.
+ * @param open - what the key stands for from the beginning
+ */
+function createOneSpendJournal(open: ArchivedSpend | undefined): SpendJournal {
+  let fingerprint: string | undefined;
+  const spends = new Map(open === undefined ? [] : [[1, open.outRoot]]);
+  return {
+    findFingerprint: async () => fingerprint,
+    async claim(_key, claimed) {
+      fingerprint ??= claimed;
+      return fingerprint;
+    },
+    async findSpend(_key, attempt) {
+      if (open !== undefined && attempt > 1) {
+        throw new PoolError(
+          'nothing_to_submit',
+          'the withdrawal that was open was given up before anything of it was sent; run the command again to begin one',
+        );
+      }
+      return spends.get(attempt);
+    },
+    async bindSpend(_key, attempt, outRoot) {
+      const bound = spends.get(attempt) ?? outRoot;
+      spends.set(attempt, bound);
+      return bound;
+    },
+  };
+}
+
+/**
+ * False for a spend of another holder of this directory, and for one without a signature whose signer draws a fresh nonce each time: a
+ * second signature over one m would reveal W (protocol §7), and the first one may have left through another copy of the archive.
+ */
+function isContinuable({ secrets, state }: ArchivedSpend, holder: Holder): boolean {
+  const isSigned = state.kind === 'signed' || state.kind === 'released';
+  return (
+    secrets?.manifest.walletPub === holder.walletPub &&
+    (isSigned || (state.kind === 'archived' && holder.signer.deterministic))
+  );
+}
+
+function openProver(
+  settings: SelfSubmitSettings,
+  log: AgentLog,
+): { readonly prover: Prover<CircuitName>; readonly port: SpendDeps['prover'] } {
+  const { artifactsDir, artifactsManifest } = settings;
+  const keys =
+    artifactsDir === undefined || artifactsManifest === undefined
+      ? undefined
+      : openProductionKeys({ folder: artifactsDir, manifest: artifactsManifest });
+  const prover = createConfiguredProver(settings, keys, log);
+  const mode = settings.prover === 'mock' ? 'mock' : 'real';
+  return { prover, port: createSpendProverPort(prover, mode, keys?.readVerificationKey) };
+}
+
+function createNotesPort(
+  notes: ReturnType<typeof createHolderNotes>,
+  { settings }: HolderChain,
+  encryptionPublicKey: Holder['encryptionPublicKey'],
+): SpendDeps['notes'] {
+  const { chainId, pool, tokens } = settings;
+  let symbol = '';
+  return {
+    async listSpendable(assetId) {
+      const [found] =
+        Object.entries(tokens).find(
+          ([, { address }]) => computeAssetId(chainId, pool, address) === assetId,
+        ) ?? [];
+      symbol = found ?? '';
+      const owned = await notes.listSpendable(symbol);
+      return owned.map(({ commitment, amount, nonce, nullifier }) => ({
+        ...{ commitment, amount, nonce, nullifier, encryptionPublicKey },
+      }));
+    },
+    computePaths: (chosen) =>
+      notes.computePaths(
+        symbol,
+        chosen.map(({ commitment }) => fieldToHex(commitment ?? zeroField)),
+      ),
+  };
+}
+
+function parseDestinations(
+  destinations: ReadonlyMap<string, string>,
+): ReadonlyMap<string, EvmAddress> {
+  return new Map([...destinations].map(([label, address]) => [label, parseEvmAddress(address)]));
+}
+
+function noTransfers(): PoolError {
+  return new PoolError(
+    'invalid_request',
+    `only withdrawals are submitted with ${variables.gasPrivateKey.name}; a transfer needs the platform and the gate`,
+  );
+}

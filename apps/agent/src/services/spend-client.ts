@@ -1,0 +1,233 @@
+/**
+ * The client of `disburse-agent transfer` and `disburse-agent send`: the spend routes of the agent on this machine, with the API key of
+ * a role. A spend is sent once. After a broken connection the client only attaches to it, so that nothing is paid twice
+ * (docs/decisions/0048).
+ *
+ * @module
+ */
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  formatIdempotencyKey,
+  isPoolError,
+  PoolError,
+  peerCode,
+  type Secret,
+  type SendRequest,
+  type SpendOperationName,
+  type SpendReceipt,
+  spendReceiptSchema,
+  type TransferRequest,
+} from '@pool/core';
+import * as v from 'valibot';
+import { createAgentCaller } from './agent-client.ts';
+import { commandHeaders } from './command-headers.ts';
+import type { SpendProgress } from './spend-progress.ts';
+
+export type SpendOrder = {
+  readonly operation: SpendOperationName;
+  readonly key: string;
+  readonly body: TransferRequest | SendRequest;
+  /** Undefined: the chain that the agent's holder is configured for. */
+  readonly chain: string | undefined;
+  /** Reads the outcome of a spend that was sent before, and begins none. */
+  readonly isAttached: boolean;
+};
+
+export type SpendClient = {
+  /**
+   * Waits for the outcome, which takes minutes.
+   * @throws PoolError the agent's own codes; `agent_unreachable`: nothing was sent; `spend_unfinished`: the outcome is not known;
+   *   `interrupted`
+   */
+  spend(order: SpendOrder, signal: AbortSignal): Promise<SpendReceipt>;
+  progress(operation: SpendOperationName, key: string): Promise<SpendProgress>;
+};
+
+export type SpendClientDeps = {
+  /** For example `http://127.0.0.1:8787`. */
+  readonly baseUrl: string;
+  readonly token: Secret;
+  /** The loopback token, which shows that the caller is a command on this machine. Read only when it is needed. */
+  readonly readLoopbackToken: () => Secret;
+  /** How long one answer may take, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** How long a broken connection is tried again, in milliseconds. */
+  readonly reattachMs?: number;
+};
+
+/**
+ * Half an hour, the most that the deadline of a spend can be away, and as long again for finality. A signer that waits for votes is not
+ * in this build; its time limit would come on top.
+ */
+const defaultTimeoutMs = 60 * 60_000;
+
+const defaultReattachMs = 60_000;
+const reattachPauseMs = 1_000;
+
+/** Statuses that say nothing about a spend that was sent before: the agent is not ready, or does not take the key now. */
+const silent: readonly number[] = [401, 403, 429, 503];
+
+const errorSchema = v.object({ code: v.string(), message: v.string() });
+
+const progressSchema = v.object({
+  isRunning: v.boolean(),
+  stage: v.optional(v.picklist(['checking', 'signing', 'proving', 'settling'])),
+  seconds: v.optional(v.number()),
+  fraction: v.optional(v.number()),
+});
+
+type Answer = { readonly status: number; readonly body: unknown };
+
+export function createSpendClient(deps: SpendClientDeps): SpendClient {
+  const { baseUrl, token, timeoutMs = defaultTimeoutMs, reattachMs = defaultReattachMs } = deps;
+  const call = createAgentCaller(baseUrl, token);
+
+  function headersOf({ key, chain, isAttached }: SpendOrder): Record<string, string> {
+    return {
+      authorization: `Bearer ${token.reveal()}`,
+      'content-type': 'application/json',
+      'idempotency-key': formatIdempotencyKey(key),
+      ...(isAttached ? { [commandHeaders.attach]: 'only' } : {}),
+      ...(chain === undefined
+        ? {}
+        : {
+            [commandHeaders.chain]: chain,
+            [commandHeaders.proof]: deps.readLoopbackToken().reveal(),
+          }),
+    };
+  }
+
+  async function post(order: SpendOrder, signal: AbortSignal): Promise<SpendReceipt> {
+    const answer = await postAndWait(`${baseUrl}/api/${order.operation}`, {
+      headers: headersOf(order),
+      body: JSON.stringify(order.body),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    return readAnswer(answer);
+  }
+
+  /** The agent may be starting again. Without a journal it has then forgotten the key, and says so. */
+  async function attachAgain(order: SpendOrder, signal: AbortSignal): Promise<SpendReceipt> {
+    const giveUpAtMs = performance.now() + reattachMs;
+    for (;;) {
+      await sleep(reattachPauseMs, undefined, { signal });
+      try {
+        return await post({ ...order, isAttached: true }, signal);
+      } catch (error) {
+        const isDecided = isPoolError(error) && !silent.includes(error.status);
+        if (isDecided || signal.aborted) {
+          throw error;
+        }
+        if (performance.now() >= giveUpAtMs) {
+          throw new BrokenError('', { cause: error });
+        }
+      }
+    }
+  }
+
+  return {
+    async spend(order, signal) {
+      try {
+        try {
+          return await post(order, signal);
+        } catch (error) {
+          if (!(error instanceof BrokenError) || signal.aborted || order.body.dryRun === true) {
+            throw error;
+          }
+          return await attachAgain(order, signal);
+        }
+      } catch (error) {
+        throw explain(error, order, baseUrl, signal);
+      }
+    },
+    progress: (operation, key) =>
+      call(progressSchema, `/api/${operation}/progress`, {
+        headers: { 'idempotency-key': formatIdempotencyKey(key) },
+      }) as Promise<SpendProgress>,
+  };
+}
+
+/** No agent listens, so nothing was sent. */
+export class NotSentError extends Error {}
+
+/** The request may have arrived, and its answer did not. */
+export class BrokenError extends Error {}
+
+/** One POST without the time limits of `fetch`, which ends a request whose answer takes more than five minutes. */
+export function postAndWait(
+  url: string,
+  {
+    headers,
+    body,
+    signal,
+  }: {
+    readonly headers: Record<string, string>;
+    readonly body: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', headers, signal, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', (cause) => reject(new BrokenError('', { cause })));
+      response.on('end', () => {
+        try {
+          const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+          resolve({ status: response.statusCode ?? 0, body: parsed });
+        } catch (cause) {
+          reject(new BrokenError('', { cause }));
+        }
+      });
+    });
+    sent.on('error', (cause) => {
+      const isRefused = 'code' in cause && cause.code === 'ECONNREFUSED';
+      reject(isRefused ? new NotSentError('', { cause }) : new BrokenError('', { cause }));
+    });
+    sent.end(body);
+  });
+}
+
+/** @throws PoolError the agent's error; BrokenError for an answer that is not an agent's */
+function readAnswer({ status, body }: Answer): SpendReceipt {
+  const receipt = v.safeParse(spendReceiptSchema, body);
+  if ((status === 200 || status === 422) && receipt.success) {
+    return receipt.output;
+  }
+  throw readAgentError({ status, body });
+}
+
+/** @returns the agent's error; BrokenError for an answer that is not an agent's */
+export function readAgentError({ status, body }: Answer): Error {
+  const error = v.safeParse(errorSchema, body);
+  return status < 400 || !error.success
+    ? new BrokenError()
+    : new PoolError(peerCode(error.output.code), error.output.message, { status });
+}
+
+function explain(
+  error: unknown,
+  { key, body }: SpendOrder,
+  baseUrl: string,
+  signal: AbortSignal,
+): unknown {
+  if (signal.aborted) {
+    return new PoolError('interrupted', `the agent goes on with the spend of key ${key}`);
+  }
+  if (error instanceof NotSentError || (error instanceof BrokenError && body.dryRun === true)) {
+    return new PoolError(
+      'agent_unreachable',
+      `no agent answers at ${baseUrl}, and this command sent nothing: start it with "disburse-agent serve", or set DISBURSE_HOST and DISBURSE_PORT`,
+      { cause: error },
+    );
+  }
+  if (error instanceof BrokenError) {
+    return new PoolError(
+      'spend_unfinished',
+      'the connection to the agent ended before its answer, so the outcome of the spend is not known',
+      { cause: error },
+    );
+  }
+  return error;
+}

@@ -1,0 +1,103 @@
+/**
+ * Everything that this agent can disclose as a payer: openings that were kept when recipients and seeds were erased, and those of payments
+ * that still have them.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isPoolError } from '@pool/core';
+import { openJobStore } from '@pool/idempotency';
+import {
+  createPace,
+  deserializeRecord,
+  type KeptOpenings,
+  openBatch,
+  openSpend,
+  readPaidBatch,
+} from '@pool/operations';
+import { openingsPath, openOpeningsStore } from './openings-store.ts';
+import { openSpendArchive } from './spend-archive.ts';
+
+/** Makes no file. @throws PoolError `openings_damaged`; the errors of the stores */
+export async function listOpenings(
+  config: { readonly home: string; readonly jobStore: string },
+  isWanted: (openings: {
+    readonly jobKey?: string | undefined;
+    readonly txHash: string;
+  }) => boolean,
+): Promise<readonly KeptOpenings[]> {
+  const found = [
+    ...readKept(config.home),
+    ...(await readSpends(config.home)),
+    ...(await readJobs(config.jobStore, isWanted)),
+  ].filter(isWanted);
+  // An erasure that was interrupted has both.
+  return [...new Map(found.map((openings) => [openings.root, openings])).values()];
+}
+
+function readKept(home: string): readonly KeptOpenings[] {
+  if (!existsSync(openingsPath(home))) {
+    return [];
+  }
+  const store = openOpeningsStore(home);
+  try {
+    return store.readAll();
+  } finally {
+    store.close();
+  }
+}
+
+async function readSpends(home: string): Promise<readonly KeptOpenings[]> {
+  const path = join(home, 'spends.sqlite');
+  if (!existsSync(path)) {
+    return [];
+  }
+  const archive = openSpendArchive(path);
+  try {
+    const spends = await archive.listErasable(Number.MAX_SAFE_INTEGER, 100_000);
+    return spends.flatMap((spend) => openSpend(spend) ?? []);
+  } finally {
+    archive.close();
+  }
+}
+
+/** @param isWanted - asked before a batch is rebuilt, which takes up to a second */
+async function readJobs(
+  jobStore: string,
+  isWanted: Parameters<typeof listOpenings>[1],
+): Promise<readonly KeptOpenings[]> {
+  const path = /^sqlite:(.+)$/.exec(jobStore)?.[1];
+  if (path === undefined || !existsSync(path)) {
+    return [];
+  }
+  const store = openJobStore(jobStore);
+  try {
+    const found: KeptOpenings[] = [];
+    for (const { scope, key } of await store.listNames()) {
+      const job = await store.get(scope, key);
+      if (job === undefined || job.state !== 'done') {
+        continue;
+      }
+      const paid = await readPaidBatch(store, job, readRecord(job.payload));
+      if (paid !== undefined && isWanted(paid)) {
+        found.push(await openBatch(paid, createPace()));
+      }
+    }
+    return found;
+  } finally {
+    await store.close();
+  }
+}
+
+/** A job of another version is left out: that version discloses it. */
+function readRecord(payload: string): ReturnType<typeof deserializeRecord> | undefined {
+  try {
+    return deserializeRecord(payload);
+  } catch (error) {
+    if (isPoolError(error) || error instanceof SyntaxError) {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Who gets the notes of a spend when its labels may be somebody else's, on a real chain with the real contracts: a stranger posts
+ * a spend first, posts it with labels of its own, or nobody posts it at all.
+ */
+import type { SpendRequest } from '@pool/api';
+import { errorCodeOf } from '@pool/core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createSpendScene } from '../fixtures/spend-scene.ts';
+import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+
+const scene = createSpendScene();
+let mallory: TestHolder;
+beforeAll(async () => {
+  await scene.open();
+  mallory = await createTestHolder('mallory');
+});
+afterAll(scene.close);
+beforeEach(scene.begin);
+afterEach(scene.end);
+
+const { accept, makeSpend, notesOf, relay, sendAsStranger, settleDown } = scene;
+
+/** Every note labelled with a key of the stranger. */
+function relabel(request: SpendRequest): SpendRequest {
+  return {
+    ...request,
+    sealedNotes: request.sealedNotes.map(({ sealed }) => ({
+      sealed,
+      encryptionPublicKey: mallory.encryptionPublicKey,
+    })),
+  };
+}
+
+/** The slots of a holder's own notes of a spend. */
+function slotsOf({ sealedNotes }: SpendRequest, { encryptionPublicKey }: TestHolder): number[] {
+  return sealedNotes.flatMap((note, slot) =>
+    note.encryptionPublicKey === encryptionPublicKey ? [slot] : [],
+  );
+}
+
+async function servedSlots(holder: TestHolder): Promise<number[]> {
+  return (await notesOf(holder)).map(({ slot }) => slot);
+}
+
+describe('the notes of a spend', () => {
+  it('are served by their labels when this relayer sent it and nobody posted others', async () => {
+    const request = await makeSpend();
+    await accept(request);
+    await relay();
+    await settleDown();
+    expect(await servedSlots(scene.b)).toEqual(slotsOf(request, scene.b));
+    expect(await servedSlots(mallory)).toEqual([]);
+  });
+
+  it('that nobody posted here are restored from the transaction, and served to everybody', async () => {
+    const request = await makeSpend();
+    const txHash = await sendAsStranger(request);
+    await settleDown();
+    for (const holder of [scene.a, scene.b, mallory]) {
+      expect(await notesOf(holder)).toEqual(
+        request.sealedNotes.map(({ sealed }, slot) => ({
+          commitment: request.spend.commitments[slot],
+          sealed,
+          chain: 'anvil',
+          token: 'USDC',
+          batchIndex: 1,
+          slot,
+          txHash,
+        })),
+      );
+    }
+  });
+
+  it('are not hidden by a stranger who posts a landed spend with labels of its own', async () => {
+    const request = await makeSpend();
+    await sendAsStranger(request);
+    await scene.chain.mine(2);
+    expect(await accept(relabel(request), 'theft', {}, mallory)).toBe('accepted');
+    await settleDown();
+    expect(await servedSlots(scene.b)).toEqual([0, 1, 2, 3]);
+    expect(await servedSlots(scene.a)).toEqual([0, 1, 2, 3]);
+    // Nothing is sent for it.
+    expect(await scene.transactions()).toEqual([]);
+  });
+
+  it('are served to everybody once the holder posts its labels after a stranger’s', async () => {
+    const request = await makeSpend();
+    await accept(relabel(request), 'theft', {}, mallory);
+    await relay();
+    await settleDown();
+    expect(await servedSlots(scene.b)).toEqual([]);
+    expect(await accept(request).catch(errorCodeOf)).toBe('idempotency_conflict');
+    expect(await servedSlots(scene.b)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('are served to everybody when two accounts posted different labels before it landed', async () => {
+    const request = await makeSpend();
+    await accept(request);
+    expect(await accept(relabel(request), 'k', {}, mallory).catch(errorCodeOf)).toBe(
+      'idempotency_conflict',
+    );
+    await relay();
+    await settleDown();
+    expect(await servedSlots(scene.b)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('stay with their labels when another account posts the same ones', async () => {
+    const request = await makeSpend();
+    await accept(request);
+    expect(await accept(request, 'k', {}, mallory).catch(errorCodeOf)).toBe('idempotency_conflict');
+    await relay();
+    await settleDown();
+    expect(await servedSlots(mallory)).toEqual([]);
+  });
+
+  it('are served once when the holder posts them after they were restored', async () => {
+    const request = await makeSpend();
+    await sendAsStranger(request);
+    await settleDown();
+    expect(await accept(request)).toBe('accepted');
+    await settleDown();
+    expect((await scene.recordOf()).state).toBe('settled');
+    expect(await servedSlots(scene.b)).toEqual([0, 1, 2, 3]);
+    expect(await scene.database.db.selectFrom('calldata_notes').selectAll().execute()).toEqual([]);
+  });
+});

@@ -1,0 +1,238 @@
+// A holder leaves without anybody's leave: platform and gate are stopped, the registry is revoked, and `send --self-submit` withdraws with
+// the holder's own keys, chain data and kept notes.
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  connectEligibilityRegistry,
+  connectErc20,
+  createPoolReader,
+  decodeSpend,
+} from '@pool/contracts';
+import { Secret, zeroWord } from '@pool/core';
+import { createEdgeClient } from '@pool/platform-client';
+import { type LyingProxy, startLyingProxy } from '@pool/testkit';
+import { JsonRpcProvider, Wallet } from 'ethers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentScript } from './agent-process.ts';
+import { ensureProvingKey } from './artifacts.ts';
+import { type HolderAgent, startHolderAgent } from './fixtures/holder-agent.ts';
+import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { openSession } from './people.ts';
+import { createProgress } from './progress.ts';
+import { deriveRoleKey } from './sandbox-keys.ts';
+
+describe('a withdrawal without platform and gate', () => {
+  let stack: TestStack;
+  let provider: JsonRpcProvider;
+  let agent: HolderAgent;
+  let sendKey: string;
+  let proxy: LyingProxy;
+  const gasKey = Wallet.createRandom();
+  const vault = Wallet.createRandom().address;
+  beforeAll(async () => {
+    const progress = createProgress({ stream: process.stdout, plainLines: false });
+    await ensureProvingKey('spend-2x4', progress);
+    stack = await startTestStack({ holderCount: 2 });
+    provider = new JsonRpcProvider(stack.rpcUrl, undefined, { cacheTimeout: -1 });
+    await provider.send('anvil_setBalance', [gasKey.address, `0x${(10n ** 18n).toString(16)}`]);
+    const session = await openSession(new Secret(holder(0).privateKey), stack);
+    sendKey = (await session.mintKey('holder.send', 'test')).apiKey.reveal();
+    proxy = await startLyingProxy(stack.platformUrl);
+    agent = await startHolderAgent(stack, holder(0), 'holder', {
+      DISBURSE_PLATFORM_URL: `${proxy.url}/agent-edge`,
+      DISBURSE_SEND_TOKEN: sendKey,
+      DISBURSE_SEND_DESTINATIONS: `vault=${vault}`,
+      DISBURSE_LOG_LEVEL: 'info',
+    });
+    await stack.client.disburse('pay', stack.createRequest({ 0: 30n, 1: 5n }));
+    expect(await stack.client.waitForJob('pay')).toMatchObject({ result: { status: 'completed' } });
+    const balance = await fetch(`${agent.url}/api/balance?token=USDC`, {
+      headers: { authorization: `Bearer ${agent.readKey}` },
+    });
+    expect(await balance.json()).toMatchObject({ total: '30' });
+  });
+  afterAll(async () => {
+    provider.destroy();
+    await proxy.stop();
+    await stack.end();
+  });
+
+  const holder = (index: number) => stack.holders[index]!;
+  const token = () => stack.place.tokens['USDC']?.address ?? '';
+  const balanceOf = (address: string) => connectErc20(token(), provider).balanceOf(address);
+
+  /** @param endAt - text on standard error at which the process is killed */
+  function run(
+    args: readonly string[],
+    home = agent.home,
+    env: Readonly<Record<string, string>> = {},
+    endAt?: string,
+  ): Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }> {
+    const child = spawn(
+      process.execPath,
+      ['--conditions=@pool/source', agentScript, 'send', '--self-submit', ...args],
+      {
+        env: {
+          ...process.env,
+          DISBURSE_HOME: home,
+          DISBURSE_GAS_PRIVATE_KEY: gasKey.privateKey,
+          ...env,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+      if (endAt !== undefined && stderr.includes(endAt)) {
+        child.kill('SIGKILL');
+      }
+    });
+    return new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ stdout, stderr, code }));
+    });
+  }
+
+  it('submits the authorisation that a platform refuses, and both callers read one receipt', async () => {
+    proxy.setLies([{ method: 'POST', path: /^\/agent-edge\/spends/, request: () => ({}) }]);
+    const asked = fetch(`${agent.url}/api/send`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${sendKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'refused',
+      },
+      body: JSON.stringify({ token: 'USDC', amount: '7', to: 'vault' }),
+    });
+    await waitFor(() => stack.readLogs().includes('the spend was refused; it can still land'));
+    const { stdout, stderr, code } = await run([]);
+    expect(stderr).toContain('continuing the withdrawal of 7 base units');
+    expect([code, await balanceOf(vault)]).toEqual([0, 7n]);
+    const receipt = JSON.parse(stdout) as { txHash: string };
+    expect(receipt).toMatchObject({ operation: 'send', status: 'success', changeAmount: '23' });
+    const answer = await asked;
+    expect([answer.status, await answer.json()]).toEqual([200, receipt]);
+    expect(proxy.applied[0]).toBeGreaterThan(0);
+  });
+
+  it('needs no platform, gate, agent or registry from now on', async () => {
+    await exportNotes(1);
+    await agent.process.stop();
+    await stack.platform.stop();
+    await stack.gate.stop();
+    await stack.agent.process.stop();
+    await revokeRegistry();
+    await expect(fetch(stack.platformUrl)).rejects.toThrow();
+    await expect(fetch(stack.gateUrl)).rejects.toThrow();
+  });
+
+  it('shows cost, cap and what becomes public, and continues after SIGKILL with the same transaction', async () => {
+    const args = ['--amount', '12', '--to', 'vault'];
+    const killed = await run(args, agent.home, {}, 'sent 0x');
+    expect(killed.code).toBeNull();
+    expect(killed.stderr).toMatch(/gas: about [0-9.]+ at the fees of now, at most 0\.05/);
+    expect(killed.stderr).toContain(`beside them ${gasKey.address}, which pays the gas`);
+    const { stdout, code } = await run(args);
+    expect(code).toBe(0);
+    const { txHash } = JSON.parse(stdout) as { txHash: string };
+    expect(killed.stderr).toContain(txHash);
+    expect(await balanceOf(vault)).toBe(19n);
+    expect(await provider.getTransactionCount(gasKey.address)).toBe(2);
+    await expectNoTraceOf(txHash);
+  });
+
+  it('finds its change on the chain and withdraws it to the holder’s own wallet', async () => {
+    const { stdout, code } = await run(['--amount', '11']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ changeAmount: '0' });
+    expect(await balanceOf(holder(0).address)).toBe(11n);
+  });
+
+  it('works on a new machine from keys, chains.json and a file of kept notes', async () => {
+    const { privateKey, address } = holder(1);
+    const env = {
+      DISBURSE_HOLDER_PRIVATE_KEY: privateKey,
+      DISBURSE_SEND_DESTINATIONS: `vault=${vault}`,
+    };
+    const home = createHome('new-machine');
+    const lost = await run(['--amount', '5'], home, env);
+    expect([lost.code, lost.stderr]).toEqual([6, expect.stringContaining('insufficient_funds')]);
+    const linked = { ...env, DISBURSE_GAS_PRIVATE_KEY: privateKey };
+    const refused = await run(['--amount', '5', '--to', 'vault'], home, linked);
+    expect(refused.stderr).toContain('gas_key_links_holder');
+    const notes = ['--notes', join(stack.directory, 'notes.json')];
+    const dry = await run(['--amount', '5', '--dry-run', ...notes], home, env);
+    expect(JSON.parse(dry.stdout)).toMatchObject({ status: 'dry-run' });
+    const { code } = await run(['--amount', '5', ...notes], home, env);
+    expect([code, await balanceOf(address)]).toEqual([0, 5n]);
+    const again = await run([], home, env);
+    expect(again.stderr).toContain('nothing_to_submit');
+  });
+
+  /** A directory of an agent that never ran. */
+  function createHome(name: string): string {
+    const home = join(stack.directory, name);
+    mkdirSync(home, { mode: 0o700 });
+    writeFileSync(join(home, 'chains.json'), JSON.stringify(stack.chains), { mode: 0o600 });
+    return home;
+  }
+
+  /** What the holder kept while the platform answered. @returns the path */
+  async function exportNotes(index: number): Promise<string> {
+    const { privateKey, walletPub, encryptionPublicKey } = holder(index);
+    const session = await openSession(new Secret(privateKey), stack);
+    const { apiKey } = await session.mintKey('holder.read', 'export');
+    const edge = createEdgeClient({ url: `${stack.platformUrl}/agent-edge`, token: apiKey });
+    const { notes } = await edge.getNotes({ chain: stack.chain, token: 'USDC' });
+    const { chainId, pool } = stack.chains.chains[stack.chain]!;
+    const path = join(stack.directory, 'notes.json');
+    writeFileSync(
+      path,
+      JSON.stringify({
+        ...{ format: 'pool-notes', version: 1, chainId, pool, walletPub, encryptionPublicKey },
+        notes: notes.map(({ batchIndex, slot, commitment, sealed, txHash }) => ({
+          ...{ token: token(), leafIndex: batchIndex, slot, commitment, sealed, txHash },
+        })),
+      }),
+    );
+    return path;
+  }
+
+  async function revokeRegistry(): Promise<void> {
+    const publisher = new Wallet(deriveRoleKey('publisher').reveal(), provider);
+    const registry = connectEligibilityRegistry(stack.deployed.contracts.registry, publisher);
+    await (await registry.revoke()).wait();
+  }
+
+  /** Every public value of the transaction and its events, without W, its address, P and the amounts of notes. */
+  async function expectNoTraceOf(txHash: string): Promise<void> {
+    const { address, walletPub, encryptionPublicKey } = holder(0);
+    const transaction = await provider.getTransaction(txHash);
+    const receipt = await provider.getTransactionReceipt(txHash);
+    const text = JSON.stringify([transaction, receipt?.logs]).toLowerCase();
+    for (const secret of [address, walletPub, encryptionPublicKey]) {
+      expect(text).not.toContain(secret.slice(2).toLowerCase());
+      expect(text).not.toContain(secret.slice(4).toLowerCase());
+    }
+    expect(decodeSpend(transaction?.data ?? '').operation.eligibilityRoot).toBe(zeroWord);
+    const reader = createPoolReader(provider, stack.chains.chains[stack.chain]!);
+    const spends = await reader.fetchSpends(0, receipt?.blockNumber ?? 0);
+    expect(spends).toHaveLength(2);
+    expect(new Set(spends.flatMap(({ nullifiers }) => nullifiers)).size).toBe(4);
+  }
+});
+
+async function waitFor(isTrue: () => boolean): Promise<void> {
+  const giveUpAtMs = Date.now() + 120_000;
+  while (!isTrue()) {
+    if (Date.now() > giveUpAtMs) {
+      throw new Error('it did not happen within two minutes');
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

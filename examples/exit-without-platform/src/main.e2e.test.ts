@@ -1,0 +1,146 @@
+// A real chain, the real contracts and a real payment into the pool by a relayer of this test. Then the registry is revoked and funding is
+// paused: no platform, gate or agent ever ran. The program withdraws with the holder's files and keys.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createArtifactStore } from '@pool/circuits';
+import { connectErc20, decodeSpend } from '@pool/contracts';
+import { zeroWord } from '@pool/core';
+import { type Anvil, startAnvil } from '@pool/testkit';
+import { JsonRpcProvider, Wallet } from 'ethers';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createFundedPool, type FundedPool } from './fixtures/funded-pool.ts';
+
+let anvil: Anvil;
+let provider: JsonRpcProvider;
+let pool: FundedPool;
+let folder: string;
+const gasKey = Wallet.createRandom();
+const recipient = Wallet.createRandom().address;
+
+beforeAll(async () => {
+  anvil = await startAnvil({ blockTimeSeconds: 1, slotsInAnEpoch: 1 });
+  provider = new JsonRpcProvider(anvil.rpcUrl, undefined, { cacheTimeout: -1 });
+  provider.pollingInterval = 50;
+  folder = mkdtempSync(join(tmpdir(), 'exit-'));
+  pool = await createFundedPool(provider, [30n, 12n]);
+  await provider.send('anvil_setBalance', [gasKey.address, `0x${(10n ** 18n).toString(16)}`]);
+  const { wasmPath, zkeyPath } = await createArtifactStore().ensureArtifacts('spend-2x4');
+  writeFileSync(
+    join(folder, 'exit.json'),
+    JSON.stringify({
+      chain: {
+        ...{ rpcUrl: anvil.rpcUrl, chainId: 31337, pool: pool.address, deployedAtBlock: 0 },
+        finality: { kind: 'finalized-tag' },
+      },
+      token: pool.token,
+      platformDomain: pool.platformDomain,
+      circuits: { 'spend-2x4': { wasm: wasmPath, zkey: zkeyPath } },
+    }),
+  );
+  writeFileSync(join(folder, 'notes.json'), JSON.stringify(pool.notesFile));
+});
+afterAll(async () => {
+  provider.destroy();
+  await anvil.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** @param endWhen - kills the program as soon as this is true */
+function run(
+  amount: string,
+  withdrawal: string,
+  notes = 'notes.json',
+  endWhen: () => boolean = () => false,
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const files = [join(folder, 'exit.json'), join(folder, notes)];
+  const main = join(import.meta.dirname, 'main.ts');
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@pool/source', main, ...files, amount, recipient, join(folder, withdrawal)],
+    {
+      env: {
+        ...process.env,
+        HOLDER_PRIVATE_KEY: pool.holderKey,
+        GAS_PRIVATE_KEY: gasKey.privateKey,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const timer = setInterval(() => {
+    if (endWhen()) {
+      child.kill('SIGKILL');
+    }
+  }, 10);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      clearInterval(timer);
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+function balance(): Promise<bigint> {
+  return connectErc20(pool.token, provider).balanceOf(recipient);
+}
+
+it('finds nothing in a file of foreign and invented notes', async () => {
+  const { notes } = pool.notesFile;
+  const [first] = notes;
+  const sealed = `0x${'00'.repeat(209)}`;
+  const invented = [...notes.map((note) => ({ ...note, sealed })), { ...first, leafIndex: 7 }];
+  writeFileSync(
+    join(folder, 'invented.json'),
+    JSON.stringify({ ...pool.notesFile, notes: invented }),
+  );
+  const { code, stderr } = await run('5', 'invented-withdrawal.json', 'invented.json');
+  expect(code).toBe(1);
+  expect(stderr).toContain('the notes hold 0 base units, less than the amount');
+});
+
+it('continues after a kill with the signature that it has, and the token arrives', async () => {
+  const path = join(folder, 'first.json');
+  const isSigned = (): boolean => {
+    try {
+      return readFileSync(path, 'utf8').includes('signature');
+    } catch {
+      return false;
+    }
+  };
+  const killed = await run('35', 'first.json', 'notes.json', isSigned);
+  expect(killed.code).toBeNull();
+  const before = readFileSync(path, 'utf8');
+  expect(await balance()).toBe(0n);
+
+  const { code, stdout, stderr } = await run('35', 'first.json');
+  expect(stderr).toContain('2 spendable note(s), 42 base units');
+  expect([code, await balance()]).toEqual([0, 35n]);
+  expect(readFileSync(path, 'utf8')).toBe(before);
+  const { outRoot } = JSON.parse(stdout) as { outRoot: string };
+  const hash = /sent (0x[0-9a-f]{64})/.exec(stderr)?.[1] ?? '';
+  const sent = await provider.getTransaction(hash);
+  const { operation } = decodeSpend(sent?.data ?? '');
+  expect(operation).toMatchObject({ outRoot, eligibilityRoot: zeroWord });
+  expect(sent?.data.toLowerCase()).not.toContain(pool.holderAddress.slice(2).toLowerCase());
+
+  // Once more: the chain has it, and nothing is sent.
+  const again = await run('35', 'first.json');
+  expect([again.code, again.stderr.includes('sent 0x'), await balance()]).toEqual([0, false, 35n]);
+});
+
+it('finds its change on the chain, and withdraws the rest', async () => {
+  const { code, stderr } = await run('7', 'second.json');
+  expect(stderr).toContain('1 spendable note(s), 7 base units');
+  expect([code, await balance()]).toEqual([0, 42n]);
+  const empty = await run('1', 'third.json');
+  expect(empty.stderr).toContain('0 spendable note(s)');
+});

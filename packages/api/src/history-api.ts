@@ -1,0 +1,47 @@
+/**
+ * The agent's route of the holder's history.
+ *
+ * @module
+ */
+import { historyQuery, historySchema } from './history.ts';
+import { defineRoute } from './route.ts';
+
+export const historyRoutes = {
+  history: defineRoute({
+    id: 'history',
+    method: 'GET',
+    path: '/api/history',
+    summary: 'What happened to the holder’s notes in one token',
+    description:
+      'One page, oldest first, up to the newest final block. `more` tells that there are later entries: send the id of the last one as ' +
+      '`after`. The first call can take minutes, as that of the balance. Payees of transfers come from the agent’s own archive, until ' +
+      'retention erases them. The key must be one of the holder’s own wallet; the loopback token does not reach this route.',
+    auth: { scheme: 'holderKey', needs: 'holder.read' },
+    query: historyQuery,
+    answers: { 200: { description: 'One page of the history.', schema: historySchema } },
+    errors: {
+      400: ['invalid_request', 'unknown_token', 'invalid-chain'],
+      401: ['unauthorized'],
+      403: ['forbidden', 'forbidden_host'],
+      429: ['rate_limited'],
+      500: ['spend_unreadable'],
+      503: [
+        'platform_unavailable',
+        'verification_unavailable',
+        'agent_stopping',
+        'employer_mismatch',
+        'tenancy_unreadable',
+        'holder_unavailable',
+        'role_token_missing',
+        'role_token_refused',
+        'chain_unreachable',
+        'wrong_chain',
+        'note_history_changed',
+        'note_history_incomplete',
+        'note_cache_damaged',
+        'note_cache_changed',
+        'note_cache_unavailable',
+      ],
+    },
+  }),
+} as const;

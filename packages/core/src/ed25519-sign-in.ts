@@ -1,0 +1,269 @@
+/**
+ * Sign-in texts of ed25519 wallets, and the evidence they leave (protocol §2; docs/decisions/0057). The text is that of EIP-4361 with the
+ * name of the chain family, as Sign-In With Solana and CAIP-122 have it. A Solana wallet signs its bytes; a Stellar wallet signs the
+ * hash of SEP-53. Vectors: vectors/ed25519-sign-in.json.
+ *
+ * @module
+ */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { base32nopad, base58 } from '@scure/base';
+import {
+  type Ed25519Address,
+  type Ed25519FamilyName,
+  parseEd25519Address,
+} from './account-address.ts';
+import { PoolError } from './errors/pool-error.ts';
+import { bytesToHex, type Hex, hexToBytes } from './hex.ts';
+import {
+  type EncryptionPublicKey,
+  type EvidenceDomain,
+  encryptionKeyResourcePrefix,
+  maxEvidenceSkewMs,
+  parseEncryptionPublicKey,
+  parseSignInMessage,
+  type SignInEvidence,
+} from './sign-in.ts';
+
+const accountNames = { solana: 'Solana', stellar: 'Stellar' } as const;
+
+/** Networks that the `Chain ID:` line may name: references of CAIP-2 by their usual names. The first is the default. */
+export const ed25519Networks = {
+  solana: ['mainnet', 'testnet', 'devnet', 'localnet'],
+  stellar: ['pubnet', 'testnet'],
+} as const satisfies Readonly<Record<Ed25519FamilyName, readonly string[]>>;
+
+/** A well-formed text. The signer is not checked. */
+export type Ed25519SignIn = {
+  readonly family: Ed25519FamilyName;
+  readonly domain: string;
+  readonly address: Ed25519Address;
+  readonly statement: string;
+  readonly uri: string;
+  /** For example `mainnet`. */
+  readonly network: string;
+  readonly nonce: string;
+  readonly issuedAtMs: number;
+  readonly expirationTimeMs: number;
+  /** P, an X25519 public key. */
+  readonly encryptionPublicKey: EncryptionPublicKey | undefined;
+};
+
+const textPattern =
+  /^([^\s/?#@]{1,255}) wants you to sign in with your (Solana|Stellar) account:\n([1-9A-Za-z]{32,56})\n\n([\x20-\x7e]{1,255})\n\nURI: (\S{1,2048})\nVersion: 1\nChain ID: (solana|stellar):([a-z]{1,32})\nNonce: ([A-Za-z0-9]{8,64})\nIssued At: (\S{24})\nExpiration Time: (\S{24})(?:\nResources:\n- (urn:pool:encryption-key:\S{66}))?$/;
+
+/** The family whose wallets sign such a text. Undefined: it is not a text of an ed25519 wallet. */
+export function findEd25519Family(message: string): Ed25519FamilyName | undefined {
+  const name = / wants you to sign in with your (Solana|Stellar) account:$/.exec(
+    message.slice(0, message.indexOf('\n')),
+  )?.[1];
+  return name === undefined ? undefined : name === 'Solana' ? 'solana' : 'stellar';
+}
+
+/** The text for the fields. @throws PoolError `invalid_sign_in` when they do not form one */
+export function createEd25519SignInMessage(fields: Ed25519SignIn): string {
+  const message = writeText(fields);
+  const read = parseEd25519SignIn(message);
+  // A line break in a field could add further lines: the fields that are read back must equal the given fields.
+  const isFaithful = (Object.keys(read) as (keyof Ed25519SignIn)[]).every(
+    (name) => read[name] === fields[name],
+  );
+  if (!isFaithful) {
+    throw new PoolError('invalid_sign_in', 'the sign-in text does not say what its fields say');
+  }
+  return message;
+}
+
+function writeText(fields: Ed25519SignIn): string {
+  const { family, encryptionPublicKey } = fields;
+  const lines = [
+    `${fields.domain} wants you to sign in with your ${accountNames[family]} account:`,
+    fields.address,
+    '',
+    fields.statement,
+    '',
+    `URI: ${fields.uri}`,
+    'Version: 1',
+    `Chain ID: ${family}:${fields.network}`,
+    `Nonce: ${fields.nonce}`,
+    `Issued At: ${formatTime(fields.issuedAtMs)}`,
+    `Expiration Time: ${formatTime(fields.expirationTimeMs)}`,
+  ];
+  if (encryptionPublicKey !== undefined) {
+    lines.push('Resources:', `- ${encryptionKeyResourcePrefix}${encryptionPublicKey}`);
+  }
+  return lines.join('\n');
+}
+
+function formatTime(milliseconds: number): string {
+  if (!Number.isInteger(milliseconds) || Math.abs(milliseconds) > 8.64e15) {
+    throw malformed('its times are not times');
+  }
+  return new Date(milliseconds).toISOString();
+}
+
+/**
+ * Reads a text. It has one spelling: every line, in this order, and nothing else.
+ * @throws PoolError `invalid_sign_in`
+ */
+export function parseEd25519SignIn(message: string): Ed25519SignIn {
+  const family = findEd25519Family(message);
+  const [, domain, , address, statement, uri, chain, network, nonce, issued, expires, resource] =
+    textPattern.exec(message) ?? [];
+  if (family === undefined || domain === undefined || chain !== family) {
+    throw malformed('it is not the text of a Solana or Stellar wallet, line by line');
+  }
+  const networks: readonly string[] = ed25519Networks[family];
+  if (network === undefined || !networks.includes(network)) {
+    throw malformed(
+      `its chain must be one of ${networks.map((name) => `${family}:${name}`).join(', ')}`,
+    );
+  }
+  const parsed: Ed25519SignIn = {
+    family,
+    domain,
+    address: attempt('its address', () => parseEd25519Address(family, address)),
+    statement: statement ?? '',
+    uri: uri ?? '',
+    network,
+    nonce: nonce ?? '',
+    issuedAtMs: Date.parse(issued ?? ''),
+    expirationTimeMs: Date.parse(expires ?? ''),
+    encryptionPublicKey:
+      resource === undefined
+        ? undefined
+        : attempt('its encryption key', () =>
+            parseEncryptionPublicKey(resource.slice(encryptionKeyResourcePrefix.length)),
+          ),
+  };
+  // Times have several spellings.
+  if (writeText(parsed) !== message) {
+    throw malformed('its times must be in UTC with milliseconds');
+  }
+  return parsed;
+}
+
+/**
+ * The bytes that a wallet signs for a text. Solana (Wallet Standard, `signMessage`): its UTF-8 bytes. Stellar (SEP-53): SHA-256 of
+ * `Stellar Signed Message:\n` and its UTF-8 bytes, so that the signature is never one of a transaction.
+ */
+export function computeEd25519SignInBytes(family: Ed25519FamilyName, message: string): Uint8Array {
+  const text = utf8ToBytes(message);
+  switch (family) {
+    case 'solana':
+      return text;
+    case 'stellar':
+      return sha256(concatBytes(utf8ToBytes('Stellar Signed Message:\n'), text));
+  }
+}
+
+/** W of an ed25519 address. */
+function decodeEd25519Address(family: Ed25519FamilyName, address: Ed25519Address): Hex {
+  switch (family) {
+    case 'solana':
+      return bytesToHex(base58.decode(address));
+    case 'stellar':
+      return bytesToHex(base32nopad.decode(address).subarray(1, 33));
+  }
+}
+
+/**
+ * Checks that the wallet that a text names signed it.
+ * @returns W, 32 bytes of hex
+ * @throws PoolError `invalid_signature` (401)
+ */
+export function verifyEd25519SignIn(
+  { message, signature }: SignInEvidence,
+  { family, address }: Pick<Ed25519SignIn, 'family' | 'address'>,
+): Hex {
+  const walletPub = decodeEd25519Address(family, address);
+  let isValid = false;
+  try {
+    // Strict RFC 8032: one signature has one encoding.
+    isValid = ed25519.verify(
+      hexToBytes(signature, 64),
+      computeEd25519SignInBytes(family, message),
+      hexToBytes(walletPub, 32),
+      { zip215: false },
+    );
+  } catch {
+    // Not 64 bytes, or not a point: the same answer as for a wrong one.
+  }
+  if (!isValid) {
+    throw new PoolError(
+      'invalid_signature',
+      `the signature must be the 64 bytes that the ${accountNames[family]} wallet of the text makes over it`,
+      { status: 401 },
+    );
+  }
+  return walletPub;
+}
+
+/** What valid evidence of an ed25519 wallet proves. */
+export type VerifiedEd25519Evidence = {
+  readonly family: Ed25519FamilyName;
+  /** 32 bytes of hex. */
+  readonly walletPub: Hex;
+  readonly address: Ed25519Address;
+  readonly encryptionPublicKey: EncryptionPublicKey;
+  readonly issuedAtMs: number;
+};
+
+/**
+ * As `verifyEvidence`, for ed25519 wallets: the owner of W bound P to it. Expiry is ignored on purpose, evidence outlives the session.
+ * @throws PoolError `invalid_evidence`
+ */
+export function verifyEd25519Evidence(
+  evidence: SignInEvidence,
+  expected: EvidenceDomain,
+  nowMs: number,
+): VerifiedEd25519Evidence {
+  const refuse = (reason: string, cause?: unknown): never => {
+    throw new PoolError('invalid_evidence', `sign-in evidence refused: ${reason}`, { cause });
+  };
+  let text: Ed25519SignIn;
+  let walletPub: Hex;
+  try {
+    text = parseEd25519SignIn(evidence.message);
+    walletPub = verifyEd25519SignIn(evidence, text);
+  } catch (cause) {
+    return refuse(
+      'text or signature is malformed, or the wallet that it names did not sign it',
+      cause,
+    );
+  }
+  const { family, address, encryptionPublicKey, issuedAtMs } = text;
+  if (text.domain !== expected.domain || text.uri !== expected.uri) {
+    return refuse('it was signed for another platform');
+  }
+  if (encryptionPublicKey === undefined) {
+    return refuse('it lists no encryption key');
+  }
+  if (issuedAtMs > nowMs + maxEvidenceSkewMs) {
+    return refuse('it is dated in the future');
+  }
+  return { family, walletPub, address, encryptionPublicKey, issuedAtMs };
+}
+
+/** What the text of any wallet says about its time and P. @throws PoolError `invalid_sign_in` */
+export function readSignInKey(message: string): {
+  readonly encryptionPublicKey: EncryptionPublicKey | undefined;
+  readonly issuedAtMs: number;
+} {
+  return findEd25519Family(message) === undefined
+    ? parseSignInMessage(message)
+    : parseEd25519SignIn(message);
+}
+
+function attempt<T>(what: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new PoolError('invalid_sign_in', `the sign-in text is malformed: ${what}`, { cause });
+  }
+}
+
+function malformed(reason: string): PoolError {
+  return new PoolError('invalid_sign_in', `the sign-in text is malformed: ${reason}`);
+}

@@ -1,0 +1,7 @@
+/** The committed vectors equal the output of their script. */
+import { expect, it } from 'vitest';
+import { findStaleVectors } from '../scripts/generate-vectors.ts';
+
+it('vectors are up to date', { timeout: 180_000 }, () => {
+  expect(findStaleVectors()).toEqual([]);
+});

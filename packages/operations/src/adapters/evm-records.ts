@@ -1,0 +1,128 @@
+/**
+ * What histories and disclosures read of an EVM chain besides the notes, through the agent's own RPC: times of blocks, withdrawals, and
+ * the pool's events of single transactions. Everything is asked about final blocks, so an answer never changes.
+ *
+ * @module
+ */
+import {
+  askChain,
+  assertChainId,
+  createEvmProvider,
+  createPoolReader,
+  decodeSpend,
+  type PoolLeaf,
+} from '@pool/contracts';
+import {
+  type EvmAddress,
+  type EvmChainSettings,
+  type Hex,
+  type Hex32,
+  PoolError,
+  parseEvmAddress,
+  parseHex,
+  parseHex32,
+} from '@pool/core';
+
+/** What the calldata of a spend says. Public. */
+export type SpendCalldata = {
+  readonly outRoot: Hex32;
+  /** Base units that left the pool; 0 for a transfer. */
+  readonly withdrawAmount: bigint;
+  /** Undefined for a transfer. */
+  readonly recipient: EvmAddress | undefined;
+  /** In slot order, 209 bytes each. */
+  readonly sealedNotes: readonly Hex[];
+};
+
+export type EvmRecords = {
+  /** Number of the newest final block. */
+  fetchFinalBlock(): Promise<number>;
+  /** Unix seconds. @throws PoolError `chain_unreachable` if the RPC does not have the block */
+  fetchBlockTime(blockNumber: number): Promise<number>;
+  /** Undefined: the transaction calls another contract, which calls the pool. */
+  fetchSpendCalldata(txHash: Hex32): Promise<SpendCalldata | undefined>;
+  /** The pool's events in a transaction, in the order of the chain. Empty: it is not mined, or has none. */
+  fetchTransactionLeaves(txHash: Hex32): Promise<readonly PoolLeaf[]>;
+  /** The pool's events of a range of blocks, both ends included. */
+  fetchLeaves(fromBlock: number, toBlock: number): Promise<readonly PoolLeaf[]>;
+  /** Frees the connection. */
+  close(): void;
+};
+
+/** Time limit of one RPC call. */
+const rpcTimeoutMs = 30_000;
+
+/** 0x and 209 bytes. */
+const sealedDigits = 418;
+
+/** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
+export function createEvmRecords(settings: EvmChainSettings): EvmRecords {
+  const provider = createEvmProvider(settings, rpcTimeoutMs);
+  const pool = createPoolReader(provider, settings);
+  let chainIdCheck: Promise<void> | undefined;
+
+  async function call<T>(work: () => Promise<T>): Promise<T> {
+    return await askChain(async () => {
+      chainIdCheck ??= assertChainId(provider, settings);
+      await chainIdCheck.catch((error: unknown) => {
+        chainIdCheck = undefined;
+        throw error;
+      });
+      return await work();
+    });
+  }
+
+  return {
+    fetchFinalBlock: () => call(async () => (await pool.fetchFinalBlock()).number),
+    fetchBlockTime: (blockNumber) =>
+      call(async () => {
+        const block = await provider.getBlock(blockNumber);
+        if (block === null) {
+          throw new PoolError(
+            'chain_unreachable',
+            'the RPC does not serve an earlier block; try again',
+          );
+        }
+        return block.timestamp;
+      }),
+    fetchSpendCalldata: (txHash) =>
+      call(async () => {
+        const transaction = await provider.getTransaction(txHash);
+        return transaction?.to?.toLowerCase() === settings.pool.toLowerCase()
+          ? readSpend(transaction.data)
+          : undefined;
+      }),
+    fetchTransactionLeaves: (txHash) =>
+      call(async () => {
+        const receipt = await pool.fetchReceipt(txHash);
+        if (receipt === undefined || !receipt.succeeded) {
+          return [];
+        }
+        const { blockNumber } = receipt;
+        const leaves = await pool.fetchPoolLeaves(blockNumber, blockNumber);
+        return leaves.filter((leaf) => leaf.txHash === txHash);
+      }),
+    fetchLeaves: (fromBlock, toBlock) => call(() => pool.fetchPoolLeaves(fromBlock, toBlock)),
+    close: () => provider.destroy(),
+  };
+}
+
+/** Undefined: the data calls another function. */
+function readSpend(data: string): SpendCalldata | undefined {
+  let args: ReturnType<typeof decodeSpend>;
+  try {
+    args = decodeSpend(data);
+  } catch {
+    return undefined;
+  }
+  const { withdrawAmount, recipient, outRoot, commitments } = args.operation;
+  const digits = args.sealedNotes.slice(2);
+  return {
+    outRoot: parseHex32(outRoot),
+    withdrawAmount,
+    recipient: withdrawAmount === 0n ? undefined : parseEvmAddress(recipient.toLowerCase()),
+    sealedNotes: commitments.map((_, slot) =>
+      parseHex(`0x${digits.slice(sealedDigits * slot, sealedDigits * (slot + 1))}`, 209),
+    ),
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * Sealed notes that may be the holder's own: opens those whose commitment the chain has at their place. Neither platform, archive nor
+ * file is trusted for anything but the ciphertext.
+ *
+ * @module
+ */
+import {
+  type AssetId,
+  assertField,
+  bigintToHex32,
+  bytesToBigint,
+  type Field,
+  type Hex,
+  isField,
+} from '@pool/core';
+import type {
+  ArchivedNote,
+  NoteArchive,
+  NoteKernels,
+  NoteStore,
+  OwnNote,
+  ReceivedNote,
+  StoredLeaf,
+} from './ports.ts';
+
+export type CandidateDeps = {
+  readonly kernels: NoteKernels;
+  readonly store: NoteStore;
+  /** v, secret. */
+  readonly viewingKey: bigint;
+  readonly walletId: Field;
+  /** Places of notes that are known. */
+  readonly isKnown: (leafIndex: number, slot: number) => boolean;
+};
+
+/** A source of notes while the chain is read at the same time. */
+export type NoteSourceDeps = CandidateDeps & {
+  readonly archive: NoteArchive;
+  /** Resolves to the number of stored leaves once the leaf is stored, or when the history is complete. */
+  readonly waitForLeaf: (leafIndex: number) => Promise<number>;
+  /** After each write, with the notes that are new. */
+  readonly onNotes: (processed: number, added: readonly OwnNote[]) => void;
+};
+
+/** Notes per scan and per write: a few batches of the kernels, a few seconds of work. */
+export const notesPerScan = 4_096;
+
+export type Candidate = {
+  readonly assetId: AssetId;
+  readonly leafIndex: number;
+  readonly slot: number;
+  /** By its source. */
+  readonly commitment: bigint;
+  readonly sealed: Hex;
+};
+
+/** The candidates that the chain has at their place and v opens, without those that are known and without amounts of 0. */
+export async function openCandidates(
+  candidates: readonly Candidate[],
+  { store, kernels, viewingKey, walletId, isKnown }: CandidateDeps,
+): Promise<readonly ReceivedNote[]> {
+  const readLeaf = createLeafReader(store);
+  const taken = new Set<string>();
+  const notes = candidates.flatMap(({ assetId, leafIndex, slot, sealed, commitment }) => {
+    const place = `${leafIndex}.${slot}`;
+    // What the source says about the commitment only saves a decryption: the chain's counts.
+    const leaf = isKnown(leafIndex, slot) || taken.has(place) ? undefined : readLeaf(leafIndex);
+    if (leaf === undefined || !isField(commitment) || !hasCommitment(leaf, slot, commitment)) {
+      return [];
+    }
+    taken.add(place);
+    const { txHash, blockNumber } = leaf;
+    return [{ sealed, commitment, assetId, leafIndex, slot, txHash, blockNumber }];
+  });
+  const found: Omit<ReceivedNote, 'nullifier'>[] = [];
+  for await (const { note, opened } of kernels.scan({ notes, viewingKey, walletId })) {
+    // A note of amount 0 can pay nothing, and everybody can make one for free.
+    if (opened.amount > 0n) {
+      const { amount, nonce, memo } = opened;
+      found.push({ ...note, amount, nonce: assertField(nonce), memo });
+    }
+  }
+  const nullifiers = await kernels.computeNullifiers({ notes: found, viewingKey, walletId });
+  return found.flatMap((note, place) => {
+    const nullifier = nullifiers[place];
+    return nullifier === undefined ? [] : [{ ...note, nullifier }];
+  });
+}
+
+export function hasCommitment(leaf: StoredLeaf, slot: number, commitment: bigint): boolean {
+  const word = leaf.commitments.subarray(32 * slot, 32 * (slot + 1));
+  return word.length === 32 && bytesToBigint(word) === commitment;
+}
+
+/** Notes of one batch follow each other, so the last leaf is kept. */
+export function createLeafReader(store: NoteStore): (leafIndex: number) => StoredLeaf | undefined {
+  let last: { readonly index: number; readonly leaf: StoredLeaf | undefined } | undefined;
+  return (index) => {
+    if (last?.index !== index) {
+      last = { index, leaf: store.readLeaf(index) };
+    }
+    return last.leaf;
+  };
+}
+
+/**
+ * Writes notes to the archive first, so that none is ever in the store alone. Then to the store.
+ * @param listing - where the platform's listing continues, if they are from there
+ */
+export function keepNotes(
+  received: readonly ReceivedNote[],
+  { store, archive }: Pick<NoteSourceDeps, 'store' | 'archive'>,
+  listing?: Parameters<NoteStore['appendNotes']>[1]['listing'],
+): void {
+  const written = archive.append(received);
+  const mark = store.archived;
+  // Nobody else wrote in between, so the store has everything that the archive has.
+  const archived = written?.start === mark.end ? { ...mark, end: written.end } : undefined;
+  store.appendNotes(received, { ...(listing === undefined ? {} : { listing }), archived });
+}
+
+/** Appends to the archive every note of the store that it does not have whole. Call it before anything is deleted from the store. */
+export function archiveNotes(store: NoteStore, archive: NoteArchive): void {
+  const kept = new Set<string>();
+  for (const { note } of archive.read(0)) {
+    kept.add(keyOf(note));
+  }
+  archive.append([...store.listReceived()].filter((note) => !kept.has(keyOf(note))));
+}
+
+function keyOf({ commitment, sealed }: ArchivedNote): string {
+  return `${bigintToHex32(commitment)}${sealed}`;
+}
