@@ -1,6 +1,6 @@
 // A holder that has changed its P: notes of both are shown and spent, also one that lands late under the earlier P, and what the platform lists
 // for one key never makes the other store skip its own notes.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -18,6 +18,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import type { Holder } from './holder.ts';
 import { createHolderNotes } from './holder-notes.ts';
 import { createKeyedNotes } from './keyed-notes.ts';
+import { parseNotesFile } from './notes-document.ts';
 
 const earlier = createFakeHolder(1);
 const { viewingKey, encryptionPublicKey } = createFakeHolder(9);
@@ -69,14 +70,15 @@ function createWorld() {
     };
   }
 
-  function start() {
+  function start(directory = home) {
+    mkdirSync(directory, { recursive: true });
     const note = (): void => undefined;
     const notes = createKeyedNotes({
       earlierCount: 1,
       openHolder,
       createNotes: (openOne, createDeliveries) =>
         createHolderNotes({
-          home,
+          home: directory,
           log: { debug: note, info: note, error: note, warn: note },
           openHolder: openOne,
           findChain: () => ({ key: 'anvil', settings }),
@@ -194,6 +196,81 @@ describe('the notes of a holder with an earlier key', () => {
     expect(await notes.readBalance('USDC')).toMatchObject({ total: 112n });
     world.state.registered = present.encryptionPublicKey;
     expect(await notes.readBalance('USDC')).toMatchObject({ total: 112n });
+  });
+
+  it('are all read again by a rescan, also of a P that is not registered any more', async () => {
+    world.pay(earlier, 5n);
+    const notes = world.start();
+    await notes.readBalance('USDC');
+    world.state.registered = present.encryptionPublicKey;
+    world.pay(present, 7n);
+    await notes.readBalance('USDC');
+    // Both stores have a block that the chain does not have any more.
+    world.pool.replaced.add(world.pool.head());
+    world.pool.mine(1);
+    await expect(notes.readBalance('USDC')).rejects.toMatchObject({ code: 'note_history_changed' });
+    expect(await notes.rescan('USDC', undefined)).toMatchObject({ total: 12n, notes: 2 });
+    expect(await notes.readBalance('USDC')).toMatchObject({ total: 12n });
+  });
+
+  it('arrive under every P, and the change of a sweep is no arrival', async () => {
+    world.pay(earlier, 5n);
+    const first = world.start();
+    const begun = await first.readArrivals('USDC', undefined);
+    expect(begun).toMatchObject({ arrivals: [], balance: { total: 5n }, decimals: 6 });
+    world.pay(earlier, 6n);
+    const before = await first.readArrivals('USDC', begun.cursor);
+    expect(before).toMatchObject({ arrivals: [{ note: { amount: 6n } }], balance: { total: 11n } });
+    const swept = await first.listSpendable('USDC');
+    const leaf = world.pool.spend(
+      swept.map(({ nullifier }) => nullifier),
+      [{ holder: present, amount: 11n }],
+    );
+    world.label(leaf, present);
+    world.state.registered = present.encryptionPublicKey;
+    world.pay(present, 3n);
+    const after = await first.readArrivals('USDC', before.cursor);
+    expect(after.arrivals.map(({ note }) => note.amount)).toEqual([3n]);
+    expect(after.balance).toMatchObject({ total: 14n, notes: 2 });
+    expect(await first.readArrivals('USDC', after.cursor)).toMatchObject({ arrivals: [] });
+    await first.close();
+    world.pay(present, 8n);
+    const second = world.start();
+    const later = await second.readArrivals('USDC', after.cursor);
+    expect(later.arrivals.map(({ note }) => note.amount)).toEqual([8n]);
+  });
+
+  it('are exported with the P of each, and another directory imports those of every P', async () => {
+    world.pay(earlier, 5n);
+    const notes = world.start();
+    await notes.readBalance('USDC');
+    world.state.registered = present.encryptionPublicKey;
+    world.pay(present, 7n);
+    await notes.readBalance('USDC');
+    const document = await notes.exportNotes();
+    expect(document.encryptionPublicKey).toBe(present.encryptionPublicKey);
+    expect(document.notes.map((note) => [note.leafIndex, note.encryptionPublicKey])).toEqual([
+      [0, earlier.encryptionPublicKey],
+      [1, undefined],
+    ]);
+    const files = parseNotesFile(JSON.stringify(document), {
+      ...document,
+      earlier: [{ encryptionPublicKey: earlier.encryptionPublicKey }],
+    });
+    expect(files.map(({ isForHolder }) => isForHolder)).toEqual([true, true]);
+    expect(
+      parseNotesFile(JSON.stringify(document), document).map(({ isForHolder }) => isForHolder),
+    ).toEqual([false, true]);
+    const other = world.start(join(world.home, 'other'));
+    const offered = files.map((file) => file.offered!);
+    expect(await other.importNotes(offered)).toEqual(['accepted', 'accepted']);
+    expect(await other.importNotes(offered)).toEqual(['known', 'known']);
+    const [one] = offered;
+    expect(await other.importNotes([{ ...one!, commitment: world.pool.assetId }])).toEqual([
+      'not_on_chain',
+    ]);
+    world.pool.listing.length = 0;
+    expect(await other.readBalance('USDC')).toMatchObject({ total: 12n, notes: 2 });
   });
 
   it('have one history: a sweep is one movement that costs nothing', async () => {

@@ -8,10 +8,12 @@
  * @module
  */
 import { type EncryptionPublicKey, errorCodeOf, fieldToHex, PoolError } from '@pool/core';
-import type { DeliveryPort, OwnNote } from '@pool/operations';
+import type { DeliveryPort, ImportOutcome, OwnNote } from '@pool/operations';
+import type { Arrival } from './arrivals.ts';
 import type { Holder } from './holder.ts';
-import type { BalanceReport, HolderChain, HolderNotes } from './holder-notes.ts';
+import type { BalanceReport, HolderChain, HolderNotes, TokenMovements } from './holder-notes.ts';
 import { joinMovements } from './join-movements.ts';
+import { joinDocuments } from './notes-document.ts';
 
 export type KeyedNotesDeps = {
   /** How many earlier keys the configuration has. */
@@ -85,10 +87,7 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
       (chain) => createListing(index, chain),
     ),
   );
-  const [present] = stores;
-  if (present === undefined) {
-    throw new PoolError('internal_error', 'there is no note store');
-  }
+  const present = requireFirst(stores);
 
   async function collect<T>(
     work: (store: HolderNotes, index: number) => Promise<T>,
@@ -101,17 +100,36 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
   }
 
   function join(reports: readonly BalanceReport[]): BalanceReport {
-    const [first] = reports;
-    if (first === undefined) {
-      throw new PoolError('internal_error', 'there is no note store');
-    }
     const largest = reports.map(({ largestNote }) => largestNote).sort(compareAmounts);
     return {
-      ...first,
+      ...requireFirst(reports),
       total: reports.reduce((sum, { total }) => sum + total, 0n),
       notes: reports.reduce((sum, { notes }) => sum + notes, 0),
       largestNote: largest.at(-1) ?? 0n,
     };
+  }
+
+  /** Without the change that a spend of notes of another P paid: its own store cannot tell it from a payment. */
+  async function dropChange(
+    symbol: string,
+    arrivals: readonly Arrival[],
+  ): Promise<readonly Arrival[]> {
+    if (arrivals.length === 0) {
+      return arrivals;
+    }
+    const { movements } = await readMovements(symbol);
+    const received = new Set(
+      movements.flatMap((movement) => (movement.kind === 'received' ? [movement.commitment] : [])),
+    );
+    return arrivals
+      .filter(({ note }) => received.has(fieldToHex(note.commitment)))
+      .sort((left, right) => left.seenAtMs - right.seenAtMs);
+  }
+
+  async function readMovements(symbol: string): Promise<TokenMovements> {
+    const read = await collect((store) => store.readMovements(symbol));
+    const movements = joinMovements(read.map((one) => one.movements));
+    return { chain: requireFirst(read).chain, movements };
   }
 
   return {
@@ -119,20 +137,31 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
     holder: findUsableHolder,
     address: async () => (await findUsableHolder()).address,
     readBalance: async (symbol) => join(await collect((store) => store.readBalance(symbol))),
-    // The notes of another P cannot be listed again, so their stores are not emptied.
+    // The archive keeps the notes of a P that is not listed any more.
     rescan: async (symbol, fromBlock) =>
-      join(
-        await collect(async (store, index) =>
-          (await isRegistered(index, store.findChain().key))
-            ? await store.rescan(symbol, fromBlock)
-            : await store.readBalance(symbol),
+      join(await collect((store) => store.rescan(symbol, fromBlock))),
+    async readArrivals(symbol, after) {
+      const places = after?.split(cursorSeparator);
+      const reports = await collect((store, index) =>
+        // A place that is missing is of a process with fewer keys, and nothing was listed of this one.
+        store.readArrivals(symbol, places === undefined ? undefined : (places[index] ?? '')),
+      );
+      return {
+        balance: join(reports.map(({ balance }) => balance)),
+        decimals: requireFirst(reports).decimals,
+        arrivals: await dropChange(
+          symbol,
+          reports.flatMap(({ arrivals }) => arrivals),
         ),
-      ),
-    async readMovements(symbol) {
-      const read = await collect((store) => store.readMovements(symbol));
-      const movements = joinMovements(read.map((one) => one.movements));
-      return { chain: read[0]?.chain ?? present.findChain(), movements };
+        cursor: reports.map(({ cursor }) => cursor).join(cursorSeparator),
+      };
     },
+    exportNotes: async () => joinDocuments(await collect((store) => store.exportNotes())),
+    async importNotes(offered) {
+      const byStore = await collect((store) => store.importNotes(offered));
+      return offered.map((_, place) => joinOutcomes(byStore.map((outcomes) => outcomes[place])));
+    },
+    readMovements,
     async listSpendable(symbol, chain) {
       const lists = await collect(async (store, index) => {
         const { encryptionPublicKey } = await openOne(index);
@@ -162,9 +191,28 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
 
   /** With all its keys. @throws PoolError `holder_unavailable` */
   async function findUsableHolder(): Promise<Holder> {
-    await present?.holder();
+    await present.holder();
     return await findHolder();
   }
+}
+
+/** Of the present P. */
+function requireFirst<T>([first]: readonly T[]): T {
+  if (first === undefined) {
+    throw new PoolError('internal_error', 'there is no note store');
+  }
+  return first;
+}
+
+/** Between the cursors of the stores: in none of them, and as it is in a URL. */
+const cursorSeparator = '-';
+
+/** Best first. */
+const outcomeOrder: readonly ImportOutcome[] = ['accepted', 'known', 'not_ours', 'not_on_chain'];
+
+/** Of one note that was offered to each store. */
+function joinOutcomes(outcomes: readonly (ImportOutcome | undefined)[]): ImportOutcome {
+  return outcomeOrder.find((outcome) => outcomes.includes(outcome)) ?? 'not_ours';
 }
 
 function compareAmounts(one: bigint, other: bigint): number {

@@ -30,9 +30,11 @@ export type NotesDocument = {
   readonly pool: string;
   /** W, hex. */
   readonly walletPub: string;
-  /** P, hex. */
+  /** P, hex, of the notes that name no other one. */
   readonly encryptionPublicKey: string;
   readonly notes: readonly {
+    /** An earlier P, hex, that the note is sealed to. */
+    readonly encryptionPublicKey?: string;
     /** Symbol. The asset id, hex, of a token that is not configured. */
     readonly token: string;
     readonly leafIndex: number;
@@ -74,11 +76,28 @@ export function createNotesDocument(input: {
   };
 }
 
+/** @param documents - of one holder, the first one of its present P and each other one of an earlier P */
+export function joinDocuments(documents: readonly NotesDocument[]): NotesDocument {
+  const [first, ...others] = documents;
+  if (first === undefined) {
+    throw new PoolError('internal_error', 'there is no document of notes');
+  }
+  const earlier = others.flatMap(({ encryptionPublicKey, notes }) =>
+    notes.map((note) => ({ ...note, encryptionPublicKey })),
+  );
+  return {
+    ...first,
+    notes: [...first.notes, ...earlier].sort(
+      (left, right) => left.leafIndex - right.leafIndex || left.slot - right.slot,
+    ),
+  };
+}
+
 /** A note of a file. */
 export type FileNote = {
   /** Where it is in the file, for people: `note 3`, `batch 1, slot 7`. */
   readonly label: string;
-  /** The file says that it is sealed to this holder's P. */
+  /** The file says that it is sealed to a P of this holder. */
   readonly isForHolder: boolean;
   /** Undefined: the entry is damaged. */
   readonly offered: OfferedNote | undefined;
@@ -106,8 +125,12 @@ const sealedBytes = 209;
  */
 export function parseNotesFile(
   text: string,
-  identity: Pick<NotesDocument, 'chainId' | 'pool' | 'encryptionPublicKey'>,
+  identity: Pick<NotesDocument, 'chainId' | 'pool' | 'encryptionPublicKey'> & {
+    /** Keys of the holder's earlier P. */
+    readonly earlier?: readonly { readonly encryptionPublicKey: string }[];
+  },
 ): readonly FileNote[] {
+  const owned = [identity, ...(identity.earlier ?? [])].map((key) => key.encryptionPublicKey);
   const value = parseJson(text);
   const exported = v.safeParse(exportSchema, value);
   if (exported.success) {
@@ -117,8 +140,13 @@ export function parseNotesFile(
         `has notes of pool ${pool.slice(0, 42)} on chain ${chainId}, and this agent's holder is in pool ${identity.pool} on chain ${identity.chainId}; set DISBURSE_CHAIN to the chain of the file`,
       );
     }
-    const isForHolder = encryptionPublicKey === identity.encryptionPublicKey;
-    return notes.map((entry, place) => parseEntry(entry, `note ${place + 1}`, isForHolder));
+    return notes.map((entry, place) =>
+      parseEntry(
+        entry,
+        `note ${place + 1}`,
+        owned.includes(readKeyOf(entry) ?? encryptionPublicKey),
+      ),
+    );
   }
   const delivered = v.safeParse(deliverySchema, value);
   if (delivered.success) {
@@ -127,7 +155,7 @@ export function parseNotesFile(
         parseEntry(
           entry,
           `batch ${batch + 1}, note ${place + 1}`,
-          isSealedTo(entry, identity.encryptionPublicKey),
+          owned.includes(readKeyOf(entry) ?? ''),
         ),
       ),
     );
@@ -162,9 +190,10 @@ function parseEntry(entry: unknown, label: string, isForHolder: boolean): FileNo
   }
 }
 
-function isSealedTo(entry: unknown, encryptionPublicKey: string): boolean {
+/** P of one entry. Undefined: it names none. */
+function readKeyOf(entry: unknown): string | undefined {
   const named = v.safeParse(v.object({ encryptionPublicKey: v.string() }), entry);
-  return named.success && named.output.encryptionPublicKey === encryptionPublicKey;
+  return named.success ? named.output.encryptionPublicKey : undefined;
 }
 
 function invalid(found: string, cause?: unknown): PoolError {
