@@ -55,6 +55,10 @@ export function addSpendCommands(
       '--self-submit',
       'withdraw without platform, gate and agent: in this process, with gas paid by DISBURSE_GAS_PRIVATE_KEY; without --amount it submits the withdrawals that are open',
     )
+    .option(
+      '--again',
+      'with --self-submit: pay although an equal withdrawal was paid in the last 24 hours',
+    )
     .option('--notes <file>', 'with --self-submit: also use the sealed notes of this exported file')
     .addOption(envFile())
     .action(async (options: SelfSubmitOptions & { readonly selfSubmit?: boolean }) => {
@@ -69,6 +73,9 @@ export function addSpendCommands(
       }
       if (options.notes !== undefined) {
         send.error("error: option '--notes <file>' needs --self-submit");
+      }
+      if (options.again !== undefined) {
+        send.error("error: option '--again' needs --self-submit");
       }
       const { runSend } = await import('./commands/spend-command.ts');
       setCode(await runSend({ ...options, amount }, output));

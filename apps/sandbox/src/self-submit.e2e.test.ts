@@ -47,6 +47,14 @@ describe('a withdrawal without platform and gate', () => {
     });
     await stack.client.disburse('pay', stack.createRequest({ 0: 30n, 1: 5n }));
     expect(await stack.client.waitForJob('pay')).toMatchObject({ result: { status: 'completed' } });
+    await stack.client.disburse('pay-2', stack.createRequest({ 1: 3n }));
+    expect(await stack.client.waitForJob('pay-2')).toMatchObject({
+      result: { status: 'completed' },
+    });
+    await stack.client.disburse('pay-3', stack.createRequest({ 1: 3n }));
+    expect(await stack.client.waitForJob('pay-3')).toMatchObject({
+      result: { status: 'completed' },
+    });
     const balance = await fetch(`${agent.url}/api/balance?token=USDC`, {
       headers: { authorization: `Bearer ${agent.readKey}` },
     });
@@ -172,6 +180,35 @@ describe('a withdrawal without platform and gate', () => {
     expect([code, await balanceOf(address)]).toEqual([0, 5n]);
     const again = await run([], home, env);
     expect(again.stderr).toContain('nothing_to_submit');
+  });
+
+  it('begins one of two equal withdrawals that are run at the same time, though the notes are enough for both', async () => {
+    const { privateKey, address } = holder(1);
+    const env = { DISBURSE_HOLDER_PRIVATE_KEY: privateKey };
+    const home = join(stack.directory, 'new-machine');
+    const before = await balanceOf(address);
+    const both = await Promise.all([
+      run(['--amount', '2'], home, env),
+      run(['--amount', '2'], home, env),
+    ]);
+    expect(await balanceOf(address)).toBe(before + 2n);
+    const transactions = both.flatMap(
+      ({ stdout }) => /"txHash": "(0x[0-9a-f]{64})"/.exec(stdout)?.[1] ?? [],
+    );
+    // The second one is refused, or it came late enough to continue the first one.
+    expect(new Set(transactions).size).toBe(1);
+    for (const { code, stderr } of both) {
+      expect(code === 0 || stderr.includes('equal_withdrawal')).toBe(true);
+    }
+
+    const repeated = await run(['--amount', '2', '--yes'], home, env);
+    expect([repeated.code, repeated.stderr]).toEqual([
+      2,
+      expect.stringContaining(`was paid by transaction ${transactions[0]}`),
+    ]);
+    expect(await balanceOf(address)).toBe(before + 2n);
+    const again = await run(['--amount', '2', '--again'], home, env);
+    expect([again.code, await balanceOf(address)]).toEqual([0, before + 4n]);
   });
 
   /** A directory of an agent that never ran. */

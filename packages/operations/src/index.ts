@@ -123,6 +123,7 @@ export {
   type ArchivedSpend,
   deserializeSpend,
   type SpendArchive,
+  type SpendCheck,
   serializeSpend,
 } from './spend/spend-archive.ts';
 export { defaultSpendDeadlineSeconds, neededGraceSeconds } from './spend/spend-deadline.ts';

@@ -6,6 +6,7 @@
  */
 import {
   type ChainsFile,
+  type Hex32,
   isPoolError,
   PoolError,
   parseWalletPub,
@@ -16,6 +17,7 @@ import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/self-
 import { variables } from '../config/variables.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { readChainsFile } from '../services/chains.ts';
+import { createEqualWithdrawal } from '../services/equal-withdrawals.ts';
 import { type Holder, openHolder } from '../services/holder.ts';
 import type { HolderChain } from '../services/holder-notes.ts';
 import { readKeptNotes } from '../services/kept-notes.ts';
@@ -40,6 +42,8 @@ export type SelfSubmitOptions = {
   readonly dryRun?: boolean;
   /** Sends without a question. */
   readonly yes?: boolean;
+  /** Pays although an equal withdrawal was paid lately. */
+  readonly again?: boolean;
   /** Only the agent knows keys: refused. */
   readonly key?: string;
   /** A file of exported notes. */
@@ -111,7 +115,11 @@ async function perform(
   }
   terminal.write(describeCost(await submission.submitter.quote()));
   let code: number = exitCodes.ok;
-  for (const { request, open } of withdrawals) {
+  for (const { request: asked, open } of withdrawals) {
+    const request =
+      open === undefined
+        ? { ...asked, accepted: await confirmRepetition(asked, options, parts, output) }
+        : asked;
     if (open === undefined && request.dryRun !== true && options.yes !== true) {
       const { settings, chain } = parts;
       const place = readSpendPlace(chain.key, request.token, settings);
@@ -129,6 +137,37 @@ async function perform(
     code = receipt.status === 'reverted' ? exitCodes.partial : code;
   }
   return code;
+}
+
+/**
+ * Shows equal withdrawals that were paid lately. The archive cannot know whether the command is run again because its outcome was not seen.
+ * @returns outRoots of those that are paid once more
+ * @throws PoolError `payment_declined`; `equal_withdrawal` where nobody can answer
+ */
+async function confirmRepetition(
+  request: WithdrawalRequest,
+  { again }: SelfSubmitOptions,
+  parts: Parts,
+  { ask, terminal }: Output,
+): Promise<ReadonlySet<Hex32>> {
+  const paid = await parts.submission.listPaid(request, findRecipient(request.to, parts));
+  for (const { createdAtMs, state } of paid) {
+    const txHash = state.kind === 'settled' ? state.txHash : '';
+    terminal.write(
+      `an equal withdrawal of ${request.amount} base units began at ${new Date(createdAtMs).toISOString()} and was paid by transaction ${txHash}\n`,
+    );
+  }
+  const [first] = paid;
+  if (first !== undefined && again !== true && request.dryRun !== true) {
+    if (ask === undefined) {
+      throw createEqualWithdrawal(first);
+    }
+    const answer = await ask('Pay the same amount to the same destination a second time? [y/N] ');
+    if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) {
+      throw new PoolError('payment_declined', 'nothing was sent: the repetition was not confirmed');
+    }
+  }
+  return new Set(paid.map(({ outRoot }) => outRoot));
 }
 
 function toBody({ token, amount, to }: WithdrawalRequest): SendRequest {

@@ -15,6 +15,7 @@ import {
   computeAssetId,
   type EvmAddress,
   fieldToHex,
+  type Hex32,
   PoolError,
   parseEvmAddress,
   parseWalletPub,
@@ -49,6 +50,7 @@ import { openSpendArchive } from '../state/spend-archive.ts';
 import type { AgentLog } from './agent-log.ts';
 import { systemClock } from './agent-parts.ts';
 import { createConfiguredProver } from './agent-prover.ts';
+import { isEqualWithdrawal, refuseEqualWithdrawals, repetitionMs } from './equal-withdrawals.ts';
 import type { Holder } from './holder.ts';
 import { createHolderNotes, type HolderChain } from './holder-notes.ts';
 
@@ -72,6 +74,8 @@ export type WithdrawalRequest = {
   /** A pinned label. Undefined: the holder's own wallet. */
   readonly to?: string | undefined;
   readonly dryRun?: boolean;
+  /** Equal withdrawals that were paid, and that the caller pays once more. */
+  readonly accepted?: ReadonlySet<Hex32>;
 };
 
 export type SelfSubmission = {
@@ -79,8 +83,16 @@ export type SelfSubmission = {
   /** Withdrawals of this holder on this chain that are not decided, oldest first. */
   listOpen(): Promise<readonly ArchivedSpend[]>;
   /**
+   * Equal withdrawals that were paid within {@link repetitionMs}, oldest first.
+   * @param recipient - address
+   */
+  listPaid(
+    request: Pick<WithdrawalRequest, 'token' | 'amount'>,
+    recipient: string | undefined,
+  ): Promise<readonly ArchivedSpend[]>;
+  /**
    * @param open - a withdrawal that is underway: its own authorisation is submitted, and no other is made
-   * @throws PoolError; see `Spender.spend` of @pool/operations
+   * @throws PoolError `equal_withdrawal` if another one began meanwhile; see `Spender.spend` of @pool/operations
    */
   withdraw(request: WithdrawalRequest, open?: ArchivedSpend): Promise<SpendReceipt>;
   close(): Promise<void>;
@@ -120,7 +132,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
     spend.chainId === chain.settings.chainId &&
     spend.pool === chain.settings.pool;
 
-  function createDeps(journal: SpendJournal): SpendDeps {
+  function createDeps(journal: SpendJournal, accepted: ReadonlySet<Hex32>): SpendDeps {
     const { encryptionPublicKey } = holder;
     const keys = new Map(
       [holder, ...holder.earlier].map((key) => [key.encryptionPublicKey, key.viewingKey]),
@@ -149,7 +161,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       notes: createNotesPort(notes, chain, encryptionPublicKey),
       platform: { transfer: submitter, send: submitter },
       prover: port,
-      archive,
+      archive: refuseEqualWithdrawals(archive, accepted, systemClock.nowMs),
       journal,
       acquireAccelerator: async () => () => undefined,
       randomBytes: (length) => randomBytes(length),
@@ -168,8 +180,22 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       (await archive.listOpen()).filter(
         (spend) => spend.operation === 'send' && isHere(spend) && isContinuable(spend, holder),
       ),
+    async listPaid({ token, amount }, recipient) {
+      const { chainId, pool, tokens } = chain.settings;
+      const address = Object.hasOwn(tokens, token) ? tokens[token]?.address : undefined;
+      const recent = await archive.listRecent(systemClock.nowMs() - repetitionMs);
+      return recent.filter(
+        (spend) =>
+          spend.state.kind === 'settled' &&
+          address !== undefined &&
+          isEqualWithdrawal(spend, {
+            ...{ chainId, pool, token: address, amount, recipient },
+            walletPub: holder.walletPub,
+          }),
+      );
+    },
     async withdraw(request, open) {
-      const { token, amount, to, dryRun } = request;
+      const { token, amount, to, dryRun, accepted = new Set() } = request;
       const body = {
         ...{ token, amount },
         ...(to === undefined ? {} : { to }),
@@ -178,7 +204,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       if (dryRun !== true && open === undefined) {
         assertSpendsKnown(home, systemClock.nowMs());
       }
-      const spender = createSpender(createDeps(createOneSpendJournal(open)));
+      const spender = createSpender(createDeps(createOneSpendJournal(open), accepted));
       return spender.spend({ operation: 'send', key: 'self-submit', body });
     },
     async close() {

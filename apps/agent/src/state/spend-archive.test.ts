@@ -88,6 +88,24 @@ describe('the archive of spends', () => {
     expect((await other.listLocked()).has(bigintToHex32(13n))).toBe(results[1]);
   });
 
+  it('shows a check what other processes have stored, and stores nothing that it refuses', async () => {
+    const [one, other] = [connect(), connect()];
+    await one.add(createSpend(1n, [11n]));
+    await one.add({ ...createSpend(2n, [12n]), createdAtMs: 500, state: { kind: 'expired' } });
+    await one.add({ ...createSpend(3n, [13n]), createdAtMs: 499, state: { kind: 'expired' } });
+    const seen: string[] = [];
+    await expect(
+      other.add(createSpend(4n, [14n]), (listRecent) => {
+        seen.push(...listRecent(500).map(({ outRoot }) => outRoot));
+        throw new Error('refused');
+      }),
+    ).rejects.toThrow('refused');
+    expect(seen).toEqual([bigintToHex32(2n), bigintToHex32(1n)]);
+    expect((await one.listRecent(500)).map(({ outRoot }) => outRoot)).toEqual(seen);
+    expect(await one.get(bigintToHex32(4n))).toBeUndefined();
+    expect(await one.add(createSpend(5n, [14n]))).toBe(true);
+  });
+
   it('leaves out a spend that cannot be read, reports it once, and keeps its inputs locked', async () => {
     const [lost, open, decided] = [
       createSpend(1n, [11n]),

@@ -51,6 +51,10 @@ export function openSpendArchive(
   const selectOpen = database.prepare(
     'SELECT out_root, spend FROM spends WHERE is_open = 1 ORDER BY created_at_ms, out_root',
   );
+  const selectRecent = database.prepare(`
+    SELECT out_root, spend FROM spends WHERE is_open = 1 OR created_at_ms >= ?
+    ORDER BY created_at_ms, out_root
+  `);
   const selectLocked = database.prepare(
     'SELECT DISTINCT nullifier FROM spend_inputs JOIN spends USING (out_root) WHERE holds_inputs = 1',
   );
@@ -105,11 +109,16 @@ export function openSpendArchive(
     }
   }
 
+  function listRecent(createdSinceMs: number): readonly ArchivedSpend[] {
+    return readAll(selectRecent.all(createdSinceMs));
+  }
+
   return {
     // Nothing awaits inside a transaction, so no other statement of this process runs in between.
-    async add(spend) {
+    async add(spend, check) {
       return inTransaction(() => {
         const { outRoot, inputNullifiers, createdAtMs } = spend;
+        check?.(listRecent);
         if (inputNullifiers.some((nullifier) => findHolder.get(nullifier) !== undefined)) {
           return false;
         }
@@ -141,6 +150,9 @@ export function openSpendArchive(
     },
     async listOpen() {
       return readAll(selectOpen.all());
+    },
+    async listRecent(createdSinceMs) {
+      return listRecent(createdSinceMs);
     },
     async listLocked() {
       return new Set(selectLocked.all().map((row) => parseHex32(row['nullifier'])));

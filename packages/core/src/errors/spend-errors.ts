@@ -91,6 +91,11 @@ export const spendErrors = {
     meaning:
       'The file of exported notes cannot be read, or it belongs to another chain, pool or holder. Export it again, or name the right file.',
   },
+  equal_withdrawal: {
+    exit: 2,
+    meaning:
+      'An equal withdrawal of this holder is open, or was paid in the last 24 hours, so nothing was sent. Wait for the one that is open; pay a second time with `--again`.',
+  },
   nothing_to_submit: {
     exit: 2,
     meaning:

@@ -1,9 +1,9 @@
 // One spend from request to receipt, against fakes that keep real notes, paths and signatures (protocol §6 to §8).
-import { bigintToHex32, fieldToHex, zeroWord } from '@pool/core';
+import { bigintToHex32, fieldToHex, PoolError, zeroWord } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
 import { createSpender } from './perform-spend.ts';
-import { changeSpendState } from './spend-archive.ts';
+import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 
 type World = ReturnType<typeof createSpendWorld>;
 
@@ -174,6 +174,26 @@ describe('the notes of a spend', () => {
     expect(chosen).toHaveLength(2);
     expect(chosen[1]).not.toEqual(chosen[0]);
     expect(receipt.nullifiers).toEqual(chosen[1]);
+  });
+
+  it('stay free if a check of the archive refuses the spend, and its reason is answered', async () => {
+    const world = createSpendWorld({ amounts: [600n] });
+    const { deps } = world.boot();
+    const seen: number[] = [];
+    const refusing = {
+      ...world.archive,
+      add: (spend: ArchivedSpend) =>
+        world.archive.add(spend, (listRecent) => {
+          seen.push(listRecent(0).length);
+          throw new PoolError('equal_withdrawal', 'one is open');
+        }),
+    };
+    await expect(transfer(world, { ...deps, archive: refusing })).rejects.toMatchObject({
+      code: 'equal_withdrawal',
+      message: 'one is open',
+    });
+    expect([seen, world.archive.all(), world.edge.posts]).toEqual([[0], [], []]);
+    expect((await transfer(world, deps, 'two')).status).toBe('success');
   });
 
   it('are free again if the spend fails before anything left', async () => {

@@ -8,6 +8,7 @@ import {
   fieldToHex,
   type Hex32,
   hexToBytes,
+  isPoolError,
   PoolError,
   parseEvmAddress,
   type SpendManifest,
@@ -202,6 +203,10 @@ async function store(spend: ArchivedSpend, { archive }: SpendDeps): Promise<bool
   try {
     return await archive.add(spend);
   } catch (cause) {
+    if (isPoolError(cause)) {
+      // The archive's own check refused it, and says why.
+      throw cause;
+    }
     throw new PoolError(
       'spend_not_archived',
       'the spend could not be archived, so nothing was sent; check the disk of the agent directory',

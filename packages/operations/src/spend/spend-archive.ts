@@ -43,14 +43,21 @@ export type ArchivedSpend = {
 };
 
 /**
+ * A last look at the other spends before one is stored, in the transaction that stores it: no other process can store one in between.
+ * What it throws is passed on, and nothing is stored.
+ */
+export type SpendCheck = (listRecent: (createdSinceMs: number) => readonly ArchivedSpend[]) => void;
+
+/**
  * A durable store. Every method is atomic, across processes too. A change is on disk when the promise resolves.
  */
 export type SpendArchive = {
   /**
    * Stores a spend and so locks its inputs, unless another spend holds one of them ({@link holdsInputs} in spend-state.ts).
+   * @param check - may refuse it; asked first
    * @returns false: an input is locked and nothing was stored
    */
-  add(spend: ArchivedSpend): Promise<boolean>;
+  add(spend: ArchivedSpend, check?: SpendCheck): Promise<boolean>;
   get(outRoot: Hex32): Promise<ArchivedSpend | undefined>;
   /**
    * Replaces a spend by what `change` makes of it, in one transaction. `change` may run more than once.
@@ -59,6 +66,8 @@ export type SpendArchive = {
   change(outRoot: Hex32, change: (spend: ArchivedSpend) => ArchivedSpend): Promise<ArchivedSpend>;
   /** Spends that are not decided, oldest first. */
   listOpen(): Promise<readonly ArchivedSpend[]>;
+  /** Spends that are not decided, and decided ones that were created at a time or later. Oldest first. */
+  listRecent(createdSinceMs: number): Promise<readonly ArchivedSpend[]>;
   /** Inputs that no other spend may use. */
   listLocked(): Promise<ReadonlySet<Hex32>>;
   /** Decided spends with secrets that were created before a time, oldest first. */

@@ -1,0 +1,97 @@
+/**
+ * Withdrawals of one holder that are equal: the same chain, pool, token, amount and destination. A command that is run twice would pay twice,
+ * so a second one begins only if the first one is known and accepted (docs/decisions/0050, §3).
+ *
+ * @module
+ */
+import { type Hex32, PoolError } from '@pool/core';
+import { type ArchivedSpend, isOpen, type SpendArchive } from '@pool/operations';
+
+/** What makes two withdrawals equal. */
+export type WithdrawalTerms = {
+  readonly chainId: number;
+  readonly pool: string;
+  /** W, hex. */
+  readonly walletPub: string;
+  /** Address. */
+  readonly token: string;
+  /** Base units, decimal. */
+  readonly amount: string;
+  /** Address. */
+  readonly recipient: string | undefined;
+};
+
+/** How long a settled withdrawal counts as one that a repeated command may have meant, in milliseconds. */
+export const repetitionMs = 24 * 3_600_000;
+
+/** Undefined: it is no withdrawal, or retention has erased it. */
+export function readTerms(spend: ArchivedSpend): WithdrawalTerms | undefined {
+  const { operation, chainId, pool, secrets } = spend;
+  if (operation !== 'send' || secrets === undefined) {
+    return undefined;
+  }
+  const { walletPub, token, withdrawAmount, recipient } = secrets.manifest;
+  return { chainId, pool, walletPub, token, amount: withdrawAmount, recipient };
+}
+
+export function isEqualWithdrawal(spend: ArchivedSpend, terms: WithdrawalTerms): boolean {
+  const found = readTerms(spend);
+  return (
+    found !== undefined &&
+    found.chainId === terms.chainId &&
+    found.pool === terms.pool &&
+    found.walletPub === terms.walletPub &&
+    found.token === terms.token &&
+    found.amount === terms.amount &&
+    found.recipient === terms.recipient
+  );
+}
+
+/** Paid, or able to land. One that was never sent and is past its deadline can do neither. */
+export function isPaidOrOpen({ state, deadline }: ArchivedSpend, nowMs: number): boolean {
+  const isUnsent = state.kind === 'archived' || state.kind === 'signed';
+  return state.kind === 'settled' || (isOpen(state) && !(isUnsent && deadline * 1_000 < nowMs));
+}
+
+/**
+ * An archive that stores no withdrawal beside an equal one that is open or was settled lately. It looks in the transaction that stores
+ * the new one, so two commands at the same time cannot both begin.
+ * @param accepted - outRoots of settled ones that the caller knows of and pays again
+ */
+export function refuseEqualWithdrawals<TArchive extends SpendArchive>(
+  archive: TArchive,
+  accepted: ReadonlySet<Hex32>,
+  nowMs: () => number,
+): TArchive {
+  return {
+    ...archive,
+    add: (spend) =>
+      archive.add(spend, (listRecent) => {
+        const terms = readTerms(spend);
+        const equal =
+          terms === undefined
+            ? undefined
+            : listRecent(nowMs() - repetitionMs).find(
+                (other) =>
+                  isEqualWithdrawal(other, terms) &&
+                  isPaidOrOpen(other, nowMs()) &&
+                  !accepted.has(other.outRoot),
+              );
+        if (equal !== undefined) {
+          throw createEqualWithdrawal(equal);
+        }
+      }),
+  };
+}
+
+/** @param equal - settled or open */
+export function createEqualWithdrawal(equal: ArchivedSpend): PoolError {
+  const amount = equal.secrets?.manifest.withdrawAmount ?? '';
+  const began = `an equal withdrawal of ${amount} base units began at ${new Date(equal.createdAtMs).toISOString()}`;
+  return new PoolError(
+    'equal_withdrawal',
+    equal.state.kind === 'settled'
+      ? `${began} and was paid by transaction ${equal.state.txHash}, so nothing was sent; to pay it a second time, run the command again with --again`
+      : `${began} and is not decided, so nothing was sent; wait until the command or agent that began it ends. If it was stopped, run the command again without --amount: that continues a withdrawal that was sent, and begins none`,
+  );
+}
