@@ -72,6 +72,7 @@ export const fundBatch = testsOf('packages/notes/src/fund-batch.test.ts');
 export const balanceCommand = testsOf('apps/agent/src/commands/balance-command.test.ts');
 export const balanceRoute = testsOf('apps/agent/src/http/holder-routes.test.ts');
 export const balanceStack = testsOf('apps/sandbox/src/balance.e2e.test.ts');
+export const notesCommand = testsOf('apps/agent/src/commands/notes-command.test.ts');
 export const holderNotes = testsOf('apps/agent/src/services/holder-notes.test.ts');
 export const readOnlyHolder = testsOf('apps/agent/src/services/holder.test.ts');
 export const holderHistory = testsOf('apps/agent/src/services/holder-history.test.ts');

@@ -1,5 +1,5 @@
 /**
- * The commands that keep keys and state: backups, and the change of the viewing key. Each imports its own code when it runs, as in cli.ts.
+ * The commands that keep keys and state: backups, files of notes, and the change of the viewing key. Each imports its own code when it runs, as in cli.ts.
  *
  * @module
  */
@@ -9,6 +9,7 @@ import type {
   OpenBackupOptions,
   RestoreBackupOptions,
 } from './commands/backup-command.ts';
+import type { ExportNotesOptions, ImportNotesOptions } from './commands/notes-command.ts';
 import type { RotateOptions } from './commands/rotate-command.ts';
 import type { Output } from './terminal/command-output.ts';
 
@@ -68,6 +69,8 @@ export function addKeepingCommands(
       setCode(await runBackupRestore(file, options, output));
     });
 
+  addNotesCommands(program, envFile, output, setCode);
+
   program
     .command('rotate-viewing-key')
     .description(
@@ -79,5 +82,46 @@ export function addKeepingCommands(
     .action(async (options: RotateOptions) => {
       const { runRotateViewingKey } = await import('./commands/rotate-command.ts');
       setCode(await runRotateViewingKey(options, output));
+    });
+}
+
+function addNotesCommands(
+  program: Command,
+  envFile: () => Option,
+  output: Output,
+  setCode: (code: number) => void,
+): void {
+  const chain = (): Option => new Option('--chain <key>', 'chain key; default: DISBURSE_CHAIN');
+  const notes = program
+    .command('notes')
+    .description(
+      "Keep the holder's sealed notes in a file, and take notes from one. Asks no platform; the agent may run. Moves no money.",
+    );
+  notes
+    .command('export')
+    .description(
+      'Write every sealed note that the agent directory has of this holder. The file contains no key.',
+    )
+    .option('--file <path>', 'a new file, mode 0600; default: standard output')
+    .option('--token <symbol>', 'notes of this token; default: every token')
+    .option('--json', 'with --file: print one JSON document')
+    .addOption(chain())
+    .addOption(envFile())
+    .action(async (options: ExportNotesOptions) => {
+      const { runNotesExport } = await import('./commands/notes-command.ts');
+      setCode(await runNotesExport(options, output));
+    });
+  notes
+    .command('import')
+    .argument('<file>', 'of "notes export", or of "redeliver --out"')
+    .description(
+      'Take notes from a file: each is compared with the chain and opened with the viewing key. Ends with 1 if an entry is refused.',
+    )
+    .option('--json', 'print one JSON document')
+    .addOption(chain())
+    .addOption(envFile())
+    .action(async (file: string, options: ImportNotesOptions) => {
+      const { runNotesImport } = await import('./commands/notes-command.ts');
+      setCode(await runNotesImport(file, options, output));
     });
 }

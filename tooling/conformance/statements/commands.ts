@@ -6,6 +6,7 @@ import {
   exitCodesOfErrors,
   identityCommand,
   identityProcess,
+  notesCommand,
   onboardedHolder,
   onboarding,
   payRunCommand,
@@ -74,6 +75,28 @@ export const commands = section('Commands of the agent', [
     'command.balance',
     '`balance` prints the amount that can be spent, with `DISBURSE_BALANCE_TOKEN`.',
     shown(balanceStack('is printed by the command as one line, and quiet in a pipe')),
+  ],
+  [
+    'command.notes-export',
+    '`notes export` writes the sealed notes of the holder into a new file, without a key.',
+    shown(
+      notesCommand(
+        'writes a new file of mode 0600 with every note, spent ones too, and without a key',
+        'never overwrites a file',
+        'prints the document alone on standard output, and what it is beside it',
+      ),
+    ),
+  ],
+  [
+    'command.notes-import',
+    '`notes import` takes notes that the chain has and the viewing key opens, and refuses each other entry with its reason.',
+    shown(
+      notesCommand(
+        'takes an export into another directory, and again without effect',
+        'takes what a funder delivered again, and leaves the notes of others',
+        'refuses each bad entry with its place and reason, takes the others, and ends with 1',
+      ),
+    ),
   ],
   [
     'command.transfer',

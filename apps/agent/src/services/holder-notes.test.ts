@@ -194,7 +194,13 @@ describe('the holder’s notes in the agent', () => {
       walletPub: anna.walletPub,
       encryptionPublicKey: anna.encryptionPublicKey,
       notes: pool.listing.map(({ batchIndex, slot, commitment, sealed }) => ({
-        ...{ token: 'USDC', leafIndex: batchIndex, slot, commitment, sealed },
+        ...{
+          token: settings.tokens['USDC']?.address,
+          leafIndex: batchIndex,
+          slot,
+          commitment,
+          sealed,
+        },
         txHash: pool.leaves[batchIndex]?.txHash,
       })),
     });
@@ -203,8 +209,9 @@ describe('the holder’s notes in the agent', () => {
       home: makeHome(),
       createDeliveries: () => ({ fetchPage: refuse }),
     }).notes;
-    const files = parseNotesFile(JSON.stringify(document), document);
-    expect(await two.importNotes(files.map(({ offered }) => offered!))).toEqual([
+    const expected = { ...document, encryptionPublicKeys: [document.encryptionPublicKey] };
+    const file = parseNotesFile(JSON.stringify(document), expected, 'notes.json');
+    expect(await two.importNotes(file.notes.map(({ offered }) => offered!))).toEqual([
       'accepted',
       'accepted',
     ]);

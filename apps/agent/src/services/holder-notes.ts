@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import {
   type AssetId,
   computeAssetId,
+  type EvmAddress,
   type EvmChainSettings,
   errorCodeOf,
   fieldToHex,
@@ -319,13 +320,13 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
         const chain = deps.findChain();
         return await withSession(chain, async ({ store, archive, identity }) => {
           archiveNotes(store, archive);
-          return createNotesDocument({ store, archive, identity, symbols: symbolsOf(chain) });
+          return createNotesDocument({ store, archive, identity, tokens: tokensOf(chain) });
         });
       }),
     importNotes: (offered) =>
       enqueue(async () => {
         const chain = deps.findChain();
-        const assets = [...symbolsOf(chain).keys()];
+        const assets = [...tokensOf(chain).keys()];
         return await withSession(chain, ({ sync }) => sync.importNotes(offered, assets));
       }),
     listSpendable: (symbol, at) =>
@@ -378,14 +379,11 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   };
 }
 
-/** The configured tokens by asset id. */
-function symbolsOf({ settings }: HolderChain): ReadonlyMap<AssetId, string> {
+/** Addresses of the configured tokens by asset id. */
+function tokensOf({ settings }: HolderChain): ReadonlyMap<AssetId, EvmAddress> {
   const { chainId, pool, tokens } = settings;
   return new Map(
-    Object.entries(tokens).map(([symbol, { address }]) => [
-      computeAssetId(chainId, pool, address),
-      symbol,
-    ]),
+    Object.values(tokens).map(({ address }) => [computeAssetId(chainId, pool, address), address]),
   );
 }
 

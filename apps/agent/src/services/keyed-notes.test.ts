@@ -253,14 +253,15 @@ describe('the notes of a holder with an earlier key', () => {
       [0, earlier.encryptionPublicKey],
       [1, undefined],
     ]);
-    const files = parseNotesFile(JSON.stringify(document), {
-      ...document,
-      earlier: [{ encryptionPublicKey: earlier.encryptionPublicKey }],
-    });
+    const parse = (...encryptionPublicKeys: readonly string[]) =>
+      parseNotesFile(JSON.stringify(document), { ...document, encryptionPublicKeys }, 'notes.json')
+        .notes;
+    const files = parse(present.encryptionPublicKey, earlier.encryptionPublicKey);
     expect(files.map(({ isForHolder }) => isForHolder)).toEqual([true, true]);
-    expect(
-      parseNotesFile(JSON.stringify(document), document).map(({ isForHolder }) => isForHolder),
-    ).toEqual([false, true]);
+    expect(parse(present.encryptionPublicKey).map(({ isForHolder }) => isForHolder)).toEqual([
+      false,
+      true,
+    ]);
     const other = world.start(join(world.home, 'other'));
     const offered = files.map((file) => file.offered!);
     expect(await other.importNotes(offered)).toEqual(['accepted', 'accepted']);

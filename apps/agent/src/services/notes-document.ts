@@ -4,8 +4,10 @@
  *
  * @module
  */
+import { readFileSync } from 'node:fs';
 import {
   type AssetId,
+  type EvmAddress,
   type Field,
   fieldToHex,
   type Hex,
@@ -35,7 +37,7 @@ export type NotesDocument = {
   readonly notes: readonly {
     /** An earlier P, hex, that the note is sealed to. */
     readonly encryptionPublicKey?: string;
-    /** Symbol. The asset id, hex, of a token that is not configured. */
+    /** Address. The asset id, hex, of a token that is not configured. */
     readonly token: string;
     readonly leafIndex: number;
     readonly slot: number;
@@ -51,9 +53,10 @@ export function createNotesDocument(input: {
   readonly store: Pick<NoteStore, 'listReceived'>;
   readonly archive: Pick<NoteArchive, 'read'>;
   readonly identity: SyncIdentity;
-  readonly symbols: ReadonlyMap<AssetId, string>;
+  /** Addresses of the configured tokens. */
+  readonly tokens: ReadonlyMap<AssetId, EvmAddress>;
 }): NotesDocument {
-  const { store, archive, identity, symbols } = input;
+  const { store, archive, identity, tokens } = input;
   const notes = new Map<Field, ArchivedNote>();
   for (const { note } of archive.read(0)) {
     notes.set(note.commitment, note);
@@ -70,7 +73,7 @@ export function createNotesDocument(input: {
     notes: [...notes.values()]
       .sort((left, right) => left.leafIndex - right.leafIndex || left.slot - right.slot)
       .map(({ assetId, leafIndex, slot, commitment, sealed, txHash }) => ({
-        token: symbols.get(assetId) ?? fieldToHex(assetId),
+        token: tokens.get(assetId) ?? fieldToHex(assetId),
         ...{ leafIndex, slot, commitment: fieldToHex(commitment), sealed, txHash },
       })),
   };
@@ -95,20 +98,41 @@ export function joinDocuments(documents: readonly NotesDocument[]): NotesDocumen
 
 /** A note of a file. */
 export type FileNote = {
-  /** Where it is in the file, for people: `note 3`, `batch 1, slot 7`. */
+  /** Where it is in the file, for people: `note 3`, `batch 1, note 7`. */
   readonly label: string;
   /** The file says that it is sealed to a P of this holder. */
   readonly isForHolder: boolean;
   /** Undefined: the entry is damaged. */
   readonly offered: OfferedNote | undefined;
+  /** What an export says about its token and place. Undefined: the file does not say it, or the entry is damaged. */
+  readonly place:
+    | { readonly token: string; readonly leafIndex: number; readonly slot: number }
+    | undefined;
+};
+
+export type NotesFile = {
+  /** W of an export. Undefined: a file of `redeliver`. */
+  readonly walletPub: string | undefined;
+  readonly notes: readonly FileNote[];
+};
+
+/** Whose notes are expected, and in which pool. */
+export type ExpectedNotes = {
+  readonly chainId: number;
+  readonly pool: string;
+  /** Every P of the holder, present and earlier. */
+  readonly encryptionPublicKeys: readonly string[];
 };
 
 const entrySchema = v.object({ commitment: v.string(), sealed: v.string() });
+const index = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const placeSchema = v.object({ token: v.string(), leafIndex: index, slot: index });
 const exportSchema = v.object({
   format: v.literal('pool-notes'),
   version: v.literal(1),
   chainId: v.number(),
   pool: v.string(),
+  walletPub: v.string(),
   encryptionPublicKey: v.string(),
   notes: v.array(v.unknown()),
 });
@@ -116,68 +140,85 @@ const deliverySchema = v.object({
   format: v.literal('pool/sealed-notes/1'),
   batches: v.array(v.object({ notes: v.array(v.unknown()) })),
 });
+const versionSchema = v.object({ format: v.literal('pool-notes'), version: v.number() });
 
 const sealedBytes = 209;
 
+/** @throws PoolError `notes_file_invalid` if it cannot be read; like {@link parseNotesFile} */
+export function readNotesFile(path: string, expected: ExpectedNotes): NotesFile {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw invalid(path, 'it cannot be read', cause);
+  }
+  return parseNotesFile(text, expected, path);
+}
+
 /**
  * @param text - contents of a file
- * @throws PoolError `invalid_request` if it is no such file, or belongs to another pool
+ * @param path - for messages
+ * @throws PoolError `notes_file_invalid` if it is no such file, or belongs to another pool
  */
-export function parseNotesFile(
-  text: string,
-  identity: Pick<NotesDocument, 'chainId' | 'pool' | 'encryptionPublicKey'> & {
-    /** Keys of the holder's earlier P. */
-    readonly earlier?: readonly { readonly encryptionPublicKey: string }[];
-  },
-): readonly FileNote[] {
-  const owned = [identity, ...(identity.earlier ?? [])].map((key) => key.encryptionPublicKey);
-  const value = parseJson(text);
+export function parseNotesFile(text: string, expected: ExpectedNotes, path: string): NotesFile {
+  const value = parseJson(text, path);
   const exported = v.safeParse(exportSchema, value);
   if (exported.success) {
-    const { chainId, pool, encryptionPublicKey, notes } = exported.output;
-    if (chainId !== identity.chainId || pool.toLowerCase() !== identity.pool.toLowerCase()) {
+    const { chainId, pool, walletPub, encryptionPublicKey, notes } = exported.output;
+    if (chainId !== expected.chainId || pool.toLowerCase() !== expected.pool.toLowerCase()) {
       throw invalid(
-        `has notes of pool ${pool.slice(0, 42)} on chain ${chainId}, and this agent's holder is in pool ${identity.pool} on chain ${identity.chainId}; set DISBURSE_CHAIN to the chain of the file`,
+        path,
+        `it has notes of pool ${pool.slice(0, 42)} on chain id ${chainId}, and this holder's pool is ${expected.pool} on chain id ${expected.chainId}; name the chain of the file with --chain or DISBURSE_CHAIN`,
       );
     }
-    return notes.map((entry, place) =>
-      parseEntry(
-        entry,
-        `note ${place + 1}`,
-        owned.includes(readKeyOf(entry) ?? encryptionPublicKey),
+    return {
+      walletPub,
+      notes: notes.map((entry, at) =>
+        parseEntry(
+          entry,
+          `note ${at + 1}`,
+          expected.encryptionPublicKeys.includes(readKeyOf(entry) ?? encryptionPublicKey),
+        ),
       ),
-    );
+    };
   }
   const delivered = v.safeParse(deliverySchema, value);
   if (delivered.success) {
-    return delivered.output.batches.flatMap(({ notes }, batch) =>
-      notes.map((entry, place) =>
+    const notes = delivered.output.batches.flatMap((batch, number) =>
+      batch.notes.map((entry, at) =>
         parseEntry(
           entry,
-          `batch ${batch + 1}, note ${place + 1}`,
-          owned.includes(readKeyOf(entry) ?? ''),
+          `batch ${number + 1}, note ${at + 1}`,
+          expected.encryptionPublicKeys.includes(readKeyOf(entry) ?? ''),
         ),
       ),
     );
+    return { walletPub: undefined, notes };
   }
+  const other = v.safeParse(versionSchema, value);
   throw invalid(
-    'is neither an export of "disburse-agent notes export" nor a file of "disburse-agent redeliver --out"',
+    path,
+    other.success && other.output.version !== 1
+      ? `it is of version ${other.output.version}, and this build reads version 1`
+      : 'it is neither an export of "disburse-agent notes export" nor a file of "disburse-agent redeliver --out"',
   );
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw invalid('is not whole JSON', cause);
+    throw invalid(path, 'it is not whole JSON', cause);
   }
 }
 
 function parseEntry(entry: unknown, label: string, isForHolder: boolean): FileNote {
   const parsed = v.safeParse(entrySchema, entry);
+  const place = v.safeParse(placeSchema, entry);
+  const note = { label, isForHolder, place: place.success ? place.output : undefined };
   try {
     return {
-      ...{ label, isForHolder },
+      ...note,
       offered: parsed.success
         ? {
             commitment: parseField(parsed.output.commitment),
@@ -186,7 +227,7 @@ function parseEntry(entry: unknown, label: string, isForHolder: boolean): FileNo
         : undefined,
     };
   } catch {
-    return { label, isForHolder, offered: undefined };
+    return { ...note, offered: undefined };
   }
 }
 
@@ -196,6 +237,10 @@ function readKeyOf(entry: unknown): string | undefined {
   return named.success ? named.output.encryptionPublicKey : undefined;
 }
 
-function invalid(found: string, cause?: unknown): PoolError {
-  return new PoolError('invalid_request', `the file ${found}`, { cause });
+function invalid(path: string, found: string, cause?: unknown): PoolError {
+  return new PoolError(
+    'notes_file_invalid',
+    `${path} is not a usable file of notes: ${found}`,
+    cause === undefined ? {} : { cause },
+  );
 }
