@@ -74,7 +74,7 @@ export function addKeepingCommands(
   program
     .command('rotate-viewing-key')
     .description(
-      "Change the holder's viewing key and P: writes the new configuration, then moves the notes to the new key and registers it. Run it again to continue.",
+      "Change the holder's viewing key and P: writes the new configuration, then registers the new key and moves the notes to it. Run it again to continue.",
     )
     .option('--new-key <file>', 'file of the new viewing key, as `viewing-key new` prints it')
     .option('--yes', 'change the configuration without a question')

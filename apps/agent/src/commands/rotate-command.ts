@@ -1,6 +1,6 @@
 /**
  * `disburse-agent rotate-viewing-key`: changes the holder's P. It has two halves, and each can be repeated (docs/decisions/0055): it writes the
- * new configuration; then, with the agent running on it, it sweeps the notes of earlier P to the new one and registers the new P.
+ * new configuration; then, with the agent running on it, it registers the new P and sweeps the notes of earlier P to it.
  *
  * @module
  */
@@ -18,7 +18,9 @@ import { fetchRegisteredKey, type PlatformPlace, registerKey } from '../rotation
 import { readNewKey, switchKeys } from '../rotation/switch-keys.ts';
 import { type AgentCaller, createAgentCaller } from '../services/agent-client.ts';
 import { readChainsFile } from '../services/chains.ts';
+import { commandHeaders } from '../services/command-headers.ts';
 import { type Holder, openHolder } from '../services/holder.ts';
+import { readLoopbackToken } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 
@@ -44,6 +46,7 @@ export async function runRotateViewingKey(
     );
   }
   const place = findPlace(config);
+  assertOneChain(config);
   const registered = await fetchRegisteredKey(place, holder);
   const known = [holder, ...holder.earlier].map((key) => key.encryptionPublicKey as string);
   if (!known.includes(registered)) {
@@ -77,6 +80,17 @@ function findPlace({ platformUrl, chainsFile }: Config): PlatformPlace {
     );
   }
   return { url, evidence };
+}
+
+/** P is registered for all chains, and the sweep moves the notes of one. */
+function assertOneChain({ chainsFile }: Config): void {
+  const keys = Object.keys(readChainsFile(chainsFile).chains).sort();
+  if (keys.length > 1) {
+    throw new PoolError(
+      'rotation_not_possible',
+      `${chainsFile} has pools on ${keys.join(', ')}, and this command moves the notes of one chain only, while the new key would be registered for all. Nothing was changed. Remove the chains on which this holder has no notes, and restart the agent. If it has notes on several chains, withdraw those of all but one first, with \`disburse-agent send --chain <key>\``,
+    );
+  }
 }
 
 async function confirm(
@@ -115,7 +129,7 @@ function renderSwitched(written: readonly string[], next: { readonly path: strin
   return [
     ...written.map((path) => `wrote ${path}`),
     `The configuration now names ${next.path}: keep that file there, with mode 0600.`,
-    'Now restart the agent, and run `disburse-agent rotate-viewing-key` again. It moves the notes to the new key and registers it. Until then payers still use the earlier key, and the agent has both.',
+    'Now restart the agent, and run `disburse-agent rotate-viewing-key` again. It registers the new key and moves the notes to it. Until then payers still use the earlier key, and the agent has both.',
   ].join('\n');
 }
 
@@ -128,7 +142,10 @@ type Rotation = {
   readonly signal: AbortSignal;
 };
 
-/** Sweeps, then registers. Run again, it continues where it was. */
+/**
+ * Registers, then sweeps. A platform that refuses the new P for good has then cost nothing: all notes are under a P that it still lists. Run
+ * again, it continues where it was.
+ */
 async function finishRotation(rotation: Rotation): Promise<number> {
   const { holder, place, registered, output } = rotation;
   if (holder.earlier.length === 0) {
@@ -137,19 +154,25 @@ async function finishRotation(rotation: Rotation): Promise<number> {
       'no earlier viewing key is configured: name the file of a new key with --new-key. Make one with `disburse-agent viewing-key new`',
     );
   }
-  for (const symbol of listTokens(rotation)) {
-    await sweep(symbol, rotation);
-  }
+  const tokens = listTokens(rotation);
   const isRegistered = registered === holder.encryptionPublicKey;
   if (!isRegistered) {
+    // The agent must have the new key, and must have read what the platform lists for the earlier one: it is not listed afterwards.
+    for (const symbol of tokens) {
+      await callSweep(symbol, rotation, { isDryRun: true });
+    }
     await registerKey(place, holder, registered);
   }
+  for (const symbol of tokens) {
+    await sweep(symbol, rotation);
+  }
+  const earlier = holder.earlier.map((key) => key.encryptionPublicKey);
   output.out(
     [
       `${isRegistered ? 'P was registered before' : 'registered P'}: ${holder.encryptionPublicKey}`,
       'What remains to do:',
       '1. Make a backup: disburse-agent backup create --out <file> --encrypt-to <age recipient>.',
-      `2. Keep ${variables.holderEarlierViewingKeys.name} configured. Payments that were signed for an earlier key can land until their deadline; the platform lists them only for the registered key. To see one, ask its payer for the file of \`redeliver --out --for ${registered}\`, or rotate back to that key for a moment.`,
+      `2. Keep ${variables.holderEarlierViewingKeys.name} configured. Payments that were signed for an earlier key can land until their deadline, and the platform lists them only while that key is registered. To get one, ask its payer for the file of \`disburse-agent redeliver --out <file> --for <P>\`, with P ${earlier.join(' or ')}, and read it with \`disburse-agent notes import <file>\`: the earlier key that is configured opens it. Do not rotate back for it: that would move all notes to the earlier key.`,
       '3. Run this command again after a day: it moves what has arrived under an earlier key meanwhile.',
     ].join('\n'),
   );
@@ -181,20 +204,17 @@ const stepTimeoutMs = 240_000;
 const pauseMs = 3_000;
 const patienceMs = 45 * 60_000;
 
-async function sweep(symbol: string, { config, holder, output, signal }: Rotation): Promise<void> {
-  const call = createCaller(config);
-  const path = `/api/transfer/sweep?token=${encodeURIComponent(symbol)}&to=${holder.encryptionPublicKey}`;
+async function sweep(symbol: string, rotation: Rotation): Promise<void> {
+  const { output, signal } = rotation;
   const giveUpAtMs = performance.now() + patienceMs;
   for (;;) {
     signal.throwIfAborted();
-    const step = await call(stepSchema, path, { method: 'POST' }, stepTimeoutMs).catch(
-      (error: unknown) => {
-        if (isPoolError(error) && error.code === 'agent_unreachable' && isBroken(error)) {
-          return undefined;
-        }
-        throw error;
-      },
-    );
+    const step = await callSweep(symbol, rotation).catch((error: unknown) => {
+      if (isPoolError(error) && error.code === 'agent_unreachable' && isBroken(error)) {
+        return undefined;
+      }
+      throw error;
+    });
     if (step?.notes === 0) {
       return;
     }
@@ -207,11 +227,30 @@ async function sweep(symbol: string, { config, holder, output, signal }: Rotatio
     if (performance.now() >= giveUpAtMs) {
       throw new PoolError(
         'rotation_not_possible',
-        `notes of ${symbol} under an earlier key are held by a spend that has not ended; run the command again when it has. The new key is not registered yet`,
+        `notes of ${symbol} under an earlier key are held by a spend that has not ended; run the command again when it has. The new key is registered, and these notes are still shown`,
       );
     }
     await sleep(pauseMs, undefined, { signal });
   }
+}
+
+async function callSweep(
+  symbol: string,
+  { config, holder }: Rotation,
+  { isDryRun = false } = {},
+): Promise<v.InferOutput<typeof stepSchema>> {
+  const query = new URLSearchParams({
+    token: symbol,
+    to: holder.encryptionPublicKey,
+    ...(isDryRun ? { dryRun: 'true' } : {}),
+  });
+  const headers = { [commandHeaders.proof]: readLoopbackToken(config.home).reveal() };
+  return await createCaller(config)(
+    stepSchema,
+    `/api/transfer/sweep?${query}`,
+    { method: 'POST', headers },
+    stepTimeoutMs,
+  );
 }
 
 /** The agent had taken the request: its answer took too long. */

@@ -151,3 +151,42 @@ describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
     expect(world.logged.join()).not.toContain('pay-alice');
   });
 });
+
+describe('POST /api/transfer/sweep', () => {
+  const sweep = (
+    { app }: Pick<ReturnType<typeof createTestApp>, 'app'>,
+    headers: Record<string, string>,
+    query = '',
+  ) =>
+    app.request(`http://localhost/api/transfer/sweep?token=USDC&to=0x02${query}`, {
+      method: 'POST',
+      headers: { host: 'localhost', ...headers },
+    });
+  const authorization = `Bearer ${apiKey('transfer')}`;
+
+  it.each([
+    ['the key of the role alone', { authorization }],
+    ['a made-up proof', { authorization, 'x-disburse-command': apiKey('transfer') }],
+    ['the loopback token alone', { authorization: `Bearer ${loopbackToken}` }],
+    [
+      'the key of another role',
+      { authorization: `Bearer ${apiKey('send')}`, 'x-disburse-command': loopbackToken },
+    ],
+  ])('does not admit %s', async (_, headers) => {
+    const world = createTestApp();
+    const answer = await sweep(world, headers);
+    expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'forbidden' }]);
+    expect(world.state.sweeps).toEqual([]);
+  });
+
+  it('takes a step, or only counts, for a command of this machine', async () => {
+    const world = createTestApp();
+    const headers = { authorization, 'x-disburse-command': loopbackToken };
+    expect((await sweep(world, headers, '&dryRun=true')).status).toBe(200);
+    expect(await (await sweep(world, headers)).json()).toEqual({ notes: 0, locked: 0 });
+    expect(world.state.sweeps).toEqual([
+      ['USDC', '0x02', true],
+      ['USDC', '0x02', false],
+    ]);
+  });
+});

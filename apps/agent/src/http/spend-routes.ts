@@ -91,15 +91,22 @@ export function addSpendRoutes(
     },
   );
 
-  // For this agent's own command line: one step of `rotate-viewing-key`. It pays nobody but the holder.
+  // For this agent's own command line: one step of `rotate-viewing-key`. It pays nobody but the holder. Whoever has only the API key
+  // must not choose when notes are linked to each other.
   app.post(
     '/api/transfer/sweep',
     requireBearer('holder.transfer'),
     requireHolder(address),
     async (context) => {
-      const { token = '', to = '' } = context.req.query();
+      if (!isCommand((name) => context.req.header(name), loopbackToken)) {
+        throw new PoolError(
+          'forbidden',
+          'only a command on the machine of the agent can move the notes of an earlier key: use "disburse-agent rotate-viewing-key"',
+        );
+      }
+      const { token = '', to = '', dryRun } = context.req.query();
       context.get('log').info({}, 'sweep asked for');
-      return context.json(await spends.sweep(token, to));
+      return context.json(await spends.sweep(token, to, dryRun === 'true'));
     },
   );
 }
@@ -118,13 +125,17 @@ function readCommand(
   if (chain === undefined) {
     return { isAttached };
   }
-  if (!isSameSecret(header(commandHeaders.proof) ?? '', loopbackToken.reveal())) {
+  if (!isCommand(header, loopbackToken)) {
     throw new PoolError(
       'invalid_request',
       'only a command on the machine of the agent can choose the chain; omit the header',
     );
   }
   return { isAttached, chain };
+}
+
+function isCommand(header: (name: string) => string | undefined, loopbackToken: Secret): boolean {
+  return isSameSecret(header(commandHeaders.proof) ?? '', loopbackToken.reveal());
 }
 
 /** `spendable` of `insufficient_funds`, and `largestSpend` of `consolidation_required`. Undefined for other errors. */

@@ -11,6 +11,7 @@ import encryptionVectors from '../../../../vectors/encryption-key.json' with { t
 import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../cli.ts';
 import { type FakeAccounts, startFakeAccounts } from '../fixtures/fake-accounts.ts';
+import { ensureLoopbackToken } from '../state/agent-home.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { editEnvFile } from './env-file-edit.ts';
 
@@ -26,12 +27,15 @@ let source: string;
 let keyFile: string;
 let platform: FakeAccounts;
 let agent: FakeAgent;
+let loopbackToken: string;
+let writeChains: (keys: readonly string[]) => void;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'rotate-'));
   home = join(directory, 'home');
   source = join(directory, 'agent.env');
   keyFile = join(directory, 'new-key.json');
   mkdirSync(home);
+  loopbackToken = ensureLoopbackToken(home).reveal();
   writeFileSync(keyFile, JSON.stringify({ scalar: next.viewingKey }));
   platform = await startFakeAccounts();
   platform.enrollment = {
@@ -55,10 +59,18 @@ beforeEach(async () => {
       EURC: { ...token, address: '0xCf7Ed3AccA5a467e9e704C703E8D87F634fB0Fc9' },
     },
   };
-  writeFileSync(
-    join(home, 'chains.json'),
-    JSON.stringify({ evidence: { domain, uri: platform.url }, chains: { anvil: chain } }),
-  );
+  const evidence = { domain, uri: platform.url };
+  writeChains = (keys) =>
+    writeFileSync(
+      join(home, 'chains.json'),
+      JSON.stringify({
+        evidence,
+        chains: Object.fromEntries(
+          keys.map((key, index) => [key, { ...chain, chainId: 31337 + index }]),
+        ),
+      }),
+    );
+  writeChains(['anvil']);
   configure({ DISBURSE_HOLDER_VIEWING_KEY: first.viewingKey });
 });
 afterEach(async () => {
@@ -103,7 +115,10 @@ type FakeAgent = {
   left: Record<string, number>;
   /** P that this agent runs with. */
   present: string;
-  readonly swept: string[];
+  readonly steps: string[];
+  /** Rotations that the platform had been asked for at the last count and the first sweep. */
+  registeredAtCount: number | undefined;
+  registeredAtSweep: number | undefined;
   stop(): Promise<void>;
 };
 
@@ -117,7 +132,18 @@ async function startFakeAgent(): Promise<FakeAgent> {
       response.end(JSON.stringify({ code: 'viewing_key_mismatch', message: 'restart it' }));
       return;
     }
-    fake.swept.push(token);
+    if (request.headers['x-disburse-command'] !== loopbackToken) {
+      response.statusCode = 403;
+      response.end(JSON.stringify({ code: 'forbidden', message: 'no command' }));
+      return;
+    }
+    fake.steps.push(`${url.searchParams.get('dryRun') === 'true' ? 'count' : 'sweep'} ${token}`);
+    if (url.searchParams.get('dryRun') === 'true') {
+      fake.registeredAtCount = rotations().length;
+      response.end(JSON.stringify({ notes: fake.left[token] ?? 0, locked: 0 }));
+      return;
+    }
+    fake.registeredAtSweep ??= rotations().length;
     const left = fake.left[token] ?? 0;
     fake.left[token] = Math.max(0, left - 1);
     const receipt = {
@@ -136,7 +162,9 @@ async function startFakeAgent(): Promise<FakeAgent> {
     port: (server.address() as AddressInfo).port,
     left: { USDC: 2 },
     present: next?.encryptionPublicKey ?? '',
-    swept: [],
+    steps: [],
+    registeredAtCount: undefined,
+    registeredAtSweep: undefined,
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -170,7 +198,7 @@ describe('rotate-viewing-key with a new key', () => {
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual([first.viewingKey]);
     expect([path, source].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
     expect(rotations()).toEqual([]);
-    expect(agent.swept).toEqual([]);
+    expect(agent.steps).toEqual([]);
   });
 
   it('keeps a derived key as derived, without writing it down', async () => {
@@ -214,6 +242,14 @@ describe('rotate-viewing-key with a new key', () => {
     expect(readFileSync(source, 'utf8')).toBe(before);
   });
 
+  it('changes nothing if chains.json has two pools', async () => {
+    writeChains(['anvil', 'base']);
+    const before = readFileSync(source, 'utf8');
+    const { printed } = await rotate('--new-key', keyFile, '--yes');
+    expect(printed).toContain('pools on anvil, base');
+    expect(readFileSync(source, 'utf8')).toBe(before);
+  });
+
   it('refuses to begin from a registered key that no configured viewing key gives', async () => {
     platform.enrollment = {
       walletPub: wallet.walletPub,
@@ -231,15 +267,45 @@ describe('rotate-viewing-key on the new configuration', () => {
     await rotate('--new-key', keyFile, '--yes');
   });
 
-  it('sweeps every token first, then signs the evidence with the new P and registers it', async () => {
+  it('signs the evidence with the new P and registers it, then sweeps every token', async () => {
     const { code, printed } = await rotate();
     expect(code).toBe(exitCodes.ok);
-    expect(agent.swept).toEqual(['EURC', 'USDC', 'USDC', 'USDC']);
+    const counted = ['count EURC', 'count USDC'];
+    const swept = ['sweep EURC', 'sweep USDC', 'sweep USDC', 'sweep USDC'];
+    expect(agent.steps).toEqual([...counted, ...swept]);
+    expect([agent.registeredAtCount, agent.registeredAtSweep]).toEqual([0, 1]);
     expect(rotations()).toHaveLength(1);
     expect(platform.signIns.at(-1)?.encryptionPublicKey).toBe(next.encryptionPublicKey);
     expect(platform.enrollment?.['encryptionPublicKey']).toBe(next.encryptionPublicKey);
     expect(printed).toContain('What remains to do');
     expect(printed).toContain('backup create');
+    expect(printed).toContain(`with P ${first.encryptionPublicKey}, and read it with`);
+    expect(printed).toContain('Do not rotate back');
+  });
+
+  it('moves nothing if the platform refuses the new P', async () => {
+    const call = 'POST /api/employers/holder/rotate-encryption-key';
+    platform.failures = [{ call, times: 1 }];
+    expect((await rotate()).code).not.toBe(exitCodes.ok);
+    expect(agent.steps).toEqual(['count EURC', 'count USDC']);
+    expect(platform.enrollment?.['encryptionPublicKey']).toBe(first.encryptionPublicKey);
+  });
+
+  it('sweeps what has arrived since, without a second registration', async () => {
+    await rotate();
+    agent.left = { EURC: 1 };
+    agent.steps.length = 0;
+    expect((await rotate()).printed).toContain('P was registered before');
+    expect(agent.steps).toEqual(['sweep EURC', 'sweep EURC', 'sweep USDC']);
+    expect(rotations()).toHaveLength(1);
+  });
+
+  it('refuses to register a key for the notes of two chains, of which it moves one', async () => {
+    writeChains(['anvil', 'base']);
+    const { code, printed } = await rotate();
+    expect(code).not.toBe(exitCodes.ok);
+    expect(printed).toMatch(/rotation_not_possible.*pools on anvil, base/s);
+    expect([agent.steps, rotations()]).toEqual([[], []]);
   });
 
   it('registers nothing while the agent runs with the earlier key, or does not run', async () => {

@@ -29,6 +29,7 @@ import type { JobStore } from '@pool/idempotency';
 import {
   type ArchivedSpend,
   type Consolidator,
+  countSweepable,
   createConsolidator,
   createEvmSpendChain,
   createSpender,
@@ -85,9 +86,10 @@ export type HolderSpends = {
    * One step of bringing notes of earlier P under the present one.
    * @param symbol - token
    * @param encryptionPublicKey - P that the caller expects the agent to have
+   * @param isDryRun - reads and counts the notes, and moves none
    * @throws PoolError 409 `viewing_key_mismatch`; see `sweepOnce` of @pool/operations
    */
-  sweep(symbol: string, encryptionPublicKey: string): Promise<SweepStep>;
+  sweep(symbol: string, encryptionPublicKey: string, isDryRun?: boolean): Promise<SweepStep>;
   /** Ends waits. A spend that may have left is watched again at the next start. */
   close(): Promise<void>;
 };
@@ -300,7 +302,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
       }
       return await (await findOpened()).consolidator.consolidate(body);
     },
-    async sweep(symbol, encryptionPublicKey) {
+    async sweep(symbol, encryptionPublicKey, isDryRun) {
       assertMaySpend('transfer');
       const { deps: spendDeps } = await findOpened();
       if (spendDeps.holder.changeKey !== encryptionPublicKey) {
@@ -309,7 +311,9 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
           `the agent that runs has the encryption key ${spendDeps.holder.changeKey}, and not ${encryptionPublicKey}: restart it, so that it reads its configuration again`,
         );
       }
-      return await sweepOnce(symbol, spendDeps);
+      return isDryRun === true
+        ? { receipt: undefined, ...(await countSweepable(symbol, spendDeps)) }
+        : await sweepOnce(symbol, spendDeps);
     },
     progress: progress.of,
     find: (outRoot) => archive.get(outRoot),

@@ -4,7 +4,7 @@ import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld, type SpendWorldOptions } from '../fixtures/spend-world.ts';
 import { createSpender } from './perform-spend.ts';
-import { sweepOnce } from './sweep-notes.ts';
+import { countSweepable, sweepOnce } from './sweep-notes.ts';
 
 function createRotated(options: SpendWorldOptions = {}) {
   const world = createSpendWorld(options);
@@ -53,6 +53,16 @@ describe('a sweep', () => {
     const changed = { ...context, chain };
     await sweepOnce('USDC', { ...deps, route: () => changed, findChain: () => changed });
     expect(alone.world.chain.landed[0]?.spend.eligibilityRoot).toBe(zeroWord);
+  });
+
+  it('is counted without moving anything, and is refused where it would be refused', async () => {
+    const { world, boot } = createRotated({ amounts: [500n, 30n] });
+    const { deps } = boot();
+    expect(await countSweepable('USDC', deps)).toEqual({ notes: 2, locked: 0 });
+    expect([world.archive.all(), world.edge.posts]).toEqual([[], []]);
+    await expect(countSweepable('DAI', deps)).rejects.toMatchObject({ code: 'unknown_token' });
+    const mock = { ...deps, prover: { ...deps.prover, mode: 'mock' as const } };
+    await expect(countSweepable('USDC', mock)).rejects.toMatchObject({ code: 'prover_mock' });
   });
 
   it('leaves notes alone that another spend holds, and counts them', async () => {

@@ -20,6 +20,14 @@ export type SweepStep = {
   readonly locked: number;
 };
 
+/** What a step would find. Reads listing and chain for all P of the holder. */
+export type SweepCounts = Pick<SweepStep, 'notes' | 'locked'>;
+
+/** @throws PoolError `unknown_token`, `prover_mock`: like {@link sweepOnce}, which would refuse too */
+export async function countSweepable(symbol: string, deps: SpendDeps): Promise<SweepCounts> {
+  return (await findSweepable(symbol, deps)).counts;
+}
+
 /**
  * One step. Each step is a spend of its own: it is archived before it leaves, and watched if the process is killed. A step that is repeated
  * finds the notes gone, so it needs no Idempotency-Key.
@@ -27,6 +35,26 @@ export type SweepStep = {
  * @throws PoolError `unknown_token`, `prover_mock`; like a transfer
  */
 export async function sweepOnce(symbol: string, deps: SpendDeps): Promise<SweepStep> {
+  const { context, token, assetId, counts } = await findSweepable(symbol, deps);
+  if (counts.notes === counts.locked) {
+    return { receipt: undefined, ...counts };
+  }
+  const intent: SpendIntent = {
+    operation: 'transfer',
+    context,
+    token,
+    assetId,
+    outputs: [],
+    withdrawAmount: 0n,
+    recipient: undefined,
+    total: 0n,
+    choose: (notes) => chooseSwept(notes.filter((note) => isEarlier(note, deps))),
+  };
+  const ended = await finishSpend(await archiveSpend(intent, deps), false, deps);
+  return { receipt: createReceipt(ended), ...counts };
+}
+
+async function findSweepable(symbol: string, deps: SpendDeps) {
   const context = deps.route();
   const { tokens, chainId, pool } = context.settings;
   const token = Object.hasOwn(tokens, symbol) ? tokens[symbol]?.address : undefined;
@@ -44,23 +72,8 @@ export async function sweepOnce(symbol: string, deps: SpendDeps): Promise<SweepS
   const held = await deps.archive.listLocked();
   const earlier = owned.filter((note) => isEarlier(note, deps));
   const locked = earlier.filter(({ nullifier }) => held.has(fieldToHex(nullifier))).length;
-  const counts = { notes: earlier.length, locked };
-  if (earlier.length === locked) {
-    return { receipt: undefined, ...counts };
-  }
-  const intent: SpendIntent = {
-    operation: 'transfer',
-    context,
-    token,
-    assetId,
-    outputs: [],
-    withdrawAmount: 0n,
-    recipient: undefined,
-    total: 0n,
-    choose: (notes) => chooseSwept(notes.filter((note) => isEarlier(note, deps))),
-  };
-  const ended = await finishSpend(await archiveSpend(intent, deps), false, deps);
-  return { receipt: createReceipt(ended), ...counts };
+  const counts: SweepCounts = { notes: earlier.length, locked };
+  return { context, token, assetId, counts };
 }
 
 function isEarlier(
