@@ -17,6 +17,7 @@ import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/self-
 import { variables } from '../config/variables.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { readChainsFile } from '../services/chains.ts';
+import { findGasNotice } from '../services/destination-gas.ts';
 import { createEqualWithdrawal } from '../services/equal-withdrawals.ts';
 import { type Holder, openHolder } from '../services/holder.ts';
 import type { HolderChain } from '../services/holder-notes.ts';
@@ -114,6 +115,7 @@ async function perform(
     refuseLink(open?.secrets?.manifest.recipient ?? findRecipient(request.to, parts), parts);
   }
   terminal.write(describeCost(await submission.submitter.quote()));
+  await showGasNotices(withdrawals, parts, output);
   let code: number = exitCodes.ok;
   for (const { request: asked, open } of withdrawals) {
     const request =
@@ -255,6 +257,28 @@ function refuseLink(recipient: string | undefined, { submission, holder }: Parts
       'gas_key_links_holder',
       `${variables.gasPrivateKey.name} is the key of the holder, so the transaction would publish that ${holder.address} withdraws to ${recipient ?? 'another address'}; use the key of another account, or omit --to`,
     );
+  }
+}
+
+/** A line for each destination that cannot pay gas. */
+async function showGasNotices(
+  withdrawals: readonly Withdrawal[],
+  parts: Parts,
+  { terminal }: Output,
+): Promise<void> {
+  const recipients = new Set(
+    withdrawals.map(
+      ({ request, open }) => open?.secrets?.manifest.recipient ?? findRecipient(request.to, parts),
+    ),
+  );
+  for (const recipient of recipients) {
+    const notice = await findGasNotice(
+      () => parts.chain,
+      async () => recipient,
+    );
+    if (notice !== undefined) {
+      terminal.write(`${notice}\n`);
+    }
   }
 }
 

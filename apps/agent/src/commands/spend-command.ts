@@ -5,9 +5,18 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { isPoolError, PoolError, parseIdempotencyKey, type SpendReceipt } from '@pool/core';
+import {
+  computeWalletAddress,
+  isPoolError,
+  PoolError,
+  parseIdempotencyKey,
+  parseWalletPub,
+  type SpendReceipt,
+} from '@pool/core';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
 import { readChainsFile } from '../services/chains.ts';
+import { findGasNotice } from '../services/destination-gas.ts';
+import { createHolderSigner } from '../services/holder.ts';
 import { requireRoleToken } from '../services/role-tokens.ts';
 import { createSpendClient, type SpendClient, type SpendOrder } from '../services/spend-client.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
@@ -16,7 +25,7 @@ import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { createSpendView } from '../terminal/spend-view.ts';
 import { urlOf } from './disburse-command.ts';
-import { confirmSpend, type PendingSpend, readSpendPlace } from './spend-echo.ts';
+import { confirmSpend, findSpendChain, type PendingSpend, readSpendPlace } from './spend-echo.ts';
 import {
   assertAmount,
   type FindContact,
@@ -109,6 +118,9 @@ async function runSpend(
     readLoopbackToken: () => readLoopbackToken(address.home),
   });
   const isAttached = options.key !== undefined;
+  if (operation === 'send' && !isAttached) {
+    await showGasNotice(body.to, options, config, output);
+  }
   const asks = !isAttached && body.dryRun !== true && options.yes !== true;
   if (asks && output.ask !== undefined) {
     const place = readSpendPlace(options.chain, body.token, config);
@@ -123,6 +135,26 @@ async function runSpend(
   );
   showContacts(spend, readLabels(config.home), output);
   return code;
+}
+
+/** Beside the answer, whose form is fixed. Whatever is wrong here, the spend itself reports it. */
+async function showGasNotice(
+  to: string | undefined,
+  { chain }: SpendOptions,
+  config: Config,
+  { terminal }: Output,
+): Promise<void> {
+  const { holder } = config;
+  const notice = await findGasNotice(
+    () => findSpendChain(chain, config),
+    async () =>
+      to === undefined
+        ? computeWalletAddress(parseWalletPub(await createHolderSigner(holder).walletPub()))
+        : holder.sendDestinations.get(to),
+  );
+  if (notice !== undefined) {
+    terminal.write(`${notice}\n`);
+  }
 }
 
 /** The receipt has no payees. Those that are contacts are named beside it. */

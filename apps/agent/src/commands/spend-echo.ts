@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { formatTokenUnits, PoolError, type SendRequest, type TransferRequest } from '@pool/core';
+import {
+  type EvmChainSettings,
+  formatTokenUnits,
+  PoolError,
+  type SendRequest,
+  type TransferRequest,
+} from '@pool/core';
 import type { Config } from '../config/config.ts';
 import { readChainsFile } from '../services/chains.ts';
 import type { Output } from '../terminal/command-output.ts';
@@ -85,11 +91,20 @@ export function readSpendPlace(
   token: string,
   config: Pick<Config, 'chain' | 'chainsFile' | 'holder'>,
 ): SpendPlace {
+  const { key, settings } = findSpendChain(chain, config);
+  const tokens = settings?.tokens ?? {};
+  const decimals = Object.hasOwn(tokens, token) ? tokens[token]?.decimals : undefined;
+  return { chain: key, decimals, destinations: config.holder.sendDestinations };
+}
+
+/** What is undefined is not known here: the platform vends it. @throws PoolError of chains.json */
+export function findSpendChain(
+  chain: string | undefined,
+  config: Pick<Config, 'chain' | 'chainsFile'>,
+): { readonly key: string | undefined; readonly settings: EvmChainSettings | undefined } {
   const { chains } = readChainsFile(config.chainsFile);
   const [only, ...others] = Object.keys(chains);
   const key = chain ?? config.chain ?? (others.length === 0 ? only : undefined);
   const settings = key !== undefined && Object.hasOwn(chains, key) ? chains[key] : undefined;
-  const tokens = settings?.tokens ?? {};
-  const decimals = Object.hasOwn(tokens, token) ? tokens[token]?.decimals : undefined;
-  return { chain: key, decimals, destinations: config.holder.sendDestinations };
+  return { key, settings };
 }
