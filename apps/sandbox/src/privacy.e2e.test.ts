@@ -35,6 +35,8 @@ const toBob = 1_122_334_455_667n;
 const toCarol = 1_133_557_799_113n;
 const transferred = { bob: 1_357_913_579_135n, carol: 1_199_887_766_554n, dave: 313_131_313_131n };
 const withdrawn = 10_203_040_506n;
+/** Change of the three spends before the last one, which withdraws all that is left. */
+const changes = listChanges();
 const savings = new Wallet(deriveHolderKey(3_000).reveal()).address;
 
 type Spend = PublicRecord & { readonly operation: SpendCall; readonly window: Window };
@@ -81,7 +83,8 @@ describe('what the chain shows', () => {
     await spend(() => account.send('two', withdrawn.toString(), 'savings'));
     await enrolOneMore();
     await spend(() => account.transfer('three', [to(dave, transferred.dave)]));
-    const left = String((await account.balance()).body['total']);
+    const left = String(changes[2]);
+    expect((await account.balance()).body['total']).toBe(left);
     await spend(() => account.send('four', left));
 
     records = await readPublicRecords(stack.place, firstBlock);
@@ -93,11 +96,6 @@ describe('what the chain shows', () => {
       const { operation } = decodeSpend(record.calldata);
       return { ...record, operation, window: { fromBlock, toBlock: record.blockNumber } };
     });
-    const funds = toAlice[0] + toAlice[1];
-    const changes = [
-      funds - transferred.bob - transferred.carol,
-      funds - transferred.bob - transferred.carol - withdrawn,
-    ];
     const amounts = [...toAlice, toBob, toCarol, ...Object.values(transferred), ...changes];
     secrets = [
       ...stack.holders.flatMap((holder, index) => formsOfHolder(`holder ${index}`, holder)),
@@ -169,7 +167,10 @@ describe('what the chain shows', () => {
 
   it('shows the address of W, and nothing else of it, when the holder withdraws to its own wallet', () => {
     const leaks = findLeaks(spends[3]?.values ?? [], secrets);
-    expect(new Set(leaks.map(({ secret }) => secret))).toEqual(new Set(['holder 0: address']));
+    // The amount of a withdrawal is public. As change of the transfer before, it is not.
+    expect(new Set(leaks.map(({ secret }) => secret))).toEqual(
+      new Set(['holder 0: address', `amount ${changes[2]} big-endian`]),
+    );
   });
 
   it('would find each of these secrets, wherever a transaction had it', () => {
@@ -270,3 +271,9 @@ describe('what the chain shows', () => {
     expect(await findOwnRoots(stack.place, own, window)).toEqual(['noteRoot', 'eligibilityRoot']);
   });
 });
+
+function listChanges(): readonly [bigint, bigint, bigint] {
+  const first = toAlice[0] + toAlice[1] - transferred.bob - transferred.carol;
+  const second = first - withdrawn;
+  return [first, second, second - transferred.dave];
+}
