@@ -127,8 +127,8 @@ async function runAll(args: readonly string[]): Promise<number> {
         '--conditions=@pool/source',
         join(root, 'tooling/scripts/ensure-artifacts.ts'),
         'fund-16',
-        ...(leavesOutSlow ? [] : ['spend-2x4']),
-        ...(isFullRun ? ['fund-64', 'fund-256', 'spend-16x8'] : []),
+        ...(leavesOutSlow ? [] : ['spend-2x4', 'spend-16x8']),
+        ...(isFullRun ? ['fund-64', 'fund-256'] : []),
       ],
       { cwd: root, output: 'inherit' },
     );

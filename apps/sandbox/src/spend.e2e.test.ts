@@ -1,6 +1,17 @@
-// A holder's money over real processes: enrolled by `onboard`, paid by a batch, moved inside the pool and withdrawn. Real proofs.
+// A holder's money over real processes: enrolled by `onboard`, paid by a batch, moved inside the pool and withdrawn, disclosed, merged, and
+// moved to a new viewing key. Real proofs of both sizes.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Consolidation,
+  parseEncryptionPublicKey,
+  parseHex,
+  type SpendReceipt,
+} from '@pool/core';
+import type { DisclosureReport } from '@pool/notes';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAgentCommand } from './agent-command.ts';
 import type { Agent } from './agent-process.ts';
 import { ensureProvingKey } from './artifacts.ts';
 import { fetchPoolBalance, fetchTokenBalance } from './chain-facts.ts';
@@ -15,14 +26,27 @@ import { deriveHolderKey } from './sandbox-keys.ts';
 const savings = new Wallet(deriveHolderKey(3_000).reveal()).address;
 const hash = /^0x[0-9a-f]{64}$/;
 
+type ConsolidateOutput = Consolidation & { readonly receipts: readonly SpendReceipt[] };
+
+/** Printed by `viewing-key new`. */
+type ViewingKeyDocument = {
+  readonly scalar: string;
+  readonly encryptionPublicKeys: { readonly babyjubjub: string };
+};
+
 describe('a holder who spends', () => {
   let stack: TestStack;
   let alice: HeadlessHolder;
   let agent: Agent;
   let account: HolderAccount;
+  /** Transactions of the first payment to her, and of her first transfer. */
+  const transactions = { june: '', rent: '' };
+  /** Made on the way, and found in no log. */
+  const secrets: string[] = [];
   beforeAll(async () => {
     const progress = createProgress({ stream: process.stdout, plainLines: false });
     await ensureProvingKey('spend-2x4', progress);
+    await ensureProvingKey('spend-16x8', progress);
     stack = await startTestStack({ holderCount: 2 });
     alice = await onboardHolder(stack, {
       name: 'alice',
@@ -56,9 +80,9 @@ describe('a holder who spends', () => {
         { recipientAddress: stack.holders[0]!.address, amount: '7' },
       ],
     });
-    expect(await stack.client.waitForJob('june')).toMatchObject({
-      result: { status: 'completed' },
-    });
+    const { result } = await stack.client.waitForJob('june');
+    expect(result).toMatchObject({ status: 'completed' });
+    transactions.june = result?.batches[0]?.txHash ?? '';
     expect(await account.balance()).toEqual(balance('10000001', 1, '10000001'));
   });
 
@@ -93,6 +117,7 @@ describe('a holder who spends', () => {
         changeAmount: '6499998',
       },
     });
+    transactions.rent = String(first.body['txHash']);
     expect(second).toEqual(first);
     expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_conflict' } });
     expect(await account.transfer('rent', asked)).toEqual(first);
@@ -157,6 +182,132 @@ describe('a holder who spends', () => {
     });
   });
 
+  async function payAlice(key: string, amount: bigint): Promise<void> {
+    await stack.client.disburse(key, {
+      token: 'USDC',
+      recipients: [{ recipientAddress: alice.address, amount: amount.toString() }],
+    });
+    expect(await stack.client.waitForJob(key)).toMatchObject({ result: { status: 'completed' } });
+  }
+
+  /** Runs a command on a machine, as its operator. @returns standard output */
+  async function run(
+    on: Pick<Agent, 'environment'>,
+    args: readonly string[],
+    expected = 0,
+  ): Promise<string> {
+    const { stdout, code } = await runAgentCommand(on, args, { isQuiet: true });
+    expect(code, `${args.slice(0, 2).join(' ')}: ${stdout}`).toBe(expected);
+    return stdout;
+  }
+
+  describe('and discloses payments', () => {
+    const pathOf = (name: string): string => join(stack.directory, name);
+    /** A machine with chain and pool, and without any key or service of the discloser. */
+    const auditor = () => ({ environment: { DISBURSE_HOME: pathOf('auditor-home') } });
+    beforeAll(() => {
+      mkdirSync(pathOf('auditor-home'), { mode: 0o700 });
+      writeFileSync(pathOf('auditor-home/chains.json'), JSON.stringify(stack.chains));
+    });
+
+    /** @returns what the document proves to the auditor, a line for each payment */
+    async function disclose(
+      on: Agent,
+      role: 'payer' | 'payee',
+      txHash: string,
+      sources: readonly string[] = [],
+    ): Promise<readonly string[]> {
+      const path = pathOf(`${on.process.name}-${role}.json`);
+      await run(on, ['disclose', role, '--purpose', 'audit', '--out', path, '--tx', txHash]);
+      const report = await run(auditor(), ['disclose', 'verify', path, '--json', ...sources]);
+      const { discloser, payments } = JSON.parse(report) as DisclosureReport;
+      expect(discloser).toMatchObject({ state: 'proved', role, purpose: 'audit' });
+      return payments.map(({ amount, payer, payee, ...payment }) => {
+        expect([payment.txHash, payment.exists.state]).toEqual([txHash, 'proved']);
+        const [from, to] = [payer, payee].map((who) =>
+          who.state === 'proved' ? who.address : who.reason,
+        );
+        return `${amount.state === 'proved' ? amount.amount : amount.reason} from ${from} to ${to}`;
+      });
+    }
+
+    it('of the employer, with payer and payees', async () => {
+      const from = `from ${stack.employer.address}`;
+      const shown = await disclose(stack.agent, 'payer', transactions.june);
+      expect(new Set(shown)).toEqual(
+        new Set([
+          `10000001 ${from} to ${alice.address}`,
+          `7 ${from} to ${stack.holders[0]!.address}`,
+        ]),
+      );
+    });
+
+    it('of a transfer, as the holder who paid', async () => {
+      const shown = await disclose(agent, 'payer', transactions.rent);
+      expect(new Set(shown)).toEqual(
+        new Set([
+          `1000000 from ${alice.address} to ${stack.holders[0]!.address}`,
+          `2500003 from ${alice.address} to ${stack.holders[1]!.address}`,
+        ]),
+      );
+    });
+
+    it('of what she received, also to an auditor without a network', async () => {
+      const events = pathOf('events.json');
+      await run(auditor(), ['disclose', 'events', '--out', events]);
+      expect(await disclose(agent, 'payee', transactions.june, ['--archive', events])).toEqual([
+        `10000001 from not-disclosed to ${alice.address}`,
+      ]);
+    });
+  });
+
+  it('merges 17 notes until one spend covers all of them', async () => {
+    const amounts = Array.from({ length: 17 }, (_, index) => 100_100n + BigInt(index));
+    await Promise.all(
+      amounts.map(async (amount) => {
+        await payAlice(`part-${amount}`, amount);
+      }),
+    );
+    expect(await account.balance()).toEqual(balance('1701836', 17, '100116'));
+    const merged = JSON.parse(await run(agent, ['consolidate', '--json'])) as ConsolidateOutput;
+    expect(merged).toMatchObject({
+      steps: [{ notes: 2, amount: '200201' }],
+      receipts: [{ operation: 'transfer', status: 'success', changeAmount: '200201' }],
+    });
+    expect(await account.balance()).toEqual(balance('1701836', 16, '200201'));
+    expect(await run(agent, ['consolidate'])).toContain('nothing to merge');
+  });
+
+  it('moves her 16 notes to a new viewing key by one proof, and that key alone opens what arrives from then on', async () => {
+    const path = join(alice.home, 'new-viewing-key.json');
+    const text = await run(agent, ['viewing-key', 'new']);
+    writeFileSync(path, text, { mode: 0o600 });
+    const { scalar, encryptionPublicKeys } = JSON.parse(text) as ViewingKeyDocument;
+    const encryptionPublicKey = parseEncryptionPublicKey(encryptionPublicKeys.babyjubjub);
+    const rotated = { ...alice, viewingKey: parseHex(scalar), encryptionPublicKey };
+    secrets.push(rotated.viewingKey.slice(2));
+
+    const notNow = 6;
+    await run(agent, ['rotate-viewing-key', '--new-key', path, '--yes'], notNow);
+    await agent.process.stop();
+    agent = await agent.restart();
+    const finished = await run(agent, ['rotate-viewing-key']);
+    expect(finished).toContain(`registered P: ${encryptionPublicKey}`);
+    const seen = { timeout: 30_000, interval: 500 };
+    await expect.poll(() => account.balance(), seen).toEqual(balance('1701836', 1, '1701836'));
+
+    await payAlice('july', 5n);
+    const [found, withOldKey] = await readAllReceivedNotes(stack.place, [rotated, alice], 'USDC');
+    expect(found?.map(({ amount }) => amount)).toEqual([1_701_836n, 5n]);
+    expect(withOldKey).toEqual([]);
+
+    const answer = await account.send('leave', '1701841', 'savings');
+    expect(answer).toMatchObject({ status: 200, body: { status: 'success', changeAmount: '0' } });
+    expect(await account.balance()).toEqual(balance('0', 0, '0'));
+    expect(await fetchTokenBalance(stack.place, 'USDC', savings)).toBe(5_701_841n);
+    expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(3_500_010n);
+  });
+
   it('writes no secret, payee, amount or key of a spend to a log', () => {
     const logs = stack.readLogs().toLowerCase();
     expect(logs).toContain('spend ended');
@@ -168,6 +319,8 @@ describe('a holder who spends', () => {
       ]),
       ...Object.values(alice.keys).map((key) => key.slice(-24).toLowerCase()),
       ...['2500003', '6499998', '2499998', '"rent"', '"cash"', 'savings'],
+      ...['1701836', '1701841'],
+      ...secrets,
     ];
     expect(words.filter((word) => logs.includes(word))).toEqual([]);
   });
