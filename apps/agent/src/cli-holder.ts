@@ -4,7 +4,7 @@
  * @module
  */
 import { type Command, Option } from 'commander';
-import type { BalanceOptions, RescanOptions } from './commands/balance-command.ts';
+import type { RescanOptions, WatchOptions } from './commands/balance-command.ts';
 import type { IdentityOptions } from './commands/identity-command.ts';
 import type { OnboardOptions } from './commands/onboard-command.ts';
 import type { ViewingKeyOptions } from './commands/viewing-key-command.ts';
@@ -35,9 +35,15 @@ export function addHolderCommands(
       'Print what the holder can spend, through the agent on this machine. Uses DISBURSE_BALANCE_TOKEN.',
     )
     .addOption(token())
-    .option('--json', 'print one JSON document')
+    .option('--watch', 'go on, and print each arrival and the new balance, until Ctrl-C')
+    .option('--json', 'print one JSON document; with --watch one for each arrival and balance')
     .addOption(envFile())
-    .action(async (options: BalanceOptions) => {
+    .action(async (options: WatchOptions) => {
+      if (options.watch === true) {
+        const { runWatch } = await import('./commands/watch-command.ts');
+        setCode(await runWatch(options, output));
+        return;
+      }
       const { runBalance } = await import('./commands/balance-command.ts');
       setCode(await runBalance(options, output));
     });

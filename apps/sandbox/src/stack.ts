@@ -88,7 +88,7 @@ export type Stack = {
    * Stops the platform, lets the caller work on its stopped data directory, and starts it again.
    * @param work - gets the path of the data directory
    */
-  restartPlatform(work: (dataDirectory: string) => void): Promise<void>;
+  restartPlatform(work: (dataDirectory: string) => void | Promise<void>): Promise<void>;
   /** Starts one more agent, by default of the same employer with a home and job store of its own. */
   startAgent(options: StartAgentOptions): Promise<Agent>;
   /** Ends everything that was started, agents included. Safe to call twice. */
@@ -255,7 +255,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     agent,
     restartPlatform: async (work) => {
       await running.stop();
-      work(platformData);
+      await work(platformData);
       running = startPlatform();
       await waitUntilReady(running, () => isAnswering(platformUrl));
     },

@@ -10,6 +10,7 @@ import {
   onboardedHolder,
   onboarding,
   payRunCommand,
+  redelivered,
   sandbox,
   spendChecks,
   spendCommand,
@@ -17,6 +18,7 @@ import {
   spending,
   spendKeys,
   spendRecipients,
+  watchCommand,
 } from '../test-files.ts';
 
 const wholePass =
@@ -77,6 +79,19 @@ export const commands = section('Commands of the agent', [
     shown(balanceStack('is printed by the command as one line, and quiet in a pipe')),
   ],
   [
+    'command.balance-watch',
+    '`balance --watch` prints the balance, then each arrival with the new balance, until it is interrupted, and waits outages out.',
+    shown(
+      watchCommand(
+        'prints the balance, then a line for each arrival and the new balance',
+        'prints one JSON document for each line with --json',
+        'reports an outage once, goes on at the same place, and reports its end',
+        'ends at once when it is interrupted while it waits for the agent',
+      ),
+      redelivered('serves the notes of a payment again after the platform lost them'),
+    ),
+  ],
+  [
     'command.notes-export',
     '`notes export` writes the sealed notes of the holder into a new file, without a key.',
     shown(
@@ -96,6 +111,7 @@ export const commands = section('Commands of the agent', [
         'takes what a funder delivered again, and leaves the notes of others',
         'refuses each bad entry with its place and reason, takes the others, and ends with 1',
       ),
+      redelivered('serves the notes of a payment again after the platform lost them'),
     ),
   ],
   [

@@ -32,6 +32,7 @@ function clientWith(changes: Partial<HolderClient> = {}): HolderClient {
     rescan: async () => balance,
     history: async () => Promise.reject(new Error('not asked')),
     progress: async () => running,
+    arrivals: async () => Promise.reject(new Error('not asked')),
     ...changes,
   };
 }

@@ -20,6 +20,8 @@ export type BalanceOptions = {
   readonly envFile?: string;
 };
 
+export type WatchOptions = BalanceOptions & { readonly watch?: boolean };
+
 export type RescanOptions = BalanceOptions & { readonly from?: string };
 
 const pollMs = 500;
@@ -37,13 +39,24 @@ export async function runRescan(options: RescanOptions, output: Output): Promise
   return await showBalance(client, (at) => at.rescan(token, fromBlock), options, output);
 }
 
-/** Shows the progress of the agent's sync until the answer comes. @param ask - the request */
+/** @param ask - the request */
 export async function showBalance(
   client: HolderClient,
   ask: (client: HolderClient) => Promise<Balance>,
   { json }: Pick<BalanceOptions, 'json'>,
   { out, terminal }: Output,
 ): Promise<number> {
+  const balance = await showSync(client, () => ask(client), terminal);
+  out(json === true ? JSON.stringify(balance, null, 2) : formatBalance(balance));
+  return exitCodes.ok;
+}
+
+/** Shows the progress of the agent's sync until the answer comes. */
+export async function showSync<T>(
+  client: Pick<HolderClient, 'progress'>,
+  ask: () => Promise<T>,
+  terminal: Output['terminal'],
+): Promise<T> {
   const view = createSyncView(terminal, () => performance.now());
   const timer = terminal.isTty
     ? setInterval(() => {
@@ -52,11 +65,7 @@ export async function showBalance(
       }, pollMs)
     : undefined;
   try {
-    const balance = await ask(client);
-    clearInterval(timer);
-    view.end();
-    out(json === true ? JSON.stringify(balance, null, 2) : formatBalance(balance));
-    return exitCodes.ok;
+    return await ask();
   } finally {
     clearInterval(timer);
     view.end();

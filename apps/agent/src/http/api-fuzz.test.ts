@@ -23,6 +23,7 @@ const notDescribed = new Set([
   // For this agent's own command line, with the loopback token only.
   'GET /api/disburse/:key/trace',
   // For this agent's own command line, with DISBURSE_BALANCE_TOKEN.
+  'GET /api/balance/arrivals',
   'GET /api/balance/progress',
   'POST /api/balance/rescan',
   'POST /api/transfer/sweep',

@@ -52,7 +52,11 @@ describe('GET /api/balance', () => {
   ])('does not admit %s', async (_, bearer, status) => {
     const { get, state } = createTestApp();
     const authorization = { authorization: `Bearer ${bearer}` };
-    for (const path of ['/api/balance?token=USDC', '/api/balance/progress']) {
+    for (const path of [
+      '/api/balance?token=USDC',
+      '/api/balance/progress',
+      '/api/balance/arrivals?token=USDC',
+    ]) {
       expect(await read(get(path, authorization))).toMatchObject({
         status,
         body: { code: status === 403 ? 'forbidden' : 'unauthorized' },
@@ -98,6 +102,40 @@ describe('GET /api/balance', () => {
 });
 
 describe('the routes of the commands', () => {
+  it('list what arrived after a cursor, with the balance', async () => {
+    const { get, state } = createTestApp();
+    const cursor = '00000000000000aa.1';
+    const path = '/api/balance/arrivals?token=USDC';
+    expect(await read(get(path, reader))).toEqual({
+      status: 200,
+      body: {
+        balance: { total: '7', symbol: 'USDC', notes: 2, largestNote: '4', chain: 'anvil' },
+        ...{ decimals: 6, cursor },
+        arrivals: [
+          {
+            ...{ time: '1970-01-01T00:00:00Z', amount: '1500000', memo: 'May' },
+            txHash: `0x${'5'.padStart(64, '0')}`,
+            commitment: `0x${'1'.padStart(64, '0')}`,
+          },
+        ],
+      },
+    });
+    await get(`${path}&after=${cursor}-${cursor}`, reader);
+    expect(state.afters).toEqual([undefined, `${cursor}-${cursor}`]);
+  });
+
+  it.each(['after=', 'after=1&after=2', `after=${'1'.repeat(1_001)}`, 'after=%27'])(
+    'refuse the cursor of "%s"',
+    async (query) => {
+      const { get, state } = createTestApp();
+      expect(await read(get(`/api/balance/arrivals?token=USDC&${query}`, reader))).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_request' },
+      });
+      expect(state.afters).toEqual([]);
+    },
+  );
+
   it('report the progress of a sync', async () => {
     const { get } = createTestApp();
     expect(await read(get('/api/balance/progress', reader))).toEqual({

@@ -1,13 +1,14 @@
 /**
- * The routes of the holder: its balance, and for this agent's own command line the progress of a sync and a rescan. Each takes a key
+ * The routes of the holder: its balance, and for this agent's own command line the progress of a sync, arrivals and a rescan. Each takes a key
  * with the capability of its role that the holder's own wallet minted (docs/decisions/0008, §2).
  *
  * @module
  */
 import type { Balance, Capability } from '@pool/api';
-import { PoolError } from '@pool/core';
+import { fieldToHex, PoolError } from '@pool/core';
 import type { Shell, ShellEnv } from '@pool/http-server';
 import type { Context, MiddlewareHandler } from 'hono';
+import type { Arrival } from '../services/arrivals.ts';
 import type { BalanceReport, HolderReads } from '../services/holder-notes.ts';
 import type { Principal } from './bearer.ts';
 
@@ -51,6 +52,18 @@ export function addHolderRoutes(
   // For this agent's own command line. A first sync can take minutes.
   app.get('/api/balance/progress', ...reader, (context) => context.json(notes.progress()));
 
+  // For this agent's own command line too.
+  app.get('/api/balance/arrivals', ...reader, async (context) => {
+    const { arrivals, balance, decimals, cursor } = await notes.readArrivals(
+      readToken(context),
+      readCursor(context),
+    );
+    return context.json({
+      ...{ balance: createBalance(balance), decimals, cursor },
+      arrivals: arrivals.map(describeArrival),
+    });
+  });
+
   app.post('/api/balance/rescan', ...reader, async (context) => {
     const from = context.req.query('from');
     if (from !== undefined && !/^(?:0|[1-9][0-9]{0,14})$/.test(from)) {
@@ -68,6 +81,25 @@ function readToken(context: Context<ShellEnv & HolderEnv>): string {
     throw new PoolError('invalid_request', 'token: give one token symbol, for example USDC');
   }
   return token;
+}
+
+/** Of an earlier answer: each store of notes has a part of it. */
+function readCursor(context: Context<ShellEnv & HolderEnv>): string | undefined {
+  const [after, ...others] = context.req.queries('after') ?? [];
+  if (others.length > 0 || (after !== undefined && !/^[0-9a-f.-]{1,1000}$/.test(after))) {
+    throw new PoolError('invalid_request', 'after: send the cursor of an earlier answer, once');
+  }
+  return after;
+}
+
+function describeArrival({ note, seenAtMs }: Arrival) {
+  const { amount, memo, txHash, commitment } = note;
+  return {
+    time: `${new Date(seenAtMs).toISOString().slice(0, 19)}Z`,
+    amount: amount.toString(),
+    ...(memo === undefined ? {} : { memo }),
+    ...{ txHash, commitment: fieldToHex(commitment) },
+  };
 }
 
 function createBalance({ total, symbol, notes, largestNote, chain }: BalanceReport): Balance {

@@ -93,7 +93,7 @@ export function createAgentCaller(
       return await send(`${baseUrl}${path}`, {
         ...init,
         redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: limit(init.signal, timeoutMs),
         headers: { ...init.headers, authorization: `Bearer ${token.reveal()}` },
       });
     } catch (cause) {
@@ -125,6 +125,11 @@ export function createAgentCaller(
       `the answer of ${baseUrl} is incomplete or not that of an agent of this version`,
     );
   };
+}
+
+function limit(signal: AbortSignal | null | undefined, timeoutMs: number): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === null || signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
 /** @param baseUrl - for example `http://127.0.0.1:8787` */

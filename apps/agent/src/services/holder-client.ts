@@ -16,6 +16,10 @@ export type HistoryRange = {
   readonly after?: string | undefined;
 };
 
+const historySchema = agentRoutes.history.answers[200].schema;
+
+const balanceSchema = agentRoutes.balance.answers[200].schema;
+
 /** Every call throws PoolError: the agent's own codes, `agent_unreachable`, `agent_invalid_response`. */
 export type HolderClient = {
   /** @param token - symbol */
@@ -25,11 +29,35 @@ export type HolderClient = {
   /** One page. @param range - instants of ISO 8601 in UTC with seconds, and the id of an entry */
   history(token: string, range: HistoryRange): Promise<History>;
   progress(): Promise<SyncProgress>;
+  /**
+   * @param after - `cursor` of an earlier answer. Undefined: no arrival is listed
+   * @param signal - ends the request, with `agent_unreachable`
+   */
+  arrivals(token: string, after: string | undefined, signal: AbortSignal): Promise<ArrivalsAnswer>;
 };
 
-const historySchema = agentRoutes.history.answers[200].schema;
+const arrivalSchema = v.object({
+  /** When the agent saw it, ISO 8601 in UTC with seconds. */
+  time: v.string(),
+  /** Base units. */
+  amount: v.string(),
+  /** The payer's text. It can contain any character: escape it before it is shown. */
+  memo: v.optional(v.string()),
+  txHash: v.string(),
+  commitment: v.string(),
+});
 
-const balanceSchema = agentRoutes.balance.answers[200].schema;
+const arrivalsSchema = v.object({
+  balance: balanceSchema,
+  /** Of the token. */
+  decimals: v.number(),
+  cursor: v.string(),
+  /** Oldest first. */
+  arrivals: v.array(arrivalSchema),
+});
+
+/** What the agent answers about arrivals. */
+export type ArrivalsAnswer = v.InferOutput<typeof arrivalsSchema>;
 
 const progressSchema = v.object({
   isRunning: v.boolean(),
@@ -64,5 +92,13 @@ export function createHolderClient(
       return call(historySchema, `/api/history?${query.toString()}`, {}, longTimeoutMs);
     },
     progress: () => call(progressSchema, '/api/balance/progress'),
+    arrivals(symbol, after, signal) {
+      const query = new URLSearchParams({ token: symbol });
+      if (after !== undefined) {
+        query.set('after', after);
+      }
+      const path = `/api/balance/arrivals?${query.toString()}`;
+      return call(arrivalsSchema, path, { signal }, longTimeoutMs);
+    },
   };
 }
