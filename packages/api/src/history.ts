@@ -65,7 +65,10 @@ const receivedSchema = v.strictObject({
 
 const spentEntries = {
   ...placeEntries,
-  spent: v.pipe(baseUnitsSchema, v.description('Base units of the notes that were used up.')),
+  spent: v.pipe(
+    baseUnitsSchema,
+    v.description('Base units of the notes that were used up, of those that this agent has.'),
+  ),
   change: v.pipe(baseUnitsSchema, v.description('Base units that returned as change.')),
   fee: v.pipe(
     v.literal('0'),
@@ -82,9 +85,13 @@ const payeeSchema = v.strictObject({
 const transferSchema = v.strictObject({
   kind: v.pipe(v.literal('transfer'), v.description('The holder paid other holders.')),
   ...spentEntries,
-  amount: v.pipe(
-    baseUnitsSchema,
-    v.description('Base units that were paid: `spent` less `change`.'),
+  amount: v.optional(
+    v.pipe(
+      baseUnitsSchema,
+      v.description(
+        'Base units that were paid. Absent: unknown, because a note that was used up is missing here; `disburse-agent notes import` takes it.',
+      ),
+    ),
   ),
   payees: v.optional(
     v.pipe(

@@ -38,6 +38,11 @@ const erased: HistoryEntry = {
   ...{ kind: 'transfer', ...place('3'), ...sums },
   ...{ amount: '2500000', balance: '2000000' },
 };
+/** Of a spend one of whose notes this agent does not have. */
+const missing: HistoryEntry = {
+  ...{ kind: 'transfer', ...place('6'), spent: '1', change: '4500000', fee: '0' },
+  balance: '4500000',
+};
 const send: HistoryEntry = {
   ...{ kind: 'send', ...place('4'), ...sums, amount: '2500000', balance: '1' },
   address: '0x9fe46736679d2d9a65f0992f2272de9f3c7fa6e0',
@@ -151,6 +156,21 @@ describe('the CSV of a history', () => {
       expect(text.replace(/^'/, '')).toBe(memo);
     },
   );
+});
+
+describe('a spend one of whose notes is missing', () => {
+  it('has an unknown amount and says what to do, and the rest of the history is shown', async () => {
+    const hint =
+      'amount unknown: a note that this spend used up is missing; take it with "disburse-agent notes import"';
+    const table = await show([[missing, received('7.1')]]);
+    expect(table.printed[1]?.replace(/ {2,}/g, ' | ')).toBe(
+      `2026-05-29 09:30:00 | transfer | unknown | 4.5 | 4.5 | ${hash} | ${hint}`,
+    );
+    expect(table.printed).toHaveLength(3);
+    const { printed } = await show([[missing]], { csv: true });
+    const text = `"${hint.replaceAll('"', '""')}"`;
+    expect(printed[1]).toBe(`2026-05-29 09:30:00 UTC,,,,,0,USDC,,${text},${hash},unknown,,4.5,4.5`);
+  });
 });
 
 describe('the JSON of a history', () => {

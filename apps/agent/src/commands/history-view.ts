@@ -65,11 +65,19 @@ function describeSums(
       return [entry.isChange ? 'change' : 'received', `+${format(entry.amount)}`, ''];
     case 'transfer':
     case 'send':
-      return [entry.kind, `-${format(entry.amount)}`, format(entry.change)];
+      return [
+        entry.kind,
+        entry.amount === undefined ? 'unknown' : `-${format(entry.amount)}`,
+        format(entry.change),
+      ];
     case 'merge':
       return ['merge', '0', format(entry.change)];
   }
 }
+
+/** Of a spend whose change is more than the notes that this agent has of it. */
+const missingNote =
+  'amount unknown: a note that this spend used up is missing; take it with "disburse-agent notes import"';
 
 function describeDetails(
   entry: HistoryEntry,
@@ -84,6 +92,9 @@ function describeDetails(
     case 'merge':
       return '';
     case 'transfer':
+      if (entry.amount === undefined) {
+        return missingNote;
+      }
       return entry.payees === undefined
         ? 'to unknown payees: this agent does not have the spend, or has erased its payees'
         : entry.payees
@@ -162,6 +173,9 @@ export function formatCsvRows(
     case 'merge':
       return [];
     case 'transfer': {
+      if (entry.amount === undefined) {
+        return [row({ recipient: 'unknown', memo: missingNote }, true)];
+      }
       const unknown = { walletPub: 'unknown', amount: entry.amount, memo: undefined };
       const payees = entry.payees ?? [unknown];
       return payees.map((payee, place) =>

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { historyPageSize } from '@pool/api';
+import { agentRoutes, historyPageSize } from '@pool/api';
 import {
   bigintToHex32,
   type EvmChainSettings,
@@ -13,6 +13,7 @@ import {
 } from '@pool/core';
 import type { ArchivedSpend, EvmRecords, Movement } from '@pool/operations';
 import { createFakeHolder } from '@pool/testkit';
+import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Holder } from './holder.ts';
 import { createHolderHistory } from './holder-history.ts';
@@ -159,6 +160,27 @@ describe('the history in the agent', () => {
       { kind: 'transfer', payees: [{ walletPub: ben.walletPub, amount: '6', memo: 'rent' }] },
       { kind: 'send', amount: '10', address },
       { kind: 'merge', spent: '10', change: '10' },
+    ]);
+  });
+
+  it('has no amount for a transfer one of whose notes is missing, and the amount of its payees while the archive has them', async () => {
+    const manifest = {
+      withdrawAmount: '0',
+      outputs: [{ walletPub: ben.walletPub, amount: '6' }],
+    } as unknown as SpendManifest;
+    const archived = { secrets: { manifest } } as unknown as ArchivedSpend;
+    const { read } = start([spent(1, 25n, 25n), spent(2, 25n, 40n), spent(3, 10n, 40n)], {
+      withdrawals: { 1: 0n, 2: 0n, 3: 0n },
+      archive: { [bigintToHex32(502n)]: archived, [bigintToHex32(503n)]: archived },
+    });
+    const answer = await read({ token: 'USDC' });
+    expect(v.is(agentRoutes.history.answers[200].schema, answer)).toBe(true);
+    const { entries } = answer;
+    expect(entries[0]).toMatchObject({ kind: 'transfer', spent: '10', change: '25' });
+    expect(entries[0]).not.toHaveProperty('amount');
+    expect(entries.slice(1)).toMatchObject([
+      { kind: 'transfer', amount: '6', payees: [{ amount: '6' }] },
+      { kind: 'transfer', amount: '6', payees: [{ amount: '6' }] },
     ]);
   });
 

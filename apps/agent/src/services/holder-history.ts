@@ -187,7 +187,8 @@ async function createEntry(movement: Movement, source: Source): Promise<HistoryE
     const amount = `${withdrawn}`;
     return { kind: 'send', ...place, ...sums, amount, address: recipient };
   }
-  if (spent === change) {
+  const amount = computePaid(movement, manifest);
+  if (amount === 0n) {
     return { kind: 'merge', ...place, ...sums };
   }
   const payees = manifest?.outputs.map(({ walletPub, amount, memo }) => ({
@@ -198,9 +199,23 @@ async function createEntry(movement: Movement, source: Source): Promise<HistoryE
     kind: 'transfer',
     ...place,
     ...sums,
-    amount: `${spent - change}`,
+    ...(amount === undefined ? {} : { amount: `${amount}` }),
     ...(payees === undefined ? {} : { payees }),
   };
+}
+
+/**
+ * What a spend paid to others: by its manifest, or by its notes.
+ * @returns undefined: more came back than the notes of this agent had, so one that was used up is missing
+ */
+function computePaid(
+  { spent, change }: Extract<Movement, { kind: 'spent' }>,
+  manifest: SpendManifest | undefined,
+): bigint | undefined {
+  if (manifest !== undefined) {
+    return manifest.outputs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  }
+  return change > spent ? undefined : spent - change;
 }
 
 function readWithdrawal(manifest: SpendManifest | undefined): {
