@@ -35,6 +35,8 @@ if (!funder || !spender || !batchFact || !spendFact) {
   throw new Error('the vectors have two payers');
 }
 const paidAtMs = Date.UTC(2026, 10, 20);
+/** Seconds. Both payments landed in the year after the agent had begun them. */
+const landedAt = Date.UTC(2027, 0, 1) / 1_000;
 let batch: KeptOpenings;
 let spend: KeptOpenings;
 
@@ -70,7 +72,7 @@ function createFakeRecords(): EvmRecords {
   }));
   return {
     fetchFinalBlock: async () => 9,
-    fetchBlockTime: async () => 0,
+    fetchBlockTime: async (block) => (block === 4 ? landedAt : 0),
     fetchSpendCalldata: async () => undefined,
     fetchTransactionLeaves: async (txHash) =>
       leaves.filter((leaf) => leaf.txHash === txHash) as never,
@@ -190,11 +192,17 @@ describe('a disclosure of a payer, from openings that were kept', () => {
   it('needs a choice, one signer and payments that exist', async () => {
     const { disclose } = start([batch, spend]);
     await expect(disclose({})).rejects.toMatchObject({ code: 'invalid_request' });
-    await expect(disclose({ year: '2026' })).rejects.toMatchObject({
+    await expect(disclose({ year: '2027' })).rejects.toMatchObject({
       message: expect.stringContaining('one signer'),
     });
-    await expect(disclose({ year: '2025' })).rejects.toMatchObject({ code: 'not_found' });
     await expect(disclose({ job: ['june-1'] })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('takes the payments of a year by the time of their block', async () => {
+    const { disclose } = start([batch]);
+    await expect(disclose({ year: '2026' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(disclose({ to: '2026-12-31' })).rejects.toMatchObject({ code: 'not_found' });
+    expect(await disclose({ from: '2027-01-01', to: '2027-01-01' })).toBe(0);
   });
 
   it.each([

@@ -34,6 +34,7 @@ import {
   refuse,
   writeDisclosure,
 } from './disclose-options.ts';
+import { parseRange, type RangeOptions } from './history-range.ts';
 
 /** @returns the exit code */
 export async function runDisclosePayer(
@@ -49,21 +50,24 @@ export async function runDisclosePayer(
   const jobs = [...options.job, ...listPayRunKeys(options.payRun, key, symbol, config)];
   const isWanted = ({ jobKey, txHash }: { jobKey?: string | undefined; txHash: string }): boolean =>
     isChosen(jobs, jobKey) && isChosen(options.tx, txHash);
-  const chosen = (await listOpenings(config, isWanted)).flatMap((openings) => {
-    const { insertion, paidAtMs, chainId, pool } = openings;
+  const range = parseRange(options);
+  const wanted = (await listOpenings(config, isWanted)).flatMap((openings) => {
+    const { insertion, chainId, pool } = openings;
     const isHere =
       chainId === settings.chainId && pool === settings.pool && openings.token === token;
     const payments = insertion.payments.filter(({ commitment }) =>
       isChosen(options.commitment, commitment),
     );
-    return isHere && isInRange(options, paidAtMs) && payments.length > 0
-      ? [{ openings, payments }]
-      : [];
+    return isHere && payments.length > 0 ? [{ openings, payments }] : [];
   });
-  assertFound(chosen.length);
-  const discloser = findPayer(chosen.map(({ openings }) => openings));
   const records = createRecords(settings);
   try {
+    const chosen =
+      range.from === undefined && range.to === undefined
+        ? wanted
+        : await filterByBlockTime(wanted, options, records);
+    assertFound(chosen.length);
+    const discloser = findPayer(chosen.map(({ openings }) => openings));
     const insertions: DisclosedInsertion[] = [];
     for (const { openings, payments } of chosen) {
       const index = await findIndex(records, openings);
@@ -115,12 +119,41 @@ function payerOf(insertion: DisclosedInsertion): EvmAddress {
   return payer;
 }
 
-async function findIndex(
+/** Those that landed in the range by the time of their block, as the payee's history has it. The agent's own time of a job is another one. */
+async function filterByBlockTime<T extends { readonly openings: KeptOpenings }>(
+  wanted: readonly T[],
+  range: RangeOptions,
+  records: Pick<EvmRecords, 'fetchTransactionLeaves' | 'fetchBlockTime'>,
+): Promise<readonly T[]> {
+  const chosen: T[] = [];
+  for (const one of wanted) {
+    const leaf = await findLeaf(records, one.openings);
+    // If it is in the range by the agent's own time, the disclosure fails on the missing leaf.
+    const paidAtMs =
+      leaf === undefined
+        ? one.openings.paidAtMs
+        : 1_000 * (await records.fetchBlockTime(leaf.blockNumber));
+    if (isInRange(range, paidAtMs)) {
+      chosen.push(one);
+    }
+  }
+  return chosen;
+}
+
+async function findLeaf(
   records: Pick<EvmRecords, 'fetchTransactionLeaves'>,
   { txHash, root }: KeptOpenings,
-): Promise<number> {
+): Promise<Awaited<ReturnType<EvmRecords['fetchTransactionLeaves']>>[number] | undefined> {
   const leaves = await records.fetchTransactionLeaves(txHash);
-  const leaf = leaves.find(({ batchRoot }) => batchRoot === root);
+  return leaves.find(({ batchRoot }) => batchRoot === root);
+}
+
+async function findIndex(
+  records: Pick<EvmRecords, 'fetchTransactionLeaves'>,
+  openings: KeptOpenings,
+): Promise<number> {
+  const { txHash } = openings;
+  const leaf = await findLeaf(records, openings);
   if (leaf === undefined) {
     throw new PoolError(
       'chain_unreachable',
