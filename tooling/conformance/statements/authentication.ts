@@ -104,12 +104,16 @@ export const capabilities = section('Capabilities', [
   [
     'capability.holder-transfer',
     'A `holder.transfer` key reaches transfers.',
-    shown(spendRoutes('answers the receipt on the same connection', 'does not admit %s')),
+    shown(
+      spendRoutes('answers the receipt on the same connection', 'POST /api/%s > does not admit %s'),
+    ),
   ],
   [
     'capability.holder-send',
     'A `holder.send` key reaches sends.',
-    shown(spendRoutes('answers the receipt on the same connection', 'does not admit %s')),
+    shown(
+      spendRoutes('answers the receipt on the same connection', 'POST /api/%s > does not admit %s'),
+    ),
   ],
   [
     'capability.one-only',
@@ -133,7 +137,7 @@ export const capabilities = section('Capabilities', [
     'capability.transfer-not-send',
     'A key that can transfer cannot send, and a key that can send cannot transfer.',
     shown(
-      spendRoutes('does not admit %s'),
+      spendRoutes('POST /api/%s > does not admit %s'),
       agentFuzz('spends nothing for %s, for any request'),
       edgeSpends('lets a key that transfers not withdraw, and the reverse'),
     ),
