@@ -5,7 +5,7 @@
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConsolidateOptions } from './commands/consolidate-command.ts';
-import type { SelfSubmitOptions } from './commands/self-submit-command.ts';
+import type { SelfSubmitOptions } from './commands/self-submit-withdrawals.ts';
 import type { TransferOptions } from './commands/spend-command.ts';
 import type { Output } from './terminal/command-output.ts';
 

@@ -51,7 +51,7 @@ describe('a withdrawal without platform and gate', () => {
     expect(await stack.client.waitForJob('pay-2')).toMatchObject({
       result: { status: 'completed' },
     });
-    await stack.client.disburse('pay-3', stack.createRequest({ 1: 3n }));
+    await stack.client.disburse('pay-3', stack.createRequest({ 1: 20n }));
     expect(await stack.client.waitForJob('pay-3')).toMatchObject({
       result: { status: 'completed' },
     });
@@ -176,6 +176,12 @@ describe('a withdrawal without platform and gate', () => {
     const notes = ['--notes', join(stack.directory, 'notes.json')];
     const dry = await run(['--amount', '5', '--dry-run', ...notes], home, env);
     expect(JSON.parse(dry.stdout)).toMatchObject({ status: 'dry-run' });
+    const toNobody = await run(
+      ['--amount', '5', '--to', 'vault', '--dry-run', ...notes],
+      home,
+      env,
+    );
+    expect(toNobody.stderr).toContain(`notice: ${vault} has no native coin on ${stack.chain}`);
     const { code } = await run(['--amount', '5', ...notes], home, env);
     expect([code, await balanceOf(address)]).toEqual([0, 5n]);
     const again = await run([], home, env);
@@ -209,6 +215,23 @@ describe('a withdrawal without platform and gate', () => {
     expect(await balanceOf(address)).toBe(before + 2n);
     const again = await run(['--amount', '2', '--again'], home, env);
     expect([again.code, await balanceOf(address)]).toEqual([0, before + 4n]);
+  });
+
+  it('spends notes of an earlier P, pays the change to the present one, and spends that too', async () => {
+    const { privateKey, address } = holder(1);
+    const env = {
+      DISBURSE_HOLDER_PRIVATE_KEY: privateKey,
+      DISBURSE_HOLDER_VIEWING_KEY: `0x${'00'.repeat(31)}2a`,
+      DISBURSE_HOLDER_EARLIER_VIEWING_KEYS: 'derived',
+    };
+    const home = join(stack.directory, 'new-machine');
+    const before = await balanceOf(address);
+    // Notes of 18 and 1 are left, both of the earlier P.
+    const first = await run(['--amount', '4'], home, env);
+    expect([first.code, JSON.parse(first.stdout)]).toMatchObject([0, { changeAmount: '14' }]);
+    const second = await run(['--amount', '13'], home, env);
+    expect([second.code, await balanceOf(address)]).toEqual([0, before + 17n]);
+    expect(JSON.parse(second.stdout)).toMatchObject({ changeAmount: '1' });
   });
 
   /** A directory of an agent that never ran. */

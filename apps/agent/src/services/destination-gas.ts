@@ -10,7 +10,7 @@ import { createEvmGasChain, withinTime } from '@pool/operations';
 const patienceMs = 4_000;
 
 /** A chain, as far as it is known. */
-export type GasPlace = {
+type GasPlace = {
   readonly key: string | undefined;
   readonly settings: EvmChainSettings | undefined;
 };

@@ -8,7 +8,7 @@ import { type Hex32, PoolError } from '@pool/core';
 import { type ArchivedSpend, isOpen, type SpendArchive } from '@pool/operations';
 
 /** What makes two withdrawals equal. */
-export type WithdrawalTerms = {
+type WithdrawalTerms = {
   readonly chainId: number;
   readonly pool: string;
   /** W, hex. */
@@ -25,7 +25,7 @@ export type WithdrawalTerms = {
 export const repetitionMs = 24 * 3_600_000;
 
 /** Undefined: it is no withdrawal, or retention has erased it. */
-export function readTerms(spend: ArchivedSpend): WithdrawalTerms | undefined {
+function readTerms(spend: ArchivedSpend): WithdrawalTerms | undefined {
   const { operation, chainId, pool, secrets } = spend;
   if (operation !== 'send' || secrets === undefined) {
     return undefined;
@@ -48,7 +48,7 @@ export function isEqualWithdrawal(spend: ArchivedSpend, terms: WithdrawalTerms):
 }
 
 /** Paid, or able to land. One that was never sent and is past its deadline can do neither. */
-export function isPaidOrOpen({ state, deadline }: ArchivedSpend, nowMs: number): boolean {
+function isPaidOrOpen({ state, deadline }: ArchivedSpend, nowMs: number): boolean {
   const isUnsent = state.kind === 'archived' || state.kind === 'signed';
   return state.kind === 'settled' || (isOpen(state) && !(isUnsent && deadline * 1_000 < nowMs));
 }

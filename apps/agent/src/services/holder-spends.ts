@@ -261,6 +261,19 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
     return warnOfShortGrace(readers, { log, clock: systemClock, signal });
   }
 
+  const unopened = new Set<Hex32>();
+
+  /** Once for each spend: every pass finds it again. */
+  function reportUnopened(outRoot: Hex32, error: unknown): void {
+    if (!unopened.has(outRoot)) {
+      unopened.add(outRoot);
+      log.error(
+        { outRoot, code: isPoolError(error) ? error.code : 'unknown' },
+        'a spend in the archive cannot be opened, so what proves it later cannot be kept: its payees and seed are not erased; restore spends.sqlite from a backup',
+      );
+    }
+  }
+
   async function eraseRepeatedly(): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -269,6 +282,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
           deps.retentionDays,
           systemClock.nowMs(),
           deps.keepOpenings,
+          reportUnopened,
         );
       } catch (error) {
         log.warn({ code: isPoolError(error) ? error.code : 'unknown' }, 'spends were not erased');

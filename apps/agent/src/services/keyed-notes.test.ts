@@ -17,7 +17,7 @@ import { createFakeHolder, createFakeNotePool, type FakeHolder } from '@pool/tes
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Holder } from './holder.ts';
 import { createHolderNotes } from './holder-notes.ts';
-import { createKeyedNotes } from './keyed-notes.ts';
+import { createKeyedNotes, type KeyedNotesDeps } from './keyed-notes.ts';
 import { parseNotesFile } from './notes-document.ts';
 
 const earlier = createFakeHolder(1);
@@ -70,7 +70,7 @@ function createWorld() {
     };
   }
 
-  function start(directory = home) {
+  function start(directory = home, changes: Partial<KeyedNotesDeps> = {}) {
     mkdirSync(directory, { recursive: true });
     const note = (): void => undefined;
     const notes = createKeyedNotes({
@@ -100,6 +100,7 @@ function createWorld() {
         }
         return state.registered;
       },
+      ...changes,
     });
     onTestFinished(() => notes.close());
     return notes;
@@ -297,6 +298,32 @@ describe('the notes of a holder with an earlier key', () => {
       [3n, 14n],
     ]);
     expect(await notes.readBalance('USDC')).toMatchObject({ total: 14n, notes: 2 });
+  });
+
+  it('are read from a configuration that names the present key among the earlier ones too', async () => {
+    world.pay(earlier, 5n);
+    const notes = world.start(world.home, { earlierCount: 2 });
+    expect(await notes.readBalance('USDC')).toMatchObject({ total: 5n, notes: 1 });
+    expect((await notes.exportNotes()).notes).toHaveLength(1);
+  });
+
+  it('are all found in a listing that has every P, without the platform', async () => {
+    world.pay(earlier, 5n);
+    world.pay(present, 7n);
+    world.state.isDown = true;
+    const notes = world.start(world.home, {
+      createDeliveries: () => world.pool.deliveries,
+      fetchRegistered: undefined,
+    });
+    expect(
+      (await notes.listSpendable('USDC')).map(({ amount, encryptionPublicKey: key }) => [
+        amount,
+        key === earlier.encryptionPublicKey,
+      ]),
+    ).toEqual([
+      [7n, false],
+      [5n, true],
+    ]);
   });
 
   it('are not guessed while the platform does not say which key is registered', async () => {

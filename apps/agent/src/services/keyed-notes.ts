@@ -16,7 +16,7 @@ import { joinMovements } from './join-movements.ts';
 import { joinDocuments } from './notes-document.ts';
 
 export type KeyedNotesDeps = {
-  /** How many earlier keys the configuration has. */
+  /** How many earlier keys the configuration has. The holder can have fewer: its present key counts once. */
   readonly earlierCount: number;
   readonly openHolder: () => Promise<Holder>;
   /** Notes of one P: the holder that it opens has that P and no earlier ones. */
@@ -25,8 +25,10 @@ export type KeyedNotesDeps = {
     createDeliveries: (chain: string) => DeliveryPort,
   ) => HolderNotes;
   readonly createDeliveries: (chain: string) => DeliveryPort;
-  /** P that the platform has registered for the wallet now. Undefined: none. */
-  readonly fetchRegistered: (chain: string, address: string) => Promise<string | undefined>;
+  /** P that the platform has registered for the wallet now, if one is. Undefined: the listing has the notes of every P. */
+  readonly fetchRegistered:
+    | ((chain: string, address: string) => Promise<string | undefined>)
+    | undefined;
 };
 
 type KeyedNote = OwnNote & { readonly encryptionPublicKey: EncryptionPublicKey };
@@ -58,20 +60,28 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
 
   /** The listing, if it is the one of this P. */
   function createListing(index: number, chain: string): DeliveryPort {
+    const { fetchRegistered } = deps;
     const deliveries = deps.createDeliveries(chain);
+    if (fetchRegistered === undefined) {
+      return deliveries;
+    }
     return {
       async fetchPage(symbol, cursor) {
-        return (await isRegistered(index, chain))
+        return (await isRegistered(index, chain, fetchRegistered))
           ? await deliveries.fetchPage(symbol, cursor)
           : { notes: [] };
       },
     };
   }
 
-  async function isRegistered(index: number, chain: string): Promise<boolean> {
+  async function isRegistered(
+    index: number,
+    chain: string,
+    fetchRegistered: NonNullable<KeyedNotesDeps['fetchRegistered']>,
+  ): Promise<boolean> {
     const { address, encryptionPublicKey } = await openOne(index);
     try {
-      return (await deps.fetchRegistered(chain, address)) === encryptionPublicKey;
+      return (await fetchRegistered(chain, address)) === encryptionPublicKey;
     } catch (cause) {
       throw new PoolError(
         'platform_unavailable',
@@ -93,10 +103,15 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
     work: (store: HolderNotes, index: number) => Promise<T>,
   ): Promise<readonly T[]> {
     const results: T[] = [];
-    for (const [index, store] of stores.entries()) {
+    for (const [index, store] of (await findStores()).entries()) {
       results.push(await work(store, index));
     }
     return results;
+  }
+
+  /** Those whose key the holder has. */
+  async function findStores(): Promise<readonly HolderNotes[]> {
+    return stores.slice(0, 1 + (await findUsableHolder()).earlier.length);
   }
 
   function join(reports: readonly BalanceReport[]): BalanceReport {
@@ -173,7 +188,7 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
       return lists.flat();
     },
     async computePaths(symbol, commitments, chain) {
-      for (const store of stores) {
+      for (const store of await findStores()) {
         const owned = await store.listSpendable(symbol, chain);
         if (owned.some(({ commitment }) => fieldToHex(commitment) === commitments[0])) {
           return await store.computePaths(symbol, commitments, chain);
@@ -185,7 +200,9 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
       stores.map((store) => store.progress()).find(({ isRunning }) => isRunning) ??
       present.progress(),
     async close() {
-      await collect((store) => store.close());
+      for (const store of stores) {
+        await store.close();
+      }
     },
   };
 

@@ -53,6 +53,7 @@ import { createConfiguredProver } from './agent-prover.ts';
 import { isEqualWithdrawal, refuseEqualWithdrawals, repetitionMs } from './equal-withdrawals.ts';
 import type { Holder } from './holder.ts';
 import { createHolderNotes, type HolderChain } from './holder-notes.ts';
+import { createKeyedNotes, type KeyedNotes } from './keyed-notes.ts';
 
 export type SelfSubmissionDeps = {
   readonly settings: SelfSubmitSettings & { readonly gasPrivateKey: Secret };
@@ -104,18 +105,29 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
   const gasChain = createEvmGasChain(chain.settings);
   const spendChain = createEvmSpendChain(chain.settings);
   const sent = openSentTransactions(join(home, 'sent-transactions.sqlite'));
-  const archive = openSpendArchive(join(home, 'spends.sqlite'));
-  const notes = createHolderNotes({
-    home,
-    log,
+  const archive = openSpendArchive(join(home, 'spends.sqlite'), (outRoot) => {
+    log.error(
+      { outRoot },
+      'a spend in the archive cannot be read: it is not continued, an equal one is not recognised, and its notes stay locked; restore spends.sqlite from a backup',
+    );
+  });
+  // One for all P, so that the calldata of a spend is read once.
+  const deliveries = createChainDeliveries({
+    chain: gasChain,
+    deployedAtBlock: chain.settings.deployedAtBlock,
+    kept: deps.kept,
+  });
+  const notes = createKeyedNotes({
+    earlierCount: holder.earlier.length,
     openHolder: async () => holder,
-    findChain: () => chain,
-    createDeliveries: () =>
-      createChainDeliveries({
-        chain: gasChain,
-        deployedAtBlock: chain.settings.deployedAtBlock,
-        kept: deps.kept,
+    createNotes: (openOne, createDeliveries) =>
+      createHolderNotes({
+        ...{ home, log, createDeliveries },
+        openHolder: openOne,
+        findChain: () => chain,
       }),
+    createDeliveries: () => deliveries,
+    fetchRegistered: undefined,
   });
   const submitter = createSelfSubmitter({
     chain: gasChain,
@@ -158,7 +170,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       gate: undefined,
       destinations: parseDestinations(settings.holder.sendDestinations),
       ceilings: { transfer: undefined, send: settings.holder.sendMaxAmount },
-      notes: createNotesPort(notes, chain, encryptionPublicKey),
+      notes: createNotesPort(notes, chain),
       platform: { transfer: submitter, send: submitter },
       prover: port,
       archive: refuseEqualWithdrawals(archive, accepted, systemClock.nowMs),
@@ -274,11 +286,7 @@ function openProver(
   return { prover, port: createSpendProverPort(prover, mode, keys?.readVerificationKey) };
 }
 
-function createNotesPort(
-  notes: ReturnType<typeof createHolderNotes>,
-  { settings }: HolderChain,
-  encryptionPublicKey: Holder['encryptionPublicKey'],
-): SpendDeps['notes'] {
+function createNotesPort(notes: KeyedNotes, { settings }: HolderChain): SpendDeps['notes'] {
   const { chainId, pool, tokens } = settings;
   let symbol = '';
   return {
@@ -289,7 +297,7 @@ function createNotesPort(
         ) ?? [];
       symbol = found ?? '';
       const owned = await notes.listSpendable(symbol);
-      return owned.map(({ commitment, amount, nonce, nullifier }) => ({
+      return owned.map(({ commitment, amount, nonce, nullifier, encryptionPublicKey }) => ({
         ...{ commitment, amount, nonce, nullifier, encryptionPublicKey },
       }));
     },

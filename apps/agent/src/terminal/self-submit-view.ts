@@ -38,7 +38,9 @@ export function createSelfSubmitView(terminal: Terminal): SelfSubmitView {
           redraw(`${stages.proving} ${drawBar(event.fraction)}`);
           return;
         case 'refused':
-          terminal.write(`${clear}refused: ${event.code}; it is tried again until its deadline\n`);
+          terminal.write(
+            `${clear}refused: ${event.code}: ${event.message}${describeDetails(event.details)}; it is tried again until its deadline\n`,
+          );
           return;
         case 'retry':
           redraw(`${event.code}: trying again`);
@@ -54,6 +56,11 @@ export function createSelfSubmitView(terminal: Terminal): SelfSubmitView {
     },
     end: () => redraw(''),
   };
+}
+
+function describeDetails(details: Readonly<Record<string, unknown>> = {}): string {
+  const fields = Object.entries(details).map(([name, value]) => `${name}: ${String(value)}`);
+  return fields.length === 0 ? '' : ` (${fields.join(', ')})`;
 }
 
 /** Wei as an amount of the chain's own coin, rounded up to six decimals. */

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { Hex32 } from '@pool/core';
 import { type KeptOpenings, openSpend } from '../disclosure/kept-openings.ts';
 import type { SpendArchive } from './spend-archive.ts';
 import { isOpen } from './spend-state.ts';
@@ -16,7 +17,9 @@ const batchLimit = 100;
 
 /**
  * Erases every decided spend whose retention has ended.
- * @param keepOpenings - stores what proves a spend later, before its manifest and seed are erased. If it throws, the spend stays
+ * @param keepOpenings - stores what proves a spend later, before its manifest and seed are erased. If it throws, the spend stays, and the
+ *   pass ends
+ * @param onUnopened - called for each spend of which that cannot be made. It stays as it is, and the pass goes on
  * @returns how many
  */
 export async function eraseExpiredSpends(
@@ -24,23 +27,36 @@ export async function eraseExpiredSpends(
   retentionDays: number,
   nowMs: number,
   keepOpenings: (openings: KeptOpenings) => void = () => undefined,
+  onUnopened: (outRoot: Hex32, error: unknown) => void = () => undefined,
 ): Promise<number> {
   let erased = 0;
+  const unopened = new Set<Hex32>();
   for (;;) {
-    const expired = await archive.listErasable(nowMs - retentionDays * dayMs, batchLimit);
+    const listed = await archive.listErasable(
+      nowMs - retentionDays * dayMs,
+      batchLimit + unopened.size,
+    );
+    const expired = listed.filter(({ outRoot }) => !unopened.has(outRoot));
     if (expired.length === 0) {
       return erased;
     }
     for (const spend of expired) {
       const { outRoot } = spend;
-      const openings = openSpend(spend);
+      let openings: KeptOpenings | undefined;
+      try {
+        openings = openSpend(spend);
+      } catch (error) {
+        unopened.add(outRoot);
+        onUnopened(outRoot, error);
+        continue;
+      }
       if (openings !== undefined) {
         keepOpenings(openings);
       }
       await archive.change(outRoot, ({ secrets, ...spend }) =>
         isOpen(spend.state) && secrets !== undefined ? { ...spend, secrets } : spend,
       );
+      erased += 1;
     }
-    erased += expired.length;
   }
 }

@@ -1,6 +1,6 @@
 // From a released spend to its outcome (protocol §8, "Late landing"): only the final state of the chain ends it.
 
-import { fieldToHex, type Hex32 } from '@pool/core';
+import { fieldToHex, type Hex32, PoolError } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { createEligibilityTree } from '@pool/notes';
 import { describe, expect, it } from 'vitest';
@@ -31,6 +31,33 @@ describe('a released spend', () => {
     // Not before the deadline: a final block is later than it.
     expect(world.clock.nowMs() / 1000).toBeGreaterThan((spend?.deadline ?? 0) + 3);
     expect(await world.archive.listLocked()).toEqual(new Set());
+  });
+
+  it('reports a refusal once, with its message and its fields, and goes on', async () => {
+    const world = createSpendWorld();
+    const { deps, events } = world.boot();
+    const { postSpend } = world.edge;
+    let refusals = 2;
+    world.edge.postSpend = async (key, submission) => {
+      refusals -= 1;
+      if (refusals >= 0) {
+        throw new PoolError('gas_key_unfunded', '0x01 needs 5 wei more', {
+          details: { missingWei: '5' },
+        });
+      }
+      return await postSpend(key, submission);
+    };
+    const platform = { transfer: world.edge, send: world.edge };
+    const receipt = await createSpender({ ...deps, platform }).spend(callOf(world));
+    expect(receipt.status).toBe('success');
+    expect(events.filter(({ kind }) => kind === 'refused')).toEqual([
+      {
+        kind: 'refused',
+        code: 'gas_key_unfunded',
+        message: '0x01 needs 5 wei more',
+        details: { missingWei: '5' },
+      },
+    ]);
   });
 
   it('has a deadline at a quarter of an hour, 15 to 30 minutes ahead', async () => {

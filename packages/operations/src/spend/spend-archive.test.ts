@@ -1,9 +1,15 @@
 // The stored form of a spend, and its erasure after retention.
+import { bigintToHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { eraseExpiredSpends } from './erase-spends.ts';
 import { createSpender } from './perform-spend.ts';
-import { changeSpendState, deserializeSpend, requireSecrets } from './spend-archive.ts';
+import {
+  changeSpendState,
+  deserializeSpend,
+  requireSecrets,
+  serializeSpend,
+} from './spend-archive.ts';
 
 async function archiveOne(world: ReturnType<typeof createSpendWorld>) {
   const [payee] = world.payees;
@@ -56,6 +62,46 @@ describe('retention', () => {
     }
     expect(await again()).toEqual(receipt);
     expect(() => requireSecrets(deserializeSpend(text))).toThrow('erased');
+  });
+
+  it('goes on after a spend that cannot be opened, and reports it once', async () => {
+    const world = createSpendWorld();
+    await archiveOne(world);
+    const [good] = world.archive.all();
+    if (good === undefined) {
+      throw new Error('there is no spend');
+    }
+    // More than one list, and before the good one: their manifests do not give their root.
+    const names = Array.from({ length: 120 }, (_, index) => bigintToHex32(BigInt(index + 1)));
+    world.archive.texts.clear();
+    for (const outRoot of [...names, good.outRoot]) {
+      world.archive.texts.set(outRoot, serializeSpend({ ...good, outRoot }));
+    }
+    const later = world.clock.nowMs() + 31 * 86_400_000;
+    const kept: string[] = [];
+    const reported: string[] = [];
+    const erased = await eraseExpiredSpends(
+      world.archive,
+      30,
+      later,
+      ({ root }) => void kept.push(root),
+      (outRoot) => void reported.push(outRoot),
+    );
+    expect([erased, kept]).toEqual([1, [good.outRoot]]);
+    expect(reported).toEqual(names);
+    const left = world.archive.all().filter((spend) => spend.secrets !== undefined);
+    expect(left.map(({ outRoot }) => outRoot)).toEqual(reported);
+  });
+
+  it('ends the pass if what it keeps cannot be stored', async () => {
+    const world = createSpendWorld();
+    await archiveOne(world);
+    const later = world.clock.nowMs() + 31 * 86_400_000;
+    const fail = (): never => {
+      throw new Error('disk full');
+    };
+    await expect(eraseExpiredSpends(world.archive, 30, later, fail)).rejects.toThrow('disk full');
+    expect(world.archive.all()[0]?.secrets).toBeDefined();
   });
 
   it('erases nothing of a spend that the chain has not decided', async () => {

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { type ErrorBody, errorCodeOf, type Hex32, isPoolError, PoolError } from '@pool/core';
+import {
+  type ErrorBody,
+  type ErrorDetails,
+  errorCodeOf,
+  type Hex32,
+  isPoolError,
+  PoolError,
+} from '@pool/core';
 import type { HolderSigner } from '@pool/signers';
 import type { Clock } from '../ports.ts';
 import type { SpendCheckDeps } from './check-spend.ts';
@@ -20,13 +27,18 @@ import type {
 
 export type SpendStage = 'checking' | 'signing' | 'proving' | 'settling';
 
-/** Something that happened in a spend, for logs and terminals. Never confidential. */
+/** Something that happened in a spend, for logs and terminals. Codes are never confidential. A message can name an account, so logs leave it out. */
 export type SpendEvent =
   | { readonly kind: 'stage'; readonly stage: SpendStage }
   | { readonly kind: 'progress'; readonly stage: 'proving'; readonly fraction: number }
   | { readonly kind: 'retry'; readonly code: string }
   /** Platform or relayer refuse a spend that was sent. */
-  | { readonly kind: 'refused'; readonly code: string }
+  | {
+      readonly kind: 'refused';
+      readonly code: string;
+      readonly message: string;
+      readonly details?: ErrorDetails;
+    }
   /** The chain has decided, or the spend failed before anything left. */
   | { readonly kind: 'outcome'; readonly state: string };
 

@@ -21,7 +21,7 @@ export type SweepStep = {
 };
 
 /** What a step would find. Reads listing and chain for all P of the holder. */
-export type SweepCounts = Pick<SweepStep, 'notes' | 'locked'>;
+type SweepCounts = Pick<SweepStep, 'notes' | 'locked'>;
 
 /** @throws PoolError `unknown_token`, `prover_mock`: like {@link sweepOnce}, which would refuse too */
 export async function countSweepable(symbol: string, deps: SpendDeps): Promise<SweepCounts> {

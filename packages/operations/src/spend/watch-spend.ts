@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type ErrorBody, isPoolError, zeroWord } from '@pool/core';
+import { type ErrorBody, type ErrorDetails, isPoolError, zeroWord } from '@pool/core';
 import { parseStoredSignature } from './authorize-spend.ts';
 import { findRevert, readEnd, storeEnd } from './conclude-spend.ts';
 import { decideSpend, type SpendDecision } from './decide-spend.ts';
@@ -79,7 +79,7 @@ export async function watchSpend(
       } catch (error) {
         rethrowCrash(error);
         if (isPoolError(error) && !error.retryable) {
-          refuse(toSpendError(error));
+          refuse(toSpendError(error), error.details);
         }
         throw error;
       }
@@ -93,9 +93,13 @@ export async function watchSpend(
     }
   }
 
-  function refuse(error: ErrorBody): void {
+  function refuse(error: ErrorBody, details?: ErrorDetails): void {
     if (lastRefusal?.code !== error.code) {
-      deps.onEvent({ kind: 'refused', code: error.code });
+      const { code, message } = error;
+      deps.onEvent({
+        ...{ kind: 'refused', code, message },
+        ...(details === undefined ? {} : { details }),
+      });
     }
     lastRefusal = error;
   }
