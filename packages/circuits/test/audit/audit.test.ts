@@ -1,6 +1,6 @@
 /**
  * The audit of the deployed circuits (README.md, "The audit"): what the inputs determine, what attacks on hints get accepted, and
- * that both agree with the committed list. Each run attacks fund-16 for a minute; full runs also attack the larger circuits.
+ * that both agree with the committed list. Each run attacks fund-16 for half a minute; full runs also attack the larger circuits.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { readArtifactsManifest } from '../../src/artifacts-manifest.ts';
@@ -13,7 +13,7 @@ import { compileSubject } from './subject.ts';
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 /** Attacks last this long, half of it for hints and half for inputs. */
-const seconds = isFullRun ? 600 : 60;
+const seconds = isFullRun ? 600 : 30;
 const seed = 20_261_122;
 
 afterAll(endSnarkjsThreads);
