@@ -12,8 +12,6 @@ import {
   disbursementJobSchema,
   disbursementResultSchema,
   disburseRequestSchema,
-  edgeTokenRefused,
-  platformInvalidResponse,
   sendRequestSchema,
   spendReceiptSchema,
   transferRequestSchema,
@@ -26,6 +24,7 @@ import { historyRoutes } from './history-api.ts';
 import { type Api, defineRoute } from './route.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
 import { spendRoutes } from './spend-api.ts';
+import { holderUnavailable, unavailable } from './unavailable.ts';
 
 const bearer = { scheme: 'agentCredential', needs: 'disburse' } as const;
 
@@ -184,12 +183,6 @@ const tooLarge = ['payload_too_large'] as const;
 const unauthorized = ['unauthorized'] as const;
 const forbidden = ['forbidden', 'forbidden_host'] as const;
 const rateLimited = ['rate_limited'] as const;
-const unavailable = [
-  'verification_unavailable',
-  'platform_unavailable',
-  edgeTokenRefused,
-  platformInvalidResponse,
-] as const;
 
 export const agentRoutes = {
   livez: defineRoute({
@@ -339,22 +332,7 @@ export const agentRoutes = {
       401: unauthorized,
       403: forbidden,
       429: rateLimited,
-      503: [
-        ...unavailable,
-        'agent_stopping',
-        'employer_mismatch',
-        'tenancy_unreadable',
-        'holder_unavailable',
-        'role_token_missing',
-        'role_token_refused',
-        'chain_unreachable',
-        'wrong_chain',
-        'note_history_changed',
-        'note_history_incomplete',
-        'note_cache_damaged',
-        'note_cache_changed',
-        'note_cache_unavailable',
-      ],
+      503: holderUnavailable,
     },
   }),
   ...historyRoutes,

@@ -5,6 +5,7 @@
  */
 import { historyQuery, historySchema } from './history.ts';
 import { defineRoute } from './route.ts';
+import { holderUnavailable } from './unavailable.ts';
 
 export const historyRoutes = {
   history: defineRoute({
@@ -25,23 +26,7 @@ export const historyRoutes = {
       403: ['forbidden', 'forbidden_host'],
       429: ['rate_limited'],
       500: ['spend_unreadable'],
-      503: [
-        'platform_unavailable',
-        'verification_unavailable',
-        'agent_stopping',
-        'employer_mismatch',
-        'tenancy_unreadable',
-        'holder_unavailable',
-        'role_token_missing',
-        'role_token_refused',
-        'chain_unreachable',
-        'wrong_chain',
-        'note_history_changed',
-        'note_history_incomplete',
-        'note_cache_damaged',
-        'note_cache_changed',
-        'note_cache_unavailable',
-      ],
+      503: holderUnavailable,
     },
   }),
 } as const;

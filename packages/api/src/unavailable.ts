@@ -1,0 +1,32 @@
+/**
+ * Codes of 503 answers of the agent that several routes share.
+ *
+ * @module
+ */
+import { edgeTokenRefused, platformInvalidResponse } from '@pool/core';
+
+/** Of every route that asks the platform. */
+export const unavailable = [
+  'verification_unavailable',
+  'platform_unavailable',
+  edgeTokenRefused,
+  platformInvalidResponse,
+] as const;
+
+/** Of the routes that read the holder's notes. */
+export const holderUnavailable = [
+  ...unavailable,
+  'agent_stopping',
+  'employer_mismatch',
+  'tenancy_unreadable',
+  'holder_unavailable',
+  'role_token_missing',
+  'role_token_refused',
+  'chain_unreachable',
+  'wrong_chain',
+  'note_history_changed',
+  'note_history_incomplete',
+  'note_cache_damaged',
+  'note_cache_changed',
+  'note_cache_unavailable',
+] as const;
