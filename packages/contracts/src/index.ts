@@ -6,7 +6,12 @@
 export type { ContractArtifact, LibraryLink } from './artifact.ts';
 export { askChain, waitAtMost } from './chain/ask-chain.ts';
 export { isEvmFailure } from './chain/evm-failure.ts';
-export { assertChainId, createEvmProvider } from './chain/evm-provider.ts';
+export {
+  assertChainId,
+  type ChainCall,
+  createChainCall,
+  createEvmProvider,
+} from './chain/evm-provider.ts';
 
 export { type FinalBlock, fetchFinalBlock } from './chain/final-block.ts';
 export { type BroadcastOutcome, broadcastTransaction, isOutOfGas } from './chain/node-answer.ts';

@@ -5,6 +5,7 @@
  */
 import { type EvmChainSettings, PoolError } from '@pool/core';
 import { FetchRequest, JsonRpcProvider, Network } from 'ethers';
+import { askChain } from './ask-chain.ts';
 
 const callTimeoutMs = 20_000;
 
@@ -43,4 +44,27 @@ export async function assertChainId(
   if (typeof answered !== 'string' || Number(answered) !== chainId) {
     throw new PoolError('wrong_chain', `the RPC configured for ${chainId} serves another chain`);
   }
+}
+
+/** Runs reads and writes of one chain. */
+export type ChainCall = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Requests to the right chain only: the first one checks the chain id of the RPC, and a check that failed is made again.
+ * @throws PoolError in each call: `wrong_chain`, `chain_unreachable` (503, retryable), or the PoolError of its work
+ */
+export function createChainCall(
+  provider: JsonRpcProvider,
+  settings: Pick<EvmChainSettings, 'chainId'>,
+): ChainCall {
+  let check: Promise<void> | undefined;
+  return (work) =>
+    askChain(async () => {
+      check ??= assertChainId(provider, settings);
+      await check.catch((error: unknown) => {
+        check = undefined;
+        throw error;
+      });
+      return await work();
+    });
 }

@@ -4,11 +4,10 @@
  * @module
  */
 import {
-  askChain,
-  assertChainId,
   broadcastTransaction,
   connectEligibilityRegistry,
   connectErc20,
+  createChainCall,
   createEvmProvider,
   createPoolReader,
   erc20Interface,
@@ -47,19 +46,7 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
   const poolAddress = settings.pool;
   const pool = createPoolReader(provider, settings);
   const registry = connectEligibilityRegistry(settings.registry, provider);
-  let chainIdCheck: Promise<void> | undefined;
-
-  /** Runs one read or write against the right chain; failures of the RPC are retryable. */
-  async function call<T>(work: () => Promise<T>): Promise<T> {
-    return await askChain(async () => {
-      chainIdCheck ??= assertChainId(provider, settings);
-      await chainIdCheck.catch((error: unknown) => {
-        chainIdCheck = undefined;
-        throw error;
-      });
-      return await work();
-    });
-  }
+  const call = createChainCall(provider, settings);
 
   async function fetchFunded(batchId: Hex32, upTo: number): Promise<FundedBatch> {
     // Newest first and in windows: many RPCs limit the range, and a requested batch is usually recent.

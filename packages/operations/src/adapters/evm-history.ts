@@ -4,8 +4,7 @@
  * @module
  */
 import {
-  askChain,
-  assertChainId,
+  createChainCall,
   createEvmProvider,
   createPoolReader,
   type PoolLeaf,
@@ -25,18 +24,7 @@ export type EvmHistory = HistoryPort & {
 export function createEvmHistory(settings: EvmChainSettings): EvmHistory {
   const provider = createEvmProvider(settings, rpcTimeoutMs);
   const pool = createPoolReader(provider, settings);
-  let chainIdCheck: Promise<void> | undefined;
-
-  async function call<T>(work: () => Promise<T>): Promise<T> {
-    return await askChain(async () => {
-      chainIdCheck ??= assertChainId(provider, settings);
-      await chainIdCheck.catch((error: unknown) => {
-        chainIdCheck = undefined;
-        throw error;
-      });
-      return await work();
-    });
-  }
+  const call = createChainCall(provider, settings);
 
   return {
     fetchFinalBlock: () =>

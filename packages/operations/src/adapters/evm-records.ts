@@ -5,8 +5,7 @@
  * @module
  */
 import {
-  askChain,
-  assertChainId,
+  createChainCall,
   createEvmProvider,
   createPoolReader,
   decodeSpend,
@@ -59,18 +58,7 @@ const sealedDigits = 418;
 export function createEvmRecords(settings: EvmChainSettings): EvmRecords {
   const provider = createEvmProvider(settings, rpcTimeoutMs);
   const pool = createPoolReader(provider, settings);
-  let chainIdCheck: Promise<void> | undefined;
-
-  async function call<T>(work: () => Promise<T>): Promise<T> {
-    return await askChain(async () => {
-      chainIdCheck ??= assertChainId(provider, settings);
-      await chainIdCheck.catch((error: unknown) => {
-        chainIdCheck = undefined;
-        throw error;
-      });
-      return await work();
-    });
-  }
+  const call = createChainCall(provider, settings);
 
   return {
     fetchFinalBlock: () => call(async () => (await pool.fetchFinalBlock()).number),

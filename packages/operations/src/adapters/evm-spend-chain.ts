@@ -4,9 +4,8 @@
  * @module
  */
 import {
-  askChain,
-  assertChainId,
   connectEligibilityRegistry,
+  createChainCall,
   createEvmProvider,
   createPoolReader,
   decodeSpend,
@@ -34,19 +33,7 @@ export function createEvmSpendChain(settings: EvmChainSettings): EvmSpendChain {
   const provider = createEvmProvider(settings, rpcTimeoutMs);
   const reader = createPoolReader(provider, settings);
   const registry = connectEligibilityRegistry(settings.registry, provider);
-  let chainIdCheck: Promise<void> | undefined;
-
-  /** Runs one read against the right chain; failures of the RPC are retryable. */
-  async function call<T>(work: () => Promise<T>): Promise<T> {
-    return await askChain(async () => {
-      chainIdCheck ??= assertChainId(provider, settings);
-      await chainIdCheck.catch((error: unknown) => {
-        chainIdCheck = undefined;
-        throw error;
-      });
-      return await work();
-    });
-  }
+  const call = createChainCall(provider, settings);
 
   async function findSpent(
     outRoot: Hex32,

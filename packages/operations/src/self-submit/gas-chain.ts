@@ -4,8 +4,7 @@
  * @module
  */
 import {
-  askChain,
-  assertChainId,
+  createChainCall,
   createEvmProvider,
   createPoolReader,
   decodeSpend,
@@ -51,23 +50,12 @@ export type GasChain = {
 export function createEvmGasChain(settings: EvmChainSettings): GasChain {
   const provider = createEvmProvider(settings, rpcTimeoutMs);
   const reader = createPoolReader(provider, settings);
-  let chainIdCheck: Promise<void> | undefined;
-
-  async function call<T>(work: (provider: JsonRpcProvider) => Promise<T>): Promise<T> {
-    return await askChain(async () => {
-      chainIdCheck ??= assertChainId(provider, settings);
-      await chainIdCheck.catch((error: unknown) => {
-        chainIdCheck = undefined;
-        throw error;
-      });
-      return await work(provider);
-    });
-  }
+  const call = createChainCall(provider, settings);
 
   return {
     chainId: settings.chainId,
     pool: settings.pool,
-    call,
+    call: (work) => call(() => work(provider)),
     fetchFees: () =>
       call(async () => {
         const [fees, head] = await Promise.all([
