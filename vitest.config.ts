@@ -1,5 +1,6 @@
 // One Vitest configuration for the repository, with five projects:
-//   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), two workers;
+//   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), two workers. Files share the process of their worker and the
+//             modules that it has loaded, so a test leaves no state in a module, in `process.env` or in a timer;
 //   postgres  the platform's files about its database once more, on a real PostgreSQL server in place of the embedded one;
 //   e2e       `x.e2e.test.ts`: real processes and a real chain, two files at a time (each waits for blocks most of the time), after
 //             the unit tests;
@@ -50,6 +51,7 @@ export default defineConfig({
           name: 'unit',
           include: ['{packages,apps,examples}/*/**/*.test.ts', 'tooling/**/*.test.ts'],
           exclude: [...ignored, '**/*.e2e.test.ts', ...slowUnitTests],
+          isolate: false,
           ...unit,
         },
       },
