@@ -1,5 +1,5 @@
 /**
- * The sandbox's chain: anvil with a block a second and short epochs, so that `finalized` means something,
+ * The sandbox's chain: anvil with a block at a fixed interval and short epochs, so that `finalized` means something,
  * with the pool and two test tokens on it.
  *
  * @module
@@ -23,15 +23,21 @@ export const chainId = 31337;
 /** Base units of each test token that the employer starts with: ten million of six decimals. */
 const employerFunds = 10_000_000_000_000n;
 
+/** Between two blocks during deployment. */
+const deploymentBlockMs = 20;
+
 export type DeployedChain = {
   readonly contracts: PoolAddresses;
   readonly tokens: ChainsFile['chains'][string]['tokens'];
 };
 
-/** anvil's arguments: one block a second, `finalized` two blocks under the head. Silent: it would log private keys. */
-export function anvilArguments(port: number): string[] {
+/**
+ * anvil's arguments: `finalized` is two blocks under the head. Silent: it would log private keys.
+ * @param blockSeconds - time between blocks. Below 1, some blocks have equal timestamps, as on rollups
+ */
+export function anvilArguments(port: number, blockSeconds = 1): string[] {
   const network = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)];
-  return [...network, '--block-time', '1', '--slots-in-an-epoch', '1', '--silent'];
+  return [...network, '--block-time', String(blockSeconds), '--slots-in-an-epoch', '1', '--silent'];
 }
 
 /** Undefined while the chain does not answer. */
@@ -54,8 +60,10 @@ export async function readChainId(rpcUrl: string): Promise<number | undefined> {
 export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
   const provider = createEvmProvider({ rpcUrl, chainId });
   provider.pollingInterval = 25;
-  // One block per transaction while no service reads the chain yet: deployment in a second instead of ten.
-  await provider.send('evm_setAutomine', [true]);
+  // Blocks without a pause while no service reads the chain yet: deployment in a second instead of ten.
+  const mining = setInterval(() => {
+    provider.send('evm_mine', []).catch(() => undefined);
+  }, deploymentBlockMs);
   try {
     const signer = new NonceManager(new Wallet(deriveRoleKey('deployer').reveal(), provider));
     const addressOf = (role: 'guardian' | 'relayer' | 'publisher'): string =>
@@ -89,7 +97,9 @@ export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
       },
     };
   } finally {
-    await provider.send('evm_setIntervalMining', [1]);
+    clearInterval(mining);
+    // Answered after every earlier request, so none of them is cancelled.
+    await provider.send('evm_mine', []).catch(() => undefined);
     provider.destroy();
   }
 }

@@ -53,6 +53,8 @@ export type StackOptions = {
   readonly isEnrolled?: (address: string) => boolean;
   /** Enrols more people while the holders above are enrolled: all of them share one wait for finality. */
   readonly alsoEnrol?: (place: OnboardPlace) => Promise<void>;
+  /** Time between blocks. Default: 1. */
+  readonly blockSeconds?: number;
   /** The agent's ceiling for one call. Default: what the largest circuit holds. */
   readonly maxRecipients?: number;
   /** Receives a short description of each step. */
@@ -129,7 +131,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     startProcess({
       name: 'chain',
       command: anvilBinary(),
-      args: anvilArguments(chainPort),
+      args: anvilArguments(chainPort, options.blockSeconds),
       logPath: join(logs, 'chain.log'),
     }),
   );
