@@ -54,6 +54,7 @@ import { openEvidencePins } from './state/evidence-pins.ts';
 import { ensureFingerprintKey } from './state/fingerprint-key.ts';
 import { openOpeningsStore } from './state/openings-store.ts';
 import { openPaidKeys, paidKeysPath } from './state/paid-keys.ts';
+import { listSentHashes } from './state/sent-transactions.ts';
 import { listEmployersOf } from './state/stored-keys.ts';
 import { version } from './version.ts';
 
@@ -170,6 +171,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     home: config.jobStore === 'memory:' ? undefined : config.home,
     notes: holderNotes,
     findSpend: holderSpends.find,
+    listSentHashes: (chainId) => listSentHashes(config.home, chainId),
   });
   const limiter = createCredentialLimiter(config.rateLimit, () => performance.now());
   const startedAtMs = systemClock.nowMs();

@@ -125,6 +125,7 @@ describe('a withdrawal without platform and gate', () => {
     expect(receipt).toMatchObject({ operation: 'send', status: 'success', changeAmount: '23' });
     const answer = await asked;
     expect([answer.status, await answer.json()]).toEqual([200, receipt]);
+    await expectGasInHistory(receipt.txHash);
     expect(proxy.applied[0]).toBeGreaterThan(0);
   });
 
@@ -233,6 +234,19 @@ describe('a withdrawal without platform and gate', () => {
     expect([second.code, await balanceOf(address)]).toEqual([0, before + 17n]);
     expect(JSON.parse(second.stdout)).toMatchObject({ changeAmount: '1' });
   });
+
+  /** The history has what the gas key paid, and the fee of the token is none. */
+  async function expectGasInHistory(txHash: string): Promise<void> {
+    const response = await fetch(`${agent.url}/api/history?token=USDC`, {
+      headers: { authorization: `Bearer ${agent.readKey}` },
+    });
+    const { entries } = (await response.json()) as { entries: readonly object[] };
+    const mined = await provider.getTransactionReceipt(txHash);
+    expect(entries.at(-1)).toMatchObject({
+      ...{ kind: 'send', amount: '7', txHash, fee: '0' },
+      gasWei: `${mined?.fee}`,
+    });
+  }
 
   /** A directory of an agent that never ran. */
   function createHome(name: string): string {

@@ -72,7 +72,15 @@ const spentEntries = {
   change: v.pipe(baseUnitsSchema, v.description('Base units that returned as change.')),
   fee: v.pipe(
     v.literal('0'),
-    v.description('Holders pay no fee: the relayer pays the gas of the transaction.'),
+    v.description('Base units of the token that the holder paid as a fee: none.'),
+  ),
+  gasWei: v.optional(
+    v.pipe(
+      baseUnitsSchema,
+      v.description(
+        'Wei of the chain’s own coin that a gas key of this agent directory paid for the transaction (`send --self-submit`). Absent: somebody else paid the gas, normally the relayer.',
+      ),
+    ),
   ),
 };
 

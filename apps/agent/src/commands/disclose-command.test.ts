@@ -74,6 +74,7 @@ function createFakeRecords(): EvmRecords {
     fetchFinalBlock: async () => 9,
     fetchBlockTime: async (block) => (block === 4 ? landedAt : 0),
     fetchSpendCalldata: async () => undefined,
+    fetchGasCost: async () => undefined,
     fetchTransactionLeaves: async (txHash) =>
       leaves.filter((leaf) => leaf.txHash === txHash) as never,
     fetchLeaves: async () => leaves as never,

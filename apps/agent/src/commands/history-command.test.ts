@@ -113,7 +113,7 @@ describe('the table of a history', () => {
       `2026-05-29 09:30:00 | send | -2.5 | 4.5 | 0.000001 | ${hash} | to 0x9fe46736679d2d9a65f0992f2272de9f3c7fa6e0`,
       `2026-05-29 09:30:00 | merge | 0 | 4.5 | 0.000001 | ${hash}`,
     ]);
-    expect(written).toContain('the relayer pays the gas');
+    expect(written).toContain('The relayer pays the gas');
   });
 
   it('shows a memo on one line, whatever is in it', async () => {
@@ -137,25 +137,36 @@ describe('the CSV of a history', () => {
     const date = '2026-05-29 09:30:00 UTC';
     expect(printed).toEqual([
       'Date,Sent Amount,Sent Currency,Received Amount,Received Currency,Fee Amount,Fee Currency,Label,Description,TxHash,Recipient,Contact,Change Amount,Balance',
-      `${date},,,7,USDC,0,USDC,,May,${hash},,,,7`,
-      `${date},2,USDC,,,0,USDC,,'@rent,${hash},${ben},ben,,`,
-      `${date},0.5,USDC,,,0,USDC,,,${hash},${eva},,4.5,4.5`,
-      `${date},2.5,USDC,,,0,USDC,,,${hash},unknown,,4.5,2`,
-      `${date},2.5,USDC,,,0,USDC,,,${hash},0x9fe46736679d2d9a65f0992f2272de9f3c7fa6e0,,4.5,0.000001`,
+      `${date},,,7,USDC,,,,May,${hash},,,,7`,
+      `${date},2,USDC,,,,,,'@rent,${hash},${ben},ben,,`,
+      `${date},0.5,USDC,,,,,,,${hash},${eva},,4.5,4.5`,
+      `${date},2.5,USDC,,,,,,,${hash},unknown,,4.5,2`,
+      `${date},2.5,USDC,,,,,,,${hash},0x9fe46736679d2d9a65f0992f2272de9f3c7fa6e0,,4.5,0.000001`,
     ]);
   });
 
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '\r=1', '＝1', '"=1'])(
     'has no field that a spreadsheet executes for the memo %j',
     (memo) => {
-      const units = { symbol: 'USDC', decimals: 6 };
+      const units = { chain: 'base', symbol: 'USDC', decimals: 6 };
       const [row = ''] = formatCsvRows(received('1.1', memo), units, labels);
-      const field = /,USDC,,("(?:[^"]|"")*"|[^,]*),/.exec(row)?.[1] ?? '';
+      const field = /,USDC,,,,("(?:[^"]|"")*"|[^,]*),/.exec(row)?.[1] ?? '';
       const text = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
       expect(text).toMatch(/^(?:'|")/);
       expect(text.replace(/^'/, '')).toBe(memo);
     },
   );
+});
+
+describe('a withdrawal that the holder submitted itself', () => {
+  it('has the gas that its gas key paid, once, in the coin of the chain', async () => {
+    const paid = { ...send, gasWei: '481000000000000' };
+    const table = await show([[paid]]);
+    expect(table.printed[1]).toMatch(/ {2}to 0x9fe46736.*; gas 0\.000481 coin of base$/);
+    const { printed } = await show([[paid, send]], { csv: true });
+    expect(printed[1]).toContain(',2.5,USDC,,,0.000481,coin of base,,');
+    expect(printed[2]).toContain(',2.5,USDC,,,,,,');
+  });
 });
 
 describe('a spend one of whose notes is missing', () => {
@@ -169,7 +180,7 @@ describe('a spend one of whose notes is missing', () => {
     expect(table.printed).toHaveLength(3);
     const { printed } = await show([[missing]], { csv: true });
     const text = `"${hint.replaceAll('"', '""')}"`;
-    expect(printed[1]).toBe(`2026-05-29 09:30:00 UTC,,,,,0,USDC,,${text},${hash},unknown,,4.5,4.5`);
+    expect(printed[1]).toBe(`2026-05-29 09:30:00 UTC,,,,,,,,${text},${hash},unknown,,4.5,4.5`);
   });
 });
 

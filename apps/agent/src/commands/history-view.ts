@@ -13,7 +13,7 @@ import { encodeCsvField } from './recipients-report.ts';
 export type Labels = ReadonlyMap<string, string>;
 
 /** What amounts are written in. */
-export type Units = Pick<History, 'symbol' | 'decimals'>;
+export type Units = Pick<History, 'chain' | 'symbol' | 'decimals'>;
 
 const tableColumns = [
   'TIME (UTC)',
@@ -37,13 +37,15 @@ export function formatTableRow(entry: HistoryEntry, units: Units, labels: Labels
   const format = (amount: string): string => formatTokenUnits(BigInt(amount), units.decimals);
   const time = entry.time.replace('T', ' ').replace('Z', '');
   const [what, amount, change] = describeSums(entry, format);
-  const details = describeDetails(entry, format, labels);
+  const details = [describeDetails(entry, format, labels), describeGas(entry, units)]
+    .filter((text) => text !== '')
+    .join('; ');
   return formatCells([time, what, amount, change, format(entry.balance), entry.txHash, details]);
 }
 
 /** Said once, below the table. */
 export const feeNote =
-  'Fees: 0. Holders pay none: the relayer pays the gas of transfers and withdrawals.';
+  'Fees: none in the token. The relayer pays the gas of transfers and withdrawals; what a gas key of this agent paid is beside its entry.';
 
 function formatCells(cells: readonly string[]): string {
   return cells
@@ -73,6 +75,16 @@ function describeSums(
     case 'merge':
       return ['merge', '0', format(entry.change)];
   }
+}
+
+/** The chain's own coin has 18 decimals, and chains.json does not name it. */
+const coinDecimals = 18;
+
+/** Of `send --self-submit`. */
+function describeGas(entry: HistoryEntry, { chain }: Units): string {
+  return 'gasWei' in entry && entry.gasWei !== undefined
+    ? `gas ${formatTokenUnits(BigInt(entry.gasWei), coinDecimals)} coin of ${chain}`
+    : '';
 }
 
 /** Of a spend whose change is more than the notes that this agent has of it. */
@@ -140,19 +152,23 @@ export function formatCsvHead(): string {
 /** Rows of one entry, without line ends. */
 export function formatCsvRows(
   entry: HistoryEntry,
-  { symbol, decimals }: Units,
+  { chain, symbol, decimals }: Units,
   labels: Labels,
 ): readonly string[] {
   const format = (amount: string): string => formatTokenUnits(BigInt(amount), decimals);
   const date = `${entry.time.replace('T', ' ').replace('Z', '')} UTC`;
+  // Once for each transaction. Empty: nothing that this agent knows of.
+  const fee =
+    'gasWei' in entry && entry.gasWei !== undefined
+      ? [formatTokenUnits(BigInt(entry.gasWei), coinDecimals), `coin of ${chain}`]
+      : ['', ''];
   type Moved = { sent?: string; received?: string; recipient?: string; memo?: string | undefined };
   const row = ({ sent, received, recipient = '', memo = '' }: Moved, isLast: boolean): string =>
     [
       date,
       ...(sent === undefined ? ['', ''] : [format(sent), symbol]),
       ...(received === undefined ? ['', ''] : [format(received), symbol]),
-      '0',
-      symbol,
+      ...(isLast ? fee : ['', '']),
       '',
       memo,
       entry.txHash,

@@ -62,6 +62,8 @@ function start(
     readonly home?: string;
     readonly withdrawals?: Readonly<Record<number, bigint>>;
     readonly archive?: Readonly<Record<Hex32, ArchivedSpend>>;
+    /** Transactions whose gas the holder paid. */
+    readonly sent?: readonly Hex32[];
   } = {},
 ) {
   const asked: string[] = [];
@@ -84,6 +86,10 @@ function start(
             sealedNotes: [],
           };
     },
+    fetchGasCost: async (txHash) => {
+      asked.push(`gas ${Number(BigInt(txHash)) - 1}`);
+      return 481_000n;
+    },
     fetchTransactionLeaves: async () => [],
     fetchLeaves: async () => [],
     close: () => undefined,
@@ -100,6 +106,7 @@ function start(
       },
     },
     findSpend: async (outRoot) => options.archive?.[outRoot],
+    listSentHashes: (chainId) => new Set(chainId === 31337 ? options.sent : []),
     createRecords: () => records,
   });
   onTestFinished(() => history.close());
@@ -189,6 +196,21 @@ describe('the history in the agent', () => {
     const archived = { secrets: { manifest } } as unknown as ArchivedSpend;
     const { read } = start([spent(2, 0n, 0n)], { archive: { [bigintToHex32(502n)]: archived } });
     expect((await read({ token: 'USDC' })).entries).toMatchObject([{ kind: 'send', address }]);
+  });
+
+  it('has the gas that the holder paid itself, and asks the chain about it once', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'pool-home-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const movements = [spent(1, 0n, 0n), spent(2, 0n, 0n)];
+    const options = { home, withdrawals: { 1: 10n, 2: 10n }, sent: [bigintToHex32(3n)] };
+    const first = start(movements, options);
+    const { entries } = await first.read({ token: 'USDC' });
+    expect(entries[0]).not.toHaveProperty('gasWei');
+    expect(entries[1]).toMatchObject({ kind: 'send', fee: '0', gasWei: '481000' });
+    expect(first.asked.filter((question) => question.startsWith('gas'))).toEqual(['gas 2']);
+    const second = start(movements, options);
+    expect((await second.read({ token: 'USDC' })).entries).toEqual(entries);
+    expect(second.asked).toEqual([]);
   });
 
   it.each([

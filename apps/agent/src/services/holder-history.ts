@@ -44,6 +44,8 @@ export type HolderHistoryDeps = {
   readonly notes: Pick<HolderNotes, 'holder' | 'readMovements'>;
   /** The agent's own archive. Undefined: it does not have the spend. */
   readonly findSpend: (outRoot: Hex32) => Promise<ArchivedSpend | undefined>;
+  /** Transactions whose gas a key of this agent directory paid. Default: none. */
+  readonly listSentHashes?: (chainId: number) => ReadonlySet<Hex32>;
   readonly createRecords?: (settings: EvmChainSettings) => EvmRecords;
 };
 
@@ -52,6 +54,7 @@ const width = 8;
 
 export function createHolderHistory(deps: HolderHistoryDeps): HolderHistory {
   const { notes, findSpend, createRecords = createEvmRecords } = deps;
+  const { listSentHashes = () => new Set<Hex32>() } = deps;
   const facts = openHistoryFacts(
     deps.home === undefined ? ':memory:' : join(deps.home, 'history-facts.sqlite'),
   );
@@ -69,7 +72,10 @@ export function createHolderHistory(deps: HolderHistoryDeps): HolderHistory {
     async read({ token, from, to, after }) {
       const { chain, movements } = await notes.readMovements(token);
       const { chainId, tokens } = chain.settings;
-      const source = { facts, records: open(chain.settings), chainId, findSpend };
+      const source = {
+        ...{ facts, records: open(chain.settings), chainId, findSpend },
+        sent: listSentHashes(chainId),
+      };
       const first = after === undefined ? 0 : countUpTo(movements, after);
       const begin = Math.max(first, await countBefore(movements, from, source));
       const end = to === undefined ? movements.length : await countBefore(movements, to, source);
@@ -95,6 +101,7 @@ type Source = {
   readonly records: EvmRecords;
   readonly chainId: number;
   readonly findSpend: HolderHistoryDeps['findSpend'];
+  readonly sent: ReadonlySet<Hex32>;
 };
 
 type Movements = TokenMovements['movements'];
@@ -159,6 +166,26 @@ async function findWithdrawal(
   return withdrawal;
 }
 
+/** Undefined: this agent directory has no key that paid it. */
+async function findGas(
+  movement: Movement,
+  { facts, records, chainId, sent }: Source,
+): Promise<bigint | undefined> {
+  if (!sent.has(movement.txHash)) {
+    return undefined;
+  }
+  const place = placeOf(movement, chainId);
+  const known = facts.findGas(place);
+  if (known !== undefined) {
+    return known;
+  }
+  const wei = await records.fetchGasCost(movement.txHash);
+  if (wei !== undefined) {
+    facts.keepGas(place, wei);
+  }
+  return wei;
+}
+
 function placeOf({ txHash, blockNumber }: Movement, chainId: number): TransactionPlace {
   return { chainId, txHash, blockNumber };
 }
@@ -179,7 +206,11 @@ async function createEntry(movement: Movement, source: Source): Promise<HistoryE
     return { kind: 'received', ...place, amount: `${amount}`, ...text, slot, commitment, isChange };
   }
   const { spent, change, outRoot } = movement;
-  const sums = { spent: `${spent}`, change: `${change}`, fee: '0' as const };
+  const gas = await findGas(movement, source);
+  const sums = {
+    ...{ spent: `${spent}`, change: `${change}`, fee: '0' as const },
+    ...(gas === undefined ? {} : { gasWei: `${gas}` }),
+  };
   const manifest = (await source.findSpend(outRoot))?.secrets?.manifest;
   const { amount: withdrawn, recipient } =
     (await findWithdrawal(movement, source)) ?? readWithdrawal(manifest);

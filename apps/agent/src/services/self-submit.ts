@@ -45,7 +45,7 @@ import type { Prover } from '@pool/prover';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { assertSpendsKnown } from '../state/restored-state.ts';
-import { openSentTransactions } from '../state/sent-transactions.ts';
+import { openSentTransactions, sentTransactionsPath } from '../state/sent-transactions.ts';
 import { openSpendArchive } from '../state/spend-archive.ts';
 import type { AgentLog } from './agent-log.ts';
 import { systemClock } from './agent-parts.ts';
@@ -104,7 +104,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
   const { home } = settings;
   const gasChain = createEvmGasChain(chain.settings);
   const spendChain = createEvmSpendChain(chain.settings);
-  const sent = openSentTransactions(join(home, 'sent-transactions.sqlite'));
+  const sent = openSentTransactions(sentTransactionsPath(home));
   const archive = openSpendArchive(join(home, 'spends.sqlite'), (outRoot) => {
     log.error(
       { outRoot },

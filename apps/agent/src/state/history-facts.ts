@@ -1,5 +1,5 @@
 /**
- * What the agent has read of final blocks for histories, so that it asks its RPC once: times, and withdrawals of spends. A SQLite file in
+ * What the agent has read of final blocks for histories, so that it asks its RPC once: times, withdrawals of spends, and costs of gas. A SQLite file in
  * the agent's directory. It holds transactions of the holder, and no amount but public ones. Everything in it can be read again.
  *
  * @module
@@ -27,6 +27,9 @@ export type HistoryFacts = {
   keepTime(place: TransactionPlace, seconds: number): void;
   findWithdrawal(place: TransactionPlace, outRoot: Hex32): Withdrawal | undefined;
   keepWithdrawal(place: TransactionPlace, outRoot: Hex32, withdrawal: Withdrawal): void;
+  /** Wei. */
+  findGas(place: TransactionPlace): bigint | undefined;
+  keepGas(place: TransactionPlace, wei: bigint): void;
   close(): void;
 };
 
@@ -38,6 +41,10 @@ const schema = `
   CREATE TABLE IF NOT EXISTS withdrawals (
     chain_id INTEGER NOT NULL, tx_hash TEXT NOT NULL, out_root TEXT NOT NULL, amount TEXT NOT NULL, recipient TEXT,
     PRIMARY KEY (chain_id, tx_hash, out_root)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS gas_costs (
+    chain_id INTEGER NOT NULL, tx_hash TEXT NOT NULL, block INTEGER NOT NULL, wei TEXT NOT NULL,
+    PRIMARY KEY (chain_id, tx_hash, block)
   ) STRICT, WITHOUT ROWID;
   -- A power cut loses at most facts that are read again.
   PRAGMA synchronous = NORMAL;
@@ -56,6 +63,10 @@ export function openHistoryFacts(path: string): HistoryFacts {
   const insertWithdrawal = database.prepare(
     'INSERT OR REPLACE INTO withdrawals VALUES (?, ?, ?, ?, ?)',
   );
+  const selectGas = database.prepare(
+    'SELECT wei FROM gas_costs WHERE chain_id = ? AND tx_hash = ? AND block = ?',
+  );
+  const insertGas = database.prepare('INSERT OR REPLACE INTO gas_costs VALUES (?, ?, ?, ?)');
   return {
     findTime({ chainId, txHash, blockNumber }) {
       const row = selectTime.get(chainId, txHash, blockNumber);
@@ -77,6 +88,13 @@ export function openHistoryFacts(path: string): HistoryFacts {
     },
     keepWithdrawal({ chainId, txHash }, outRoot, { amount, recipient }) {
       insertWithdrawal.run(chainId, txHash, outRoot, amount.toString(), recipient ?? null);
+    },
+    findGas({ chainId, txHash, blockNumber }) {
+      const row = selectGas.get(chainId, txHash, blockNumber);
+      return row === undefined ? undefined : BigInt(String(row['wei']));
+    },
+    keepGas({ chainId, txHash, blockNumber }, wei) {
+      insertGas.run(chainId, txHash, blockNumber, wei.toString());
     },
     close: () => database.close(),
   };

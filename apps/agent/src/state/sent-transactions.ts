@@ -4,7 +4,9 @@
  *
  * @module
  */
-import { parseEvmAddress, parseHex, parseHex32 } from '@pool/core';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Hex32, parseEvmAddress, parseHex, parseHex32 } from '@pool/core';
 import type { SentTransaction, SentTransactions } from '@pool/operations';
 import { openPrivateDatabase } from './private-database.ts';
 
@@ -24,6 +26,10 @@ const schema = `
   CREATE INDEX IF NOT EXISTS sent_by_spend ON sent_transactions (out_root, id);
 `;
 
+export function sentTransactionsPath(home: string): string {
+  return join(home, 'sent-transactions.sqlite');
+}
+
 /** @param path - a file, made 0600, or `:memory:` */
 export function openSentTransactions(path: string): SentTransactionsFile {
   const { database } = openPrivateDatabase(path, schema);
@@ -42,6 +48,23 @@ export function openSentTransactions(path: string): SentTransactionsFile {
     },
     close: () => database.close(),
   };
+}
+
+/** Hashes of everything that was signed in an agent directory on a chain. Makes no file. */
+export function listSentHashes(home: string, chainId: number): ReadonlySet<Hex32> {
+  const path = sentTransactionsPath(home);
+  if (!existsSync(path)) {
+    return new Set();
+  }
+  const { database } = openPrivateDatabase(path, schema);
+  try {
+    const rows = database
+      .prepare('SELECT tx_hash FROM sent_transactions WHERE chain_id = ?')
+      .all(chainId);
+    return new Set(rows.map((row) => parseHex32(row['tx_hash'])));
+  } finally {
+    database.close();
+  }
 }
 
 function readRow(row: Record<string, unknown>): SentTransaction {

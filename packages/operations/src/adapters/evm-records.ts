@@ -40,6 +40,8 @@ export type EvmRecords = {
   fetchBlockTime(blockNumber: number): Promise<number>;
   /** Undefined: the transaction calls another contract, which calls the pool. */
   fetchSpendCalldata(txHash: Hex32): Promise<SpendCalldata | undefined>;
+  /** Wei of the chain's own coin that the gas of a mined transaction cost, with what a rollup charges for its data. Undefined: it is not mined. */
+  fetchGasCost(txHash: Hex32): Promise<bigint | undefined>;
   /** The pool's events in a transaction, in the order of the chain. Empty: it is not mined, or has none. */
   fetchTransactionLeaves(txHash: Hex32): Promise<readonly PoolLeaf[]>;
   /** The pool's events of a range of blocks, both ends included. */
@@ -80,6 +82,10 @@ export function createEvmRecords(settings: EvmChainSettings): EvmRecords {
           ? readSpend(transaction.data)
           : undefined;
       }),
+    fetchGasCost: (txHash) =>
+      call(async () =>
+        computeGasCost(await provider.send('eth_getTransactionReceipt', [txHash]), txHash),
+      ),
     fetchTransactionLeaves: (txHash) =>
       call(async () => {
         const receipt = await pool.fetchReceipt(txHash);
@@ -93,6 +99,26 @@ export function createEvmRecords(settings: EvmChainSettings): EvmRecords {
     fetchLeaves: (fromBlock, toBlock) => call(() => pool.fetchPoolLeaves(fromBlock, toBlock)),
     close: () => provider.destroy(),
   };
+}
+
+/** `l1Fee` is in the receipts of rollups of the OP family only. */
+function computeGasCost(receipt: unknown, txHash: Hex32): bigint | undefined {
+  if (receipt === null) {
+    return undefined;
+  }
+  const { gasUsed, effectiveGasPrice, l1Fee } = receipt as Readonly<Record<string, unknown>>;
+  const [used, price, data] = [gasUsed, effectiveGasPrice, l1Fee ?? '0x0'].map(readQuantity);
+  if (used === undefined || price === undefined || data === undefined) {
+    throw new PoolError(
+      'chain_unreachable',
+      `the RPC's receipt of transaction ${txHash} does not say what its gas cost; try again, or use another RPC`,
+    );
+  }
+  return used * price + data;
+}
+
+function readQuantity(value: unknown): bigint | undefined {
+  return typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : undefined;
 }
 
 /** Undefined: the data calls another function. */
