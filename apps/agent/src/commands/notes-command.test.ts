@@ -298,6 +298,32 @@ describe('notes import', () => {
     expect(printed).toContain('batch 1, note 2: refused: no final batch or spend of this pool has');
   });
 
+  it('takes notes of an earlier P after a rotation, and exports them with it', async () => {
+    pool.fund([{ holder: anna, amount: 30n }]);
+    const [mine] = pool.listing.splice(0);
+    const { viewingKey, encryptionPublicKey } = createFakeHolder(9);
+    const rotated = createAgent({ ...anna, viewingKey }, [
+      `DISBURSE_HOLDER_EARLIER_VIEWING_KEYS=${bigintToHex32(anna.viewingKey)}`,
+    ]);
+    const file = fileOf(createDelivery([{ ...mine!, to: anna }]));
+    expect(await importJson(file, rotated.envFile)).toMatchObject({
+      code: 0,
+      report: { new: 1, others: 0, balances: [{ before: '0', after: '30' }] },
+    });
+    const exported = await runExport(
+      { file: join(home, 'kept.json'), json: true },
+      rotated.envFile,
+    );
+    expect(JSON.parse(exported.printed)).toMatchObject({
+      notes: 1,
+      encryptionPublicKeys: [encryptionPublicKey, anna.encryptionPublicKey],
+    });
+    expect(await importJson(join(home, 'kept.json'))).toMatchObject({
+      code: 0,
+      report: { new: 1 },
+    });
+  });
+
   it('says that a new note which is spent changes no balance', async () => {
     const nonce = assertField(7n);
     pool.fund([{ holder: anna, amount: 30n, nonce }]);
