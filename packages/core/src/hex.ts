@@ -67,23 +67,30 @@ export function bytesToBigint(bytes: Uint8Array): bigint {
  * @throws PoolError `invalid_integer` when it is negative or does not fit
  */
 export function bigintToBytes(value: bigint, byteLength: number): Uint8Array {
-  if (value < 0n || value >= 1n << BigInt(8 * byteLength)) {
+  return nobleHexToBytes(writeDigits(value, byteLength));
+}
+
+/** Exactly `2 * byteLength` digits. */
+function writeDigits(value: bigint, byteLength: number): string {
+  const digits = value === 0n ? '' : value.toString(16);
+  if (value < 0n || digits.length > 2 * byteLength) {
     throw new PoolError('invalid_integer', `integer does not fit ${byteLength} bytes`);
   }
-  return nobleHexToBytes(value.toString(16).padStart(2 * byteLength, '0'));
+  return digits.padStart(2 * byteLength, '0');
 }
 
 /** A non-negative integer as `byteLength` big-endian bytes of hex. @throws PoolError `invalid_integer` */
 export function bigintToHex(value: bigint, byteLength: number): Hex {
-  return bytesToHex(bigintToBytes(value, byteLength));
+  return `0x${writeDigits(value, byteLength)}`;
 }
 
 /** A non-negative integer as a 32-byte big-endian word. @throws PoolError `invalid_integer` */
 export function bigintToHex32(value: bigint): Hex32 {
-  return bytesToHex32(bigintToBytes(value, 32));
+  return bigintToHex(value, 32) as Hex32;
 }
 
-/** Hex to a non-negative integer. */
+/** Canonical hex to a non-negative integer. @throws PoolError `invalid_hex` */
 export function hexToBigint(hex: string): bigint {
-  return bytesToBigint(hexToBytes(hex));
+  const canonical = parseHex(hex);
+  return canonical === '0x' ? 0n : BigInt(canonical);
 }

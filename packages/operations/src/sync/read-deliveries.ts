@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type AssetId, bytesToBigint, hexToBytes, PoolError, parseHex } from '@pool/core';
+import { type AssetId, hexToBigint, PoolError, parseHex } from '@pool/core';
 import { keepNotes, type NoteSourceDeps, notesPerScan, openCandidates } from './own-candidates.ts';
 import type { DeliveredNote, DeliveryPort, ListingPlace } from './ports.ts';
 
@@ -37,7 +37,7 @@ export async function readDeliveries(asset: SyncAsset, deps: DeliveryDeps): Prom
         assetId,
         leafIndex: note.batchIndex,
         slot: note.slot,
-        commitment: bytesToBigint(hexToBytes(note.commitment)),
+        commitment: hexToBigint(note.commitment),
         sealed: parseHex(note.sealed),
       })),
       deps,
