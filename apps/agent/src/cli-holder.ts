@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type Command, Option } from 'commander';
+import type { Command, Option } from 'commander';
+import { tokenOption } from './cli-options.ts';
 import type { RescanOptions, WatchOptions } from './commands/balance-command.ts';
 import type { IdentityOptions } from './commands/identity-command.ts';
 import type { OnboardOptions } from './commands/onboard-command.ts';
@@ -27,14 +28,12 @@ export function addHolderCommands(
       setCode(await printIdentity(options, output));
     });
 
-  const token = (): Option =>
-    new Option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC');
   program
     .command('balance')
     .description(
       'Print what the holder can spend, through the agent on this machine. Uses DISBURSE_BALANCE_TOKEN.',
     )
-    .addOption(token())
+    .addOption(tokenOption())
     .option('--watch', 'go on, and print each arrival and the new balance, until Ctrl-C')
     .option('--json', 'print one JSON document; with --watch one for each arrival and balance')
     .addOption(envFile())
@@ -54,7 +53,7 @@ export function addHolderCommands(
       "Make the agent read the pool's events and the platform's notes again, then print the balance. Moves no money.",
     )
     .option('--from <block>', 'read the chain from this block on; default: from the deployment')
-    .addOption(token())
+    .addOption(tokenOption())
     .option('--json', 'print one JSON document')
     .addOption(envFile())
     .action(async (options: RescanOptions) => {

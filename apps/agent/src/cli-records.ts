@@ -4,6 +4,7 @@
  * @module
  */
 import { type Command, Option } from 'commander';
+import { tokenOption } from './cli-options.ts';
 import type { ContactsOptions } from './commands/contacts-command.ts';
 import type { DiscloseOptions } from './commands/disclose-options.ts';
 import type { EventsOptions, VerifyOptions } from './commands/disclose-verify.ts';
@@ -21,7 +22,7 @@ export function addRecordCommands(
     .description(
       "Print what happened to the holder's notes in one token, through the agent on this machine. Times are UTC. Uses DISBURSE_BALANCE_TOKEN.",
     )
-    .option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC')
+    .addOption(tokenOption())
     .option('--from <day>', 'from this day on: 2026-05-31, or an instant in UTC')
     .option('--to <day>', 'up to and with this day, or before an instant in UTC')
     .option('--year <year>', 'one year')
@@ -108,7 +109,7 @@ function addDisclosureCommands(
     .option('--to <day>', 'paid on this day or earlier, UTC')
     .option('--year <year>', 'paid in this year, UTC')
     .option('--memos', 'show the memos too; the file then has all sealed notes of each batch')
-    .option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC')
+    .addOption(tokenOption())
     .addOption(chain())
     .addOption(envFile())
     .action(async (options: DiscloseOptions) => {
@@ -133,7 +134,7 @@ function addDisclosureCommands(
       '--memos',
       'show the memos of transfers too; those of batches only their payer can prove',
     )
-    .option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC')
+    .addOption(tokenOption())
     .addOption(chain())
     .addOption(envFile())
     .action(async (options: DiscloseOptions) => {

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { tokenOption } from './cli-options.ts';
 import type { ConsolidateOptions } from './commands/consolidate-command.ts';
 import type { SelfSubmitOptions } from './commands/self-submit-withdrawals.ts';
 import type { TransferOptions } from './commands/spend-command.ts';
@@ -99,7 +100,7 @@ function addConsolidate(
       'what one spend must cover afterwards; default: everything that is free to spend',
       takeOnce,
     )
-    .option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC')
+    .addOption(tokenOption())
     .option('--dry-run', 'show the steps and their time, and send nothing')
     .option('--json', 'print one JSON document: the plan and the receipts')
     .option('--yes', 'on a terminal: begin without a question (elsewhere there is no question)')
@@ -112,7 +113,7 @@ function addConsolidate(
 
 function addOptions(command: Command): Command {
   return command
-    .option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC')
+    .addOption(tokenOption())
     .option('--chain <key>', "one of the agent's chains with a pool; default: DISBURSE_CHAIN")
     .option('--dry-run', 'check and prove everything, and send nothing')
     .option(
