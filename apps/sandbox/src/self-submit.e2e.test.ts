@@ -70,12 +70,20 @@ describe('a withdrawal without platform and gate', () => {
   const token = () => stack.place.tokens['USDC']?.address ?? '';
   const balanceOf = (address: string) => connectErc20(token(), provider).balanceOf(address);
 
-  /** @param endAt - text on standard error at which the process is killed */
+  /**
+   * @param endAt - text on standard error at which the process is killed
+   * @param pause - stops the process at a text on standard error, and lets it go on afterwards
+   */
   function run(
     args: readonly string[],
     home = agent.home,
     env: Readonly<Record<string, string>> = {},
     endAt?: string,
+    pause?: {
+      readonly at: string;
+      readonly onReached: () => void;
+      readonly until: Promise<unknown>;
+    },
   ): Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }> {
     const child = spawn(
       process.execPath,
@@ -91,6 +99,7 @@ describe('a withdrawal without platform and gate', () => {
       },
     );
     let [stdout, stderr] = ['', ''];
+    let isPaused = false;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
@@ -98,6 +107,12 @@ describe('a withdrawal without platform and gate', () => {
       stderr += text;
       if (endAt !== undefined && stderr.includes(endAt)) {
         child.kill('SIGKILL');
+      }
+      if (pause !== undefined && !isPaused && stderr.includes(pause.at)) {
+        isPaused = true;
+        child.kill('SIGSTOP');
+        void pause.until.then(() => child.kill('SIGCONT'));
+        pause.onReached();
       }
     });
     return new Promise((resolve, reject) => {
@@ -194,24 +209,34 @@ describe('a withdrawal without platform and gate', () => {
     const env = { DISBURSE_HOLDER_PRIVATE_KEY: privateKey };
     const home = join(stack.directory, 'new-machine');
     const before = await balanceOf(address);
-    const both = await Promise.all([
-      run(['--amount', '2'], home, env),
-      run(['--amount', '2'], home, env),
+    const [hasLooked, hasSent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // It has found no equal withdrawal, and goes on when the other one is sent and not final.
+    const late = run(['--amount', '2'], home, env, undefined, {
+      at: 'gas: about',
+      onReached: hasLooked.resolve,
+      until: hasSent.promise,
+    });
+    await hasLooked.promise;
+    const first = run(['--amount', '2'], home, env, undefined, {
+      at: 'sent 0x',
+      onReached: hasSent.resolve,
+      until: late,
+    });
+    const refused = await late;
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /equal_withdrawal: an equal withdrawal of 2 base units .* is not decided/,
+      ),
     ]);
-    expect(await balanceOf(address)).toBe(before + 2n);
-    const transactions = both.flatMap(
-      ({ stdout }) => /"txHash": "(0x[0-9a-f]{64})"/.exec(stdout)?.[1] ?? [],
-    );
-    // The second one is refused, or it came late enough to continue the first one.
-    expect(new Set(transactions).size).toBe(1);
-    for (const { code, stderr } of both) {
-      expect(code === 0 || stderr.includes('equal_withdrawal')).toBe(true);
-    }
+    const { code, stdout } = await first;
+    expect([code, await balanceOf(address)]).toEqual([0, before + 2n]);
+    const { txHash } = JSON.parse(stdout) as { txHash: string };
 
     const repeated = await run(['--amount', '2', '--yes'], home, env);
     expect([repeated.code, repeated.stderr]).toEqual([
       2,
-      expect.stringContaining(`was paid by transaction ${transactions[0]}`),
+      expect.stringContaining(`was paid by transaction ${txHash}`),
     ]);
     expect(await balanceOf(address)).toBe(before + 2n);
     const again = await run(['--amount', '2', '--again'], home, env);
