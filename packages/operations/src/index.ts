@@ -146,7 +146,12 @@ export type {
   SpentTransaction,
 } from './spend/spend-ports.ts';
 export { holdsInputs, isOpen, type SpendState } from './spend/spend-state.ts';
-export { countSweepable, type SweepStep, sweepOnce } from './spend/sweep-notes.ts';
+export {
+  countSweepable,
+  type SweepCounts,
+  type SweepStep,
+  sweepOnce,
+} from './spend/sweep-notes.ts';
 export {
   createHolderSync,
   type HolderSync,

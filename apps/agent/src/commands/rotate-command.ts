@@ -5,7 +5,13 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPoolError, PoolError, type Secret, spendReceiptSchema } from '@pool/core';
+import {
+  isPoolError,
+  PoolError,
+  type Secret,
+  type SpendReceipt,
+  spendReceiptSchema,
+} from '@pool/core';
 import * as v from 'valibot';
 import {
   type Config,
@@ -159,7 +165,7 @@ async function finishRotation(rotation: Rotation): Promise<number> {
   if (!isRegistered) {
     // The agent must have the new key, and must have read what the platform lists for the earlier one: it is not listed afterwards.
     for (const symbol of tokens) {
-      await callSweep(symbol, rotation, { isDryRun: true });
+      await waitUntilRead(symbol, rotation);
     }
     await registerKey(place, holder, registered);
   }
@@ -172,7 +178,7 @@ async function finishRotation(rotation: Rotation): Promise<number> {
       `${isRegistered ? 'P was registered before' : 'registered P'}: ${holder.encryptionPublicKey}`,
       'What remains to do:',
       '1. Make a backup: disburse-agent backup create --out <file> --encrypt-to <age recipient>.',
-      `2. Keep ${variables.holderEarlierViewingKeys.name} configured. Payments that were signed for an earlier key can land until their deadline, and the platform lists them only while that key is registered. To get one, ask its payer for the file of \`disburse-agent redeliver --out <file> --for <P>\`, with P ${earlier.join(' or ')}, and read it with \`disburse-agent notes import <file>\`: the earlier key that is configured opens it. Do not rotate back for it: that would move all notes to the earlier key.`,
+      `2. Keep ${variables.holderEarlierViewingKeys.name} configured. Payments that were signed for an earlier key can land until their deadline, and the platform lists them only while that key is registered. To get a disbursement, ask its payer for the file of \`disburse-agent redeliver --out <file> --for <P>\`, with P ${earlier.join(' or ')}, and read it with \`disburse-agent notes import <file>\`: the earlier key that is configured opens it. A transfer of another holder has no such file: its note is in the calldata of its transaction, and \`disburse-agent send --self-submit --amount <base units> --dry-run\` reads that with every configured key. Do not rotate back for it: that would move all notes to the earlier key.`,
       '3. Run this command again after a day: it moves what has arrived under an earlier key meanwhile.',
     ].join('\n'),
   );
@@ -199,26 +205,65 @@ const stepSchema = v.object({
   locked: v.number(),
 });
 
+/** An agent that does not count `openChange` is refused: it would be taken for 0. */
+const countSchema = v.object({ notes: v.number(), locked: v.number(), openChange: v.number() });
+
 /** A step waits for finality. If the connection ends before, the next call finds its notes locked, and waits. */
 const stepTimeoutMs = 240_000;
 const pauseMs = 3_000;
 const patienceMs = 45 * 60_000;
+
+/**
+ * Until the agent has read the chain, no spend holds a note of an earlier P, and it has read the change of every spend that pays it to an
+ * earlier P: once the new P is registered, the platform lists none of it.
+ */
+async function waitUntilRead(symbol: string, rotation: Rotation): Promise<void> {
+  const { signal } = rotation;
+  const giveUpAtMs = performance.now() + patienceMs;
+  const note = createNotes(rotation);
+  for (;;) {
+    signal.throwIfAborted();
+    const count = await unlessBroken(() => callSweep(countSchema, symbol, rotation, true));
+    if (count?.locked === 0 && count.openChange === 0) {
+      return;
+    }
+    const held =
+      count === undefined
+        ? 'the agent is reading the chain'
+        : `a spend of ${symbol} that began before is not final, or its change is not listed yet (notes that it holds: ${count.locked}, changes to an earlier key: ${count.openChange})`;
+    note(`${held}; waiting`);
+    if (performance.now() >= giveUpAtMs) {
+      throw new PoolError(
+        'rotation_not_possible',
+        `${held}; run the command again later. The new key is not registered, and no note has moved`,
+      );
+    }
+    await sleep(pauseMs, undefined, { signal });
+  }
+}
+
+/** Each text once. */
+function createNotes({ output }: Rotation): (text: string) => void {
+  const written = new Set<string>();
+  return (text) => {
+    if (!written.has(text)) {
+      written.add(text);
+      output.terminal.write(`${text}\n`);
+    }
+  };
+}
 
 async function sweep(symbol: string, rotation: Rotation): Promise<void> {
   const { output, signal } = rotation;
   const giveUpAtMs = performance.now() + patienceMs;
   for (;;) {
     signal.throwIfAborted();
-    const step = await callSweep(symbol, rotation).catch((error: unknown) => {
-      if (isPoolError(error) && error.code === 'agent_unreachable' && isBroken(error)) {
-        return undefined;
-      }
-      throw error;
-    });
+    const step = await unlessBroken(() => callSweep(stepSchema, symbol, rotation, false));
     if (step?.notes === 0) {
       return;
     }
     if (step?.receipt !== undefined) {
+      assertMoved(step.receipt, symbol);
       output.terminal.write(
         `moved ${step.receipt.changeAmount} base units of ${symbol} to the new key\n`,
       );
@@ -234,11 +279,28 @@ async function sweep(symbol: string, rotation: Rotation): Promise<void> {
   }
 }
 
-async function callSweep(
+/** @throws PoolError for a step whose transaction reverted: another one would revert too */
+function assertMoved(receipt: SpendReceipt, symbol: string): void {
+  if (receipt.status === 'success') {
+    return;
+  }
+  const { revertReason, txHash } = receipt;
+  const reason =
+    revertReason === undefined
+      ? 'no reason is known'
+      : `${revertReason.code}: ${revertReason.message}`;
+  throw new PoolError(
+    'rotation_not_possible',
+    `a step that moves ${symbol} ended ${receipt.status}${txHash === undefined ? '' : ` in transaction ${txHash}`} (${reason}). The new key is registered; the notes that are left are under an earlier key and still shown. Remove the cause and run the command again`,
+  );
+}
+
+async function callSweep<TSchema extends v.GenericSchema>(
+  schema: TSchema,
   symbol: string,
   { config, holder }: Rotation,
-  { isDryRun = false } = {},
-): Promise<v.InferOutput<typeof stepSchema>> {
+  isDryRun: boolean,
+): Promise<v.InferOutput<TSchema>> {
   const query = new URLSearchParams({
     token: symbol,
     to: holder.encryptionPublicKey,
@@ -246,16 +308,26 @@ async function callSweep(
   });
   const headers = { [commandHeaders.proof]: readLoopbackToken(config.home).reveal() };
   return await createCaller(config)(
-    stepSchema,
+    schema,
     `/api/transfer/sweep?${query}`,
     { method: 'POST', headers },
     stepTimeoutMs,
   );
 }
 
-/** The agent had taken the request: its answer took too long. */
-function isBroken(error: PoolError): boolean {
-  const { cause } = error;
+/** Undefined: the agent had taken the request, and its answer took too long. */
+async function unlessBroken<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isPoolError(error) && error.code === 'agent_unreachable' && isTimeout(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function isTimeout({ cause }: PoolError): boolean {
   return cause instanceof Error && cause.name === 'TimeoutError';
 }
 

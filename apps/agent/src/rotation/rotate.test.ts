@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
 import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../cli.ts';
@@ -116,6 +116,10 @@ type FakeAgent = {
   /** P that this agent runs with. */
   present: string;
   readonly steps: string[];
+  /** Answered by the next counts of a token; `hang`: not answered. Afterwards nothing is held. */
+  counts: Record<string, ('hang' | { readonly locked: number; readonly openChange: number })[]>;
+  /** The steps revert. */
+  isReverting: boolean;
   /** Rotations that the platform had been asked for at the last count and the first sweep. */
   registeredAtCount: number | undefined;
   registeredAtSweep: number | undefined;
@@ -140,15 +144,20 @@ async function startFakeAgent(): Promise<FakeAgent> {
     fake.steps.push(`${url.searchParams.get('dryRun') === 'true' ? 'count' : 'sweep'} ${token}`);
     if (url.searchParams.get('dryRun') === 'true') {
       fake.registeredAtCount = rotations().length;
-      response.end(JSON.stringify({ notes: fake.left[token] ?? 0, locked: 0 }));
+      const held = fake.counts[token]?.shift() ?? { locked: 0, openChange: 0 };
+      if (held !== 'hang') {
+        response.end(JSON.stringify({ notes: fake.left[token] ?? 0, ...held }));
+      }
       return;
     }
     fake.registeredAtSweep ??= rotations().length;
     const left = fake.left[token] ?? 0;
-    fake.left[token] = Math.max(0, left - 1);
+    fake.left[token] = fake.isReverting ? left : Math.max(0, left - 1);
     const receipt = {
       operation: 'transfer',
-      status: 'success',
+      ...(fake.isReverting
+        ? { status: 'reverted', revertReason: { code: 'DeadlineExpired', message: 'too late' } }
+        : { status: 'success' }),
       txHash: `0x${'11'.repeat(32)}`,
       nullifiers: [],
       changeAmount: '7',
@@ -163,6 +172,8 @@ async function startFakeAgent(): Promise<FakeAgent> {
     left: { USDC: 2 },
     present: next?.encryptionPublicKey ?? '',
     steps: [],
+    counts: {},
+    isReverting: false,
     registeredAtCount: undefined,
     registeredAtSweep: undefined,
     stop: () =>
@@ -281,6 +292,42 @@ describe('rotate-viewing-key on the new configuration', () => {
     expect(printed).toContain('backup create');
     expect(printed).toContain(`with P ${first.encryptionPublicKey}, and read it with`);
     expect(printed).toContain('Do not rotate back');
+  });
+
+  it('registers only when no spend holds a note, and no change to the earlier key is unread', async () => {
+    agent.counts = {
+      EURC: [{ locked: 0, openChange: 1 }],
+      USDC: [{ locked: 1, openChange: 0 }],
+    };
+    const { code, printed } = await rotate();
+    expect(code).toBe(exitCodes.ok);
+    const counted = ['count EURC', 'count EURC', 'count USDC', 'count USDC'];
+    expect(agent.steps.slice(0, 5)).toEqual([...counted, 'sweep EURC']);
+    expect([agent.registeredAtCount, agent.registeredAtSweep]).toEqual([0, 1]);
+    expect(printed).toContain('a spend of EURC that began before is not final');
+    expect(printed).toContain('(notes that it holds: 1, changes to an earlier key: 0); waiting');
+  }, 20_000);
+
+  it('waits while the agent reads the chain for the new key, longer than one request lasts', async () => {
+    agent.counts = { EURC: ['hang'] };
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const short = vi
+      .spyOn(AbortSignal, 'timeout')
+      .mockImplementation((ms) => timeout(ms === 240_000 ? 500 : ms));
+    onTestFinished(() => short.mockRestore());
+    const { code, printed } = await rotate();
+    expect(printed).toContain('the agent is reading the chain; waiting\n');
+    expect(code).toBe(exitCodes.ok);
+    expect(agent.steps.slice(0, 3)).toEqual(['count EURC', 'count EURC', 'count USDC']);
+  }, 20_000);
+
+  it('ends with the reason of a step that reverted', async () => {
+    agent.isReverting = true;
+    const { code, printed } = await rotate();
+    expect(code).not.toBe(exitCodes.ok);
+    expect(printed).toMatch(/rotation_not_possible.*ended reverted.*DeadlineExpired: too late/s);
+    expect(printed).not.toContain('moved 7');
+    expect(agent.steps.filter((step) => step === 'sweep USDC')).toHaveLength(1);
   });
 
   it('moves nothing if the platform refuses the new P', async () => {

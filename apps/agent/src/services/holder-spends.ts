@@ -51,6 +51,7 @@ import {
   type SpendFaultPoint,
   type SpendPlatformPort,
   type SpendProverPort,
+  type SweepCounts,
   type SweepStep,
   sweepOnce,
 } from '@pool/operations';
@@ -86,10 +87,14 @@ export type HolderSpends = {
    * One step of bringing notes of earlier P under the present one.
    * @param symbol - token
    * @param encryptionPublicKey - P that the caller expects the agent to have
-   * @param isDryRun - reads and counts the notes, and moves none
+   * @param isDryRun - reads and counts the notes, and moves none. Only then `openChange` is counted
    * @throws PoolError 409 `viewing_key_mismatch`; see `sweepOnce` of @pool/operations
    */
-  sweep(symbol: string, encryptionPublicKey: string, isDryRun?: boolean): Promise<SweepStep>;
+  sweep(
+    symbol: string,
+    encryptionPublicKey: string,
+    isDryRun?: boolean,
+  ): Promise<SweepStep & Partial<SweepCounts>>;
   /** Ends waits. A spend that may have left is watched again at the next start. */
   close(): Promise<void>;
 };

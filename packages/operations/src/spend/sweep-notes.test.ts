@@ -3,6 +3,7 @@ import { fieldToHex, Secret, zeroWord } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld, type SpendWorldOptions } from '../fixtures/spend-world.ts';
+import { followOnce } from './follow-spends.ts';
 import { createSpender } from './perform-spend.ts';
 import { countSweepable, sweepOnce } from './sweep-notes.ts';
 
@@ -58,7 +59,7 @@ describe('a sweep', () => {
   it('is counted without moving anything, and is refused where it would be refused', async () => {
     const { world, boot } = createRotated({ amounts: [500n, 30n] });
     const { deps } = boot();
-    expect(await countSweepable('USDC', deps)).toEqual({ notes: 2, locked: 0 });
+    expect(await countSweepable('USDC', deps)).toEqual({ notes: 2, locked: 0, openChange: 0 });
     expect([world.archive.all(), world.edge.posts]).toEqual([[], []]);
     await expect(countSweepable('DAI', deps)).rejects.toMatchObject({ code: 'unknown_token' });
     const mock = { ...deps, prover: { ...deps.prover, mode: 'mock' as const } };
@@ -84,6 +85,35 @@ describe('a sweep', () => {
     ).rejects.toThrow();
     const step = await sweepOnce('USDC', boot().deps);
     expect(step).toEqual({ receipt: undefined, notes: 1, locked: 1 });
+  });
+
+  it('counts a spend whose change goes to the earlier P, until that change is read', async () => {
+    const { world, boot } = createRotated({ amounts: [500n] });
+    const send = (deps: ReturnType<typeof boot>['deps']) =>
+      createSpender(deps).spend({
+        ...{ operation: 'send', key: 'k' },
+        body: { token: 'USDC', amount: '100' },
+      });
+    const killed = world.boot({
+      crashAt: (point: string) => {
+        if (point === 'spend.posted') {
+          throw new Error('killed');
+        }
+      },
+    });
+    await expect(send(killed.deps)).rejects.toThrow();
+    const { deps } = boot();
+    expect(await countSweepable('USDC', deps)).toEqual({ notes: 1, locked: 1, openChange: 1 });
+    // The note is used up in a final block, and the platform does not list the change yet.
+    world.clock.advanceSeconds(600);
+    expect(await followOnce(deps)).toMatchObject({ open: 0 });
+    expect(world.archive.all()[0]?.state.kind).toBe('settled');
+    const late = { ...deps, notes: { ...deps.notes, listSpendable: async () => [] } };
+    expect(await countSweepable('USDC', late)).toEqual({ notes: 0, locked: 0, openChange: 1 });
+    expect(await countSweepable('USDC', deps)).toEqual({ notes: 1, locked: 0, openChange: 0 });
+    // The change was read, and spent.
+    await sweepOnce('USDC', deps);
+    expect(await countSweepable('USDC', deps)).toEqual({ notes: 0, locked: 0, openChange: 0 });
   });
 
   it('does nothing where no earlier key is configured', async () => {

@@ -6,11 +6,15 @@
  * @module
  */
 import { computeAssetId, fieldToHex, PoolError, type SpendReceipt, spendShapes } from '@pool/core';
+import { computeNullifier, type SpendPlan } from '@pool/notes';
 import type { CandidateNote, SpendIntent } from './check-spend.ts';
 import { createReceipt } from './conclude-spend.ts';
 import { finishSpend } from './perform-spend.ts';
-import { archiveSpend } from './plan-spend.ts';
+import { archiveSpend, planArchived } from './plan-spend.ts';
+import type { ArchivedSpend } from './spend-archive.ts';
 import { retrySpend, type SpendDeps } from './spend-deps.ts';
+import type { HolderNote, SpendContext } from './spend-ports.ts';
+import { isOpen } from './spend-state.ts';
 
 export type SweepStep = {
   /** Undefined: nothing was to be done. */
@@ -20,12 +24,87 @@ export type SweepStep = {
   readonly locked: number;
 };
 
-/** What a step would find. Reads listing and chain for all P of the holder. */
-type SweepCounts = Pick<SweepStep, 'notes' | 'locked'>;
+type NoteCounts = Pick<SweepStep, 'notes' | 'locked'>;
 
-/** @throws PoolError `unknown_token`, `prover_mock`: like {@link sweepOnce}, which would refuse too */
+/** What a step would find. */
+export type SweepCounts = NoteCounts & {
+  /**
+   * Spends of the archive that pay their change to an earlier P, and whose change this agent has not read: they are underway, or are
+   * final and their change is neither among the notes nor used. Nobody lists such a change once another P is registered.
+   */
+  readonly openChange: number;
+};
+
+/**
+ * Reads listing and chain for all P of the holder, and moves nothing.
+ * @throws PoolError `unknown_token`, `prover_mock`: like {@link sweepOnce}, which would refuse too
+ */
 export async function countSweepable(symbol: string, deps: SpendDeps): Promise<SweepCounts> {
-  return (await findSweepable(symbol, deps)).counts;
+  // Before the notes are read: a spend that is final here is final for that reading too.
+  const spends = await deps.archive.listRecent(0);
+  const { context, token, counts, owned } = await findSweepable(symbol, deps);
+  const paying = spends.filter((spend) => paysEarlier(spend, context, token, deps));
+  let openChange = 0;
+  for (const spend of paying) {
+    openChange += (await isChangeRead(spend, context, owned, deps)) ? 0 : 1;
+  }
+  return { ...counts, openChange };
+}
+
+/** Has change of this pool and token that is, or will be, sealed to an earlier P. */
+function paysEarlier(
+  { state, secrets, ...spend }: ArchivedSpend,
+  { settings }: SpendContext,
+  token: string,
+  { holder }: SpendDeps,
+): boolean {
+  const mayPay = isOpen(state) || state.kind === 'settled';
+  const isHere = spend.chainId === settings.chainId && spend.pool === settings.pool;
+  return (
+    mayPay &&
+    isHere &&
+    spend.changeAmount !== '0' &&
+    secrets !== undefined &&
+    secrets.manifest.token.toLowerCase() === token.toLowerCase() &&
+    secrets.manifest.changeEncryptionPublicKey !== holder.changeKey
+  );
+}
+
+async function isChangeRead(
+  spend: ArchivedSpend,
+  { chain }: SpendContext,
+  owned: readonly HolderNote[],
+  deps: SpendDeps,
+): Promise<boolean> {
+  if (isOpen(spend.state)) {
+    return false;
+  }
+  const manifest = spend.secrets?.manifest;
+  const [inputs, change] = [manifest?.encryptionPublicKey, manifest?.changeEncryptionPublicKey].map(
+    (key) => (key === undefined ? undefined : deps.holder.viewingKeyOf(key)),
+  );
+  if (inputs === undefined || change === undefined) {
+    // A key of an earlier rotation is not configured any more, so the change cannot be computed, or not be opened.
+    return true;
+  }
+  const { plan } = planArchived(spend, deps);
+  const { commitment, nullifier } = findChange(plan, change.reveal());
+  if (owned.some((note) => note.commitment === commitment)) {
+    return true;
+  }
+  const used = await retrySpend(deps, () => chain.fetchNullifierState([nullifier]));
+  return used.pending || used.outRoots[0] !== undefined;
+}
+
+/** Slot 0. */
+function findChange({ slots, operation, walletId }: SpendPlan, viewingKey: bigint) {
+  const [change] = slots;
+  if (change === undefined) {
+    throw new PoolError('internal_error', 'a spend has no slot for its change');
+  }
+  const { assetId } = operation;
+  const nullifier = computeNullifier({ assetId, nonce: change.nonce, viewingKey, walletId });
+  return { commitment: change.commitment, nullifier: fieldToHex(nullifier) };
 }
 
 /**
@@ -72,8 +151,8 @@ async function findSweepable(symbol: string, deps: SpendDeps) {
   const held = await deps.archive.listLocked();
   const earlier = owned.filter((note) => isEarlier(note, deps));
   const locked = earlier.filter(({ nullifier }) => held.has(fieldToHex(nullifier))).length;
-  const counts: SweepCounts = { notes: earlier.length, locked };
-  return { context, token, assetId, counts };
+  const counts: NoteCounts = { notes: earlier.length, locked };
+  return { context, token, assetId, counts, owned };
 }
 
 function isEarlier(
