@@ -161,7 +161,7 @@ describe('a withdrawal without platform and gate', () => {
     expect(killed.code).toBeNull();
     expect(killed.stderr).toMatch(/gas: about [0-9.]+ at the fees of now, at most 0\.05/);
     expect(killed.stderr).toContain(`beside them ${gasKey.address}, which pays the gas`);
-    const { stdout, code } = await run(args);
+    const { stdout, code } = await run([]);
     expect(code).toBe(0);
     const { txHash } = JSON.parse(stdout) as { txHash: string };
     expect(killed.stderr).toContain(txHash);
@@ -258,6 +258,27 @@ describe('a withdrawal without platform and gate', () => {
     const second = await run(['--amount', '13'], home, env);
     expect([second.code, await balanceOf(address)]).toEqual([0, before + 17n]);
     expect(JSON.parse(second.stdout)).toMatchObject({ changeAmount: '1' });
+  });
+
+  it('does not pay again with --amount and --yes what a killed command has paid', async () => {
+    const { privateKey, address } = holder(1);
+    const env = {
+      DISBURSE_HOLDER_PRIVATE_KEY: privateKey,
+      DISBURSE_HOLDER_VIEWING_KEY: `0x${'00'.repeat(31)}2a`,
+    };
+    const home = join(stack.directory, 'new-machine');
+    const before = await balanceOf(address);
+    const killed = await run(['--amount', '1'], home, env, 'sent 0x');
+    expect(killed.code).toBeNull();
+    const [, txHash = ''] = /sent (0x[0-9a-f]{64})/.exec(killed.stderr) ?? [];
+    await provider.waitForTransaction(txHash, 20);
+    const repeated = await run(['--amount', '1', '--yes'], home, env);
+    expect(repeated.stderr).toContain(`it was paid by transaction ${txHash}`);
+    expect(repeated.stderr).toContain('equal_withdrawal');
+    expect([repeated.code, repeated.stdout, await balanceOf(address)]).toEqual([
+      ...[2, ''],
+      before + 1n,
+    ]);
   });
 
   /** The history has what the gas key paid, and the fee of the token is none. */

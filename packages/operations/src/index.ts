@@ -117,7 +117,13 @@ export {
 export type { SentTransaction, SentTransactions } from './self-submit/sent-transactions.ts';
 export { type Consolidator, createConsolidator } from './spend/consolidate.ts';
 export { eraseExpiredSpends } from './spend/erase-spends.ts';
-export { type FollowPass, followOnce, followSpends } from './spend/follow-spends.ts';
+export {
+  type FollowedSpend,
+  type FollowPass,
+  followOnce,
+  followSpend,
+  followSpends,
+} from './spend/follow-spends.ts';
 export { createSpender, type SpendCall, type Spender } from './spend/perform-spend.ts';
 export {
   type ArchivedSpend,
@@ -145,7 +151,7 @@ export type {
   SpendSubmission,
   SpentTransaction,
 } from './spend/spend-ports.ts';
-export { holdsInputs, isOpen, type SpendState } from './spend/spend-state.ts';
+export { holdsInputs, isOpen, isUnreleased, type SpendState } from './spend/spend-state.ts';
 export {
   countSweepable,
   type SweepCounts,

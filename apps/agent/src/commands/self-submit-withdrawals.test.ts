@@ -84,6 +84,10 @@ function createSpend(withdrawAmount: string, state: SpendState): ArchivedSpend {
 type World = {
   readonly open?: readonly ArchivedSpend[];
   readonly paid?: readonly ArchivedSpend[];
+  /** What the chain is found to have decided. */
+  readonly decided?: readonly ArchivedSpend[];
+  /** For which the chain does not answer. */
+  readonly unread?: readonly ArchivedSpend[];
   /** By amount. */
   readonly failures?: Readonly<Record<string, Error>>;
   /** Answers of the user. Undefined: nobody is there. */
@@ -93,8 +97,9 @@ type World = {
 
 async function perform(
   options: SelfSubmitOptions,
-  { open = [], paid = [], failures = {}, answers, isInterrupted = false }: World = {},
+  { open = [], paid = [], decided = [], unread = [], ...world }: World = {},
 ) {
+  const { failures = {}, answers, isInterrupted = false } = world;
   const home = mkdtempSync(join(tmpdir(), 'pool-self-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const evidence = { domain: 'pool.test', uri: 'https://pool.test' };
@@ -117,6 +122,10 @@ async function perform(
       address: parseEvmAddress('0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'),
       quote: async () => ({ from: vault, balanceWei: 1n, expectedWei: 1n, capWei: 1n }),
     },
+    follow: async () => ({
+      decided: decided.map((spend) => ({ spend, wasSent: true })),
+      unread: new Set(unread.map(({ outRoot }) => outRoot)),
+    }),
     listOpen: async () => open,
     listPaid: async () => paid,
     async withdraw(...asked) {
@@ -212,6 +221,49 @@ describe('a withdrawal that was paid in the last 24 hours', () => {
   it('is named by a dry run, which asks nothing', async () => {
     const { code, shown } = await perform({ ...request, dryRun: true }, { paid });
     expect([code, shown]).toEqual([0, expect.stringContaining('was paid by transaction')]);
+  });
+});
+
+describe('a withdrawal of a process that was killed', () => {
+  const request = { amount: '12', to: 'vault', yes: true };
+  const paid = createSpend('12', settled);
+
+  it('is named and not repeated if the chain has paid it, however long ago', async () => {
+    const { error, shown, sent } = await perform(request, { decided: [paid], paid: [paid] });
+    expect(error).toMatchObject({ code: 'equal_withdrawal' });
+    expect(shown).toContain(
+      `12 base units of USDC to vault, begun at 2026-11-23T12:00:00.000Z: it was paid by transaction ${bigintToHex32(9n)}`,
+    );
+    expect(sent).toEqual([]);
+  });
+
+  it('is begun again if the chain did not take it', async () => {
+    const decided = [createSpend('12', { kind: 'expired' })];
+    const { code, shown, sent } = await perform(request, { decided });
+    expect([code, sent.map(([, spend]) => spend)]).toEqual([0, [undefined]]);
+    expect(shown).toContain('it ended without a payment (expired), and its notes are free');
+  });
+
+  it('has its receipt printed without an amount', async () => {
+    const { code, shown, sent, printed } = await perform({}, { decided: [paid] });
+    expect([code, sent.map(([, spend]) => spend?.outRoot)]).toEqual([0, [paid.outRoot]]);
+    expect(printed).toContain('"status": "success"');
+    expect(shown).not.toContain('continuing');
+  });
+
+  it('is not continued while the chain does not say whether it was paid', async () => {
+    const open = [createSpend('12', released)];
+    const { error, sent } = await perform(request, { open, unread: open });
+    expect(error).toMatchObject({ code: 'chain_unreachable', retryable: true });
+    expect(sent).toEqual([]);
+  });
+
+  it('and an equal one, both not sent, end when a block after their deadline is final', async () => {
+    const open = [createSpend('12', { kind: 'archived' }), createSpend('12', { kind: 'archived' })];
+    const { error } = await perform(request, { open });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/run the same command again when a block after 2027-01-15T/),
+    });
   });
 });
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Hex32, isPoolError, PoolError, type SendRequest } from '@pool/core';
-import type { ArchivedSpend, GasQuote } from '@pool/operations';
+import { type ArchivedSpend, type GasQuote, isOpen } from '@pool/operations';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { findGasNotice } from '../services/destination-gas.ts';
@@ -56,7 +56,7 @@ export async function performWithdrawals(
   output: Output,
 ): Promise<number> {
   const { terminal } = output;
-  const withdrawals = await chooseWithdrawals(options, parts);
+  const withdrawals = await chooseWithdrawals(options, parts, output);
   terminal.write(describeCost(await parts.submission.submitter.quote()));
   await showGasNotices(withdrawals, parts, output);
   const codes: number[] = [];
@@ -90,7 +90,10 @@ async function performOne(
   parts: WithdrawalParts,
   output: Output,
 ): Promise<number> {
-  refuseLink(open?.secrets?.manifest.recipient ?? findRecipient(asked.to, parts), parts);
+  const isDecided = open !== undefined && !isOpen(open.state);
+  if (!isDecided) {
+    refuseLink(open?.secrets?.manifest.recipient ?? findRecipient(asked.to, parts), parts);
+  }
   const request =
     open === undefined
       ? { ...asked, accepted: await confirmRepetition(asked, options, parts, output) }
@@ -100,7 +103,7 @@ async function performOne(
     const place = readSpendPlace(chain.key, request.token, settings);
     await confirmSpend({ operation: 'send', body: toBody(request) }, place, output);
   }
-  if (open !== undefined) {
+  if (open !== undefined && !isDecided) {
     output.terminal.write(
       `continuing the withdrawal of ${request.amount} base units that began at ${new Date(open.createdAtMs).toISOString()}: its own authorisation is submitted, and no second one is made\n`,
     );
@@ -171,26 +174,50 @@ function explainUnfinished(error: unknown): unknown {
     : error;
 }
 
-type Withdrawal = { readonly request: WithdrawalRequest; readonly open?: ArchivedSpend };
+type Withdrawal = {
+  readonly request: WithdrawalRequest;
+  /** One that began before, and is open or was found to be decided just now. */
+  readonly open?: ArchivedSpend;
+};
 
 /**
+ * First the chain is asked about every open withdrawal: a process that was killed left it without its outcome.
+ *
  * With an amount: that withdrawal. If an equal one is open, it is the same one: it may be on its way, and the notes of a second one would
- * be paid too. Without an amount: everything that is open and signed.
+ * be paid too. Without an amount: everything that was sent and has no outcome that was shown.
+ * @throws PoolError `chain_unreachable` (retryable) if an equal one may be paid
  */
 async function chooseWithdrawals(
   { amount, to, token, dryRun }: SelfSubmitOptions & { readonly token: string },
   { submission, chain, settings, holder }: WithdrawalParts,
+  { terminal }: Output,
 ): Promise<readonly Withdrawal[]> {
+  const { decided, unread } = await submission.follow();
+  const describe = (spend: ArchivedSpend): Withdrawal => ({
+    request: describeOpen(spend, chain, settings),
+    open: spend,
+  });
+  const listed = decided.filter(
+    ({ spend, wasSent }) => amount === undefined && (wasSent || spend.state.kind === 'settled'),
+  );
+  for (const found of decided) {
+    if (!listed.includes(found)) {
+      terminal.write(`${describeWithdrawal(describe(found.spend))}: ${describeEnd(found.spend)}\n`);
+    }
+  }
   const open = await submission.listOpen();
   if (amount === undefined) {
-    const signed = open.filter(({ state }) => state.kind === 'released');
+    const signed = [
+      ...listed.map(({ spend }) => spend),
+      ...open.filter(({ state }) => state.kind === 'released'),
+    ];
     if (signed.length === 0) {
       throw new PoolError(
         'nothing_to_submit',
         'no withdrawal of this holder was sent and is still open; give --amount to begin one',
       );
     }
-    return signed.map((spend) => ({ request: describeOpen(spend, chain, settings), open: spend }));
+    return signed.map(describe);
   }
   const request = { token, amount, to, ...(dryRun === true ? { dryRun } : {}) };
   const recipient = findRecipient(to, { holder, settings });
@@ -204,13 +231,34 @@ async function chooseWithdrawals(
   // One that left can land whatever is done here, so it comes before one that did not.
   const released = equals.filter(({ state }) => state.kind === 'released');
   const [equal, other] = released.length > 0 ? released : equals;
-  if (other !== undefined && dryRun !== true) {
+  if (dryRun !== true && equals.some(({ outRoot }) => unread.has(outRoot))) {
     throw new PoolError(
-      'invalid_request',
-      'several equal withdrawals are open: run the command without --amount, which submits those that were sent, and wait until they are decided',
+      'chain_unreachable',
+      `the chain did not say whether an equal withdrawal was paid, so nothing was sent; run the command again when the RPC of ${chain.key} in chains.json answers`,
+      { status: 503, retryable: true },
     );
   }
+  if (other !== undefined && dryRun !== true) {
+    throw createSeveralEqual(equals, released.length > 0);
+  }
   return [equal === undefined || dryRun === true ? { request } : { request, open: equal }];
+}
+
+function createSeveralEqual(equals: readonly ArchivedSpend[], areSent: boolean): PoolError {
+  const until = new Date(Math.max(...equals.map(({ deadline }) => deadline)) * 1_000).toISOString();
+  return new PoolError(
+    'invalid_request',
+    areSent
+      ? 'several equal withdrawals are open: run the command without --amount, which submits those that were sent, and wait until they are decided'
+      : `${equals.length} equal withdrawals began and were not sent: run the same command again when a block after ${until} is final, which ends them and frees their notes`,
+  );
+}
+
+/** What the chain has decided. */
+function describeEnd({ state }: ArchivedSpend): string {
+  return state.kind === 'settled'
+    ? `it was paid by transaction ${state.txHash}`
+    : `it ended without a payment (${state.kind}), and its notes are free`;
 }
 
 /** The request of an open withdrawal, for its receipt. Nothing of it is checked or decided again. */

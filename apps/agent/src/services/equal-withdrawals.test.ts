@@ -86,6 +86,11 @@ describe('of two equal withdrawals', () => {
     ['not sent and past its deadline', { deadline: 1 }, true],
     ['paid', { state: settled }, false],
     ['paid two days ago', { state: settled, createdAtMs: nowMs - 48 * 3_600_000 }, true],
+    [
+      'paid two days ago and found today',
+      { state: settled, createdAtMs: nowMs - 48 * 3_600_000, concludedAtMs: nowMs },
+      false,
+    ],
     ['sent two days ago', { state: { kind: 'released', signature }, createdAtMs: 1 }, false],
     ['expired', { state: { kind: 'expired' } }, true],
     ['given up', { state: { kind: 'abandoned', code: 'x' } }, true],

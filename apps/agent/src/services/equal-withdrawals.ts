@@ -21,7 +21,10 @@ type WithdrawalTerms = {
   readonly recipient: string | undefined;
 };
 
-/** How long a settled withdrawal counts as one that a repeated command may have meant, in milliseconds. */
+/**
+ * How long a settled withdrawal counts as one that a repeated command may have meant, in milliseconds. It counts from its beginning, and from
+ * when this directory learned of its outcome: nobody has been told before.
+ */
 export const repetitionMs = 24 * 3_600_000;
 
 /** Undefined: it is no withdrawal, or retention has erased it. */

@@ -34,6 +34,10 @@ import {
   createSpendProverPort,
   type DeliveredNote,
   defaultSpendDeadlineSeconds,
+  type FollowDeps,
+  type FollowedSpend,
+  followSpend,
+  isUnreleased,
   type SelfSubmitter,
   type SelfSubmitterOptions,
   type SpendContext,
@@ -54,6 +58,10 @@ import { isEqualWithdrawal, refuseEqualWithdrawals, repetitionMs } from './equal
 import type { Holder } from './holder.ts';
 import { createHolderNotes, type HolderChain } from './holder-notes.ts';
 import { createKeyedNotes, type KeyedNotes } from './keyed-notes.ts';
+
+/** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */
+const followReadings = 3;
+const followPauseMs = 2_000;
 
 export type SelfSubmissionDeps = {
   readonly settings: SelfSubmitSettings & { readonly gasPrivateKey: Secret };
@@ -79,12 +87,29 @@ export type WithdrawalRequest = {
   readonly accepted?: ReadonlySet<Hex32>;
 };
 
+/** What the chain says of the spends that were open. */
+export type FollowedWithdrawals = {
+  /** Withdrawals of which the outcome is stored now, oldest first. */
+  readonly decided: readonly {
+    readonly spend: ArchivedSpend;
+    /** False: nothing of it had left, as far as the archive knew. */
+    readonly wasSent: boolean;
+  }[];
+  /** outRoots for which the chain did not answer. They may be paid. */
+  readonly unread: ReadonlySet<Hex32>;
+};
+
 export type SelfSubmission = {
   readonly submitter: Pick<SelfSubmitter, 'address' | 'quote'>;
+  /**
+   * Reads the chain once for each open spend of this holder on this chain, and stores what it has decided: a process that was killed could
+   * not. That frees or uses up notes. Sends nothing.
+   */
+  follow(): Promise<FollowedWithdrawals>;
   /** Withdrawals of this holder on this chain that are not decided, oldest first. */
   listOpen(): Promise<readonly ArchivedSpend[]>;
   /**
-   * Equal withdrawals that were paid within {@link repetitionMs}, oldest first.
+   * Equal withdrawals that were paid, or found to be paid, within {@link repetitionMs}, oldest first.
    * @param recipient - address
    */
   listPaid(
@@ -144,15 +169,37 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
     spend.chainId === chain.settings.chainId &&
     spend.pool === chain.settings.pool;
 
+  const followDeps: FollowDeps = {
+    clock: systemClock,
+    findChain: (key) => (key === chain.key ? context : undefined),
+    platform: { transfer: submitter, send: submitter },
+    archive,
+    patienceMs: 60_000,
+    signal,
+    onEvent: deps.onEvent,
+    onFaultPoint: async () => undefined,
+  };
+
+  /** A chain that fails once is asked again. */
+  async function followPatiently(spend: ArchivedSpend): Promise<FollowedSpend> {
+    for (let reading = 1; ; reading += 1) {
+      signal.throwIfAborted();
+      const followed = await followSpend(spend, followDeps);
+      if (followed.kind !== 'unread' || reading === followReadings) {
+        return followed;
+      }
+      await systemClock.sleep(followPauseMs, signal);
+    }
+  }
+
   function createDeps(journal: SpendJournal, accepted: ReadonlySet<Hex32>): SpendDeps {
     const { encryptionPublicKey } = holder;
     const keys = new Map(
       [holder, ...holder.earlier].map((key) => [key.encryptionPublicKey, key.viewingKey]),
     );
     return {
-      clock: systemClock,
+      ...followDeps,
       route: () => context,
-      findChain: (key) => (key === chain.key ? context : undefined),
       holder: {
         walletPub: parseWalletPub(holder.walletPub),
         address: parseEvmAddress(holder.address),
@@ -171,7 +218,6 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       destinations: parseDestinations(settings.holder.sendDestinations),
       ceilings: { transfer: undefined, send: settings.holder.sendMaxAmount },
       notes: createNotesPort(notes, chain),
-      platform: { transfer: submitter, send: submitter },
       prover: port,
       archive: refuseEqualWithdrawals(archive, accepted, systemClock.nowMs),
       journal,
@@ -179,15 +225,27 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       randomBytes: (length) => randomBytes(length),
       deadlineSeconds: defaultSpendDeadlineSeconds,
       pollMs: 2_000,
-      patienceMs: 60_000,
-      signal,
-      onEvent: deps.onEvent,
-      onFaultPoint: async () => undefined,
     };
   }
 
   return {
     submitter,
+    async follow() {
+      const decided: FollowedWithdrawals['decided'][number][] = [];
+      const unread = new Set<Hex32>();
+      for (const spend of await archive.listOpen()) {
+        if (isHere(spend) && spend.secrets?.manifest.walletPub === holder.walletPub) {
+          const followed = await followPatiently(spend);
+          if (followed.kind === 'unread') {
+            unread.add(spend.outRoot);
+          }
+          if (followed.kind === 'decided' && spend.operation === 'send') {
+            decided.push({ spend: followed.spend, wasSent: !isUnreleased(spend.state) });
+          }
+        }
+      }
+      return { decided, unread };
+    },
     listOpen: async () =>
       (await archive.listOpen()).filter(
         (spend) => spend.operation === 'send' && isHere(spend) && isContinuable(spend, holder),

@@ -93,6 +93,8 @@ describe('the archive of spends', () => {
     await one.add(createSpend(1n, [11n]));
     await one.add({ ...createSpend(2n, [12n]), createdAtMs: 500, state: { kind: 'expired' } });
     await one.add({ ...createSpend(3n, [13n]), createdAtMs: 499, state: { kind: 'expired' } });
+    const late = { ...createSpend(6n, [16n]), createdAtMs: 1, concludedAtMs: 500 };
+    await one.add({ ...late, state: { kind: 'expired' } });
     const seen: string[] = [];
     await expect(
       other.add(createSpend(4n, [14n]), (listRecent) => {
@@ -100,7 +102,7 @@ describe('the archive of spends', () => {
         throw new Error('refused');
       }),
     ).rejects.toThrow('refused');
-    expect(seen).toEqual([bigintToHex32(2n), bigintToHex32(1n)]);
+    expect(seen).toEqual([bigintToHex32(6n), bigintToHex32(2n), bigintToHex32(1n)]);
     expect((await one.listRecent(500)).map(({ outRoot }) => outRoot)).toEqual(seen);
     expect(await one.get(bigintToHex32(4n))).toBeUndefined();
     expect(await one.add(createSpend(5n, [14n]))).toBe(true);

@@ -52,7 +52,9 @@ export function openSpendArchive(
     'SELECT out_root, spend FROM spends WHERE is_open = 1 ORDER BY created_at_ms, out_root',
   );
   const selectRecent = database.prepare(`
-    SELECT out_root, spend FROM spends WHERE is_open = 1 OR created_at_ms >= ?
+    SELECT out_root, spend FROM spends
+    WHERE is_open = 1 OR created_at_ms >= :since
+      OR CASE WHEN json_valid(spend) THEN json_extract(spend, '$.concludedAtMs') END >= :since
     ORDER BY created_at_ms, out_root
   `);
   const selectLocked = database.prepare(
@@ -109,8 +111,8 @@ export function openSpendArchive(
     }
   }
 
-  function listRecent(createdSinceMs: number): readonly ArchivedSpend[] {
-    return readAll(selectRecent.all(createdSinceMs));
+  function listRecent(sinceMs: number): readonly ArchivedSpend[] {
+    return readAll(selectRecent.all({ since: sinceMs }));
   }
 
   return {
@@ -151,8 +153,8 @@ export function openSpendArchive(
     async listOpen() {
       return readAll(selectOpen.all());
     },
-    async listRecent(createdSinceMs) {
-      return listRecent(createdSinceMs);
+    async listRecent(sinceMs) {
+      return listRecent(sinceMs);
     },
     async listLocked() {
       return new Set(selectLocked.all().map((row) => parseHex32(row['nullifier'])));

@@ -49,8 +49,11 @@ export async function storeEnd(
   deps: FollowDeps,
 ): Promise<ArchivedSpend> {
   await passSpendPoint(deps, 'outcome.before-store');
-  const stored = await changeSpendState(deps.archive, spend.outRoot, (state) =>
-    isOpen(state) ? ended : undefined,
+  const stored = await changeSpendState(
+    deps.archive,
+    spend.outRoot,
+    (state) => (isOpen(state) ? ended : undefined),
+    { concludedAtMs: deps.clock.nowMs() },
   );
   await passSpendPoint(deps, 'outcome.after-store');
   deps.onEvent({ kind: 'outcome', state: stored.state.kind });

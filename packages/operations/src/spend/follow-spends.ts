@@ -24,30 +24,38 @@ export async function followOnce(deps: FollowDeps): Promise<FollowPass> {
   let unroutable = 0;
   for (const spend of await deps.archive.listOpen()) {
     deps.signal.throwIfAborted();
-    const isDecided = await followOne(spend, deps);
-    open += isDecided === false ? 1 : 0;
-    unroutable += isDecided === undefined ? 1 : 0;
+    const { kind } = await followSpend(spend, deps);
+    open += kind === 'open' || kind === 'unread' ? 1 : 0;
+    unroutable += kind === 'unroutable' ? 1 : 0;
   }
   return { open, unroutable };
 }
 
-/** @returns undefined: another chain or pool is configured now */
-async function followOne(spend: ArchivedSpend, deps: FollowDeps): Promise<boolean | undefined> {
+/** What one look at an open spend found. */
+export type FollowedSpend =
+  /** Its outcome is stored. */
+  | { readonly kind: 'decided'; readonly spend: ArchivedSpend }
+  | { readonly kind: 'open' }
+  /** The chain did not answer. */
+  | { readonly kind: 'unread' }
+  /** Another chain or pool is configured now. */
+  | { readonly kind: 'unroutable' };
+
+/** Reads the chain once for one open spend. @throws when a test ends the process */
+export async function followSpend(spend: ArchivedSpend, deps: FollowDeps): Promise<FollowedSpend> {
   const context = findSpendContext(deps, spend);
   if (context === undefined) {
-    return undefined;
+    return { kind: 'unroutable' };
   }
   try {
     const decision = await readDecision(context, spend);
-    if (decision.kind === 'wait') {
-      return false;
-    }
-    await concludeSpend(context, spend, decision, deps);
-    return true;
+    return decision.kind === 'wait'
+      ? { kind: 'open' }
+      : { kind: 'decided', spend: await concludeSpend(context, spend, decision, deps) };
   } catch (error) {
     rethrowCrash(error);
     reportRetry(deps, error);
-    return false;
+    return { kind: 'unread' };
   }
 }
 

@@ -37,6 +37,8 @@ export type ArchivedSpend = {
   readonly createdAtMs: number;
   /** A final block of that time: the spend can only be in a later one. Undefined: an earlier version archived it. */
   readonly archivedAtBlock?: number;
+  /** When this archive learned what the chain decided, which can be weeks after the decision. Undefined: open, abandoned or older. */
+  readonly concludedAtMs?: number;
   /** Everything that rebuilds the spend. Undefined: erased by retention. */
   readonly secrets?: { readonly manifest: SpendManifest; readonly seed: Hex32 };
   readonly state: SpendState;
@@ -46,7 +48,7 @@ export type ArchivedSpend = {
  * A last look at the other spends before one is stored, in the transaction that stores it: no other process can store one in between.
  * What it throws is passed on, and nothing is stored.
  */
-export type SpendCheck = (listRecent: (createdSinceMs: number) => readonly ArchivedSpend[]) => void;
+export type SpendCheck = (listRecent: (sinceMs: number) => readonly ArchivedSpend[]) => void;
 
 /**
  * A durable store. Every method is atomic, across processes too. A change is on disk when the promise resolves.
@@ -66,8 +68,8 @@ export type SpendArchive = {
   change(outRoot: Hex32, change: (spend: ArchivedSpend) => ArchivedSpend): Promise<ArchivedSpend>;
   /** Spends that are not decided, oldest first. */
   listOpen(): Promise<readonly ArchivedSpend[]>;
-  /** Spends that are not decided, and decided ones that were created at a time or later. Oldest first. */
-  listRecent(createdSinceMs: number): Promise<readonly ArchivedSpend[]>;
+  /** Spends that are not decided, and decided ones that were created or concluded at a time or later. Oldest first. */
+  listRecent(sinceMs: number): Promise<readonly ArchivedSpend[]>;
   /** Inputs that no other spend may use. */
   listLocked(): Promise<ReadonlySet<Hex32>>;
   /** Decided spends with secrets that were created before a time, oldest first. */
@@ -76,12 +78,14 @@ export type SpendArchive = {
 
 /**
  * Moves a spend to another state. Undefined from `next`: it stays as it is.
+ * @param facts - stored with the new state
  * @returns the stored spend. Compare its state: another process may have been faster
  */
 export async function changeSpendState(
   archive: SpendArchive,
   outRoot: Hex32,
   next: (state: SpendState) => SpendState | undefined,
+  facts: Pick<ArchivedSpend, 'concludedAtMs'> = {},
 ): Promise<ArchivedSpend> {
   return archive.change(outRoot, (spend) => {
     const state = next(spend.state);
@@ -89,7 +93,7 @@ export async function changeSpendState(
       return spend;
     }
     assertSpendTransition(spend.state.kind, state.kind);
-    return { ...spend, state };
+    return { ...spend, ...facts, state };
   });
 }
 

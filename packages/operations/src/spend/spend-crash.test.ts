@@ -120,6 +120,7 @@ describe.each(variants)('a crash %s', (_, options) => {
 
       world.clock.advanceSeconds(3_600);
       expect(await followOnce(next.deps)).toEqual({ open: 0, unroutable: 0 });
+      expect(world.archive.all().filter((spend) => spend.concludedAtMs === undefined)).toEqual([]);
       expect(world.chain.landed).toHaveLength(landed + 1);
       // What was paid is gone, everything else can be spent: notes and change.
       expect(world.balance()).toBe(1_100n - 250n * BigInt(landed + 1));
