@@ -172,6 +172,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     notes: holderNotes,
     findSpend: holderSpends.find,
     listSentHashes: (chainId) => listSentHashes(config.home, chainId),
+    log,
   });
   const limiter = createCredentialLimiter(config.rateLimit, () => performance.now());
   const startedAtMs = systemClock.nowMs();

@@ -5,8 +5,9 @@
  * @module
  */
 import type { History, HistoryEntry } from '@pool/api';
-import { isPoolError, PoolError } from '@pool/core';
+import { PoolError } from '@pool/core';
 import { readAgentAddress } from '../config/config.ts';
+import { passesByItself } from '../services/agent-client.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import type { HistoryRange, HolderClient } from '../services/holder-client.ts';
 import { readLabels } from '../state/contacts.ts';
@@ -127,8 +128,7 @@ async function askPatiently(
     try {
       return await client.history(token, range);
     } catch (error) {
-      const passes = isPoolError(error) && (error.retryable || error.code === 'agent_unreachable');
-      if (!isFollowing || !passes) {
+      if (!isFollowing || !passesByItself(error)) {
         throw error;
       }
       await sleep(followMs).catch(() => undefined);

@@ -1,5 +1,5 @@
 // `disburse-agent balance --watch`: its lines, its NDJSON, outages, and its end.
-import { bigintToHex32, PoolError, Secret } from '@pool/core';
+import { bigintToHex32, isPoolError, PoolError, Secret } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { apiKey, createTestApp } from '../fixtures/test-app.ts';
 import { type ArrivalsAnswer, createHolderClient } from '../services/holder-client.ts';
@@ -124,6 +124,52 @@ describe('balance --watch', () => {
     const refusal = new PoolError('forbidden', 'another wallet');
     await expect(watch([answer('7'), refusal])).rejects.toBe(refusal);
     await expect(watch([down])).rejects.toBe(down);
+  });
+
+  /** As the client reads an answer of the agent. */
+  async function readFailure(response: Response): Promise<PoolError> {
+    const client = createHolderClient(
+      'http://agent',
+      new Secret('pool_live_x'),
+      async () => response,
+    );
+    const { signal } = new AbortController();
+    try {
+      await client.arrivals('USDC', undefined, signal);
+    } catch (error) {
+      if (isPoolError(error)) {
+        return error;
+      }
+    }
+    throw new Error('the client must fail');
+  }
+
+  it.each(['note_history_changed', 'holder_unavailable', 'role_token_missing', 'wrong_chain'])(
+    'ends with %s, which somebody must repair, although the status is 503',
+    async (code) => {
+      const body = { code, message: 'do this' };
+      const refusal = await readFailure(Response.json(body, { status: 503 }));
+      await expect(watch([answer('7'), refusal])).rejects.toBe(refusal);
+    },
+  );
+
+  it('goes on after an answer that was cut off, and ends with one of another version', async () => {
+    const half = await readFailure(new Response('{"balance":{"tot'));
+    const { notes } = await watch([answer('7'), half, answer('8')]);
+    expect(notes[0]).toContain('agent_invalid_response');
+    const other = await readFailure(Response.json({ total: 7 }));
+    await expect(watch([answer('7'), other])).rejects.toBe(other);
+  });
+
+  it.each([
+    'platform_unavailable',
+    'note_cache_changed',
+    'note_cache_unavailable',
+    'agent_stopping',
+  ])('goes on after %s', async (code) => {
+    const body = { code, message: 'try again' };
+    const failure = await readFailure(Response.json(body, { status: 503 }));
+    expect((await watch([answer('7'), failure, answer('8')])).notes).toHaveLength(2);
   });
 
   it('ends at once when it is interrupted while it waits for the agent', async () => {

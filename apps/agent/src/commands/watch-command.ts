@@ -7,6 +7,7 @@
 import type { Balance } from '@pool/api';
 import { isPoolError } from '@pool/core';
 import { quote } from '../roster/roster-quote.ts';
+import { passesByItself } from '../services/agent-client.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import type { ArrivalsAnswer, HolderClient } from '../services/holder-client.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
@@ -92,8 +93,7 @@ function createOutageNotes({ output, nowMs = systemClock.nowMs }: Watch): {
     output.terminal.write(`${formatTime(new Date(nowMs()).toISOString())}  ${text}\n`);
   return {
     begin(error) {
-      const passes = isPoolError(error) && (error.retryable || error.code === 'agent_unreachable');
-      if (!passes) {
+      if (!isPoolError(error) || !passesByItself(error)) {
         throw error;
       }
       if (!reported.has(error.code)) {

@@ -10,6 +10,8 @@ import {
   disbursementJobSchema,
   disbursementResultSchema,
   errorCodeOf,
+  findErrorEntry,
+  isPoolError,
   PoolError,
   peerCode,
   type Secret,
@@ -107,7 +109,10 @@ export function createAgentCaller(
 
   return async (schema, path, init = {}, timeoutMs = defaultTimeoutMs) => {
     const response = await askAtPace(path, init, timeoutMs);
-    const body: unknown = await response.json().catch(() => undefined);
+    let cut: unknown;
+    const body: unknown = await response.json().catch((error: unknown) => {
+      cut = error;
+    });
     const answer = v.safeParse(schema, body);
     if (response.ok && answer.success) {
       return answer.output;
@@ -123,9 +128,27 @@ export function createAgentCaller(
     throw new PoolError(
       'agent_invalid_response',
       `the answer of ${baseUrl} is incomplete or not that of an agent of this version`,
+      cut === undefined ? {} : { cause: cut },
     );
   };
 }
+
+/**
+ * For a question that is repeated for ever. The status does not tell: 503 is also the answer of an agent that somebody must configure.
+ * The code does, by the catalogue.
+ * @param error - of an {@link AgentCaller}
+ */
+export function passesByItself(error: unknown): boolean {
+  if (!isPoolError(error)) {
+    return false;
+  }
+  const { code, cause } = error;
+  const isCutOff = code === 'agent_invalid_response' && cause !== undefined;
+  return isCutOff || passing.has(code) || findErrorEntry(code)?.retry === true;
+}
+
+/** Beside those of the catalogue: another command writes the cache for a moment. */
+const passing: ReadonlySet<string> = new Set(['note_cache_unavailable']);
 
 function limit(signal: AbortSignal | null | undefined, timeoutMs: number): AbortSignal {
   const timeout = AbortSignal.timeout(timeoutMs);

@@ -63,10 +63,12 @@ function start(
     readonly withdrawals?: Readonly<Record<number, bigint>>;
     readonly archive?: Readonly<Record<Hex32, ArchivedSpend>>;
     /** Transactions whose gas the holder paid. */
-    readonly sent?: readonly Hex32[];
+    readonly sent?: readonly Hex32[] | PoolError;
+    readonly gas?: PoolError;
   } = {},
 ) {
   const asked: string[] = [];
+  const warnings: unknown[] = [];
   const records: EvmRecords = {
     fetchFinalBlock: async () => 1_000,
     fetchBlockTime: async (block) => {
@@ -88,6 +90,9 @@ function start(
     },
     fetchGasCost: async (txHash) => {
       asked.push(`gas ${Number(BigInt(txHash)) - 1}`);
+      if (options.gas !== undefined) {
+        throw options.gas;
+      }
       return 481_000n;
     },
     fetchTransactionLeaves: async () => [],
@@ -106,11 +111,17 @@ function start(
       },
     },
     findSpend: async (outRoot) => options.archive?.[outRoot],
-    listSentHashes: (chainId) => new Set(chainId === 31337 ? options.sent : []),
+    listSentHashes(chainId) {
+      if (options.sent instanceof PoolError) {
+        throw options.sent;
+      }
+      return new Set(chainId === 31337 ? options.sent : []);
+    },
+    log: { warn: (fields) => void warnings.push(fields) },
     createRecords: () => records,
   });
   onTestFinished(() => history.close());
-  return { read: history.read, asked };
+  return { read: history.read, asked, warnings };
 }
 
 describe('the history in the agent', () => {
@@ -211,6 +222,19 @@ describe('the history in the agent', () => {
     const second = start(movements, options);
     expect((await second.read({ token: 'USDC' })).entries).toEqual(entries);
     expect(second.asked).toEqual([]);
+  });
+
+  it.each([
+    ['a receipt without its price', { gas: new PoolError('chain_unreachable', 'no price') }],
+    ['a file of sent transactions that is locked', { sent: new PoolError('internal_error', '') }],
+  ])('leaves the gas out, and says so in the log, after %s', async (_title, failure) => {
+    const options = { withdrawals: { 2: 10n }, sent: [bigintToHex32(3n)], ...failure };
+    const { read, warnings } = start([spent(2, 0n, 0n)], options);
+    const { entries } = await read({ token: 'USDC' });
+    expect(entries).toMatchObject([{ kind: 'send', fee: '0' }]);
+    expect(entries[0]).not.toHaveProperty('gasWei');
+    const [{ code }] = Object.values(failure) as [PoolError];
+    expect(warnings).toEqual([{ code }]);
   });
 
   it.each([

@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { type History, type HistoryEntry, historyPageSize } from '@pool/api';
-import type { EvmChainSettings, Hex32, SpendManifest } from '@pool/core';
+import { type EvmChainSettings, errorCodeOf, type Hex32, type SpendManifest } from '@pool/core';
 import {
   type ArchivedSpend,
   createEvmRecords,
@@ -19,6 +19,7 @@ import {
   type TransactionPlace,
   type Withdrawal,
 } from '../state/history-facts.ts';
+import type { AgentLog } from './agent-log.ts';
 import type { HolderNotes, TokenMovements } from './holder-notes.ts';
 
 export type HistoryRequest = {
@@ -47,6 +48,7 @@ export type HolderHistoryDeps = {
   /** Transactions whose gas a key of this agent directory paid. Default: none. */
   readonly listSentHashes?: (chainId: number) => ReadonlySet<Hex32>;
   readonly createRecords?: (settings: EvmChainSettings) => EvmRecords;
+  readonly log: Pick<AgentLog, 'warn'>;
 };
 
 /** Questions to the RPC at once. */
@@ -58,6 +60,22 @@ export function createHolderHistory(deps: HolderHistoryDeps): HolderHistory {
   const facts = openHistoryFacts(
     deps.home === undefined ? ':memory:' : join(deps.home, 'history-facts.sqlite'),
   );
+  /** The gas is one amount of an entry. The history without it is worth more than no history. */
+  function reportGas(error: unknown): undefined {
+    const code = errorCodeOf(error) ?? 'unknown';
+    deps.log.warn({ code }, 'the history leaves out what the gas of a transaction cost');
+  }
+
+  /** Nothing is known to be paid if the file of them cannot be read. */
+  function findSent(chainId: number): ReadonlySet<Hex32> {
+    try {
+      return listSentHashes(chainId);
+    } catch (error) {
+      reportGas(error);
+      return new Set();
+    }
+  }
+
   let opened: { readonly of: EvmChainSettings; readonly records: EvmRecords } | undefined;
 
   function open(settings: EvmChainSettings): EvmRecords {
@@ -74,7 +92,7 @@ export function createHolderHistory(deps: HolderHistoryDeps): HolderHistory {
       const { chainId, tokens } = chain.settings;
       const source = {
         ...{ facts, records: open(chain.settings), chainId, findSpend },
-        sent: listSentHashes(chainId),
+        ...{ sent: findSent(chainId), reportGas },
       };
       const first = after === undefined ? 0 : countUpTo(movements, after);
       const begin = Math.max(first, await countBefore(movements, from, source));
@@ -102,6 +120,7 @@ type Source = {
   readonly chainId: number;
   readonly findSpend: HolderHistoryDeps['findSpend'];
   readonly sent: ReadonlySet<Hex32>;
+  readonly reportGas: (error: unknown) => undefined;
 };
 
 type Movements = TokenMovements['movements'];
@@ -166,10 +185,10 @@ async function findWithdrawal(
   return withdrawal;
 }
 
-/** Undefined: this agent directory has no key that paid it. */
+/** Undefined: this agent directory has no key that paid it, or the amount cannot be read now. */
 async function findGas(
   movement: Movement,
-  { facts, records, chainId, sent }: Source,
+  { facts, records, chainId, sent, reportGas }: Source,
 ): Promise<bigint | undefined> {
   if (!sent.has(movement.txHash)) {
     return undefined;
@@ -179,7 +198,7 @@ async function findGas(
   if (known !== undefined) {
     return known;
   }
-  const wei = await records.fetchGasCost(movement.txHash);
+  const wei = await records.fetchGasCost(movement.txHash).catch(reportGas);
   if (wei !== undefined) {
     facts.keepGas(place, wei);
   }
