@@ -93,13 +93,16 @@ type World = {
   /** Answers of the user. Undefined: nobody is there. */
   readonly answers?: readonly string[];
   readonly isInterrupted?: boolean;
+  /** A withdrawal ends when this many have begun. */
+  readonly together?: number;
 };
 
 async function perform(
   options: SelfSubmitOptions,
   { open = [], paid = [], decided = [], unread = [], ...world }: World = {},
 ) {
-  const { failures = {}, answers, isInterrupted = false } = world;
+  const { failures = {}, answers, isInterrupted = false, together = 1 } = world;
+  const begun = Promise.withResolvers<void>();
   const home = mkdtempSync(join(tmpdir(), 'pool-self-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const evidence = { domain: 'pool.test', uri: 'https://pool.test' };
@@ -130,6 +133,10 @@ async function perform(
     listPaid: async () => paid,
     async withdraw(...asked) {
       sent.push(asked);
+      if (sent.length >= together) {
+        begun.resolve();
+      }
+      await begun.promise;
       const failure = failures[asked[0].amount];
       if (failure !== undefined) {
         throw failure;
@@ -294,11 +301,16 @@ describe('several open withdrawals', () => {
     expect(shown).not.toContain('canary');
   });
 
-  it('are not begun after the user has ended the command', async () => {
-    const failures = { 7: new PoolError('spend_unfinished', 'it can still land') };
-    const { error, sent } = await perform({}, { open, failures, isInterrupted: true });
+  it('are submitted at once: none waits until another one is final', async () => {
+    const { code, sent, printed } = await perform({}, { open, together: 3 });
+    expect([code, sent.length, printed.match(/"status"/g)?.length]).toEqual([0, 3, 3]);
+  });
+
+  it('end with the first error after the user has ended the command, and receipts are printed', async () => {
+    const failures = { 8: new PoolError('spend_unfinished', 'it can still land') };
+    const { error, printed } = await perform({}, { open, failures, isInterrupted: true });
     expect(error).toMatchObject({ code: 'spend_unfinished' });
-    expect(sent).toHaveLength(1);
+    expect(printed.match(/"status"/g)).toHaveLength(2);
   });
 
   it('one alone fails with its own error', async () => {

@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { type Hex32, isPoolError, PoolError, type SendRequest } from '@pool/core';
+import {
+  type Hex32,
+  isPoolError,
+  PoolError,
+  type SendRequest,
+  type SpendReceipt,
+} from '@pool/core';
 import { type ArchivedSpend, type GasQuote, isOpen } from '@pool/operations';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
@@ -46,7 +52,8 @@ export type WithdrawalParts = {
 };
 
 /**
- * Withdraws, or continues what is open. Of several withdrawals, one that fails does not end the others: it is listed at the end.
+ * Withdraws, or continues what is open, all at once. Of several withdrawals, one that fails does not end the others: it is listed at the end,
+ * after the receipts in the order in which the withdrawals began.
  * @returns the exit code
  * @throws PoolError of a single withdrawal
  */
@@ -59,19 +66,27 @@ export async function performWithdrawals(
   const withdrawals = await chooseWithdrawals(options, parts, output);
   terminal.write(describeCost(await parts.submission.submitter.quote()));
   await showGasNotices(withdrawals, parts, output);
+  // At once: each waits for finality, and a deadline can pass before. Only one that begins asks questions, and it is alone.
+  const results = await Promise.allSettled(
+    withdrawals.map((withdrawal) => performOne(withdrawal, options, parts, output)),
+  );
   const codes: number[] = [];
   const failures: string[] = [];
-  for (const withdrawal of withdrawals) {
-    try {
-      codes.push(await performOne(withdrawal, options, parts, output));
-    } catch (error) {
-      if (withdrawals.length === 1 || parts.signal.aborted) {
-        throw error;
-      }
-      const { code, message } = describeError(error);
+  const errors: unknown[] = [];
+  for (const [index, result] of results.entries()) {
+    const withdrawal = withdrawals[index];
+    if (result.status === 'fulfilled') {
+      output.out(JSON.stringify(result.value, null, 2));
+      codes.push(result.value.status === 'reverted' ? exitCodes.partial : exitCodes.ok);
+    } else if (withdrawal !== undefined) {
+      const { code, message } = describeError(result.reason);
+      errors.push(result.reason);
       codes.push(exitCodeOfError(code));
       failures.push(`  ${describeWithdrawal(withdrawal)}: ${code}: ${message}\n`);
     }
+  }
+  if (errors.length > 0 && (withdrawals.length === 1 || parts.signal.aborted)) {
+    throw errors[0];
   }
   if (failures.length > 0) {
     terminal.write(`${failures.length} of ${withdrawals.length} withdrawals failed:\n`);
@@ -89,7 +104,7 @@ async function performOne(
   options: SelfSubmitOptions,
   parts: WithdrawalParts,
   output: Output,
-): Promise<number> {
+): Promise<SpendReceipt> {
   const isDecided = open !== undefined && !isOpen(open.state);
   if (!isDecided) {
     refuseLink(open?.secrets?.manifest.recipient ?? findRecipient(asked.to, parts), parts);
@@ -108,11 +123,9 @@ async function performOne(
       `continuing the withdrawal of ${request.amount} base units that began at ${new Date(open.createdAtMs).toISOString()}: its own authorisation is submitted, and no second one is made\n`,
     );
   }
-  const receipt = await parts.submission.withdraw(request, open).catch((error: unknown) => {
+  return parts.submission.withdraw(request, open).catch((error: unknown) => {
     throw explainUnfinished(error);
   });
-  output.out(JSON.stringify(receipt, null, 2));
-  return receipt.status === 'reverted' ? exitCodes.partial : exitCodes.ok;
 }
 
 function describeWithdrawal({ request: { amount, token, to }, open }: Withdrawal): string {

@@ -29,6 +29,7 @@ import {
   createEvidenceVerifier,
   createEvmGasChain,
   createEvmSpendChain,
+  createKeyLock,
   createSelfSubmitter,
   createSpender,
   createSpendProverPort,
@@ -163,6 +164,8 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
     onSent: deps.onSent,
   });
   const { prover, port } = openProver(settings, log);
+  // One proof takes all memory that a small machine has.
+  const locks = createKeyLock();
   const context: SpendContext = { ...chain, chain: spendChain };
   const isHere = (spend: Pick<ArchivedSpend, 'chain' | 'chainId' | 'pool'>): boolean =>
     spend.chain === chain.key &&
@@ -221,7 +224,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       prover: port,
       archive: refuseEqualWithdrawals(archive, accepted, systemClock.nowMs),
       journal,
-      acquireAccelerator: async () => () => undefined,
+      acquireAccelerator: (waiting) => locks.acquire('accelerator', waiting),
       randomBytes: (length) => randomBytes(length),
       deadlineSeconds: defaultSpendDeadlineSeconds,
       pollMs: 2_000,

@@ -147,6 +147,16 @@ function nonceOf(): Promise<number> {
 }
 
 describe('a spend that is submitted with a key of the holder’s own', () => {
+  it('and others that are posted at once have nonces one after the other', async () => {
+    const { rows, boot } = create();
+    const submitter = boot();
+    const all = [11, 12, 13].map(createSubmission);
+    await Promise.all(all.map((one) => submitter.postSpend(`spend-${one.spend.outRoot}`, one)));
+    expect(rows.map(({ nonce }) => nonce).sort()).toEqual([0, 1, 2]);
+    await mine();
+    expect(await nonceOf()).toBe(3);
+  });
+
   it('is one transaction, however often it is posted, and settled only when it is final', async () => {
     const { rows, boot } = create();
     const submitter = boot();

@@ -28,6 +28,7 @@ import {
   type Secret,
 } from '@pool/core';
 import { concat, keccak256, Transaction, Wallet, ZeroAddress } from 'ethers';
+import { createKeyLock } from '../run/key-lock.ts';
 import type { SpendPlatformPort, SpendRow, SpendSubmission } from '../spend/spend-ports.ts';
 import type { GasChain } from './gas-chain.ts';
 import type { SentTransaction, SentTransactions } from './sent-transactions.ts';
@@ -86,6 +87,9 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
   const address = parseEvmAddress(wallet.address);
   /** When this process last sent the bytes, by hash. */
   const sentAtMs = new Map<Hex32, number>();
+  /** Spends that are posted at once get nonces one after the other: the node counts a transaction when it has it. */
+  const locks = createKeyLock();
+  const never = new AbortController().signal;
 
   async function postSpend(_key: string, submission: SpendSubmission): Promise<SpendRow> {
     const { outRoot } = submission.spend;
@@ -107,13 +111,20 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
       throw feeCapReached(capWei);
     }
     await assertFunded(gasLimit * fees.maxFeePerGas);
-    const nonce = await chain.call((provider) => provider.getTransactionCount(address, 'pending'));
-    const transaction = Transaction.from({
-      ...{ type: 2, chainId: chain.chainId, to: chain.pool, value: 0n },
-      ...{ data, gasLimit, nonce, ...fees },
-    });
-    const sent = await signAndSend(outRoot, transaction);
-    return { state: 'submitted', outRoot, txHash: sent.txHash };
+    const release = await locks.acquire('nonce', never);
+    try {
+      const nonce = await chain.call((provider) =>
+        provider.getTransactionCount(address, 'pending'),
+      );
+      const transaction = Transaction.from({
+        ...{ type: 2, chainId: chain.chainId, to: chain.pool, value: 0n },
+        ...{ data, gasLimit, nonce, ...fees },
+      });
+      const sent = await signAndSend(outRoot, transaction);
+      return { state: 'submitted', outRoot, txHash: sent.txHash };
+    } finally {
+      release();
+    }
   }
 
   /** Stores the bytes, then sends them. */
