@@ -15,11 +15,11 @@ import {
   ed25519Onboarding,
   ed25519Wallets,
   gateSource,
-  holderNotes,
   identityCommand,
   keyVerifier,
   onboarding,
   pipeline,
+  servedNotes,
   spendCommand,
 } from '../test-files.ts';
 
@@ -165,7 +165,7 @@ export const variables = section('Variables', [
     'variable.balance-token',
     '`DISBURSE_BALANCE_TOKEN`, a `holder.read` key, is required for the balance.',
     shown(
-      holderNotes('is not read without DISBURSE_BALANCE_TOKEN, which the message names'),
+      servedNotes('is not read without DISBURSE_BALANCE_TOKEN, which the message names'),
       balanceRoute('answers 503 with the variable if the role’s own key is not configured'),
     ),
   ],

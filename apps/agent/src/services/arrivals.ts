@@ -18,9 +18,18 @@ export type Arrivals = {
 };
 
 export type ArrivalLog = {
-  /** The cache was opened: what it has is no arrival. */
-  begin(store: Pick<NoteStore, 'readNotes' | 'leafCount'>): void;
-  /** After a sync, with the notes that are new to the cache. */
+  /**
+   * The cache of a chain was opened. What it had when it was opened first is no arrival. What it has more at a later opening was stored by
+   * another process, or by a sync that then failed: it is, once.
+   * @param chain - key
+   * @param isChange - of a note of the cache: it is of a spend of the holder
+   */
+  begin(
+    chain: string,
+    store: Pick<NoteStore, 'readNotes' | 'leafCount'>,
+    isChange: (note: OwnNote) => boolean,
+  ): void;
+  /** After a sync of the chain that was begun last, with the notes that are new to the cache. */
   note(added: readonly OwnNote[]): void;
   /**
    * @param cursor - of an earlier call. Undefined: lists nothing. Of another process, which had listed what the cache has: lists
@@ -32,31 +41,57 @@ export type ArrivalLog = {
 /** The newest are kept. */
 const maxArrivals = 1_000;
 
+/** One chain. */
+type Begun = {
+  readonly known: Set<Field>;
+  /** The cache is filled for the first time: its notes are old, though new here. */
+  isFirstFill: boolean;
+};
+
 export function createArrivalLog(nowMs: () => number): ArrivalLog {
   const process = randomBytes(8).toString('hex');
-  let known: Set<Field> | undefined;
-  /** The cache is filled for the first time: its notes are old, though new here. */
-  let isFirstFill = false;
+  const begun = new Map<string, Begun>();
+  let current: Begun | undefined;
   let count = 0;
   let kept: (Arrival & { readonly number: number })[] = [];
+
+  function keep(note: OwnNote): void {
+    count += 1;
+    kept.push({ note, seenAtMs: nowMs(), number: count });
+  }
+
+  function add({ known, isFirstFill }: Begun, notes: readonly OwnNote[]): readonly OwnNote[] {
+    const added = notes.filter(({ commitment }) => !known.has(commitment));
+    for (const { commitment } of added) {
+      known.add(commitment);
+    }
+    return isFirstFill ? [] : added;
+  }
+
   return {
-    begin(store) {
-      if (known === undefined) {
-        known = new Set(store.readNotes().map(({ commitment }) => commitment));
-        isFirstFill = store.leafCount === 0;
+    begin(chain, store, isChange) {
+      const before = begun.get(chain);
+      current = before ?? { known: new Set(), isFirstFill: true };
+      const added = add(current, store.readNotes());
+      if (before === undefined) {
+        begun.set(chain, current);
+        current.isFirstFill = store.leafCount === 0;
       }
-    },
-    note(added) {
       for (const note of added) {
-        if (known?.has(note.commitment) !== true) {
-          known?.add(note.commitment);
-          if (!isFirstFill) {
-            count += 1;
-            kept.push({ note, seenAtMs: nowMs(), number: count });
-          }
+        if (!isChange(note)) {
+          keep(note);
         }
       }
-      isFirstFill = false;
+      kept = kept.slice(-maxArrivals);
+    },
+    note(added) {
+      if (current === undefined) {
+        return;
+      }
+      for (const note of add(current, added)) {
+        keep(note);
+      }
+      current.isFirstFill = false;
       kept = kept.slice(-maxArrivals);
     },
     since(cursor, assetId) {

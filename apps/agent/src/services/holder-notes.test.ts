@@ -17,7 +17,6 @@ import { createFakeHolder, createFakeNotePool, type FakeNotePool } from '@pool/t
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createHolderNotes } from './holder-notes.ts';
 import { parseNotesFile } from './notes-document.ts';
-import { createDeliveries } from './served-notes.ts';
 
 const anna = createFakeHolder(1);
 
@@ -324,6 +323,32 @@ describe('the holder’s notes in the agent', () => {
     await second.close();
   });
 
+  it('lists once what another process put into the cache, without the change of a spend', async () => {
+    const pool = createPool();
+    const nonce = assertField(31n);
+    pool.fund([{ holder: anna, amount: 5n, nonce }]);
+    const home = makeHome();
+    const agent = start(pool, { home }).notes;
+    const before = await agent.readArrivals('USDC', undefined);
+    pool.fund([{ holder: anna, amount: 6n }]);
+    pool.spend([pool.nullifierOf({ holder: anna, nonce })], [{ holder: anna, amount: 4n }]);
+    const command = start(pool, { home }).notes;
+    const offered = pool.listing
+      .slice(1)
+      .map(({ commitment, sealed }) => ({ commitment: parseField(commitment), sealed }));
+    expect(await command.importNotes(offered)).toEqual(['accepted', 'accepted']);
+    await command.close();
+    const after = await agent.readArrivals('USDC', before.cursor);
+    expect(after).toMatchObject({ arrivals: [{ note: { amount: 6n } }], balance: { total: 10n } });
+    await agent.rescan('USDC', undefined);
+    expect(await agent.readArrivals('USDC', after.cursor)).toMatchObject({ arrivals: [] });
+    pool.fund([{ holder: anna, amount: 8n }]);
+    expect(await agent.readArrivals('USDC', after.cursor)).toMatchObject({
+      arrivals: [{ note: { amount: 8n } }],
+    });
+    await agent.close();
+  });
+
   it('lists nothing of the first reading', async () => {
     const pool = createPool();
     pool.fund([{ holder: anna, amount: 5n }]);
@@ -367,52 +392,5 @@ describe('the holder’s notes in the agent', () => {
     const { notes } = start(createPool());
     await notes.close();
     await expect(notes.readBalance('USDC')).rejects.toMatchObject({ code: 'agent_stopping' });
-  });
-});
-
-describe('the platform’s listing', () => {
-  const input = { platformUrl: 'http://127.0.0.1:9/agent-edge', chain: 'anvil' };
-  const balanceToken = new Secret(`pool_live_reader`);
-
-  it('is not read without DISBURSE_BALANCE_TOKEN, which the message names', () => {
-    expect(() => createDeliveries({ ...input, balanceToken: undefined })).toThrow(
-      expect.objectContaining({
-        code: 'role_token_missing',
-        status: 503,
-        message: expect.stringContaining('DISBURSE_BALANCE_TOKEN'),
-      }),
-    );
-  });
-
-  it('is read with the agent’s own key', async () => {
-    let used: string | undefined;
-    const deliveries = createDeliveries({
-      ...input,
-      balanceToken,
-      createClient: (token) => {
-        used = token.reveal();
-        return { getNotes: async () => ({ notes: [] }) };
-      },
-    });
-    await deliveries.fetchPage('USDC', undefined);
-    expect(used).toBe(balanceToken.reveal());
-  });
-
-  it.each<[PoolError, string]>([
-    [new PoolError('unauthorized', 'revoked'), 'role_token_refused'],
-    [new PoolError('forbidden', 'other capability'), 'role_token_refused'],
-    [new PoolError('invalid-token', 'unknown there'), 'platform_invalid_response'],
-    [new PoolError('platform_unreachable', 'down'), 'platform_unavailable'],
-    [new PoolError('rate_limited', 'slow down'), 'platform_unavailable'],
-  ])('reports %s as a failure of the platform, never of the caller', async (error, code) => {
-    const deliveries = createDeliveries({
-      ...input,
-      balanceToken,
-      createClient: () => ({ getNotes: () => Promise.reject(error) }),
-    });
-    await expect(deliveries.fetchPage('USDC', undefined)).rejects.toMatchObject({
-      code,
-      status: 503,
-    });
   });
 });

@@ -207,7 +207,7 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
       viewingKey: viewingKey.reveal(),
       walletId: computeWalletId(walletPub),
     });
-    arrivals.begin(store);
+    arrivals.begin(chain.key, store, sync.isChange);
     session = { chain, history, store, archive, identity, sync };
     return session;
   }

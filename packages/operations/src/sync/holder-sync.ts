@@ -75,6 +75,8 @@ export type HolderSync = {
   computeBalance(assetId: AssetId): HolderBalance;
   /** Unspent notes as of the last sync, in the order of the tree. */
   listSpendable(assetId: AssetId): readonly OwnNote[];
+  /** Whether a note is in a leaf of the holder's own spends, as of the last sync: it is change, and no income. */
+  isChange(note: Pick<OwnNote, 'leafIndex'>): boolean;
   /** What happened to the notes of an asset as of the last sync, in the order of the chain. */
   listMovements(assetId: AssetId): readonly Movement[];
   /**
@@ -220,6 +222,7 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
     },
     computeBalance: (assetId) => computeBalance(notes.listSpendable(assetId)),
     listSpendable: (assetId) => notes.listSpendable(assetId),
+    isChange: ({ leafIndex }) => notes.isOwnSpend(leafIndex),
     listMovements: (assetId) =>
       buildHistory(
         notes.listCounted(assetId).map((note) => ({ note, spend: notes.findSpend(note) })),
