@@ -194,16 +194,20 @@ describe('notes export', () => {
     await readAsAgent();
     const file = join(home, 'kept.json');
     await runExport({ file });
-    const token = settings.tokens['USDC']?.address ?? '';
     const identity = { ...settings, walletPub: anna.walletPub };
     const [note] = pool.listing;
-    expect(readKeptNotes(file, token.toLowerCase(), identity)).toEqual([note]);
-    expect(readKeptNotes(file, settings.pool, identity)).toEqual([]);
-    expect(() => readKeptNotes(file, token, { ...identity, walletPub: ben.walletPub })).toThrow(
+    expect(readKeptNotes(file, identity)).toEqual([note]);
+    const document = JSON.parse(readFileSync(file, 'utf8')) as { readonly notes: readonly object[] };
+    const [entry] = document.notes;
+    const ofAnotherToken = { ...entry, token: settings.pool, leafIndex: 7 };
+    const both = join(home, 'both.json');
+    writeFileSync(both, JSON.stringify({ ...document, notes: [entry, ofAnotherToken] }));
+    expect(readKeptNotes(both, identity)).toEqual([note, { ...note, batchIndex: 7 }]);
+    expect(() => readKeptNotes(file, { ...identity, walletPub: ben.walletPub })).toThrow(
       expect.objectContaining({ code: 'notes_file_invalid' }),
     );
     const delivery = fileOf(createDelivery([]));
-    expect(() => readKeptNotes(delivery, token, identity)).toThrow(/notes import/);
+    expect(() => readKeptNotes(delivery, identity)).toThrow(/notes import/);
   });
 });
 

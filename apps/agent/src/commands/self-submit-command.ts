@@ -55,7 +55,7 @@ export async function runSelfSubmit(options: SelfSubmitOptions, output: Output):
     const submission = openSelfSubmission({
       settings: { ...settings, gasPrivateKey },
       ...{ holder, chain, signal },
-      kept: readNotes(options.notes, token, holder, chain),
+      kept: readNotes(options.notes, holder, chain),
       log: createAgentLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel),
       onEvent: view.show,
       onSent: view.showSent,
@@ -101,16 +101,14 @@ async function openEvmHolder(settings: SelfSubmitSettings, { key }: HolderChain)
 
 function readNotes(
   path: string | undefined,
-  symbol: string,
   holder: Holder,
   { settings }: HolderChain,
 ): ReturnType<typeof readKeptNotes> {
-  const address = settings.tokens[symbol]?.address;
-  if (path === undefined || address === undefined) {
+  if (path === undefined) {
     return [];
   }
   const { chainId, pool } = settings;
-  return readKeptNotes(path, address, {
+  return readKeptNotes(path, {
     chainId,
     pool,
     walletPub: parseWalletPub(holder.walletPub),

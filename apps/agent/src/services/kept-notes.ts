@@ -9,13 +9,11 @@ import type { DeliveredNote, SyncIdentity } from '@pool/operations';
 import { readNotesFile } from './notes-document.ts';
 
 /**
- * Entries that are damaged are left out: they must not stop a withdrawal of the others.
- * @param token - address; notes of other tokens are left out
+ * Notes of all tokens: a spend uses those of its own. Entries that are damaged are left out: they must not stop a withdrawal of the others.
  * @throws PoolError `notes_file_invalid`
  */
 export function readKeptNotes(
   path: string,
-  token: string,
   identity: Pick<SyncIdentity, 'chainId' | 'pool' | 'walletPub'>,
 ): readonly DeliveredNote[] {
   const { walletPub, notes } = readNotesFile(path, { ...identity, encryptionPublicKeys: [] });
@@ -29,7 +27,7 @@ export function readKeptNotes(
     throw invalid(path, 'it belongs to another holder');
   }
   return notes.flatMap(({ offered, place }) =>
-    offered === undefined || place === undefined || !isSameHex(place.token, token)
+    offered === undefined || place === undefined
       ? []
       : [
           {

@@ -58,18 +58,34 @@ export type NoteStoreOptions = {
 export function openNoteStore(options: NoteStoreOptions): NoteStore {
   const { path } = options;
   try {
-    try {
-      return openChecked(options);
-    } catch (error) {
-      if (!isDamage(error)) {
-        throw error;
-      }
-      options.onDiscard(error instanceof DamageError ? error.message : 'SQLite cannot read it');
+    const first = tryOpen(options);
+    // Checked once more: the file may be open in another process, and discarding it takes it away from there.
+    const opened = first.store === undefined ? tryOpen(options) : first;
+    if (opened.store !== undefined) {
+      return opened.store;
     }
+    const { damage } = opened;
+    options.onDiscard(damage instanceof DamageError ? damage.message : 'SQLite cannot read it');
     discardNoteStore(path);
     return openChecked(options);
   } catch (cause) {
     throw explainNoteFile(path, 'note cache', cause);
+  }
+}
+
+type Opened =
+  | { readonly store: NoteStore }
+  | { readonly store?: undefined; readonly damage: unknown };
+
+/** @throws what is no damage */
+function tryOpen(options: NoteStoreOptions): Opened {
+  try {
+    return { store: openChecked(options) };
+  } catch (damage) {
+    if (!isDamage(damage)) {
+      throw damage;
+    }
+    return { damage };
   }
 }
 
@@ -87,9 +103,12 @@ function openChecked(options: NoteStoreOptions): NoteStore {
   const opened = openPrivateDatabase(path, schema);
   try {
     const { database } = opened;
+    // One snapshot: between two statements another process could write pages that the checkpoint does not cover.
+    database.exec('BEGIN');
     checkFile(database);
     const checkpoint = readCheckpoint(database, key, serializeIdentity(identity));
     const contents = checkPages(database, key, checkpoint);
+    database.exec('COMMIT');
     const store = createStore(opened, options, checkpoint, contents);
     if (!contents.areNotesOnChain) {
       // Notes of leaves that were replaced. Whatever is on the chain is found again.
