@@ -197,7 +197,9 @@ describe('notes export', () => {
     const identity = { ...settings, walletPub: anna.walletPub };
     const [note] = pool.listing;
     expect(readKeptNotes(file, identity)).toEqual([note]);
-    const document = JSON.parse(readFileSync(file, 'utf8')) as { readonly notes: readonly object[] };
+    const document = JSON.parse(readFileSync(file, 'utf8')) as {
+      readonly notes: readonly object[];
+    };
     const [entry] = document.notes;
     const ofAnotherToken = { ...entry, token: settings.pool, leafIndex: 7 };
     const both = join(home, 'both.json');
