@@ -285,7 +285,7 @@ describe('several open withdrawals', () => {
     );
     expect(printed.match(/"status"/g)).toHaveLength(2);
     expect(shown).toMatch(
-      /1 of 3 withdrawals failed:\n {2}7 base units of USDC to vault, begun at 2026-11-23T12:00:00.000Z: settlement_expired: it expired\n$/,
+      /1 of 3 withdrawals failed:\n {2}7 base units of USDC to vault, begun at 2026-11-23T12:00:00.000Z: settlement_expired: it expired; to begin it again: disburse-agent send --self-submit .* --amount 7 --to vault\n$/,
     );
     expect(code).not.toBe(0);
   });
@@ -317,6 +317,38 @@ describe('several open withdrawals', () => {
     const failures = { 7: new PoolError('settlement_expired', 'it expired') };
     const { error } = await perform({}, { open: open.slice(0, 1), failures });
     expect(error).toMatchObject({ code: 'settlement_expired' });
+  });
+});
+
+describe('a failure is explained for this command', () => {
+  const request = { amount: '12', to: 'vault', yes: true };
+  const command = 'disburse-agent send --self-submit --chain anvil --token USDC';
+
+  it.each([
+    ['settlement_expired', 'it expired; send it again under a new Idempotency-Key', '12'],
+    ['note_already_spent', 'a note is spent; send it again under a new Idempotency-Key', '12'],
+    ['consolidation_required', 'at most 9 with the notes; merge them with "consolidate"', '9'],
+  ] as const)('%s names the next command', async (code, message, amount) => {
+    const details = { spendable: '20', largestSpend: '9' };
+    const failures = { 12: new PoolError(code, message, { details }) };
+    const { error } = await perform(request, { failures });
+    expect(error).toMatchObject({ code, details });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(new RegExp(`^${message.split(';')[0]};`)),
+    });
+    expect(String(error)).toContain(`${command} --amount ${amount} --to vault`);
+    expect(String(error)).not.toMatch(/Idempotency-Key|consolidate/);
+  });
+
+  it('notes that an open withdrawal holds are named if the others are too few', async () => {
+    const failures = { 12: new PoolError('insufficient_funds', 'the free notes hold 3') };
+    const { error } = await perform(request, { failures, open: [createSpend('7', released)] });
+    expect(error).toMatchObject({
+      code: 'insufficient_funds',
+      message: expect.stringMatching(
+        /hold 3\nopen withdrawals hold notes: 7 base units, begun at 2026-11-23T12:00:00.000Z, until 2027-01-15T08:00:00.000Z/,
+      ),
+    });
   });
 });
 

@@ -22,6 +22,7 @@ import type { Output } from '../terminal/command-output.ts';
 import { exitCodeOfError } from '../terminal/exit-code-of-error.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { formatCoin } from '../terminal/self-submit-view.ts';
+import { explainFailure } from './self-submit-failures.ts';
 import { confirmSpend, readSpendPlace } from './spend-echo.ts';
 
 export type SelfSubmitOptions = {
@@ -123,9 +124,17 @@ async function performOne(
       `continuing the withdrawal of ${request.amount} base units that began at ${new Date(open.createdAtMs).toISOString()}: its own authorisation is submitted, and no second one is made\n`,
     );
   }
-  return parts.submission.withdraw(request, open).catch((error: unknown) => {
-    throw explainUnfinished(error);
-  });
+  try {
+    return await parts.submission.withdraw(request, open);
+  } catch (error) {
+    const others = isPoolError(error) ? await parts.submission.listOpen() : [];
+    throw explainFailure(
+      error,
+      { request, ...(open === undefined ? {} : { open }) },
+      others,
+      parts,
+    );
+  }
 }
 
 function describeWithdrawal({ request: { amount, token, to }, open }: Withdrawal): string {
@@ -176,18 +185,7 @@ function toBody({ token, amount, to }: WithdrawalRequest): SendRequest {
   return { token, amount, ...(to === undefined ? {} : { to }) };
 }
 
-/** The archive and the signed transaction are on disk. With --amount a command after the outcome would begin another withdrawal. */
-function explainUnfinished(error: unknown): unknown {
-  return isPoolError(error) && error.code === 'spend_unfinished'
-    ? new PoolError(
-        'spend_unfinished',
-        `${error.message}\nrun the same command again without --amount: it continues this withdrawal with the same authorisation and the same transaction, and begins no other`,
-        { cause: error },
-      )
-    : error;
-}
-
-type Withdrawal = {
+export type Withdrawal = {
   readonly request: WithdrawalRequest;
   /** One that began before, and is open or was found to be decided just now. */
   readonly open?: ArchivedSpend;

@@ -71,7 +71,10 @@ function replaceLeaves(path: string, changed: number): void {
 /** Does something after a check has read the checkpoint and before it reads the pages. */
 function betweenReadings(work: () => void): void {
   const { prepare } = DatabaseSync.prototype;
-  const spy = vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (sql) {
+  const spy = vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (
+    this: DatabaseSync,
+    sql,
+  ) {
     if (sql === 'SELECT id, body FROM note_pages ORDER BY id') {
       work();
     }
