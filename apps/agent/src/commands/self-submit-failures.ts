@@ -6,7 +6,13 @@
  */
 import { isPoolError, PoolError } from '@pool/core';
 import type { ArchivedSpend } from '@pool/operations';
-import type { Withdrawal, WithdrawalParts } from './self-submit-withdrawals.ts';
+import type { Holder } from '../services/holder.ts';
+import type { HolderChain } from '../services/holder-notes.ts';
+import type { WithdrawalRequest } from '../services/self-submit.ts';
+
+type FailedWithdrawal = { readonly request: WithdrawalRequest; readonly open?: ArchivedSpend };
+
+type Place = { readonly chain: HolderChain; readonly holder: Pick<Holder, 'address'> };
 
 /**
  * The same error with the next command.
@@ -14,14 +20,14 @@ import type { Withdrawal, WithdrawalParts } from './self-submit-withdrawals.ts';
  */
 export function explainFailure(
   error: unknown,
-  withdrawal: Withdrawal,
+  withdrawal: FailedWithdrawal,
   open: readonly ArchivedSpend[],
-  parts: Pick<WithdrawalParts, 'chain' | 'holder'>,
+  place: Place,
 ): unknown {
   if (!isPoolError(error)) {
     return error;
   }
-  const command = (amount: string) => describeCommand(withdrawal, amount, parts);
+  const command = (amount: string) => describeCommand(withdrawal, amount, place);
   const { amount } = withdrawal.request;
   switch (error.code) {
     case 'spend_unfinished':
@@ -56,9 +62,9 @@ function describeHeld(open: readonly ArchivedSpend[]): string {
 }
 
 function describeCommand(
-  { request: { token, to }, open }: Withdrawal,
+  { request: { token, to }, open }: FailedWithdrawal,
   amount: string,
-  { chain, holder }: Pick<WithdrawalParts, 'chain' | 'holder'>,
+  { chain, holder }: Place,
 ): string {
   const recipient = open?.secrets?.manifest.recipient ?? holder.address;
   // An open withdrawal can pay an address that has no label now.

@@ -185,7 +185,7 @@ function toBody({ token, amount, to }: WithdrawalRequest): SendRequest {
   return { token, amount, ...(to === undefined ? {} : { to }) };
 }
 
-export type Withdrawal = {
+type Withdrawal = {
   readonly request: WithdrawalRequest;
   /** One that began before, and is open or was found to be decided just now. */
   readonly open?: ArchivedSpend;

@@ -14,7 +14,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { bigintToHex32, zeroField } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fill, makePath, open } from '../fixtures/note-cache.ts';
 import {
   cacheIdentity,
@@ -68,23 +68,6 @@ function replaceLeaves(path: string, changed: number): void {
   database.close();
 }
 
-/** Does something after a check has read the checkpoint and before it reads the pages. */
-function betweenReadings(work: () => void): void {
-  const { prepare } = DatabaseSync.prototype;
-  const spy = vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (
-    this: DatabaseSync,
-    sql,
-  ) {
-    if (sql === 'SELECT id, body FROM note_pages ORDER BY id') {
-      work();
-    }
-    return Reflect.apply(prepare, this, [sql]);
-  });
-  onTestFinished(() => {
-    spy.mockRestore();
-  });
-}
-
 function edit(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   database.exec(sql);
@@ -114,38 +97,6 @@ describe('the note store', () => {
     );
     expect(store.readLeaf(12)).toBeUndefined();
     expect([...store.listSpends(3)].map(({ leafIndex }) => leafIndex)).toEqual([5, 8, 11]);
-    store.close();
-  });
-
-  it('is checked while another process writes it, and nothing is discarded', () => {
-    const path = makePath();
-    fill(path);
-    const { store: other } = open(path);
-    let written = 12;
-    betweenReadings(() => {
-      other.appendLeaves(makeLeaves(written, 3), markOf(10 + written));
-      written += 3;
-    });
-    const { store, discarded } = open(path);
-    expect([discarded, store.leafCount, written]).toEqual([[], 12, 15]);
-    other.appendLeaves(makeLeaves(15, 3), markOf(40));
-    expect(other.leafCount).toBe(18);
-    store.close();
-    other.close();
-  });
-
-  it('is discarded only if a second check finds damage too', () => {
-    const path = makePath();
-    fill(path);
-    let failures = 1;
-    betweenReadings(() => {
-      failures -= 1;
-      if (failures === 0) {
-        throw Object.assign(new Error('database disk image is malformed'), { errcode: 11 });
-      }
-    });
-    const { store, discarded } = open(path);
-    expect([discarded, store.leafCount, failures]).toEqual([[], 12, -1]);
     store.close();
   });
 
