@@ -3,6 +3,7 @@ import { custody, section, shown } from '../statement.ts';
 import {
   agentSpends,
   balanceStack,
+  consolidateCommand,
   exitCodesOfErrors,
   identityCommand,
   identityProcess,
@@ -12,12 +13,14 @@ import {
   payRunCommand,
   redelivered,
   sandbox,
+  selfSubmitted,
   spendChecks,
   spendCommand,
   spendCrashes,
   spending,
   spendKeys,
   spendRecipients,
+  spendStack,
   watchCommand,
 } from '../test-files.ts';
 
@@ -136,6 +139,28 @@ export const commands = section('Commands of the agent', [
       spendCommand(
         'reads each operation’s key from its own variable, and the default token',
         'the command line > refuses %j',
+      ),
+    ),
+  ],
+  [
+    'command.consolidate',
+    '`consolidate` shows its steps and their time, and merges notes until one spend covers what is asked for.',
+    shown(
+      consolidateCommand(
+        'shows steps and time before it sends anything',
+        'asks on a terminal, and sends nothing without a yes',
+      ),
+      spendStack('merges 17 notes until one spend covers all of them'),
+    ),
+  ],
+  [
+    'command.self-submit',
+    '`send --self-submit` withdraws with chain data, archived notes and keys alone, and pays nothing twice.',
+    shown(
+      selfSubmitted(
+        'needs no platform, gate, agent or registry from now on',
+        'shows cost, cap and what becomes public, and continues after SIGKILL with the same transaction',
+        'does not pay again with --amount and --yes what a killed command has paid',
       ),
     ),
   ],
