@@ -8,13 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
-  type AssetId,
   type Consolidation,
-  computeAssetId,
-  type EncryptionPublicKey,
-  type EvmAddress,
-  type Field,
-  fieldToHex,
   type Hex32,
   isPoolError,
   PoolError,
@@ -23,7 +17,6 @@ import {
   type Secret,
   type SpendOperationName,
   type SpendReceipt,
-  zeroField,
 } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
 import {
@@ -39,10 +32,8 @@ import {
   type EvmSpendChain,
   eraseExpiredSpends,
   followSpends,
-  type HolderNote,
   type KeptOpenings,
   type KeyLock,
-  type OwnNote,
   type SpendCall,
   type SpendContext,
   type SpendDeps,
@@ -63,9 +54,10 @@ import type { AgentLog } from './agent-log.ts';
 import { systemClock } from './agent-parts.ts';
 import type { GateSource } from './gate-source.ts';
 import { assertSigns, type Holder } from './holder.ts';
-import type { HolderChain, HolderNotes } from './holder-notes.ts';
+import type { HolderChain } from './holder-notes.ts';
 import { warnOfShortGrace } from './registry-grace.ts';
 import { createRoleTokenMissing, requireRoleToken } from './role-tokens.ts';
+import { createNotesPort, parseDestinations, type SpendableNotes } from './spend-inputs.ts';
 import { createSpendProgress, type SpendProgress } from './spend-progress.ts';
 
 /** Pause between two looks at spends that nobody waits for, in milliseconds. */
@@ -97,15 +89,6 @@ export type HolderSpends = {
   ): Promise<SweepStep & Partial<SweepCounts>>;
   /** Ends waits. A spend that may have left is watched again at the next start. */
   close(): Promise<void>;
-};
-
-/** The holder's notes, of all its P. */
-export type SpendableNotes = Pick<HolderNotes, 'computePaths'> & {
-  /** P is absent: the present one. */
-  listSpendable(
-    symbol: string,
-    chain?: HolderChain,
-  ): Promise<readonly (OwnNote & { readonly encryptionPublicKey?: EncryptionPublicKey })[]>;
 };
 
 export type HolderSpendsDeps = {
@@ -383,58 +366,6 @@ function createRolePlatform(
     postSpend: async (key, submission) => requireEdge().postSpend(key, submission),
     getSpend: async (key) => requireEdge().getSpend(key),
   };
-}
-
-function createNotesPort(
-  { notes, chains }: HolderSpendsDeps,
-  encryptionPublicKey: HolderNote['encryptionPublicKey'],
-): SpendDeps['notes'] {
-  type Place = { readonly chain: HolderChain; readonly symbol: string };
-  // Of the notes that were listed: spends of several tokens run at once.
-  const places = new Map<Field, Place>();
-
-  function findPlace(assetId: AssetId): Place {
-    for (const chain of chains.values()) {
-      const { chainId, pool, tokens } = chain.settings;
-      for (const [symbol, { address }] of Object.entries(tokens)) {
-        if (computeAssetId(chainId, pool, address) === assetId) {
-          return { chain, symbol };
-        }
-      }
-    }
-    throw new PoolError('unknown_token', 'the token of the spend is not in chains.json any more');
-  }
-
-  return {
-    async listSpendable(assetId) {
-      const place = findPlace(assetId);
-      const owned = await notes.listSpendable(place.symbol, place.chain);
-      for (const { commitment } of owned) {
-        places.set(commitment, place);
-      }
-      return owned.map(({ commitment, amount, nonce, nullifier, ...note }) => ({
-        commitment,
-        amount,
-        nonce,
-        nullifier,
-        encryptionPublicKey: note.encryptionPublicKey ?? encryptionPublicKey,
-      }));
-    },
-    async computePaths(chosen) {
-      const place = places.get(chosen[0]?.commitment ?? zeroField);
-      if (place === undefined) {
-        throw new PoolError('notes_unavailable', 'the notes of the spend were not listed before');
-      }
-      const commitments = chosen.map(({ commitment }) => fieldToHex(commitment));
-      return await notes.computePaths(place.symbol, commitments, place.chain);
-    },
-  };
-}
-
-function parseDestinations(
-  destinations: ReadonlyMap<string, string>,
-): ReadonlyMap<string, EvmAddress> {
-  return new Map([...destinations].map(([label, address]) => [label, parseEvmAddress(address)]));
 }
 
 /** Stages and codes only: no key, payee or amount. */

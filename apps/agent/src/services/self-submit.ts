@@ -13,7 +13,6 @@ import { join } from 'node:path';
 import { type CircuitName, openProductionKeys } from '@pool/circuits';
 import {
   computeAssetId,
-  type EvmAddress,
   fieldToHex,
   type Hex32,
   PoolError,
@@ -59,6 +58,7 @@ import { isEqualWithdrawal, refuseEqualWithdrawals, repetitionMs } from './equal
 import type { Holder } from './holder.ts';
 import { createHolderNotes, type HolderChain } from './holder-notes.ts';
 import { createKeyedNotes, type KeyedNotes } from './keyed-notes.ts';
+import { parseDestinations } from './spend-inputs.ts';
 
 /** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */
 const followReadings = 3;
@@ -368,12 +368,6 @@ function createNotesPort(notes: KeyedNotes, { settings }: HolderChain): SpendDep
         chosen.map(({ commitment }) => fieldToHex(commitment ?? zeroField)),
       ),
   };
-}
-
-function parseDestinations(
-  destinations: ReadonlyMap<string, string>,
-): ReadonlyMap<string, EvmAddress> {
-  return new Map([...destinations].map(([label, address]) => [label, parseEvmAddress(address)]));
 }
 
 function noTransfers(): PoolError {

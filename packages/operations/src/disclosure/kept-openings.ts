@@ -74,7 +74,7 @@ export function openSpend(spend: ArchivedSpend): KeptOpenings | undefined {
   return { ...placeOf(manifest), root: outRoot, txHash, paidAtMs: createdAtMs, insertion };
 }
 
-/** Outputs do not depend on the nullifiers of dummies, so no viewing key is needed: any distinct numbers do. */
+/** Outputs do not depend on the nullifiers of dummy inputs, so the viewing key is not needed: distinct numbers are enough. */
 function fillInputs({ circuit, inputNullifiers }: SpendManifest) {
   const free = spendShapes[circuit].inputs - inputNullifiers.length;
   return Array.from({ length: free }, (_, place) => assertField(BigInt(place + 1)));

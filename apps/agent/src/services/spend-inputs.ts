@@ -1,0 +1,87 @@
+/**
+ * What a spend takes from the agent's configuration and stores: the holder's notes with their paths, and the pinned destinations.
+ *
+ * @module
+ */
+import {
+  type AssetId,
+  computeAssetId,
+  type EncryptionPublicKey,
+  type EvmAddress,
+  type Field,
+  fieldToHex,
+  PoolError,
+  parseEvmAddress,
+  zeroField,
+} from '@pool/core';
+import type { HolderNote, OwnNote, SpendDeps } from '@pool/operations';
+import type { HolderChain, HolderNotes } from './holder-notes.ts';
+
+/** The holder's notes, of all its P. */
+export type SpendableNotes = Pick<HolderNotes, 'computePaths'> & {
+  /** P is absent: the present one. */
+  listSpendable(
+    symbol: string,
+    chain?: HolderChain,
+  ): Promise<readonly (OwnNote & { readonly encryptionPublicKey?: EncryptionPublicKey })[]>;
+};
+
+type SpendableSources = {
+  readonly notes: SpendableNotes;
+  /** By key of chains.json. */
+  readonly chains: ReadonlyMap<string, HolderChain>;
+};
+
+/** Notes and their paths for spends of every configured token. */
+export function createNotesPort(
+  { notes, chains }: SpendableSources,
+  encryptionPublicKey: HolderNote['encryptionPublicKey'],
+): SpendDeps['notes'] {
+  type Place = { readonly chain: HolderChain; readonly symbol: string };
+  // Of the notes that were listed: spends of several tokens run at once.
+  const places = new Map<Field, Place>();
+
+  function findPlace(assetId: AssetId): Place {
+    for (const chain of chains.values()) {
+      const { chainId, pool, tokens } = chain.settings;
+      for (const [symbol, { address }] of Object.entries(tokens)) {
+        if (computeAssetId(chainId, pool, address) === assetId) {
+          return { chain, symbol };
+        }
+      }
+    }
+    throw new PoolError('unknown_token', 'the token of the spend is not in chains.json any more');
+  }
+
+  return {
+    async listSpendable(assetId) {
+      const place = findPlace(assetId);
+      const owned = await notes.listSpendable(place.symbol, place.chain);
+      for (const { commitment } of owned) {
+        places.set(commitment, place);
+      }
+      return owned.map(({ commitment, amount, nonce, nullifier, ...note }) => ({
+        commitment,
+        amount,
+        nonce,
+        nullifier,
+        encryptionPublicKey: note.encryptionPublicKey ?? encryptionPublicKey,
+      }));
+    },
+    async computePaths(chosen) {
+      const place = places.get(chosen[0]?.commitment ?? zeroField);
+      if (place === undefined) {
+        throw new PoolError('notes_unavailable', 'the notes of the spend were not listed before');
+      }
+      const commitments = chosen.map(({ commitment }) => fieldToHex(commitment));
+      return await notes.computePaths(place.symbol, commitments, place.chain);
+    },
+  };
+}
+
+/** Pinned withdrawal destinations by label. @throws PoolError `invalid-address` */
+export function parseDestinations(
+  destinations: ReadonlyMap<string, string>,
+): ReadonlyMap<string, EvmAddress> {
+  return new Map([...destinations].map(([label, address]) => [label, parseEvmAddress(address)]));
+}
