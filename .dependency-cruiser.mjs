@@ -1,5 +1,5 @@
 // Who may import whom (ARCHITECTURE.md, "Packages and apps"). Arrows only point down:
-//   apps -> operations -> {platform-client, prover, signers, idempotency, http-server, circuits, contracts}
+//   apps -> {operations, approve} -> {platform-client, prover, signers, idempotency, http-server, circuits, contracts} -> policy
 //     -> {api, notes} -> {core, kernels}
 // A rule that stops you is a question about where the code belongs, not about how to silence the rule.
 
@@ -84,6 +84,14 @@ export default {
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|api)/' },
     },
     {
+      name: 'policy-imports-core-and-notes-only',
+      comment:
+        'What may be signed follows from the domain and the notes, and not from how a signer is reached.',
+      severity: 'error',
+      from: { path: '^packages/policy/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|notes|policy)/' },
+    },
+    {
       name: 'lower-room-tests-import-testkit-only',
       comment: 'The tests of core, kernels and notes may use testkit, but nothing above them.',
       severity: 'error',
@@ -131,7 +139,10 @@ export default {
       name: 'adapters-do-not-import-upwards',
       severity: 'error',
       from: { path: `^packages/(${ADAPTERS})/src/` },
-      to: { path: `^(apps|tooling)/|^packages/(${PIPELINES})/` },
+      to: {
+        path: `^(apps|tooling)/|^packages/(${PIPELINES})/`,
+        pathNot: '^tooling/custodians/',
+      },
     },
     {
       name: 'pipelines-do-not-import-each-other',
@@ -249,7 +260,30 @@ export default {
       name: 'production-does-not-import-tooling',
       severity: 'error',
       from: { path: '^(packages|apps|examples)/[^/]+/src/' },
-      to: { path: '^tooling/' },
+      to: { path: '^tooling/', pathNot: '^tooling/custodians/' },
+    },
+    {
+      name: 'custodians-are-for-tests',
+      comment: 'Only tests and the sandbox import the simulators of custodians.',
+      severity: 'error',
+      from: { pathNot: [TEST, '^apps/sandbox/', '^tooling/custodians/'] },
+      to: { path: '^tooling/custodians/' },
+    },
+    {
+      name: 'custodians-import-nothing-of-ours',
+      comment: 'A simulator that shared code with an adapter would share its mistakes.',
+      severity: 'error',
+      from: { path: '^tooling/custodians/' },
+      to: { path: '^(packages|apps|examples|tooling)/', pathNot: '^tooling/custodians/' },
+    },
+    {
+      name: 'custodians-do-not-import-each-other',
+      severity: 'error',
+      from: { path: '^tooling/custodians/(custodian-[ab])/' },
+      to: {
+        path: '^tooling/custodians/custodian-',
+        pathNot: '^tooling/custodians/$1/',
+      },
     },
   ],
   options: {

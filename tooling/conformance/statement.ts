@@ -47,5 +47,4 @@ export function shown(...tests: readonly (readonly TestRef[])[]): Proof {
 }
 
 export const accountOperations: Proof = { kind: 'owed', to: 'account operations' };
-export const custody: Proof = { kind: 'owed', to: 'custody' };
 export const unshown: Proof = { kind: 'unshown' };

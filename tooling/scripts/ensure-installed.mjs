@@ -16,7 +16,7 @@ function listPackages() {
   const rooms = ['packages', 'apps', 'examples'].flatMap((room) =>
     readdirSync(join(root, room)).map((name) => join(root, room, name)),
   );
-  return [root, join(root, 'tooling'), ...rooms]
+  return [root, join(root, 'tooling'), join(root, 'tooling/custodians'), ...rooms]
     .filter((folder) => existsSync(join(folder, 'package.json')))
     .sort();
 }

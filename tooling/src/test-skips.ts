@@ -18,6 +18,8 @@ interface KnownSkip {
 
 const graphics =
   'need a graphics device; on Debian: apt-get install --no-install-recommends chromium-common libvulkan1';
+const token =
+  'need a PKCS#11 token; on Debian: apt-get install --no-install-recommends softhsm2 opensc';
 const long = 'run in `pnpm test:full` only';
 
 const known: readonly KnownSkip[] = [
@@ -31,6 +33,7 @@ const known: readonly KnownSkip[] = [
     reason: graphics,
     isLong: false,
   },
+  { name: /^packages\/signers\/src\/enclave\/pkcs11-key/, reason: token, isLong: false },
 ];
 
 const unknown = 'for a reason that tooling/src/test-skips.ts does not know';

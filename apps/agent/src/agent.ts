@@ -347,6 +347,7 @@ function startRunner(input: {
       computeQueue: input.computeQueue,
       randomBytes: (length) => randomBytes(length),
       batchDeadlineSeconds: config.batchDeadlineSeconds,
+      voteLimitSeconds: config.voteLimitSeconds,
       pollMs: 1_000,
       patienceMs: 5 * 60_000,
       onFaultPoint: input.onFaultPoint,

@@ -75,7 +75,7 @@ export function addHolderCommands(
     .option('--out <path>', 'file to write; default: agent.env in the agent directory')
     .option(
       '--login <signer>',
-      'who signs the session: holder (the configured holder signer); default: ONBOARD_PRIVATE_KEY',
+      'who signs the session: holder (the configured holder signer) or custodian_a (the holder’s wallet there, after a vote); default: ONBOARD_PRIVATE_KEY',
     )
     .addOption(envFile())
     .action(async (options: OnboardOptions) => {

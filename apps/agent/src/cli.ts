@@ -66,6 +66,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .description('Pays rosters from a shielded pool: the disbursement agent and its commands.')
     .version(version)
     .exitOverride()
+    .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => streams.out(text.trimEnd()), writeErr: streams.err });
   const envFile = (): Option =>
     new Option(
@@ -165,16 +166,21 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .description('Inspect the configuration.')
     .command('check')
     .description(
-      'Print every variable, its state and its origin; secrets only as set or unset. Starts nothing.',
+      'Print every variable, its state and its origin, secrets only as set or unset, and whether an enclave or custodian answers. Starts nothing and signs nothing.',
     )
     .option('--json', 'print one JSON document')
     .addOption(envFile())
     .action(async (options: { json?: boolean; envFile?: string }) => {
       const { createProcessSource } = await import('./config/config.ts');
-      const { createConfigReport, renderConfigReport } = await import(
+      const { checkSigner, createConfigReport, renderConfigReport } = await import(
         './commands/config-report.ts'
       );
-      const report = createConfigReport(createProcessSource(), options.envFile);
+      const source = createProcessSource();
+      const report = await checkSigner(
+        createConfigReport(source, options.envFile),
+        source,
+        options.envFile,
+      );
       streams.out(
         options.json === true ? JSON.stringify(report, null, 2) : renderConfigReport(report),
       );
@@ -194,6 +200,20 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .action(async (key: string | undefined, options: RedeliverOptions) => {
       const { runRedeliver } = await import('./commands/redeliver-command.ts');
       setCode(await runRedeliver(key, options, streams));
+    });
+
+  program
+    .command('approve')
+    .description(
+      "The gate beside a custodian: judges and votes, by its own configuration (APPROVE_*). 'approve --help' lists its commands.",
+    )
+    .argument('[args...]', 'a command of the gate, and its options')
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (args: readonly string[]) => {
+      const { runApprove } = await import('./commands/approve-command.ts');
+      setCode(await runApprove(args, streams));
     });
 
   addTenancyCommands(program, envFile, streams, setCode);

@@ -107,7 +107,7 @@ describe('the start', () => {
       'DISBURSE_PLATFORM_URL is required',
       'DISBURSE_PLATFORM_TOKEN is required',
       'DISBURSE_CHAIN must be a chain key',
-      'DISBURSE_SIGNER names the signing enclave',
+      'DISBURSE_ENCLAVE_SOCKET is required by DISBURSE_SIGNER=enclave',
       'DISBURSE_SEND_DESTINATIONS entry 1 must be label=address',
       'DISBURSE_TRANSFER_MAX_AMOUNT must be a positive whole number',
       'DISBURSE_HOLDER_VIEWING_KEY is required by custodian_a',

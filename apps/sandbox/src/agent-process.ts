@@ -14,6 +14,7 @@ import {
   startNodeProcess,
   waitUntilReady,
 } from '@pool/testkit';
+import { placeSecrets } from './custody/env-file.ts';
 import { createAgentFile } from './service-environment.ts';
 
 export type StartAgentOptions = {
@@ -25,6 +26,8 @@ export type StartAgentOptions = {
   readonly platformUrl?: string;
   /** Its chains file. Default: the sandbox's own chains. */
   readonly chains?: ChainsFile;
+  /** Variables of its funder's signer. Default: those of the sandbox's first agent. */
+  readonly funder?: Readonly<Record<string, string>>;
   /** Added to its environment, for example `DISBURSE_FAULT`. */
   readonly env?: Readonly<Record<string, string>>;
 };
@@ -53,6 +56,8 @@ type Surroundings = {
     readonly edgeToken: string;
     readonly chain: string;
     readonly fingerprintKey: string;
+    /** Variables of the funder's signer. */
+    readonly funder: Readonly<Record<string, string>>;
   };
   readonly environment: Readonly<Record<string, string>>;
 };
@@ -60,7 +65,7 @@ type Surroundings = {
 export function createAgentStarter(
   surroundings: Surroundings,
 ): (options: StartAgentOptions) => Promise<Agent> {
-  return async ({ name, isOnboarded = false, platformUrl, chains, env = {} }) => {
+  return async ({ name, isOnboarded = false, platformUrl, chains, funder, env = {} }) => {
     const home = join(surroundings.directory, `${name}-home`);
     if (isOnboarded) {
       return await startIn(surroundings, { name, home, port: readPort(home), env });
@@ -70,6 +75,7 @@ export function createAgentStarter(
     const settings = {
       ...surroundings.defaults,
       ...(platformUrl === undefined ? {} : { platformUrl }),
+      funder: placeSecrets(home, funder ?? surroundings.defaults.funder),
       port,
     };
     writeFileSync(join(home, 'agent.env'), createAgentFile(settings), { mode: 0o600 });

@@ -25,8 +25,17 @@ const points = [
 /** Only a cancelled job passes these (packages/operations/src/run/cancellation.test.ts). */
 const onlyCancelled = ['void.signed', 'void.after-store', 'void.posted'];
 
+/** Only a signer that needs a vote passes these (packages/operations/src/run/votes.test.ts). */
+const onlyVoted = [
+  'vote.before-ask',
+  'vote.asked',
+  'vote.after-store',
+  'vote.withdrawn',
+  'batch.abandoned',
+];
+
 const otherPoints = ['claim.before-store', ...faultPoints].filter(
-  (point) => ![...points, ...onlyCancelled].includes(point),
+  (point) => ![...points, ...onlyCancelled, ...onlyVoted].includes(point),
 );
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';

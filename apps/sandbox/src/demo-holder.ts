@@ -4,12 +4,25 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { type Hex, PoolError, type Secret, type SpendReceipt } from '@pool/core';
+import {
+  type Hex,
+  PoolError,
+  parseEvmAddress,
+  parseWalletPub,
+  type Secret,
+  type SpendReceipt,
+} from '@pool/core';
 import { Wallet } from 'ethers';
 import { runAgentCommand } from './agent-command.ts';
 import type { Agent } from './agent-process.ts';
 import { fetchGasUsed, fetchPoolBalance, fetchTokenBalance } from './chain-facts.ts';
-import { type HeadlessHolder, type OnboardPlace, onboardHolder } from './headless-holder.ts';
+import type { CustodyHolder } from './custody/custody-place.ts';
+import {
+  type HeadlessHolder,
+  type HolderSigner,
+  type OnboardPlace,
+  onboardHolder,
+} from './headless-holder.ts';
 import type { HolderReport, SpendStep } from './holder-report.ts';
 import type { Holder } from './people.ts';
 import type { Progress } from './progress.ts';
@@ -23,6 +36,8 @@ export type DemoPeople = {
   readonly isEnrolled: (address: string) => boolean;
   /** Enrolled by its own agent; spends afterwards. Undefined: the roster names no recipient of the sandbox. */
   readonly spenderKey: Secret<Hex> | undefined;
+  /** Keys of the wallets that are enrolled over the platform's routes. */
+  readonly enrolledKeys: readonly Secret<Hex>[];
 };
 
 /** A transfer has two payees. */
@@ -46,12 +61,17 @@ export function chooseDemoPeople(rosterPath: string): DemoPeople {
   const named = wallets.filter(({ place }) => place >= 0);
   const [spender, ...others] = named.sort((left, right) => left.place - right.place);
   if (spender === undefined) {
-    return { isEnrolled: () => false, spenderKey: undefined };
+    return { isEnrolled: () => false, spenderKey: undefined, enrolledKeys: [] };
   }
   const missing = Math.max(0, payeeCount - others.length);
   const more = wallets.filter(({ place }) => place < 0).slice(0, missing);
-  const enrolled = new Set([...others, ...more].map(({ address }) => address));
-  return { isEnrolled: (address) => enrolled.has(address), spenderKey: spender.key };
+  const people = [...others, ...more];
+  const enrolled = new Set(people.map(({ address }) => address));
+  return {
+    isEnrolled: (address) => enrolled.has(address),
+    spenderKey: spender.key,
+    enrolledKeys: people.map(({ key }) => key),
+  };
 }
 
 function readText(path: string): string {
@@ -63,13 +83,35 @@ function readText(path: string): string {
   }
 }
 
-/** Enrols the spender with the agent's own command, and pins its destination. */
-export function onboardSpender(place: OnboardPlace, key: Secret<Hex>): Promise<HeadlessHolder> {
+/** Names the spender's home, log and process. */
+export const spenderName = 'recipient';
+
+/**
+ * Enrols the spender with the agent's own command, and pins its destination.
+ * @param signer - its key is in custody; otherwise in its agent's home
+ */
+export function onboardSpender(
+  place: OnboardPlace,
+  key: Secret<Hex>,
+  signer: HolderSigner | undefined,
+): Promise<HeadlessHolder> {
   return onboardHolder(place, {
-    name: 'recipient',
-    privateKey: key,
+    name: spenderName,
+    ...(signer === undefined ? { privateKey: key } : { custody: signer }),
     settings: { DISBURSE_SEND_DESTINATIONS: `${savingsLabel}=${savings}` },
   });
+}
+
+/** The spender as the policy of its signer lists it. It may pay everybody else in the demonstration. */
+export function describeSpender(holder: Holder, payees: readonly Secret<Hex>[]): CustodyHolder {
+  return {
+    ...holder,
+    name: spenderName,
+    sendTo: [parseEvmAddress(savings)],
+    transferTo: payees.map((key) =>
+      parseWalletPub(new Wallet(key.reveal()).signingKey.compressedPublicKey),
+    ),
+  };
 }
 
 /** A tenth and a fifth are transferred, a half is withdrawn: with less, one of them would be nothing. */

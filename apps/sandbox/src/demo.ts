@@ -10,17 +10,22 @@ import { chooseBatchSize } from '@pool/core';
 import { runAgentCommand } from './agent-command.ts';
 import type { Agent } from './agent-process.ts';
 import { ensureProvingKey } from './artifacts.ts';
+import { prepareHolder } from './custody/custody-holder.ts';
+import type { Custody, CustodyHolder, SignerKind } from './custody/custody-place.ts';
 import {
   chooseDemoPeople,
   type DemoPeople,
+  describeSpender,
   leastAmount,
   onboardSpender,
   spendAsHolder,
+  spenderName,
 } from './demo-holder.ts';
 import { isLocked, lockDirectory } from './directory-lock.ts';
-import type { HeadlessHolder } from './headless-holder.ts';
+import type { HeadlessHolder, HolderSigner } from './headless-holder.ts';
 import { printHolderReport } from './holder-report.ts';
 import { readStatus } from './lifecycle.ts';
+import type { Holder, SignInPlace } from './people.ts';
 import { openProcessLedger, type ProcessLedger } from './process-ledger.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { createDemoReport, type Payment, printDemoReport } from './report.ts';
@@ -34,6 +39,8 @@ export type DemoOptions = {
   readonly rosterPath: string;
   /** Token symbol. */
   readonly token: string;
+  /** Where the keys of the funder and of the first recipient are. */
+  readonly signer: SignerKind;
 };
 
 const payRun = 'demo';
@@ -95,7 +102,13 @@ async function payAndReport(
   progress: Progress,
 ): Promise<boolean> {
   const people = chooseDemoPeople(options.rosterPath);
-  const { stack, spender } = await startDeployment(people, directory, ledger, progress);
+  const { stack, spender } = await startDeployment(
+    options.signer,
+    people,
+    directory,
+    ledger,
+    progress,
+  );
   const place = writeSandboxFile(stack);
   const command = ['disburse', '--file', options.rosterPath, '--pay-run', payRun];
   const target = ['--token', options.token];
@@ -150,19 +163,46 @@ async function payAndReport(
 }
 
 async function startDeployment(
-  { isEnrolled, spenderKey }: DemoPeople,
+  signer: SignerKind,
+  { isEnrolled, spenderKey, enrolledKeys }: DemoPeople,
   directory: string,
   ledger: ProcessLedger,
   progress: Progress,
 ): Promise<{ readonly stack: Stack; readonly spender: HeadlessHolder | undefined }> {
   let spender: HeadlessHolder | undefined;
+  let keys: Holder | undefined;
+  const holders = async (place: SignInPlace): Promise<readonly CustodyHolder[]> => {
+    // Custodian B has no signer for holders: the recipient's key stays in its own agent.
+    if (spenderKey === undefined || signer === 'local-key' || signer === 'custodian_b') {
+      return [];
+    }
+    keys = await prepareHolder(signer, spenderKey, place);
+    return [describeSpender(keys, enrolledKeys)];
+  };
   const stack = await startStack({
     ...{ directory, ledger, isEnrolled, onStep: progress.step },
-    alsoEnrol: async (place) => {
-      spender = spenderKey === undefined ? undefined : await onboardSpender(place, spenderKey);
+    ...(signer === 'local-key' ? {} : { custody: { kind: signer, holders } }),
+    alsoEnrol: async (place, custody) => {
+      spender =
+        spenderKey === undefined
+          ? undefined
+          : await onboardSpender(place, spenderKey, findHolderSigner(custody, keys));
     },
   });
   return { stack, spender };
+}
+
+function findHolderSigner(
+  custody: Custody | undefined,
+  holder: Holder | undefined,
+): HolderSigner | undefined {
+  return custody?.holder === undefined || holder === undefined
+    ? undefined
+    : {
+        holder,
+        variables: custody.holder(spenderName),
+        login: custody.kind === 'custodian_a' ? 'custodian_a' : 'holder',
+      };
 }
 
 async function startAgentOf(

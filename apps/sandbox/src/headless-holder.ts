@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type ChainsFile, type Hex, PoolError, type Secret } from '@pool/core';
 import { findFreePorts } from '@pool/testkit';
 import { runAgentCommand } from './agent-command.ts';
+import { placeSecrets } from './custody/env-file.ts';
 import { deriveHolder, type Holder } from './people.ts';
 
 export type HeadlessHolder = Holder & {
@@ -26,8 +27,19 @@ export type OnboardPlace = {
   readonly chains: ChainsFile;
 };
 
+/** A holder whose key is in custody. */
+export type HolderSigner = {
+  /** Keys of the holder. Its viewing key is in the agent's home only if the signer cannot derive one. */
+  readonly holder: Holder;
+  /** Variables of the agent, without the viewing key. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** How `onboard` signs in. */
+  readonly login: 'holder' | 'custodian_a';
+};
+
 /**
  * Enrols the wallet and prepares the home of its agent.
+ * @param input.privateKey - in a file of the agent's home. Absent: the key is in custody
  * @param input.settings - added to `agent.env`, for example `DISBURSE_SEND_DESTINATIONS`
  * @throws PoolError `enrolment_failed`
  */
@@ -35,19 +47,20 @@ export async function onboardHolder(
   place: OnboardPlace,
   input: {
     readonly name: string;
-    readonly privateKey: Secret<Hex>;
+    readonly privateKey?: Secret<Hex>;
+    readonly custody?: HolderSigner;
     readonly settings?: Readonly<Record<string, string>>;
   },
 ): Promise<HeadlessHolder> {
-  const { name, privateKey, settings = {} } = input;
+  const { name, settings = {} } = input;
   const home = join(place.directory, `${name}-home`);
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const keyPath = join(home, 'holder.key');
-  writePrivate(keyPath, `${privateKey.reveal()}\n`);
   writePrivate(join(home, 'chains.json'), `${JSON.stringify(place.chains, undefined, 2)}\n`);
-  const environment = { DISBURSE_HOME: home, DISBURSE_HOLDER_PRIVATE_KEY_FILE: keyPath };
+  const { holder, variables, login } = await prepareSigner(place, home, input);
+  // The signer's own variables come before onboarding, in the file that the command then completes.
+  const environment = { DISBURSE_HOME: home, ...variables };
   const { code, stdout } = await runAgentCommand({ environment }, [
-    ...['onboard', '--platform', place.platformUrl, '--enroll-holder', '--login', 'holder'],
+    ...['onboard', '--platform', place.platformUrl, '--enroll-holder', '--login', login],
     ...['--capabilities', 'holder.read,holder.transfer,holder.send'],
   ]);
   if (code !== 0 || !stdout.includes('enrolled: ready')) {
@@ -58,7 +71,7 @@ export async function onboardHolder(
   writePrivate(
     path,
     setVariables(readFileSync(path, 'utf8'), {
-      DISBURSE_HOLDER_PRIVATE_KEY_FILE: keyPath,
+      ...variables,
       DISBURSE_PORT: String(port),
       ...settings,
     }),
@@ -67,7 +80,7 @@ export async function onboardHolder(
   const read = (variable: string): string =>
     new RegExp(`^${variable}=(.*)$`, 'm').exec(written)?.[1] ?? '';
   return {
-    ...(await deriveHolder(privateKey, place)),
+    ...holder,
     name,
     home,
     keys: {
@@ -75,6 +88,35 @@ export async function onboardHolder(
       transfer: read('DISBURSE_TRANSFER_TOKEN'),
       send: read('DISBURSE_SEND_TOKEN'),
     },
+  };
+}
+
+/** The variables of the holder's signer. Secrets of several lines are in files of the home. */
+async function prepareSigner(
+  place: OnboardPlace,
+  home: string,
+  input: { readonly privateKey?: Secret<Hex>; readonly custody?: HolderSigner },
+): Promise<HolderSigner> {
+  const { privateKey, custody } = input;
+  if (custody !== undefined) {
+    const { holder, variables, login } = custody;
+    const keyPath = join(home, 'viewing.key');
+    const escrowed: Record<string, string> = {};
+    if (login === 'custodian_a') {
+      writePrivate(keyPath, `${holder.viewingKey}\n`);
+      escrowed['DISBURSE_HOLDER_VIEWING_KEY_FILE'] = keyPath;
+    }
+    return { holder, login, variables: { ...placeSecrets(home, variables), ...escrowed } };
+  }
+  if (privateKey === undefined) {
+    throw new PoolError('internal_error', 'a holder needs a key or a signer');
+  }
+  const keyPath = join(home, 'holder.key');
+  writePrivate(keyPath, `${privateKey.reveal()}\n`);
+  return {
+    holder: await deriveHolder(privateKey, place),
+    variables: { DISBURSE_HOLDER_PRIVATE_KEY_FILE: keyPath },
+    login: 'holder',
   };
 }
 

@@ -33,7 +33,7 @@ function startIdle(name: string): ManagedProcess {
 
 const progress = createProgress({ stream: { write: () => undefined }, plainLines: false });
 function up() {
-  return bringUp({ directory, holderCount: 1, progress });
+  return bringUp({ directory, signer: 'local-key', holderCount: 1, progress });
 }
 
 function pretendUp(...processes: ManagedProcess[]): void {
@@ -42,7 +42,10 @@ function pretendUp(...processes: ManagedProcess[]): void {
     ledger.add(name, identity);
   }
   const named = processes.map(({ name, identity }) => ({ name, pid: identity.pid, log: '' }));
-  writeFileSync(join(directory, 'sandbox.json'), JSON.stringify({ processes: named }));
+  writeFileSync(
+    join(directory, 'sandbox.json'),
+    JSON.stringify({ signer: 'local-key', processes: named }),
+  );
 }
 
 describe('the sandbox', () => {

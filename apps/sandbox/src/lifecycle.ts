@@ -5,6 +5,7 @@
  */
 import { PoolError } from '@pool/core';
 import { ensureProvingKey } from './artifacts.ts';
+import type { SignerKind } from './custody/custody-place.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { openProcessLedger } from './process-ledger.ts';
 import type { Progress } from './progress.ts';
@@ -45,6 +46,8 @@ export type UpOutcome = { readonly alreadyUp: boolean; readonly file: SandboxFil
 export type UpOptions = {
   readonly directory: string;
   readonly holderCount: number;
+  /** Where the funder's key is. */
+  readonly signer: SignerKind;
   readonly progress: Progress;
 };
 
@@ -64,6 +67,7 @@ export async function bringUp(options: UpOptions): Promise<UpOutcome> {
   try {
     const status = readStatus(directory);
     if (status.file !== undefined) {
+      assertSameSigner(status.file.signer, options.signer);
       return { alreadyUp: true, file: status.file };
     }
     if (status.state === 'broken') {
@@ -78,6 +82,9 @@ export async function bringUp(options: UpOptions): Promise<UpOutcome> {
       directory,
       ledger,
       holderCount: options.holderCount,
+      ...(options.signer === 'local-key'
+        ? {}
+        : { custody: { kind: options.signer, holders: async () => [] } }),
       onStep: progress.step,
     });
     progress.done();
@@ -86,6 +93,15 @@ export async function bringUp(options: UpOptions): Promise<UpOutcome> {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
     lock.release();
+  }
+}
+
+function assertSameSigner(running: SignerKind, asked: SignerKind): void {
+  if (running !== asked) {
+    throw new PoolError(
+      'sandbox_busy',
+      `a sandbox with --signer ${running} is up; "sandbox down" ends it, then start one with --signer ${asked}`,
+    );
   }
 }
 

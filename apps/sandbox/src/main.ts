@@ -5,7 +5,8 @@
  */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type SignerKind, signerKinds } from './custody/custody-place.ts';
 import { runDemo } from './demo.ts';
 import { bringUp, readStatus, takeDown } from './lifecycle.ts';
 import { createProgress } from './progress.ts';
@@ -21,6 +22,7 @@ type DemoCommandOptions = {
   readonly roster: string;
   readonly token: string;
   readonly dir: string;
+  readonly signer: SignerKind;
 };
 
 function say(line: string): void {
@@ -39,6 +41,14 @@ function parseHolderCount(text: string): number {
   return count;
 }
 
+function signerOption(): Option {
+  return new Option('--signer <kind>', "where the funder's key is: in its agent, or in custody")
+    .choices(signerKinds)
+    .default('local-key');
+}
+
+type UpOptions = CommonOptions & { readonly holders: number; readonly signer: SignerKind };
+
 const program = new Command('sandbox')
   .description('A whole Pool deployment on this machine')
   .showHelpAfterError();
@@ -53,11 +63,12 @@ function addCommand(name: string, description: string): Command {
 
 addCommand('up', 'start everything and keep it up')
   .option('--holders <count>', 'recipients to enrol', parseHolderCount, defaultHolderCount)
-  .action(async ({ dir, json, holders }: CommonOptions & { readonly holders: number }) => {
+  .addOption(signerOption())
+  .action(async ({ dir, json, holders, signer }: UpOptions) => {
     const directory = resolve(dir);
     const progress = createProgress({ stream: process.stderr, plainLines: false });
     try {
-      const outcome = await bringUp({ directory, holderCount: holders, progress });
+      const outcome = await bringUp({ directory, holderCount: holders, signer, progress });
       const { file, alreadyUp } = outcome;
       if (json === true) {
         sayJson({ alreadyUp, sandboxFile: sandboxFilePath(directory), ...describe(file) });
@@ -105,12 +116,14 @@ program
   .option('--roster <file>', 'CSV: address,amount[,memo]', resolve(root, 'examples/roster.csv'))
   .option('--token <symbol>', 'which test token to pay in', 'USDC')
   .option('--dir <folder>', 'where the demo creates its folder', defaultDirectory)
-  .action(async ({ roster, token, dir }: DemoCommandOptions) => {
+  .addOption(signerOption())
+  .action(async ({ roster, token, dir, signer }: DemoCommandOptions) => {
     process.exitCode = await runDemo({
       parent: resolve(dir),
       // npm and pnpm run scripts from the repository; a path is relative to the folder of the caller.
       rosterPath: resolve(process.env['INIT_CWD'] ?? process.cwd(), roster),
       token,
+      signer,
     });
   });
 
@@ -119,9 +132,14 @@ function describe(file: {
   readonly platformUrl: string;
   readonly gateUrl: string;
   readonly rpcUrl: string;
+  readonly signer: SignerKind;
+  readonly custodianUrl?: string;
 }): Readonly<Record<string, string>> {
-  const { agentUrl, platformUrl, gateUrl, rpcUrl } = file;
-  return { agentUrl, platformUrl, gateUrl, rpcUrl };
+  const { agentUrl, platformUrl, gateUrl, rpcUrl, signer, custodianUrl } = file;
+  return {
+    ...{ agentUrl, platformUrl, gateUrl, rpcUrl, signer },
+    ...(custodianUrl === undefined ? {} : { custodianUrl }),
+  };
 }
 
 try {

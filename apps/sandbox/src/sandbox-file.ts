@@ -6,9 +6,14 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SignerKind } from './custody/custody-place.ts';
 import type { Stack } from './stack.ts';
 
 export type SandboxFile = {
+  /** Where the funder's key is. */
+  readonly signer: SignerKind;
+  /** The custodian's simulator, with its control routes. Absent if the signer is no custodian. */
+  readonly custodianUrl?: string;
   readonly agentUrl: string;
   readonly platformUrl: string;
   readonly gateUrl: string;
@@ -36,7 +41,10 @@ export function sandboxFilePath(directory: string): string {
 }
 
 export function writeSandboxFile(stack: Stack): SandboxFile {
+  const { kind = 'local-key', custodianUrl } = stack.custody ?? {};
   const file: SandboxFile = {
+    signer: kind,
+    ...(custodianUrl === undefined ? {} : { custodianUrl }),
     agentUrl: stack.agent.url,
     platformUrl: stack.platformUrl,
     gateUrl: stack.gateUrl,
@@ -83,6 +91,7 @@ export function removeDeployment(directory: string, options: { readonly keepLogs
     ...listHomes(directory),
     'platform-data',
     'gate-data',
+    'custody',
     ...(options.keepLogs ? [] : ['logs']),
   ];
   for (const name of [...names, ...folders]) {

@@ -3,15 +3,14 @@
  *
  * @module
  */
-import { deriveEmployerKey, deriveRoleKey } from './sandbox-keys.ts';
+import { type Environment, formatEnvFile } from './custody/env-file.ts';
+import { deriveRoleKey } from './sandbox-keys.ts';
 
 /** OAuth clients of the pool-gate: random for each sandbox. */
 export type GateClients = {
   readonly reader: { readonly clientId: string; readonly clientSecret: string };
   readonly writer: { readonly clientId: string; readonly clientSecret: string };
 };
-
-export type Environment = Readonly<Record<string, string>>;
 
 export function createGateEnvironment(options: {
   readonly port: number;
@@ -42,6 +41,8 @@ export function createPlatformEnvironment(options: {
   readonly chain: string;
   readonly gateUrl: string;
   readonly clients: GateClients;
+  /** Added to the deadlines that it accepts; 0 if no signer waits for a vote. */
+  readonly voteLimitSeconds: number;
 }): Environment {
   const { writer } = options.clients;
   return {
@@ -53,6 +54,7 @@ export function createPlatformEnvironment(options: {
     PLATFORM_GATE_URL: options.gateUrl,
     PLATFORM_GATE_WRITE_CLIENT_ID: writer.clientId,
     PLATFORM_GATE_WRITE_CLIENT_SECRET: writer.clientSecret,
+    PLATFORM_VOTE_LIMIT_SECONDS: String(options.voteLimitSeconds),
     PLATFORM_POLL_MS: '200',
   };
 }
@@ -65,6 +67,8 @@ export type AgentSettings = {
   readonly chain: string;
   /** All agents of a sandbox are one employer's. */
   readonly fingerprintKey: string;
+  /** The variables of the funder's signer, for example `DISBURSE_FUNDER_PRIVATE_KEY`. */
+  readonly funder: Environment;
 };
 
 /** The agent's own `agent.env`, as an operator would write it. */
@@ -76,9 +80,7 @@ export function createAgentFile(settings: AgentSettings): string {
     DISBURSE_CHAIN: settings.chain,
     DISBURSE_FINGERPRINT_KEY: settings.fingerprintKey,
     DISBURSE_PORT: String(settings.port),
-    DISBURSE_FUNDER_PRIVATE_KEY: deriveEmployerKey().reveal(),
+    ...settings.funder,
   };
-  return Object.entries(variables)
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join('');
+  return formatEnvFile(variables);
 }

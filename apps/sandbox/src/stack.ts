@@ -22,6 +22,13 @@ import {
 } from '@pool/testkit';
 import { computeAddress } from 'ethers';
 import { type Agent, createAgentStarter, type StartAgentOptions } from './agent-process.ts';
+import {
+  type Custody,
+  type CustodyHolder,
+  type CustodyKind,
+  voteLimitSeconds,
+} from './custody/custody-place.ts';
+import { startCustody } from './custody/start-custody.ts';
 import { createEdgeToken } from './edge-token.ts';
 import type { OnboardPlace } from './headless-holder.ts';
 import {
@@ -33,7 +40,7 @@ import {
   deployChain,
   readChainId,
 } from './local-chain.ts';
-import { deriveHolder, enrolHolder, type Holder, openSession } from './people.ts';
+import { deriveHolder, enrolHolder, type Holder, openSession, type SignInPlace } from './people.ts';
 import { openProcessLedger, type ProcessLedger } from './process-ledger.ts';
 import { defaultHolderCount, deriveEmployerKey, deriveHolderKey } from './sandbox-keys.ts';
 import {
@@ -51,8 +58,14 @@ export type StackOptions = {
   readonly holderCount?: number;
   /** Which of these holders to enrol, by their address. Default: all. The others are not in the deployment. */
   readonly isEnrolled?: (address: string) => boolean;
+  /** Where the funder's key is. Default: in the agent's process. */
+  readonly custody?: {
+    readonly kind: CustodyKind;
+    /** Holders whose keys are in the same custody, before they are enrolled. */
+    readonly holders: (place: SignInPlace) => Promise<readonly CustodyHolder[]>;
+  };
   /** Enrols more people while the holders above are enrolled: all of them share one wait for finality. */
-  readonly alsoEnrol?: (place: OnboardPlace) => Promise<void>;
+  readonly alsoEnrol?: (place: OnboardPlace, custody: Custody | undefined) => Promise<void>;
   /** Time between blocks. Default: 1. */
   readonly blockSeconds?: number;
   /** The agent's ceiling for one call. Default: what the largest circuit holds. */
@@ -81,6 +94,10 @@ export type Stack = {
   };
   readonly holders: readonly Holder[];
   readonly ledger: ProcessLedger;
+  /** Undefined: the keys are in the agents' processes. */
+  readonly custody: Custody | undefined;
+  /** Starts one more kind of custody for the same funder, for agents of its own. */
+  startCustody(kind: CustodyKind, holders: readonly CustodyHolder[]): Promise<Custody>;
   /** The first platform process; {@link Stack.restartPlatform} replaces it. */
   readonly platform: ManagedProcess;
   readonly gate: ManagedProcess;
@@ -160,6 +177,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     port: platformPort,
     dataDirectory: platformData,
     gateUrl,
+    voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
   });
   const startService = (name: string, args: readonly string[], env: Record<string, string>) =>
     track(
@@ -197,13 +215,24 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     employerAddress: employer.address,
   });
 
+  const custodyPlace = {
+    ...{ directory, logs, track, chain: chainKey, chains, platformUrl, funder: employer },
+    employerId: (await employerSession.register()).employerId,
+  };
+  let custody: Custody | undefined;
+  if (options.custody !== undefined) {
+    const { kind, holders } = options.custody;
+    onStep(`starting the custody of keys: ${kind}`);
+    custody = await startCustody(kind, { ...custodyPlace, holders: await holders(place) });
+  }
+
   const { holderCount = defaultHolderCount, isEnrolled = () => true } = options;
   const keys = Array.from({ length: holderCount }, (_, index) => deriveHolderKey(index)).filter(
     (key) => isEnrolled(computeAddress(key.reveal())),
   );
   const { alsoEnrol = () => Promise.resolve() } = options;
   onStep('enrolling recipients');
-  const others = alsoEnrol({ directory, platformUrl, chains });
+  const others = alsoEnrol({ directory, platformUrl, chains }, custody);
   // Awaited below. Until then a failure must not end the process.
   others.catch(() => undefined);
   const people = await Promise.all(
@@ -228,6 +257,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
       edgeToken,
       chain: chainKey,
       fingerprintKey: `0x${randomBytes(32).toString('hex')}`,
+      funder: custody?.funder ?? { DISBURSE_FUNDER_PRIVATE_KEY: employer.privateKey },
     },
     environment: options.agentEnvironment ?? {},
   });
@@ -252,6 +282,9 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     },
     holders,
     ledger,
+    custody,
+    startCustody: (kind, custodyHolders) =>
+      startCustody(kind, { ...custodyPlace, holders: custodyHolders }),
     platform,
     gate,
     agent,

@@ -133,7 +133,8 @@ export const edgeRoutes = {
     summary: 'Withdraw the batch of a settlement',
     description:
       'From then on the platform sends voidBatch() and no fund(). The settlement ends `reverted` with the code ' +
-      '`batch_voided`, or `settled` if fund() landed first. Repeating the call changes nothing.',
+      '`batch_voided`, or `settled` if fund() landed first. Repeating the call changes nothing. A settlement that was never posted ' +
+      'is stored from `batch`.',
     auth: edgeToken,
     params: { key: jobKeyParamSchema },
     body: voidRequestSchema,
@@ -142,13 +143,14 @@ export const edgeRoutes = {
       202: settlement('The withdrawal is stored, or fund() has landed and is not final.'),
     },
     errors: {
-      400: ['invalid_request', 'invalid-chain', 'invalid_void'],
+      400: ['invalid_request', 'invalid-chain', 'invalid_void', 'deadline_too_far'],
       401: unauthorized,
       403: agentRefused,
       404: ['not_found'],
+      409: ['idempotency_conflict'],
       413: tooLarge,
       503: [...chainDown, 'verifier_unavailable'],
-      429: limited,
+      429: [...limited, 'gas_budget_exceeded'],
     },
   }),
   redeliverNotes: defineRoute({

@@ -346,7 +346,7 @@ export type SettlementRecord = v.InferOutput<typeof settlementRecordSchema>;
 /**
  * `POST /agent-edge/settlements/:key/void`: withdraw the batch of a settlement. `signature` is the funder's
  * EIP-712 `VoidBatch` (protocol §8). Answered with the settlement record; 404 `not_found` when the employer has no
- * settlement under that key. The answer does not mean that the batch is void: only a final block says so.
+ * settlement under that key and the request has no batch. The answer does not mean that the batch is void: only a final block says so.
  */
 export const voidRequestSchema = v.pipe(
   v.strictObject({
@@ -367,6 +367,15 @@ export const voidRequestSchema = v.pipe(
       v.description(
         'The funder’s signature over the EIP-712 VoidBatch (protocol §8): lower-case 0x hex, 65 bytes r ‖ s ‖ v, or up to ' +
           '1024 bytes of a contract wallet (ERC-1271).',
+      ),
+    ),
+    batch: v.optional(
+      v.pipe(
+        fundBatchSchema,
+        v.description(
+          'The batch, if its settlement was never posted: a custodian has signed it, and the agent gave it up. Without it, the ' +
+            'settlement must be stored.',
+        ),
       ),
     ),
   }),

@@ -168,6 +168,7 @@ export const jobStages = [
   'eligibility',
   'allowance',
   'proving',
+  'awaiting-approval',
   'awaiting-turn',
   'signing',
   'approving-allowance',
@@ -333,7 +334,10 @@ export const disbursementJobSchema = v.pipe(
     stage: v.optional(
       v.pipe(
         v.picklist(jobStages),
-        v.description('The step that is under way. Present only while `state` is `submitted`.'),
+        v.description(
+          'The step that is under way. `awaiting-approval`: people or a policy vote on a signature of the funder, which can take ' +
+            'hours. Present only while `state` is `submitted`.',
+        ),
       ),
     ),
     result: v.optional(

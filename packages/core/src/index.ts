@@ -31,6 +31,7 @@ export {
   type VendedChain,
   vendedChainSchema,
 } from './chain-settings.ts';
+export { cleanMessage } from './clean-message.ts';
 export {
   type ConsolidateRequest,
   type Consolidation,
@@ -78,6 +79,12 @@ export {
   disclosureSchema,
   disclosureTypes,
 } from './disclosure.ts';
+export {
+  computeEd25519BatchId,
+  type Ed25519FundAuthorization,
+  type Ed25519Pool,
+  encodeEd25519FundAuthorization,
+} from './ed25519-funding.ts';
 export {
   computeEd25519SignInBytes,
   createEd25519SignInMessage,
@@ -173,6 +180,15 @@ export {
   type ReleaseRecord,
   releaseRecordSchema,
 } from './manifest.ts';
+export {
+  type FundFile,
+  fundFileSchema,
+  isFundFile,
+  type ManifestFile,
+  manifestFileSchema,
+  type SpendFile,
+  spendFileSchema,
+} from './manifest-file.ts';
 export { findMemoProblem, maxMemoBytes } from './memo.ts';
 export {
   edgeTokenRefused,
@@ -184,6 +200,7 @@ export {
   addressTextSchema,
   amountSchema,
   chainKeySchema,
+  configuredAddressSchema,
   encryptionPublicKeySchema,
   evidenceSchema,
   evmAddressSchema,
@@ -197,6 +214,7 @@ export {
   walletPubSchema,
 } from './schema.ts';
 export { Secret } from './secret.ts';
+export { joinUrl, parseServiceUrl } from './service-url.ts';
 export {
   createSignInMessage,
   type EncryptionPublicKey,

@@ -25,6 +25,7 @@ import type {
   ErrorBody,
   EvmAddress,
   EvmChainSettings,
+  FundFile,
   Hex,
   Hex32,
   WalletPub,
@@ -176,29 +177,71 @@ export type ProverPort = {
   verify(size: BatchSize, proved: ProvedBatch): Promise<boolean>;
 };
 
+/**
+ * What the funder is asked to sign. `file` is the batch that the request belongs to: a signer outside this process rebuilds the
+ * batch from it, and refuses a request that does not follow from it. Secret.
+ */
+export type FunderRequest = { readonly file: FundFile } & (
+  | { readonly kind: 'fund-authorization'; readonly payload: FundAuthorizationPayload }
+  /** Withdraws an authorisation: the contract then never accepts its batch. */
+  | { readonly kind: 'void'; readonly payload: VoidPayload }
+  | { readonly kind: 'permit'; readonly payload: PermitPayload }
+  | {
+      readonly kind: 'token-approval';
+      readonly transaction: ApprovalTransaction;
+      /** The required fields of the approval. */
+      readonly expected: ApprovalExpectation;
+    }
+);
+
+/** The answer of the signer to one question. */
+export type FunderAnswer =
+  | {
+      readonly state: 'signed';
+      /** 65 bytes r ‖ s ‖ v. Of a token approval: the raw signed transaction. */
+      readonly signed: Hex;
+    }
+  /** A token approval that the provider signed and sent itself. */
+  | { readonly state: 'sent'; readonly txHash: Hex32 }
+  /** A vote is underway, or the provider is signing. */
+  | { readonly state: 'waiting'; readonly providerId: string }
+  /** Final: refused, expired or failed. There is no signature, and there will be none. */
+  | {
+      readonly state: 'ended';
+      readonly error: ErrorBody;
+      /** This side refused the request and did not ask the provider. A request that was sent earlier may still be signed. */
+      readonly isOwn?: true;
+    };
+
 /** The funder's key, local or remote. It computes every digest itself. */
 export type FunderPort = {
   readonly address: EvmAddress;
   /**
-   * True: its signature requires a vote. It must then be asked before the allowance lock is taken, with a deadline that
-   * includes the vote, so that no other batch waits for the vote.
+   * True: its signature requires a vote, which takes minutes or hours. It is asked without the allowance lock, so that no other
+   * batch waits for the vote, and with a deadline that includes the vote.
    */
   readonly needsVote: boolean;
-  /** 65 bytes r ‖ s ‖ v. */
-  signAuthorization(payload: FundAuthorizationPayload, signal: AbortSignal): Promise<Hex>;
-  /** 65 bytes r ‖ s ‖ v. */
-  signPermit(payload: PermitPayload, signal: AbortSignal): Promise<Hex>;
-  /** Withdraws an authorisation: the contract then never accepts its batch. 65 bytes r ‖ s ‖ v. */
-  signVoid(payload: VoidPayload, signal: AbortSignal): Promise<Hex>;
+  /** Id of a request at the signer. The same content has the same id after every crash. */
+  identify(request: FunderRequest): string;
   /**
-   * @param expected - the required fields of the approval
-   * @returns the raw signed transaction
+   * Sends the request, or reads it if it was sent before. Asking again makes no second request at the provider.
+   * @param providerId - from an earlier `waiting`
+   * @throws PoolError when the signer does not answer; the request may have arrived
    */
-  signApproval(
-    transaction: ApprovalTransaction,
-    expected: ApprovalExpectation,
+  ask(
+    request: FunderRequest,
+    providerId: string | undefined,
     signal: AbortSignal,
-  ): Promise<Hex>;
+  ): Promise<FunderAnswer>;
+  /**
+   * Takes back a request that waits for a vote. A request that was signed before stays signed.
+   * @returns undefined: the provider has no such request
+   */
+  withdraw(
+    request: FunderRequest,
+    providerId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<FunderAnswer | undefined>;
 };
 
 /** Newest sign-in evidence seen per wallet (protocol §2). Durable: a restart must not forget a rotation. */

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Route, RouteAnswer, RouteInput } from '@pool/api';
-import { PoolError, type Secret } from '@pool/core';
+import { joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import * as v from 'valibot';
 import {
   defaultMaxBytes,
@@ -14,7 +14,6 @@ import {
   fetchBounded,
   type Service,
 } from './bounded-fetch.ts';
-import { joinUrl, parseServiceUrl } from './service-url.ts';
 
 export type RouteCallerOptions = {
   /** Base URL of the service. The routes' paths are appended. */

@@ -25,11 +25,17 @@ import {
   spendRecordSchema,
   type VoidRequest,
 } from '@pool/api';
-import { formatIdempotencyKey, PoolError, type Secret } from '@pool/core';
+import {
+  cleanMessage,
+  formatIdempotencyKey,
+  joinUrl,
+  PoolError,
+  parseServiceUrl,
+  type Secret,
+} from '@pool/core';
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';
-import { callJson, cleanMessage } from './json-call.ts';
-import { joinUrl, parseServiceUrl } from './service-url.ts';
+import { callJson } from './json-call.ts';
 
 export type EdgeClientOptions = {
   /** Base URL of the edge, for example `https://platform.example/agent-edge` (`DISBURSE_PLATFORM_URL`). */

@@ -13,12 +13,11 @@ import {
   gateRootResponseSchema,
   gateWalletResponseSchema,
 } from '@pool/api';
-import { PoolError } from '@pool/core';
+import { joinUrl, PoolError, parseServiceUrl } from '@pool/core';
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';
 import { createGateTokenSource, type GateCredentials } from './gate-token.ts';
 import { callJson } from './json-call.ts';
-import { joinUrl, parseServiceUrl } from './service-url.ts';
 
 export type GateClientOptions = {
   readonly url: string;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PoolError, Secret } from '@pool/core';
+import { PoolError, parseServiceUrl, Secret } from '@pool/core';
 import {
   allowInsecureRequests,
   ClientSecretBasic,
@@ -13,7 +13,6 @@ import {
   processClientCredentialsResponse,
 } from 'oauth4webapi';
 import { defaultTimeoutMs, type Fetch, fetchBounded } from './bounded-fetch.ts';
-import { parseServiceUrl } from './service-url.ts';
 
 export type GateCredentials = {
   readonly tokenUrl: string;

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { parseServiceUrl } from '@pool/core';
 export type { Fetch } from './bounded-fetch.ts';
 export { createRouteCaller, type RouteCaller, type RouteCallerOptions } from './call-route.ts';
 export {
@@ -26,7 +27,6 @@ export {
   type KeyVerifier,
   type KeyVerifierOptions,
 } from './key-verifier.ts';
-export { parseServiceUrl } from './service-url.ts';
 export {
   createSessionClient,
   type EdgeTokenList,

@@ -3,7 +3,6 @@ import { PoolError, parseEncryptionPublicKey, parseHex32, Secret } from '@pool/c
 import { describe, expect, it } from 'vitest';
 import type { Fetch } from './bounded-fetch.ts';
 import { createEdgeClient } from './edge-client.ts';
-import { parseServiceUrl } from './service-url.ts';
 
 const token = new Secret('pool_edge_test');
 const url = 'https://platform.example/agent-edge';
@@ -200,27 +199,5 @@ describe('calls to the platform', () => {
       client.lookupRecipients('anvil', ['0x00000000000000000000000000000000000000bb']),
     );
     expect(error.code).toBe('platform_invalid_response');
-  });
-});
-
-describe('parseServiceUrl', () => {
-  it.each([
-    ['http://platform.example'],
-    ['http://127.0.0.1.evil.example'],
-    ['ftp://127.0.0.1'],
-    ['https://user:secret@platform.example'],
-    ['https://platform.example/?a=1'],
-    ['not a url'],
-  ])('refuses %s', (value) => {
-    expect(() => parseServiceUrl(value, 'the url')).toThrow(/^the url (is|must)/);
-  });
-
-  it.each([
-    ['http://127.0.0.1:8080/agent-edge/', 'http://127.0.0.1:8080/agent-edge'],
-    ['http://[::1]:8080', 'http://[::1]:8080/'],
-    ['http://localhost:1', 'http://localhost:1/'],
-    ['https://platform.example/agent-edge', 'https://platform.example/agent-edge'],
-  ])('accepts %s', (value, href) => {
-    expect(parseServiceUrl(value, 'the url').href).toBe(href);
   });
 });

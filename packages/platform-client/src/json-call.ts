@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { describeIssues, PoolError, peerCode } from '@pool/core';
+import { cleanMessage, describeIssues, PoolError, peerCode } from '@pool/core';
 import * as v from 'valibot';
 import {
   type BoundedResponse,
@@ -105,10 +105,4 @@ function readServiceError(service: Service, response: BoundedResponse): PoolErro
   return retryable
     ? new PoolError(`${service}_unreachable`, `the ${service} answered with status ${status}`)
     : invalidResponse(service, `an error with status ${status} and no code`);
-}
-
-/** Text from another party, made safe for logs and terminals: printable ASCII of bounded length. */
-export function cleanMessage(message: string): string {
-  const cleaned = message.replace(/[^\x20-\x7e]+/g, ' ').trim();
-  return cleaned.length > 300 ? `${cleaned.slice(0, 300)}...` : cleaned;
 }

@@ -5,10 +5,9 @@
  * @module
  */
 import { type VerifiedKey, verifyKeyResponseSchema } from '@pool/api';
-import { explainPlatformFailure, PoolError, type Secret } from '@pool/core';
+import { explainPlatformFailure, PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import type { Fetch } from './bounded-fetch.ts';
 import { callJson } from './json-call.ts';
-import { parseServiceUrl } from './service-url.ts';
 
 export type KeyVerifierOptions = {
   /** The full address of `POST /api/employers/verify-key` (`DISBURSE_PLATFORM_VERIFY_URL`). */

@@ -27,15 +27,16 @@ import {
   type EncryptionPublicKey,
   ed25519Networks,
   findAccountFamily,
+  joinUrl,
   PoolError,
   parseEd25519Address,
   parseEvmAddress,
+  parseServiceUrl,
   Secret,
 } from '@pool/core';
 import type * as v from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';
 import { callJson, type JsonAnswer } from './json-call.ts';
-import { joinUrl, parseServiceUrl } from './service-url.ts';
 
 export type SessionClientOptions = {
   /** The platform's base URL. */
@@ -61,6 +62,8 @@ export type SignInOptions = {
   readonly chainId?: number;
   /** P to enrol or rotate to. It becomes the text's `urn:pool:encryption-key` resource. */
   readonly encryptionPublicKey?: EncryptionPublicKey;
+  /** A text that an earlier call passed to `signMessage`. Its nonce must be unused and alive. Default: a new text. */
+  readonly message?: string;
 };
 
 export type Session = v.InferOutput<typeof verifySessionResponseSchema>;
@@ -148,10 +151,14 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
     });
   }
 
+  async function fetchSignIn(signIn: SignInOptions): Promise<string> {
+    const nonce = (await call('GET', '/api/auth/nonce', nonceResponseSchema)).value;
+    return writeSignIn(signIn, nonce, nowMs());
+  }
+
   return {
     async signIn(signIn) {
-      const nonce = (await call('GET', '/api/auth/nonce', nonceResponseSchema)).value;
-      const message = writeSignIn(signIn, nonce, nowMs());
+      const message = signIn.message ?? (await fetchSignIn(signIn));
       const signature = await signIn.signMessage(message);
       session = undefined;
       const { value, headers } = await call(

@@ -8,15 +8,20 @@ import {
   parseWire,
   Secret,
 } from '@pool/core';
+import {
+  computeRequestExternalId,
+  createSignRequest,
+  type DisclosureRequest,
+  type SignerAllow,
+  type SignKind,
+  type SignRequest,
+} from '@pool/policy';
 import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../vectors/disclosure.json' with { type: 'json' };
-import type { SignerAllow } from './decide-request.ts';
 import { requests } from './fixtures/requests.ts';
 import { createLocalKeyHolder } from './holder/local-key-holder.ts';
 import { createLocalKeySigner } from './local-key.ts';
-import { computeRequestExternalId, createSignRequest } from './request-digest.ts';
-import type { DisclosureRequest, SignKind, SignRequest } from './requests.ts';
 
 type Vector = (typeof vectors.disclosures)[number];
 

@@ -5,18 +5,6 @@
  * @module
  */
 
-export { acceptSignature, type RawSignature, type SignatureClaim } from './accept-signature.ts';
-export type { SignerAllow } from './decide-request.ts';
-export { computeHolderEncryptionKey, deriveHolderViewingKey } from './holder/holder-keys.ts';
-export type { HolderSigner, HolderSignIn } from './holder/holder-signer.ts';
-export {
-  createLocalEd25519Holder,
-  type LocalEd25519HolderOptions,
-} from './holder/local-ed25519-holder.ts';
-export { createLocalKeyHolder, type LocalKeyHolderOptions } from './holder/local-key-holder.ts';
-export { createReadOnlyHolder } from './holder/read-only-holder.ts';
-export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';
-export { computeExternalId, computeRequestDigest, createSignRequest } from './request-digest.ts';
 export type {
   ApprovalExpectation,
   DisclosurePayload,
@@ -25,6 +13,8 @@ export type {
   FundAuthorizationRequest,
   PermitPayload,
   PermitSignRequest,
+  RefusalReason,
+  SignerAllow,
   SignInPayload,
   SignInRequest,
   SignKind,
@@ -38,6 +28,104 @@ export type {
   ViewingKeyRequest,
   VoidPayload,
   VoidRequest,
-} from './requests.ts';
-export type { Outcome, Progress, RefusalReason, Signer, SignerCapabilities } from './signer.ts';
-export { encodeApproveCall, encodeSignedTransaction, maxApprovalGas } from './token-approval.ts';
+} from '@pool/policy';
+export {
+  computeExternalId,
+  computeRequestDigest,
+  createSignRequest,
+  encodeApproveCall,
+  encodeSignedTransaction,
+  maxApprovalGas,
+} from '@pool/policy';
+export { acceptSignature, type RawSignature, type SignatureClaim } from './accept-signature.ts';
+export {
+  type Approver,
+  type ApproverClientOptions,
+  createApproverClient,
+} from './approver/approver-client.ts';
+export {
+  type AttestationDefect,
+  describeAttestationDefect,
+} from './attestation/attestation-defect.ts';
+export type { AttestationDocument } from './attestation/attestation-document.ts';
+export {
+  areDevelopmentPcrs,
+  computeDevelopmentPcrs,
+} from './attestation/development-attestation.ts';
+export {
+  type AttestationExpectation,
+  type AttestationPins,
+  type AttestationVerdict,
+  verifyAttestation,
+} from './attestation/verify-attestation.ts';
+export {
+  type CustodianAHolderOptions,
+  createCustodianAHolder,
+} from './custodian-a/custodian-a-holder.ts';
+export {
+  type CustodianASignerOptions,
+  createCustodianASigner,
+} from './custodian-a/custodian-a-signer.ts';
+export {
+  type AuthorizedChange,
+  type CustodianAAccount,
+  type CustodianAChange,
+  type CustodianAClient,
+  createCustodianAClient,
+} from './custodian-a/custodian-client.ts';
+export { type CustodianAEvent, readCustodianAEvent } from './custodian-a/webhook.ts';
+export {
+  type CustodianBSignerOptions,
+  createCustodianBSigner,
+} from './custodian-b/custodian-b-signer.ts';
+export type { CustodianBAccount } from './custodian-b/custodian-client.ts';
+export {
+  createLocalEd25519Funder,
+  type Ed25519Funder,
+  type Ed25519FundRequest,
+  type Ed25519Outcome,
+  type LocalEd25519FunderOptions,
+} from './ed25519-funder/ed25519-funder.ts';
+export {
+  createEnclaveHolder,
+  createEnclaveSigner,
+  type EnclaveHolderOptions,
+  type EnclaveSigner,
+  type EnclaveSignerOptions,
+} from './enclave/enclave-signer.ts';
+export { parsePcrPins, parseRootSha256 } from './enclave/pins.ts';
+export { computeHolderEncryptionKey, deriveHolderViewingKey } from './holder/holder-keys.ts';
+export type {
+  HolderSigner,
+  HolderSignIn,
+  HolderSignOptions,
+  HolderSpendOptions,
+} from './holder/holder-signer.ts';
+export {
+  createLocalEd25519Holder,
+  type LocalEd25519HolderOptions,
+} from './holder/local-ed25519-holder.ts';
+export { createLocalKeyHolder, type LocalKeyHolderOptions } from './holder/local-key-holder.ts';
+export { createReadOnlyHolder } from './holder/read-only-holder.ts';
+export {
+  createRemoteHolder,
+  OwnRefusalError,
+  type RemoteHolderOptions,
+} from './holder/remote-holder.ts';
+export {
+  createHttpClient,
+  describeAnswer,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpExchange,
+  type HttpService,
+} from './http/http-client.ts';
+export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';
+export type {
+  Outcome,
+  Progress,
+  Signer,
+  SignerCapabilities,
+  SubmitOptions,
+} from './signer.ts';

@@ -10,6 +10,12 @@ import {
   voidBatchTypes,
 } from '@pool/core';
 import { computeSpendDigest, viewingKeyMessage } from '@pool/notes';
+import {
+  createSignRequest,
+  encodeApproveCall,
+  encodeSignedTransaction,
+  type SignRequest,
+} from '@pool/policy';
 import { Transaction } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import {
@@ -34,10 +40,7 @@ import {
   wallet,
 } from './fixtures/requests.ts';
 import { createLocalKeySigner } from './local-key.ts';
-import { createSignRequest } from './request-digest.ts';
-import type { SignRequest } from './requests.ts';
 import type { Signer } from './signer.ts';
-import { encodeApproveCall, encodeSignedTransaction } from './token-approval.ts';
 
 function nowMs(): number {
   return signInAtMs;

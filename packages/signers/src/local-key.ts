@@ -17,12 +17,16 @@ import {
   type Secret,
   type WalletPub,
 } from '@pool/core';
+import {
+  computeRequestDigest,
+  findRefusal,
+  type SignerAllow,
+  type SignRequest,
+} from '@pool/policy';
 import { acceptSignature } from './accept-signature.ts';
-import { findRefusal, type SignerAllow } from './decide-request.ts';
 import { signTwice } from './deterministic.ts';
-import { computeRequestDigest } from './request-digest.ts';
-import type { SignRequest } from './requests.ts';
-import type { Outcome, RefusalReason, Signer } from './signer.ts';
+import { refuse } from './refusal.ts';
+import type { Outcome, Signer } from './signer.ts';
 
 export type LocalKeySignerOptions = {
   /** secp256k1 private key: 32 bytes of lower-case 0x-hex. */
@@ -48,7 +52,7 @@ export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
 
   function submitNow(request: SignRequest): Promise<Outcome> | Outcome {
     const refusal = findRefusal(request, address, allow, nowMs());
-    return refusal === undefined ? sign(request) : refuse(refusal);
+    return refusal === undefined ? sign(request) : refuse(refusal, 'the local key');
   }
 
   async function sign(request: SignRequest): Promise<Outcome> {
@@ -56,7 +60,7 @@ export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
     const signOnce = async (): Promise<string> => signDigest(privateKey, digest);
     const raw = request.kind === 'viewing-key' ? await signTwice(signOnce) : await signOnce();
     if (raw === undefined) {
-      return refuse('not-deterministic');
+      return refuse('not-deterministic', 'the local key');
     }
     const signature = acceptSignature({ signature: raw, digest, expectedSigner: address });
     return { state: 'signed', providerId: `local:${request.externalId}`, signature };
@@ -72,25 +76,6 @@ export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
     read: async () => undefined,
     find: async () => undefined,
   };
-}
-
-const messages: Readonly<Partial<Record<RefusalReason, string>>> = {
-  'kind-not-allowed': 'this signer is not configured to sign this kind of request',
-  'foreign-signer':
-    'the request expects the signature of another wallet than the one of this signer',
-  'external-id-mismatch': 'the request id does not belong to its content',
-  'malformed-payload': 'the payload is not a valid document of its kind',
-  'foreign-encryption-key':
-    "the sign-in text lists an encryption key that is not in this signer's configuration",
-  'stale-disclosure':
-    "the disclosure has expired, or is dated after this signer's clock; make it again, and check both clocks",
-  'stale-sign-in':
-    "the sign-in text is not dated within 5 minutes of this signer's clock; ask for a new one, and check both clocks",
-};
-
-function refuse(reason: RefusalReason): Outcome {
-  const message = messages[reason] ?? `the local key refuses this request: ${reason}`;
-  return { state: 'refused', reason, message };
 }
 
 function parsePublicKey(privateKey: Secret): WalletPub {

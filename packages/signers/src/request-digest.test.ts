@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { parseHex, parseHex32 } from '@pool/core';
+import { computeExternalId, computeRequestDigest, encodeSignedTransaction } from '@pool/policy';
 import { describe, expect, it } from 'vitest';
 import { signTwice } from './deterministic.ts';
 import { chainId, funder, pool, requests, stranger, wallet } from './fixtures/requests.ts';
-import { computeExternalId, computeRequestDigest } from './request-digest.ts';
-import { encodeSignedTransaction } from './token-approval.ts';
 
 const content = {
   kind: 'void',

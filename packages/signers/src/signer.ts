@@ -6,45 +6,8 @@
  *
  * @module
  */
-import type { EvmAddress, Hex, WalletPub } from '@pool/core';
-import type { SignRequest } from './requests.ts';
-
-/** The reason for a refusal. Each is final for that request. */
-export type RefusalReason =
-  /** The signer does not sign this kind, or its configuration does not allow it. */
-  | 'kind-not-allowed'
-  /** `expectedSigner`, or the funder, owner or wallet in the payload, is not this signer's address. */
-  | 'foreign-signer'
-  /** `externalId` is not that of the content. */
-  | 'external-id-mismatch'
-  /** The payload is not a valid document of its kind. */
-  | 'malformed-payload'
-  /** Chain and pool are not in the signer's list. */
-  | 'pool-not-listed'
-  /** The token is not in the signer's list, or not the expected one. */
-  | 'token-not-listed'
-  | 'foreign-chain'
-  | 'foreign-spender'
-  /** Total, permit or approval of another amount than the manifest's. */
-  | 'amount-mismatch'
-  /** The transaction is not type 2, carries value or an access list, or calls anything but `approve`. */
-  | 'not-an-approval'
-  /** The transaction could spend more on gas than an approval needs. */
-  | 'gas-too-high'
-  /** The sign-in text is for another domain, URI or chain. */
-  | 'foreign-sign-in'
-  /** The sign-in text lists an encryption key that is not the one in the signer's configuration. */
-  | 'foreign-encryption-key'
-  /** The sign-in text is dated more than 5 minutes before or after the signer's clock. */
-  | 'stale-sign-in'
-  /** The disclosure has expired, or is dated more than 5 minutes after the signer's clock. */
-  | 'stale-disclosure'
-  /** The viewing-key text was offered under another kind. */
-  | 'viewing-key-text'
-  /** Two signatures of one text differed: a viewing key derived from them would be lost. */
-  | 'not-deterministic'
-  /** A person or a policy voted no. */
-  | 'denied';
+import type { EvmAddress, Hex, Hex32, WalletPub } from '@pool/core';
+import type { RefusalReason, SignRequest } from '@pool/policy';
 
 export type Progress = {
   readonly state: 'submitted' | 'awaiting-approval' | 'signing';
@@ -58,6 +21,12 @@ export type Outcome =
       readonly providerId: string;
       /** 65 bytes r ‖ s ‖ v: low s, v 27 or 28, recovered to the signer's address. */
       readonly signature: Hex;
+    }
+  | {
+      /** A token approval that the provider signs and sends itself. */
+      readonly state: 'sent';
+      readonly providerId: string;
+      readonly txHash: Hex32;
     }
   | {
       readonly state: 'refused';
@@ -83,15 +52,46 @@ export type SignerCapabilities = {
   readonly curves: readonly ('secp256k1' | 'ed25519')[];
 };
 
+export type SubmitOptions = {
+  /** Ends the call early. A request that was accepted stays at the provider. */
+  readonly signal?: AbortSignal;
+};
+
 export type Signer = {
   /** Kind of the signer in the configuration, for example `local-key`. */
   readonly name: string;
   readonly capabilities: SignerCapabilities;
   address(): Promise<EvmAddress>;
   publicKey(): Promise<WalletPub>;
-  submit(request: SignRequest): Promise<Progress | Outcome>;
-  /** @returns undefined if the signer does not know the id any more: submit again */
-  read(providerId: string): Promise<Progress | Outcome | undefined>;
-  /** Finds a request by the id of its content, after an answer was lost. */
-  find(externalId: string): Promise<Progress | Outcome | undefined>;
+  /**
+   * Asks the provider whether it signs with the configured address, without asking for a signature. Undefined member: ask for
+   * {@link publicKey}.
+   * @throws PoolError if it does not, or does not answer
+   */
+  probe?(options?: SubmitOptions): Promise<void>;
+  /**
+   * Requests a signature. Safe to call again with the same request: the provider has one request for each `externalId`.
+   */
+  submit(request: SignRequest, options?: SubmitOptions): Promise<Progress | Outcome>;
+  /**
+   * Reads a request that was submitted. The request is passed again, because a signature is checked against the digest that we
+   * compute, also after a restart.
+   * @returns undefined if the signer does not know the id any more: submit again
+   */
+  read(
+    providerId: string,
+    request: SignRequest,
+    options?: SubmitOptions,
+  ): Promise<Progress | Outcome | undefined>;
+  /** Finds a request by the id of its content, after an answer was lost. Undefined: the provider does not have it. */
+  find(request: SignRequest, options?: SubmitOptions): Promise<Progress | Outcome | undefined>;
+  /**
+   * Takes back a request that waits for a vote. Undefined member: requests of this signer never wait.
+   * @returns the state after it; a request that was signed before stays signed
+   */
+  withdraw?(
+    providerId: string,
+    request: SignRequest,
+    options?: SubmitOptions,
+  ): Promise<Progress | Outcome | undefined>;
 };

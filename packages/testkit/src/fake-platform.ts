@@ -97,7 +97,7 @@ export function createFakePlatform(chain: FakePoolChain) {
       }),
     postVoid: (key: string, request: VoidRequest) =>
       answer(() => {
-        const row = rows.get(key);
+        const row = rows.get(key) ?? storeWithdrawn(key, request);
         if (row === undefined || row.batch.batchNonce !== request.batchNonce) {
           throw new PoolError('not_found', 'the platform has no such settlement');
         }
@@ -108,6 +108,16 @@ export function createFakePlatform(chain: FakePoolChain) {
         return row;
       }),
   };
+
+  /** Like the real one: the withdrawal of a batch that was never posted brings the batch along. */
+  function storeWithdrawn(key: string, { chain: name, batch }: VoidRequest) {
+    if (batch === undefined) {
+      return undefined;
+    }
+    const row: SettlementRecord = { key, chain: name, batch, state: 'accepted', sealedNotes: [] };
+    rows.set(key, row);
+    return row;
+  }
 
   function mayFollow(standing: SettlementRecord, { batch }: SettlementRequest): boolean {
     const refusal = chain.simulateFund(standing.batch, undefined)?.code ?? '';

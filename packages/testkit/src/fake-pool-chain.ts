@@ -134,6 +134,14 @@ export function createFakePoolChain(options: FakeChainOptions) {
       return { txHash, blockNumber, error };
     },
 
+    /** An approval of the funder that its custodian sends. */
+    mineApproval(value: bigint, txHash: Hex32): void {
+      chain.funderNonce += 1;
+      chain.allowance = value;
+      chain.approvals.push(value);
+      mined.set(txHash, { reverted: false, blockNumber: headNumber(), transferred: 0n });
+    },
+
     // What the pipeline reads.
     fetchNonceState: (funderAddress: EvmAddress, batchNonce: Hex32) =>
       read(() => {
@@ -194,14 +202,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
           return;
         }
         const value = BigInt(`0x${transaction.data.slice(-64)}`);
-        chain.funderNonce += 1;
-        chain.allowance = value;
-        chain.approvals.push(value);
-        mined.set(keccak256(rawTransaction), {
-          reverted: false,
-          blockNumber: headNumber(),
-          transferred: 0n,
-        });
+        chain.mineApproval(value, parseHex32(keccak256(rawTransaction)));
       }),
   };
 

@@ -47,3 +47,11 @@ export {
   readProcessIdentity,
 } from './process-identity.ts';
 export { type RpcCall, type RpcFault, type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
+export { formsOfScalar, type ScalarForm } from './secrets/scalar-forms.ts';
+export {
+  type Finding,
+  heapSnapshotOptions,
+  type ProcessSearch,
+  searchFile,
+  searchProcess,
+} from './secrets/search-process.ts';

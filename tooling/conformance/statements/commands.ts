@@ -1,10 +1,13 @@
 // The commands of `disburse-agent`.
-import { custody, section, shown } from '../statement.ts';
+import { section, shown } from '../statement.ts';
 import {
   agentSpends,
   balanceStack,
   consolidateCommand,
+  custodianOnboarding,
   exitCodesOfErrors,
+  gateCrashes,
+  gateVotes,
   identityCommand,
   identityProcess,
   notesCommand,
@@ -64,17 +67,27 @@ export const commands = section('Commands of the agent', [
   [
     'command.onboard-custodian',
     '`--login custodian_a` has the custodian sign, so that the session is the holder’s.',
-    custody,
+    shown(
+      custodianOnboarding(
+        'waits for the vote, enrols the holder, and writes no credential of the custodian',
+      ),
+    ),
   ],
   [
     'command.onboard-vote',
     '`onboard` waits for the votes of the wallet’s approval policy.',
-    custody,
+    shown(
+      custodianOnboarding(
+        'waits for the vote, enrols the holder, and writes no credential of the custodian',
+        'goes on with the same request after it was ended while it waited',
+        'says why the vote went against it, and keeps nothing',
+      ),
+    ),
   ],
   [
     'command.onboard-own-session',
     'A custodian-A holder is enrolled from its own session only.',
-    custody,
+    shown(custodianOnboarding('is the only session that enrols this holder')),
   ],
   [
     'command.balance',
@@ -199,7 +212,14 @@ export const commands = section('Commands of the agent', [
       ),
     ),
   ],
-  ['command.approve', '`approve` is the gate process of custodian-A funders.', custody],
+  [
+    'command.approve',
+    '`approve` is the gate process of custodian-A funders.',
+    shown(
+      gateVotes('approves the authorisation, the permit and the withdrawal of a stored batch'),
+      gateCrashes('a gate that is killed at %s > votes once and counts once after its restart'),
+    ),
+  ],
   [
     'command.w-is-no-address',
     '`--to` of a transfer is a W, never an address.',

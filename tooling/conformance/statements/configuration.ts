@@ -1,5 +1,5 @@
 // The agent's configuration: its sources, and each variable.
-import { custody, section, shown } from '../statement.ts';
+import { section, shown } from '../statement.ts';
 import {
   access,
   agentChains,
@@ -11,7 +11,9 @@ import {
   configFile,
   configReader,
   configRules,
+  custodyConfig,
   deployment,
+  ed25519Funder,
   ed25519Onboarding,
   ed25519Wallets,
   gateSource,
@@ -135,7 +137,11 @@ export const variables = section('Variables', [
       pipeline('fails under the mock prover before anything is signed or sent'),
     ),
   ],
-  ['variable.signer', '`DISBURSE_SIGNER` is `enclave`, `custodian_b` or `custodian_a`.', custody],
+  [
+    'variable.signer',
+    '`DISBURSE_SIGNER` is `enclave`, `custodian_b` or `custodian_a`.',
+    shown(custodyConfig('%s=%s > is complete, without a warning', '%s=%s > requires %s by name')),
+  ],
   [
     'variable.signer-unset',
     'Unset, the local key signs.',
@@ -148,18 +154,25 @@ export const variables = section('Variables', [
   ],
   [
     'variable.without-effect',
-    'The agent warns by name of variables that this build cannot use yet: the ed25519 funder key and those of the custodians.',
-    shown(configRules('warnings > %s')),
+    'The agent warns by name of variables without effect: the ed25519 funder key, for which there is no pool, and those of a signer that is not configured.',
+    shown(configRules('warnings > %s'), custodyConfig('warnings > name %s')),
   ],
   [
     'variable.funder-ed25519',
     '`DISBURSE_FUNDER_ED25519_KEY` adds signing for Solana and Stellar.',
-    custody,
+    shown(
+      ed25519Funder('signs a batch, and the library of the chain verifies it: $family, $network'),
+      agentChains('has no pool on %s'),
+      configRules('refusals > %s', 'warnings > %s'),
+    ),
   ],
   [
     'variable.custodians',
     '`DISBURSE_CUSTODIAN_A_*` and `DISBURSE_CUSTODIAN_B_*` connect to the custodians.',
-    custody,
+    shown(
+      custodyConfig('%s=%s > is complete, without a warning', 'the funder > refuses %s'),
+      custodyConfig('funder and holder at custodian A > share an account, and no wallet'),
+    ),
   ],
   [
     'variable.balance-token',
@@ -239,7 +252,12 @@ export const variables = section('Variables', [
   [
     'variable.holder-signer',
     '`DISBURSE_HOLDER_SIGNER` may be `enclave` or `custodian_a`.',
-    custody,
+    shown(custodyConfig('%s=%s > is complete, without a warning', '%s=%s > requires %s by name')),
+  ],
+  [
+    'variable.enclave-deterministic',
+    '`DISBURSE_ENCLAVE_DETERMINISTIC` and `DISBURSE_HOLDER_ENCLAVE_DETERMINISTIC` are `false` for a key in a PKCS#11 token.',
+    shown(custodyConfig('%s=enclave > says of a key in a token that its signatures do not repeat')),
   ],
   [
     'variable.holder-signer-ed25519',

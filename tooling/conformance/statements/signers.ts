@@ -1,17 +1,23 @@
 // Signers and viewing keys.
-import { custody, section, shown } from '../statement.ts';
+import { section, shown } from '../statement.ts';
 import {
   agentConfig,
   agentStart,
   configRules,
+  custodyConfig,
+  custodyStack,
   edgeRoutes,
   encryptionKey,
+  gateConfig,
   holderKeys,
+  hostileAgent,
   identityCommand,
   localKey,
   signing,
   spending,
+  spendVotes,
   viewingKey,
+  votes,
 } from '../test-files.ts';
 
 const escrowRoundTrip = 'prints a scalar with its P on each curve, which identity then prints';
@@ -20,7 +26,7 @@ export const signers = section('Signers and viewing keys', [
   [
     'signer.one-funder',
     'A funder has exactly one signer: enclave, local key, custodian B or custodian A.',
-    custody,
+    shown(custodyConfig('the funder > has exactly one signer')),
   ],
   [
     'signer.local-key',
@@ -34,22 +40,69 @@ export const signers = section('Signers and viewing keys', [
     ),
   ],
   [
-    'signer.unbuilt-refused',
-    'A signer that a build does not have is refused at start, by name.',
+    'signer.variables-required',
+    'What a signer outside the agent requires is required at start, by name.',
     shown(
-      agentConfig('names the later release for signers that are not in this build'),
+      custodyConfig('%s=%s > requires %s by name'),
+      agentConfig('names what each signer outside this process requires'),
       agentStart('reports every problem at once, of the file and of the environment'),
     ),
   ],
   [
     'signer.second-process',
     'An MPC funder needs a second process on another host, which recomputes the digest and refuses what its policy does not match.',
-    custody,
+    shown(
+      hostileAgent(
+        'a batch of a taken-over agent is refused > in another pool',
+        'a batch of a taken-over agent is refused > with a total above the batch limit',
+        "a batch of a taken-over agent is refused > with the right W and the attacker's P",
+        'a request that its manifest does not reproduce is refused > with other commitments',
+        'a request that its manifest does not reproduce is refused > with a dummy that has a value',
+      ),
+      gateConfig('the configuration of the gate > refuses %s, a variable of the agent'),
+    ),
   ],
   [
     'signer.holder-in-custody',
     'With `custodian_a` no key on the agent’s host can move the balance.',
-    custody,
+    shown(
+      custodyStack(
+        'a holder whose key is at %s transfers and withdraws',
+        'no agent has a key > in its memory, its environment or its open files',
+        'no agent has a key > in its directory or its log',
+        'no agent has a key > and the same search finds the key of an agent that signs by itself',
+      ),
+    ),
+  ],
+  [
+    'signer.votes-wait',
+    'A batch waits for the vote of its signer, for hours if need be, and other batches go on.',
+    shown(
+      votes(
+        'a vote on a batch > of four hours is waited for, and the batch is paid with one request and one signature',
+        'a vote on a batch > does not hold the lock: a batch that is approved earlier is paid first',
+        'a vote on a batch > of hours makes the eligibility root stale: the proof is renewed, and the signature is not',
+      ),
+    ),
+  ],
+  [
+    'signer.given-up-is-withdrawn',
+    'A batch that is given up after it was asked for is denied, or withdrawn on chain, and never released.',
+    shown(
+      votes(
+        'a batch that is given up after the vote began > is denied at the provider first, and fails as cancelled',
+        'a batch that is given up after the vote began > is withdrawn on chain and never released if it turns out to be signed',
+      ),
+    ),
+  ],
+  [
+    'signer.one-rsig',
+    'A spend that is voted on lets one rSig per manifest out.',
+    shown(
+      spendVotes(
+        'A spend through custodian A with fresh nonces, a late vote and a crash at every point > (%s) lets one rSig per manifest out',
+      ),
+    ),
   ],
   [
     'viewing-key.derivation',

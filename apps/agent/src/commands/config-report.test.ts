@@ -63,7 +63,7 @@ describe('createConfigReport', () => {
         DISBURSE_CHAIN: secret,
         DISBURSE_PLATFORM_URL: `https://user:${secret}@pool.example`,
         DISBURSE_BALANCE_TOKEN_FILE: secret,
-        DISBURSE_CUSTODIAN_A_API_KEY: secret,
+        DISBURSE_CUSTODIAN_B_API_KEY: secret,
         DISBURSE_SECRET_OF_MINE: secret,
       }),
     );
@@ -75,7 +75,7 @@ describe('createConfigReport', () => {
       'DISBURSE_SEND_TOKEN',
     ]);
     expect(rowOf(report, 'DISBURSE_CHAIN')).toMatchObject({ state: 'wrong' });
-    expect(rowOf(report, 'DISBURSE_CUSTODIAN_A_API_KEY')).toMatchObject({ state: 'set' });
+    expect(rowOf(report, 'DISBURSE_CUSTODIAN_B_API_KEY')).toMatchObject({ state: 'set' });
     const text = renderConfigReport(report);
     expect(text).toContain('problems:\n- ');
     expect(text).toMatch(/4 problem\(s\)$/);

@@ -4,7 +4,9 @@
  *
  * @module
  */
-import { isPoolError } from '@pool/core';
+import { errorCodeOf, isPoolError } from '@pool/core';
+import { withinTime } from '@pool/operations';
+import { type Config, parseConfig } from '../config/config.ts';
 import type { ConfigRemark, ConfigVariable } from '../config/kinds.ts';
 import {
   type ConfigFile,
@@ -12,13 +14,15 @@ import {
   type ConfigSource,
   chooseConfigFile,
   createLayers,
-  findText,
   type Layer,
   readConfigFile,
 } from '../config/layers.ts';
 import { type Origin, readVariable } from '../config/reader.ts';
 import { resolveConfig } from '../config/resolve.ts';
-import { allVariables, families, variables } from '../config/variables.ts';
+import { allVariables, variables } from '../config/variables.ts';
+import { readChainsFile } from '../services/chains.ts';
+import { probeFunderSigner } from '../services/funder-signer.ts';
+import type { Finding } from '../services/readiness.ts';
 import { readTenancyPin, tenancyPinPath } from '../state/tenancy-pin.ts';
 
 export type VariableReport = {
@@ -36,6 +40,8 @@ export type ConfigReport = {
   readonly ok: boolean;
   readonly file: { readonly path: string; readonly isPresent: boolean };
   readonly variables: readonly VariableReport[];
+  /** Whether the funder's signer answers. Absent: it is a key of this process, or the configuration has problems. */
+  readonly signer?: Finding;
   readonly warnings: readonly ConfigRemark[];
   readonly problems: readonly ConfigRemark[];
 };
@@ -59,13 +65,50 @@ export function createConfigReport(source: ConfigSource, envFile?: string): Conf
   return {
     ok: problems.length === 0,
     file: { path, isPresent: file.isPresent },
-    variables: [
-      ...allVariables.map((variable) => describeVariable(variable, layers)),
-      ...describeFamilies(layers),
-    ],
+    variables: allVariables.map((variable) => describeVariable(variable, layers)),
     warnings: resolution.warnings,
     problems,
   };
+}
+
+/** How long the funder's signer may take to answer, milliseconds. */
+const signerTimeoutMs = 10_000;
+
+/**
+ * The report with an answer of the funder's signer, if that is outside this process. It is asked for its public key, and never for a
+ * signature.
+ */
+export async function checkSigner(
+  report: ConfigReport,
+  source: ConfigSource,
+  envFile?: string,
+  timeoutMs: number = signerTimeoutMs,
+): Promise<ConfigReport> {
+  if (!report.ok) {
+    return report;
+  }
+  const config = parseConfig(source, readConfigFile(source, envFile));
+  if (config.remoteFunder === undefined) {
+    return report;
+  }
+  const signer = await askSigner(config, timeoutMs);
+  const variable = variables.signer.name;
+  const problems = signer.ok
+    ? []
+    : [{ variable, message: `${variable}: the signer cannot be used: ${signer.detail.message}` }];
+  return { ...report, ok: signer.ok, signer, problems: [...report.problems, ...problems] };
+}
+
+async function askSigner(config: Config, timeoutMs: number): Promise<Finding> {
+  try {
+    return await withinTime(
+      probeFunderSigner(config, readChainsFile(config.chainsFile)),
+      timeoutMs,
+    );
+  } catch (error) {
+    const message = isPoolError(error) ? error.message : 'it does not answer, or not correctly';
+    return { ok: false, detail: { kind: errorCodeOf(error) ?? 'unreachable', message } };
+  }
 }
 
 /** Not a problem of parsing: an agent with this problem starts, reports it and pays nobody. */
@@ -136,29 +179,9 @@ function describeLayer(layer: Layer, { filePath }: ConfigLayers): string {
   return layer === 'environment' || filePath === undefined ? layer : `file ${filePath}`;
 }
 
-/** Only the names that are set: the other names are not known. */
-function describeFamilies(layers: ConfigLayers): VariableReport[] {
-  const names = new Set([...Object.keys(layers.env), ...Object.keys(layers.file)]);
-  return [...names].sort().flatMap((name) => {
-    const family = families.find(({ prefix }) => name.startsWith(prefix));
-    const found = findText(layers, name);
-    return family === undefined || found === undefined
-      ? []
-      : [
-          {
-            variable: name,
-            role: family.role,
-            secret: true,
-            state: 'set' as const,
-            from: describeLayer(found.layer, layers),
-          },
-        ];
-  });
-}
-
 /** Text for the operator: one line per variable, then warnings and problems. */
 export function renderConfigReport(report: ConfigReport): string {
-  const { file, variables, warnings, problems } = report;
+  const { file, variables, signer, warnings, problems } = report;
   const shown = variables.map((row) => [row.variable, row.value ?? row.state, row.from] as const);
   const widths = [0, 1].map((column) =>
     Math.min(48, Math.max(...shown.map((cells) => (cells[column] ?? '').length))),
@@ -170,6 +193,7 @@ export function renderConfigReport(report: ConfigReport): string {
     `configuration file: ${file.path}${file.isPresent ? '' : ' (not read)'}`,
     '',
     ...lines,
+    ...(signer === undefined ? [] : ['', `signer ${signer.detail.kind}: ${signer.detail.message}`]),
     ...renderRemarks('warnings', warnings),
     ...renderRemarks('problems', problems),
     '',

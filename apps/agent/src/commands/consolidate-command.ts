@@ -14,6 +14,7 @@ import {
 import { readAgentAddress, readConfig } from '../config/config.ts';
 import { type ConsolidateClient, createConsolidateClient } from '../services/consolidate-client.ts';
 import { requireRoleToken } from '../services/role-tokens.ts';
+import { computeSpendWaitMs } from '../services/spend-client.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { drawBar, formatSeconds } from '../terminal/progress-view.ts';
@@ -41,6 +42,7 @@ export async function runConsolidate(options: ConsolidateOptions, output: Output
   const client = createConsolidateClient({
     baseUrl: urlOf(readAgentAddress(options.envFile)),
     token: requireRoleToken('transfer', config.holder),
+    timeoutMs: computeSpendWaitMs(config.holder),
   });
   const request: ConsolidateRequest = {
     token: options.token ?? config.holder.tokenSymbol,

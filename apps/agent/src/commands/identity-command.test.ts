@@ -180,14 +180,14 @@ describe('identity', () => {
       'DISBURSE_CHAIN names a chain whose wallets sign on ed25519, and DISBURSE_HOLDER_SIGNER=local-key signs on secp256k1',
     ],
     [
-      'an enclave',
+      'an enclave without its socket',
       { ...local, DISBURSE_HOLDER_SIGNER: 'enclave' },
-      'comes with the custody release',
+      'DISBURSE_HOLDER_ENCLAVE_SOCKET is required',
     ],
     [
-      'custodian A',
+      'custodian A without its wallet',
       { ...local, ...escrowed, DISBURSE_HOLDER_SIGNER: 'custodian_a' },
-      'comes with the custody release',
+      'DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID is required',
     ],
     [
       'custodian A without an escrowed viewing key',

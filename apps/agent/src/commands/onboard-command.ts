@@ -9,12 +9,15 @@ import { dirname } from 'node:path';
 import type { Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { readOnboardSettings } from '../config/config.ts';
+import type { HolderConfig } from '../config/holder-config.ts';
 import { renderAgentEnv, renderChainsProposal } from '../onboard/onboard-files.ts';
 import { type OnboardOptions, type OnboardPlan, planOnboarding } from '../onboard/onboard-plan.ts';
 import { type Onboarded, runOnboarding } from '../onboard/onboard-session.ts';
+import type { SignInWait } from '../onboard/voted-sign-in.ts';
 import { createDurableFile } from '../state/durable-file.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
+import { formatSeconds, type Terminal } from '../terminal/progress-view.ts';
 
 export type { OnboardOptions } from '../onboard/onboard-plan.ts';
 
@@ -28,22 +31,61 @@ const variableOf: Readonly<Record<Capability, string>> = {
 /** @returns the exit code */
 export async function runOnboard(
   options: OnboardOptions,
-  { out }: Pick<Output, 'out'>,
+  { out, terminal }: Pick<Output, 'out' | 'terminal'>,
 ): Promise<number> {
   const settings = readOnboardSettings(options.envFile);
   const plan = await planOnboarding(options, settings);
   const proposalPath = existsSync(settings.chainsFile)
     ? undefined
     : `${settings.chainsFile}.proposed`;
+  const waiting = createWaitView(terminal);
   const result = await withInterruption((signal) =>
     runOnboarding(plan, {
       signal,
+      onWait: waiting.show,
       store: (minted) => writeNew(plan.outPath, renderAgentEnv(plan, minted, settings)),
     }),
   );
+  waiting.end();
   const isProposed = proposalPath !== undefined && propose(proposalPath, plan, result);
-  out(describeOutcome(plan, result, isProposed ? proposalPath : undefined).join('\n'));
+  const outcome = describeOutcome(plan, result, isProposed ? proposalPath : undefined);
+  const next = plan.holder === undefined ? [] : [describeMissingFiles(settings.holder)];
+  out([...outcome, ...next, backupAdvice].join('\n'));
   return exitCodes.ok;
+}
+
+/** One line on a terminal that is redrawn. A pipe gets one line with the id of the request. */
+function createWaitView({ isTty, write }: Terminal): {
+  readonly show: (wait: SignInWait) => void;
+  readonly end: () => void;
+} {
+  const startedAtMs = Date.now();
+  let isShown = false;
+  let toldId: string | undefined;
+  return {
+    show({ state, code, providerId }) {
+      if (!isTty) {
+        if (providerId !== undefined && providerId !== toldId) {
+          toldId = providerId;
+          write(`waiting for the vote on the sign-in at the custodian, request ${providerId}\n`);
+        }
+      } else {
+        const what =
+          state === 'unreachable'
+            ? `the custodian does not answer (${code ?? 'no code'}), trying again`
+            : state === 'signing'
+              ? 'the custodian signs'
+              : 'waiting for the vote on the sign-in at the custodian';
+        isShown = true;
+        write(`\r\u001b[K  ${what} ${formatSeconds((Date.now() - startedAtMs) / 1000)}`);
+      }
+    },
+    end() {
+      if (isShown) {
+        write('\r\u001b[K');
+      }
+    },
+  };
 }
 
 function writeNew(path: string, content: string): void {
@@ -105,9 +147,27 @@ function describeOutcome(
       : [
           `wrote ${proposalPath}: compare its addresses with those that the operator publishes elsewhere, replace each null, and rename it to chains.json`,
         ]),
-    ...(holder === undefined
-      ? []
-      : ["set the file of the holder's key in it, and check that `identity` prints this P"]),
-    'then make a backup: `disburse-agent backup create --out <file> --encrypt-to <age recipient>`, and keep the file on another machine. It contains no spend key: keep that one separately',
   ];
 }
+
+/** The credentials that onboard copies into no file, so that the operator names their files. */
+function describeMissingFiles({ remote, viewingKey }: HolderConfig): string {
+  const secrets = [
+    ...(remote === undefined ? ["the holder's key"] : []),
+    ...(remote?.kind === 'custodian_a'
+      ? ['the service token', 'the service key', 'the approve token']
+      : []),
+    ...(viewingKey === undefined ? [] : ['the viewing key']),
+  ];
+  const check = 'check that `identity` prints this P';
+  const last = secrets.at(-1);
+  if (last === undefined) {
+    return check;
+  }
+  return secrets.length === 1
+    ? `set the file of ${last} in it, and ${check}`
+    : `set the files of ${secrets.slice(0, -1).join(', ')} and ${last} in it, and ${check}`;
+}
+
+const backupAdvice =
+  'then make a backup: `disburse-agent backup create --out <file> --encrypt-to <age recipient>`, and keep the file on another machine. It contains no spend key: keep that one separately';

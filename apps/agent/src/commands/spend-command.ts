@@ -18,7 +18,12 @@ import { readChainsFile } from '../services/chains.ts';
 import { findGasNotice } from '../services/destination-gas.ts';
 import { createHolderSigner } from '../services/holder.ts';
 import { requireRoleToken } from '../services/role-tokens.ts';
-import { createSpendClient, type SpendClient, type SpendOrder } from '../services/spend-client.ts';
+import {
+  computeSpendWaitMs,
+  createSpendClient,
+  type SpendClient,
+  type SpendOrder,
+} from '../services/spend-client.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { findContact, readLabels } from '../state/contacts.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
@@ -116,6 +121,7 @@ async function runSpend(
     baseUrl: urlOf(address),
     token,
     readLoopbackToken: () => readLoopbackToken(address.home),
+    timeoutMs: computeSpendWaitMs(config.holder),
   });
   const isAttached = options.key !== undefined;
   if (operation === 'send' && !isAttached) {

@@ -130,9 +130,11 @@ describe('parseConfig', () => {
     expect(text).not.toContain(canary);
   });
 
-  it('names the later release for signers that are not in this build', () => {
+  it('names what each signer outside this process requires', () => {
     for (const signer of ['enclave', 'custodian_a', 'custodian_b']) {
-      expect(problemsOf({ ...good, DISBURSE_SIGNER: signer })).toContain('not in this build');
+      expect(problemsOf({ ...good, DISBURSE_SIGNER: signer })).toContain(
+        `DISBURSE_${signer.toUpperCase()}_ADDRESS is required by DISBURSE_SIGNER=${signer}`,
+      );
     }
   });
 

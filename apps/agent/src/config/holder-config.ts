@@ -4,14 +4,21 @@
  * @module
  */
 import type { Secret, WalletPub } from '@pool/core';
+import { type RemoteHolderConfig, readRemoteHolder } from './custody-config.ts';
 import type { ConfigRemark, EarlierViewingKey, HolderSignerName } from './kinds.ts';
-import { type ConfigLayers, findText } from './layers.ts';
-import type { ConfigReader } from './reader.ts';
+import type { ConfigLayers } from './layers.ts';
+import { findPartyProblems } from './parties.ts';
+import { type ConfigReader, readVariable } from './reader.ts';
 import { variables } from './variables.ts';
 
 /** Configuration of the holder's commands and routes. Each of them refuses to start when its token is missing. */
 export type HolderConfig = {
   readonly signer: HolderSignerName;
+  /** Present for a signer outside this process. */
+  readonly remote: RemoteHolderConfig | undefined;
+  /** Of a signer that needs a vote. */
+  readonly voteLimitSeconds: number;
+  readonly isProduction: boolean;
   /** secp256k1, for `local-key`. */
   readonly privateKey: Secret | undefined;
   /** Seed, for `local-ed25519`. */
@@ -70,16 +77,19 @@ export function readHolder(
   layers: ConfigLayers,
   problems: ConfigRemark[],
 ): HolderConfig {
+  const signer = read.defaulted(variables.holderSigner);
   // An MPC signer draws a fresh nonce for each signature, so no viewing key can be derived from one.
-  if (
-    findText(layers, variables.holderSigner.name)?.text === 'custodian_a' &&
-    !read.isWritten(variables.holderViewingKey)
-  ) {
+  if (signer === 'custodian_a' && !read.isWritten(variables.holderViewingKey)) {
     const variable = variables.holderViewingKey.name;
     problems.push({ variable, message: `${variable} is required by custodian_a` });
   }
+  const remote = readRemoteHolder(read, problems, signer);
+  problems.push(...findPartyProblems(layers, { signer, remote }));
   return {
-    signer: read.defaulted(variables.holderSigner),
+    signer,
+    remote,
+    voteLimitSeconds: read.defaulted(variables.holderVoteLimitSeconds),
+    isProduction: readVariable(variables.nodeEnv, layers).value === 'production',
     privateKey: read.optional(variables.holderPrivateKey),
     ed25519Key: read.optional(variables.holderEd25519Key),
     walletPub: read.optional(variables.holderWalletPub),

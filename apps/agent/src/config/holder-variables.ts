@@ -10,7 +10,7 @@ export const holderVariables = {
     name: 'DISBURSE_HOLDER_SIGNER',
     role: 'holder, identity',
     purpose:
-      "the holder's signer, independent of `DISBURSE_SIGNER`; `enclave` and `custodian_a` come with the custody release and are not in this build. `local-ed25519` is for Solana and Stellar: it has an identity there, and no pool to spend from",
+      "the holder's signer, independent of `DISBURSE_SIGNER`. `enclave` and `custodian_a` require their own variables; no holder signer exists for custodian B. `local-ed25519` is for Solana and Stellar: it has an identity there, and no pool to spend from",
     kind: kinds.holderSigner,
     fallback: () => 'local-key' as const,
   },

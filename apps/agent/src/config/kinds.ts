@@ -45,19 +45,14 @@ export type DefaultedVariable<T> = ConfigVariable<T> & {
   readonly fallback: (home: string) => T;
 };
 
-/** Variables with a common prefix whose names are not listed. All of them are treated as secret. */
-export type ConfigFamily = {
-  readonly prefix: string;
-  readonly role: string;
-  readonly purpose: string;
-};
-
 /** Where a credential is in the JSON document that its command printed. */
 export type CredentialForm = {
   /** The document's field; the first that is present. */
   readonly fields: readonly string[];
   /** The file may also contain a JSON list of such secrets or documents. */
   readonly isList?: true;
+  /** The secret has several lines, for example a key in PEM. */
+  readonly isText?: true;
   /** The capability that the document must name, if it names one. */
   readonly capability?: Capability;
 };
@@ -123,26 +118,17 @@ export function choice<T extends string>(allowed: readonly T[]): Kind<T> {
   };
 }
 
-/** A choice of which this build offers only a part. A missing value gets the reason instead of "unknown". */
-function partialChoice<T extends string>(input: {
-  readonly available: readonly T[];
-  /** By value: why this build does not offer it. */
-  readonly missing: Readonly<Record<string, string>>;
-  /** By value that people try although no build offers it: why. */
-  readonly impossible?: Readonly<Record<string, string>>;
-  /** Message for every other text: what to write instead. */
-  readonly expected: string;
-}): Kind<T> {
-  const { available, missing, impossible, expected } = input;
-  const reasons = new Map(Object.entries({ ...missing, ...impossible }));
+/** A choice with texts that people try and that do not exist: the message says why. */
+function choiceWithout<T extends string>(
+  allowed: readonly T[],
+  impossible: Readonly<Record<string, string>>,
+): Kind<T> {
+  const { label, parse } = choice(allowed);
   return {
-    label: [...available, ...Object.keys(missing)].map((value) => `\`${value}\``).join(', '),
+    label,
     parse(value) {
-      const known = available.find((candidate) => candidate === value);
-      if (known !== undefined) {
-        return accept(known);
-      }
-      return reject(reasons.get(value) ?? expected);
+      const why = Object.hasOwn(impossible, value) ? impossible[value] : undefined;
+      return why === undefined ? parse(value) : reject(why);
     },
   };
 }
@@ -170,33 +156,19 @@ export type AgentFaultPoint = (typeof agentFaultPoints)[number];
 /** The README lists the points in a section of their own. */
 export const faultPoint: Kind<AgentFaultPoint> = { ...choice(agentFaultPoints), label: 'point' };
 
-/** Ends the phrases about custody: signers and their connections. */
-export const custodyRelease = 'comes with the custody release and is not in this build';
+const funderSigners = ['enclave', 'custodian_b', 'custodian_a'] as const;
+export type FunderSignerName = (typeof funderSigners)[number];
 
-export const funderSigner = partialChoice<never>({
-  available: [],
-  missing: {
-    enclave: `names the signing enclave, which ${custodyRelease}; leave it unset for the local key`,
-    custodian_b: `names custodian B, which ${custodyRelease}; leave it unset for the local key`,
-    custodian_a: `names custodian A, which ${custodyRelease}; leave it unset for the local key`,
-  },
-  expected:
-    'must be enclave, custodian_b or custodian_a, none of which is in this build; leave it unset for the local key',
+export const funderSigner = choiceWithout(funderSigners, {
+  'local-key': 'must be enclave, custodian_b or custodian_a; leave it unset for the local key',
 });
 
-export type HolderSignerName = 'local-key' | 'local-ed25519';
+const holderSigners = ['local-key', 'local-ed25519', 'enclave', 'custodian_a'] as const;
+export type HolderSignerName = (typeof holderSigners)[number];
 
-export const holderSigner = partialChoice<HolderSignerName>({
-  available: ['local-key', 'local-ed25519'],
-  missing: {
-    enclave: `names the signing enclave, which ${custodyRelease}; use local-key`,
-    custodian_a: `names custodian A, which ${custodyRelease}; use local-key`,
-  },
-  impossible: {
-    custodian_b: 'names custodian B, for which no holder signer exists; use local-key',
-  },
-  expected:
-    'must be local-key, local-ed25519, enclave or custodian_a; the last two are not in this build',
+export const holderSigner = choiceWithout(holderSigners, {
+  custodian_b:
+    'names custodian B, for which no holder signer exists: it signs no bare digest; use enclave or custodian_a',
 });
 
 /** An IP address, with or without brackets, or a host name; no scheme and no port. */

@@ -14,6 +14,9 @@ function layersOf(env: Env, files: Env = {}, file: Env = {}) {
 /** A value that is valid for every kind of credential. As a viewing key it is below the order of the subgroup. */
 const goodValue = `0x01${'ab'.repeat(31)}`;
 
+/** A key of a service account has several lines. */
+const goodPem = '-----BEGIN PRIVATE KEY-----\nYWJj\nZGVm\n-----END PRIVATE KEY-----';
+
 function keyOf(number: number): string {
   return `0x${String(number).padStart(64, '0')}`;
 }
@@ -22,7 +25,12 @@ const credentials = allVariables.filter(({ credential }) => credential !== undef
 describe('the _FILE form', () => {
   it('exists for every credential', () => {
     expect(credentials.map(({ name }) => name).sort()).toEqual([
+      'DISBURSE_APPROVE_TOKEN',
       'DISBURSE_BALANCE_TOKEN',
+      'DISBURSE_CUSTODIAN_A_SERVICE_KEY',
+      'DISBURSE_CUSTODIAN_A_SERVICE_TOKEN',
+      'DISBURSE_CUSTODIAN_B_API_KEY',
+      'DISBURSE_CUSTODIAN_B_API_SECRET',
       'DISBURSE_FINGERPRINT_KEY',
       'DISBURSE_FUNDER_ED25519_KEY',
       'DISBURSE_FUNDER_PRIVATE_KEY',
@@ -61,15 +69,16 @@ describe('the _FILE form', () => {
   it.each(credentials.map((variable) => [variable.name, variable] as const))(
     '%s: has precedence over the inline form, bare or as a document',
     (name, variable) => {
-      const field = variable.credential?.fields[0] ?? '';
-      for (const content of [`${goodValue}\n`, JSON.stringify({ id: 1, [field]: goodValue })]) {
+      const { fields = [], isText } = variable.credential ?? {};
+      const value = isText === true ? goodPem : goodValue;
+      for (const content of [`${value}\n`, JSON.stringify({ id: 1, [fields[0] ?? '']: value })]) {
         const layers = layersOf(
           { [name]: 'inline', [`${name}_FILE`]: '/secret' },
           { '/secret': content },
         );
         const { raw, origin, problems } = readVariable(variable, layers);
         expect(problems).toEqual([]);
-        expect(raw?.reveal()).toBe(goodValue);
+        expect(raw?.reveal()).toBe(value);
         expect(origin).toMatchObject({ from: 'secret-file', path: '/secret' });
       }
     },

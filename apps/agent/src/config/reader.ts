@@ -122,7 +122,7 @@ function parseSecretFile(content: string, form: CredentialForm): SecretFile {
   if (/^(["'`]).*\1$/s.test(bare)) {
     return wrong('names a file with the secret in quotes: remove the quotes');
   }
-  return /\s/.test(bare)
+  return /\s/.test(bare) && form.isText !== true
     ? wrong(
         'names a file with more than one word: it must contain only the bare secret, or the JSON document that the command printed with it',
       )

@@ -7,6 +7,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { isLoopbackHost, Secret } from '@pool/core';
+import { type RemoteFunder, readRemoteFunder } from './custody-config.ts';
 import { type HolderConfig, readHolder } from './holder-config.ts';
 import type { Accelerator, AgentFaultPoint, ConfigRemark, LogLevel } from './kinds.ts';
 import type { ConfigLayers } from './layers.ts';
@@ -56,12 +57,18 @@ export type Config = {
   readonly artifactsDir: string | undefined;
   /** Pins the fetched keys in `artifactsDir`. Absent: development keys, which are refused in production. */
   readonly artifactsManifest: string | undefined;
-  /** Absent: the agent can pay on no chain. */
+  /** The funder's signer, if it is a key of this process. Without it and without a remote funder, the agent can pay on no chain. */
   readonly funderPrivateKey: Secret | undefined;
+  /** The funder's signer, if it is outside this process. */
+  readonly remoteFunder: RemoteFunder | undefined;
+  /** Absent: no funder signer on Solana and Stellar. */
+  readonly funderEd25519Key: Secret | undefined;
   readonly jobStore: string;
   /** Keys of spends. */
   readonly spendJournal: string;
   readonly batchDeadlineSeconds: number;
+  /** Of a funder signer that needs a vote. */
+  readonly voteLimitSeconds: number;
   /** Days after the end of a job until its recipients and seed are erased. */
   readonly retentionDays: number;
   /** Years after a payment until the openings that prove it are erased. */
@@ -89,10 +96,9 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
   const isProduction = nodeEnv === 'production';
   const platformUrl = read.optional(variables.platformUrl);
   const platformToken = read.optional(variables.platformToken);
-  read.optional(variables.signer);
+  const signer = read.optional(variables.signer);
   // Only `onboard` uses this variable; an invalid value is a problem for every command.
   read.optional(variables.onboardPrivateKey);
-  read.optional(variables.funderEd25519Key);
   // Only `send --self-submit` uses these.
   read.optional(variables.gasPrivateKey);
   read.optional(variables.gasMaxCost);
@@ -115,9 +121,12 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     artifactsDir: read.optional(variables.artifactsDir),
     artifactsManifest: read.optional(variables.artifactsManifest),
     funderPrivateKey: read.optional(variables.funderPrivateKey),
+    remoteFunder: readRemoteFunder(read, problems, signer),
+    funderEd25519Key: read.optional(variables.funderEd25519Key),
     jobStore: read.defaulted(variables.jobStore),
     spendJournal: read.defaulted(variables.spendJournal),
     batchDeadlineSeconds: read.defaulted(variables.batchDeadlineSeconds),
+    voteLimitSeconds: read.defaulted(variables.voteLimitSeconds),
     retentionDays: read.defaulted(variables.retentionDays),
     disclosureYears: read.defaulted(variables.disclosureYears),
     maxConnections: read.defaulted(variables.maxConnections),
@@ -131,6 +140,13 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
       problems,
       variables.artifactsDir.name,
       'must name the folder that `pool-circuits fetch` filled when DISBURSE_ARTIFACTS_MANIFEST is set',
+    );
+  }
+  if (signer !== undefined && read.isWritten(variables.funderPrivateKey)) {
+    note(
+      problems,
+      variables.funderPrivateKey.name,
+      `must be unset with ${variables.signer.name}=${signer}: there is exactly one funder signer, and its key is not on this host`,
     );
   }
   if (config.spendJournal !== 'memory:' && isSameFile(config.spendJournal, config.jobStore)) {
@@ -244,6 +260,15 @@ const separations: readonly Separation[] = [
   {
     variable: 'DISBURSE_METRICS_TOKEN',
     reason: 'the credential of the monitoring must give access to the metrics only',
+  },
+  {
+    variable: 'DISBURSE_APPROVE_TOKEN',
+    reason: 'it only hands manifests to the approve process, and must give access to nothing else',
+  },
+  {
+    variable: 'DISBURSE_CUSTODIAN_A_SERVICE_TOKEN',
+    differsFrom: ['DISBURSE_PLATFORM_TOKEN', 'POOL_GATE_OAUTH_CLIENT_SECRET'],
+    reason: 'the custodian is another party than the platform',
   },
   {
     variable: 'DISBURSE_FINGERPRINT_KEY',

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ConfigVariable } from './kinds.ts';
-import { allVariables, families } from './variables.ts';
+import { allVariables } from './variables.ts';
 
 const start = '<!-- configuration:start (pnpm generate) -->';
 const end = '<!-- configuration:end -->';
@@ -22,9 +22,6 @@ export function renderConfigTable(): string {
         describeDefault(variable),
         variable.purpose,
       ]),
-    ),
-    ...families.map(({ prefix, role, purpose }) =>
-      renderRow([`\`${prefix}*\``, role, 'secret', 'none', purpose]),
     ),
   ].join('\n');
 }

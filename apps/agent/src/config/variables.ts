@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import { defaultBatchDeadlineSeconds } from '@pool/operations';
+import { custodyVariables } from './custody-variables.ts';
 import { holderVariables } from './holder-variables.ts';
 import * as kinds from './kinds.ts';
 
@@ -134,7 +135,8 @@ export const variables = {
   signer: {
     name: 'DISBURSE_SIGNER',
     role: 'disburse',
-    purpose: `the funder's signer; each of these ${kinds.custodyRelease}`,
+    purpose:
+      "the funder's signer. Each requires its own variables (`DISBURSE_ENCLAVE_*`, `DISBURSE_CUSTODIAN_A_*`, `DISBURSE_CUSTODIAN_B_*`), and no `DISBURSE_FUNDER_PRIVATE_KEY`: there is exactly one funder signer",
     kind: kinds.funderSigner,
     whenUnset: 'the local key',
   },
@@ -150,8 +152,8 @@ export const variables = {
     name: 'DISBURSE_FUNDER_ED25519_KEY',
     role: 'disburse',
     purpose:
-      'for Solana and Stellar, in addition to any signer. This build has no pool on these chains, so it has no effect yet',
-    kind: kinds.opaqueSecret,
+      "the funder's key on Solana and Stellar, next to any signer of the other chains: the seed of RFC 8032. One key is a wallet on both. Nothing is paid there, because this build has no pool on these chains",
+    kind: kinds.privateKey,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
   },
@@ -228,11 +230,12 @@ export const variables = {
     fallback: () => 'USDC',
   },
   ...holderVariables,
+  ...custodyVariables,
   onboardPrivateKey: {
     name: 'ONBOARD_PRIVATE_KEY',
     role: 'onboard',
     purpose:
-      'host key that signs in to the platform, unless `onboard --login holder` is given. Only `onboard` uses it',
+      'host key that signs in to the platform, unless `onboard --login holder` or `--login custodian_a` is given. Only `onboard` uses it',
     kind: kinds.privateKey,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
@@ -375,19 +378,6 @@ export const variables = {
 } satisfies Record<string, kinds.ConfigVariable<unknown>>;
 
 export const allVariables: readonly kinds.ConfigVariable<unknown>[] = Object.values(variables);
-
-export const families: readonly kinds.ConfigFamily[] = [
-  {
-    prefix: 'DISBURSE_CUSTODIAN_A_',
-    role: 'disburse',
-    purpose: `connection to custodian A, which ${kinds.custodyRelease}`,
-  },
-  {
-    prefix: 'DISBURSE_CUSTODIAN_B_',
-    role: 'disburse',
-    purpose: `connection to custodian B, which ${kinds.custodyRelease}`,
-  },
-];
 
 /** Every known name, `_FILE` forms included. */
 export const knownNames: readonly string[] = allVariables.flatMap(({ name, credential }) =>

@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { areDevelopmentPcrs } from '@pool/signers';
 import type { ConfigRemark } from './kinds.ts';
 import type { ConfigLayers } from './layers.ts';
 import { type ConfigReader, readVariable } from './reader.ts';
-import { allVariables, families, knownNames, variables } from './variables.ts';
+import { allVariables, knownNames, variables } from './variables.ts';
 
 const ownPrefixes = ['DISBURSE_', 'POOL_GATE_OAUTH_', 'ONBOARD_'] as const;
 
@@ -49,7 +50,7 @@ export function collectWarnings(
     note(
       warnings,
       variables.funderEd25519Key.name,
-      'has no effect: this build has no Solana or Stellar pool',
+      'pays nothing: this build has no Solana or Stellar pool',
     );
   }
   for (const [token, ceiling] of [
@@ -70,15 +71,65 @@ export function collectWarnings(
   const names = [layers.env, layers.file].flatMap((values) =>
     Object.keys(values).filter((name) => (values[name] ?? '').trim() !== ''),
   );
-  for (const name of new Set(names)) {
-    const family = families.find(({ prefix }) => name.startsWith(prefix));
-    if (family !== undefined) {
-      note(warnings, name, `has no effect: it is a ${family.purpose}`);
-    }
-  }
-  const isFamily = (name: string): boolean =>
-    families.some(({ prefix }) => name.startsWith(prefix));
-  return [...warnings, ...findUnknownVariables(names, knownNames, isFamily)];
+  warnings.push(
+    ...findIdleCustody(layers, read),
+    ...findDevelopmentEnclaves(layers),
+    ...findGateVariables(names),
+  );
+  return [...warnings, ...findUnknownVariables(names, knownNames)];
+}
+
+/** Variables of a signer that is not configured. */
+function findIdleCustody(layers: ConfigLayers, read: ConfigReader): ConfigRemark[] {
+  const funder = readVariable(variables.signer, layers).value;
+  const holder = readVariable(variables.holderSigner, layers).value;
+  const isUsed: readonly (readonly [string, boolean])[] = [
+    ['DISBURSE_CUSTODIAN_A_', funder === 'custodian_a' || holder === 'custodian_a'],
+    ['DISBURSE_CUSTODIAN_B_', funder === 'custodian_b'],
+    ['DISBURSE_ENCLAVE_', funder === 'enclave'],
+    ['DISBURSE_HOLDER_ENCLAVE_', holder === 'enclave'],
+  ];
+  return allVariables.flatMap((variable) => {
+    const { name } = variable;
+    const idle = isUsed.find(([prefix, used]) => name.startsWith(prefix) && !used);
+    return idle === undefined || !read.isWritten(variable)
+      ? []
+      : [
+          {
+            variable: name,
+            message: `${name} has no effect: neither DISBURSE_SIGNER nor DISBURSE_HOLDER_SIGNER uses it`,
+          },
+        ];
+  });
+}
+
+/** Pins of an enclave in which nothing is measured. Its key is real, so an agent outside production uses it, and says so. */
+function findDevelopmentEnclaves(layers: ConfigLayers): ConfigRemark[] {
+  return [variables.enclavePcrs, variables.holderEnclavePcrs].flatMap((variable) => {
+    const { value } = readVariable(variable, layers);
+    const { name } = variable;
+    return value === undefined || !areDevelopmentPcrs(value)
+      ? []
+      : [
+          {
+            variable: name,
+            message: `${name} names a development enclave: its root proves which key answers, and nothing about the machine. NODE_ENV=production refuses it`,
+          },
+        ];
+  });
+}
+
+/** The gate's credentials beside the agent would let a compromised agent approve its own payments. */
+function findGateVariables(names: readonly string[]): ConfigRemark[] {
+  const found = names.find((name) => name.startsWith('APPROVE_') && name !== 'APPROVE_ENV');
+  return found === undefined
+    ? []
+    : [
+        {
+          variable: found,
+          message: `${found} belongs to the approve process: keep its configuration on another host than the agent's`,
+        },
+      ];
 }
 
 /** Secrets in files that every user of this machine can read. No refusal, because mounted secrets often have this mode. */
@@ -111,16 +162,10 @@ function note(remarks: ConfigRemark[], variable: string, phrase: string): void {
 /**
  * Unknown variables with our prefix trigger a warning suggesting the closest name. Most are typing errors that nobody
  * would notice otherwise.
- *
- * @param isKnown - for the families, whose names are not listed
  */
-function findUnknownVariables(
-  names: Iterable<string>,
-  known: readonly string[],
-  isKnown: (name: string) => boolean,
-): ConfigRemark[] {
+function findUnknownVariables(names: Iterable<string>, known: readonly string[]): ConfigRemark[] {
   return [...new Set(names)]
-    .filter((name) => findPrefix(name) !== undefined && !known.includes(name) && !isKnown(name))
+    .filter((name) => findPrefix(name) !== undefined && !known.includes(name))
     .sort()
     .map((variable) => {
       const nearest = findNearest(variable, known);

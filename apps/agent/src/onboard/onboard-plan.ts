@@ -23,6 +23,7 @@ import { variables } from '../config/variables.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { assertSigns, createHolderSigner, type Holder, openHolder } from '../services/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
+import { openPendingSignIn, type PendingSignIn } from './pending-sign-in.ts';
 
 export type OnboardOptions = {
   readonly platform: string;
@@ -41,6 +42,8 @@ export type OnboardPlan = {
   readonly place: EvidenceDomain;
   /** Signs the session. */
   readonly login: { readonly signer: HolderSigner; readonly address: AccountAddress };
+  /** Where the text waits for a vote. Undefined: the signer signs at once. */
+  readonly pending: PendingSignIn | undefined;
   readonly capabilities: readonly Capability[];
   /** Present if it is enrolled or gets a key. */
   readonly holder: Holder | undefined;
@@ -79,19 +82,35 @@ export async function planOnboarding(
   if (holder !== undefined && holder.address !== address) {
     throw new PoolError(
       'wallet_mismatch',
-      `the session would be signed by ${address}, and the holder's wallet is ${holder.address}. A holder is enrolled, and its keys are minted, in a session of its own wallet: run the command again with --login holder. Nothing was sent`,
+      `the session would be signed by ${address}, and the holder's wallet is ${holder.address}. A holder is enrolled, and its keys are minted, in a session of its own wallet: run the command again with --login ${settings.holder.signer === 'custodian_a' ? 'custodian_a' : 'holder'}. Nothing was sent`,
     );
   }
   assertFree(outPath, dirname(outPath) === settings.home);
+  const enrolledKey = isEnrolment ? holder?.encryptionPublicKey : undefined;
   return {
     platformUrl,
     place,
     login: { signer, address },
+    pending:
+      signer.needsVote === true
+        ? openPending(settings.home, platformUrl, address, enrolledKey)
+        : undefined,
     capabilities,
     holder,
     isEnrolment,
     outPath,
   };
+}
+
+/** The agent directory is made now: a vote can outlive this command. */
+function openPending(
+  home: string,
+  platformUrl: string,
+  address: string,
+  encryptionPublicKey: string | undefined,
+): PendingSignIn {
+  ensureAgentHome(home);
+  return openPendingSignIn(home, { platformUrl, address, encryptionPublicKey });
 }
 
 function parsePlatformUrl(text: string): string {
@@ -181,9 +200,13 @@ function createLoginSigner(login: string | undefined, settings: OnboardSettings)
       assertSigns(settings.holder, 'sign in or enrol');
       return createHolderSigner(settings.holder);
     case 'custodian_a':
-      throw refuse(
-        '--login custodian_a comes with the custody release and is not in this build; use --login holder, or ONBOARD_PRIVATE_KEY',
-      );
+      if (settings.holder.remote?.kind !== 'custodian_a') {
+        throw new PoolError(
+          'invalid_configuration',
+          `--login custodian_a requires ${variables.holderSigner.name}=custodian_a: the session is signed by the holder's wallet there`,
+        );
+      }
+      return createHolderSigner(settings.holder);
     default:
       throw refuse('--login must be holder or custodian_a; leave it out for ONBOARD_PRIVATE_KEY');
   }

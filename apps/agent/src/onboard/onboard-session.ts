@@ -12,9 +12,12 @@ import {
   createSessionClient,
   type Onboarding,
   type SessionClient,
+  type SignInOptions,
 } from '@pool/platform-client';
 import type { OnboardPlan } from './onboard-plan.ts';
+import { endsSignIn } from './pending-sign-in.ts';
 import { revokePass } from './revoke-pass.ts';
+import { type SignInWait, signInByVote, type VoteOptions } from './voted-sign-in.ts';
 
 export type Onboarded = {
   readonly employerId: string;
@@ -31,7 +34,9 @@ export type OnboardingOptions = {
   readonly store: (result: Onboarded) => void;
   /** Aborted by SIGINT or SIGTERM: the pass ends, and what it minted is revoked. */
   readonly signal: AbortSignal;
-  /** Pause before a revocation is tried again, in milliseconds. */
+  /** Called while the sign-in waits for a vote. */
+  readonly onWait?: (wait: SignInWait) => void;
+  /** Pause before a revocation, or a question to a custodian, is tried again, in milliseconds. */
   readonly retryMs?: number;
 };
 
@@ -41,12 +46,16 @@ export type OnboardingOptions = {
  */
 export async function runOnboarding(
   plan: OnboardPlan,
-  { store, signal, retryMs = 1_000 }: OnboardingOptions,
+  { store, signal, onWait = () => undefined, retryMs = 1_000 }: OnboardingOptions,
 ): Promise<Onboarded> {
   const session = createSessionClient({ url: plan.platformUrl });
   // Names the credentials of this pass, so that one whose answer was lost can be found.
   const name = `disburse-agent onboard ${randomBytes(6).toString('hex')}`;
-  await untilAborted(signal, () => signIn(session, plan));
+  await untilAborted(
+    signal,
+    () => signIn(session, plan, { signal, onWait, retryMs }),
+    plan.pending === undefined ? createInterrupted : createInterruptedVote,
+  );
   let hasMinted = false;
   const mint = async <T>(call: () => Promise<T>): Promise<T> => {
     signal.throwIfAborted();
@@ -107,10 +116,14 @@ async function enrol(
 }
 
 /** Ends the wait, not the call: the platform may still carry it out. */
-async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+async function untilAborted<T>(
+  signal: AbortSignal,
+  work: () => Promise<T>,
+  createError: () => PoolError = createInterrupted,
+): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(createInterrupted());
+  const abort = (): void => aborted.reject(createError());
   signal.addEventListener('abort', abort, { once: true });
   const running = work();
   running.catch(() => undefined);
@@ -128,6 +141,13 @@ function createInterrupted(): PoolError {
   );
 }
 
+function createInterruptedVote(): PoolError {
+  return new PoolError(
+    'interrupted',
+    'a signal ended the command: no file was written, and no credential was made. The request for the sign-in stays at the custodian: run the same command again to go on with it',
+  );
+}
+
 function createNotRevoked(reason: unknown, left: readonly string[]): PoolError {
   const why = isPoolError(reason) ? `${reason.code}: ${reason.message}` : 'an unexpected error';
   return new PoolError(
@@ -137,22 +157,42 @@ function createNotRevoked(reason: unknown, left: readonly string[]): PoolError {
   );
 }
 
-async function signIn(session: SessionClient, plan: OnboardPlan): Promise<void> {
-  const { login, place, holder } = plan;
+/** Only a text that waits for a vote is kept: another one is signed at once, and a new one costs nothing. */
+async function signIn(session: SessionClient, plan: OnboardPlan, vote: VoteOptions): Promise<void> {
+  const { login, place, holder, pending } = plan;
   // The text lists P only for an enrolment: its signature is the evidence that payers keep.
   const listed =
     holder !== undefined && plan.isEnrolment
       ? { encryptionPublicKey: holder.encryptionPublicKey }
       : {};
-  await session.signIn({
+  const message = pending?.read(Date.now());
+  let isSigned = false;
+  const options: SignInOptions = {
     address: login.address,
     ...place,
     ...listed,
-    signMessage: (message) => {
+    ...(message === undefined ? {} : { message }),
+    signMessage: async (message) => {
       // Of the text of an ed25519 wallet, the signer checks the network itself.
       const chain =
         login.signer.curve === 'secp256k1' ? { chainId: parseSignInMessage(message).chainId } : {};
-      return login.signer.signIn({ message, expected: { ...place, ...chain }, ...listed });
+      const request = { message, expected: { ...place, ...chain }, ...listed };
+      if (login.signer.needsVote !== true) {
+        return await login.signer.signIn(request);
+      }
+      pending?.keep(message);
+      const signature = await signInByVote(login.signer, request, vote);
+      isSigned = true;
+      return signature;
     },
-  });
+  };
+  try {
+    await session.signIn(options);
+    pending?.forget();
+  } catch (error) {
+    if (endsSignIn(error, isSigned)) {
+      pending?.forget();
+    }
+    throw error;
+  }
 }

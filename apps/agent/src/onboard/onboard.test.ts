@@ -216,7 +216,12 @@ describe('onboard refuses, before it sends or writes anything,', () => {
     ],
     ['no host key', [], {}, 'ONBOARD_PRIVATE_KEY is required'],
     ['no holder key', ['--login', 'holder'], {}, 'DISBURSE_HOLDER_PRIVATE_KEY is required'],
-    ['custodian A', ['--login', 'custodian_a'], keys, 'comes with the custody release'],
+    [
+      'custodian A without its holder',
+      ['--login', 'custodian_a'],
+      keys,
+      'requires DISBURSE_HOLDER_SIGNER=custodian_a',
+    ],
     ['another login', ['--login', 'somebody'], keys, '--login must be holder or custodian_a'],
     [
       'an unknown capability',

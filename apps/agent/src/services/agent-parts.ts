@@ -20,9 +20,10 @@ import {
   type ValidateDeps,
 } from '@pool/operations';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
-import { createLocalKeySigner } from '@pool/signers';
+import { createLocalEd25519Funder, type Ed25519Funder } from '@pool/signers';
 import type { Config } from '../config/config.ts';
 import { readChainsFile, routeChain } from './chains.ts';
+import { createFunderSigner, probeFunderSigner } from './funder-signer.ts';
 import { createGateSource, type GateSource } from './gate-source.ts';
 import { findOutages } from './outages.ts';
 import { createPlatformProbe } from './platform-probe.ts';
@@ -67,6 +68,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
   const edge = createEdgeClient(edgeOptions);
   const gates = createGateSource(config.gate);
   const funder = await createConfiguredFunder(config, chainsFile);
+  const ed25519Funder = createConfiguredEd25519Funder(config);
   const probing = createEdgeClient({ ...edgeOptions, timeoutMs: probeTimeoutMs });
   const platform = createPlatformProbe(
     () => probing.bootstrap(),
@@ -88,7 +90,10 @@ export async function createParts(config: Config): Promise<AgentParts> {
     edge,
     gates,
     funder,
-    probes: { ...createProbes(gates, funder), platform: platform.probe },
+    probes: {
+      ...createProbes(gates, () => probeFunderSigner(config, chainsFile)),
+      platform: platform.probe,
+    },
     createValidation: ({ bootstrap, pins, paidKeys, check }) => ({
       checks: {
         routeChain: (key) =>
@@ -96,7 +101,10 @@ export async function createParts(config: Config): Promise<AgentParts> {
             contexts,
             bootstrap: bootstrap(),
             defaultChain: config.chain,
-            signerCurves: funder === undefined ? [] : ['secp256k1'],
+            signerCurves: [
+              ...(funder === undefined ? [] : (['secp256k1'] as const)),
+              ...(ed25519Funder?.capabilities.curves ?? []),
+            ],
             addressOnlyChains: chainsFile.addressOnlyChains,
           }),
         platform: edge,
@@ -127,32 +135,25 @@ export async function createParts(config: Config): Promise<AgentParts> {
 
 async function createConfiguredFunder(
   config: Config,
-  { chains }: ChainsFile,
+  chainsFile: ChainsFile,
 ): Promise<FunderPort | undefined> {
-  if (config.funderPrivateKey === undefined) {
-    return undefined;
-  }
-  const pools = Object.values(chains).map(({ chainId, pool, tokens }) => ({
-    chainId,
-    pool,
-    tokens: Object.values(tokens).map(({ address }) => address),
-  }));
-  const signer = createLocalKeySigner({
-    privateKey: config.funderPrivateKey,
-    allow: { kinds: ['fund-authorization', 'void', 'permit', 'token-approval'], pools },
-  });
-  return createFunder(signer, systemClock);
+  const signer = createFunderSigner(config, chainsFile);
+  return signer === undefined ? undefined : createFunder(signer);
+}
+
+function createConfiguredEd25519Funder({ funderEd25519Key }: Config): Ed25519Funder | undefined {
+  return funderEd25519Key === undefined
+    ? undefined
+    : // chains.json cannot name a pool on these chains yet, so the key signs nothing (docs/decisions/0060).
+      createLocalEd25519Funder({ seed: funderEd25519Key, allow: { pools: [] } });
 }
 
 function createProbes(
   gates: GateSource,
-  funder: FunderPort | undefined,
+  probeSigner: Probe,
 ): Pick<AgentParts['probes'], 'signer' | 'poolGate'> {
   return {
-    signer: async () =>
-      funder === undefined
-        ? down('none', 'no funder signer is configured: requests get invalid-chain for every chain')
-        : up('local-key', 'the funder signs with a key of this process'),
+    signer: probeSigner,
     poolGate: async () => {
       if (!gates.isConfigured()) {
         return down('none', 'no pool-gate is configured or vended: no payment is possible');

@@ -27,6 +27,9 @@ function createSettings(changes: Partial<HolderConfig> = {}): HolderSettings {
     chainsFile,
     holder: {
       signer: 'local-key',
+      remote: undefined,
+      voteLimitSeconds: 3_600,
+      isProduction: false,
       privateKey: new Secret(wallet?.privateKey ?? ''),
       ed25519Key: undefined,
       walletPub: undefined,

@@ -213,7 +213,9 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
       journal: createSpendJournal(deps.journal, holder.address, systemClock.nowMs),
       acquireAccelerator: (waiting) => deps.locks.acquire('accelerator', waiting),
       randomBytes: (length) => randomBytes(length),
-      deadlineSeconds: defaultSpendDeadlineSeconds,
+      deadlineSeconds:
+        defaultSpendDeadlineSeconds +
+        (holder.signer.needsVote === true ? config.voteLimitSeconds : 0),
     };
     return {
       spender: createSpender(spendDeps),

@@ -19,6 +19,9 @@ const viewingKey = new Secret(keys.viewingKey);
 function configure(changes: Partial<HolderConfig>): HolderConfig {
   return {
     signer: 'local-key',
+    remote: undefined,
+    voteLimitSeconds: 3_600,
+    isProduction: false,
     privateKey: undefined,
     ed25519Key: undefined,
     walletPub: undefined,

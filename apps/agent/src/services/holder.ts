@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ChainFamily,
   type ChainsFile,
@@ -17,6 +18,8 @@ import {
 import { parseViewingKey } from '@pool/notes';
 import {
   computeHolderEncryptionKey,
+  createCustodianAHolder,
+  createEnclaveHolder,
   createLocalEd25519Holder,
   createLocalKeyHolder,
   createReadOnlyHolder,
@@ -27,6 +30,10 @@ import type { HolderSettings } from '../config/config.ts';
 import type { HolderConfig } from '../config/holder-config.ts';
 import { variables } from '../config/variables.ts';
 import { readChainsFile } from './chains.ts';
+import { createApprover, describeAccount, describeEnclave } from './funder-signer.ts';
+
+/** Pause between two questions whether a vote has ended, milliseconds. */
+const votePollMs = 1_000;
 
 /** A viewing key with its P. */
 export type HolderKey = {
@@ -143,7 +150,50 @@ export function createHolderSigner(config: HolderConfig): HolderSigner {
       return createLocalEd25519Holder({
         privateKey: config.ed25519Key ?? requireKey(variables.holderEd25519Key.name, config),
       });
+    case 'enclave':
+    case 'custodian_a':
+      return createRemoteSigner(config);
   }
+}
+
+/** Calls nobody: W is in the configuration. */
+function createRemoteSigner({
+  remote,
+  signer,
+  viewingKey,
+  isProduction,
+}: HolderConfig): HolderSigner {
+  switch (remote?.kind) {
+    case undefined:
+      throw invalid(`${variables.holderSigner.name}=${signer} has no complete configuration`);
+    case 'enclave': {
+      const { enclave, walletPub } = remote;
+      return createEnclaveHolder({
+        ...describeEnclave(enclave, isProduction),
+        ...{ walletPub, pollMs: votePollMs, sleep: pause },
+      });
+    }
+    case 'custodian_a': {
+      const { account, approve, walletId, walletPub, funder } = remote;
+      return createCustodianAHolder({
+        ...describeAccount(account),
+        ...{ walletId, walletPub, funder, approver: createApprover(approve) },
+        ...(viewingKey === undefined
+          ? {}
+          : { allow: { encryptionPublicKey: computeOwnKey(viewingKey) } }),
+        ...{ pollMs: votePollMs, sleep: pause },
+      });
+    }
+  }
+}
+
+/** P of an EVM holder, the only encryption key that its sign-in texts may list. */
+function computeOwnKey(viewingKey: Secret): EncryptionPublicKey {
+  return computeHolderEncryptionKey('secp256k1', parseSecretKey(viewingKey));
+}
+
+async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
 }
 
 function requireKey(variable: string, { signer }: HolderConfig): never {

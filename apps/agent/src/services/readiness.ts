@@ -102,6 +102,12 @@ function describeFailure(error: unknown): Finding {
       detail: { kind: 'refused', message: "it refuses this agent's credential" },
     };
   }
+  if (errorCodeOf(error) === 'enclave_not_attested') {
+    return {
+      ok: false,
+      detail: { kind: 'refused', message: 'it does not prove that it is the configured enclave' },
+    };
+  }
   if (errorCodeOf(error) === 'gate_unauthorized') {
     return {
       ok: false,

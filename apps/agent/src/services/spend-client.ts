@@ -20,6 +20,7 @@ import {
   type TransferRequest,
 } from '@pool/core';
 import * as v from 'valibot';
+import type { HolderConfig } from '../config/holder-config.ts';
 import { createAgentCaller } from './agent-client.ts';
 import { commandHeaders } from './command-headers.ts';
 import type { SpendProgress } from './spend-progress.ts';
@@ -56,11 +57,16 @@ export type SpendClientDeps = {
   readonly reattachMs?: number;
 };
 
-/**
- * Half an hour, the most that the deadline of a spend can be away, and as long again for finality. A signer that waits for votes is not
- * in this build; its time limit would come on top.
- */
+/** Half an hour, the most that the deadline of a spend can be away, and as long again for finality. */
 const defaultTimeoutMs = 60 * 60_000;
+
+/** How long a command waits for a spend, in milliseconds: the vote of a holder's signer that needs one comes on top. */
+export function computeSpendWaitMs({
+  remote,
+  voteLimitSeconds,
+}: Pick<HolderConfig, 'remote' | 'voteLimitSeconds'>): number {
+  return defaultTimeoutMs + (remote?.kind === 'custodian_a' ? voteLimitSeconds * 1_000 : 0);
+}
 
 const defaultReattachMs = 60_000;
 const reattachPauseMs = 1_000;
@@ -72,7 +78,9 @@ const errorSchema = v.object({ code: v.string(), message: v.string() });
 
 const progressSchema = v.object({
   isRunning: v.boolean(),
-  stage: v.optional(v.picklist(['checking', 'signing', 'proving', 'settling'])),
+  stage: v.optional(
+    v.picklist(['checking', 'signing', 'awaiting-approval', 'proving', 'settling']),
+  ),
   seconds: v.optional(v.number()),
   fraction: v.optional(v.number()),
 });

@@ -17,6 +17,7 @@ export type SelfSubmitView = {
 const stages = {
   checking: 'reading the chain and choosing notes',
   signing: 'signing',
+  'awaiting-approval': "waiting for the vote on the holder's signature",
   proving: 'proving',
   settling: 'waiting until the chain is final',
 } as const;

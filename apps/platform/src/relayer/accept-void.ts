@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { VoidRequest } from '@pool/api';
+import type { FundBatchWire, VoidRequest } from '@pool/api';
 import { askChain } from '@pool/contracts';
 import {
   computeTypedDataDigest,
@@ -18,15 +18,26 @@ import {
 } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { AcceptDeps } from './accept-settlement.ts';
-import { findSettlement, type SettlementRow, storeWithdrawal } from './settlement-store.ts';
+import { assertDeadline, defaultSettlementLimits, reserveGas } from './settlement-limits.ts';
+import {
+  assertBatchFree,
+  findSettlement,
+  insertWithdrawn,
+  type ReserveGas,
+  type SettlementRow,
+  storeWithdrawal,
+} from './settlement-store.ts';
+
+type VoidDeps = Pick<AcceptDeps, 'db' | 'chains' | 'checks' | 'nowMs' | 'settlementLimits'>;
 
 /**
  * Stores the funder's signature with the settlement, or finds that nothing is left to withdraw.
  * @returns the stored settlement
- * @throws PoolError `not_found` (404), `invalid-chain`, `invalid_void` (400), `chain_unreachable` (503)
+ * @throws PoolError `not_found` (404), `invalid-chain`, `invalid_void`, `deadline_too_far` (400), `idempotency_conflict` (409),
+ *   `gas_budget_exceeded` (429), `chain_unreachable` (503)
  */
 export async function acceptVoid(
-  deps: Pick<AcceptDeps, 'db' | 'chains' | 'checks'>,
+  deps: VoidDeps,
   employerId: string,
   key: string,
   request: VoidRequest,
@@ -36,6 +47,9 @@ export async function acceptVoid(
     throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
   }
   const row = isIdempotencyKey(key) ? await findSettlement(deps.db, employerId, key) : undefined;
+  if (row === undefined && request.batch !== undefined && isIdempotencyKey(key)) {
+    return await storeUnposted(deps, employerId, key, chain, { ...request, batch: request.batch });
+  }
   if (row === undefined || !isAbout(row, request)) {
     throw new PoolError(
       'not_found',
@@ -56,6 +70,41 @@ export async function acceptVoid(
   }
   await storeWithdrawal(deps.db, row.id, request.signature);
   return (await findSettlement(deps.db, employerId, key)) ?? row;
+}
+
+/**
+ * A custodian signed the batch, and its agent gave it up before it was posted (docs/decisions/0061, §5). From here on, nothing but its
+ * withdrawal is sent.
+ */
+async function storeUnposted(
+  deps: VoidDeps,
+  employerId: string,
+  key: string,
+  chain: PoolChain,
+  request: VoidRequest & { readonly batch: FundBatchWire },
+): Promise<SettlementRow> {
+  const { batch, signature } = request;
+  const { settlementLimits: limits = defaultSettlementLimits, nowMs } = deps;
+  const isSame =
+    batch.funder.toLowerCase() === request.funder.toLowerCase() &&
+    batch.batchNonce === request.batchNonce;
+  if (!isSame) {
+    throw new PoolError(
+      'invalid_void',
+      'withdrawal refused: its batch has another funder or nonce',
+    );
+  }
+  await assertDeadline(chain, batch.deadline, limits, nowMs());
+  await assertBatchFree(deps.db, request);
+  await assertSigned(deps, employerId, chain, request);
+  const refusal = (await askChain(() => chain.simulateVoid(request)))?.code;
+  if (refusal !== undefined) {
+    throw new PoolError('invalid_void', `withdrawal refused by the pool: ${refusal}`);
+  }
+  const reserve: ReserveGas = (trx) =>
+    reserveGas(trx, employerId, request, undefined, limits, nowMs());
+  const withdrawn = { chain: request.chain, batch, signature };
+  return await insertWithdrawn(deps.db, employerId, key, withdrawn, nowMs(), reserve);
 }
 
 function isAbout(row: SettlementRow, { chain, funder, batchNonce }: VoidRequest): boolean {

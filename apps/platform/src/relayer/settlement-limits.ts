@@ -57,7 +57,7 @@ export async function assertDeadline(
 export async function reserveGas(
   trx: PlatformDatabase,
   employerId: string,
-  { chain, batch }: SettlementRequest,
+  { chain, batch }: Pick<SettlementRequest, 'chain' | 'batch'>,
   instead: number | undefined,
   { dailyGas }: SettlementLimits,
   nowMs: number,

@@ -218,7 +218,7 @@ const noOutcome = {
 function createValues(
   employerId: string,
   key: string,
-  { chain, batch }: Delivery,
+  { chain, batch }: Pick<Delivery, 'chain' | 'batch'>,
   request: string,
   nowMs: number,
 ): Insertable<SettlementTable> {
@@ -302,6 +302,35 @@ export async function insertSettled(
     throw idempotencyConflict();
   }
   return row;
+}
+
+/**
+ * A row for a batch that its funder withdraws and that was never posted. Nothing but its withdrawal is ever sent.
+ * @throws PoolError `idempotency_conflict` (409) when the key or the batch has a row; as `reserve`
+ */
+export async function insertWithdrawn(
+  db: PlatformDatabase,
+  employerId: string,
+  key: string,
+  withdrawn: Pick<Delivery, 'chain' | 'batch'> & { readonly signature: string },
+  nowMs: number,
+  reserve: ReserveGas,
+): Promise<SettlementRow> {
+  const { signature, chain, batch } = withdrawn;
+  const values = createValues(employerId, key, withdrawn, JSON.stringify({ chain, batch }), nowMs);
+  return await db.transaction().execute(async (trx) => {
+    const gasReserved = await reserve(trx);
+    const row = await trx
+      .insertInto('settlements')
+      .values({ ...values, void_signature: signature, gas_reserved: gasReserved })
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (row === undefined) {
+      throw idempotencyConflict();
+    }
+    return row;
+  });
 }
 
 /**

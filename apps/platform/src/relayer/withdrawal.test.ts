@@ -114,6 +114,32 @@ describe('a batch that its funder withdraws', () => {
   const batchCount = () => chain.pool().batchCount();
   const sentCount = () => chain.provider.getTransactionCount(chain.wallet('relayer').address);
 
+  it('and that was never posted is withdrawn all the same, and can never be posted', async () => {
+    const settlement = await settle();
+    const { batch } = settlement.request;
+    const request = { ...(await withdraw(settlement)), batch };
+    const answered = await edge.postVoid('job-1', request);
+    expect([answered.state, answered.sealedNotes]).toEqual(['accepted', []]);
+    expect((await edge.postVoid('job-1', request)).state).toBe('accepted');
+    expect((await edge.postSettlement('job-1', settlement.request)).state).toBe('accepted');
+    await relay();
+    await settleDown();
+    expect(await isVoided(batch.batchNonce)).toBe(true);
+    await relay();
+    expect(await outcome()).toEqual(['reverted', 'batch_voided']);
+    expect(await batchCount()).toBe(0n);
+    expect((await transactions()).map(([, purpose]) => purpose)).toEqual(['void']);
+  });
+
+  it('and that was never posted is refused with a batch of another nonce, and without a batch', async () => {
+    const [settlement, other] = [await settle(), await settle({ jobKey: 'other' })];
+    const request = await withdraw(settlement);
+    await expect(edge.postVoid('job-1', request)).rejects.toMatchObject({ code: 'not_found' });
+    const foreign = { ...request, batch: other.request.batch };
+    await expect(edge.postVoid('job-1', foreign)).rejects.toMatchObject({ code: 'invalid_void' });
+    expect(await edge.getSettlement('job-1')).toBeUndefined();
+  });
+
   it('is never sent if nothing was sent yet, and ends reverted once the withdrawal is final', async () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);

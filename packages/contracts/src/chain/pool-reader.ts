@@ -36,7 +36,7 @@ export type PoolReader = {
     batchNonce: string,
     block: number | 'latest',
   ): Promise<Hex32 | undefined>;
-  fetchIsVoided(funder: string, batchNonce: string, block: number): Promise<boolean>;
+  fetchIsVoided(funder: string, batchNonce: string, block: number | 'latest'): Promise<boolean>;
   /** outRoot of the spend that used a nullifier as of a block; undefined while unused. */
   fetchOutRootOf(nullifier: string, block: number | 'latest'): Promise<Hex32 | undefined>;
   /** Root of the note tree as of a block, zero word before the first batch. */

@@ -5,8 +5,10 @@
  *
  * @module
  */
+import { approveErrors } from './approve-errors.ts';
 import { artifactErrors } from './artifact-errors.ts';
 import { commandErrors } from './command-errors.ts';
+import { custodyErrors } from './custody-errors.ts';
 import type { ErrorEntry } from './error-entry.ts';
 import { holderErrors } from './holder-errors.ts';
 import { paymentErrors } from './payment-errors.ts';
@@ -23,8 +25,10 @@ export const errorGroups = {
   Payments: paymentErrors,
   'Spends of a holder': spendErrors,
   'Services that another one calls': peerErrors,
+  'Custodians and the approve process': custodyErrors,
   'Platform and pool-gate': platformErrors,
   'Commands of the agent': commandErrors,
+  'The approve process': approveErrors,
   Holders: holderErrors,
   'Values and cryptography': valueErrors,
   'Circuits, keys and the ceremony': artifactErrors,
@@ -36,8 +40,10 @@ export const errorCatalogue = {
   ...paymentErrors,
   ...spendErrors,
   ...peerErrors,
+  ...custodyErrors,
   ...platformErrors,
   ...commandErrors,
+  ...approveErrors,
   ...holderErrors,
   ...valueErrors,
   ...artifactErrors,

@@ -112,10 +112,6 @@ export const paymentErrors = {
     meaning:
       'The signing request expired before it was approved, so nothing was paid. Pay under a new key and approve it in time.',
   },
-  signer_unsupported: {
-    meaning:
-      'The funder signer answers in a way that this version does not wait for. Configure a signer that answers at once.',
-  },
   signature_rejected: {
     meaning:
       'A signer returned a signature that does not verify for the document. Check that the signer holds the configured key.',

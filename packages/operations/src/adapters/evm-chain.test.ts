@@ -28,6 +28,7 @@ import { burnNonce } from '../fixtures/burn-nonce.ts';
 import { createWorld } from '../fixtures/fake-world.ts';
 import { deployTestChain, testAccounts, testWallet } from '../fixtures/test-chain.ts';
 import { computeJobNonce } from '../run/batch.ts';
+import { deserializeManifest, manifestName } from '../run/record.ts';
 import type { DisbursementDeps } from '../run/run.ts';
 import { createEvmChain, type EvmChain } from './evm-chain.ts';
 import { createFunder } from './funder.ts';
@@ -65,7 +66,7 @@ afterAll(async () => {
 async function createRealWorld() {
   const world = await createWorld();
   const key = new Secret(funderWallet().privateKey);
-  const funder = await createFunder(createLocalKeySigner({ privateKey: key }), world.clock);
+  const funder = await createFunder(createLocalKeySigner({ privateKey: key }));
   const pool = connectShieldedPool(settings.pool, relayer());
   const rows = new Map<string, SettlementRecord>();
   const relay = { skipSimulation: false, tamper: (request: SettlementRequest) => request };
@@ -340,7 +341,7 @@ describe('createEvmChain', () => {
     const poor = new Secret(`0x${'77'.repeat(32)}`);
     const signer = createLocalKeySigner({ privateKey: poor });
     const world = await createWorld();
-    const funder = await createFunder(signer, world.clock);
+    const funder = await createFunder(signer);
     const token = parseEvmAddress(settings.tokens['USDT']?.address);
     const pool = settings.pool;
     const transaction = {
@@ -353,11 +354,20 @@ describe('createEvmChain', () => {
       maxFeePerGas: 10n ** 10n,
       maxPriorityFeePerGas: 1n,
     };
-    const raw = await funder.signApproval(
-      transaction,
-      { chainId: settings.chainId, token, pool, total: 5n },
+    const job = await world.accept();
+    await world.run(job);
+    const seeded = deserializeManifest(job.values.get(manifestName) ?? '');
+    const answer = await funder.ask(
+      {
+        kind: 'token-approval',
+        transaction,
+        expected: { chainId: settings.chainId, token, pool, total: 5n },
+        file: { version: 1, ...seeded, deadline: 1 },
+      },
+      undefined,
       new AbortController().signal,
     );
+    const raw = answer.state === 'signed' ? answer.signed : '0x';
     await expect(chain.broadcast(raw)).rejects.toMatchObject({ code: 'approval_unfunded' });
   });
 });

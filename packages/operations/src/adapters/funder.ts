@@ -1,6 +1,6 @@
 /**
- * The funder over any {@link Signer}: it requests a signature, waits for the vote, and turns every other outcome into an
- * error.
+ * The funder over any {@link Signer}: one question, one answer. Waiting for a vote is the job of the run, which stores what it
+ * waits for (ask-signer.ts).
  *
  * @module
  */
@@ -12,49 +12,61 @@ import {
   type Outcome,
   type Progress,
   type Signer,
+  type SignRequest,
   type SignRequestContent,
 } from '@pool/signers';
 import { Transaction } from 'ethers';
-import type { ApprovalTransaction, Clock, FunderPort } from '../ports.ts';
-
-/** Pause between two reads of a signature that is not approved yet. */
-const pollMs = 2_000;
+import type { ApprovalTransaction, FunderAnswer, FunderPort, FunderRequest } from '../ports.ts';
 
 /** @throws the error of a signer that does not know its own address */
-export async function createFunder(signer: Signer, clock: Clock): Promise<FunderPort> {
+export async function createFunder(signer: Signer): Promise<FunderPort> {
   const address: EvmAddress = await signer.address();
 
-  async function sign(content: SignRequestContent, signal: AbortSignal): Promise<Hex> {
-    const request = createSignRequest(content);
-    let step = await signer.submit(request);
-    while (isProgress(step)) {
-      await clock.sleep(pollMs, signal);
-      step = (await signer.read(step.providerId)) ?? (await signer.submit(request));
-    }
-    return readSignature(step);
+  // A vote of hours asks thousands of times, and the digest of a request is not cheap.
+  const made = new WeakMap<FunderRequest, SignRequest>();
+
+  function toSignRequest(request: FunderRequest): SignRequest {
+    const known = made.get(request) ?? createSignRequest(createContent(request, address));
+    made.set(request, known);
+    return known;
   }
 
   return {
     address,
     needsVote: signer.capabilities.needsApprover,
-    signAuthorization: (payload, signal) =>
-      sign({ kind: 'fund-authorization', payload, expectedSigner: address }, signal),
-    signPermit: (payload, signal) =>
-      sign({ kind: 'permit', payload, expectedSigner: address }, signal),
-    signVoid: (payload, signal) => sign({ kind: 'void', payload, expectedSigner: address }, signal),
-    async signApproval(transaction, expected, signal) {
-      const unsignedTransaction = encodeApproval(transaction);
-      const signature = await sign(
-        {
-          kind: 'token-approval',
-          payload: { unsignedTransaction, expected },
-          expectedSigner: address,
-        },
-        signal,
-      );
-      return encodeSignedTransaction(unsignedTransaction, signature);
+    identify: (request) => toSignRequest(request).externalId,
+    async ask(request, providerId, signal) {
+      const signRequest = toSignRequest(request);
+      const known =
+        providerId === undefined
+          ? undefined
+          : await signer.read(providerId, signRequest, { signal });
+      return toAnswer(request, known ?? (await signer.submit(signRequest, { signal })));
+    },
+    async withdraw(request, providerId, signal) {
+      const signRequest = toSignRequest(request);
+      const found =
+        providerId === undefined ? await signer.find(signRequest, { signal }) : undefined;
+      const id = providerId ?? (found !== undefined && isProgress(found) ? found.providerId : '');
+      if (id === '') {
+        return found === undefined ? undefined : toAnswer(request, found);
+      }
+      const step =
+        signer.withdraw === undefined
+          ? await signer.read(id, signRequest, { signal })
+          : await signer.withdraw(id, signRequest, { signal });
+      return step === undefined ? undefined : toAnswer(request, step);
     },
   };
+}
+
+function createContent(request: FunderRequest, expectedSigner: EvmAddress): SignRequestContent {
+  if (request.kind === 'token-approval') {
+    const { kind, transaction, expected, file } = request;
+    const payload = { unsignedTransaction: encodeApproval(transaction), expected };
+    return { kind, payload, expectedSigner, file };
+  }
+  return { ...request, expectedSigner };
 }
 
 function isProgress(step: Progress | Outcome): step is Progress {
@@ -63,19 +75,44 @@ function isProgress(step: Progress | Outcome): step is Progress {
   );
 }
 
-function readSignature(outcome: Outcome): Hex {
-  switch (outcome.state) {
+/** @throws PoolError for an outage that the signer reports as one */
+function toAnswer(request: FunderRequest, step: Progress | Outcome): FunderAnswer {
+  switch (step.state) {
+    case 'submitted':
+    case 'awaiting-approval':
+    case 'signing':
+      return { state: 'waiting', providerId: step.providerId };
     case 'signed':
-      return outcome.signature;
+      return { state: 'signed', signed: toSigned(request, step.signature) };
+    case 'sent':
+      return request.kind === 'token-approval'
+        ? { state: 'sent', txHash: step.txHash }
+        : ended('signature_rejected', 'the signer answered with a transaction, not a signature');
     case 'refused':
-      throw new PoolError('signer_refused', `the funder signer refused: ${outcome.message}`);
+      return {
+        ...ended('signer_refused', `the funder signer refused: ${step.message}`),
+        // Only an answer of the provider names its request.
+        ...(step.providerId === undefined ? { isOwn: true } : {}),
+      };
     case 'expired':
-      throw new PoolError('signer_expired', 'the signing request expired before it was approved');
+      return ended('signer_expired', 'the signing request expired before it was approved');
     case 'failed':
-      throw new PoolError(peerCode(outcome.code), outcome.message, {
-        retryable: outcome.retryable,
-      });
+      // Only the provider's own end of the request says that there is no signature. An answer that cannot be read does not.
+      if (step.code !== 'custodian_failed') {
+        throw new PoolError(peerCode(step.code), step.message, { retryable: step.retryable });
+      }
+      return ended(peerCode(step.code), step.message);
   }
+}
+
+function toSigned(request: FunderRequest, signature: Hex): Hex {
+  return request.kind === 'token-approval'
+    ? encodeSignedTransaction(encodeApproval(request.transaction), signature)
+    : signature;
+}
+
+function ended(code: string, message: string): Extract<FunderAnswer, { readonly state: 'ended' }> {
+  return { state: 'ended', error: { code, message } };
 }
 
 function encodeApproval(transaction: ApprovalTransaction): Hex {

@@ -1,15 +1,19 @@
 /**
- * From a proved batch to a signed authorisation that may leave (protocol §3, §8): wait for the turn of this batch, choose
- * and store its deadline, check the funder's money, sign, give the pool the allowance.
+ * From a proved batch to a signed authorisation that may leave (protocol §3, §8): choose and store its deadline, check the funder's
+ * money, sign, give the pool the allowance.
  *
- * The signer is asked under the lock, so the time in the queue does not count against the deadline of the batch.
+ * A signer that answers at once is asked under the lock of the chain, token and funder, so the time in the queue does not count
+ * against the deadline. A signer that needs a vote is asked without it, because a vote of hours must not block other batches
+ * (docs/decisions/0061). After the vote the batch waits for its turn, and its money, allowance and proof are checked again.
  *
  * @module
  */
-import { PoolError, parseEvmAddress } from '@pool/core';
+import { PoolError } from '@pool/core';
+import { askSigner, mayBeSigned, requireSigned } from './ask-signer.ts';
 import { assertCollectable } from './assert-collectable.ts';
 import { isTooLateToRelease } from './batch-deadline.ts';
 import { assertNotCancelled } from './cancellation.ts';
+import { createAuthorizationRequest } from './create-authorization.ts';
 import { assertNotForeign } from './foreign-settlement.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import type { Batch } from './plan-batch.ts';
@@ -19,13 +23,15 @@ import type { Run } from './run.ts';
 
 /** @throws PoolError why the batch cannot be paid now. Nothing of it has left then */
 export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch> {
-  if (run.funder.needsVote) {
-    // Such a signer would be asked before the lock, and a batch that cannot be collected afterwards would be voided.
-    throw new PoolError(
-      'signer_unsupported',
-      'the funder signer needs a vote, which this version does not wait for; use a signer that answers at once',
-    );
-  }
+  const dated = run.funder.needsVote
+    ? await authorizeByVote(run, batch)
+    : await authorizeNow(run, batch);
+  await assertInTime(run, dated);
+  await assertNotCancelled(run);
+  return dated;
+}
+
+async function authorizeNow(run: Run, batch: Batch): Promise<DatedBatch> {
   await awaitTurn(run);
   await renewStaleProof(run, batch);
   const dated = await run.within('signing', async () => {
@@ -37,13 +43,47 @@ export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch
     await sign(run, chosen);
     return chosen;
   });
-  await run.within('approving-allowance', async () => {
-    await assertNotCancelled(run);
-    await grantAllowance(run, dated);
-  });
-  await assertInTime(run, dated);
-  await assertNotCancelled(run);
+  await approve(run, dated);
   return dated;
+}
+
+async function authorizeByVote(run: Run, batch: Batch): Promise<DatedBatch> {
+  const dated = await run.within('signing', async () => {
+    await assertNotCancelled(run);
+    await assertNotForeign(run);
+    const chosen = await ensureRelease(run, batch);
+    await assertInTime(run, chosen);
+    if (!mayBeSigned(run.record())) {
+      // Nobody is asked to approve a batch that cannot be paid now.
+      await assertCollectable(run);
+    }
+    await sign(run, chosen);
+    return chosen;
+  });
+  for (;;) {
+    await awaitTurn(run);
+    await renewStaleProof(run, batch);
+    await run.within('signing', async () => {
+      await assertNotCancelled(run);
+      await assertNotForeign(run);
+      await assertInTime(run, dated);
+      await assertCollectable(run);
+    });
+    if ((await approve(run, dated)) === 'granted') {
+      return dated;
+    }
+    // The lock was free during a vote: another batch may have taken the money.
+  }
+}
+
+function approve(run: Run, dated: DatedBatch): ReturnType<typeof grantAllowance> {
+  return run.within('approving-allowance', async () => {
+    await assertNotCancelled(run);
+    return grantAllowance(run, dated, {
+      deadline: dated.deadline,
+      check: () => assertNotCancelled(run),
+    });
+  });
 }
 
 /** One batch of a chain, token and funder at a time, so that two batches do not count on the same money. */
@@ -72,25 +112,15 @@ async function sign(run: Run, batch: DatedBatch): Promise<void> {
   if (run.phase().kind === 'signed') {
     return;
   }
-  const { manifest, plan, deadline } = batch;
-  const signature = await run.retry(() =>
-    run.funder.signAuthorization(
-      {
-        chainId: manifest.chainId,
-        pool: parseEvmAddress(manifest.pool),
-        authorization: {
-          funder: parseEvmAddress(manifest.funder),
-          token: parseEvmAddress(manifest.token),
-          total: plan.total,
-          batchRoot: plan.batchRoot,
-          batchNonce: plan.batchNonce,
-          sealedNotesHash: plan.sealedNotesHash,
-          deadline: BigInt(deadline),
-        },
-      },
-      run.signal,
-    ),
-  );
+  const given = await askSigner(run, createAuthorizationRequest(batch), {
+    deadline: batch.deadline,
+    check: () => assertNotCancelled(run),
+  });
+  const signature = requireSigned(given);
+  if (run.funder.needsVote) {
+    // A vote can end after the deadline. Such a signature is not stored: it is of no use.
+    await assertInTime(run, batch);
+  }
   await run.passFaultPoint('signing.signed');
   await run.update({ signature });
   await run.passFaultPoint('signing.after-store');

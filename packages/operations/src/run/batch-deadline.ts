@@ -4,7 +4,7 @@
  * @module
  */
 
-/** 60 minutes. A signer that requires a vote would add its time limit. */
+/** 60 minutes. A signer that requires a vote adds its time limit. */
 export const defaultBatchDeadlineSeconds = 3600;
 
 const roundingSeconds = 900;

@@ -28,7 +28,7 @@ async function createRotated(where: FaultPoint, options = { permit: true }) {
     }),
   ).rejects.toMatchObject({ code: 'run_interrupted' });
   const signer = createLocalKeySigner({ privateKey: new Secret(`0x${'43'.repeat(32)}`) });
-  const funder = await createFunder(signer, world.clock);
+  const funder = await createFunder(signer);
   return { world, job, rotated: { funder } };
 }
 

@@ -150,6 +150,10 @@ async function concludeDead(
   if (foreign !== undefined) {
     return concludeFailed(run, foreign);
   }
+  const { abandoned } = run.record();
+  if (abandoned !== undefined && abandoned.code !== 'cancelled') {
+    return concludeFailed(run, abandoned);
+  }
   if (cause === 'voided' || (await isCancelled(run))) {
     return concludeFailed(run, { code: 'cancelled', message: describeCancelled(cause) });
   }

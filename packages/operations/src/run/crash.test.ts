@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { createWorld, type WorldOptions } from '../fixtures/fake-world.ts';
 import { deliveryName } from './delivery.ts';
 import { faultPoints } from './fault-points.ts';
-import { manifestName, releaseName } from './record.ts';
+import { cancellationName, manifestName, releaseName } from './record.ts';
 
 const variants: [string, WorldOptions][] = [
   ['with a permit', { permit: true, finalityBlocks: 5 }],
   ['with an approval', { finalityBlocks: 5 }],
+  ['with a permit, and votes', { permit: true, finalityBlocks: 5, isVoting: true }],
+  ['with an approval, and votes', { finalityBlocks: 5, isVoting: true }],
 ];
 
 const onlyWithPermit = ['permit.signed', 'permit.after-store'];
@@ -22,16 +24,24 @@ const onlyWithApproval = [
 /** Only a cancelled job passes these (cancellation.test.ts). */
 const onlyCancelled = ['void.signed', 'void.after-store', 'void.posted'];
 
+/** Only a batch that is given up after it was asked for passes these (votes.test.ts). */
+const onlyGivenUp = ['vote.withdrawn', 'batch.abandoned'];
+
+const onlyVoted = ['vote.before-ask', 'vote.asked', 'vote.after-store'];
+
 describe.each(variants)('a crash %s', (_name, options) => {
   const impossible = options.permit === true ? onlyWithApproval : onlyWithPermit;
-  const points = faultPoints.filter((point) => ![...impossible, ...onlyCancelled].includes(point));
+  const unreached = [...onlyCancelled, ...onlyGivenUp, ...(options.isVoting ? [] : onlyVoted)];
+  const reached = faultPoints.filter((point) => ![...impossible, ...unreached].includes(point));
+  // Before the signature, a signer makes no difference.
+  const points = options.isVoting ? reached.slice(reached.indexOf('signing.entered')) : reached;
 
   it.each(points)('at %s pays once', async (chosen) => {
     const world = await createWorld(options);
     const job = await world.accept();
     let crashes = 0;
     const run = world.run(job, (point) => {
-      if (point === chosen) {
+      if (point === chosen && crashes === 0) {
         crashes += 1;
         throw new Error('crash');
       }
@@ -46,10 +56,13 @@ describe.each(variants)('a crash %s', (_name, options) => {
     expect(world.chain.funds).toBe(1);
     expect(world.chain.allowance).toBe(0n);
     expect(world.chain.approvals).toEqual(options.permit === true ? [] : [6_000n]);
+    // One request at the provider for each content, and one signature.
+    expect([...world.voting.signatures.values()]).toEqual(options.isVoting ? [1, 1] : []);
+    expect(world.voting.requests.size).toBe(options.isVoting ? 2 : 0);
   });
 
   it('pays once if the store refuses any one write', async () => {
-    for (let refused = 0; refused < 20; refused += 1) {
+    for (let refused = 0; refused < 40; refused += 1) {
       const world = await createWorld(options);
       const job = await world.accept();
       let writes = 0;
@@ -98,6 +111,50 @@ describe.each(variants)('a crash %s', (_name, options) => {
     }
     expect(job.state()).toBe('done');
     expect(world.chain.funds).toBe(1);
+    expect(world.voting.requests.size).toBe(options.isVoting ? 2 : 0);
+  });
+});
+
+describe('a voted batch that is cancelled', () => {
+  const points = [
+    'vote.before-ask',
+    'vote.asked',
+    'vote.after-store',
+    'vote.withdrawn',
+    'batch.abandoned',
+    'signing.signed',
+    'signing.after-store',
+    'permit.signed',
+    'void.signed',
+    'void.after-store',
+    'void.posted',
+  ] as const;
+
+  it.each(points)('and crashes at %s is never released', async (chosen) => {
+    const world = await createWorld({ permit: true, finalityBlocks: 5, isVoting: true });
+    const job = await world.accept();
+    const isLate =
+      ['permit.signed', 'batch.abandoned'].includes(chosen) || chosen.startsWith('void');
+    let crashes = 0;
+    for (let life = 0; life < 3 && job.state() !== 'failed'; life += 1) {
+      await world
+        .run(job, (point) => {
+          // Cancelled while the vote lasts, or after the authorisation was signed.
+          if (point === (isLate ? 'signing.after-store' : 'vote.before-ask')) {
+            job.values.set(cancellationName, '{"askedAtMs":1}');
+          }
+          if (point === chosen && crashes === 0) {
+            crashes += 1;
+            throw new Error('crash');
+          }
+        })
+        .catch(() => undefined);
+    }
+    expect(job.record().error?.code).toBe('cancelled');
+    expect(world.platform.posts).toBe(0);
+    expect(world.chain.funds).toBe(0);
+    expect(world.voting.countOf('fund-authorization')).toBeLessThanOrEqual(1);
+    expect([...world.voting.signatures.values()].every((count) => count === 1)).toBe(true);
   });
 });
 

@@ -16,6 +16,7 @@ import type {
   SkippedRecipient,
 } from '@pool/core';
 import type { CheckedRecipient } from '../check/checks.ts';
+import type { ApprovalTransaction, FunderRequest } from '../ports.ts';
 
 /** A verified proof of the batch, and what it was made for. */
 export type RecordedProof = {
@@ -28,10 +29,32 @@ export type RecordedProof = {
 export type RecordedApproval = {
   /** Decimal base units; `0` takes an approval back. */
   readonly value: string;
-  readonly rawTransaction: Hex;
+  /** Absent: the signer's provider signed and sent it. */
+  readonly rawTransaction?: Hex;
   readonly txHash: Hex32;
-  readonly nonce: number;
+  /** Of the funder's account. Absent like `rawTransaction`. */
+  readonly nonce?: number;
   readonly mined: boolean;
+};
+
+/** A request at a signer that needs a vote. Stored before it is sent. */
+export type RecordedVote = {
+  /** The same for the same content. */
+  readonly id: string;
+  readonly kind: FunderRequest['kind'];
+  /** Absent: no answer has arrived yet. The request may have. */
+  readonly providerId?: string;
+  /** Last question for it without an answer so far. The provider may show the request only some time after it. */
+  readonly askedAtMs?: number;
+  /** It was refused, has expired or failed: there is no signature, and there will be none. */
+  readonly hasEnded?: true | undefined;
+};
+
+/** An approval transaction that is voted on, in the form in which it was asked for. Integers are decimal. */
+export type RequestedApproval = {
+  readonly [Name in keyof ApprovalTransaction]: ApprovalTransaction[Name] extends bigint
+    ? string
+    : ApprovalTransaction[Name];
 };
 
 /** The stored data of a settlement on other terms (foreign-settlement.ts). */
@@ -70,6 +93,15 @@ export type DisbursementRecord = {
   readonly permit?: { readonly nonce: string; readonly wire: PermitWire };
   /** Newest last. */
   readonly approvals: readonly RecordedApproval[];
+  /** Requests at a signer that needs a vote, oldest first. */
+  readonly votes?: readonly RecordedVote[];
+  /** The approval that is voted on. */
+  readonly approvalRequest?: RequestedApproval | undefined;
+  /**
+   * Why a batch whose authorisation the signer has made, or may make, is not sent. Its authorisation is withdrawn, and the job ends
+   * when the chain shows that it is dead.
+   */
+  readonly abandoned?: ErrorBody;
   /** Stored before the authorisation first leaves this process. From here the late-landing rule applies. */
   readonly releasedAtMs?: number;
   /** Unix seconds. The deadline of another authorisation under the same nonce, where it is later. */

@@ -49,7 +49,7 @@ describe('a funder signer', () => {
       submit: () => Promise.resolve(waiting),
       read: () => Promise.resolve(outcome),
     };
-    const funder = await createFunder(signer, world.clock);
+    const funder = await createFunder(signer);
     await world.run(job, undefined, { funder });
     expect(job.record().releasedAtMs).toBeUndefined();
     expect(viewOf(job)).toMatchObject({ state: 'failed', error: { code } });

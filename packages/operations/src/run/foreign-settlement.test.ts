@@ -18,9 +18,9 @@ const doNotResubmit = {
   message: expect.stringMatching(/do not resubmit/),
 };
 
-async function createOtherFunder(world: World): Promise<FunderPort> {
+async function createOtherFunder(): Promise<FunderPort> {
   const signer = createLocalKeySigner({ privateKey: new Secret(`0x${'43'.repeat(32)}`) });
-  return createFunder(signer, world.clock);
+  return createFunder(signer);
 }
 
 function withPool(world: World, pool: EvmAddress): ChainContext {
@@ -63,7 +63,7 @@ async function runJune(world: World, changes: Partial<DisbursementDeps> = {}): P
 describe('a key that was paid on other terms', () => {
   it('is not paid again by an agent whose funder key was rotated', async () => {
     const world = await createWorld({ permit: true });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, true);
     const posts = world.platform.posts;
     const job = await runJune(world);
     expect(viewOf(job).error).toEqual(doNotResubmit);
@@ -86,7 +86,7 @@ describe('a key that was paid on other terms', () => {
 
   it('is not paid again on a second chain, even if the first is not configured here', async () => {
     const world = await createWorld({ permit: true });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, true);
     world.platform.rows.set('june', { ...row, chain: 'base' });
     const job = await runJune(world);
     expect(viewOf(job).error).toEqual(doNotResubmit);
@@ -99,7 +99,7 @@ describe('a key that was paid on other terms', () => {
     ['nothing but zeros', `0x${'00'.repeat(20)}`],
   ])('is not reported as unpaid if the platform names a funder with %s', async (_what, funder) => {
     const world = await createWorld({ permit: true });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, true);
     world.platform.rows.set('june', { ...row, batch: { ...row.batch, funder } });
     const job = await runJune(world);
     expect(viewOf(job).error).toEqual(doNotResubmit);
@@ -108,7 +108,7 @@ describe('a key that was paid on other terms', () => {
 
   it('is reported even if another error would fail the job', async () => {
     const world = await createWorld({ permit: true });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, true);
     world.platform.rows.delete('june');
     const job = await world.accept('june');
     world.gate.failCalls(1_000_000);
@@ -122,7 +122,7 @@ describe('a key that was paid on other terms', () => {
 
   it('is reported to a client that cancels the job before its batch is released', async () => {
     const world = await createWorld({ permit: true });
-    await settleUnder(world, { funder: await createOtherFunder(world) }, true);
+    await settleUnder(world, { funder: await createOtherFunder() }, true);
     const job = await world.accept('june');
     job.values.set(cancellationName, '{"askedAtMs":1}');
     await world.run(job);
@@ -131,7 +131,7 @@ describe('a key that was paid on other terms', () => {
 
   it('is not signed for when the settlement appears while the batch is proved', async () => {
     const world = await createWorld({ permit: true });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, true);
     world.platform.rows.delete('june');
     const job = await world.accept('june');
     await world.run(job, (point) => {
@@ -147,7 +147,7 @@ describe('a key that was paid on other terms', () => {
 describe('a key that may still be paid on other terms', () => {
   it('ends as settled_elsewhere, and states until when', async () => {
     const world = await createWorld({ permit: true });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, false);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, false);
     const job = await runJune(world);
     expect(viewOf(job).error).toEqual(doNotResubmit);
     const until = new Date(row.batch.deadline * 1000).toISOString();
@@ -156,7 +156,7 @@ describe('a key that may still be paid on other terms', () => {
 
   it('is paid here when a final block shows that the other authorisation is dead', async () => {
     const world = await createWorld({ permit: true });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, false);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, false);
     world.clock.advanceSeconds(row.batch.deadline - Math.floor(world.clock.nowMs() / 1000) + 1);
     const job = await runJune(world);
     expect(viewOf(job).result?.status).toBe('completed');
@@ -165,7 +165,7 @@ describe('a key that may still be paid on other terms', () => {
 
   it('is paid here when the other authorisation was withdrawn', async () => {
     const world = await createWorld({ permit: true });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, false);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, false);
     world.chain.voidBatch(parseEvmAddress(row.batch.funder), row.batch.batchNonce);
     const job = await runJune(world);
     expect(viewOf(job).result?.status).toBe('completed');
@@ -181,7 +181,7 @@ describe('a key that may still be paid on other terms', () => {
 
   it('is not treated as dead while the platform reports it as settled', async () => {
     const world = await createWorld({ permit: true });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, false);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, false);
     world.platform.rows.set('june', { ...row, state: 'settled' });
     world.clock.advanceSeconds(row.batch.deadline - Math.floor(world.clock.nowMs() / 1000) + 1);
     const job = await runJune(world);
@@ -204,7 +204,7 @@ describe('a settlement on other terms that is seen after the release', () => {
   /** The batch is released before another agent's settlement appears under its key. */
   async function meetAfterRelease(lands: boolean) {
     const world = await createWorld({ permit: true, finalityBlocks: 3 });
-    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, lands);
+    const row = await settleUnder(world, { funder: await createOtherFunder() }, lands);
     world.platform.rows.delete('june');
     const job = await world.accept('june');
     const meet = (point: string): void => {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { errorCodeOf } from '@pool/core';
+import { errorCodeOf, type JobStage } from '@pool/core';
 import type { FencedName, JobLease, JobStore } from '@pool/idempotency';
 import type { Clock, JobJournal } from '../ports.ts';
 import { BlockedRunError, InterruptedRunError } from './interrupted-run.ts';
@@ -34,7 +34,10 @@ export type JobRunnerOptions = {
   readonly deps: Omit<DisbursementDeps, 'onEvent' | 'clock'>;
   /** Names this process in the store. */
   readonly workerId: string;
-  /** Jobs that run at once. Proofs are still made one by one, and so are settlements of one allowance. */
+  /**
+   * Jobs that work at once. Proofs are still made one by one, and so are settlements of one allowance. Jobs that wait for a vote or
+   * for the outcome of a refused settlement do not count: they can wait for hours, and other jobs run meanwhile.
+   */
   readonly concurrency: number;
   readonly leaseTtlMs: number;
   /** Pause between two searches for work. */
@@ -58,6 +61,12 @@ export type JobRunner = {
 /** States in which a job needs a worker. */
 const openStates = ['accepted', 'submitted'] as const;
 
+/** In these stages a job waits for others, for hours if need be. It computes nothing and holds no lock. */
+const idleStages: readonly JobStage[] = ['awaiting-approval', 'settlement-refused', 'cancelling'];
+
+/** Runs in memory, waiting ones included. Each holds its batch, up to half a megabyte. */
+const maxRuns = 1_024;
+
 /** How long an interrupted job waits before it is run again. The delay doubles each time. */
 const minRestMs = 3_000;
 const maxRestMs = 60_000;
@@ -74,6 +83,8 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
   const active = new Set<Promise<void>>();
   /** Ends the run of a key. */
   const runs = new Map<string, () => void>();
+  /** Keys of runs that only wait. */
+  const idling = new Set<string>();
   const resting = new Map<string, FencedName>();
   /** Keys whose cancellation this process knows. */
   const cancelled = new Set<string>();
@@ -120,7 +131,8 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
         cancelled.delete(key);
       }
     }
-    return active.size < options.concurrency ? takeJob(undefined) : undefined;
+    const isFree = active.size - idling.size < options.concurrency && active.size < maxRuns;
+    return isFree ? takeJob(undefined) : undefined;
   }
 
   function takeJob(key: string | undefined): Promise<JobLease | undefined> {
@@ -149,7 +161,10 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     resting.delete(key);
     const signal = AbortSignal.any([lost.signal, stopping.signal]);
     let requestId: string | undefined;
-    const emit = (event: JobEvent): void => options.onEvent(key, event, requestId);
+    const emit = (event: JobEvent): void => {
+      noteStage(key, event);
+      options.onEvent(key, event, requestId);
+    };
     const held = keepLease({
       ...{ store, fenced, ttlMs: leaseTtlMs, takenAtMs, monotonicMs },
       nowMs: clock.nowMs,
@@ -182,6 +197,19 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
       await (isCancelled ? store.release(fenced).catch(() => undefined) : restJob(fenced));
     } finally {
       runs.delete(key);
+      idling.delete(key);
+    }
+  }
+
+  function noteStage(key: string, event: JobEvent): void {
+    if (event.kind !== 'stage') {
+      return;
+    }
+    if (!idleStages.includes(event.stage)) {
+      idling.delete(key);
+    } else if (!idling.has(key)) {
+      idling.add(key);
+      wakeUp();
     }
   }
 

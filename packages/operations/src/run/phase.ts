@@ -3,6 +3,10 @@
  * switches on it.
  *
  *     accepted ──► proved ──► signed ──► released ──► completed | reverted | failed
+ *                     └──────────┴──► abandoned ──► failed
+ *
+ * `abandoned` exists with signers that need a vote only: their provider has the signature, or may make it later, so a batch that is
+ * given up after it was asked for can still land until the chain shows that it is dead.
  *
  * A job may end without passing the phases in between: its key may turn out to be paid by another agent, or the job
  * fails. `recovered` replaces `released` where the store was restored from a backup that is older than the signature.
@@ -24,6 +28,8 @@ export type Phase =
   | { readonly kind: 'signed'; readonly proved: RecordedProof; readonly signature: Hex }
   /** The authorisation may have left: only the chain can say that it is dead (protocol §8, "Late landing"). */
   | { readonly kind: 'released'; readonly proved: RecordedProof; readonly signature: Hex }
+  /** The provider of the signer has the authorisation, or may make it. This agent sends nothing but its withdrawal. */
+  | { readonly kind: 'abandoned'; readonly error: ErrorBody }
   /** As `released`, but this store does not have the signature. Nothing can be sent again. */
   | { readonly kind: 'recovered' }
   /** The chain has paid the key. */
@@ -41,8 +47,9 @@ export type PhaseKind = Phase['kind'];
  */
 export const transitions: Readonly<Record<PhaseKind, readonly PhaseKind[]>> = {
   accepted: ['proved', 'recovered', 'completed', 'failed'],
-  proved: ['signed', 'recovered', 'completed', 'failed'],
-  signed: ['released', 'completed', 'failed'],
+  proved: ['signed', 'abandoned', 'recovered', 'completed', 'failed'],
+  signed: ['released', 'abandoned', 'completed', 'failed'],
+  abandoned: ['completed', 'reverted', 'failed'],
   released: ['completed', 'reverted', 'failed'],
   recovered: ['completed', 'reverted', 'failed'],
   completed: [],
@@ -50,7 +57,7 @@ export const transitions: Readonly<Record<PhaseKind, readonly PhaseKind[]>> = {
   failed: [],
 };
 
-/** Facts that only a released authorisation can have. */
+/** Facts that only an authorisation that may land can have. */
 const afterRelease = [
   'latestDeadline',
   'revert',
@@ -68,7 +75,7 @@ const afterPayment = [
 
 /** @throws PoolError `job_unreadable` for a combination of facts that no run can have written */
 export function phaseOf(record: DisbursementRecord): Phase {
-  const { result, error, releasedAtMs, proved, signature } = record;
+  const { result, error, abandoned, releasedAtMs, proved, signature } = record;
   if (result !== undefined && error !== undefined) {
     throw contradiction('it has a result and an error');
   }
@@ -85,6 +92,9 @@ export function phaseOf(record: DisbursementRecord): Phase {
   }
   if (signature !== undefined && proved === undefined) {
     throw contradiction('it has a signature and no proof');
+  }
+  if (abandoned !== undefined) {
+    return readAbandoned(record, abandoned);
   }
   if (releasedAtMs !== undefined) {
     return proved === undefined || signature === undefined
@@ -105,9 +115,16 @@ export function phaseOf(record: DisbursementRecord): Phase {
   return proved === undefined ? { kind: 'accepted' } : { kind: 'proved', proved };
 }
 
-/** True once the authorisation may have left this process and the job has not ended. */
+function readAbandoned(record: DisbursementRecord, error: ErrorBody): Phase {
+  if (record.proved === undefined || record.releasedAtMs !== undefined) {
+    throw contradiction('its batch is given up, and has no proof or was released');
+  }
+  return { kind: 'abandoned', error };
+}
+
+/** True once the authorisation may be outside this process and the job has not ended. */
 export function hasLeft({ kind }: Phase): boolean {
-  return kind === 'released' || kind === 'recovered';
+  return kind === 'released' || kind === 'recovered' || kind === 'abandoned';
 }
 
 /** @throws Error for a change of phase that {@link transitions} does not contain */

@@ -11,6 +11,8 @@ import type { SeededManifest } from './record.ts';
 /** Confidential. */
 export type Batch = {
   readonly manifest: FundManifest;
+  /** 32 bytes from which everything random in the batch derives. Secret. */
+  readonly seed: Hex32;
   readonly plan: FundBatchPlan;
   readonly batchRoot: Hex32;
 };
@@ -18,5 +20,5 @@ export type Batch = {
 /** Takes about a second for 256 slots. @param pace - awaited after each slot */
 export async function planBatch({ manifest, seed }: SeededManifest, pace: Pace): Promise<Batch> {
   const plan = await computeInTurns(stepFundBatch(manifest, hexToBytes(seed, 32)), pace);
-  return { manifest, plan, batchRoot: fieldToHex(plan.batchRoot) };
+  return { manifest, seed, plan, batchRoot: fieldToHex(plan.batchRoot) };
 }

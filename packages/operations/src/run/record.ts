@@ -25,6 +25,8 @@ export type {
   ForeignSettlement,
   RecordedApproval,
   RecordedProof,
+  RecordedVote,
+  RequestedApproval,
 } from './disbursement-record.ts';
 
 /** Batch attempts: one per key, ever (docs/decisions/0006, §1). */

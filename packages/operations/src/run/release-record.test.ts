@@ -169,12 +169,4 @@ describe('the release record', () => {
     expect(job.record().error?.code).toBe('settlement_expired');
     expect(world.clock.nowMs() / 1000).toBeGreaterThan(later);
   });
-
-  it('is not made for a signer that requires a vote', async () => {
-    const world = await createWorld({ permit: true });
-    const job = await world.accept();
-    await world.run(job, undefined, { funder: { ...world.funder, needsVote: true } });
-    expect(job.record().error?.code).toBe('signer_unsupported');
-    expect(job.values.has(releaseName)).toBe(false);
-  });
 });

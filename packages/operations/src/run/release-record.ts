@@ -26,7 +26,9 @@ export async function ensureRelease(run: Run, batch: Batch): Promise<DatedBatch>
     return stored;
   }
   const nowSeconds = await run.retry(() => run.now());
-  return storeRelease(run, batch, computeBatchDeadline(nowSeconds, run.deps.batchDeadlineSeconds));
+  const { batchDeadlineSeconds, voteLimitSeconds } = run.deps;
+  const windowSeconds = batchDeadlineSeconds + (run.funder.needsVote ? voteLimitSeconds : 0);
+  return storeRelease(run, batch, computeBatchDeadline(nowSeconds, windowSeconds));
 }
 
 /**

@@ -8,6 +8,8 @@
  */
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
 import { observeAllowance } from '../check/observe-allowance.ts';
+import { abandonBatch } from './abandon-batch.ts';
+import { mayBeSigned } from './ask-signer.ts';
 import { authorizeBatch } from './authorize-batch.ts';
 import { computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
 import { assertSameRequest } from './body-fingerprint.ts';
@@ -91,6 +93,7 @@ async function failUnroutable(
 ): Promise<void> {
   const mayBeOut =
     hasLeft(phaseOf(record)) ||
+    mayBeSigned(record) ||
     record.approvals.length > 0 ||
     (await platform.getSettlement(record.key).catch(() => 'unknown')) !== undefined;
   const error = toErrorBody(cause);
@@ -138,6 +141,7 @@ async function advance(run: Run): Promise<void> {
     case 'signed':
       return payUnreleased(run);
     case 'released':
+    case 'abandoned':
     case 'recovered':
       return finishReleased(run);
     case 'completed':
@@ -150,9 +154,7 @@ async function advance(run: Run): Promise<void> {
 /** Nothing of the job has left this process: proves, signs and releases its batch, or ends the job. */
 async function payUnreleased(run: Run): Promise<void> {
   // A job that may have an allowance or a deadline takes the lock before any job that has neither.
-  const isUnderway =
-    run.record().approvals.length > 0 || (await run.journal.getValue(releaseName)) !== undefined;
-  if (isUnderway) {
+  if (await isUnderway(run)) {
     await run.hold.acquire();
   }
   let batch: DatedBatch | undefined;
@@ -173,9 +175,29 @@ async function payUnreleased(run: Run): Promise<void> {
     if (run.signal.aborted) {
       throw new InterruptedRunError('shutting down or lease lost', { cause: error });
     }
-    return concludeUnreleased(run, toErrorBody(error));
+    return giveUp(run, error);
   }
   await finishReleased(run, batch);
+}
+
+/** During a vote, and before it, a batch has no claim to the lock. */
+async function isUnderway(run: Run): Promise<boolean> {
+  const isReleaseStored = (await run.journal.getValue(releaseName)) !== undefined;
+  return (
+    run.record().approvals.length > 0 ||
+    (isReleaseStored && (!run.funder.needsVote || run.phase().kind === 'signed'))
+  );
+}
+
+/** Nothing of the batch has left, and it is not paid. */
+async function giveUp(run: Run, error: unknown): Promise<void> {
+  if (isPoolError(error) && error.retryable && mayBeSigned(run.record())) {
+    // A vote of hours is not thrown away because of an outage. The deadline of the batch bounds the wait.
+    throw new InterruptedRunError('an outage while the batch waits to leave', { cause: error });
+  }
+  const body = toErrorBody(error);
+  const abandoned = await abandonBatch(run, body);
+  return abandoned === undefined ? concludeUnreleased(run, body) : finishReleased(run, abandoned);
 }
 
 /**
@@ -317,7 +339,7 @@ async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
       'the manifest or the release record of a released batch is missing from the job store',
     );
   }
-  if (run.record().refusal === undefined) {
+  if (run.record().refusal === undefined && run.phase().kind !== 'abandoned') {
     // Queues before any batch that has not left yet. The chain is read meanwhile.
     run.hold.claim();
   }

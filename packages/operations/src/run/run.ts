@@ -59,6 +59,8 @@ export type DisbursementDeps = {
   readonly randomBytes: (length: number) => Uint8Array;
   /** Window of an authorisation; {@link defaultBatchDeadlineSeconds} in production. */
   readonly batchDeadlineSeconds: number;
+  /** How long a signer that needs a vote may take. Part of the deadline of what it signs. */
+  readonly voteLimitSeconds: number;
   /** Pause between two readings of chain and platform. */
   readonly pollMs: number;
   /** How long one call may keep failing before an unreleased job fails with its error. */
@@ -70,7 +72,12 @@ export type DisbursementDeps = {
 
 /** A stage in which the agent works. The other stages name what a job waits for. */
 export type WorkStage = Exclude<JobStage, WaitingStage>;
-type WaitingStage = 'awaiting-turn' | 'settlement-refused' | 'cancelling' | 'configuration-changed';
+type WaitingStage =
+  | 'awaiting-approval'
+  | 'awaiting-turn'
+  | 'settlement-refused'
+  | 'cancelling'
+  | 'configuration-changed';
 
 export type RunInput = {
   readonly record: DisbursementRecord;

@@ -7,6 +7,7 @@
  */
 import type { SettlementRecord } from '@pool/api';
 import type { ErrorBody } from '@pool/core';
+import { VotePendingError } from './ask-signer.ts';
 import { computeJobNonce } from './batch.ts';
 import { isCancelled } from './cancellation.ts';
 import { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
@@ -40,7 +41,8 @@ export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome>
       await run.passFaultPoint('settling.observed');
       return decision;
     }
-    await ((await isCancelled(run)) ? watch.withdraw() : watch.resendIfRefused());
+    const isGivenUp = run.phase().kind === 'abandoned' || (await isCancelled(run));
+    await (isGivenUp ? watch.withdraw() : watch.resendIfRefused());
     await run.pause(run.deps.pollMs);
   }
 }
@@ -91,6 +93,9 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       rethrowInterruption(error);
       if (run.signal.aborted) {
         throw new InterruptedRunError('shutting down or lease lost', { cause: error });
+      }
+      if (error instanceof VotePendingError) {
+        throw error;
       }
       await recordError(run, error);
       return undefined;
@@ -174,14 +179,26 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     if (!run.hold.claim()) {
       return false;
     }
-    await attempt(() => grantAllowance(run, batch));
+    try {
+      await attempt(() => grantAllowance(run, batch, 'once'));
+    } catch (error) {
+      if (!(error instanceof VotePendingError)) {
+        throw error;
+      }
+      // The same authorisation is sent once its new permit is signed.
+      resending.markTried();
+      return false;
+    }
     await post();
     return true;
   }
 
-  /** While the platform says that nothing of this batch is out, other batches of its funder and token may go first. */
+  /**
+   * Other batches of the funder and token may go first while the platform says that nothing of this batch is out, and in any case
+   * once it is abandoned: its authorisation was never sent, and its withdrawal may wait for a vote until the deadline.
+   */
   function shareTurn(): void {
-    if (run.record().refusal !== undefined) {
+    if (run.record().refusal !== undefined || run.phase().kind === 'abandoned') {
       run.hold.release();
     } else {
       run.hold.claim();
@@ -216,7 +233,13 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
         return;
       }
       withdrawing.markTried();
-      await attempt(() => postVoid(run, batch));
+      try {
+        await attempt(() => postVoid(run, batch));
+      } catch (error) {
+        if (!(error instanceof VotePendingError)) {
+          throw error;
+        }
+      }
     },
   };
 }

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { SettlementRecord, SettlementRequest } from '@pool/api';
+import type { FundBatchWire, SettlementRecord, SettlementRequest } from '@pool/api';
 import { type EvmAddress, fieldToHex, type Hex32 } from '@pool/core';
 import type { Fingerprinter } from './body-fingerprint.ts';
 import type { Phase } from './phase.ts';
 import type { Batch } from './plan-batch.ts';
-import type { DisbursementRecord } from './record.ts';
+import type { DisbursementRecord, RecordedProof } from './record.ts';
 import type { DatedBatch } from './release-record.ts';
 
 /** A phase in which proof and signature are stored. */
@@ -24,18 +24,7 @@ export function createSettlementRequest(
   const { manifest, plan } = batch;
   return {
     chain: manifest.chain,
-    batch: {
-      funder: manifest.funder,
-      token: manifest.token,
-      total: plan.total.toString(),
-      batchNonce: fieldToHex(plan.batchNonce),
-      eligibilityRoot: proved.eligibilityRoot,
-      batchRoot: batch.batchRoot,
-      commitments: plan.commitments.map(fieldToHex),
-      sealedNotesHash: plan.sealedNotesHash,
-      digest: proved.digest,
-      deadline: batch.deadline,
-    },
+    batch: createBatchWire(batch, proved),
     proof: proved.proof,
     funderSignature: signature,
     ...(record.permit === undefined ? {} : { permit: record.permit.wire }),
@@ -44,6 +33,23 @@ export function createSettlementRequest(
       encryptionPublicKey,
       sealed,
     })),
+  };
+}
+
+/** The batch as the contract receives it. Nothing in it opens a note. */
+export function createBatchWire(batch: DatedBatch, proved: RecordedProof): FundBatchWire {
+  const { manifest, plan } = batch;
+  return {
+    funder: manifest.funder,
+    token: manifest.token,
+    total: plan.total.toString(),
+    batchNonce: fieldToHex(plan.batchNonce),
+    eligibilityRoot: proved.eligibilityRoot,
+    batchRoot: batch.batchRoot,
+    commitments: plan.commitments.map(fieldToHex),
+    sealedNotesHash: plan.sealedNotesHash,
+    digest: proved.digest,
+    deadline: batch.deadline,
   };
 }
 

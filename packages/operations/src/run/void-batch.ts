@@ -1,42 +1,59 @@
 /**
- * The funder's withdrawal of a released authorisation (protocol §8, `voidBatch`), through the platform. Sending it decides
- * nothing: the job ends when a final block shows it.
+ * The funder's withdrawal of an authorisation (protocol §8, `voidBatch`), through the platform. Sending it decides nothing: the job
+ * ends when a final block shows it.
  *
  * @module
  */
 import { type Hex, parseEvmAddress, parseField } from '@pool/core';
+import { askSigner, createFundFile, requireSigned } from './ask-signer.ts';
 import { computeJobNonce } from './batch.ts';
 import type { DatedBatch } from './release-record.ts';
 import type { Run } from './run.ts';
+import { createBatchWire } from './settlement-request.ts';
 
-/** Signs once, stores, sends. The request to cancel is on disk before this is called. */
+/**
+ * Signs once, stores, sends. The request to cancel, or the reason to give up, is on disk before this is called.
+ * @throws VotePendingError while the signer votes on it
+ */
 export async function postVoid(run: Run, batch: DatedBatch): Promise<void> {
   const { key, employerId } = run.record();
   const batchNonce = computeJobNonce(run, employerId, key);
   const signature = run.record().voidSignature ?? (await signVoid(run, batch, batchNonce));
+  const { abandoned, proved } = run.record();
+  // The platform has no settlement of an abandoned batch, so the withdrawal brings it along.
+  const isUnknown = abandoned !== undefined && proved !== undefined;
   await run.deps.platform.postVoid(key, {
     chain: batch.manifest.chain,
     funder: run.funder.address,
     batchNonce,
     signature,
+    ...(isUnknown ? { batch: createBatchWire(batch, proved) } : {}),
   });
   await run.passFaultPoint('void.posted');
 }
 
 async function signVoid(
   run: Run,
-  { manifest }: DatedBatch,
+  batch: DatedBatch,
   batchNonce: ReturnType<typeof computeJobNonce>,
 ): Promise<Hex> {
-  const voidSignature = await run.funder.signVoid(
+  const { chainId, pool } = batch.manifest;
+  const given = await askSigner(
+    run,
     {
-      chainId: manifest.chainId,
-      pool: parseEvmAddress(manifest.pool),
-      funder: run.funder.address,
-      batchNonce: parseField(batchNonce),
+      kind: 'void',
+      payload: {
+        chainId,
+        pool: parseEvmAddress(pool),
+        funder: run.funder.address,
+        batchNonce: parseField(batchNonce),
+      },
+      file: createFundFile(batch),
     },
-    run.signal,
+    // The chain is watched meanwhile.
+    'once',
   );
+  const voidSignature = requireSigned(given);
   await run.passFaultPoint('void.signed');
   await run.update({ voidSignature });
   await run.passFaultPoint('void.after-store');

@@ -5,12 +5,30 @@
  *
  * @module
  */
-import { bigintToHex32, hexToBigint, PoolError } from '@pool/core';
+import {
+  bigintToHex32,
+  fieldToHex,
+  hexToBigint,
+  isPoolError,
+  PoolError,
+  type SpendFile,
+} from '@pool/core';
 import { computeMaskedSigner, type SpendSignature, verifyMaskedSigner } from '@pool/notes';
+import { type HolderSpendOptions, OwnRefusalError } from '@pool/signers';
 import type { PlannedSpend } from './plan-spend.ts';
 import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
-import { passSpendPoint, type SpendDeps } from './spend-deps.ts';
+import { isTooLateToSend } from './spend-deadline.ts';
+import {
+  passSpendPoint,
+  reportRetry,
+  rethrowCrash,
+  type SpendDeps,
+  type SpendStage,
+} from './spend-deps.ts';
 import type { StoredSignature } from './spend-state.ts';
+
+/** Pause between two tries of a signer that does not answer, milliseconds. */
+const retryMs = 5_000;
 
 /** Signs a spend that has no signature yet. @returns the spend as it is stored now, with whichever signature was stored first */
 export async function signSpend(
@@ -19,8 +37,17 @@ export async function signSpend(
   deps: SpendDeps,
 ): Promise<ArchivedSpend> {
   deps.onEvent({ kind: 'stage', stage: 'signing' });
-  const { operation, salt } = planned.plan;
-  const signature = await deps.signer.signSpend(operation, salt);
+  // Stored before the signer is asked: from here on, another spend of these notes may be refused until this one is dead.
+  let isFirst = false;
+  const asked = await changeSpendState(deps.archive, spend.outRoot, (state) => {
+    isFirst = state.kind === 'archived' && state.isAsked !== true;
+    return state.kind === 'archived' ? { kind: 'archived', isAsked: true } : undefined;
+  });
+  await passSpendPoint(deps, 'signature.before-ask');
+  if (asked.state.kind !== 'archived') {
+    return asked;
+  }
+  const signature = await askHolder(spend, planned, isFirst, deps);
   assertSignature(planned, signature);
   await passSpendPoint(deps, 'signature.before-store');
   const stored = await changeSpendState(deps.archive, spend.outRoot, (state) =>
@@ -30,6 +57,93 @@ export async function signSpend(
   );
   await passSpendPoint(deps, 'signature.after-store');
   return stored;
+}
+
+/**
+ * Asks until the signer answers. A signer that needs a vote is asked through its outages, until the spend is too old to be sent.
+ * @param isFirst - nothing of the request can be at the provider yet
+ */
+async function askHolder(
+  spend: ArchivedSpend,
+  planned: PlannedSpend,
+  isFirst: boolean,
+  deps: SpendDeps,
+): Promise<SpendSignature> {
+  const { signer, clock, onEvent } = deps;
+  const { operation, salt } = planned.plan;
+  const late = new AbortController();
+  const signal = AbortSignal.any([deps.signal, late.signal]);
+  let stage: SpendStage = 'signing';
+  let outage: string | undefined;
+  let mayBeAsked = !isFirst;
+  const enter = (next: SpendStage): void => {
+    if (next !== stage) {
+      onEvent({ kind: 'stage', stage: next });
+    }
+    stage = next;
+  };
+  const options: HolderSpendOptions = {
+    file: createSpendFile(planned),
+    signal,
+    onProgress: ({ state }) => {
+      outage = undefined;
+      mayBeAsked = true;
+      enter(state === 'awaiting-approval' ? 'awaiting-approval' : 'signing');
+      if (isTooLate(spend, deps)) {
+        late.abort();
+      }
+    },
+  };
+  for (;;) {
+    try {
+      return await signer.signSpend(operation, salt, options);
+    } catch (error) {
+      rethrowCrash(error);
+      if (late.signal.aborted || (signer.needsVote === true && isTooLate(spend, deps))) {
+        throw createVoteExpired(spend);
+      }
+      // The configuration of this side has changed. The request that was sent before may still be signed.
+      const isOutage = mayBeAsked && error instanceof OwnRefusalError;
+      mayBeAsked = true;
+      const mayRetry =
+        signer.needsVote === true && isPoolError(error) && (error.retryable || isOutage);
+      if (!mayRetry || deps.signal.aborted) {
+        throw isOutage ? createUnusable(spend, error) : error;
+      }
+      if (error.code !== outage) {
+        reportRetry(deps, error);
+      }
+      outage = error.code;
+    }
+    await clock.sleep(retryMs, deps.signal);
+  }
+}
+
+/** The spend as a signer outside this process receives it. Secret. */
+function createSpendFile({ manifest, seed, dummies }: PlannedSpend): SpendFile {
+  const dummyNullifiers = dummies.map(({ nullifier }) => fieldToHex(nullifier));
+  return { version: 1, manifest, seed, dummyNullifiers };
+}
+
+function isTooLate({ deadline }: ArchivedSpend, { clock, deadlineSeconds }: SpendDeps): boolean {
+  return isTooLateToSend(Math.floor(clock.nowMs() / 1000), deadline, deadlineSeconds);
+}
+
+function createVoteExpired({ deadline }: ArchivedSpend): PoolError {
+  return new PoolError(
+    'signer_expired',
+    `the vote on the holder's signature did not end in time, and nothing was sent; the notes of the spend are free again after ${new Date(deadline * 1000).toISOString()}, then send it under a new Idempotency-Key`,
+    { status: 504 },
+  );
+}
+
+/** Its signer may have signed it, so its notes stay locked. */
+function createUnusable({ deadline }: ArchivedSpend, cause: PoolError): PoolError {
+  return new PoolError(
+    'holder_unavailable',
+    `${cause.message}; an earlier request for this spend may still be signed: correct the configuration and send the same request again. Its notes are free at the latest after ${new Date(deadline * 1000).toISOString()}`,
+    { cause },
+  );
 }
 
 /** The contract's own check. A wrong signature must not be stored: the manifest could have no other. */

@@ -15,6 +15,7 @@ import {
   type SpendOperationName,
   type SpendReceipt,
 } from '@pool/core';
+import { abandonSpend, createKeptError } from './abandon-spend.ts';
 import { parseStoredSignature, signSpend } from './authorize-spend.ts';
 import { checkSpend, parseSpendBody, type SpendRequestBody } from './check-spend.ts';
 import { concludeSpend, createReceipt, createUnfinishedError } from './conclude-spend.ts';
@@ -31,7 +32,6 @@ import {
   retrySpend,
   type SpendDeps,
   type SpendEvent,
-  toSpendError,
   withEvents,
 } from './spend-deps.ts';
 import type { SpendContext, SpendSubmission } from './spend-ports.ts';
@@ -274,9 +274,18 @@ async function reconcile(
       return state.kind === 'archived' ? { kind: 'recovered' } : undefined;
     });
   }
-  return (await isTooLate(context, spend, deps))
-    ? abandonSpend(spend, new PoolError('settlement_expired', 'too late to send'), deps)
-    : spend;
+  if (!(await isTooLate(context, spend, deps))) {
+    return spend;
+  }
+  const ended = await abandonSpend(
+    spend,
+    new PoolError('settlement_expired', 'too late to send'),
+    deps,
+  );
+  if (isUnreleased(ended.state)) {
+    throw createKeptError(ended);
+  }
+  return ended;
 }
 
 async function isTooLate(
@@ -359,7 +368,7 @@ async function failUnreleased(
     // The archive does not answer. The spend is dead after its deadline, and its notes are free then.
     throw createUnfinishedError(spend, cause);
   }
-  if (ended.state.kind !== 'abandoned') {
+  if (ended.state.kind !== 'abandoned' && !isUnreleased(ended.state)) {
     // Another process has sent the same authorisation, or the chain has ended it.
     return finishSpend(ended, true, deps);
   }
@@ -371,20 +380,6 @@ async function failUnreleased(
     );
   }
   throw error;
-}
-
-/** Frees the notes of a spend of which nothing has left. @returns the spend as it is stored then; another state wins */
-async function abandonSpend(
-  spend: ArchivedSpend,
-  error: unknown,
-  deps: SpendDeps,
-): Promise<ArchivedSpend> {
-  const code = error === undefined ? 'superseded' : toSpendError(error).code;
-  const ended = await changeSpendState(deps.archive, spend.outRoot, (state) =>
-    isUnreleased(state) ? { kind: 'abandoned', code } : undefined,
-  );
-  deps.onEvent({ kind: 'outcome', state: ended.state.kind });
-  return ended;
 }
 
 /** @throws PoolError `spend_unfinished` if the agent cannot wait for the outcome */

@@ -25,7 +25,8 @@ import type {
   SpendProverPort,
 } from './spend-ports.ts';
 
-export type SpendStage = 'checking' | 'signing' | 'proving' | 'settling';
+/** `awaiting-approval`: people or a policy vote on the holder's signature, which can take long. */
+export type SpendStage = 'checking' | 'signing' | 'awaiting-approval' | 'proving' | 'settling';
 
 /** Something that happened in a spend, for logs and terminals. Codes are never confidential. A message can name an account, so logs leave it out. */
 export type SpendEvent =
@@ -46,7 +47,7 @@ export type SpendDeps = SpendCheckDeps & {
   readonly clock: Clock;
   /** Undefined: the chain is not configured any more. */
   readonly findChain: (key: string) => SpendContext | undefined;
-  readonly signer: Pick<HolderSigner, 'signSpend'>;
+  readonly signer: Pick<HolderSigner, 'signSpend' | 'needsVote' | 'isRemote'>;
   readonly notes: HolderNotesPort;
   /** By operation: each is called with the credential of its own role. */
   readonly platform: Readonly<Record<'transfer' | 'send', SpendPlatformPort>>;

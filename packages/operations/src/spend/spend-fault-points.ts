@@ -14,6 +14,7 @@ export const spendFaultPoints = [
   'archive.after-store',
   'key.after-claim',
   'key.after-bind',
+  'signature.before-ask',
   'signature.before-store',
   'signature.after-store',
   'proof.made',

@@ -18,8 +18,8 @@ export type StoredSignature = { readonly rSig: Hex32; readonly s: Hex32; readonl
 export type SpendRevert = { readonly txHash: Hex32; readonly error: ErrorBody };
 
 export type SpendState =
-  /** Manifest and seed are stored. Nothing is signed. */
-  | { readonly kind: 'archived' }
+  /** Manifest and seed are stored. No signature has arrived. `isAsked`: the signer may have made one, or may make it later. */
+  | { readonly kind: 'archived'; readonly isAsked?: true }
   /** The signature is stored. Nothing has left this machine. */
   | { readonly kind: 'signed'; readonly signature: StoredSignature }
   /** The authorisation may have left: only the chain can say that it is dead (protocol §8, "Late landing"). */
@@ -75,6 +75,25 @@ export function holdsInputs(state: SpendState): boolean {
 /** True if nothing of the spend has left this machine, as far as the archive knows. */
 export function isUnreleased({ kind }: SpendState): boolean {
   return kind === 'archived' || kind === 'signed';
+}
+
+/**
+ * True if no signature over the spend exists and none will, or if the signer is part of this process and forgets it. Only then may the
+ * notes be used by another spend at once: a signer outside this process signs no second spend of a note while the first one can land.
+ * @param isRefused - the signer gave its final answer, and it was no
+ */
+export function mayAbandon(
+  state: SpendState,
+  { isRemote, isRefused }: { readonly isRemote: boolean; readonly isRefused: boolean },
+): boolean {
+  switch (state.kind) {
+    case 'archived':
+      return state.isAsked !== true || isRefused || !isRemote;
+    case 'signed':
+      return !isRemote;
+    default:
+      return false;
+  }
 }
 
 /** @throws Error for a change that {@link spendTransitions} does not contain */

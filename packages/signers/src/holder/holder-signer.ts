@@ -4,9 +4,17 @@
  *
  * @module
  */
-import type { Curve, DisclosureContent, EncryptionPublicKey, Hex, Secret } from '@pool/core';
+import type {
+  Curve,
+  DisclosureContent,
+  EncryptionPublicKey,
+  Hex,
+  Secret,
+  SpendFile,
+} from '@pool/core';
 import type { SpendOperation, SpendSignature } from '@pool/notes';
-import type { SignInPayload } from '../requests.ts';
+import type { SignInPayload } from '@pool/policy';
+import type { Progress } from '../signer.ts';
 
 /** A sign-in text of the holder's wallet. */
 export type HolderSignIn = SignInPayload & {
@@ -17,6 +25,19 @@ export type HolderSignIn = SignInPayload & {
   readonly encryptionPublicKey?: EncryptionPublicKey;
 };
 
+/** What one call passes besides the document that is signed. */
+export type HolderSignOptions = {
+  /** Ends the wait. A request that was accepted stays at the provider. */
+  readonly signal?: AbortSignal;
+  /** Called when the signer waits for a vote or signs, and at each change after. */
+  readonly onProgress?: (progress: Progress) => void;
+};
+
+export type HolderSpendOptions = HolderSignOptions & {
+  /** Manifest and seed of the spend, for a signer outside this process, which refuses to sign without them. Secret. */
+  readonly file?: SpendFile;
+};
+
 export type HolderSigner = {
   /** Kind of the signer in the configuration, for example `local-key`. */
   readonly name: string;
@@ -24,6 +45,13 @@ export type HolderSigner = {
   readonly curve: Curve;
   /** The signer repeats its signatures (RFC 6979, RFC 8032), so a viewing key can be derived from one. */
   readonly deterministic: boolean;
+  /** A separate approval process votes on each signature, which takes minutes or hours. Default: false. */
+  readonly needsVote?: boolean;
+  /**
+   * The key is outside this process, behind something that remembers what it signed and signs no second spend of a note while the first
+   * one can land. Default: false.
+   */
+  readonly isRemote?: boolean;
   /** W, lower-case hex: 33 bytes compressed on secp256k1, 32 bytes on ed25519. */
   walletPub(): Promise<Hex>;
   /**
@@ -31,7 +59,7 @@ export type HolderSigner = {
    * @returns secp256k1: 65 bytes r ‖ s ‖ v, low s, v 27 or 28, recovered to W. ed25519: 64 bytes
    * @throws PoolError `holder_signer_refused`
    */
-  signIn(request: HolderSignIn): Promise<Hex>;
+  signIn(request: HolderSignIn, options?: HolderSignOptions): Promise<Hex>;
   /**
    * Signs the fixed viewing-key text of a platform, and no other text.
    * @param domain - the platform's domain, which the text names
@@ -47,12 +75,16 @@ export type HolderSigner = {
    * @param salt - 31 random bytes, secret
    * @throws PoolError `holder_signer_refused`; `holder_unsupported` on ed25519, which has no spend circuit
    */
-  signSpend(operation: SpendOperation, salt: Uint8Array): Promise<SpendSignature>;
+  signSpend(
+    operation: SpendOperation,
+    salt: Uint8Array,
+    options?: HolderSpendOptions,
+  ): Promise<SpendSignature>;
   /**
    * Signs a disclosure of payments that W received, or that W made from its notes (docs/disclosure.md).
    * @param content - the document without its signature; the adapter checks it and computes what is signed
    * @returns 65 bytes r ‖ s ‖ v: low s, v 27 or 28, recovered to W
    * @throws PoolError `holder_signer_refused`; `holder_unsupported` on ed25519
    */
-  signDisclosure(content: DisclosureContent): Promise<Hex>;
+  signDisclosure(content: DisclosureContent, options?: HolderSignOptions): Promise<Hex>;
 };

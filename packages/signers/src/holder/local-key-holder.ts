@@ -4,13 +4,16 @@
  *
  * @module
  */
-import { bytesToBigint, type Hex, hexToBytes, PoolError, Secret } from '@pool/core';
-import type { SpendSignature } from '@pool/notes';
-import type { SignerAllow } from '../decide-request.ts';
+import { type Hex, hexToBytes, PoolError, Secret } from '@pool/core';
+import {
+  createSignRequest,
+  type SignerAllow,
+  type SignKind,
+  type SignRequestContent,
+} from '@pool/policy';
 import { createLocalKeySigner } from '../local-key.ts';
-import { createSignRequest } from '../request-digest.ts';
-import type { SignKind, SignRequestContent } from '../requests.ts';
 import type { HolderSigner } from './holder-signer.ts';
+import { parseSpendSignature } from './remote-holder.ts';
 
 export type LocalKeyHolderOptions = {
   /** secp256k1 private key: 32 bytes of lower-case 0x-hex. */
@@ -42,16 +45,6 @@ export function createLocalKeyHolder(options: LocalKeyHolderOptions): HolderSign
         await sign('spend', { kind: 'spend', payload: { operation, salt } }),
       );
     },
-  };
-}
-
-/** @param signature - r ‖ s ‖ v, as `acceptSignature` returns it */
-function parseSpendSignature(signature: Hex): SpendSignature {
-  const bytes = hexToBytes(signature, 65);
-  return {
-    rSig: bytesToBigint(bytes.subarray(0, 32)),
-    s: bytesToBigint(bytes.subarray(32, 64)),
-    parity: bytes[64] === 28 ? 1 : 0,
   };
 }
 

@@ -1,0 +1,24 @@
+/**
+ * `disburse-agent approve`: the gate of `@pool/approve`, loaded only when it is asked for. It has a configuration of its own and reads
+ * nothing of the agent's.
+ *
+ * @module
+ */
+import { createProcessSource } from '../config/config.ts';
+import type { Output } from '../terminal/command-output.ts';
+import { version } from '../version.ts';
+
+/** @param args - what follows `approve` on the command line. @returns the exit code */
+export async function runApprove(
+  args: readonly string[],
+  streams: Pick<Output, 'out'> & { err(text: string): void },
+): Promise<number> {
+  const { runApproveCli } = await import('@pool/approve');
+  return await runApproveCli(args, {
+    name: 'disburse-agent approve',
+    version,
+    source: createProcessSource(),
+    nowMs: Date.now,
+    streams,
+  });
+}

@@ -1,0 +1,194 @@
+// Payments, transfers and withdrawals whose keys are in custody, over real processes: custodian A and B with their gates, and enclaves.
+// No agent holds a key that can move money: each agent's process, environment, files and logs are searched for them.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type DisburseRequest, parseEvmAddress } from '@pool/core';
+import { formsOfScalar, type ScalarForm, searchFile, searchProcess } from '@pool/testkit';
+import { Wallet } from 'ethers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Agent } from './agent-process.ts';
+import { ensureProvingKey } from './artifacts.ts';
+import { fetchTokenBalance } from './chain-facts.ts';
+import { prepareHolder } from './custody/custody-holder.ts';
+import type { Custody, CustodyHolder, CustodyKind } from './custody/custody-place.ts';
+import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { type HeadlessHolder, onboardHolder } from './headless-holder.ts';
+import { createHolderAccount, type HolderAccount } from './holder-account.ts';
+import type { Holder } from './people.ts';
+import { createProgress } from './progress.ts';
+import { deriveEmployerKey, deriveHolderKey } from './sandbox-keys.ts';
+
+const savings = parseEvmAddress(new Wallet(deriveHolderKey(4_000).reveal()).address);
+
+type CustodyAccount = {
+  readonly holder: HeadlessHolder;
+  readonly agent: Agent;
+  readonly account: HolderAccount;
+};
+
+describe('keys in custody', () => {
+  let stack: TestStack;
+  const keys = { custodian_a: deriveHolderKey(4_100), enclave: deriveHolderKey(4_101) };
+  const prepared: Partial<Record<keyof typeof keys, Holder>> = {};
+  const accounts: Partial<Record<keyof typeof keys, CustodyAccount>> = {};
+  const agents: Agent[] = [];
+
+  /** Lists the first two recipients of the stack as payees: their keys are known before they are enrolled. */
+  async function describeHolder(
+    kind: keyof typeof keys,
+    place: { readonly platformUrl: string },
+  ): Promise<CustodyHolder> {
+    const holder = await prepareHolder(kind, keys[kind], place);
+    prepared[kind] = holder;
+    const payee = await prepareHolder('enclave', deriveHolderKey(0), place);
+    return { ...holder, name: `holder-${kind}`, sendTo: [savings], transferTo: [payee.walletPub] };
+  }
+
+  async function onboard(
+    kind: keyof typeof keys,
+    place: Parameters<typeof onboardHolder>[0],
+    custody: Custody | undefined,
+  ): Promise<HeadlessHolder> {
+    const holder = prepared[kind];
+    if (holder === undefined || custody?.holder === undefined) {
+      throw new Error(`no holder at ${kind}`);
+    }
+    const name = `holder-${kind}`;
+    return onboardHolder(place, {
+      name,
+      custody: {
+        holder,
+        variables: custody.holder(name),
+        login: kind === 'custodian_a' ? 'custodian_a' : 'holder',
+      },
+      settings: { DISBURSE_SEND_DESTINATIONS: `savings=${savings}` },
+    });
+  }
+
+  async function startAccount(holder: HeadlessHolder): Promise<CustodyAccount> {
+    const agent = await stack.startAgent({ name: holder.name, isOnboarded: true });
+    agents.push(agent);
+    return { holder, agent, account: createHolderAccount(agent.url, holder.keys) };
+  }
+
+  beforeAll(async () => {
+    await ensureProvingKey(
+      'spend-2x4',
+      createProgress({ stream: process.stdout, plainLines: false }),
+    );
+    let onboarded: HeadlessHolder | undefined;
+    stack = await startTestStack({
+      holderCount: 1,
+      custody: {
+        kind: 'custodian_a',
+        holders: async (place) => [await describeHolder('custodian_a', place)],
+      },
+      alsoEnrol: async (place, custody) => {
+        onboarded = await onboard('custodian_a', place, custody);
+      },
+    });
+    agents.push(stack.agent);
+    if (onboarded !== undefined) {
+      accounts.custodian_a = await startAccount(onboarded);
+    }
+    const enclave = await stack.startCustody('enclave', [await describeHolder('enclave', stack)]);
+    accounts.enclave = await startAccount(await onboard('enclave', stack, enclave));
+    const custodianB = await stack.startCustody('custodian_b', []);
+    for (const custody of [enclave, custodianB]) {
+      agents.push(await stack.startAgent({ name: custody.kind, funder: custody.funder }));
+    }
+  });
+  afterAll(async () => {
+    await stack.end();
+  });
+
+  function requestTo(amount: bigint): DisburseRequest {
+    const recipients = [accounts.custodian_a?.holder, accounts.enclave?.holder].map((holder) => ({
+      recipientAddress: holder?.address ?? '',
+      amount: amount.toString(),
+    }));
+    return { token: 'USDC', recipients };
+  }
+
+  const funders: readonly { readonly kind: CustodyKind; readonly agent: string }[] = [
+    { kind: 'custodian_a', agent: 'agent' },
+    { kind: 'custodian_b', agent: 'custodian_b' },
+    { kind: 'enclave', agent: 'enclave' },
+  ];
+
+  it.each(funders)('a funder whose key is at $kind pays a batch', async ({ kind, agent: name }) => {
+    const agent = agents.find(({ process }) => process.name === name) ?? stack.agent;
+    const client = clientOf(agent);
+    const request = requestTo(1_000_003n);
+    expect(await client.disburse(`pay-${kind}`, request)).toMatchObject({ status: 202 });
+    expect(await client.waitForJob(`pay-${kind}`)).toMatchObject({
+      state: 'done',
+      result: { status: 'completed', batches: [{ recipientCount: 2 }] },
+    });
+  });
+
+  it.each(['custodian_a', 'enclave'] as const)(
+    'a holder whose key is at %s transfers and withdraws',
+    async (kind) => {
+      const account = accounts[kind]?.account;
+      const before = await fetchTokenBalance(stack.place, 'USDC', savings);
+      expect(await account?.balance()).toMatchObject({ status: 200, body: { total: '3000009' } });
+      const payee = stack.holders[0]?.walletPub ?? '';
+      const transfer = await account?.transfer('rent', [{ walletPub: payee, amount: '1000' }]);
+      expect(transfer).toMatchObject({ status: 200, body: { status: 'success' } });
+      const send = await account?.send('out', '2000', 'savings');
+      expect(send).toMatchObject({ status: 200, body: { status: 'success' } });
+      expect(await account?.balance()).toMatchObject({ status: 200, body: { total: '2997009' } });
+      expect((await fetchTokenBalance(stack.place, 'USDC', savings)) - before).toBe(2_000n);
+    },
+  );
+
+  describe('no agent has a key', () => {
+    const searched: readonly ScalarForm[] = [
+      ...formsOfScalar('the funder', BigInt(deriveEmployerKey().reveal())),
+      ...formsOfScalar('the holder at custodian A', BigInt(keys.custodian_a.reveal())),
+      ...formsOfScalar('the holder in an enclave', BigInt(keys.enclave.reveal())),
+    ];
+
+    it('in its memory, its environment or its open files', async () => {
+      expect(agents.map(({ process }) => process.name)).toEqual([
+        'agent',
+        'holder-custodian_a',
+        'holder-enclave',
+        'enclave',
+        'custodian_b',
+      ]);
+      for (const { process } of agents) {
+        const { findings, searchedBytes } = await searchProcess(process.identity.pid, searched);
+        expect(findings, process.name).toEqual([]);
+        expect(searchedBytes).toBeGreaterThan(50_000_000);
+      }
+    });
+
+    it('in its directory or its log', () => {
+      for (const { home, process } of agents) {
+        expect(searchFile(home, searched), process.name).toEqual([]);
+        expect(searchFile(process.logPath, searched), process.name).toEqual([]);
+      }
+      const logs = join(stack.directory, 'logs');
+      expect(readdirSync(logs).flatMap((name) => searchFile(join(logs, name), searched))).toEqual(
+        [],
+      );
+    });
+
+    it('and the same search finds the key of an agent that signs by itself', async () => {
+      const key = deriveEmployerKey().reveal();
+      const local = await stack.startAgent({
+        name: 'local',
+        funder: { DISBURSE_FUNDER_PRIVATE_KEY: key },
+      });
+      const { findings } = await searchProcess(local.process.identity.pid, searched);
+      expect(findings).toContainEqual({ form: 'the funder: hex', where: 'memory' });
+      expect(searchFile(local.home, searched)).toContainEqual({
+        form: 'the funder: hex',
+        where: join(local.home, 'agent.env'),
+      });
+      await local.process.stop();
+    });
+  });
+});

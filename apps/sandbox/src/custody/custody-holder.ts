@@ -1,0 +1,40 @@
+/**
+ * The keys of a holder whose signer is in custody, before it is enrolled: its signer's policy lists them.
+ *
+ * @module
+ */
+import { type Hex, PoolError, parseEncryptionPublicKey, parseHex, type Secret } from '@pool/core';
+import * as v from 'valibot';
+import { runAgentCommand } from '../agent-command.ts';
+import { deriveHolder, type Holder, type SignInPlace } from '../people.ts';
+import type { CustodyKind } from './custody-place.ts';
+
+const viewingKeySchema = v.object({
+  scalar: v.string(),
+  encryptionPublicKeys: v.object({ babyjubjub: v.string() }),
+});
+
+/**
+ * An enclave repeats its signatures, so the viewing key is derived from one. A custodian does not, so the holder makes a viewing key with
+ * the agent's command and keeps it.
+ */
+export async function prepareHolder(
+  kind: CustodyKind,
+  privateKey: Secret<Hex>,
+  place: SignInPlace,
+): Promise<Holder> {
+  const derived = await deriveHolder(privateKey, place);
+  if (kind === 'enclave') {
+    return derived;
+  }
+  const { stdout, code } = await runAgentCommand({ environment: {} }, ['viewing-key', 'new']);
+  if (code !== 0) {
+    throw new PoolError('enrolment_failed', 'no viewing key could be made; see above');
+  }
+  const { scalar, encryptionPublicKeys } = v.parse(viewingKeySchema, JSON.parse(stdout));
+  return {
+    ...derived,
+    viewingKey: parseHex(scalar, 32),
+    encryptionPublicKey: parseEncryptionPublicKey(encryptionPublicKeys.babyjubjub),
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * Custody in the sandbox: where the keys of the funder and of holders are, if not in the agent's process.
+ *
+ * @module
+ */
+import type { ChainsFile, EncryptionPublicKey, EvmAddress, Hex, WalletPub } from '@pool/core';
+import type { ManagedProcess } from '@pool/testkit';
+import type { Environment } from './env-file.ts';
+
+/** Signers that hold the keys outside the agent's process. */
+export const custodyKinds = ['enclave', 'custodian_a', 'custodian_b'] as const;
+export type CustodyKind = (typeof custodyKinds)[number];
+
+/** Signers of `--signer`. */
+export const signerKinds = ['local-key', ...custodyKinds] as const;
+export type SignerKind = (typeof signerKinds)[number];
+
+/** A wallet whose key is in custody. */
+export type CustodyWallet = { readonly address: EvmAddress; readonly privateKey: Hex };
+
+/** A holder whose key is in custody. */
+export type CustodyHolder = CustodyWallet & {
+  /** Names its home, `<name>-home`. */
+  readonly name: string;
+  readonly walletPub: WalletPub;
+  /** The only P that its signer vouches for and sends change to. */
+  readonly encryptionPublicKey: EncryptionPublicKey;
+  /** Labels and addresses that it may withdraw to are the agent's; its policy lists the addresses too. */
+  readonly sendTo: readonly EvmAddress[];
+  /** W of the wallets that it may pay. */
+  readonly transferTo: readonly WalletPub[];
+};
+
+export type CustodyPlace = {
+  /** Everything is written below this folder. */
+  readonly directory: string;
+  readonly logs: string;
+  readonly track: (process: ManagedProcess) => ManagedProcess;
+  readonly chain: string;
+  readonly chains: ChainsFile;
+  readonly platformUrl: string;
+  readonly employerId: string;
+  readonly funder: CustodyWallet;
+  readonly holders: readonly CustodyHolder[];
+};
+
+export type Custody = {
+  readonly kind: CustodyKind;
+  /** Variables of the funding agent. */
+  readonly funder: Environment;
+  /** Variables of a holder's agent. Undefined: the kind has no signer for holders. */
+  readonly holder: ((name: string) => Environment) | undefined;
+  /** The custodian's control routes, for tests. Undefined: no custodian. */
+  readonly custodianUrl: string | undefined;
+  /** The gate that votes. Undefined: none is needed. */
+  readonly gate: ManagedProcess | undefined;
+};
+
+/** Deadlines include the vote, also at the platform. */
+export const voteLimitSeconds = 1_800;

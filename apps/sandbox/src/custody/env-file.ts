@@ -1,0 +1,31 @@
+/**
+ * Environment files of the sandbox's processes.
+ *
+ * @module
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The whole environment of a process: nothing is inherited. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** Writes values of several lines, PEM keys, into files of a home. @returns variables of one line, `NAME_FILE` for those */
+export function placeSecrets(home: string, variables: Environment): Environment {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => {
+      if (!value.includes('\n')) {
+        return [name, value];
+      }
+      const path = join(home, `${name.toLowerCase()}.pem`);
+      writeFileSync(path, value, { mode: 0o600 });
+      return [`${name}_FILE`, path];
+    }),
+  );
+}
+
+/** `NAME=value` lines. */
+export function formatEnvFile(variables: Environment): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}

@@ -1,0 +1,76 @@
+/**
+ * The sandbox's gate: the approve process beside the custodian, with a directory, a token and a policy of its own.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  findFreePorts,
+  isAnswering,
+  type ManagedProcess,
+  startNodeProcess,
+  waitUntilReady,
+} from '@pool/testkit';
+import { type CustodyPlace, voteLimitSeconds } from './custody-place.ts';
+import type { Environment } from './env-file.ts';
+import { formatEnvFile, placeSecrets } from './env-file.ts';
+
+export type Gate = {
+  readonly process: ManagedProcess;
+  readonly home: string;
+  /** How an agent hands its manifests over. */
+  readonly agentVariables: Environment;
+};
+
+export type GateOptions = {
+  /** Names its home, `<name>-home`, its process and its log. */
+  readonly name: string;
+  /** Entry of the process: the agent's binary or the gate's own app. */
+  readonly script: string;
+  readonly args: readonly string[];
+  /** Connection to the custodian, by variable. Files are written for values of more than one line. */
+  readonly custodian: Environment;
+  readonly policy: unknown;
+  /** Default: a free one. */
+  readonly port?: number;
+};
+
+/** Starts the gate and resolves when it is healthy: its doctor has found no way around it. */
+export async function startGate(place: CustodyPlace, options: GateOptions): Promise<Gate> {
+  const { name } = options;
+  const home = join(place.directory, `${name}-home`);
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const [freePort = 0] = options.port === undefined ? await findFreePorts(1) : [options.port];
+  const token = randomBytes(32).toString('hex');
+  const url = `http://127.0.0.1:${freePort}`;
+  writePrivate(join(home, 'policy.json'), `${JSON.stringify(options.policy, undefined, 2)}\n`);
+  writePrivate(join(home, 'chains.json'), `${JSON.stringify(place.chains, undefined, 2)}\n`);
+  const variables = {
+    APPROVE_MANIFEST_TOKEN: token,
+    APPROVE_PORT: String(freePort),
+    APPROVE_VOTE_LIMIT_SECONDS: String(voteLimitSeconds),
+    ...options.custodian,
+  };
+  writePrivate(join(home, 'approve.env'), formatEnvFile(placeSecrets(home, variables)));
+  const process = place.track(
+    startNodeProcess({
+      name,
+      script: options.script,
+      args: options.args,
+      env: { APPROVE_HOME: home },
+      logPath: join(place.logs, `${name}.log`),
+    }),
+  );
+  await waitUntilReady(process, () => isAnswering(`${url}/healthz`));
+  return {
+    process,
+    home,
+    agentVariables: { DISBURSE_APPROVE_URL: url, DISBURSE_APPROVE_TOKEN: token },
+  };
+}
+
+function writePrivate(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 });
+}

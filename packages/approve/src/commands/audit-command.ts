@@ -1,0 +1,64 @@
+/**
+ * `approve audit`: verifies the chain of the audit log, and prints its entries.
+ *
+ * @module
+ */
+import type { AuditEntry, Ledger } from '@pool/policy';
+import { withLedger } from './open-files.ts';
+import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+
+const pageSize = 1_000;
+
+/** @returns the exit code */
+export async function runAuditVerify(
+  options: CommonOptions & { readonly head?: string },
+  context: CommandContext,
+): Promise<number> {
+  return await withLedger(context, options, (ledger) => {
+    const verdict = ledger.verifyAudit();
+    const isHeadKnown =
+      options.head === undefined || listAll(ledger).some(({ hash }) => hash === options.head);
+    if (verdict.kind === 'broken') {
+      const text = `The audit log is broken at entry ${verdict.seq}: ${verdict.message}`;
+      print(context, options, verdict, text);
+      return exitCodes.refused;
+    }
+    if (!isHeadKnown) {
+      const message = 'no entry has the given hash: the end of the log was cut off';
+      print(context, options, { kind: 'broken', message }, `The audit log is broken: ${message}.`);
+      return exitCodes.refused;
+    }
+    const text = `The audit log is intact: ${verdict.entries} entries, the newest hash is ${verdict.head}. Keep it elsewhere, and pass it with --head next time.`;
+    print(context, options, verdict, text);
+    return exitCodes.ok;
+  });
+}
+
+/** One JSON line for each entry. @returns the exit code */
+export async function runAuditList(
+  options: CommonOptions,
+  context: CommandContext,
+): Promise<number> {
+  return await withLedger(context, options, (ledger) => {
+    for (const { seq, atMs, event, data, hash } of listAll(ledger)) {
+      const line = { seq, at: new Date(atMs).toISOString(), event, data: parseData(data), hash };
+      context.streams.out(JSON.stringify(line));
+    }
+    return exitCodes.ok;
+  });
+}
+
+function parseData(data: string): unknown {
+  return JSON.parse(data);
+}
+
+function listAll(ledger: Ledger): readonly AuditEntry[] {
+  const entries: AuditEntry[] = [];
+  for (;;) {
+    const page = ledger.listAudit(entries.at(-1)?.seq ?? 0, pageSize);
+    entries.push(...page);
+    if (page.length < pageSize) {
+      return entries;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * `approve config check`: reads everything that the gate reads at its start. It starts nothing and sends nothing.
+ *
+ * @module
+ */
+import { parseGateConfig } from '../config/config.ts';
+import { readChainsFile, readPolicyFile } from '../gate/settings-files.ts';
+import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+
+/** @returns the exit code. @throws PoolError that names every problem */
+export function runConfigCheck(options: CommonOptions, context: CommandContext): number {
+  const { home, policyFile, chainsFile, custodian, host, port, voteLimitSeconds } = parseGateConfig(
+    context.source,
+    options.envFile,
+  );
+  const { policy, sha256 } = readPolicyFile(policyFile);
+  const chains = Object.keys(readChainsFile(chainsFile).chains);
+  const document = {
+    ok: true,
+    home,
+    custodian: custodian.kind,
+    listen: `${host}:${port}`,
+    voteLimitSeconds,
+    policy: { file: policyFile, name: policy.name, sha256 },
+    chains: { file: chainsFile, keys: chains },
+  };
+  const text = [
+    `directory   ${home}`,
+    `custodian   ${custodian.kind}, a vote may take ${voteLimitSeconds} seconds`,
+    `listens on  ${host}:${port}`,
+    `policy      ${policyFile} (${policy.name}, sha256 ${sha256})`,
+    `chains      ${chainsFile} (${chains.join(', ')})`,
+    'The configuration can be used. "doctor" examines the custodian.',
+  ].join('\n');
+  print(context, options, document, text);
+  return exitCodes.ok;
+}

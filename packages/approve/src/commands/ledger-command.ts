@@ -1,0 +1,109 @@
+/**
+ * `approve ledger`: its state, its history out and in, and the new baseline of a ledger that was restored from a backup.
+ *
+ * @module
+ */
+import { writeFileSync } from 'node:fs';
+import { PoolError } from '@pool/core';
+import { parseHistory, serializeHistory } from '@pool/policy';
+import { parseGateConfig } from '../config/config.ts';
+import { describeCause } from '../config/env-file.ts';
+import { rebaselineLedger } from '../gate/rebaseline.ts';
+import { withLedger } from './open-files.ts';
+import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+
+/** @returns the exit code */
+export async function runLedgerStatus(
+  options: CommonOptions,
+  context: CommandContext,
+): Promise<number> {
+  return await withLedger(context, options, (ledger) => {
+    const status = ledger.status();
+    const lines = [
+      status.isRestored
+        ? `The ledger counts as restored (${status.restoredBecause ?? 'unknown'}): nothing is voted. Run "approve ledger rebaseline --by <your name>".`
+        : 'The ledger is current.',
+      `${status.manifests} manifests, ${status.votes} votes, ${status.openVotes} of them not shown by the custodian yet, ${status.waiting} requests wait.`,
+    ];
+    print(context, options, status, lines.join('\n'));
+    return status.isRestored ? exitCodes.refused : exitCodes.ok;
+  });
+}
+
+/** Prints the history, or writes it to a new file, mode 0600. @returns the exit code */
+export async function runLedgerExport(
+  options: CommonOptions & { readonly out?: string },
+  context: CommandContext,
+): Promise<number> {
+  return await withLedger(context, options, (ledger) => {
+    const text = serializeHistory(ledger.exportHistory());
+    if (options.out === undefined) {
+      context.streams.out(text);
+      return exitCodes.ok;
+    }
+    try {
+      writeFileSync(options.out, `${text}\n`, { flag: 'wx', mode: 0o600 });
+    } catch (cause) {
+      throw new PoolError(
+        'file_not_written',
+        `${options.out} cannot be written${describeCause(cause)}; name a new file`,
+        { cause },
+      );
+    }
+    context.streams.out(
+      `The history is in ${options.out}. It links batches to each other: keep it private.`,
+    );
+    return exitCodes.ok;
+  });
+}
+
+/** Merges a history into the ledger. Nothing that is stored is lowered or removed. @returns the exit code */
+export async function runLedgerImport(
+  file: string,
+  options: CommonOptions,
+  context: CommandContext,
+): Promise<number> {
+  const history = readHistory(file, context);
+  return await withLedger(context, options, (ledger) => {
+    ledger.importHistory(history, context.nowMs());
+    const { guards, counts } = history;
+    print(
+      context,
+      options,
+      { guards: guards.length, counts: counts.length },
+      `Merged ${guards.length} authorisations and ${counts.length} sums. Nothing was lowered.`,
+    );
+    return exitCodes.ok;
+  });
+}
+
+function readHistory(file: string, { source }: CommandContext) {
+  try {
+    return parseHistory(source.readFile(file));
+  } catch (cause) {
+    throw new PoolError(
+      'ledger_refused',
+      `${file} cannot be read as an export of a ledger${describeCause(cause)}; use the file that "approve ledger export" wrote`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * Reads everything that the custodian remembers of the gate's approvals, merges it, and ends the state "restored".
+ * @returns the exit code
+ */
+export async function runLedgerRebaseline(
+  options: CommonOptions & { readonly by: string },
+  context: CommandContext,
+): Promise<number> {
+  const config = parseGateConfig(context.source, options.envFile);
+  const approvals = await rebaselineLedger(config, options.by, context.nowMs);
+  print(
+    context,
+    options,
+    { approvals, by: options.by },
+    `The ledger has a new baseline: the custodian shows ${approvals} approvals of this gate, and all of them are in the ledger.`,
+  );
+  return exitCodes.ok;
+}

@@ -1,0 +1,48 @@
+/**
+ * What a command prints to, and what every command needs.
+ *
+ * @module
+ */
+import type { ConfigSource } from '../config/env-file.ts';
+
+export type Streams = {
+  /** Standard output: only the outcome. */
+  out(text: string): void;
+  /** Standard error. */
+  err(text: string): void;
+};
+
+export type CommandContext = {
+  readonly streams: Streams;
+  readonly source: ConfigSource;
+  readonly nowMs: () => number;
+};
+
+/** Options of every command. */
+export type CommonOptions = { readonly envFile?: string; readonly json?: boolean };
+
+/** For scripts. The README has the table. */
+export const exitCodes = {
+  ok: 0,
+  /** A problem of configuration or arguments, a failed check of the doctor, or a bug. */
+  error: 1,
+  /** The answer is no: a manifest is denied, an unknown digest, a broken audit log. */
+  refused: 2,
+  /** The answer is not yet: a manifest waits. */
+  notNow: 6,
+} as const;
+
+/** One JSON document with `--json`, else the text. */
+export function print(
+  { streams }: CommandContext,
+  { json = false }: CommonOptions,
+  document: unknown,
+  text: string,
+): void {
+  streams.out(json ? JSON.stringify(document, printable, 2) : text);
+}
+
+/** JSON has no big integers. */
+function printable(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}

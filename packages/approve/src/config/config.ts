@@ -1,0 +1,312 @@
+/**
+ * The configuration of the gate. This is its only file that reads `process.env`. {@link parseGateConfig} reports all problems at once, by the names of variables and never by value.
+ *
+ * @module
+ */
+import type { KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { isLoopbackHost, PoolError, type Secret } from '@pool/core';
+import {
+  type ConfigLayers,
+  type ConfigSource,
+  describeCause,
+  findText,
+  readLayers,
+} from './env-file.ts';
+import type { LogLevel } from './kinds.ts';
+import { type CustodianName, type FaultPoint, type Variable, variables } from './variables.ts';
+
+export type CustodianAConfig = {
+  readonly kind: 'custodian_a';
+  readonly url: URL;
+  readonly origin: string;
+  readonly headerPrefix: string;
+  readonly serviceToken: Secret;
+  readonly credentialId: string;
+  /** PKCS#8 PEM. */
+  readonly serviceKey: Secret;
+  readonly userId: string;
+  readonly webhookSecret: Secret | undefined;
+  readonly pollSeconds: number;
+};
+
+export type CustodianBConfig = {
+  readonly kind: 'custodian_b';
+  readonly url: URL;
+  readonly apiKey: Secret;
+  readonly apiSecret: Secret<KeyObject>;
+  readonly callbackUrl: URL;
+  readonly callbackKey: Secret<KeyObject>;
+  readonly cosignerPublicKey: KeyObject;
+  readonly signerId: string;
+  readonly cosignerId: string;
+};
+
+/** What every command needs. */
+export type GatePlaces = {
+  /** The gate's directory. */
+  readonly home: string;
+  readonly policyFile: string;
+  readonly chainsFile: string;
+  readonly logLevel: LogLevel;
+};
+
+export type GateConfig = GatePlaces & {
+  readonly custodian: CustodianAConfig | CustodianBConfig;
+  readonly manifestToken: Secret;
+  readonly voteLimitSeconds: number;
+  readonly retentionDays: number;
+  readonly host: string;
+  readonly port: number;
+  readonly allowedHosts: readonly string[];
+  readonly metricsToken: Secret | undefined;
+  /** Only under `NODE_ENV=test`. */
+  readonly fault: FaultPoint | undefined;
+};
+
+/** This process's environment, files and user. */
+export function createProcessSource(): ConfigSource {
+  return {
+    env: process.env,
+    // Standard input by its descriptor: as another user, or when it is a socket, its path cannot be opened.
+    readFile: (path) => readFileSync(isStandardInput(path) ? 0 : path, 'utf8'),
+    homeDir: homedir(),
+  };
+}
+
+function isStandardInput(path: string): boolean {
+  return path === '-' || path === '/dev/stdin';
+}
+
+/** Variables of the other process. The gate refuses to see them: one environment file for both would share their secrets. */
+const foreignName = /^(?:DISBURSE|POOL_GATE|ONBOARD)_[A-Z0-9_]+$|^AGENT_ENV$/;
+
+/** @throws PoolError `invalid_configuration` naming every problem */
+export function parseGateConfig(source: ConfigSource, envFile?: string): GateConfig {
+  const read = createReader(readLayers(source, envFile));
+  const custodianName = read.required(variables.custodian);
+  const custodian = readCustodian(read, custodianName);
+  const config = {
+    ...readPlaces(read),
+    custodian,
+    manifestToken: read.required(variables.manifestToken),
+    voteLimitSeconds: read.defaulted(variables.voteLimitSeconds),
+    retentionDays: read.defaulted(variables.retentionDays),
+    host: read.defaulted(variables.host),
+    port: read.defaulted(variables.port),
+    allowedHosts: [...read.defaulted(variables.allowedHosts), ...listOwnHosts(custodian)],
+    metricsToken: read.optional(variables.metricsToken),
+    fault: readFault(read),
+  };
+  checkBind(read, config.host);
+  checkTokens(read, config);
+  if (custodianName === 'custodian_b') {
+    checkRetries(read, config.voteLimitSeconds);
+  }
+  read.end();
+  // No problem was found, so no required value is missing.
+  return config as GateConfig;
+}
+
+/** The directory and the files of the gate, for commands that need no custodian. @throws PoolError `invalid_configuration` */
+export function parseGatePlaces(source: ConfigSource, envFile?: string): GatePlaces {
+  const read = createReader(readLayers(source, envFile));
+  const places = readPlaces(read);
+  read.end();
+  return places;
+}
+
+function readPlaces(read: Reader): GatePlaces {
+  return {
+    home: read.home,
+    policyFile: resolve(read.defaulted(variables.policyFile)),
+    chainsFile: resolve(read.defaulted(variables.chainsFile)),
+    logLevel: read.defaulted(variables.logLevel),
+  };
+}
+
+function readFault(read: Reader): FaultPoint | undefined {
+  const fault = read.optional(variables.fault);
+  return read.isTest ? fault : undefined;
+}
+
+type Draft<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+function readCustodian(
+  read: Reader,
+  name: CustodianName | undefined,
+): Draft<CustodianAConfig> | Draft<CustodianBConfig> | undefined {
+  switch (name) {
+    case 'custodian_a':
+      return readCustodianA(read);
+    case 'custodian_b':
+      return readCustodianB(read);
+    case undefined:
+      return undefined;
+  }
+}
+
+/** The co-signer of custodian B calls the gate by this name, and a proxy may keep it. */
+function listOwnHosts(
+  custodian: Draft<CustodianAConfig> | Draft<CustodianBConfig> | undefined,
+): readonly string[] {
+  return custodian?.kind === 'custodian_b' && custodian.callbackUrl !== undefined
+    ? [custodian.callbackUrl.hostname]
+    : [];
+}
+
+function readCustodianA(read: Reader): Draft<CustodianAConfig> {
+  const url = read.required(variables.aUrl);
+  return {
+    kind: 'custodian_a',
+    url,
+    origin: (read.optional(variables.aOrigin) ?? url)?.origin,
+    headerPrefix: read.defaulted(variables.aHeaderPrefix),
+    serviceToken: read.required(variables.aServiceToken),
+    credentialId: read.required(variables.aCredentialId),
+    serviceKey: read.required(variables.aServiceKey),
+    userId: read.required(variables.aUserId),
+    webhookSecret: read.optional(variables.aWebhookSecret),
+    pollSeconds: read.defaulted(variables.aPollSeconds),
+  };
+}
+
+function readCustodianB(read: Reader): Draft<CustodianBConfig> {
+  return {
+    kind: 'custodian_b',
+    url: read.required(variables.bUrl),
+    apiKey: read.required(variables.bApiKey),
+    apiSecret: read.required(variables.bApiSecret),
+    callbackUrl: read.required(variables.bCallbackUrl),
+    callbackKey: read.required(variables.bCallbackPrivateKey),
+    cosignerPublicKey: read.required(variables.bCosignerPublicKey),
+    signerId: read.required(variables.bSignerId),
+    cosignerId: read.required(variables.bCosignerId),
+  };
+}
+
+function checkBind(read: Reader, host: string): void {
+  if (!isLoopbackHost(host) && read.optional(variables.allowPublicBind) === undefined) {
+    read.report(
+      `${variables.host.name} is not a loopback address; use a tunnel, or set ${variables.allowPublicBind.name}=behind-tls-proxy`,
+    );
+  }
+}
+
+function checkTokens(
+  read: Reader,
+  {
+    manifestToken,
+    metricsToken,
+  }: { manifestToken?: Secret | undefined; metricsToken?: Secret | undefined },
+): void {
+  if (metricsToken !== undefined && metricsToken.reveal() === manifestToken?.reveal()) {
+    read.report(
+      `${variables.metricsToken.name} equals ${variables.manifestToken.name}; give each its own`,
+    );
+  }
+}
+
+/** A co-signer that gives up before the vote may end would end requests that people still think about. */
+function checkRetries(read: Reader, voteLimitSeconds: number): void {
+  const seconds = read.defaulted(variables.bRetrySeconds);
+  const windowSeconds = Math.min(seconds * read.defaulted(variables.bRetryTimes), 172_800);
+  if (voteLimitSeconds > windowSeconds) {
+    read.report(
+      `${variables.voteLimitSeconds.name} is ${voteLimitSeconds}, but the co-signer asks again for ${windowSeconds} seconds only; lower it here and at the agent, or let the provider raise the retries and set ${variables.bRetrySeconds.name} and ${variables.bRetryTimes.name}`,
+    );
+  }
+}
+
+type Reader = {
+  readonly home: string;
+  readonly isTest: boolean;
+  optional<T>(variable: Variable<T>): T | undefined;
+  required<T>(variable: Variable<T>): T | undefined;
+  defaulted<T>(variable: Variable<T> & { readonly fallback: (home: string) => T }): T;
+  report(problem: string): void;
+  /** @throws PoolError `invalid_configuration` with every problem */
+  end(): void;
+};
+
+function createReader(layers: ConfigLayers): Reader {
+  const problems = [...layers.fileProblems, ...findForeignNames(layers)];
+
+  function optional<T>(variable: Variable<T>): T | undefined {
+    const found = findValue(variable, layers);
+    if (found === undefined) {
+      return undefined;
+    }
+    if (found.kind === 'wrong') {
+      problems.push(`${found.name} ${found.problem}`);
+      return undefined;
+    }
+    const parsed = variable.kind.parse(found.text);
+    if (parsed.kind === 'wrong') {
+      problems.push(`${found.name} ${parsed.problem}`);
+      return undefined;
+    }
+    return parsed.value;
+  }
+
+  return {
+    home: layers.home,
+    isTest: findText(layers, 'NODE_ENV') === 'test',
+    optional,
+    required(variable) {
+      const before = problems.length;
+      const value = optional(variable);
+      if (value === undefined && problems.length === before) {
+        problems.push(`${variable.name} is required`);
+      }
+      return value;
+    },
+    defaulted: (variable) => optional(variable) ?? variable.fallback(layers.home),
+    report: (problem) => void problems.push(problem),
+    end() {
+      if (problems.length > 0) {
+        const lines = problems.map((problem) => `\n- ${problem}`).join('');
+        throw new PoolError(
+          'invalid_configuration',
+          `the configuration of the gate has problems:${lines}`,
+        );
+      }
+    },
+  };
+}
+
+type Found =
+  | { readonly kind: 'text'; readonly name: string; readonly text: string }
+  | { readonly kind: 'wrong'; readonly name: string; readonly problem: string };
+
+/** The `_FILE` form of a secret has precedence over the inline one. */
+function findValue(variable: Variable<unknown>, layers: ConfigLayers): Found | undefined {
+  const fileName = `${variable.name}_FILE`;
+  const path = variable.isSecret === true ? findText(layers, fileName) : undefined;
+  if (path !== undefined) {
+    let text: string;
+    try {
+      text = layers.readFile(path).trim();
+    } catch (error) {
+      const problem = `names a file that cannot be read${describeCause(error)}`;
+      return { kind: 'wrong', name: fileName, problem };
+    }
+    return text === ''
+      ? { kind: 'wrong', name: fileName, problem: 'names an empty file' }
+      : { kind: 'text', name: fileName, text };
+  }
+  const text = findText(layers, variable.name);
+  return text === undefined ? undefined : { kind: 'text', name: variable.name, text };
+}
+
+function findForeignNames({ env, file }: ConfigLayers): readonly string[] {
+  const names = [...Object.keys(env), ...Object.keys(file)].filter(
+    (name) => foreignName.test(name) && findText({ env, file }, name) !== undefined,
+  );
+  return [...new Set(names)].map(
+    (name) =>
+      `${name} is a variable of the agent; the gate must not have it: give the gate an environment and a file of its own`,
+  );
+}

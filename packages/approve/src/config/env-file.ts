@@ -1,0 +1,105 @@
+/**
+ * The file of the gate's configuration: `NAME=value` lines. It is chosen by `--env-file`, else `$APPROVE_ENV`, else `approve.env` in
+ * the gate's directory. It is never the file of an agent.
+ *
+ * @module
+ */
+import { join, resolve } from 'node:path';
+import { PoolError } from '@pool/core';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** What the configuration reads from this machine. */
+export type ConfigSource = {
+  readonly env: Env;
+  /** @throws when the file cannot be read */
+  readonly readFile: (path: string) => string;
+  readonly homeDir: string;
+};
+
+/** Everything that variables are read from. */
+export type ConfigLayers = {
+  readonly env: Env;
+  readonly file: Env;
+  /** The gate's directory. */
+  readonly home: string;
+  /** Of the file itself: the line and what is wrong with it. */
+  readonly fileProblems: readonly string[];
+  readonly readFile: (path: string) => string;
+};
+
+/** @throws PoolError `invalid_configuration` when the file cannot be read, or was named and does not exist */
+export function readLayers(source: ConfigSource, envFile?: string): ConfigLayers {
+  const { env, readFile } = source;
+  const named = envFile ?? textOf(env, 'APPROVE_ENV');
+  const path = named ?? join(findHome(source, {}), 'approve.env');
+  let content = '';
+  try {
+    content = readFile(path);
+  } catch (cause) {
+    if (named !== undefined || codeOf(cause) !== 'ENOENT') {
+      throw new PoolError(
+        'invalid_configuration',
+        `the configuration file ${path} cannot be read${describeCause(cause)}; name another one with --env-file or APPROVE_ENV`,
+        { cause },
+      );
+    }
+  }
+  const { values: file, problems: fileProblems } = parseEnvFile(content, path);
+  return { env, file, home: findHome(source, file), fileProblems, readFile };
+}
+
+/** The text of a name, trimmed. An empty variable counts as unset, so that it does not hide the file's value. */
+export function findText({ env, file }: Pick<ConfigLayers, 'env' | 'file'>, name: string) {
+  return textOf(env, name) ?? textOf(file, name);
+}
+
+function textOf(values: Env, name: string): string | undefined {
+  const text = values[name]?.trim() ?? '';
+  return text === '' ? undefined : text;
+}
+
+function findHome({ env, homeDir }: ConfigSource, file: Env): string {
+  return resolve(findText({ env, file }, 'APPROVE_HOME') ?? join(homeDir, '.pool-approve'));
+}
+
+const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
+
+/** Every line that is not `NAME=value`, a comment or blank is a problem: it may be a limit that the operator relies on. */
+function parseEnvFile(content: string, path: string) {
+  const values: Record<string, string> = {};
+  const problems: string[] = [];
+  for (const [index, raw] of content.split(/\r\n|\r|\n/).entries()) {
+    const text = raw.trim();
+    if (text === '' || text.startsWith('#')) {
+      continue;
+    }
+    const place = `${path}, line ${index + 1}`;
+    const [, name, written = ''] = assignment.exec(text) ?? [];
+    if (name === undefined) {
+      problems.push(`${place}: is not NAME=value, a comment or blank`);
+    } else if (Object.hasOwn(values, name)) {
+      problems.push(`${place}, ${name}: is set twice; keep one of the two lines`);
+    } else {
+      values[name] = unquote(written.trim());
+    }
+  }
+  return { values, problems };
+}
+
+/** A comment begins at a `#` after a space. A `#` inside a word belongs to it, since secrets can contain one. */
+function unquote(written: string): string {
+  const quoted = /^(["'`])(.*)\1(?:\s+#.*)?$/.exec(written);
+  return quoted?.[2] ?? written.replace(/\s+#.*$/, '').trim();
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^E[A-Z0-9]{2,15}$/.test(code) ? code : undefined;
+}
+
+/** The operating system's code, and no other part of the error, which quotes the path. */
+export function describeCause(error: unknown): string {
+  const code = codeOf(error);
+  return code === undefined ? '' : ` (${code})`;
+}

@@ -1,0 +1,32 @@
+/** The table of variables and its rendering in README.md. */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { type Variable, variables } from './variables.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const rows: readonly Variable<unknown>[] = Object.values(variables);
+
+function renderRow(variable: Variable<unknown>): string {
+  const { name, role, purpose, kind, fallback, whenUnset, isRequired, isSecret } = variable;
+  const given = fallback?.('~/.pool-approve');
+  const standard = Array.isArray(given) ? 'none' : `\`${String(given)}\``;
+  const unset = isRequired === true ? 'required' : (whenUnset ?? standard);
+  const file = isSecret === true ? ', `_FILE`' : '';
+  return `| \`${name}\`${file} | ${role} | ${purpose} | ${kind.label} | ${unset} |`;
+}
+
+it('are the rows of the table in README.md, in order', () => {
+  const [, section = ''] = /## Variables\n([\s\S]*?)\n## /.exec(readme) ?? [];
+  const shown = section.split('\n').filter((line) => line.startsWith('| `'));
+  const expected = rows.filter(({ role }) => role !== 'tests').map(renderRow);
+  expect(shown).toEqual(expected);
+});
+
+it('have names of their own, and those of one custodian its prefix', () => {
+  const names = rows.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { name, role } of rows) {
+    const isOfOne = role === 'custodian_a' || role === 'custodian_b';
+    expect(name.startsWith(isOfOne ? `APPROVE_${role.toUpperCase()}_` : 'APPROVE_')).toBe(true);
+  }
+});

@@ -1,0 +1,215 @@
+// The gate is killed between deciding, storing, sending and reading back, and starts again on the same files.
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FaultPoint } from '../config/variables.ts';
+import { fundBody } from '../fixtures/bodies.ts';
+import { createWorldA, funderWallet, type WorldA } from '../fixtures/custodian-a.ts';
+import { type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
+import { fundFile, recipient } from '../fixtures/payroll.ts';
+import { rebaselineLedger } from '../gate/rebaseline.ts';
+
+let world: WorldA;
+const open: ServedGate[] = [];
+
+beforeEach(async () => {
+  world = await createWorldA();
+});
+
+afterEach(async () => {
+  for (const served of open.splice(0)) {
+    await served.close().catch(() => undefined);
+  }
+  await world.close();
+});
+
+async function start(fault: (point: FaultPoint) => void = () => undefined): Promise<ServedGate> {
+  const served = await serveTestGate(world.home, { fault });
+  open.push(served);
+  await served.gate.examine();
+  return served;
+}
+
+/** Every write is on the disk when it returns, so a killed process leaves what a stopped one leaves. */
+async function stop(served: ServedGate): Promise<void> {
+  open.splice(open.indexOf(served), 1);
+  await served.close();
+}
+
+/** 700 of the 1,500 that may be approved on one day. */
+function largeBatch() {
+  return fundFile({ recipients: [recipient(1, '400'), recipient(2, '300')] });
+}
+
+const points = [
+  'vote.after-decide',
+  'vote.before-send',
+  'vote.after-send',
+  'vote.after-read-back',
+] as const satisfies readonly FaultPoint[];
+
+describe.each(points)('a gate that is killed at %s', (point) => {
+  it('votes once and counts once after its restart', async () => {
+    const first = await start((passed) => {
+      if (passed === point) {
+        throw new Error('killed');
+      }
+    });
+    const file = largeBatch();
+    await first.post(file);
+    const id = await world.ask(funderWallet, fundBody(file));
+    await first.gate.poll();
+    await stop(first);
+
+    const second = await start();
+    await second.gate.poll();
+    await second.gate.poll();
+    expect(world.statusOf(id)).toBe('Signed');
+    expect(world.votesOf(id)).toEqual(['Approved']);
+    expect(second.gate.ledger.listOpenVotes()).toEqual([]);
+
+    // 700 were counted once, so another 700 fit into the day, and a third do not.
+    const others = [largeBatch(), largeBatch()];
+    const ids: string[] = [];
+    for (const other of others) {
+      await second.post(other);
+      ids.push(await world.ask(funderWallet, fundBody(other)));
+      await second.gate.poll();
+    }
+    expect(ids.map((other) => world.statusOf(other))).toEqual(['Signed', 'Rejected']);
+    expect(world.reasonOf(ids[1] ?? '')).toMatch(/totals of this day/);
+  });
+});
+
+it('sends a vote again whose answer was lost, and the custodian counts it once', async () => {
+  const served = await start();
+  const file = largeBatch();
+  await served.post(file);
+  const id = await world.ask(funderWallet, fundBody(file));
+  world.custodian.control.addFault({
+    method: 'POST',
+    path: '/decisions$',
+    kind: 'error-after',
+  });
+  await served.gate.poll();
+  await served.gate.poll();
+  expect(world.statusOf(id)).toBe('Signed');
+  expect(world.votesOf(id)).toEqual(['Approved']);
+});
+
+it('sends no second vote while an approval waits for other people', async () => {
+  const { control } = world.custodian;
+  const { admin, approver } = world.organisation;
+  const group = (userId: string) => ({
+    quorum: 1,
+    approvers: { userId: { in: [userId] } },
+    serviceAccountsCanApprove: true,
+  });
+  control.replacePolicies(
+    control.state.policies.map((policy) =>
+      policy.action.kind === 'RequestApproval' && policy.activityKind === 'Wallets:Sign'
+        ? {
+            ...policy,
+            action: {
+              ...policy.action,
+              approvalGroups: [group(approver.userId), group(admin.userId)],
+            },
+          }
+        : policy,
+    ),
+  );
+  const served = await start();
+  const file = largeBatch();
+  await served.post(file);
+  const id = await world.ask(funderWallet, fundBody(file));
+  await served.gate.poll();
+  await served.gate.poll();
+  expect([world.statusOf(id), world.votesOf(id)]).toEqual(['Pending', ['Approved']]);
+  expect(control.requests({ method: 'POST', path: '/decisions$' })).toHaveLength(1);
+});
+
+it('handles more pending approvals than one page', async () => {
+  const served = await start();
+  const file = fundFile();
+  await served.post(file);
+  const body = fundBody(file);
+  const ids: string[] = [];
+  for (let index = 0; index < 23; index += 1) {
+    ids.push(await world.ask(funderWallet, { ...body, externalId: `page-${index}` }));
+  }
+  await served.gate.poll();
+  expect(new Set(ids.map((id) => world.statusOf(id)))).toEqual(new Set(['Signed']));
+});
+
+describe("a ledger from yesterday's backup", () => {
+  it('votes nothing until it is re-baselined, and then knows what was approved', async () => {
+    const files = ['ledger.sqlite', 'ledger.sqlite.generation'];
+    const before = await start();
+    await stop(before);
+    const backup = join(world.home.path, 'backup');
+    for (const file of files) {
+      cpSync(join(world.home.path, file), join(backup, file));
+    }
+
+    const gate = await start();
+    const paid = largeBatch();
+    await gate.post(paid);
+    await world.ask(funderWallet, fundBody(paid));
+    await gate.gate.poll();
+    await stop(gate);
+
+    for (const file of files) {
+      rmSync(join(world.home.path, `${file}-wal`), { force: true });
+      cpSync(join(backup, file), join(world.home.path, file));
+    }
+    const restored = await start();
+    expect(restored.gate.health().problems.join()).toMatch(/counts as restored/);
+    const next = largeBatch();
+    const third = largeBatch();
+    await restored.post(next);
+    await restored.post(third);
+    const id = await world.ask(funderWallet, fundBody(next));
+    await restored.gate.poll();
+    expect(world.votesOf(id)).toEqual([]);
+
+    expect(await rebaselineLedger(world.home.config, 'a test', Date.now)).toBe(1);
+    await restored.gate.examine();
+    expect(restored.gate.health().problems).toEqual([]);
+    await restored.gate.poll();
+    const last = await world.ask(funderWallet, fundBody(third));
+    await restored.gate.poll();
+    // 700 of before the restore, and 700 after it: the day is full.
+    expect([world.statusOf(id), world.statusOf(last)]).toEqual(['Signed', 'Rejected']);
+  });
+});
+
+it('votes nothing before the history was compared with the ledger once', async () => {
+  const isHistory = { method: 'GET', path: '/v2/policy-approvals', kind: 'error-before' } as const;
+  world.custodian.control.addFault({ ...isHistory, times: 100 });
+  const served = await start();
+  const file = largeBatch();
+  await served.post(file);
+  const id = await world.ask(funderWallet, fundBody(file));
+  world.custodian.control.clearFaults();
+  await served.gate.poll();
+  expect(world.votesOf(id)).toEqual([]);
+  expect(served.gate.health().problems.join()).toMatch(/history was not compared/);
+
+  await served.gate.examine();
+  world.custodian.control.addFault({ ...isHistory, times: 100 });
+  await served.gate.examine();
+  world.custodian.control.clearFaults();
+  expect(served.gate.health().problems).toEqual([]);
+  await served.gate.poll();
+  expect(world.statusOf(id)).toBe('Signed');
+});
+
+it('stays restored when the custodian shows no approval at all', async () => {
+  await stop(await start());
+  rmSync(join(world.home.path, 'ledger.sqlite.generation'));
+  const served = await start();
+  await expect(rebaselineLedger(world.home.config, 'a test', Date.now)).rejects.toMatchObject({
+    code: 'custodian_invalid_response',
+  });
+  expect(served.gate.ledger.status()).toMatchObject({ isRestored: true });
+});

@@ -1,0 +1,127 @@
+/**
+ * What custodian A answers, read strictly where a vote depends on it: an approval whose activity has an unknown field is not
+ * understood, so it is denied.
+ *
+ * @module
+ */
+import { parseHex32 } from '@pool/core';
+import * as v from 'valibot';
+import { foreign, type Reading } from '../preimage/preimage.ts';
+import { readHexText, readTransaction } from '../preimage/text.ts';
+import { readTypedData } from '../preimage/typed-data.ts';
+
+const id = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
+
+const decisionSchema = v.object({
+  userId: id,
+  value: v.picklist(['Approved', 'Denied']),
+  date: v.nullish(v.pipe(v.string(), v.maxLength(64))),
+});
+
+/** The frame of an approval. Its activity is read apart, so that one that we do not understand can still be denied. */
+export const approvalSchema = v.object({
+  id,
+  status: v.picklist(['Pending', 'Approved', 'Denied', 'AutoRejected', 'Expired']),
+  initiatorId: v.optional(id),
+  activity: v.optional(v.unknown()),
+  dateCreated: v.nullish(v.pipe(v.string(), v.maxLength(64))),
+  decisions: v.optional(v.array(decisionSchema), []),
+});
+export type Approval = v.InferOutput<typeof approvalSchema>;
+
+export const approvalPageSchema = v.object({
+  items: v.pipe(v.array(approvalSchema), v.maxLength(1_000)),
+  nextPageToken: v.nullish(v.pipe(v.string(), v.maxLength(4_096))),
+});
+
+/** What an approval asks for. */
+export type Activity =
+  | {
+      readonly kind: 'signature';
+      readonly signatureId: string;
+      readonly walletId: string;
+      readonly reading: Reading;
+    }
+  | { readonly kind: 'foreign'; readonly message: string };
+
+const signatureActivitySchema = v.object({
+  kind: v.literal('Wallets:Sign'),
+  signatureRequest: v.object({
+    id,
+    walletId: id,
+    requestBody: v.unknown(),
+  }),
+});
+
+/** Never throws. */
+export function readActivity(activity: unknown): Activity {
+  const parsed = v.safeParse(signatureActivitySchema, activity);
+  if (!parsed.success) {
+    const isOther = typeof activity === 'object' && activity !== null && 'kind' in activity;
+    return {
+      kind: 'foreign',
+      message: isOther
+        ? 'the approval is not for a signature: this gate approves signatures only, and never a change of policies, permissions or wallets'
+        : 'the approval has no activity that this gate understands',
+    };
+  }
+  const { id: signatureId, walletId, requestBody } = parsed.output.signatureRequest;
+  return { kind: 'signature', signatureId, walletId, reading: readRequestBody(requestBody) };
+}
+
+const externalId = v.optional(v.pipe(v.string(), v.maxLength(128)));
+const blockchainKind = v.optional(v.literal('Evm'));
+
+const bodySchema = v.variant('kind', [
+  v.strictObject({
+    kind: v.literal('Eip712'),
+    blockchainKind,
+    types: v.unknown(),
+    domain: v.unknown(),
+    message: v.unknown(),
+    externalId,
+  }),
+  v.strictObject({
+    kind: v.picklist(['Eip191', 'Message']),
+    blockchainKind,
+    message: v.unknown(),
+    externalId,
+  }),
+  v.strictObject({
+    kind: v.literal('Transaction'),
+    blockchainKind,
+    transaction: v.unknown(),
+    externalId,
+  }),
+  v.strictObject({ kind: v.literal('Hash'), blockchainKind, hash: v.unknown(), externalId }),
+]);
+
+/** @param body - the whole preimage, as the custodian stores it */
+function readRequestBody(body: unknown): Reading {
+  const parsed = v.safeParse(bodySchema, body);
+  if (!parsed.success) {
+    return foreign('the request is of an unknown kind, or has an unknown field');
+  }
+  const request = parsed.output;
+  switch (request.kind) {
+    case 'Eip712':
+      return readTypedData(request);
+    case 'Eip191':
+    case 'Message':
+      return readHexText(request.message);
+    case 'Transaction':
+      return readTransaction(request.transaction);
+    case 'Hash':
+      return readHash(request.hash);
+  }
+}
+
+function readHash(hash: unknown): Reading {
+  const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(typeof hash === 'string' ? hash : '') ?? [];
+  return digits === undefined
+    ? foreign('the hash is not 32 bytes of hex')
+    : {
+        kind: 'preimage',
+        preimage: { kind: 'hash', digest: parseHex32(`0x${digits.toLowerCase()}`) },
+      };
+}

@@ -1,0 +1,43 @@
+/**
+ * Whether the gate votes, and why not.
+ *
+ * @module
+ */
+import type { Ledger, LedgerStatus } from '@pool/policy';
+import type { Doctor, DoctorReport } from './doctor.ts';
+
+export type GateHealth = {
+  readonly ok: boolean;
+  /** Sentences for the operator. Empty: it votes. */
+  readonly problems: readonly string[];
+  readonly doctor: DoctorReport | undefined;
+  readonly ledger: LedgerStatus;
+};
+
+/** @param lastLookMs - when the custodian was last reached; undefined: this transport is asked, and does not look */
+export function readHealth(deps: {
+  readonly ledger: Ledger;
+  readonly doctor: Doctor;
+  readonly nowMs: number;
+  readonly lastLookMs: number | undefined;
+  readonly maxLookAgeMs: number;
+}): GateHealth {
+  const ledger = deps.ledger.status();
+  const doctor = deps.doctor.latest();
+  const problems: string[] = [];
+  if (doctor === undefined) {
+    problems.push('the doctor has not examined the custodian yet');
+  } else {
+    const wrong = doctor.checks.filter(({ ok }) => !ok);
+    problems.push(...wrong.map(({ name, detail }) => `${name}: ${detail}`));
+  }
+  if (ledger.isRestored) {
+    problems.push(
+      `the ledger counts as restored (${ledger.restoredBecause ?? 'unknown'}): run "approve ledger rebaseline"`,
+    );
+  }
+  if (deps.lastLookMs !== undefined && deps.nowMs - deps.lastLookMs > deps.maxLookAgeMs) {
+    problems.push('the custodian has not answered for a while: read the log');
+  }
+  return { ok: problems.length === 0, problems, doctor, ledger };
+}

@@ -1,0 +1,112 @@
+/**
+ * Takes the manifests that the agent posts. A manifest is parsed strictly, rebuilt once with the evidence of every recipient, and stored
+ * by its digest; the same again changes nothing. Two posts of one manifest at once are one rebuild.
+ *
+ * @module
+ */
+import {
+  type ErrorCode,
+  type Hex32,
+  type ManifestFile,
+  manifestFileSchema,
+  PoolError,
+  parseWire,
+} from '@pool/core';
+import {
+  type DecisionReason,
+  decideIntake,
+  type Ledger,
+  listFactQuestions,
+  type Policy,
+  type StoredManifest,
+} from '@pool/policy';
+import type { FactSource } from './facts.ts';
+import { findManifestState, type ManifestState } from './manifest-state.ts';
+import type { Rebuilds } from './rebuilds.ts';
+
+/** What the agent reads. */
+export type ManifestReceipt = {
+  readonly manifestDigest: Hex32;
+  readonly state: ManifestState;
+  /** Why it waits or was denied: a code, and a sentence. */
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+export type Intake = {
+  /**
+   * @param body - JSON of the request
+   * @throws PoolError `invalid_request`, `manifest_conflict`, `manifest_refused`, `manifest_not_ready`
+   */
+  post(body: unknown): Promise<ManifestReceipt>;
+  /** @throws PoolError `manifest_unknown` */
+  read(manifestDigest: string): ManifestReceipt;
+};
+
+export function createIntake(deps: {
+  readonly ledger: Ledger;
+  readonly policy: () => Policy;
+  readonly rebuilds: Rebuilds;
+  readonly facts: FactSource;
+  readonly nowMs: () => number;
+  /** Called when a manifest is new, so that its request is looked for at once. */
+  readonly onStored?: (manifest: StoredManifest) => void;
+}): Intake {
+  const { ledger, nowMs } = deps;
+  let last: Promise<unknown> = Promise.resolve();
+
+  function report(manifestDigest: Hex32): ManifestReceipt {
+    return { manifestDigest, ...findManifestState(ledger, manifestDigest) };
+  }
+
+  async function store(file: ManifestFile): Promise<ManifestReceipt> {
+    const rebuilt = await deps.rebuilds.rebuild(file);
+    const facts = await deps.facts.read(ledger.read((view) => listFactQuestions(rebuilt, view)));
+    const policy = deps.policy();
+    const result = ledger.storeManifest(rebuilt, nowMs(), (view) =>
+      decideIntake({ manifest: rebuilt, policy, ledger: view, facts }),
+    );
+    switch (result.kind) {
+      case 'stored':
+        deps.rebuilds.keep(rebuilt);
+        deps.onStored?.(result.manifest);
+        return report(rebuilt.manifestDigest);
+      case 'known':
+        deps.rebuilds.keep(rebuilt);
+        return report(rebuilt.manifestDigest);
+      case 'refused':
+        throw new PoolError(refusalCodes[result.reason] ?? 'manifest_refused', describe(result));
+      case 'later':
+        throw new PoolError('manifest_not_ready', describe(result));
+    }
+  }
+
+  return {
+    async post(body) {
+      const file = parseWire(manifestFileSchema, body, 'manifest file');
+      // One rebuild at a time: a second of computing per manifest of 256 recipients.
+      const turn = last.then(() => store(file));
+      last = turn.catch(() => undefined);
+      return await turn;
+    },
+    read(manifestDigest) {
+      const stored = ledger
+        .listManifests()
+        .find((candidate) => candidate.manifestDigest === manifestDigest);
+      if (stored === undefined) {
+        throw new PoolError('manifest_unknown', 'no manifest with this digest is stored');
+      }
+      return report(stored.manifestDigest);
+    },
+  };
+}
+
+/** Refusals that are not final for the manifest. */
+const refusalCodes: Readonly<Partial<Record<DecisionReason, ErrorCode>>> = {
+  'job-has-other-manifest': 'manifest_conflict',
+  'previous-attempt-alive': 'manifest_not_ready',
+};
+
+function describe(refusal: { readonly reason: DecisionReason; readonly message: string }): string {
+  return `${refusal.message} (${refusal.reason})`;
+}

@@ -1,0 +1,168 @@
+/**
+ * From what a custodian asks to a vote that is stored: the manifest is found and rebuilt, facts are read, and the ledger decides and
+ * writes in one transaction. Nothing here talks to the custodian.
+ *
+ * @module
+ */
+import { computeWalletAddress, type EvmAddress, type Hex32, parseWalletPub } from '@pool/core';
+import {
+  computeGuardDigest,
+  type DecideInput,
+  type Decision,
+  decide,
+  decisionReasons,
+  type Ledger,
+  type LedgerView,
+  listFactQuestions,
+  type Origin,
+  type Policy,
+  type RebuiltManifest,
+  type SignRequest,
+  type Vote,
+} from '@pool/policy';
+import type { Preimage } from '../preimage/preimage.ts';
+import { toSignRequest } from '../preimage/to-request.ts';
+import type { FactSource } from './facts.ts';
+import type { Rebuilds } from './rebuilds.ts';
+
+/** A request as a transport read it. */
+export type Asked = {
+  /** The custodian's id of the approval or the callback. */
+  readonly requestId: string;
+  readonly origin: Extract<Origin, { readonly kind: 'custodian' }>;
+  readonly preimage: Preimage;
+  /** What the custodian says it signs. It must follow from the preimage. */
+  readonly signedDigest?: Hex32;
+};
+
+export type Judgement =
+  /** Stored. It must reach the custodian. */
+  | { readonly kind: 'vote'; readonly vote: Vote; readonly message: string }
+  /** Denied without a place in the ledger, because it is no request that a ledger could describe. The same again is denied again. */
+  | { readonly kind: 'foreign'; readonly message: string }
+  | { readonly kind: 'later'; readonly reason: string; readonly message: string }
+  /** Of a dry run: nothing was stored. */
+  | { readonly kind: 'dry-run'; readonly decision: Decision };
+
+export type Judge = {
+  /** @throws errors of the ledger, for example a full disk: then nothing may be voted */
+  judge(asked: Asked): Promise<Judgement>;
+  /** Decides and stores nothing, for `approve check`. */
+  explain(request: SignRequest, origin: Origin, manifest: RebuiltManifest): Promise<Decision>;
+};
+
+export type JudgeDeps = {
+  readonly ledger: Ledger;
+  readonly policy: () => Policy;
+  readonly rebuilds: Rebuilds;
+  readonly facts: FactSource;
+  readonly nowMs: () => number;
+  readonly isDryRun: boolean;
+};
+
+export function createJudge(deps: JudgeDeps): Judge {
+  const { ledger, rebuilds, nowMs } = deps;
+
+  async function findManifest(digest: Hex32 | undefined): Promise<RebuiltManifest | undefined> {
+    return digest === undefined ? undefined : await rebuilds.find(digest);
+  }
+
+  async function readInput(
+    request: SignRequest,
+    origin: Origin,
+    manifest: RebuiltManifest | undefined,
+  ): Promise<(view: LedgerView) => DecideInput> {
+    const facts =
+      manifest === undefined
+        ? {}
+        : await deps.facts.read(ledger.read((view) => listFactQuestions(manifest, view)));
+    const policy = deps.policy();
+    return (view) => ({
+      request,
+      origin,
+      manifest,
+      policy,
+      ledger: view,
+      facts,
+      signer: { deterministic: false },
+      nowMs: nowMs(),
+    });
+  }
+
+  return {
+    async judge({ requestId, origin, preimage, signedDigest }) {
+      const signer = findSigner(deps.policy(), origin.wallet);
+      if (signer === undefined) {
+        return { kind: 'foreign', message: decisionReasons['wallet-not-listed'] };
+      }
+      const stored = await findManifest(findByDigest(ledger, preimage));
+      const reading = toSignRequest(preimage, signer, stored, signedDigest);
+      if (reading.kind === 'foreign') {
+        return reading;
+      }
+      const { request } = reading;
+      const known = ledger.findVote(requestId);
+      if (known !== undefined) {
+        return repeatVote(known, request);
+      }
+      const manifest =
+        stored ?? (await findManifest(ledger.findManifestFor(request)?.manifestDigest));
+      const input = await readInput(request, origin, manifest);
+      if (deps.isDryRun) {
+        return { kind: 'dry-run', decision: ledger.read((view) => decide(input(view))) };
+      }
+      const question = {
+        requestId,
+        request,
+        manifestDigest: manifest?.manifestDigest,
+        nowMs: nowMs(),
+      };
+      let message = '';
+      const voted = ledger.decide(question, (view) => {
+        const decision = decide(input(view));
+        message = decision.kind === 'approve' ? '' : decision.message;
+        return decision;
+      });
+      return voted.kind === 'vote' ? { kind: 'vote', vote: voted.vote, message } : voted;
+    },
+    async explain(request, origin, manifest) {
+      const input = await readInput(request, origin, manifest);
+      return ledger.read((view) => decide(input(view)));
+    },
+  };
+}
+
+/** The stored manifest of a preimage that is only a digest. */
+function findByDigest(ledger: Ledger, preimage: Preimage): Hex32 | undefined {
+  switch (preimage.kind) {
+    case 'hash':
+      return ledger.findSpendByDigest(preimage.digest)?.manifestDigest;
+    case 'stored':
+      return ledger
+        .listManifests()
+        .find(
+          ({ kind, digest, batch }) =>
+            kind === 'fund' &&
+            (digest === preimage.digest || batch?.voidDigest === preimage.digest),
+        )?.manifestDigest;
+    default:
+      return undefined;
+  }
+}
+
+/** A vote stands for the content that it was given for. The same id with another content gets none of it. */
+function repeatVote(vote: Vote, request: SignRequest): Judgement {
+  return vote.digest === computeGuardDigest(request)
+    ? { kind: 'vote', vote, message: '' }
+    : { kind: 'foreign', message: 'the custodian shows another content under the same id' };
+}
+
+/** The address behind a wallet id of the custodian. */
+export function findSigner(policy: Policy, wallet: string): EvmAddress | undefined {
+  const funder = policy.funders.find(({ wallets }) => wallets.includes(wallet));
+  if (funder !== undefined) {
+    return funder.address;
+  }
+  const holder = policy.holders.find(({ wallets }) => wallets.includes(wallet));
+  return holder === undefined ? undefined : computeWalletAddress(parseWalletPub(holder.walletPub));
+}

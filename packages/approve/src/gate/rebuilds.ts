@@ -1,0 +1,79 @@
+/**
+ * Stored manifests, rebuilt. A rebuild verifies every piece of evidence and takes a second for 256 recipients, so the newest ones are
+ * kept.
+ *
+ * @module
+ */
+import {
+  type EvidenceDomain,
+  type Hex32,
+  isPoolError,
+  type ManifestFile,
+  PoolError,
+} from '@pool/core';
+import { type RebuiltManifest, stepRebuildManifest } from '@pool/policy';
+import { runInSlices } from './pace.ts';
+
+/** How many are kept: a batch of 256 is about a megabyte. */
+const maxKept = 16;
+
+export type Rebuilds = {
+  /** Keeps nothing: the file may be another one than the stored file. @throws PoolError `manifest_refused` if it cannot be rebuilt */
+  rebuild(file: ManifestFile): Promise<RebuiltManifest>;
+  /** @param manifest - of exactly the file that is stored */
+  keep(manifest: RebuiltManifest): void;
+  /** Undefined: nothing is stored, or it was erased, or it cannot be rebuilt any more. */
+  find(manifestDigest: Hex32): Promise<RebuiltManifest | undefined>;
+  /** After a change of what evidence is accepted. */
+  forget(): void;
+};
+
+/** @param deps.evidence - the platform whose sign-in texts count, from the policy */
+export function createRebuilds(deps: {
+  readonly readFile: (manifestDigest: Hex32) => ManifestFile | undefined;
+  readonly evidence: () => EvidenceDomain;
+}): Rebuilds {
+  const kept = new Map<Hex32, RebuiltManifest>();
+
+  async function rebuildFile(file: ManifestFile): Promise<RebuiltManifest> {
+    const rebuild = await runInSlices(stepRebuildManifest(file, deps.evidence()));
+    if (rebuild.kind === 'refused') {
+      throw new PoolError('manifest_refused', `${rebuild.message} (${rebuild.reason})`);
+    }
+    return rebuild.manifest;
+  }
+
+  function keep(manifest: RebuiltManifest): void {
+    const oldest = kept.size >= maxKept ? kept.keys().next().value : undefined;
+    if (oldest !== undefined) {
+      kept.delete(oldest);
+    }
+    kept.set(manifest.manifestDigest, manifest);
+  }
+
+  return {
+    rebuild: rebuildFile,
+    keep,
+    async find(manifestDigest) {
+      const known = kept.get(manifestDigest);
+      if (known !== undefined) {
+        return known;
+      }
+      const file = deps.readFile(manifestDigest);
+      try {
+        if (file === undefined) {
+          return undefined;
+        }
+        const manifest = await rebuildFile(file);
+        keep(manifest);
+        return manifest;
+      } catch (error) {
+        if (isPoolError(error)) {
+          return undefined;
+        }
+        throw error;
+      }
+    },
+    forget: () => kept.clear(),
+  };
+}

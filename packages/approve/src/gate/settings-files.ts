@@ -1,0 +1,86 @@
+/**
+ * The two files that an operator writes: the policy, and the gate's own chain settings.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type ChainsFile, chainsFileSchema, isPoolError, PoolError, parseWire } from '@pool/core';
+import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
+import { describeCause } from '../config/env-file.ts';
+
+export type LoadedPolicy = {
+  readonly policy: Policy;
+  /** SHA-256 of the file's bytes, hex. In the audit log. */
+  readonly sha256: string;
+};
+
+/**
+ * A policy that the gate may use.
+ *
+ * @throws PoolError `invalid_policy` that names the file and what is wrong in it, each error of the lint included
+ */
+export function readPolicyFile(path: string): LoadedPolicy {
+  const loaded = parsePolicyFile(path);
+  const errors = lintPolicy(loaded.policy).filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) {
+    const lines = errors.map(
+      ({ path: place, message }) => `\n- ${place === '' ? '' : `${place}: `}${message}`,
+    );
+    throw new PoolError(
+      'invalid_policy',
+      `${path} has errors; correct them and run "policy lint":${lines.join('')}`,
+    );
+  }
+  return loaded;
+}
+
+/**
+ * The policy as it is written, for the lint itself.
+ *
+ * @throws PoolError `invalid_policy` that names the file and what is malformed in it
+ */
+export function parsePolicyFile(path: string): LoadedPolicy {
+  const { text, value } = readJsonFile(path, 'invalid_policy', 'APPROVE_POLICY_FILE');
+  try {
+    return { policy: parsePolicy(value), sha256: createHash('sha256').update(text).digest('hex') };
+  } catch (cause) {
+    throw new PoolError('invalid_policy', `${path}: ${describe(cause)}`, { cause });
+  }
+}
+
+/** @throws PoolError `invalid_configuration` that names the file and what is wrong in it */
+export function readChainsFile(path: string): ChainsFile {
+  const { value } = readJsonFile(path, 'invalid_configuration', 'APPROVE_CHAINS_FILE');
+  try {
+    return parseWire(chainsFileSchema, value, 'chains file');
+  } catch (cause) {
+    throw new PoolError('invalid_configuration', `${path}: ${describe(cause)}`, { cause });
+  }
+}
+
+function readJsonFile(
+  path: string,
+  code: 'invalid_policy' | 'invalid_configuration',
+  variable: string,
+): { readonly text: string; readonly value: unknown } {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new PoolError(
+      code,
+      `${path} cannot be read${describeCause(cause)}; write the file, or name another one in ${variable}`,
+      { cause },
+    );
+  }
+  try {
+    return { text, value: JSON.parse(text) };
+  } catch (cause) {
+    throw new PoolError(code, `${path} is not JSON`, { cause });
+  }
+}
+
+function describe(cause: unknown): string {
+  return isPoolError(cause) ? cause.message : 'is malformed';
+}

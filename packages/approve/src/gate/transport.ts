@@ -1,0 +1,160 @@
+/**
+ * One custodian's way of asking, behind one shape: the poller of custodian A, or the callbacks of custodian B.
+ *
+ * @module
+ */
+import type { ChainsFile } from '@pool/core';
+import type { Ledger, Policy } from '@pool/policy';
+import { type CustodianAClient, createCustodianAClient } from '@pool/signers';
+import type { CustodianAConfig, CustodianBConfig, GateConfig } from '../config/config.ts';
+import type { FaultPoint } from '../config/variables.ts';
+import { createApprovals } from '../custodian-a/approvals.ts';
+import { createCustodianAExamination } from '../custodian-a/doctor.ts';
+import { createPastApprovals } from '../custodian-a/past-approvals.ts';
+import { createPoller } from '../custodian-a/poller.ts';
+import { createCallbackEndpoint } from '../custodian-b/callback-endpoint.ts';
+import { createCallbackHandler } from '../custodian-b/callback-handler.ts';
+import { createCustodianBExamination } from '../custodian-b/doctor.ts';
+import { createPastTransactions } from '../custodian-b/past-transactions.ts';
+import { type CustodianBReader, createCustodianBReader } from '../custodian-b/read-client.ts';
+import type { AppDeps } from '../http/app.ts';
+import type { Examine } from './doctor.ts';
+import type { GateLog } from './gate-log.ts';
+import type { HistorySource } from './history.ts';
+import type { Judge } from './judge.ts';
+
+export type Transport = {
+  readonly examine: Examine;
+  readonly history: HistorySource;
+  /** Undefined: the custodian asks by itself. */
+  readonly poll: (() => Promise<void>) | undefined;
+  /** A last look that is older counts as a problem. */
+  readonly maxLookAgeMs: number;
+  routes(wake: () => void): Pick<AppDeps, 'webhooks' | 'callbacks'>;
+};
+
+export type TransportDeps = {
+  readonly config: GateConfig;
+  readonly chains: ChainsFile;
+  readonly policy: () => Policy;
+  readonly judge: Judge;
+  readonly ledger: Ledger;
+  readonly mayVote: () => boolean;
+  readonly isDryRun: boolean;
+  readonly nowMs: () => number;
+  readonly log: GateLog;
+  readonly fault: (point: FaultPoint) => void;
+  readonly onAnswer: (value: 'approve' | 'deny' | 'retry') => void;
+};
+
+export function createTransport(deps: TransportDeps): Transport {
+  const { custodian } = deps.config;
+  return custodian.kind === 'custodian_a'
+    ? createTransportA(deps, custodian)
+    : createTransportB(deps, custodian);
+}
+
+/** What the doctor examines. */
+export function createExamination(
+  deps: Pick<TransportDeps, 'config' | 'policy' | 'nowMs'>,
+): Examine {
+  const { custodian } = deps.config;
+  return custodian.kind === 'custodian_a'
+    ? createCustodianAExamination({
+        client: createClientA(custodian),
+        policy: deps.policy,
+        userId: custodian.userId,
+      })
+    : createCustodianBExamination({
+        ...custodian,
+        reader: createReaderB(custodian, deps.nowMs),
+        callbackKey: custodian.callbackKey.reveal(),
+      });
+}
+
+/** What the custodian remembers. */
+export function createHistorySource(
+  deps: Pick<TransportDeps, 'config' | 'chains' | 'nowMs'>,
+): HistorySource {
+  const { custodian } = deps.config;
+  return custodian.kind === 'custodian_a'
+    ? createPastApprovals(createApprovals(createClientA(custodian)), custodian.userId)
+    : createPastTransactions(
+        createReaderB(custodian, deps.nowMs),
+        custodian.signerId,
+        createChainFinder(deps.chains),
+      );
+}
+
+function createClientA(custodian: CustodianAConfig): CustodianAClient {
+  const { url, origin, serviceToken, serviceKey, credentialId, headerPrefix } = custodian;
+  return createCustodianAClient({
+    url: url.href,
+    origin,
+    token: serviceToken,
+    credentialId,
+    serviceKey,
+    headerPrefix,
+  });
+}
+
+function createReaderB(custodian: CustodianBConfig, nowMs: () => number): CustodianBReader {
+  const { url, apiKey, apiSecret } = custodian;
+  return createCustodianBReader({ url, apiKey, apiSecret, nowMs });
+}
+
+function createTransportA(deps: TransportDeps, custodian: CustodianAConfig): Transport {
+  const { userId, pollSeconds, webhookSecret, headerPrefix } = custodian;
+  const client = createClientA(custodian);
+  const approvals = createApprovals(client);
+  const poller = createPoller({ ...deps, approvals, userId });
+  return {
+    examine: createExamination(deps),
+    history: createHistorySource(deps),
+    poll: async () => {
+      await poller.poll();
+    },
+    maxLookAgeMs: Math.max(60_000, 10_000 * pollSeconds),
+    routes: (wake) =>
+      webhookSecret === undefined
+        ? {}
+        : {
+            webhooks: { secret: webhookSecret, header: `${headerPrefix}webhook-signature`, wake },
+          },
+  };
+}
+
+function createTransportB(deps: TransportDeps, custodian: CustodianBConfig): Transport {
+  const { signerId, callbackKey, cosignerPublicKey } = custodian;
+  const { ledger, nowMs, log } = deps;
+  const reader = createReaderB(custodian, nowMs);
+  const findChainId = createChainFinder(deps.chains);
+  const handler = createCallbackHandler({ ...deps, reader, signerId, findChainId });
+  return {
+    examine: createExamination(deps),
+    history: createHistorySource(deps),
+    poll: undefined,
+    maxLookAgeMs: 0,
+    routes: () => ({
+      callbacks: createCallbackEndpoint({
+        cosignerPublicKey,
+        callbackKey,
+        handler,
+        ledger,
+        nowMs,
+        log,
+      }),
+    }),
+  };
+}
+
+/** The chain whose settings list a token. Undefined for none, and for a token address that two chains have. */
+function createChainFinder({ chains }: ChainsFile): (to: string) => number | undefined {
+  return (to) => {
+    const found = Object.values(chains).filter(({ tokens }) =>
+      Object.values(tokens).some(({ address }) => address.toLowerCase() === to.toLowerCase()),
+    );
+    const [first] = found;
+    return found.length === 1 ? first?.chainId : undefined;
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * The gate's routes: the agent posts manifests, the co-signer of custodian B asks, webhooks of custodian A wake the poller, and the
+ * operator's monitoring reads health and metrics.
+ *
+ * @module
+ */
+import { PoolError, type Secret } from '@pool/core';
+import {
+  createShell,
+  limitBody,
+  readJsonBody,
+  type Shell,
+  type ShellContext,
+  type ShellLog,
+} from '@pool/http-server';
+import { readCustodianAEvent } from '@pool/signers';
+import type { CallbackEndpoint } from '../custodian-b/callback-endpoint.ts';
+import type { GateHealth } from '../gate/health.ts';
+import type { Intake } from '../gate/intake.ts';
+import { requireBearer } from './bearer.ts';
+import { metricsContentType } from './metrics.ts';
+
+/** 256 recipients with the longest evidence and memo are about 1.3 MiB. */
+const maxManifestBytes = 2 * 1024 * 1024;
+const maxCallbackBytes = 64 * 1024;
+const maxEventBytes = 256 * 1024;
+
+export type AppDeps = {
+  readonly log: ShellLog;
+  readonly allowedHosts: readonly string[];
+  readonly intake: Intake;
+  readonly manifestToken: Secret;
+  readonly metricsToken: Secret | undefined;
+  readonly health: () => GateHealth;
+  readonly metrics: () => string;
+  /** Of custodian A. */
+  readonly webhooks?: {
+    readonly secret: Secret;
+    /** Name of the header with the signature. */
+    readonly header: string;
+    readonly wake: () => void;
+  };
+  /** Of custodian B. */
+  readonly callbacks?: CallbackEndpoint;
+  readonly nowMs: () => number;
+};
+
+export function createApp(deps: AppDeps): Shell {
+  const app = createShell({
+    log: deps.log,
+    allowedHosts: deps.allowedHosts,
+    hostMatch: 'name',
+    hostsVariable: 'APPROVE_ALLOWED_HOSTS',
+    allowedOrigins: [],
+    challenge: 'Bearer realm="approve"',
+  });
+
+  app.post('/v1/manifests', limitBody(maxManifestBytes), async (c) => {
+    requireBearer(c.req.header('authorization'), deps.manifestToken, 'manifest token');
+    return c.json(await deps.intake.post(await readJsonBody(c)));
+  });
+  app.get('/v1/manifests/:digest', (c) => {
+    requireBearer(c.req.header('authorization'), deps.manifestToken, 'manifest token');
+    return c.json(deps.intake.read(c.req.param('digest')));
+  });
+  app.get('/healthz', (c) => {
+    const { ok, problems, doctor, ledger } = deps.health();
+    const { isRestored, openVotes, waiting } = ledger;
+    const report = {
+      ok,
+      problems,
+      doctor: doctor === undefined ? null : { ok: doctor.ok, checks: doctor.checks },
+      ledger: { isRestored, openVotes, waiting },
+    };
+    return c.json(report, ok ? 200 : 503);
+  });
+  app.get('/metrics', (c) => {
+    if (deps.metricsToken === undefined) {
+      throw new PoolError('not_found', 'metrics are off: APPROVE_METRICS_TOKEN is not set');
+    }
+    requireBearer(c.req.header('authorization'), deps.metricsToken, 'metrics token');
+    return c.body(deps.metrics(), 200, { 'content-type': metricsContentType });
+  });
+  addWebhooks(app, deps);
+  addCallbacks(app, deps);
+  return app;
+}
+
+function addWebhooks(app: Shell, { webhooks, nowMs }: AppDeps): void {
+  if (webhooks === undefined) {
+    return;
+  }
+  app.post('/v1/webhooks/custodian-a', limitBody(maxEventBytes), async (c) => {
+    const event = readCustodianAEvent({
+      secret: webhooks.secret,
+      rawBody: new Uint8Array(await c.req.arrayBuffer()),
+      signature: c.req.header(webhooks.header),
+      nowMs: nowMs(),
+    });
+    if (event === undefined) {
+      throw new PoolError('unauthorized', 'the event is not signed by the custodian, or is old');
+    }
+    // A hint to look earlier, and nothing else.
+    webhooks.wake();
+    return c.json({ ok: true });
+  });
+}
+
+function addCallbacks(app: Shell, { callbacks }: AppDeps): void {
+  if (callbacks === undefined) {
+    return;
+  }
+  async function answer(
+    c: ShellContext,
+    read: (token: string) => Promise<string>,
+  ): Promise<Response> {
+    return c.body(await read(await c.req.text()), 200, { 'content-type': 'text/plain' });
+  }
+  app.post('/v2/tx_sign_request', limitBody(maxCallbackBytes), (c) =>
+    answer(c, callbacks.answerSignRequest),
+  );
+  app.post('/v2/config_change_sign_request', limitBody(maxCallbackBytes), (c) =>
+    answer(c, callbacks.answerConfigChange),
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * Runs the gate until SIGTERM or SIGINT: serves its routes, looks at the custodian, examines it every hour, reads the policy again on
+ * SIGHUP.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import { type HttpServer, serveHttp } from '@pool/http-server';
+import { type Gate, type GateOptions, openGate } from './gate/gate.ts';
+
+const hourMs = 3_600_000;
+/** A custodian whose configuration was wrong is examined again soon. */
+const minuteMs = 60_000;
+/** Time for open work to end; every step is stored, so a hard exit loses nothing. */
+const graceMs = 20_000;
+
+/** @throws PoolError `ledger_in_use`, `invalid_policy`, `invalid_configuration`, `cannot_listen` */
+export async function runGate(
+  options: GateOptions,
+  onListening: (url: string) => void,
+): Promise<void> {
+  const { config, log } = options;
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort();
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+  const gate = openGate(options);
+  const reload = (): void => void gate.reloadPolicy();
+  process.on('SIGHUP', reload);
+  try {
+    const server = await listen(gate, options);
+    onListening(server.url);
+    log.info({ url: server.url, custodian: config.custodian.kind }, 'listening');
+    await Promise.all([
+      keepExamining(gate, stopping.signal),
+      keepPolling(gate, options, stopping.signal),
+    ]);
+    log.info({}, 'stopping');
+    const hardStop = setTimeout(() => process.exit(1), graceMs);
+    hardStop.unref();
+    await server.close();
+    clearTimeout(hardStop);
+  } finally {
+    process.off('SIGHUP', reload).off('SIGTERM', stop).off('SIGINT', stop);
+    gate.close();
+  }
+  log.info({}, 'stopped');
+}
+
+async function listen(gate: Gate, { config, log }: GateOptions): Promise<HttpServer> {
+  try {
+    return await serveHttp((request, from) => gate.app.fetch(request, from), {
+      host: config.host,
+      port: config.port,
+      onRefused: (refused) => log.info({ ...refused }, 'request refused'),
+    });
+  } catch (cause) {
+    throw new PoolError(
+      'cannot_listen',
+      `cannot listen on ${config.host}:${config.port}; stop what listens there, or choose another APPROVE_PORT`,
+      { cause },
+    );
+  }
+}
+
+async function keepExamining(gate: Gate, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const reloaded = new AbortController();
+    gate.onReload(() => reloaded.abort());
+    const { ok } = await gate.examine();
+    gate.eraseExpired();
+    await pause(ok ? hourMs : minuteMs, AbortSignal.any([signal, reloaded.signal]));
+  }
+}
+
+async function keepPolling(
+  gate: Gate,
+  { config }: GateOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (config.custodian.kind !== 'custodian_a') {
+    return;
+  }
+  const pauseMs = 1000 * config.custodian.pollSeconds;
+  while (!signal.aborted) {
+    const woken = new AbortController();
+    gate.onWake(() => woken.abort());
+    await gate.poll();
+    await pause(pauseMs, AbortSignal.any([signal, woken.signal]));
+  }
+}
+
+/** Ends early when the signal is aborted. */
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) {
+    return;
+  }
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end);
+  });
+}

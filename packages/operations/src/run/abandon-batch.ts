@@ -1,0 +1,103 @@
+/**
+ * Gives up a batch whose authorisation was asked for and is not sent. The request is taken back first. If the signer has signed it
+ * already, or may have, the batch is abandoned: the funder withdraws the authorisation (`voidBatch`), and the job waits until the
+ * chain shows that it is dead.
+ *
+ * @module
+ */
+import { type ErrorBody, isPoolError } from '@pool/core';
+import type { FunderAnswer, FunderRequest } from '../ports.ts';
+import { findVote, markEnded, mayBeSigned, toPoolError } from './ask-signer.ts';
+import { loadBatch } from './batch.ts';
+import { createAuthorizationRequest } from './create-authorization.ts';
+import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import { type DatedBatch, loadRelease } from './release-record.ts';
+import { createRetryEvent, type Run } from './run.ts';
+
+/**
+ * @param error - why the batch is given up
+ * @returns the batch to watch. Undefined: nothing is signed, and nothing will be
+ */
+export async function abandonBatch(run: Run, error: ErrorBody): Promise<DatedBatch | undefined> {
+  if (!mayBeSigned(run.record())) {
+    return undefined;
+  }
+  const batch = await loadBatch(run);
+  const dated = batch === undefined ? undefined : await loadRelease(run, batch);
+  if (dated === undefined) {
+    return undefined;
+  }
+  if (run.phase().kind === 'proved' && !(await takeBack(run, dated))) {
+    return undefined;
+  }
+  await run.update({ abandoned: { code: error.code, message: error.message } });
+  await run.passFaultPoint('batch.abandoned');
+  return dated;
+}
+
+/** @returns whether the authorisation is signed, or may still be */
+async function takeBack(run: Run, batch: DatedBatch): Promise<boolean> {
+  const request = createAuthorizationRequest(batch);
+  await run.announce('cancelling');
+  for (;;) {
+    const answer = await withdrawRequest(run, request);
+    if (answer === 'none' || (answer !== 'unknown' && answer.state === 'ended')) {
+      await markEnded(run, request);
+      return false;
+    }
+    if (answer !== 'unknown' && answer.state !== 'waiting') {
+      return true;
+    }
+    // After its deadline the chain decides. No answer of the signer is needed.
+    if (Math.floor(run.deps.clock.nowMs() / 1000) > batch.deadline) {
+      return true;
+    }
+    await run.pause(Math.max(run.deps.pollMs, 2_000));
+  }
+}
+
+/** A create that was cut off may still be on its way, and lists of a provider lag behind, milliseconds. */
+const lateCreateMs = 60_000;
+
+/** Does not believe that the provider has no such request while a question for it may still be on its way. */
+export async function withdrawRequest(
+  run: Run,
+  request: FunderRequest,
+): Promise<FunderAnswer | 'none' | 'unknown'> {
+  for (;;) {
+    const answer = await withdrawOnce(run, request);
+    const askedAtMs = findVote(run, request)?.askedAtMs ?? 0;
+    if (answer !== 'none' || run.deps.clock.nowMs() >= askedAtMs + lateCreateMs) {
+      return answer;
+    }
+    await run.pause(Math.max(run.deps.pollMs, 2_000));
+  }
+}
+
+/** @returns `none`: the provider shows no such request. `unknown`: it does not answer, or this side refuses to ask it */
+async function withdrawOnce(
+  run: Run,
+  request: FunderRequest,
+): Promise<FunderAnswer | 'none' | 'unknown'> {
+  let answer: FunderAnswer | undefined;
+  try {
+    const providerId = findVote(run, request)?.providerId;
+    answer = await run.funder.withdraw(request, providerId, run.signal);
+  } catch (error) {
+    rethrowInterruption(error);
+    if (run.signal.aborted) {
+      throw new InterruptedRunError('shutting down or lease lost', { cause: error });
+    }
+    run.deps.onEvent(createRetryEvent(run.record().stage, error));
+    if (isPoolError(error)) {
+      return 'unknown';
+    }
+    throw error;
+  }
+  if (answer?.state === 'ended' && answer.isOwn === true) {
+    run.deps.onEvent(createRetryEvent(run.record().stage, toPoolError(answer.error)));
+    return 'unknown';
+  }
+  await run.passFaultPoint('vote.withdrawn');
+  return answer ?? 'none';
+}

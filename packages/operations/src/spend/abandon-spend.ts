@@ -1,0 +1,43 @@
+/**
+ * Gives up a spend of which nothing has left this agent. Its notes are free at once, unless a signer outside this process may have
+ * signed it: that signer signs no second spend of a note while the first one can land (docs/decisions/0061, §9).
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
+import { type SpendDeps, toSpendError } from './spend-deps.ts';
+import { isUnreleased, mayAbandon } from './spend-state.ts';
+
+/** Final answers of a signer: there is no signature, and there will be none. */
+const refusals: readonly string[] = ['holder_signer_refused'];
+
+/**
+ * Frees the notes of a spend of which nothing has left, unless its signer may have signed it.
+ * @returns the spend as it is stored then; another state wins
+ */
+export async function abandonSpend(
+  spend: ArchivedSpend,
+  error: unknown,
+  deps: SpendDeps,
+): Promise<ArchivedSpend> {
+  const code = error === undefined ? 'superseded' : toSpendError(error).code;
+  const isRemote = deps.signer.isRemote === true;
+  const isRefused = refusals.includes(code);
+  const ended = await changeSpendState(deps.archive, spend.outRoot, (state) =>
+    mayAbandon(state, { isRemote, isRefused }) ? { kind: 'abandoned', code } : undefined,
+  );
+  if (!isUnreleased(ended.state)) {
+    deps.onEvent({ kind: 'outcome', state: ended.state.kind });
+  }
+  return ended;
+}
+
+/** Its signer may have signed it, so its notes stay locked until a final block shows that it is dead. */
+export function createKeptError({ deadline }: ArchivedSpend): PoolError {
+  return new PoolError(
+    'settlement_expired',
+    `the spend was not sent in time, and nothing moved; its notes are free again after ${new Date(deadline * 1000).toISOString()}, then send it under a new Idempotency-Key`,
+    { status: 504 },
+  );
+}

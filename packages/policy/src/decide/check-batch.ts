@@ -1,0 +1,236 @@
+/**
+ * Rules about a batch. The static ones hold for its permit and its token approval too; the others only for the authorisation that
+ * pays it.
+ *
+ * @module
+ */
+
+import { computeCountScope, computeDay, computePayeeKey } from '../guard/guard-id.ts';
+import type { RosterEntry } from '../ledger/ledger-view.ts';
+import type { Policy, TokenRule } from '../policy/policy-schema.ts';
+import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import { checkEvidence, findPlace } from './check-payees.ts';
+import type { DecideInput } from './decision.ts';
+import { check, type Finding, fail, pass, wait } from './findings.ts';
+import { countReleases } from './release.ts';
+import { isWithinHours } from './working-hours.ts';
+
+const dayMs = 86_400_000;
+
+/** The policy's entry for the pool and token of a batch. */
+export function findTokenRule(policy: Policy, manifest: RebuiltFund): TokenRule | undefined {
+  return policy.pools
+    .find(
+      ({ chain, chainId, pool }) =>
+        chain === manifest.file.manifest.chain &&
+        chainId === manifest.chainId &&
+        pool === manifest.pool,
+    )
+    ?.tokens.find(({ token }) => token === manifest.token);
+}
+
+/** Who may be paid how much. These rules do not depend on time or on other batches. */
+export function checkStaticRules(input: DecideInput, manifest: RebuiltFund): readonly Finding[] {
+  const { policy } = input;
+  const { payees, total } = manifest;
+  const rule = findTokenRule(policy, manifest);
+  if (rule === undefined) {
+    return [fail('token', 'token-not-listed')];
+  }
+  const maxPerRecipient = BigInt(rule.maxPerRecipient);
+  const allowed = policy.recipients?.allow;
+  const denied = policy.recipients?.deny ?? [];
+  const allowSet = allowed === undefined ? undefined : new Set<string>(allowed);
+  const denySet = new Set<string>(denied);
+  const deniedPayee = findPlace(payees, ({ address }) => denySet.has(address));
+  const foreignPayee = findPlace(payees, ({ address }) => allowSet?.has(address) === false);
+  const tooMuch = findPlace(payees, ({ amount }) => amount > maxPerRecipient);
+  const isListedFunder = policy.funders.some(({ address }) => address === manifest.funder);
+  return [
+    pass('token'),
+    check('funder', isListedFunder, 'funder-not-listed'),
+    check('employer', policy.employers.includes(manifest.employerId), 'employer-not-listed'),
+    ...checkEvidence(input, manifest),
+    check('recipient-denied', deniedPayee === undefined, 'recipient-denied', deniedPayee),
+    check('recipient-allowed', foreignPayee === undefined, 'recipient-not-listed', foreignPayee),
+    check('limit-per-recipient', tooMuch === undefined, 'recipient-limit', tooMuch),
+    check(
+      'limit-per-batch',
+      total <= BigInt(rule.maxPerBatch),
+      'batch-limit',
+      `The total is ${total}, the limit is ${rule.maxPerBatch}.`,
+    ),
+  ];
+}
+
+/** Another manifest of the job, an earlier attempt that may still be paid, or a later one. */
+export function checkAttempts(
+  { ledger, facts }: Pick<DecideInput, 'ledger' | 'facts'>,
+  manifest: RebuiltFund,
+): readonly Finding[] {
+  const { employerId, jobKey, attempt, manifestDigest } = manifest;
+  const attempts = ledger.listAttempts(employerId, jobKey);
+  const isOnlyOne = attempts.every(
+    (stored) => stored.batch?.attempt !== attempt || stored.manifestDigest === manifestDigest,
+  );
+  const isLatest = attempts.every((stored) => (stored.batch?.attempt ?? 0) <= attempt);
+  return [
+    check('one-manifest-per-attempt', isOnlyOne, 'job-has-other-manifest'),
+    check('latest-attempt', isLatest, 'attempt-superseded'),
+    checkPreviousAttempt(attempt, facts.previousAttempt),
+  ];
+}
+
+function checkPreviousAttempt(
+  attempt: number,
+  state: DecideInput['facts']['previousAttempt'],
+): Finding {
+  const rule = 'previous-attempt-dead';
+  if (attempt === 1) {
+    return pass(rule, 'this is the first attempt');
+  }
+  switch (state) {
+    case 'dead':
+      return pass(rule);
+    case 'alive':
+      return fail(rule, 'previous-attempt-alive');
+    case 'settled':
+      return fail(rule, 'previous-attempt-settled');
+    case undefined:
+      return wait(rule, 'facts-unavailable');
+  }
+}
+
+/** The batch is unused on chain. */
+export function checkBatchFact({ facts }: DecideInput): Finding {
+  switch (facts.batch) {
+    case 'open':
+      return pass('batch-open');
+    case 'used':
+      return fail('batch-open', 'batch-used');
+    case 'voided':
+      return fail('batch-open', 'batch-voided');
+    case undefined:
+      return wait('batch-open', 'facts-unavailable');
+  }
+}
+
+/** How far ahead a deadline may be. A content that was approved before only has to be in time. */
+export function checkDeadline(
+  { policy, nowMs }: DecideInput,
+  deadline: number,
+  isRepeat: boolean,
+): readonly Finding[] {
+  const ahead = deadline - Math.floor(nowMs / 1000);
+  const { minSeconds, maxSeconds } = policy.deadline;
+  const least = isRepeat ? 0 : minSeconds;
+  return [
+    check(
+      'deadline-min',
+      ahead > 0 && ahead >= least,
+      'deadline-too-near',
+      `It is ${ahead} seconds ahead, and at least ${least} are needed.`,
+    ),
+    check(
+      'deadline-max',
+      ahead <= maxSeconds,
+      'deadline-too-far',
+      `It is ${ahead} seconds ahead, and at most ${maxSeconds} are allowed.`,
+    ),
+  ];
+}
+
+/** Limits of the day, age, hours, and what people have to release. A batch that was approved before passes them again. */
+export function checkFirstApproval(
+  input: DecideInput,
+  manifest: RebuiltFund,
+  guardId: string | undefined,
+): readonly Finding[] {
+  const { policy, ledger, nowMs } = input;
+  const rule = findTokenRule(policy, manifest);
+  if (rule === undefined || guardId === undefined) {
+    return [];
+  }
+  const day = computeDay(nowMs);
+  const sum = ledger.sumOfDay(computeCountScope(manifest), day);
+  const after = ledger.hasCounted(guardId) ? sum : sum + manifest.total;
+  const receivedAtMs = ledger.findManifest(manifest.manifestDigest)?.receivedAtMs ?? 0;
+  const isYoung = nowMs - receivedAtMs <= 1000 * policy.maxBatchAgeSeconds;
+  const isOpen = policy.workingHours === undefined || isWithinHours(policy.workingHours, nowMs);
+  return [
+    check(
+      'limit-per-day',
+      after <= BigInt(rule.maxPerDay),
+      'day-limit',
+      `The sum of ${day} would be ${after}, the limit is ${rule.maxPerDay}.`,
+    ),
+    check('batch-age', isYoung, 'batch-too-old'),
+    isOpen ? pass('working-hours') : wait('working-hours', 'outside-working-hours'),
+    ...checkPeople(input, manifest, rule, guardId),
+  ];
+}
+
+/** A person's no is final, also for a batch that was approved before. */
+export function checkDenial(
+  { policy, ledger, nowMs }: DecideInput,
+  manifest: RebuiltFund,
+): Finding {
+  const releases = ledger.listReleases(manifest.manifestDigest);
+  const { deniedBy } = countReleases(releases, manifest, policy, nowMs);
+  return check('not-denied', deniedBy === undefined, 'denied-by-person', `By ${deniedBy}.`);
+}
+
+function checkPeople(
+  input: DecideInput,
+  manifest: RebuiltFund,
+  rule: TokenRule,
+  guardId: string,
+): readonly Finding[] {
+  const { policy, ledger, nowMs } = input;
+  const releases = ledger.listReleases(manifest.manifestDigest);
+  const { released } = countReleases(releases, manifest, policy, nowMs);
+  const required = policy.humanRelease?.required ?? Number.POSITIVE_INFINITY;
+  const isReleased = released >= required;
+  const toRelease = (name: string, isHeld: boolean, reason: Parameters<typeof wait>[1]): Finding =>
+    !isHeld || isReleased
+      ? pass(name, isHeld ? `released by ${released}` : 'ok')
+      : wait(name, reason, `${released} of ${required} released it.`);
+
+  const isLarge = rule.holdAbove !== undefined && manifest.total > BigInt(rule.holdAbove);
+  const isNewPayee =
+    policy.humanRelease?.newPayee === true &&
+    manifest.payees.some(({ address }) => !ledger.hasPaid(computePayeeKey(address)));
+  const duplicate = policy.duplicateRoster;
+  const isDuplicate = duplicate !== undefined && hasEqualRoster(input, manifest, guardId);
+  return [
+    toRelease('hold-amount', isLarge, 'hold-amount'),
+    toRelease('hold-new-payee', isNewPayee, 'hold-new-payee'),
+    duplicate?.action === 'deny'
+      ? check('duplicate-roster', !isDuplicate, 'duplicate-roster')
+      : toRelease('duplicate-roster', isDuplicate, 'hold-duplicate-roster'),
+  ];
+}
+
+/**
+ * Another approved batch has this roster, is young enough, and has the same pay-run label, or neither has one. Earlier attempts of
+ * the same job do not count: they are dead.
+ */
+function hasEqualRoster(
+  { policy, ledger, nowMs }: DecideInput,
+  { rosterDigest, payRunLabel, employerId, jobKey }: RebuiltFund,
+  guardId: string,
+): boolean {
+  const days = policy.duplicateRoster?.days ?? 0;
+  const attempts = ledger.listAttempts(employerId, jobKey);
+  const isOfJob = (entry: RosterEntry): boolean =>
+    entry.guardId === guardId ||
+    attempts.some(({ batch }) => batch !== undefined && entry.guardId.endsWith(batch.batchNonce));
+  return ledger
+    .listRosters(rosterDigest)
+    .some(
+      (entry) =>
+        !isOfJob(entry) &&
+        entry.label === (payRunLabel ?? '') &&
+        entry.approvedAtMs > nowMs - days * dayMs,
+    );
+}

@@ -1,0 +1,46 @@
+/**
+ * Rules for every request of a holder's wallet.
+ *
+ * @module
+ */
+import { computeWalletAddress, type EncryptionPublicKey } from '@pool/core';
+import type { HolderRule } from '../policy/policy-schema.ts';
+import type { Guarded } from './check-guard.ts';
+import { checkOrigin, checkRequest } from './check-request.ts';
+import type { DecideInput, DecisionRecord } from './decision.ts';
+import { type Finding, fail } from './findings.ts';
+
+/** The policy's entry for the wallet that must sign. */
+export function findHolder({ policy, request }: DecideInput): HolderRule | undefined {
+  return policy.holders.find(
+    ({ walletPub }) => computeWalletAddress(walletPub) === request.expectedSigner,
+  );
+}
+
+/** @param encryptionPublicKey - the P that a sign-in text may list */
+export function checkHolder(
+  input: DecideInput,
+  encryptionPublicKey?: EncryptionPublicKey,
+): readonly Finding[] {
+  const holder = findHolder(input);
+  const common = checkRequest(input, encryptionPublicKey);
+  return holder === undefined
+    ? [fail('holder', 'holder-not-listed'), ...common]
+    : [...common, ...checkOrigin(input, holder)];
+}
+
+/** What the ledger stores for a request that moves no money. */
+export function createPlainRecord({ entry }: Guarded): DecisionRecord | undefined {
+  return entry === undefined
+    ? undefined
+    : {
+        digest: entry.digest,
+        manifestDigest: undefined,
+        guard: entry,
+        count: undefined,
+        pins: [],
+        payees: [],
+        roster: undefined,
+        nullifiers: [],
+      };
+}

@@ -1,0 +1,151 @@
+// Voids, permits and token approvals: tied to a stored batch, and never to what the request says.
+import { describe, expect, it } from 'vitest';
+import { makeBatch, makePolicy, makeTokenPolicy, nowMs, stranger } from '../fixtures/batches.ts';
+import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
+import { approvalRequest, fundRequest, permitRequest, voidRequest } from '../fixtures/requests.ts';
+import { createSignRequest } from '../requests/request-digest.ts';
+
+const dayMs = 86_400_000;
+
+describe('a void', () => {
+  it('is approved for a stored batch, also when its pool left the policy and its file was erased', () => {
+    const ledger = createTestLedger();
+    const batch = makeBatch();
+    storeBatch(ledger, batch);
+    const lateMs = nowMs + 100 * dayMs;
+    expect(ledger.eraseManifests(lateMs, lateMs)).toBe(1);
+    const request = voidRequest(batch);
+    const policy = makePolicy({ pools: [] });
+    expect(ask(ledger, { request, manifest: undefined, policy, facts: {} }).kind).toBe('approve');
+  });
+
+  it('waits for a batch that is not stored, and is denied for a foreign funder', () => {
+    const request = voidRequest(makeBatch());
+    expect(ask(createTestLedger(), { request })).toMatchObject({ reason: 'manifest-missing' });
+    expect(ask(createTestLedger(), { request, policy: makePolicy({ funders: [] }) })).toMatchObject(
+      {
+        reason: 'funder-not-listed',
+      },
+    );
+  });
+});
+
+describe('a permit', () => {
+  function askPermit(changes: Parameters<typeof permitRequest>[1] = {}, more = {}) {
+    const ledger = createTestLedger();
+    const batch = makeBatch();
+    storeBatch(ledger, batch);
+    return ask(ledger, {
+      request: permitRequest(batch, changes),
+      manifest: batch,
+      facts: {},
+      ...more,
+    });
+  }
+
+  it('is approved for the pool and the total of a stored batch, without people', () => {
+    const policy = makeTokenPolicy({ holdAbove: '1' });
+    expect(askPermit({}, { policy }).kind).toBe('approve');
+  });
+
+  it.each([
+    ['another spender', { spender: stranger }, 'pool-not-listed'],
+    ['another value', { value: 499n }, 'manifest-mismatch'],
+    ['another deadline', { deadline: 1n }, 'manifest-mismatch'],
+    ['another domain', { name: 'Other Coin' }, 'permit-not-listed'],
+  ] as const)('is denied for %s', (_title, changes, reason) => {
+    expect(askPermit(changes)).toMatchObject({ kind: 'deny', reason });
+  });
+
+  it('is denied when the policy names no permit, or the batch breaks a limit', () => {
+    expect(askPermit({}, { policy: makeTokenPolicy({ permit: undefined }) })).toMatchObject({
+      reason: 'permit-not-listed',
+    });
+    expect(askPermit({}, { policy: makeTokenPolicy({ maxPerBatch: '499' }) })).toMatchObject({
+      reason: 'batch-limit',
+    });
+  });
+});
+
+describe('a token approval', () => {
+  function askApproval(changes: Parameters<typeof approvalRequest>[1] = {}, more = {}) {
+    const ledger = createTestLedger();
+    const batch = makeBatch();
+    storeBatch(ledger, batch);
+    return ask(ledger, {
+      request: approvalRequest(batch, changes),
+      manifest: batch,
+      facts: {},
+      ...more,
+    });
+  }
+
+  it('is approved for the pool, of the total or of zero', () => {
+    expect(askApproval().kind).toBe('approve');
+    expect(askApproval({ value: 0n }).kind).toBe('approve');
+  });
+
+  it('of zero is approved when its transport knows no total', () => {
+    const { payload, ...reset } = approvalRequest(makeBatch(), { value: 0n });
+    const expected = { ...payload.expected, total: 0n };
+    const request = createSignRequest({ ...reset, payload: { ...payload, expected } });
+    expect(askApproval({}, { request }).kind).toBe('approve');
+  });
+
+  it.each([
+    ['another spender', { spender: stranger }, 'pool-not-listed'],
+    ['another value', { value: 501n }, 'manifest-mismatch'],
+    ['more gas than it needs', { maxFeePerGas: 10n ** 18n }, 'gas-too-high'],
+  ] as const)('is denied for %s', (_title, changes, reason) => {
+    expect(askApproval(changes)).toMatchObject({ kind: 'deny', reason });
+  });
+
+  it('is taken back although the batch breaks a limit by now', () => {
+    const policy = makeTokenPolicy({ maxPerBatch: '1' });
+    expect(askApproval({}, { policy })).toMatchObject({ reason: 'batch-limit' });
+    expect(askApproval({ value: 0n }, { policy }).kind).toBe('approve');
+  });
+
+  it('is denied when more were signed for the batch than a payment needs, and an earlier one is not', () => {
+    const ledger = createTestLedger();
+    const batch = makeBatch();
+    storeBatch(ledger, batch);
+    const askFor = (nonce: number) =>
+      ask(ledger, {
+        request: approvalRequest(batch, { value: 0n, nonce }),
+        manifest: batch,
+        facts: {},
+      });
+    const kinds = [0, 1, 2, 3, 4, 5].map((nonce) => askFor(nonce).kind);
+    expect(kinds).toEqual(Array(6).fill('approve'));
+    expect(askFor(6)).toMatchObject({ kind: 'deny', reason: 'too-many-approvals' });
+    expect(askFor(0).kind).toBe('approve');
+  });
+});
+
+describe('an unknown kind or payload', () => {
+  function askStored(request: never) {
+    const batch = makeBatch();
+    const ledger = createTestLedger();
+    storeBatch(ledger, batch);
+    return ask(ledger, { request, manifest: batch });
+  }
+
+  it('is denied', () => {
+    const request = { ...fundRequest(makeBatch()), kind: 'config-change' } as never;
+    expect(askStored(request)).toMatchObject({ kind: 'deny', reason: 'kind-not-allowed' });
+  });
+
+  it('is denied when it has no digest', () => {
+    const batch = makeBatch();
+    const whole = approvalRequest(batch);
+    const request = {
+      ...whole,
+      payload: { ...whole.payload, unsignedTransaction: '0x02' },
+    } as never;
+    expect(askStored(request)).toMatchObject({
+      kind: 'deny',
+      reason: 'malformed-payload',
+    });
+  });
+});

@@ -1,0 +1,218 @@
+/**
+ * Decisions about a funder's requests: the authorisation of a batch, its withdrawal, its permit and its token approval.
+ *
+ * @module
+ */
+import { fieldToHex } from '@pool/core';
+import {
+  computeBatchGuardId,
+  computeCountScope,
+  computeDay,
+  computeGuardDigest,
+  computePayeeKey,
+} from '../guard/guard-id.ts';
+import {
+  findApprovalMismatch,
+  findFundMismatch,
+  findPermitMismatch,
+} from '../rebuild/find-mismatch.ts';
+import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import type {
+  FundAuthorizationRequest,
+  PermitSignRequest,
+  TokenApprovalRequest,
+  VoidRequest,
+} from '../requests/requests.ts';
+import { readApproval } from '../requests/token-approval.ts';
+import {
+  checkAttempts,
+  checkBatchFact,
+  checkDeadline,
+  checkDenial,
+  checkFirstApproval,
+  checkStaticRules,
+  findTokenRule,
+} from './check-batch.ts';
+import { checkGuard, type Guarded } from './check-guard.ts';
+import { listPins } from './check-payees.ts';
+import { checkOrigin, checkRequest, explainMissing } from './check-request.ts';
+import type { DecideInput, Decision, DecisionRecord } from './decision.ts';
+import { check, conclude, type Finding, fail, pass } from './findings.ts';
+
+/**
+ * Different account nonces and values for which one batch may be approved: zero first, the total, and zero again is three, and each may
+ * have to be made again once.
+ */
+const maxApprovalsPerBatch = 6;
+
+/** The authorisation that pays a batch: every rule of the policy. */
+export function decideFund(input: DecideInput, request: FundAuthorizationRequest): Decision {
+  const common = checkFunder(input);
+  const manifest = findStoredBatch(input);
+  if (manifest === undefined) {
+    return conclude([...common, explainMissing(input)], undefined);
+  }
+  const guarded = checkGuard(input, {});
+  const { entry, isRepeat } = guarded;
+  const findings = [
+    ...common,
+    checkMatch(findFundMismatch(request, manifest)),
+    ...checkAttempts(input, manifest),
+    ...checkStaticRules(input, manifest),
+    ...checkDeadline(input, manifest.file.deadline, isRepeat),
+    guarded.finding,
+    checkDenial(input, manifest),
+    ...(isRepeat ? [] : checkFirstApproval(input, manifest, entry?.id)),
+    checkBatchFact(input),
+  ];
+  return conclude(findings, createFundRecord(input, manifest, guarded));
+}
+
+function createFundRecord(
+  input: DecideInput,
+  manifest: RebuiltFund,
+  guarded: Guarded,
+): DecisionRecord | undefined {
+  const record = createRecord(input, manifest, guarded);
+  if (record === undefined) {
+    return undefined;
+  }
+  const { ledger, nowMs } = input;
+  const guardId = record.guard.id;
+  const { rosterDigest, payRunLabel } = manifest;
+  return {
+    ...record,
+    count: ledger.hasCounted(guardId)
+      ? undefined
+      : {
+          guardId,
+          scope: computeCountScope(manifest),
+          day: computeDay(nowMs),
+          amount: manifest.total,
+        },
+    pins: listPins(input, manifest),
+    payees: manifest.payees.map(({ address }) => computePayeeKey(address)),
+    roster: guarded.isRepeat
+      ? undefined
+      : { rosterDigest, guardId, label: payRunLabel ?? '', approvedAtMs: nowMs },
+  };
+}
+
+/** The withdrawal of a batch: always granted for a stored manifest, also when its people and seed were erased. */
+export function decideVoid(input: DecideInput, request: VoidRequest): Decision {
+  const { chainId, pool, funder, batchNonce } = request.payload;
+  const stored = input.ledger.findBatch(chainId, pool, funder, fieldToHex(batchNonce));
+  const guarded = checkGuard(input, {});
+  const findings = [
+    ...checkFunder(input),
+    stored === undefined ? explainMissing(input) : pass('manifest'),
+    guarded.finding,
+  ];
+  const record = createRecord(input, stored, guarded);
+  return conclude(findings, stored === undefined ? undefined : record);
+}
+
+/** A permit for the pool, of the total of a stored batch that the policy allows. People are not asked. */
+export function decidePermit(input: DecideInput, request: PermitSignRequest): Decision {
+  const common = checkFunder(input);
+  const manifest = findStoredBatch(input);
+  if (manifest === undefined) {
+    return conclude([...common, explainMissing(input)], undefined);
+  }
+  const { name, version } = request.payload.domain;
+  const listed = findTokenRule(input.policy, manifest)?.permit;
+  const guarded = checkGuard(input, { batchNonce: manifest.batchNonce });
+  const findings = [
+    ...common,
+    checkMatch(findPermitMismatch(request, manifest)),
+    ...checkStaticRules(input, manifest),
+    check(
+      'permit-domain',
+      listed !== undefined && listed.name === name && listed.version === version,
+      'permit-not-listed',
+    ),
+    guarded.finding,
+  ];
+  return conclude(findings, createRecord(input, manifest, guarded));
+}
+
+/** `approve(pool, v)` of the total of a stored batch that the policy allows, or of zero. */
+export function decideTokenApproval(input: DecideInput, request: TokenApprovalRequest): Decision {
+  const common = checkFunder(input);
+  const manifest = findStoredBatch(input);
+  if (manifest === undefined) {
+    return conclude([...common, explainMissing(input)], undefined);
+  }
+  const guarded = checkGuard(input, { batchNonce: manifest.batchNonce });
+  const findings = [
+    ...common,
+    checkMatch(findApprovalMismatch(request, manifest)),
+    // Taking an allowance back harms nobody, whatever the policy says by now.
+    ...(isReset(request) ? [] : checkStaticRules(input, manifest)),
+    checkApprovalCount(input, manifest, guarded),
+    guarded.finding,
+  ];
+  return conclude(findings, createRecord(input, manifest, guarded));
+}
+
+/** A caller that asks again and again under new account nonces would spend the funder's coin on gas. */
+function checkApprovalCount(
+  { ledger }: DecideInput,
+  { chainId, pool, funder, batchNonce }: RebuiltFund,
+  { isRepeat }: Guarded,
+): Finding {
+  const prefix = `${computeBatchGuardId('token-approval', chainId, pool, funder, batchNonce)}/`;
+  const isFew = isRepeat || ledger.countGuards(prefix) < maxApprovalsPerBatch;
+  return check('approvals-per-batch', isFew, 'too-many-approvals');
+}
+
+function isReset({ payload }: TokenApprovalRequest): boolean {
+  return readApproval(payload.unsignedTransaction)?.value === 0n;
+}
+
+function checkFunder(input: DecideInput): readonly Finding[] {
+  const { policy, request } = input;
+  const funder = policy.funders.find(({ address }) => address === request.expectedSigner);
+  return funder === undefined
+    ? [fail('funder', 'funder-not-listed'), ...checkRequest(input)]
+    : [...checkRequest(input), ...checkOrigin(input, funder)];
+}
+
+/**
+ * The batch of the request, if the ledger has it. A manifest that only came with a request is not stored. Its digest covers neither seed
+ * nor deadline, so the digest to sign is compared too.
+ */
+function findStoredBatch({ manifest, ledger }: DecideInput): RebuiltFund | undefined {
+  return manifest?.kind === 'fund' &&
+    ledger.findManifest(manifest.manifestDigest)?.digest === manifest.fundDigest
+    ? manifest
+    : undefined;
+}
+
+function checkMatch(difference: string | undefined): Finding {
+  return check(
+    'follows-from-manifest',
+    difference === undefined,
+    'manifest-mismatch',
+    `First difference: ${difference}.`,
+  );
+}
+
+function createRecord(
+  { request }: DecideInput,
+  manifest: { readonly manifestDigest: DecisionRecord['manifestDigest'] } | undefined,
+  { entry }: Guarded,
+): DecisionRecord | undefined {
+  return entry === undefined
+    ? undefined
+    : {
+        digest: computeGuardDigest(request),
+        manifestDigest: manifest?.manifestDigest,
+        guard: entry,
+        count: undefined,
+        pins: [],
+        payees: [],
+        roster: undefined,
+        nullifiers: [],
+      };
+}

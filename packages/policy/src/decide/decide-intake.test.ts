@@ -1,0 +1,150 @@
+// Which manifests are stored, what the chain is asked before a decision, and the words of the reasons.
+import { readFileSync } from 'node:fs';
+import { fieldToHex } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import {
+  chainId,
+  employerId,
+  funder,
+  makeBatch,
+  makeHolderPolicy,
+  makePolicy,
+  makeSpend,
+  nowMs,
+  pool,
+} from '../fixtures/batches.ts';
+import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
+import { spendRequest } from '../fixtures/requests.ts';
+import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import { decideIntake, type IntakeInput } from './decide-intake.ts';
+import { listFactQuestions } from './fact-questions.ts';
+import { decisionReasons, listDecisionReasons } from './reasons.ts';
+
+function takeIn(
+  manifest: RebuiltManifest,
+  changes: Partial<IntakeInput> = {},
+  ledger = createTestLedger(),
+) {
+  return ledger.storeManifest(manifest, nowMs, (view) =>
+    decideIntake({ manifest, policy: makePolicy(), ledger: view, facts: {}, ...changes }),
+  );
+}
+
+describe('the intake of a manifest', () => {
+  it('stores a batch and a spend of the policy', () => {
+    expect(takeIn(makeBatch()).kind).toBe('stored');
+    expect(takeIn(makeSpend()).kind).toBe('stored');
+  });
+
+  it.each([
+    ['a foreign funder', makeBatch(), { policy: makePolicy({ funders: [] }) }, 'funder-not-listed'],
+    ['another pool', makeBatch(), { policy: makePolicy({ pools: [] }) }, 'token-not-listed'],
+    [
+      'another employer',
+      makeBatch({ employerId: '00000000-0000-4000-8000-000000000000' }),
+      {},
+      'employer-not-listed',
+    ],
+    ['a foreign holder', makeSpend(), { policy: makePolicy({ holders: [] }) }, 'holder-not-listed'],
+    [
+      'a holder that may not spend',
+      makeSpend(),
+      { policy: makeHolderPolicy({ spend: undefined }) },
+      'spend-not-allowed',
+    ],
+  ] as const)('refuses %s', (_title, manifest, changes, reason) => {
+    expect(takeIn(manifest, changes)).toMatchObject({ kind: 'refused', reason });
+  });
+
+  it('refuses a second live manifest for one job, and takes the next attempt when the first is dead', () => {
+    const ledger = createTestLedger();
+    takeIn(makeBatch(), {}, ledger);
+    expect(takeIn(makeBatch({ batchRoot: 12n }), {}, ledger)).toMatchObject({
+      reason: 'job-has-other-manifest',
+    });
+    const next = makeBatch({ attempt: 2 });
+    expect(takeIn(next, { facts: { previousAttempt: 'alive' } }, ledger)).toMatchObject({
+      kind: 'refused',
+      reason: 'previous-attempt-alive',
+    });
+    expect(takeIn(next, { facts: { previousAttempt: 'settled' } }, ledger)).toMatchObject({
+      kind: 'refused',
+      reason: 'previous-attempt-settled',
+    });
+    expect(takeIn(next, {}, ledger)).toMatchObject({ kind: 'later', reason: 'facts-unavailable' });
+    expect(takeIn(next, { facts: { previousAttempt: 'dead' } }, ledger).kind).toBe('stored');
+  });
+});
+
+describe('the questions to the chain', () => {
+  it('of a first attempt are about its own batch', () => {
+    const batch = makeBatch();
+    const questions = createTestLedger().read((view) => listFactQuestions(batch, view));
+    expect(questions).toMatchObject({
+      batch: {
+        chainId,
+        pool,
+        funder,
+        batchId: fieldToHex(batch.batchId),
+        deadline: batch.file.deadline,
+      },
+      previousAttempt: undefined,
+    });
+  });
+
+  it('of a second attempt are about the first too, with the deadline that was stored', () => {
+    const ledger = createTestLedger();
+    const [first, second] = [makeBatch(), makeBatch({ attempt: 2 })];
+    const unknown = ledger.read((view) => listFactQuestions(second, view));
+    expect(unknown.previousAttempt).toMatchObject({
+      batchNonce: fieldToHex(first.batchNonce),
+      deadline: undefined,
+    });
+    storeBatch(ledger, first);
+    const known = ledger.read((view) => listFactQuestions(second, view));
+    expect(known.previousAttempt).toMatchObject({
+      batchNonce: fieldToHex(first.batchNonce),
+      batchId: fieldToHex(first.batchId),
+      deadline: first.file.deadline,
+    });
+    expect(first.employerId).toBe(employerId);
+  });
+
+  it('of a spend are about its nullifiers and about earlier spends of them', () => {
+    const ledger = createTestLedger();
+    const first = makeSpend({ nullifiers: [1n, 2n] });
+    storeBatch(ledger, first);
+    const origin = { kind: 'local' } as const;
+    expect(ask(ledger, { request: spendRequest(first), manifest: first, origin }).kind).toBe(
+      'approve',
+    );
+    const next = makeSpend({ nullifiers: [2n, 3n] });
+    expect(ledger.read((view) => listFactQuestions(next, view))).toMatchObject({
+      nullifiers: { chainId, pool, values: next.nullifiers },
+      earlierSpends: [
+        {
+          manifestDigest: first.manifestDigest,
+          deadline: first.deadline,
+          nullifiers: [next.nullifiers[0]],
+        },
+      ],
+    });
+    expect(ledger.read((view) => listFactQuestions(first, view)).earlierSpends).toEqual([]);
+  });
+});
+
+describe('the reasons', () => {
+  it('are one sentence or two each, that begin with a capital letter', () => {
+    for (const code of listDecisionReasons()) {
+      expect(decisionReasons[code]).toMatch(/^[A-Z].*\.$/);
+      expect(code).toMatch(/^[a-z-]+$/);
+    }
+  });
+
+  it('of a wait are named in the README', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    for (const code of listDecisionReasons().filter((one) => one.startsWith('hold-'))) {
+      expect(readme).toContain(`\`${code}\``);
+    }
+  });
+});

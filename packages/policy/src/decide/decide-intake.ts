@@ -1,0 +1,63 @@
+/**
+ * Whether a manifest may be stored: listed wallet, pool, token and employer, and one manifest for each attempt of a job. Limits are
+ * not asked here, so that `approve check` can explain a manifest that breaks them.
+ *
+ * @module
+ */
+import type { IntakeVerdict } from '../ledger/ledger.ts';
+import type { LedgerView } from '../ledger/ledger-view.ts';
+import type { Policy } from '../policy/policy-schema.ts';
+import type { RebuiltFund, RebuiltManifest, RebuiltSpend } from '../rebuild/rebuilt.ts';
+import { checkAttempts, findTokenRule } from './check-batch.ts';
+import type { Facts } from './facts.ts';
+import { check, conclude, type Finding } from './findings.ts';
+
+export type IntakeInput = {
+  readonly manifest: RebuiltManifest;
+  readonly policy: Policy;
+  readonly ledger: LedgerView;
+  /** `previousAttempt` for an attempt above 1. */
+  readonly facts: Facts;
+};
+
+export function decideIntake(input: IntakeInput): IntakeVerdict {
+  const { manifest, ledger } = input;
+  if (ledger.findManifest(manifest.manifestDigest) !== undefined) {
+    return { kind: 'store' };
+  }
+  const findings =
+    manifest.kind === 'fund' ? checkFundIntake(input, manifest) : checkSpendIntake(input, manifest);
+  const decision = conclude(findings, undefined);
+  const isRefused = findings.some(({ verdict }) => verdict !== 'pass');
+  if (!isRefused || decision.kind === 'approve') {
+    return { kind: 'store' };
+  }
+  return {
+    kind: decision.kind === 'later' ? 'later' : 'refuse',
+    reason: decision.reason,
+    message: decision.message,
+  };
+}
+
+function checkFundIntake(input: IntakeInput, manifest: RebuiltFund): readonly Finding[] {
+  const { policy } = input;
+  const isFunder = policy.funders.some(({ address }) => address === manifest.funder);
+  return [
+    check('funder', isFunder, 'funder-not-listed'),
+    check('token', findTokenRule(policy, manifest) !== undefined, 'token-not-listed'),
+    check('employer', policy.employers.includes(manifest.employerId), 'employer-not-listed'),
+    ...checkAttempts(input, manifest),
+  ];
+}
+
+function checkSpendIntake({ policy }: IntakeInput, manifest: RebuiltSpend): readonly Finding[] {
+  const holder = policy.holders.find(({ walletPub }) => walletPub === manifest.walletPub);
+  const { chainId, pool, token } = manifest;
+  const isAllowed = holder?.spend?.assets.some(
+    (asset) => asset.chainId === chainId && asset.pool === pool && asset.token === token,
+  );
+  return [
+    check('holder', holder !== undefined, 'holder-not-listed'),
+    check('spend-allowed', isAllowed === true, 'spend-not-allowed'),
+  ];
+}

@@ -1,0 +1,178 @@
+/**
+ * Decisions about a holder's spends (protocol §7): the change is the holder's own, payees and destination are listed, the sums are
+ * within the limits, and no note is in two spends that may both land.
+ *
+ * @module
+ */
+import type { Hex32 } from '@pool/core';
+import { computeCountScope, computeDay } from '../guard/guard-id.ts';
+import type { HolderRule } from '../policy/policy-schema.ts';
+import { findSpendMismatch } from '../rebuild/find-mismatch.ts';
+import type { RebuiltSpend } from '../rebuild/rebuilt.ts';
+import type { SpendRequest } from '../requests/requests.ts';
+import { checkDeadline } from './check-batch.ts';
+import { checkGuard, type Guarded } from './check-guard.ts';
+import { checkHolder, findHolder } from './check-holder.ts';
+import { checkEvidence, findPlace, listPins } from './check-payees.ts';
+import { explainMissing } from './check-request.ts';
+import type { DecideInput, Decision, DecisionRecord } from './decision.ts';
+import { check, conclude, type Finding, fail, pass, wait } from './findings.ts';
+
+export function decideSpend(input: DecideInput, request: SpendRequest): Decision {
+  const common = checkHolder(input);
+  const holder = findHolder(input);
+  const { manifest, ledger } = input;
+  // The manifest's digest does not cover the seed: m does.
+  const isStored =
+    manifest?.kind === 'spend' &&
+    ledger.findManifest(manifest.manifestDigest)?.digest === manifest.digest;
+  if (!isStored || holder === undefined) {
+    return conclude([...common, explainMissing(input)], undefined);
+  }
+  const { manifestDigest } = manifest;
+  const guarded = checkGuard(input, { manifestDigest });
+  const difference = findSpendMismatch(request, manifest);
+  const findings = [
+    ...common,
+    check(
+      'follows-from-manifest',
+      difference === undefined,
+      'manifest-mismatch',
+      `First difference: ${difference}.`,
+    ),
+    ...checkOwnKeys(manifest, holder),
+    ...checkEvidence(input, manifest),
+    ...checkDestinations(manifest, holder),
+    ...checkSums(input, manifest, holder, guarded),
+    ...checkDeadline(input, manifest.deadline, guarded.isRepeat),
+    guarded.finding,
+    checkSignedOnce(input, manifest.digest, guarded),
+    ...checkNullifiers(input, manifest),
+  ];
+  return conclude(findings, createSpendRecord(input, manifest, guarded));
+}
+
+/** Slot 0 is the holder's own: its W, and a P that the policy pins. */
+function checkOwnKeys(manifest: RebuiltSpend, holder: HolderRule): readonly Finding[] {
+  const isPinned = holder.encryptionPublicKeys.includes(manifest.changeEncryptionPublicKey);
+  return [
+    check('own-wallet', manifest.walletPub === holder.walletPub, 'foreign-signer'),
+    check('change-own', isPinned, 'change-not-own'),
+  ];
+}
+
+function checkDestinations(manifest: RebuiltSpend, holder: HolderRule): readonly Finding[] {
+  const { recipient, payees } = manifest;
+  const sendTo = holder.spend?.sendTo ?? [];
+  const transferTo = new Set<string>(holder.spend?.transferTo ?? []);
+  const foreign = findPlace(payees, ({ walletPub }) => !transferTo.has(walletPub));
+  const isListed = recipient === undefined || sendTo.includes(recipient);
+  return [
+    check('send-destination', isListed, 'destination-not-listed'),
+    check('transfer-payees', foreign === undefined, 'payee-not-listed', foreign),
+  ];
+}
+
+function checkSums(
+  { ledger, nowMs }: DecideInput,
+  manifest: RebuiltSpend,
+  holder: HolderRule,
+  { entry }: Guarded,
+): readonly Finding[] {
+  const { chainId, pool, token, sent, address } = manifest;
+  const rule = holder.spend?.assets.find(
+    (asset) => asset.chainId === chainId && asset.pool === pool && asset.token === token,
+  );
+  if (rule === undefined) {
+    return [fail('spend-allowed', 'spend-not-allowed')];
+  }
+  const day = computeDay(nowMs);
+  const sum = ledger.sumOfDay(computeCountScope(manifest, address), day);
+  const after = entry !== undefined && ledger.hasCounted(entry.id) ? sum : sum + sent;
+  return [
+    pass('spend-allowed'),
+    check(
+      'limit-per-call',
+      sent <= BigInt(rule.maxPerCall),
+      'call-limit',
+      `It sends ${sent}, the limit is ${rule.maxPerCall}.`,
+    ),
+    check(
+      'limit-per-day',
+      after <= BigInt(rule.maxPerDay),
+      'holder-day-limit',
+      `The sum of ${day} would be ${after}, the limit is ${rule.maxPerDay}.`,
+    ),
+  ];
+}
+
+/**
+ * Two signatures over one m reveal W (protocol §7). A deterministic signer gives the same signature again, so only that one may be
+ * asked twice.
+ */
+export function checkSignedOnce(
+  { ledger, signer }: Pick<DecideInput, 'ledger' | 'signer'>,
+  digest: Hex32,
+  { isRepeat }: Guarded,
+): Finding {
+  const wasSigned = isRepeat || ledger.findGuardByDigest('spend', digest) !== undefined;
+  return check('signed-once', signer.deterministic || !wasSigned, 'spend-signed-before');
+}
+
+/** No note was spent before, and no other approved spend of the same note may still land. */
+function checkNullifiers(
+  { ledger, facts }: DecideInput,
+  { nullifiers, manifestDigest }: RebuiltSpend,
+): readonly Finding[] {
+  const { usedNullifiers, deadSpends } = facts;
+  const others = ledger
+    .listNullifiers(nullifiers)
+    .filter((entry) => entry.manifestDigest !== manifestDigest);
+  const alive = others.find((entry) => deadSpends?.includes(entry.manifestDigest) !== true);
+  return [
+    usedNullifiers === undefined
+      ? wait('notes-unspent', 'facts-unavailable')
+      : check(
+          'notes-unspent',
+          !nullifiers.some((nullifier) => usedNullifiers.includes(nullifier)),
+          'nullifier-used',
+        ),
+    alive !== undefined && deadSpends === undefined
+      ? wait('notes-in-one-spend', 'facts-unavailable')
+      : check(
+          'notes-in-one-spend',
+          alive === undefined,
+          'nullifier-in-other-spend',
+          `Its manifest is ${alive?.manifestDigest}.`,
+        ),
+  ];
+}
+
+function createSpendRecord(
+  input: DecideInput,
+  manifest: RebuiltSpend,
+  { entry }: Guarded,
+): DecisionRecord | undefined {
+  if (entry === undefined) {
+    return undefined;
+  }
+  const { ledger, nowMs } = input;
+  const { manifestDigest, digest, deadline, nullifiers, sent, address } = manifest;
+  return {
+    digest,
+    manifestDigest,
+    guard: entry,
+    count: ledger.hasCounted(entry.id)
+      ? undefined
+      : {
+          guardId: entry.id,
+          scope: computeCountScope(manifest, address),
+          day: computeDay(nowMs),
+          amount: sent,
+        },
+    pins: listPins(input, manifest),
+    payees: [],
+    roster: undefined,
+    nullifiers: nullifiers.map((nullifier) => ({ nullifier, manifestDigest, deadline })),
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * What the caller has to read from its own node before it decides. Pure: it names the questions, and the caller answers them as
+ * {@link Facts}.
+ *
+ * @module
+ */
+import {
+  computeBatchId,
+  computeBatchNonce,
+  type EvmAddress,
+  fieldToHex,
+  type Hex32,
+} from '@pool/core';
+import type { LedgerView } from '../ledger/ledger-view.ts';
+import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+
+/** A batch on chain. */
+export type BatchQuestion = {
+  readonly chainId: number;
+  readonly pool: EvmAddress;
+  readonly funder: EvmAddress;
+  readonly batchNonce: Hex32;
+  readonly batchId: Hex32;
+  /** Unix seconds. Undefined: unknown, so only a voided batch is dead. */
+  readonly deadline: number | undefined;
+};
+
+export type FactQuestions = {
+  /** For `facts.batch`. */
+  readonly batch: BatchQuestion | undefined;
+  /** For `facts.previousAttempt`. Undefined: this is the first. */
+  readonly previousAttempt: BatchQuestion | undefined;
+  /** For `facts.usedNullifiers`. */
+  readonly nullifiers:
+    | { readonly chainId: number; readonly pool: EvmAddress; readonly values: readonly Hex32[] }
+    | undefined;
+  /** For `facts.deadSpends`: dead when a final block is past the deadline and the shared nullifiers are unused in it. */
+  readonly earlierSpends: readonly {
+    readonly manifestDigest: Hex32;
+    readonly deadline: number;
+    readonly nullifiers: readonly Hex32[];
+  }[];
+};
+
+export function listFactQuestions(manifest: RebuiltManifest, ledger: LedgerView): FactQuestions {
+  if (manifest.kind === 'fund') {
+    const { chainId, pool, funder, batchNonce, batchId, file, attempt } = manifest;
+    const batch = {
+      chainId,
+      pool,
+      funder,
+      batchNonce: fieldToHex(batchNonce),
+      batchId: fieldToHex(batchId),
+      deadline: file.deadline,
+    };
+    return {
+      batch,
+      previousAttempt: attempt === 1 ? undefined : findPrevious(manifest, ledger),
+      nullifiers: undefined,
+      earlierSpends: [],
+    };
+  }
+  const { chainId, pool, nullifiers, manifestDigest } = manifest;
+  const others = ledger
+    .listNullifiers(nullifiers)
+    .filter((entry) => entry.manifestDigest !== manifestDigest);
+  const digests = [...new Set(others.map((entry) => entry.manifestDigest))];
+  return {
+    batch: undefined,
+    previousAttempt: undefined,
+    nullifiers: { chainId, pool, values: nullifiers },
+    earlierSpends: digests.map((digest) => {
+      const shared = others.filter((entry) => entry.manifestDigest === digest);
+      return {
+        manifestDigest: digest,
+        deadline: Math.max(...shared.map(({ deadline }) => deadline)),
+        nullifiers: shared.map(({ nullifier }) => nullifier),
+      };
+    }),
+  };
+}
+
+/** The attempt before this one, as it was stored, or as it would have been under the same funder and pool. */
+function findPrevious(
+  manifest: Extract<RebuiltManifest, { kind: 'fund' }>,
+  ledger: LedgerView,
+): BatchQuestion {
+  const { employerId, jobKey, chainId, pool, funder } = manifest;
+  const attempt = manifest.attempt - 1;
+  const stored = ledger
+    .listAttempts(employerId, jobKey)
+    .find((entry) => entry.batch?.attempt === attempt);
+  if (stored?.batch !== undefined) {
+    const { funder: paidBy, batchNonce, batchId } = stored.batch;
+    return {
+      chainId: stored.chainId,
+      pool: stored.pool,
+      funder: paidBy,
+      batchNonce,
+      batchId,
+      deadline: stored.deadline,
+    };
+  }
+  const batchNonce = computeBatchNonce({ employerId, chainId, pool, funder, jobKey, attempt });
+  return {
+    chainId,
+    pool,
+    funder,
+    batchNonce: fieldToHex(batchNonce),
+    batchId: fieldToHex(computeBatchId(funder, batchNonce)),
+    deadline: undefined,
+  };
+}

@@ -1,0 +1,164 @@
+/**
+ * Every reason for which a request is refused or has to wait: a stable code and a sentence for the people who read the log.
+ *
+ * @module
+ */
+import type { RefusalReason } from '../requests/refusal-reason.ts';
+
+/** Reasons that only a policy and a ledger can give. */
+export type PolicyReason =
+  | 'ledger-restored'
+  | 'ledger-full'
+  | 'wallet-not-listed'
+  | 'initiator-not-listed'
+  | 'funder-not-listed'
+  | 'holder-not-listed'
+  | 'employer-not-listed'
+  | 'manifest-missing'
+  | 'manifest-mismatch'
+  | 'manifest-invalid'
+  | 'manifest-too-large'
+  | 'job-has-other-manifest'
+  | 'previous-attempt-alive'
+  | 'previous-attempt-settled'
+  | 'attempt-superseded'
+  | 'facts-unavailable'
+  | 'batch-used'
+  | 'batch-voided'
+  | 'evidence-invalid'
+  | 'evidence-other-key'
+  | 'evidence-from-future'
+  | 'recipient-not-listed'
+  | 'recipient-denied'
+  | 'recipient-limit'
+  | 'batch-limit'
+  | 'day-limit'
+  | 'outside-working-hours'
+  | 'deadline-too-near'
+  | 'deadline-too-far'
+  | 'batch-too-old'
+  | 'duplicate-roster'
+  | 'hold-amount'
+  | 'hold-new-payee'
+  | 'hold-duplicate-roster'
+  | 'denied-by-person'
+  | 'permit-not-listed'
+  | 'guard-other-digest'
+  | 'guard-conflicted'
+  | 'too-many-approvals'
+  | 'spend-signed-before'
+  | 'spend-not-allowed'
+  | 'change-not-own'
+  | 'destination-not-listed'
+  | 'payee-not-listed'
+  | 'call-limit'
+  | 'holder-day-limit'
+  | 'request-changed'
+  | 'nullifier-used'
+  | 'nullifier-in-other-spend'
+  | 'sign-in-not-allowed'
+  | 'sign-in-validity'
+  | 'viewing-key-not-allowed'
+  | 'disclosure-not-allowed';
+
+export type DecisionReason = RefusalReason | PolicyReason;
+
+/** One sentence for each reason. Exhaustive. */
+export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
+  // Checks of the request itself.
+  'kind-not-allowed': 'The policy does not allow this kind of request.',
+  'foreign-signer': 'The request is for another wallet than the one that must sign.',
+  'external-id-mismatch': 'The id of the request is not that of its content.',
+  'malformed-payload': 'The request is not a valid document of its kind.',
+  'pool-not-listed': 'The policy does not list this pool on this chain.',
+  'token-not-listed': 'The policy does not list this token in this pool.',
+  'foreign-chain': 'The request is for another chain than its batch.',
+  'foreign-spender': 'The permit or approval is for another spender than the pool.',
+  'amount-mismatch': 'The amount is not the total of the stored batch.',
+  'not-an-approval': 'The transaction does something else than approve the pool.',
+  'gas-too-high': 'The transaction could spend more on fees than an approval needs.',
+  'foreign-sign-in': 'The sign-in text is for another platform or chain than the policy names.',
+  'foreign-encryption-key':
+    'The sign-in text lists an encryption key that the policy does not list for this wallet.',
+  'stale-sign-in': 'The sign-in text is dated more than 5 minutes before or after this clock.',
+  'stale-disclosure': 'The disclosure has expired, or is dated ahead of this clock.',
+  'viewing-key-text': 'The text derives a viewing key and was offered as something else.',
+  'not-deterministic':
+    'This signer does not give the same signature twice, so it derives no viewing key.',
+  denied: 'A person or a policy voted no.',
+
+  // Who asks, and for which wallet.
+  'ledger-restored':
+    'The ledger was restored from a backup. Nothing is approved before it is re-baselined.',
+  'ledger-full': 'The ledger holds too many manifests. Erase old ones, and look at who sends them.',
+  'wallet-not-listed': 'The policy does not list the custodian’s wallet id for this address.',
+  'initiator-not-listed': 'The policy does not list the user who asks.',
+  'funder-not-listed': 'The policy does not list this funder.',
+  'holder-not-listed': 'The policy does not list this wallet as a holder.',
+  'employer-not-listed': 'The policy does not list the employer of this batch.',
+
+  // The manifest and its job.
+  'manifest-missing': 'No manifest is stored for this request.',
+  'manifest-mismatch': 'The request does not follow from the stored manifest.',
+  'manifest-invalid': 'The manifest file cannot be rebuilt.',
+  'manifest-too-large': 'The manifest file is larger than the limit.',
+  'job-has-other-manifest': 'Another manifest is stored for this job and attempt.',
+  'previous-attempt-alive': 'The attempt before this one can still be paid.',
+  'previous-attempt-settled': 'The attempt before this one was paid.',
+  'attempt-superseded': 'A later attempt of this job is stored.',
+  'facts-unavailable': 'The chain could not be read, so it is unknown whether this may be signed.',
+  'batch-used': 'The batch is on chain already.',
+  'batch-voided': 'The batch was voided.',
+
+  // People and amounts of a batch.
+  'evidence-invalid': 'A recipient’s sign-in evidence does not prove that the keys are its own.',
+  'evidence-other-key': 'Newer sign-in evidence of a recipient names another encryption key.',
+  'evidence-from-future': 'A recipient’s sign-in evidence is dated more than 5 minutes ahead.',
+  'recipient-not-listed': 'The policy does not list a recipient.',
+  'recipient-denied': 'The policy denies a recipient.',
+  'recipient-limit': 'A recipient would get more than the policy allows.',
+  'batch-limit': 'The total of the batch is larger than the policy allows.',
+  'day-limit': 'The totals of this day would be larger than the policy allows.',
+  'outside-working-hours': 'The batch waits for the working hours of the policy.',
+  'deadline-too-near': 'The deadline is nearer than the policy allows.',
+  'deadline-too-far': 'The deadline is further away than the policy allows.',
+  'batch-too-old': 'The manifest arrived longer ago than the policy allows.',
+  'duplicate-roster':
+    'The same people were paid the same amounts a short time ago, under the same pay-run label.',
+  'hold-amount': 'The total is above the policy’s threshold, so people must release the batch.',
+  'hold-new-payee': 'The batch pays a new recipient, so people must release it.',
+  'hold-duplicate-roster':
+    'The same people were paid the same amounts a short time ago, so people must release the batch.',
+  'denied-by-person': 'A person of the policy denied the batch.',
+  'permit-not-listed': 'The policy does not list this permit domain for the token.',
+
+  // The signing guard.
+  'guard-other-digest': 'Something else was approved for the same authorisation.',
+  'guard-conflicted':
+    'Two ledgers approved different contents for this authorisation, so both are refused.',
+  'too-many-approvals':
+    'More token approvals were signed for this batch than a payment needs. Each costs the funder gas, so no further one is signed.',
+  'request-changed':
+    'The custodian shows another content under the id of a request that was decided before.',
+  'spend-signed-before':
+    'This spend was signed once, and a second signature would reveal the wallet.',
+
+  // Holders.
+  'spend-not-allowed': 'The policy does not allow this wallet to spend this token.',
+  'change-not-own': 'The change of the spend does not go to the holder’s own keys.',
+  'destination-not-listed': 'The policy does not list the address that the withdrawal goes to.',
+  'payee-not-listed': 'The policy does not list a wallet that the transfer pays.',
+  'call-limit': 'The spend sends more than the policy allows for one call.',
+  'holder-day-limit': 'The spends of this day would send more than the policy allows.',
+  'nullifier-used': 'A note of the spend was spent before.',
+  'nullifier-in-other-spend': 'Another approved spend of the same note may still land.',
+  'sign-in-not-allowed': 'The policy allows no sign-in for this wallet.',
+  'sign-in-validity': 'The sign-in text is valid for longer than the policy allows.',
+  'viewing-key-not-allowed': 'The policy does not allow to derive this viewing key.',
+  'disclosure-not-allowed': 'The policy does not allow disclosures of this wallet.',
+};
+
+/** Every code, for documentation and metrics. */
+export function listDecisionReasons(): readonly DecisionReason[] {
+  return Object.keys(decisionReasons) as DecisionReason[];
+}

@@ -1,0 +1,125 @@
+/**
+ * What may be signed: typed requests and their digests, the rebuild of a batch or a spend from its manifest file, and the checks
+ * that a signer makes before it signs. The enclave and the approve process share it.
+ *
+ * @module
+ */
+
+export { decide } from './decide/decide.ts';
+export { decideIntake, type IntakeInput } from './decide/decide-intake.ts';
+export type {
+  DecideInput,
+  Decision,
+  DecisionRecord,
+  Origin,
+  RuleResult,
+} from './decide/decision.ts';
+export {
+  type BatchQuestion,
+  type FactQuestions,
+  listFactQuestions,
+} from './decide/fact-questions.ts';
+export type { Facts } from './decide/facts.ts';
+export {
+  type DecisionReason,
+  decisionReasons,
+  listDecisionReasons,
+  type PolicyReason,
+} from './decide/reasons.ts';
+export {
+  computeReleaseText,
+  type ReleaseContent,
+  releaseSchema,
+  signRelease,
+  verifyRelease,
+} from './decide/release.ts';
+export {
+  computeBatchGuardId,
+  computeCountScope,
+  computeDay,
+  computeGuardDigest,
+  computeGuardId,
+  type GuardContext,
+} from './guard/guard-id.ts';
+export { createSignedHistory, type SignedRequest } from './guard/signed-history.ts';
+export { parseHistory, serializeHistory } from './ledger/history-file.ts';
+export type {
+  AuditEntry,
+  AuditVerdict,
+  IntakeResult,
+  IntakeVerdict,
+  Ledger,
+  LedgerHistory,
+  LedgerStatus,
+  Question,
+  Vote,
+  Voted,
+  WaitingRequest,
+} from './ledger/ledger.ts';
+export type {
+  CountEntry,
+  EvidencePin,
+  GuardEntry,
+  LedgerView,
+  NullifierEntry,
+  Release,
+  RosterEntry,
+  StoredManifest,
+} from './ledger/ledger-view.ts';
+export { type LedgerOptions, openLedger } from './ledger/open-ledger.ts';
+export type { LedgerFaultPoint } from './ledger/votes.ts';
+export { lintPolicy, type PolicyFinding } from './policy/lint-policy.ts';
+export {
+  type HolderRule,
+  type Policy,
+  type PolicyPerson,
+  parsePolicy,
+  policySchema,
+  type TokenRule,
+  type Weekday,
+  type WorkingHours,
+} from './policy/policy-schema.ts';
+export { type Rebuild, rebuildManifest, stepRebuildManifest } from './rebuild/rebuild-manifest.ts';
+export type {
+  RebuiltFund,
+  RebuiltManifest,
+  RebuiltPayee,
+  RebuiltSpend,
+} from './rebuild/rebuilt.ts';
+export { findRefusal, type SignerAllow } from './requests/find-refusal.ts';
+export type { RefusalReason } from './requests/refusal-reason.ts';
+export {
+  computeExternalId,
+  computeRequestDigest,
+  computeRequestExternalId,
+  createSignRequest,
+} from './requests/request-digest.ts';
+export type {
+  ApprovalExpectation,
+  DisclosurePayload,
+  DisclosureRequest,
+  FundAuthorizationPayload,
+  FundAuthorizationRequest,
+  PermitPayload,
+  PermitSignRequest,
+  SignInPayload,
+  SignInRequest,
+  SignKind,
+  SignRequest,
+  SignRequestContent,
+  SpendPayload,
+  SpendRequest,
+  TokenApprovalPayload,
+  TokenApprovalRequest,
+  ViewingKeyPayload,
+  ViewingKeyRequest,
+  VoidPayload,
+  VoidRequest,
+} from './requests/requests.ts';
+export {
+  encodeApproveCall,
+  encodeSignedTransaction,
+  maxApprovalGas,
+  type ReadApproval,
+  readApproval,
+} from './requests/token-approval.ts';

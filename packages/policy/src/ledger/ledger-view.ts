@@ -1,0 +1,128 @@
+/**
+ * What a decision reads from the ledger. Every function is synchronous and reads within the ledger's own transaction.
+ *
+ * @module
+ */
+import type { EncryptionPublicKey, EvmAddress, Hex32 } from '@pool/core';
+import type { SignKind } from '../requests/requests.ts';
+
+/** One id of the signing guard: what was approved for it. Its history outlives keys and wallets. */
+export type GuardEntry = {
+  /** {@link computeGuardId}. Public. */
+  readonly id: string;
+  readonly kind: SignKind;
+  readonly digest: Hex32;
+  readonly firstAtMs: number;
+  /** Two ledgers approved different digests for this id. Both are refused from then on. */
+  readonly isConflicted: boolean;
+};
+
+/** What counts against a daily limit. A batch or spend counts once, on the UTC day of its first approval. */
+export type CountEntry = {
+  /** Guard id of the batch or spend. */
+  readonly guardId: string;
+  /** {@link computeCountScope}: a token of a pool, for batches or for one holder. */
+  readonly scope: string;
+  /** UTC day `YYYY-MM-DD`. */
+  readonly day: string;
+  /** Base units. */
+  readonly amount: bigint;
+};
+
+/** The newest evidence seen for a wallet. */
+export type EvidencePin = {
+  /** {@link computeWalletKey} of W. */
+  readonly walletKey: Hex32;
+  readonly encryptionPublicKey: EncryptionPublicKey;
+  readonly issuedAtMs: number;
+};
+
+/** A roster that was approved. */
+export type RosterEntry = {
+  readonly rosterDigest: Hex32;
+  /** Guard id of its batch. */
+  readonly guardId: string;
+  /** Empty: the job key has no label. */
+  readonly label: string;
+  readonly approvedAtMs: number;
+};
+
+/** A nullifier that an approved spend consumes. */
+export type NullifierEntry = {
+  readonly nullifier: Hex32;
+  readonly manifestDigest: Hex32;
+  /** Deadline of that spend, Unix seconds. */
+  readonly deadline: number;
+};
+
+/** A stored manifest, without people and seed: it stays after they were erased. */
+export type StoredManifest = {
+  readonly manifestDigest: Hex32;
+  readonly kind: 'fund' | 'spend';
+  readonly chainId: number;
+  readonly pool: EvmAddress;
+  readonly token: EvmAddress;
+  /** Digest of the authorisation, or m. */
+  readonly digest: Hex32;
+  /** Unix seconds. */
+  readonly deadline: number;
+  readonly receivedAtMs: number;
+  readonly isErased: boolean;
+  /** Undefined for a spend. */
+  readonly batch:
+    | {
+        readonly funder: EvmAddress;
+        readonly employerId: string;
+        readonly jobKey: string;
+        readonly attempt: number;
+        readonly batchNonce: Hex32;
+        readonly batchId: Hex32;
+        readonly total: bigint;
+        readonly voidDigest: Hex32;
+      }
+    | undefined;
+};
+
+/** What a person decided about a batch that waits. */
+export type Release = {
+  readonly manifestDigest: Hex32;
+  /** Base units, decimal. */
+  readonly total: string;
+  readonly token: EvmAddress;
+  readonly decision: 'release' | 'deny';
+  /** ISO 8601 UTC. */
+  readonly issuedAt: string;
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: string;
+  /** Ed25519 over {@link computeReleaseText}, 64 bytes of hex. */
+  readonly signature: string;
+};
+
+export type LedgerView = {
+  /** The ledger is older than what was voted: nothing is approved before it was re-baselined. */
+  readonly isRestored: boolean;
+  findManifest(manifestDigest: Hex32): StoredManifest | undefined;
+  /** The stored manifest of this batch nonce. It stays after people and seed were erased. */
+  findBatch(
+    chainId: number,
+    pool: EvmAddress,
+    funder: EvmAddress,
+    batchNonce: Hex32,
+  ): StoredManifest | undefined;
+  /** Every stored attempt of a job, in their order. */
+  listAttempts(employerId: string, jobKey: string): readonly StoredManifest[];
+  findGuard(id: string): GuardEntry | undefined;
+  /** Guard entries of a kind that approved this digest, under any id. */
+  findGuardByDigest(kind: SignKind, digest: Hex32): GuardEntry | undefined;
+  /** How many ids of the guard begin with this text. */
+  countGuards(prefix: string): number;
+  hasCounted(guardId: string): boolean;
+  /** Sum that counts on this day, base units. */
+  sumOfDay(scope: string, day: string): bigint;
+  findPin(walletKey: Hex32): EvidencePin | undefined;
+  hasPaid(payeeKey: Hex32): boolean;
+  /** Approved batches with this roster. */
+  listRosters(rosterDigest: Hex32): readonly RosterEntry[];
+  listNullifiers(nullifiers: readonly Hex32[]): readonly NullifierEntry[];
+  listReleases(manifestDigest: Hex32): readonly Release[];
+};

@@ -1,0 +1,175 @@
+/**
+ * The durable ledger of a signer or of the approve process: manifests, votes, signing guard, daily sums, evidence pins, releases and
+ * the audit log. `openLedger` stores it in one SQLite file.
+ *
+ * @module
+ */
+import type { Hex32, ManifestFile } from '@pool/core';
+import type { Decision } from '../decide/decision.ts';
+import type { DecisionReason } from '../decide/reasons.ts';
+import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import type { SignKind, SignRequest } from '../requests/requests.ts';
+import type {
+  CountEntry,
+  EvidencePin,
+  GuardEntry,
+  LedgerView,
+  NullifierEntry,
+  Release,
+  RosterEntry,
+  StoredManifest,
+} from './ledger-view.ts';
+
+/** What is asked, for the vote's own record. */
+export type Question = {
+  /** The custodian's id of the approval or transaction. A request that has a vote is not decided again. */
+  readonly requestId: string;
+  readonly request: SignRequest;
+  /** Of the stored manifest that the request belongs to, for the list of waiting requests. */
+  readonly manifestDigest?: Hex32 | undefined;
+  readonly nowMs: number;
+};
+
+/** A decision that must reach the custodian. It is stored before it is sent. */
+export type Vote = {
+  /** From 1, in the order of decisions. */
+  readonly id: number;
+  readonly requestId: string;
+  readonly kind: SignKind;
+  /** What the guard compares. Undefined: the payload has none, so it was refused. */
+  readonly digest: Hex32 | undefined;
+  readonly value: 'approve' | 'deny';
+  /** Undefined for an approval. */
+  readonly reason: DecisionReason | undefined;
+  readonly manifestDigest: Hex32 | undefined;
+  readonly decidedAtMs: number;
+  /** Undefined: it was not sent, as far as is known. */
+  readonly sentAtMs: number | undefined;
+  /** Undefined: the custodian did not show it yet. It is sent again until it does. */
+  readonly seenAtMs: number | undefined;
+};
+
+export type Voted =
+  /** The decision is stored as a vote. `isRepeated`: the vote was there, and nothing was decided again. */
+  | { readonly kind: 'vote'; readonly vote: Vote; readonly isRepeated: boolean }
+  | { readonly kind: 'later'; readonly reason: DecisionReason; readonly message: string };
+
+/** A request that has to wait. */
+export type WaitingRequest = {
+  readonly requestId: string;
+  readonly kind: SignKind;
+  readonly manifestDigest: Hex32 | undefined;
+  readonly reason: DecisionReason;
+  readonly message: string;
+  readonly sinceMs: number;
+};
+
+/** What survives in every merge. Nothing in it is secret, but it links batches to each other. */
+export type LedgerHistory = {
+  readonly guards: readonly GuardEntry[];
+  readonly counts: readonly CountEntry[];
+  readonly pins: readonly EvidencePin[];
+  readonly payees: readonly Hex32[];
+  readonly rosters: readonly RosterEntry[];
+  readonly nullifiers: readonly NullifierEntry[];
+};
+
+export type IntakeResult =
+  | { readonly kind: 'stored' | 'known'; readonly manifest: StoredManifest }
+  | { readonly kind: 'refused'; readonly reason: DecisionReason; readonly message: string }
+  /** Nothing is stored: send the manifest again. */
+  | { readonly kind: 'later'; readonly reason: DecisionReason; readonly message: string };
+
+export type AuditEntry = {
+  /** From 1, without gaps. */
+  readonly seq: number;
+  readonly atMs: number;
+  readonly event: string;
+  /** JSON object. Confidential. */
+  readonly data: string;
+  /** SHA-256 over the previous hash and this entry. */
+  readonly hash: Hex32;
+};
+
+export type AuditVerdict =
+  | { readonly kind: 'intact'; readonly entries: number; readonly head: Hex32 }
+  | { readonly kind: 'broken'; readonly seq: number; readonly message: string };
+
+export type LedgerStatus = {
+  readonly isRestored: boolean;
+  /** Why it counts as restored. */
+  readonly restoredBecause: string | undefined;
+  readonly generation: number;
+  readonly manifests: number;
+  readonly votes: number;
+  readonly openVotes: number;
+  readonly waiting: number;
+};
+
+export type Ledger = {
+  /**
+   * Stores a manifest that was rebuilt, unless another one has its job and attempt. `judge` decides with a view of the same
+   * transaction: pass `decideIntake`.
+   */
+  storeManifest(
+    manifest: RebuiltManifest,
+    nowMs: number,
+    judge: (view: LedgerView) => IntakeVerdict,
+  ): IntakeResult;
+  /** The stored manifest that a request belongs to, also when the request asks for something else than the manifest says. */
+  findManifestFor(request: SignRequest): StoredManifest | undefined;
+  /** A spend by m, for a custodian that shows only the digest. */
+  findSpendByDigest(digest: Hex32): StoredManifest | undefined;
+  listManifests(): readonly StoredManifest[];
+  /** Undefined: none is stored, or it was erased. Secret. */
+  readFile(manifestDigest: Hex32): ManifestFile | undefined;
+  /**
+   * Reads the view, decides and stores the vote with guard, sums and pins, in one immediate transaction. A request that has a vote
+   * keeps it.
+   */
+  decide(question: Question, decide: (view: LedgerView) => Decision): Voted;
+  /** Reads within one transaction and stores nothing: for dry runs and `approve check`. */
+  read<T>(work: (view: LedgerView) => T): T;
+  findVote(requestId: string): Vote | undefined;
+  /** Votes on requests that belong to this manifest, oldest first. */
+  listVotes(manifestDigest: Hex32): readonly Vote[];
+  /** Votes that the custodian did not show yet, oldest first. */
+  listOpenVotes(): readonly Vote[];
+  listWaiting(): readonly WaitingRequest[];
+  markSent(voteId: number, nowMs: number): void;
+  markSeen(voteId: number, nowMs: number): void;
+  /** The request ended at the custodian without our vote: it waits no more. */
+  dropWaiting(requestId: string, nowMs: number): void;
+  /** Stores a release whose signature {@link verifyRelease} accepted. */
+  addRelease(release: Release, nowMs: number): void;
+  exportHistory(): LedgerHistory;
+  /** Merges monotonically: nothing that is stored is ever lowered or removed. */
+  importHistory(history: LedgerHistory, nowMs: number): void;
+  /** What of this history the ledger lacks. If anything is missing, the ledger counts as restored from then on. */
+  compareHistory(history: LedgerHistory, nowMs: number): { readonly missing: readonly string[] };
+  /**
+   * Merges what the chain and the custodian know. Ends the state `restored` if the caller says that nothing is left out.
+   * @returns whether it ended
+   */
+  rebaseline(
+    history: LedgerHistory,
+    basis: { readonly by: string; readonly isComplete: boolean },
+    nowMs: number,
+  ): boolean;
+  /** Erases people, amounts and seeds of manifests that are past their deadline and arrived before `beforeMs`. */
+  eraseManifests(beforeMs: number, nowMs: number): number;
+  writeAudit(event: string, data: Readonly<Record<string, unknown>>, nowMs: number): void;
+  listAudit(afterSeq: number, limit: number): readonly AuditEntry[];
+  verifyAudit(): AuditVerdict;
+  status(): LedgerStatus;
+  close(): void;
+};
+
+/** Whether a manifest may be stored. */
+export type IntakeVerdict =
+  | { readonly kind: 'store' }
+  | {
+      readonly kind: 'refuse' | 'later';
+      readonly reason: DecisionReason;
+      readonly message: string;
+    };

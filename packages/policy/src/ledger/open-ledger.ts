@@ -1,0 +1,255 @@
+/**
+ * The ledger in one SQLite file. Everything that limits future approvals is written in the transaction of the vote that it belongs to.
+ *
+ * @module
+ */
+import { manifestFileSchema, parseWire } from '@pool/core';
+import { appendAudit, listAudit, verifyAudit } from './audit.ts';
+import { findRestoreReason, readMarker, writeMarker } from './generation-marker.ts';
+import type { Ledger, LedgerHistory, LedgerStatus } from './ledger.ts';
+import { openLedgerDatabase } from './ledger-database.ts';
+import { createView, findManifestFor, findSpendByDigest, manifestColumns } from './read-view.ts';
+import { readManifestRow } from './rows.ts';
+import { createStatements, type Statements } from './statements.ts';
+import { storeManifest } from './store-manifest.ts';
+import {
+  decideVote,
+  dropWaiting,
+  findVote,
+  type LedgerFaultPoint,
+  listOpenVotes,
+  listVotes,
+  listWaiting,
+  markSeen,
+  markSent,
+} from './votes.ts';
+import { findMissing, readHistory, writeHistory } from './write-history.ts';
+
+export type LedgerOptions = {
+  /** A file, made 0600, or `:memory:`. Its lock and its marker lie beside it. */
+  readonly path: string;
+  /**
+   * `voter`: the one process that votes; it holds the lock. `operator`: a command beside it, which reads, adds releases and merges
+   * histories.
+   */
+  readonly role: 'voter' | 'operator';
+  /** Tests stop the process here. */
+  readonly passFaultPoint?: (point: LedgerFaultPoint) => void;
+};
+
+/**
+ * Opens or makes a ledger.
+ * @throws PoolError `ledger_in_use` (another voter has it), `ledger_unreadable`
+ */
+export function openLedger(options: LedgerOptions): Ledger {
+  const { path, role, passFaultPoint = () => {} } = options;
+  const { database, isNew, close } = openLedgerDatabase(path, role === 'voter');
+  const statements = createStatements(database);
+  const markerPath = path === ':memory:' ? undefined : `${path}.generation`;
+
+  /** One transaction. What it wrote is numbered, and the number is on the disk before anything is given out. */
+  function write<T>(work: () => T): T {
+    const { result, hasWritten } = statements.transact(work, () => {
+      statements.run('UPDATE ledger SET generation = generation + 1');
+    });
+    if (hasWritten) {
+      raiseMarker(statements, markerPath);
+    }
+    return result;
+  }
+
+  const view = createView(statements);
+  if (markerPath !== undefined) {
+    detectRestore(statements, markerPath, isNew);
+  }
+  return {
+    storeManifest: (manifest, nowMs, judge) => {
+      const result = write(() => {
+        const stored = storeManifest(statements, manifest, nowMs, judge);
+        if (stored.kind === 'stored' || stored.kind === 'refused') {
+          const reason = 'reason' in stored ? { reason: stored.reason } : {};
+          const { manifestDigest, kind } = manifest;
+          appendAudit(
+            statements,
+            `manifest.${stored.kind}`,
+            { manifestDigest, kind, ...reason },
+            nowMs,
+          );
+        }
+        passFaultPoint('manifest.recorded');
+        return stored;
+      });
+      passFaultPoint('manifest.committed');
+      return result;
+    },
+    findManifestFor: (request) => findManifestFor(statements, request),
+    findSpendByDigest: (digest) => findSpendByDigest(statements, digest),
+    listManifests: () =>
+      statements
+        .all(`SELECT ${manifestColumns} FROM manifest ORDER BY received_at_ms DESC`)
+        .map(readManifestRow),
+    readFile(manifestDigest) {
+      const text = statements.get(
+        'SELECT file FROM manifest WHERE manifest_digest = ?',
+        manifestDigest,
+      )?.['file'];
+      return typeof text === 'string'
+        ? parseWire(manifestFileSchema, JSON.parse(text), 'stored manifest')
+        : undefined;
+    },
+    decide(question, decide) {
+      const voted = write(() => decideVote(statements, question, decide, passFaultPoint));
+      passFaultPoint('vote.committed');
+      return voted;
+    },
+    read: (work) =>
+      statements.transact(
+        () => work(view),
+        () => {},
+      ).result,
+    findVote: (requestId) => findVote(statements, requestId),
+    listVotes: (manifestDigest) => listVotes(statements, manifestDigest),
+    listOpenVotes: () => listOpenVotes(statements),
+    listWaiting: () => listWaiting(statements),
+    markSent: (voteId, nowMs) => write(() => markSent(statements, voteId, nowMs)),
+    markSeen: (voteId, nowMs) => write(() => markSeen(statements, voteId, nowMs)),
+    dropWaiting: (requestId, nowMs) => write(() => dropWaiting(statements, requestId, nowMs)),
+    addRelease: (release, nowMs) =>
+      write(() => {
+        const { manifestDigest, publicKey, decision, total, token, issuedAt, signature } = release;
+        const isFirst = statements.run(
+          `INSERT OR IGNORE INTO released (manifest_digest, public_key, decision, total, token, issued_at, signature)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          manifestDigest,
+          publicKey,
+          decision,
+          total,
+          token,
+          issuedAt,
+          signature,
+        );
+        if (isFirst > 0) {
+          appendAudit(statements, 'release.added', { manifestDigest, publicKey, decision }, nowMs);
+        }
+      }),
+    exportHistory: () =>
+      statements.transact(
+        () => readHistory(statements),
+        () => {},
+      ).result,
+    importHistory: (history, nowMs) =>
+      write(() => {
+        writeHistory(statements, history);
+        appendAudit(statements, 'history.imported', countHistory(history), nowMs);
+      }),
+    compareHistory: (history, nowMs) =>
+      write(() => {
+        const missing = findMissing(statements, history);
+        if (missing.length > 0 && !view.isRestored) {
+          markRestored(
+            statements,
+            `the custodian or the chain shows ${missing.length} approvals that the ledger does not have`,
+          );
+          appendAudit(statements, 'ledger.incomplete', { missing: missing.length }, nowMs);
+        }
+        return { missing };
+      }),
+    rebaseline: (history, { by, isComplete }, nowMs) =>
+      write(() => {
+        writeHistory(statements, history);
+        if (isComplete) {
+          statements.run('UPDATE ledger SET restored_because = NULL');
+        }
+        const event = isComplete ? 'ledger.rebaselined' : 'history.imported';
+        appendAudit(statements, event, { by, ...countHistory(history) }, nowMs);
+        return isComplete;
+      }),
+    eraseManifests: (beforeMs, nowMs) =>
+      write(() => {
+        const erased = statements.run(
+          'UPDATE manifest SET file = NULL WHERE file IS NOT NULL AND received_at_ms < ? AND deadline < ?',
+          beforeMs,
+          Math.floor(nowMs / 1000),
+        );
+        if (erased > 0) {
+          appendAudit(statements, 'manifests.erased', { count: erased }, nowMs);
+        }
+        return erased;
+      }),
+    writeAudit: (event, data, nowMs) => write(() => appendAudit(statements, event, data, nowMs)),
+    listAudit: (afterSeq, limit) => listAudit(statements, afterSeq, limit),
+    verifyAudit: () => verifyAudit(listAudit(statements, 0, -1)),
+    status: () => readStatus(statements),
+    close,
+  };
+}
+
+type Identity = { readonly ledgerId: string; readonly generation: number };
+
+function readIdentity({ get }: Statements): Identity {
+  const row = get('SELECT * FROM ledger');
+  return { ledgerId: String(row?.['ledger_id']), generation: Number(row?.['generation']) };
+}
+
+/** A database that is older than its marker lacks votes. It stays marked until it is re-baselined. */
+function detectRestore(statements: Statements, markerPath: string, isNew: boolean): void {
+  // The marker is read first: another process may write both meanwhile, the database before its marker.
+  const read = readMarker(markerPath);
+  const reason = findRestoreReason(read, readIdentity(statements), isNew);
+  if (reason !== undefined) {
+    const seen = read.kind === 'read' ? read.marker.generation : 0;
+    statements.transact(
+      () => {
+        statements.run('UPDATE ledger SET generation = max(generation, ?) + 1', seen);
+        markRestored(statements, reason);
+      },
+      () => {},
+    );
+  }
+  raiseMarker(statements, markerPath);
+}
+
+function markRestored({ run }: Statements, because: string): void {
+  run('UPDATE ledger SET restored_because = coalesce(restored_because, ?)', because);
+}
+
+/** Never lowers the marker of this ledger. */
+function raiseMarker(statements: Statements, markerPath: string | undefined): void {
+  if (markerPath === undefined) {
+    return;
+  }
+  const identity = readIdentity(statements);
+  const read = readMarker(markerPath);
+  const isCurrent =
+    read.kind === 'read' &&
+    read.marker.ledgerId === identity.ledgerId &&
+    read.marker.generation >= identity.generation;
+  if (!isCurrent) {
+    writeMarker(markerPath, identity);
+  }
+}
+
+function countHistory(history: LedgerHistory): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(history).map(([name, entries]: [string, readonly unknown[]]) => [
+      name,
+      entries.length,
+    ]),
+  );
+}
+
+function readStatus(statements: Statements): LedgerStatus {
+  const { get } = statements;
+  const count = (sql: string): number => Number(get(sql)?.['count']);
+  const row = get('SELECT * FROM ledger');
+  const because = row?.['restored_because'];
+  return {
+    isRestored: because !== null,
+    restoredBecause: typeof because === 'string' ? because : undefined,
+    generation: Number(row?.['generation']),
+    manifests: count('SELECT count(*) AS count FROM manifest'),
+    votes: count('SELECT count(*) AS count FROM vote'),
+    openVotes: count('SELECT count(*) AS count FROM vote WHERE seen_at_ms IS NULL'),
+    waiting: count('SELECT count(*) AS count FROM waiting'),
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Stores a manifest file, once for each attempt of a job.
+ *
+ * @module
+ */
+import { canonicalJson, fieldToHex, type ManifestFile } from '@pool/core';
+import { decisionReasons } from '../decide/reasons.ts';
+import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import type { IntakeResult, IntakeVerdict } from './ledger.ts';
+import type { LedgerView, StoredManifest } from './ledger-view.ts';
+import { createView } from './read-view.ts';
+import type { Statements } from './statements.ts';
+
+/** A file of 256 recipients with long sign-in texts has about 1.4 MiB. */
+const maxFileBytes = 2 * 1024 * 1024;
+
+/** Files that were not erased yet. More would only come from an agent that was taken over. */
+const maxFiles = 10_000;
+
+function refuse(
+  reason: Extract<IntakeResult, { kind: 'refused' }>['reason'],
+): Extract<IntakeResult, { kind: 'refused' }> {
+  return { kind: 'refused', reason, message: decisionReasons[reason] };
+}
+
+/** Runs inside a transaction. */
+export function storeManifest(
+  statements: Statements,
+  manifest: RebuiltManifest,
+  nowMs: number,
+  judge: (view: LedgerView) => IntakeVerdict,
+): IntakeResult {
+  const { get, run } = statements;
+  const view = createView(statements);
+  const stored = view.findManifest(manifest.manifestDigest);
+  if (stored !== undefined) {
+    // The manifest's digest covers neither seed nor deadline: the digest to sign does.
+    return digestOf(manifest) === stored.digest
+      ? { kind: 'known', manifest: stored }
+      : refuse('job-has-other-manifest');
+  }
+  const file = canonicalJson(manifest.file satisfies ManifestFile);
+  if (Buffer.byteLength(file) > maxFileBytes) {
+    return refuse('manifest-too-large');
+  }
+  const files = get('SELECT count(*) AS count FROM manifest WHERE file IS NOT NULL')?.['count'];
+  if (Number(files) >= maxFiles) {
+    return { kind: 'later', reason: 'ledger-full', message: decisionReasons['ledger-full'] };
+  }
+  const verdict = judge(view);
+  if (verdict.kind !== 'store') {
+    const { reason, message } = verdict;
+    return { kind: verdict.kind === 'later' ? 'later' : 'refused', reason, message };
+  }
+  if (hasAttempt(view, manifest)) {
+    return refuse('job-has-other-manifest');
+  }
+  const row = describe(manifest, nowMs);
+  const batch = row.batch;
+  run(
+    `INSERT INTO manifest (manifest_digest, kind, chain_id, pool, token, digest, deadline, received_at_ms, file, funder,
+       employer_id, job_key, attempt, batch_nonce, batch_id, total, void_digest)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    row.manifestDigest,
+    row.kind,
+    row.chainId,
+    row.pool,
+    row.token,
+    row.digest,
+    row.deadline,
+    nowMs,
+    file,
+    batch?.funder ?? null,
+    batch?.employerId ?? null,
+    batch?.jobKey ?? null,
+    batch?.attempt ?? null,
+    batch?.batchNonce ?? null,
+    batch?.batchId ?? null,
+    batch === undefined ? null : String(batch.total),
+    batch?.voidDigest ?? null,
+  );
+  return { kind: 'stored', manifest: row };
+}
+
+function digestOf(manifest: RebuiltManifest): string {
+  return manifest.kind === 'fund' ? manifest.fundDigest : manifest.digest;
+}
+
+function hasAttempt(view: LedgerView, manifest: RebuiltManifest): boolean {
+  return (
+    manifest.kind === 'fund' &&
+    view
+      .listAttempts(manifest.employerId, manifest.jobKey)
+      .some(({ batch }) => batch?.attempt === manifest.attempt)
+  );
+}
+
+function describe(manifest: RebuiltManifest, nowMs: number): StoredManifest {
+  const { manifestDigest, kind, chainId, pool, token } = manifest;
+  const common = {
+    manifestDigest,
+    kind,
+    chainId,
+    pool,
+    token,
+    receivedAtMs: nowMs,
+    isErased: false,
+  };
+  if (manifest.kind === 'spend') {
+    return { ...common, digest: manifest.digest, deadline: manifest.deadline, batch: undefined };
+  }
+  const { funder, employerId, jobKey, attempt, batchNonce, batchId, total, voidDigest } = manifest;
+  return {
+    ...common,
+    digest: manifest.fundDigest,
+    deadline: manifest.file.deadline,
+    batch: {
+      funder,
+      employerId,
+      jobKey,
+      attempt,
+      batchNonce: fieldToHex(batchNonce),
+      batchId: fieldToHex(batchId),
+      total,
+      voidDigest,
+    },
+  };
+}

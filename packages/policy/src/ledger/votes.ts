@@ -1,0 +1,203 @@
+/**
+ * Votes and waiting requests. A vote is stored with everything that it limits before it is sent, and is sent until the custodian shows
+ * it.
+ *
+ * @module
+ */
+import type { Hex32 } from '@pool/core';
+import type { Decision } from '../decide/decision.ts';
+import { computeGuardDigest } from '../guard/guard-id.ts';
+import { appendAudit } from './audit.ts';
+import type { Question, Vote, Voted, WaitingRequest } from './ledger.ts';
+import type { LedgerView } from './ledger-view.ts';
+import { createView } from './read-view.ts';
+import { readVoteRow, readWaitingRow } from './rows.ts';
+import type { Statements } from './statements.ts';
+import { writeRecord } from './write-history.ts';
+
+/** Where a test stops the process. */
+export type LedgerFaultPoint =
+  | 'vote.decided'
+  | 'vote.recorded'
+  | 'vote.committed'
+  | 'manifest.recorded'
+  | 'manifest.committed';
+
+export function findVote({ get }: Statements, requestId: string): Vote | undefined {
+  const row = get('SELECT * FROM vote WHERE request_id = ?', requestId);
+  return row === undefined ? undefined : readVoteRow(row);
+}
+
+export function listVotes({ all }: Statements, manifestDigest: Hex32): readonly Vote[] {
+  return all('SELECT * FROM vote WHERE manifest_digest = ? ORDER BY id', manifestDigest).map(
+    readVoteRow,
+  );
+}
+
+export function listOpenVotes({ all }: Statements): readonly Vote[] {
+  return all('SELECT * FROM vote WHERE seen_at_ms IS NULL ORDER BY id').map(readVoteRow);
+}
+
+export function listWaiting({ all }: Statements): readonly WaitingRequest[] {
+  return all('SELECT * FROM waiting ORDER BY since_ms, request_id').map(readWaitingRow);
+}
+
+/** Runs inside a transaction. */
+export function decideVote(
+  statements: Statements,
+  question: Question,
+  decide: (view: LedgerView) => Decision,
+  passFaultPoint: (point: LedgerFaultPoint) => void,
+): Voted {
+  const known = findVote(statements, question.requestId);
+  if (known !== undefined) {
+    return { kind: 'vote', vote: repeatVote(statements, known, question), isRepeated: true };
+  }
+  const decision = decide(createView(statements));
+  passFaultPoint('vote.decided');
+  if (decision.kind === 'later') {
+    const { reason, message } = decision;
+    keepWaiting(statements, question, reason, message);
+    return { kind: 'later', reason, message };
+  }
+  if (decision.kind === 'approve') {
+    writeRecord(statements, decision.record);
+  }
+  const vote = insertVote(statements, question, decision);
+  passFaultPoint('vote.recorded');
+  return { kind: 'vote', vote, isRepeated: false };
+}
+
+/** A vote holds for the content that it was given for. Under one id, another content is refused. */
+function repeatVote(
+  statements: Statements,
+  known: Vote,
+  { requestId, request, nowMs }: Question,
+): Vote {
+  const digest = tryComputeDigest(request);
+  if (known.kind === request.kind && known.digest === digest) {
+    return known;
+  }
+  appendAudit(
+    statements,
+    'request.changed',
+    {
+      requestId,
+      voteId: known.id,
+      kind: request.kind,
+      ...(digest === undefined ? {} : { digest }),
+    },
+    nowMs,
+  );
+  return { ...known, kind: request.kind, digest, value: 'deny', reason: 'request-changed' };
+}
+
+function insertVote(
+  statements: Statements,
+  question: Question,
+  decision: Extract<Decision, { kind: 'approve' | 'deny' }>,
+): Vote {
+  const { get, run } = statements;
+  const { requestId, request, nowMs } = question;
+  const isApproval = decision.kind === 'approve';
+  // A payload without a digest is refused, and its vote is stored without one.
+  const digest = isApproval ? decision.record.digest : tryComputeDigest(request);
+  const manifestDigest = isApproval ? decision.record.manifestDigest : question.manifestDigest;
+  const reason = isApproval ? undefined : decision.reason;
+  run(
+    'INSERT INTO vote (request_id, kind, digest, value, reason, manifest_digest, decided_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    requestId,
+    request.kind,
+    digest ?? null,
+    decision.kind,
+    reason ?? null,
+    manifestDigest ?? null,
+    nowMs,
+  );
+  run('DELETE FROM waiting WHERE request_id = ?', requestId);
+  const row = get('SELECT * FROM vote WHERE request_id = ?', requestId);
+  if (row === undefined) {
+    throw new TypeError('a vote that was written is missing');
+  }
+  const vote = readVoteRow(row);
+  appendAudit(
+    statements,
+    'vote.decided',
+    {
+      voteId: vote.id,
+      requestId,
+      kind: request.kind,
+      value: decision.kind,
+      ...(digest === undefined ? {} : { digest }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(manifestDigest === undefined ? {} : { manifestDigest }),
+      ...(isApproval ? { guardId: decision.record.guard.id } : {}),
+    },
+    nowMs,
+  );
+  return vote;
+}
+
+function tryComputeDigest(request: Question['request']): Vote['digest'] {
+  try {
+    return computeGuardDigest(request);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only a new reason is written: a poller asks again every few seconds. */
+function keepWaiting(
+  statements: Statements,
+  { requestId, request, manifestDigest, nowMs }: Question,
+  reason: WaitingRequest['reason'],
+  message: string,
+): void {
+  const { get, run } = statements;
+  const row = get('SELECT * FROM waiting WHERE request_id = ?', requestId);
+  const known = row === undefined ? undefined : readWaitingRow(row);
+  if (known?.reason === reason && known.message === message) {
+    return;
+  }
+  run(
+    'INSERT OR REPLACE INTO waiting (request_id, kind, manifest_digest, reason, message, since_ms) VALUES (?, ?, ?, ?, ?, ?)',
+    requestId,
+    request.kind,
+    manifestDigest ?? null,
+    reason,
+    message,
+    known?.sinceMs ?? nowMs,
+  );
+  if (known?.reason !== reason) {
+    appendAudit(statements, 'request.waits', { requestId, kind: request.kind, reason }, nowMs);
+  }
+}
+
+export function markSent(statements: Statements, voteId: number, nowMs: number): void {
+  const isFirst = statements.run(
+    'UPDATE vote SET sent_at_ms = ? WHERE id = ? AND sent_at_ms IS NULL',
+    nowMs,
+    voteId,
+  );
+  if (isFirst > 0) {
+    appendAudit(statements, 'vote.sent', { voteId }, nowMs);
+  }
+}
+
+export function markSeen(statements: Statements, voteId: number, nowMs: number): void {
+  const isFirst = statements.run(
+    'UPDATE vote SET seen_at_ms = ?, sent_at_ms = coalesce(sent_at_ms, ?) WHERE id = ? AND seen_at_ms IS NULL',
+    nowMs,
+    nowMs,
+    voteId,
+  );
+  if (isFirst > 0) {
+    appendAudit(statements, 'vote.seen', { voteId }, nowMs);
+  }
+}
+
+export function dropWaiting(statements: Statements, requestId: string, nowMs: number): void {
+  if (statements.run('DELETE FROM waiting WHERE request_id = ?', requestId) > 0) {
+    appendAudit(statements, 'request.ended', { requestId }, nowMs);
+  }
+}

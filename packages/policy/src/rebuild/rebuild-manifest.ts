@@ -1,0 +1,186 @@
+/**
+ * From a manifest file to everything that may be signed for it (protocol §3, §7, §8). Commitments, dummies, sealed notes, roots and
+ * digests are computed here, and never taken from the caller. Dummies have the amount zero by construction.
+ * Vectors: vectors/fund-batch.json, vectors/spend.json.
+ *
+ * @module
+ */
+import {
+  canonicalDigest,
+  computeFundAuthorizationData,
+  computeTypedDataDigest,
+  computeVoidBatchData,
+  computeWalletAddress,
+  type EvidenceDomain,
+  type FundFile,
+  fieldToHex,
+  fundFileSchema,
+  hexToBytes,
+  isFundFile,
+  isPoolError,
+  type ManifestFile,
+  parseEvmAddress,
+  parseField,
+  parseWalletPub,
+  parseWire,
+  type SpendFile,
+  spendFileSchema,
+} from '@pool/core';
+import { buildSpend, stepFundBatch } from '@pool/notes';
+import type { PolicyReason } from '../decide/reasons.ts';
+import { stepVerifyPayees } from './evidence.ts';
+import { parsePayRunLabel } from './pay-run-label.ts';
+import type { RebuiltManifest, RebuiltPayee } from './rebuilt.ts';
+
+export type Rebuild =
+  | { readonly kind: 'rebuilt'; readonly manifest: RebuiltManifest }
+  | {
+      readonly kind: 'refused';
+      readonly reason: Extract<PolicyReason, 'manifest-invalid' | 'evidence-invalid'>;
+      /** Names the place, never a value of the file. */
+      readonly message: string;
+    };
+
+/**
+ * Rebuilds a batch or a spend and verifies the evidence of its payees. Deterministic; a batch of 256 takes about a second.
+ *
+ * @param file - secret; it is parsed again
+ * @param domain - the platform that evidence must be for, from the policy
+ */
+export function rebuildManifest(file: ManifestFile, domain: EvidenceDomain): Rebuild {
+  const steps = stepRebuildManifest(file, domain);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) {
+      return step.value;
+    }
+  }
+}
+
+/** {@link rebuildManifest} that pauses after each recipient and each slot, for a process that also serves requests. */
+export function stepRebuildManifest(file: ManifestFile, domain: EvidenceDomain): RebuildSteps {
+  return isFundFile(file) ? stepFund(file, domain) : stepSpend(file, domain);
+}
+
+type RebuildSteps = Generator<undefined, Rebuild, undefined>;
+
+function stepFund(value: FundFile, domain: EvidenceDomain): RebuildSteps {
+  return stepWith(function* () {
+    const file = parseWire(fundFileSchema, value, 'manifest file');
+    const { manifest } = file;
+    const payees = yield* stepVerifyPayees(manifest.recipients, domain);
+    if (typeof payees === 'string') {
+      return refuseEvidence(payees);
+    }
+    const plan = yield* stepFundBatch(manifest, hexToBytes(file.seed, 32));
+    const pool = parseEvmAddress(manifest.pool);
+    const token = parseEvmAddress(manifest.token);
+    const funder = parseEvmAddress(manifest.funder);
+    const { chainId } = manifest;
+    const authorization = {
+      funder,
+      token,
+      total: plan.total,
+      batchRoot: plan.batchRoot,
+      batchNonce: plan.batchNonce,
+      sealedNotesHash: plan.sealedNotesHash,
+      deadline: BigInt(file.deadline),
+    };
+    return {
+      kind: 'rebuilt',
+      manifest: {
+        kind: 'fund',
+        file,
+        manifestDigest: plan.manifestDigest,
+        chainId,
+        pool,
+        token,
+        payees,
+        evidence: domain,
+        funder,
+        total: plan.total,
+        authorization,
+        fundDigest: computeTypedDataDigest(
+          computeFundAuthorizationData(chainId, pool, authorization),
+        ),
+        voidDigest: computeTypedDataDigest(
+          computeVoidBatchData(chainId, pool, funder, plan.batchNonce),
+        ),
+        batchNonce: plan.batchNonce,
+        batchId: plan.batchId,
+        employerId: manifest.employerId.toLowerCase(),
+        jobKey: manifest.jobKey,
+        attempt: manifest.attempt,
+        rosterDigest: computeRosterDigest(chainId, token, payees),
+        payRunLabel: parsePayRunLabel(manifest.jobKey),
+      },
+    };
+  });
+}
+
+function stepSpend(value: SpendFile, domain: EvidenceDomain): RebuildSteps {
+  return stepWith(function* () {
+    const file = parseWire(spendFileSchema, value, 'manifest file');
+    const { manifest } = file;
+    const payees = yield* stepVerifyPayees(manifest.outputs, domain);
+    if (typeof payees === 'string') {
+      return refuseEvidence(payees);
+    }
+    const plan = buildSpend(
+      manifest,
+      hexToBytes(file.seed, 32),
+      file.dummyNullifiers.map(parseField),
+    );
+    const { operation } = plan;
+    return {
+      kind: 'rebuilt',
+      manifest: {
+        kind: 'spend',
+        file,
+        manifestDigest: plan.manifestDigest,
+        chainId: manifest.chainId,
+        pool: parseEvmAddress(manifest.pool),
+        token: parseEvmAddress(manifest.token),
+        payees,
+        evidence: domain,
+        walletPub: parseWalletPub(manifest.walletPub),
+        address: computeWalletAddress(manifest.walletPub),
+        assetId: operation.assetId,
+        operation,
+        salt: plan.salt,
+        digest: fieldToHex(plan.digest),
+        changeEncryptionPublicKey: manifest.changeEncryptionPublicKey,
+        nullifiers: operation.nullifiers.map(fieldToHex),
+        sent: payees.reduce((sum, { amount }) => sum + amount, operation.withdrawAmount),
+        withdrawAmount: operation.withdrawAmount,
+        recipient: operation.recipient,
+        deadline: operation.deadline,
+      },
+    };
+  });
+}
+
+/** The same people and amounts on one chain and token, in any order. Memos do not matter: the money is the same. */
+function computeRosterDigest(
+  chainId: number,
+  token: string,
+  payees: readonly RebuiltPayee[],
+): ReturnType<typeof canonicalDigest> {
+  const lines = payees.map(({ address, amount }) => `${address} ${amount}`).sort();
+  return canonicalDigest(['pool/v1/roster', chainId, token, lines]);
+}
+
+function refuseEvidence(message: string): Rebuild {
+  return { kind: 'refused', reason: 'evidence-invalid', message };
+}
+
+function* stepWith(build: () => RebuildSteps): RebuildSteps {
+  try {
+    return yield* build();
+  } catch (error) {
+    if (!isPoolError(error)) {
+      throw error;
+    }
+    return { kind: 'refused', reason: 'manifest-invalid', message: error.message };
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The funder's signatures on Solana and Stellar (protocol §8; docs/decisions/0060). One ed25519 key is a wallet on both chains. It is used
+ * next to the signer of the EVM chains, whichever that is.
+ *
+ * Like every signer it builds the bytes itself from a typed request. It signs one kind, the authorisation of a batch.
+ *
+ * @module
+ */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import {
+  bytesToHex,
+  bytesToHex32,
+  chainFamilies,
+  type Ed25519Address,
+  type Ed25519FamilyName,
+  type Ed25519FundAuthorization,
+  type Ed25519Pool,
+  encodeEd25519FundAuthorization,
+  type Hex,
+  type Hex32,
+  hexToBytes,
+  isPoolError,
+  PoolError,
+  parseEd25519Address,
+  type Secret,
+} from '@pool/core';
+import type { RefusalReason } from '@pool/policy';
+import type { SignerCapabilities } from '../signer.ts';
+
+export type Ed25519FundRequest = {
+  readonly kind: 'fund-authorization';
+  readonly payload: Ed25519Pool & { readonly authorization: Ed25519FundAuthorization };
+  /** W of the wallet that must sign. The request is refused unless it is this signer's own. */
+  readonly expectedSigner: Hex32;
+};
+
+export type Ed25519Outcome =
+  | {
+      readonly state: 'signed';
+      /** 64 bytes of RFC 8032. The same request always has the same signature. */
+      readonly signature: Hex;
+    }
+  | {
+      readonly state: 'refused';
+      readonly reason: RefusalReason;
+      /** Public explanation, without values from the request. */
+      readonly message: string;
+    };
+
+export type Ed25519Funder = {
+  readonly name: 'local-ed25519';
+  readonly capabilities: SignerCapabilities;
+  /** W: the ed25519 public key. */
+  publicKey(): Hex32;
+  /** The wallet's address on a chain of that family. */
+  address(family: Ed25519FamilyName): Ed25519Address;
+  submit(request: Ed25519FundRequest): Ed25519Outcome;
+};
+
+export type LocalEd25519FunderOptions = {
+  /** The seed of RFC 8032: 32 bytes of lower-case 0x-hex. */
+  readonly seed: Secret;
+  readonly allow?: {
+    /** Pools and tokens that the signer accepts. Omitted: any. */
+    readonly pools?: readonly (Ed25519Pool & { readonly tokens: readonly Hex32[] })[];
+  };
+};
+
+/**
+ * A funder's ed25519 key in this process.
+ *
+ * @example
+ * const funder = createLocalEd25519Funder({ seed: new Secret(text) });
+ * const outcome = funder.submit({ kind: 'fund-authorization', payload, expectedSigner: funder.publicKey() });
+ *
+ * @throws PoolError `invalid_private_key`, without the value
+ */
+export function createLocalEd25519Funder(options: LocalEd25519FunderOptions): Ed25519Funder {
+  const { seed, allow = {} } = options;
+  const walletPub = computeWalletPub(seed);
+
+  return {
+    name: 'local-ed25519',
+    capabilities: { deterministic: true, needsApprover: false, curves: ['ed25519'] },
+    publicKey: () => walletPub,
+    address: (family) =>
+      parseEd25519Address(family, chainFamilies[family].formatAddress(walletPub)),
+    submit(request) {
+      const refusal = findRefusal(request, walletPub, allow);
+      const bytes = refusal === undefined ? tryEncode(request) : undefined;
+      if (bytes === undefined) {
+        return refuse(refusal ?? 'malformed-payload');
+      }
+      return { state: 'signed', signature: sign(seed, walletPub, bytes) };
+    },
+  };
+}
+
+function findRefusal(
+  request: Ed25519FundRequest,
+  walletPub: Hex32,
+  { pools }: NonNullable<LocalEd25519FunderOptions['allow']>,
+): RefusalReason | undefined {
+  // Untyped callers can pass any kind.
+  if ((request.kind as string) !== 'fund-authorization') {
+    return 'kind-not-allowed';
+  }
+  const { genesisHash, pool, authorization } = request.payload;
+  if (request.expectedSigner !== walletPub || authorization.funder !== walletPub) {
+    return 'foreign-signer';
+  }
+  if (pools === undefined) {
+    return undefined;
+  }
+  const listed = pools.find((entry) => entry.genesisHash === genesisHash && entry.pool === pool);
+  if (listed === undefined) {
+    return 'pool-not-listed';
+  }
+  return listed.tokens.includes(authorization.token) ? undefined : 'token-not-listed';
+}
+
+/** Undefined: the payload is not a valid authorisation. */
+function tryEncode({ payload }: Ed25519FundRequest): Uint8Array | undefined {
+  try {
+    return encodeEd25519FundAuthorization(payload, payload.authorization);
+  } catch (error) {
+    if (isPoolError(error) || error instanceof TypeError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Checks its own signature: a fault in the computation of one reveals the key. */
+function sign(seed: Secret, walletPub: Hex32, bytes: Uint8Array): Hex {
+  const key = hexToBytes(seed.reveal(), 32);
+  const signature = ed25519.sign(bytes, key);
+  key.fill(0);
+  if (!ed25519.verify(signature, bytes, hexToBytes(walletPub, 32), { zip215: false })) {
+    throw new PoolError(
+      'signature_rejected',
+      'the signature was rejected: it was not made by the expected key for this document',
+    );
+  }
+  return bytesToHex(signature);
+}
+
+const messages: Readonly<Partial<Record<RefusalReason, string>>> = {
+  'kind-not-allowed': 'an ed25519 funder signs authorisations of batches only',
+  'foreign-signer':
+    'the request expects the signature of another wallet than the one of this signer',
+  'pool-not-listed': "genesis hash and pool are not in this signer's configuration",
+  'token-not-listed': "the token is not in this signer's configuration of the pool",
+  'malformed-payload': 'the payload is not a valid authorisation of a batch',
+};
+
+function refuse(reason: RefusalReason): Ed25519Outcome {
+  const message = messages[reason] ?? `the ed25519 funder refuses this request: ${reason}`;
+  return { state: 'refused', reason, message };
+}
+
+function computeWalletPub(seed: Secret): Hex32 {
+  try {
+    return bytesToHex32(ed25519.getPublicKey(hexToBytes(seed.reveal(), 32)));
+  } catch {
+    // The cause is dropped on purpose: parsers repeat their input in messages.
+    throw new PoolError(
+      'invalid_private_key',
+      'the ed25519 private key must be its 32-byte seed, as lower-case hex with 0x',
+    );
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * The adapter's connection to an enclave. After every connect, and before anything else is sent, the enclave is attested; so a process that
+ * takes over the socket gets no manifest and no request.
+ *
+ * @module
+ */
+import { connect, type Socket } from 'node:net';
+import { PoolError, parseWire } from '@pool/core';
+import type * as v from 'valibot';
+import { createFrameReader, encodeFrame, maxAnswerBytes, maxRequestBytes } from './frames.ts';
+import { answerSchema } from './messages.ts';
+
+/** A call without its id. */
+export type CallContent = Readonly<Record<string, unknown>> & { readonly method: string };
+
+/** Sends one call over one connection. */
+export type Call = <TSchema extends v.GenericSchema>(
+  content: CallContent,
+  schema: TSchema,
+) => Promise<v.InferOutput<TSchema>>;
+
+export type EnclaveConnectionOptions = {
+  readonly socketPath: string;
+  /** Longest wait for an answer, milliseconds. */
+  readonly timeoutMs: number;
+  /** Verifies the enclave over a new connection. It throws if the enclave is not the pinned one. */
+  readonly attest: (call: Call) => Promise<void>;
+};
+
+export type EnclaveConnection = {
+  /**
+   * Connects and attests if needed, and calls. A connection that is lost in the middle is made once more: the enclave signs the same
+   * again.
+   * @throws PoolError `enclave_unreachable`, `enclave_invalid_response`, `enclave_failed`, `enclave_not_attested`; the signal's reason
+   */
+  call<TSchema extends v.GenericSchema>(
+    content: CallContent,
+    schema: TSchema,
+    signal?: AbortSignal,
+  ): Promise<v.InferOutput<TSchema>>;
+  /** Ends the connection. A later call makes another one. */
+  close(): void;
+};
+
+export function createEnclaveConnection(options: EnclaveConnectionOptions): EnclaveConnection {
+  let current: Promise<Link> | undefined;
+
+  async function open(): Promise<Link> {
+    const link = await openLink(options);
+    try {
+      await options.attest(link.call);
+      return link;
+    } catch (error) {
+      link.close();
+      throw error;
+    }
+  }
+
+  function link(): Promise<Link> {
+    if (current === undefined) {
+      const opening = open();
+      current = opening;
+      const forget = (): void => {
+        current = current === opening ? undefined : current;
+      };
+      // A failed attempt and a closed connection are forgotten, so the next call connects and attests again.
+      opening.then((opened) => opened.closed.then(forget, forget), forget);
+    }
+    return current;
+  }
+
+  return {
+    async call(content, schema, signal) {
+      signal?.throwIfAborted();
+      try {
+        return await abortable((await abortable(link(), signal)).call(content, schema), signal);
+      } catch (error) {
+        if (!(error instanceof LostConnectionError)) {
+          throw error;
+        }
+        current = undefined;
+        return abortable((await abortable(link(), signal)).call(content, schema), signal);
+      }
+    },
+    close() {
+      const closing = current;
+      current = undefined;
+      closing?.then(
+        (opened) => opened.close(),
+        () => undefined,
+      );
+    },
+  };
+}
+
+type Link = {
+  readonly call: Call;
+  /** Settles when the connection has ended. */
+  readonly closed: Promise<void>;
+  close(): void;
+};
+
+/** The connection ended while an answer was awaited. */
+class LostConnectionError extends PoolError {
+  constructor(socketPath: string) {
+    super(
+      'enclave_unreachable',
+      `the enclave at ${socketPath} closed the connection before it answered; it may have crashed`,
+      { retryable: true },
+    );
+  }
+}
+
+type Pending = {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+async function openLink({ socketPath, timeoutMs }: EnclaveConnectionOptions): Promise<Link> {
+  const socket = await openSocket(socketPath, timeoutMs);
+  const pending = new Map<number, Pending>();
+  const read = createFrameReader(maxAnswerBytes);
+  let nextId = 1;
+
+  function end(error: PoolError): void {
+    socket.destroy();
+    const waiting = [...pending.values()];
+    pending.clear();
+    for (const { reject } of waiting) {
+      reject(error);
+    }
+  }
+
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      end(new LostConnectionError(socketPath));
+      resolve();
+    });
+  });
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (chunk) => {
+    try {
+      for (const value of read(chunk)) {
+        const answer = parseWire(answerSchema, value, 'answer of the enclave');
+        const call = pending.get(answer.id);
+        pending.delete(answer.id);
+        if ('error' in answer) {
+          call?.reject(new PoolError('enclave_failed', `the enclave failed: ${answer.error}`));
+        } else {
+          call?.resolve(answer.result);
+        }
+      }
+    } catch {
+      end(createInvalidResponse(socketPath));
+    }
+  });
+
+  return {
+    closed,
+    close: () => socket.destroy(),
+    async call(content, schema) {
+      const id = nextId;
+      nextId += 1;
+      const frame = encodeFrame({ id, ...content });
+      if (frame.length > maxRequestBytes) {
+        throw new PoolError(
+          'payload_too_large',
+          'the request with its manifest file is too large for the enclave',
+        );
+      }
+      // A command must be able to end while nothing is asked.
+      socket.ref();
+      const result = await new Promise<unknown>((resolve, reject) => {
+        const timer = setTimeout(() => {
+          end(createTimeout(socketPath, timeoutMs));
+        }, timeoutMs);
+        const settle =
+          <T>(next: (value: T) => void) =>
+          (value: T): void => {
+            clearTimeout(timer);
+            if (pending.size === 0) {
+              socket.unref();
+            }
+            next(value);
+          };
+        pending.set(id, { resolve: settle(resolve), reject: settle(reject) });
+        if (socket.destroyed) {
+          end(new LostConnectionError(socketPath));
+        } else {
+          socket.write(frame);
+        }
+      });
+      try {
+        return parseWire(schema, result, 'answer of the enclave');
+      } catch {
+        throw createInvalidResponse(socketPath);
+      }
+    },
+  };
+}
+
+function openSocket(socketPath: string, timeoutMs: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(socketPath);
+    function fail(): void {
+      socket.destroy();
+      reject(
+        new PoolError(
+          'enclave_unreachable',
+          `no enclave answers at ${socketPath}; start it with "pool-enclave serve", and check that this user may open the socket`,
+          { retryable: true },
+        ),
+      );
+    }
+    socket.setTimeout(timeoutMs, fail);
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      socket.setTimeout(0);
+      socket.off('error', fail);
+      resolve(socket);
+    });
+  });
+}
+
+/** The promise, or the signal's reason as soon as it is aborted. The call itself goes on at the enclave. */
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) {
+    return promise;
+  }
+  signal.throwIfAborted();
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function createTimeout(socketPath: string, timeoutMs: number): PoolError {
+  return new PoolError(
+    'enclave_unreachable',
+    `the enclave at ${socketPath} did not answer within ${timeoutMs} ms`,
+    { retryable: true },
+  );
+}
+
+function createInvalidResponse(socketPath: string): PoolError {
+  return new PoolError(
+    'enclave_invalid_response',
+    `the answer of the process at ${socketPath} does not fit this version; check that it is the enclave`,
+  );
+}

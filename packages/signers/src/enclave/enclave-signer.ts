@@ -1,0 +1,264 @@
+/**
+ * `enclave`: a signer whose key is in a process that decides for itself. The adapter pins what it talks to: the root of the attestation,
+ * PCR0–2 and the address come from its own configuration, and every signature must recover to that address from the digest that is computed
+ * here.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  bytesToHex,
+  computeWalletAddress,
+  type EvmAddress,
+  hexToBytes,
+  isPoolError,
+  PoolError,
+  type WalletPub,
+} from '@pool/core';
+import {
+  computeRequestDigest,
+  computeRequestExternalId,
+  type DecisionReason,
+  type RefusalReason,
+  type SignKind,
+  type SignRequest,
+} from '@pool/policy';
+import { acceptSignature } from '../accept-signature.ts';
+import { type AttestationPins, verifyAttestation } from '../attestation/verify-attestation.ts';
+import type { HolderSigner } from '../holder/holder-signer.ts';
+import { createRemoteHolder } from '../holder/remote-holder.ts';
+import type { Outcome, Progress, Signer, SubmitOptions } from '../signer.ts';
+import { type Call, createEnclaveConnection } from './enclave-connection.ts';
+import {
+  attestAnswerSchema,
+  publicKeyAnswerSchema,
+  type SignAnswer,
+  signAnswerSchema,
+} from './messages.ts';
+import { serializeSignRequest } from './wire-request.ts';
+
+export type EnclaveSignerOptions = {
+  /** Path of the enclave's AF_UNIX socket, or of the bridge to its vsock. */
+  readonly socketPath: string;
+  /** Address of the key, from this side's own configuration, never from the enclave. */
+  readonly address: EvmAddress;
+  readonly pins: AttestationPins;
+  /** False for a key in a PKCS#11 token, which draws a fresh nonce for each signature. Default: true. */
+  readonly deterministic?: boolean;
+  /** Longest wait for an answer, milliseconds. Default: 30 seconds; rebuilding a batch of 256 takes about one. */
+  readonly timeoutMs?: number;
+  /** Clock that attestations are compared with, milliseconds since the epoch. Default: the system clock. */
+  readonly nowMs?: () => number;
+  /** Learns the user data of each attestation that was verified: the SHA-256 of the enclave's policy. */
+  readonly onAttested?: (userData: Uint8Array | undefined) => void;
+};
+
+/** A signer, and the end of its connection. */
+export type EnclaveSigner = Signer & {
+  /** Ends the connection. A later call makes another one, and attests again. */
+  close(): void;
+};
+
+const kinds: readonly SignKind[] = [
+  'fund-authorization',
+  'void',
+  'permit',
+  'token-approval',
+  'sign-in',
+  'viewing-key',
+  'spend',
+  'disclosure',
+];
+
+/** The process on the socket is an enclave with another key than the configured one. */
+class ForeignKeyError extends PoolError {
+  constructor(socketPath: string, address: EvmAddress) {
+    super(
+      'enclave_not_attested',
+      `the enclave at ${socketPath} holds another key than that of ${address}; check the configured socket and address`,
+    );
+  }
+}
+
+/** Connects at the first call. */
+export function createEnclaveSigner(options: EnclaveSignerOptions): EnclaveSigner {
+  const { socketPath, address, pins, timeoutMs = 30_000, nowMs = Date.now } = options;
+  const { deterministic = true } = options;
+  let walletPub: WalletPub | undefined;
+  const connection = createEnclaveConnection({ socketPath, timeoutMs, attest });
+
+  async function attest(call: Call): Promise<void> {
+    const { publicKey } = await call({ method: 'publicKey' }, publicKeyAnswerSchema);
+    if (computeWalletAddress(publicKey) !== address) {
+      throw new ForeignKeyError(socketPath, address);
+    }
+    const nonce = randomBytes(32);
+    const { document } = await call(
+      { method: 'attest', nonce: bytesToHex(nonce) },
+      attestAnswerSchema,
+    );
+    const verdict = verifyAttestation(hexToBytes(document), {
+      ...pins,
+      nonce,
+      publicKey: hexToBytes(publicKey, 33),
+      nowMs: nowMs(),
+    });
+    if (verdict.state === 'refused') {
+      throw new PoolError(
+        'enclave_not_attested',
+        `the attestation of the enclave at ${socketPath} is refused (${verdict.defect}): ${verdict.message}`,
+      );
+    }
+    walletPub = publicKey;
+    options.onAttested?.(verdict.document.userData);
+  }
+
+  async function submit(
+    request: SignRequest,
+    { signal }: SubmitOptions = {},
+  ): Promise<Progress | Outcome> {
+    signal?.throwIfAborted();
+    const refusal = findOwnRefusal(request, address);
+    if (refusal !== undefined) {
+      return refuse(refusal, 'the adapter of the enclave does not send this request');
+    }
+    try {
+      const content = { method: 'sign', request: serializeSignRequest(request) };
+      return readAnswer(await connection.call(content, signAnswerSchema, signal), request);
+    } catch (error) {
+      if (!isPoolError(error) || signal?.aborted === true) {
+        throw error;
+      }
+      const { code, message, retryable } = error;
+      if (error instanceof ForeignKeyError) {
+        return refuse('foreign-signer', message);
+      }
+      return { state: 'failed', retryable, code, message };
+    }
+  }
+
+  function readAnswer(answer: SignAnswer, request: SignRequest): Progress | Outcome {
+    const providerId = providerIdOf(request);
+    switch (answer.state) {
+      case 'signed':
+        return {
+          state: 'signed',
+          providerId,
+          signature: acceptSignature({
+            signature: answer.signature,
+            digest: computeRequestDigest(request),
+            expectedSigner: address,
+          }),
+        };
+      case 'refused':
+        return { ...refuse(answer.reason, `${answer.reason}: ${answer.message}`), providerId };
+      case 'later':
+        return operatorReasons.includes(answer.reason)
+          ? {
+              state: 'failed',
+              providerId,
+              retryable: true,
+              code: 'enclave_failed',
+              message: `the enclave signs nothing until its operator acts (${answer.reason}): ${answer.message}`,
+            }
+          : { state: 'awaiting-approval', providerId };
+    }
+  }
+
+  async function readPublicKey(): Promise<WalletPub> {
+    const { publicKey } = await connection.call({ method: 'publicKey' }, publicKeyAnswerSchema);
+    // Compared with the key that was attested over this very connection.
+    if (publicKey !== walletPub) {
+      throw new PoolError(
+        'enclave_not_attested',
+        'the enclave answered with another key than it attested',
+      );
+    }
+    return publicKey;
+  }
+
+  return {
+    name: 'enclave',
+    capabilities: { deterministic, needsApprover: false, curves: ['secp256k1'] },
+    address: async () => address,
+    publicKey: readPublicKey,
+    submit,
+    // The enclave stores decisions, and no requests: asking again gives the same signature.
+    read: async (providerId, request, submitOptions) =>
+      providerId === providerIdOf(request) ? submit(request, submitOptions) : undefined,
+    find: async () => undefined,
+    close: () => connection.close(),
+  };
+}
+
+export type EnclaveHolderOptions = Omit<EnclaveSignerOptions, 'address'> & {
+  /** W, from this side's own configuration, never from the enclave. */
+  readonly walletPub: WalletPub;
+  /** Pause between two questions while the policy says "later", milliseconds. */
+  readonly pollMs: number;
+  /** @throws when the signal is aborted */
+  readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/** A holder whose key is in an enclave. Its P is in the enclave's own policy. */
+export function createEnclaveHolder(options: EnclaveHolderOptions): HolderSigner {
+  const { walletPub, pollMs, sleep, ...connection } = options;
+  const signer = createEnclaveSigner({ ...connection, address: computeWalletAddress(walletPub) });
+  return createRemoteHolder({ name: 'enclave', signer, walletPub, pollMs, sleep });
+}
+
+function providerIdOf({ externalId }: SignRequest): string {
+  return `enclave:${externalId}`;
+}
+
+/** What needs no enclave to be refused. Everything else the enclave decides. */
+function findOwnRefusal(request: SignRequest, address: EvmAddress): RefusalReason | undefined {
+  if (!kinds.includes(request.kind)) {
+    return 'kind-not-allowed';
+  }
+  if (request.expectedSigner !== address) {
+    return 'foreign-signer';
+  }
+  try {
+    return computeRequestExternalId(request) === request.externalId
+      ? undefined
+      : 'external-id-mismatch';
+  } catch (error) {
+    if (isPoolError(error) || error instanceof TypeError) {
+      return 'malformed-payload';
+    }
+    throw error;
+  }
+}
+
+/** A reason of the enclave's policy is a vote of no; one that every signer can give keeps its name. */
+function refuse(reason: string, message: string): Outcome {
+  const known = ownReasons.find((own) => own === reason);
+  return { state: 'refused', reason: known ?? 'denied', message };
+}
+
+/** Nobody votes in an enclave and time does not end these, so a caller that waited for them would wait without a reason. */
+const operatorReasons: readonly string[] = [
+  'ledger-restored',
+  'ledger-full',
+] satisfies DecisionReason[];
+
+const ownReasons: readonly RefusalReason[] = [
+  'kind-not-allowed',
+  'foreign-signer',
+  'external-id-mismatch',
+  'malformed-payload',
+  'pool-not-listed',
+  'token-not-listed',
+  'foreign-chain',
+  'foreign-spender',
+  'amount-mismatch',
+  'not-an-approval',
+  'gas-too-high',
+  'foreign-sign-in',
+  'foreign-encryption-key',
+  'stale-sign-in',
+  'stale-disclosure',
+  'viewing-key-text',
+  'not-deterministic',
+];

@@ -1,0 +1,108 @@
+/**
+ * The files of `pool-enclave`: read with a limit and with their permissions checked, written once and only for their owner.
+ *
+ * @module
+ */
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { bytesToHex, hexToBytes, PoolError, parseWire, Secret } from '@pool/core';
+import * as v from 'valibot';
+import type { DevelopmentRoot } from '../attestation/development-attestation.ts';
+
+const maxFileBytes = 4 * 2 ** 20;
+
+/** @throws PoolError `enclave_misconfigured` */
+export function readJsonFile(path: string): unknown {
+  try {
+    return JSON.parse(readBytes(path).toString('utf8')) as unknown;
+  } catch (error) {
+    // The cause is dropped on purpose: it may repeat the text.
+    throw error instanceof PoolError
+      ? error
+      : new PoolError('enclave_misconfigured', `${path} is not JSON`);
+  }
+}
+
+/** A file that only its owner may read. @throws PoolError `enclave_misconfigured` */
+export function readPrivateFile(path: string): Secret<Buffer> {
+  return new Secret(readBytes(path, true));
+}
+
+/**
+ * A sealing secret: the bytes of the file without white space at its end, so that both `openssl rand -hex 32` and raw bytes work.
+ * @throws PoolError `enclave_misconfigured`
+ */
+export function readSealingSecret(path: string): Secret<Uint8Array> {
+  const bytes = readPrivateFile(path).reveal();
+  const end = bytes.findLastIndex((byte) => ![0x0a, 0x0d, 0x20].includes(byte));
+  return new Secret(Uint8Array.from(bytes.subarray(0, end + 1)));
+}
+
+/** Makes a file of mode 0600, and never replaces one. @throws PoolError `enclave_misconfigured` */
+export function writePrivateFile(path: string, content: string): void {
+  let file: number;
+  try {
+    file = openSync(path, 'wx', 0o600);
+  } catch {
+    throw new PoolError(
+      'enclave_misconfigured',
+      `${path} cannot be made; it exists already, or its directory does not`,
+    );
+  }
+  try {
+    writeSync(file, `${content}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const developmentRootSchema = v.strictObject({
+  kind: v.literal('INSECURE-development-root'),
+  certificate: v.pipe(v.string(), v.maxLength(4096), v.regex(/^0x(?:[0-9a-f]{2})+$/)),
+  privateKey: v.pipe(v.string(), v.maxLength(4096)),
+});
+
+export function serializeDevelopmentRoot({ certificate, privateKey }: DevelopmentRoot): string {
+  const content: v.InferInput<typeof developmentRootSchema> = {
+    kind: 'INSECURE-development-root',
+    certificate: bytesToHex(certificate),
+    privateKey,
+  };
+  return JSON.stringify(content, undefined, 2);
+}
+
+/** @throws PoolError `invalid_request` */
+export function parseDevelopmentRoot(value: unknown): DevelopmentRoot {
+  const { certificate, privateKey } = parseWire(developmentRootSchema, value, 'development root');
+  return { certificate: hexToBytes(certificate), privateKey };
+}
+
+function readBytes(path: string, isPrivate = false): Buffer {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch {
+    throw new PoolError('enclave_misconfigured', `${path} cannot be read`);
+  }
+  try {
+    const status = fstatSync(file);
+    if (isPrivate && status.isFile() && (status.mode & 0o077) !== 0) {
+      throw new PoolError(
+        'enclave_misconfigured',
+        `${path} can be read by other users; run "chmod 600 ${path}"`,
+      );
+    }
+    const buffer = Buffer.alloc(maxFileBytes + 1);
+    let length = 0;
+    // A pipe, for example from a key management service, arrives in pieces.
+    for (let read = 1; read > 0 && length <= maxFileBytes; length += read) {
+      read = readSync(file, buffer, length, buffer.length - length, null);
+    }
+    if (length > maxFileBytes) {
+      throw new PoolError('enclave_misconfigured', `${path} has more than ${maxFileBytes} bytes`);
+    }
+    return buffer.subarray(0, length);
+  } finally {
+    closeSync(file);
+  }
+}
