@@ -114,15 +114,31 @@ function addPeopleCommands(program: Command, context: CommandContext, setCode: S
     release: 'Release a batch that waits, with the key of a person whom the policy lists.',
     deny: 'Deny a batch for good, with the key of a person whom the policy lists.',
   } as const;
+  program
+    .command('statement <manifest>')
+    .description('Print the statement about a batch that a person signs on a machine of their own.')
+    .option('--deny', 'a statement that denies the batch; without it, one that releases it')
+    .addOption(envFile())
+    .action(
+      async (manifest: string, given: CommonOptions & { deny?: boolean }, command: Command) => {
+        const { runStatement } = await import('./commands/release-command.ts');
+        setCode(await runStatement(manifest, merge(given, command), context));
+      },
+    );
   for (const decision of ['release', 'deny'] as const) {
     addCommon(
       program
         .command(`${decision} <manifest>`)
         .description(words[decision])
-        .requiredOption(
+        .option(
           '--key-file <path>',
           "the person's Ed25519 key: PKCS#8 PEM, or 32 bytes of hex; - reads standard input",
-        ),
+        )
+        .option(
+          '--statement <path>',
+          'what the person signed elsewhere: the output of "statement"; - reads standard input',
+        )
+        .option('--signature <hex>', 'the Ed25519 signature of the statement, 64 bytes'),
     ).action(async (manifest: string, given: ReleaseOptions, command: Command) => {
       const { runRelease } = await import('./commands/release-command.ts');
       setCode(await runRelease(decision, manifest, merge(given, command), context));

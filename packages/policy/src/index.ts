@@ -28,6 +28,7 @@ export {
 } from './decide/reasons.ts';
 export {
   computeReleaseText,
+  parseReleaseText,
   type ReleaseContent,
   releaseSchema,
   signRelease,

@@ -119,6 +119,52 @@ describe('approve release', () => {
     expect((await run('release', `0x${'07'.repeat(32)}`, '--key-file', head.keyFile)).code).toBe(2);
   });
 
+  it('takes a statement that a person signed on another machine', async () => {
+    const { manifestDigest, id } = await holdBatch();
+    const { out } = await run('statement', manifestDigest);
+    const statement = join(mkdtempSync(join(tmpdir(), 'person-')), 'statement.json');
+    writeFileSync(statement, `${out}\n`);
+    const signOf = (person: { readonly keyFile: string }) =>
+      sign(null, readFileSync(statement), readFileSync(person.keyFile, 'utf8')).toString('hex');
+    const give = async (decision: string, signature: string) =>
+      await run(decision, manifestDigest, '--statement', statement, '--signature', signature);
+
+    expect((await give('release', signOf(stranger))).err).toMatch(
+      /^invalid_release: .*not that of a person of the policy/,
+    );
+    expect((await give('deny', signOf(head))).err).toMatch(
+      /^invalid_release: the statement says release about/,
+    );
+    expect((await give('release', 'ab')).err).toMatch(/64 bytes of hex/);
+    expect((await run('release', manifestDigest, '--statement', statement)).err).toMatch(
+      /--statement and --signature together/,
+    );
+
+    expect(await give('release', signOf(head))).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Head of payroll released/) as string,
+    });
+    await run('release', manifestDigest, '--key-file', treasurer.keyFile);
+    writeFileSync(statement, out);
+    expect((await give('release', signOf(head))).err).toMatch(/byte for byte/);
+    await served.gate.poll();
+    expect(world.statusOf(id)).toBe('Signed');
+  });
+
+  it('takes a signed statement that denies', async () => {
+    const { manifestDigest, id } = await holdBatch();
+    const { out } = await run('statement', manifestDigest, '--deny');
+    const statement = join(mkdtempSync(join(tmpdir(), 'person-')), 'statement.json');
+    writeFileSync(statement, `${out}\n`);
+    const key = readFileSync(head.keyFile, 'utf8');
+    const signature = `0x${sign(null, readFileSync(statement), key).toString('hex')}`;
+    expect(
+      await run('deny', manifestDigest, '--statement', statement, '--signature', signature),
+    ).toMatchObject({ code: 0 });
+    await served.gate.poll();
+    expect(world.statusOf(id)).toBe('Rejected');
+  });
+
   it('does not count when somebody writes it into the database', async () => {
     const { manifestDigest, id } = await holdBatch();
     const database = new DatabaseSync(join(world.home.path, 'ledger.sqlite'));

@@ -1,14 +1,18 @@
 /**
- * `approve release` and `approve deny`: a person's signed word about a batch that waits. The gate verifies it against its policy each
- * time it judges the batch.
+ * `approve statement`, `release` and `deny`: a person's signed word about a batch that waits. The gate verifies it against its policy
+ * each time it judges the batch.
  *
  * @module
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { PoolError } from '@pool/core';
 import {
+  computeReleaseText,
   type Ledger,
   type Policy,
+  parseReleaseText,
+  type Release,
+  type ReleaseContent,
   type StoredManifest,
   signRelease,
   verifyRelease,
@@ -19,20 +23,43 @@ import { findStored } from './find-stored.ts';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
 
-export type ReleaseOptions = CommonOptions & { readonly keyFile: string };
+type Decision = ReleaseContent['decision'];
+
+/** Either the key, or a statement that was signed on another machine. */
+export type ReleaseOptions = CommonOptions & {
+  readonly keyFile?: string;
+  readonly statement?: string;
+  readonly signature?: string;
+};
+
+/** Prints what a person signs on a machine of their own. @returns the exit code */
+export async function runStatement(
+  manifest: string,
+  options: CommonOptions & { readonly deny?: boolean },
+  context: CommandContext,
+): Promise<number> {
+  return await withLedger(context, options, (ledger) => {
+    const stored = findStored(ledger, manifest);
+    const content = describeStored(stored, options.deny === true ? 'deny' : 'release', context);
+    // The output ends every text with the newline that belongs to the statement.
+    context.streams.out(computeReleaseText(content).trimEnd());
+    return exitCodes.ok;
+  });
+}
 
 /** @returns the exit code */
 export async function runRelease(
-  decision: 'release' | 'deny',
+  decision: Decision,
   manifest: string,
   options: ReleaseOptions,
   context: CommandContext,
 ): Promise<number> {
-  const key = readKey(options.keyFile, context);
+  const sign = readSigning(options, context);
   return await withLedger(context, options, (ledger, { policyFile }) => {
     const { policy } = readPolicyFile(policyFile);
     const stored = findStored(ledger, manifest);
-    const name = putRelease({ ledger, policy, stored, decision, key, nowMs: context.nowMs() });
+    const release = sign(describeStored(stored, decision, context), policy);
+    const name = addRelease(release, ledger, policy, context.nowMs());
     const word = decision === 'release' ? 'released' : 'denied';
     print(
       context,
@@ -44,31 +71,28 @@ export async function runRelease(
   });
 }
 
-function putRelease(input: {
-  readonly ledger: Ledger;
-  readonly policy: Policy;
-  readonly stored: StoredManifest;
-  readonly decision: 'release' | 'deny';
-  readonly key: KeyObject;
-  readonly nowMs: number;
-}): string {
-  const { ledger, policy, stored, decision, key, nowMs } = input;
+function describeStored(
+  stored: StoredManifest,
+  decision: Decision,
+  { nowMs }: CommandContext,
+): ReleaseContent {
   if (stored.batch === undefined) {
     throw new PoolError(
       'invalid_release',
       'the manifest is of a spend; people release batches only',
     );
   }
-  const release = signRelease(
-    {
-      manifestDigest: stored.manifestDigest,
-      total: String(stored.batch.total),
-      token: stored.token,
-      decision,
-      issuedAt: new Date(nowMs).toISOString(),
-    },
-    key,
-  );
+  return {
+    manifestDigest: stored.manifestDigest,
+    total: String(stored.batch.total),
+    token: stored.token,
+    decision,
+    issuedAt: new Date(nowMs()).toISOString(),
+  };
+}
+
+/** @returns the name of the person whose word it is */
+function addRelease(release: Release, ledger: Ledger, policy: Policy, nowMs: number): string {
   const verdict = verifyRelease(release, policy, nowMs);
   if (verdict.kind === 'refused') {
     throw new PoolError(
@@ -80,18 +104,82 @@ function putRelease(input: {
   return verdict.person.name;
 }
 
-/** PKCS#8 PEM, or the 32 bytes of an Ed25519 seed as hex. */
-function readKey(path: string, { source }: CommandContext): KeyObject {
-  let text: string;
+type Sign = (content: ReleaseContent, policy: Policy) => Release;
+
+function readSigning(options: ReleaseOptions, context: CommandContext): Sign {
+  const { keyFile, statement, signature } = options;
+  if (keyFile !== undefined && statement === undefined && signature === undefined) {
+    const key = readKey(keyFile, context);
+    return (content) => signRelease(content, key);
+  }
+  if (keyFile === undefined && statement !== undefined && signature !== undefined) {
+    const text = readText(statement, 'statement', context);
+    return (content, policy) => adoptStatement({ content, policy, text, signature, context });
+  }
+  throw new PoolError(
+    'invalid_release',
+    'give --key-file, or --statement and --signature together, and not both',
+  );
+}
+
+/** A statement that was signed elsewhere counts if it says the same about the same batch, and a person of the policy signed it. */
+function adoptStatement(input: {
+  readonly content: ReleaseContent;
+  readonly policy: Policy;
+  readonly text: string;
+  readonly signature: string;
+  readonly context: CommandContext;
+}): Release {
+  const { content, policy, text, signature, context } = input;
+  const signed = parseReleaseText(text);
+  if (signed === undefined) {
+    throw new PoolError(
+      'invalid_release',
+      'the statement is not what "approve statement" printed, byte for byte; sign that file as it is',
+    );
+  }
+  if (
+    computeReleaseText(signed) !== computeReleaseText({ ...content, issuedAt: signed.issuedAt })
+  ) {
+    throw new PoolError(
+      'invalid_release',
+      `the statement says ${signed.decision} about ${signed.manifestDigest} with the total ${signed.total}, and this command is about another`,
+    );
+  }
+  const hex = signature.toLowerCase().replace(/^0x/, '');
+  if (!/^[0-9a-f]{128}$/.test(hex)) {
+    throw new PoolError(
+      'invalid_release',
+      '--signature is not an Ed25519 signature: 64 bytes of hex',
+    );
+  }
+  for (const { publicKey } of policy.humanRelease?.people ?? []) {
+    const release: Release = { ...signed, publicKey, signature: `0x${hex}` };
+    if (verifyRelease(release, policy, context.nowMs()).kind === 'valid') {
+      return release;
+    }
+  }
+  throw new PoolError(
+    'invalid_release',
+    'the statement does not count: the signature is not that of a person of the policy, or the statement is dated ahead',
+  );
+}
+
+function readText(path: string, what: string, { source }: CommandContext): string {
   try {
-    text = source.readFile(path).trim();
+    return source.readFile(path);
   } catch (cause) {
     throw new PoolError(
       'invalid_release',
-      `the key file ${path} cannot be read${describeCause(cause)}`,
+      `the ${what} file ${path} cannot be read${describeCause(cause)}`,
       { cause },
     );
   }
+}
+
+/** PKCS#8 PEM, or the 32 bytes of an Ed25519 seed as hex. */
+function readKey(path: string, context: CommandContext): KeyObject {
+  const text = readText(path, 'key', context).trim();
   const [, seed] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? [];
   try {
     const key =

@@ -3,7 +3,13 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { makeBatch, makePolicy, nowMs, people, releasePolicy } from '../fixtures/batches.ts';
 import type { Release } from '../ledger/ledger-view.ts';
-import { computeReleaseText, countReleases, signRelease, verifyRelease } from './release.ts';
+import {
+  computeReleaseText,
+  countReleases,
+  parseReleaseText,
+  signRelease,
+  verifyRelease,
+} from './release.ts';
 
 const policy = makePolicy({ humanRelease: releasePolicy });
 const batch = makeBatch();
@@ -39,8 +45,25 @@ describe('a release', () => {
   it('is canonical JSON with a purpose of its own', () => {
     expect(computeReleaseText(content)).toBe(
       `{"decision":"release","issuedAt":"2026-11-23T09:00:00.000Z","manifestDigest":"${batch.manifestDigest}",` +
-        `"purpose":"pool/v1/release","token":"${batch.token}","total":"500"}`,
+        `"purpose":"pool/v1/release","token":"${batch.token}","total":"500"}\n`,
     );
+  });
+
+  it('is read back from its own text only', () => {
+    const text = computeReleaseText(content);
+    expect(parseReleaseText(text)).toEqual(content);
+    for (const other of [
+      '',
+      'null',
+      text.trimEnd(),
+      ` ${text}`,
+      text.replace(':"500"', ': "500"'),
+      text.replace('pool/v1/release', 'pool/v2/release'),
+      text.replace('{', '{"extra":1,'),
+      text.replace('{"decision"', '{"decision":"deny","decision"'),
+    ]) {
+      expect(parseReleaseText(other), other).toBeUndefined();
+    }
   });
 
   it.each([

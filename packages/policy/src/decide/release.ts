@@ -47,17 +47,35 @@ export const releaseSchema = v.strictObject({
 /** What a person signs. */
 export type ReleaseContent = Omit<Release, 'publicKey' | 'signature'>;
 
-/** Canonical JSON that a person's key signs. The purpose keeps the signature from counting anywhere else. */
+/** The `purpose` of every statement. It keeps the signature from counting anywhere else. */
+const releasePurpose = 'pool/v1/release';
+
+/** What a person's key signs: one line of canonical JSON with its newline, so that a text file with it can be signed as it is. */
 export function computeReleaseText(content: ReleaseContent): string {
   const { manifestDigest, total, token, decision, issuedAt } = content;
-  return canonicalJson({
-    purpose: 'pool/v1/release',
-    manifestDigest,
-    total,
-    token,
-    decision,
-    issuedAt,
-  });
+  const statement = { purpose: releasePurpose, manifestDigest, total, token, decision, issuedAt };
+  return `${canonicalJson(statement)}\n`;
+}
+
+const statementSchema = v.strictObject({
+  ...v.omit(releaseSchema, ['publicKey', 'signature']).entries,
+  purpose: v.literal(releasePurpose),
+});
+
+/** Reads {@link computeReleaseText} back. @returns undefined for every other text, also for one with other spaces */
+export function parseReleaseText(text: string): ReleaseContent | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const result = v.safeParse(statementSchema, parsed);
+  if (!result.success) {
+    return undefined;
+  }
+  const { purpose: _, ...content } = result.output;
+  return computeReleaseText(content) === text ? content : undefined;
 }
 
 /** @param privateKey - Ed25519 key of the person */
