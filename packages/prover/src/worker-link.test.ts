@@ -25,6 +25,19 @@ it.each(['exit when idle', 'throw when idle'] as const)(
   },
 );
 
+it.each(['exit when idle', 'throw when idle'] as const)(
+  'an answer counts that is read only after its thread has ended by "%s"',
+  async (end) => {
+    const link = createLink();
+    expect(await link.call('answer')).toBe('answer');
+    const call = link.call(end);
+    await sleep(0);
+    // Nothing is read while this thread sleeps: the answer and the end wait together.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    expect(await call).toBe(end);
+  },
+);
+
 it('a thread that dies fails its call with a retryable error, and the next call is answered', async () => {
   const link = createLink();
   await expect(link.call('exit')).rejects.toMatchObject({ code: 'proof_failed', retryable: true });

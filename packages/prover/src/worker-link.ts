@@ -99,21 +99,26 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
             }),
           );
         };
+        // A thread that throws exits next. Its answer may still be on its way: Node.js delivers every message before `exit`.
+        let thrown: unknown;
+        const threw = (cause: unknown) => {
+          thrown = cause;
+        };
         const exited = (code: number) => {
-          died(new Error(`exit code ${code}`));
+          died(thrown ?? new Error(`exit code ${code}`));
         };
         const aborted = () => {
           reject(reasonOf(signal));
         };
         thread.once('message', resolve);
         thread.once('messageerror', died);
-        thread.once('error', died);
+        thread.once('error', threw);
         thread.once('exit', exited);
         signal.addEventListener('abort', aborted, { once: true });
         stop = () => {
           thread.off('message', resolve);
           thread.off('messageerror', died);
-          thread.off('error', died);
+          thread.off('error', threw);
           thread.off('exit', exited);
           signal.removeEventListener('abort', aborted);
         };
