@@ -33,7 +33,7 @@ export function parseTransaction(json: unknown): FetchedTransaction | undefined 
 
 const typedMessageSchema = v.strictObject({
   rawMessageData: v.strictObject({
-    messages: v.tuple([
+    messages: v.strictTuple([
       v.variant('type', [
         v.strictObject({
           type: v.literal('EIP712'),

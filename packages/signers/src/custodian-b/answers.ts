@@ -51,7 +51,7 @@ export type TransactionRecord = v.InferOutput<typeof transactionSchema>;
 /** What the custodian kept of a typed message. It may add the fields that have only one value here. */
 export const typedMessageSchema = v.object({
   rawMessageData: v.strictObject({
-    messages: v.tuple([
+    messages: v.strictTuple([
       v.strictObject({
         type: v.picklist(['EIP712', 'EIP191']),
         content: v.unknown(),
