@@ -15,6 +15,14 @@ describe('acceptSignature', () => {
     expect(serialized).toMatch(/^0x[0-9a-f]{128}1[bc]$/);
   });
 
+  it.each([v - 27, v, `0x${v.toString(16)}`, v.toString(16), v.toString(16).toUpperCase(), `${v}`])(
+    'reads v written as %s',
+    (written) => {
+      const signature = { r, s, v: written };
+      expect(acceptSignature({ signature, digest, expectedSigner })).toBe(serialized);
+    },
+  );
+
   it.each([
     ['r zero', { r: '0x0', s, v }],
     ['s zero', { r, s: '', v }],

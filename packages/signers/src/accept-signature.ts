@@ -109,7 +109,9 @@ function parseParity(v: unknown): number | undefined {
     typeof v === 'number' ||
     typeof v === 'bigint' ||
     (typeof v === 'string' && /^(?:0x[0-9a-fA-F]{1,2}|[0-9]{1,2})$/.test(v));
-  switch (isReadable ? Number(v) : undefined) {
+  // Hexadecimal without 0x, as some write r and s: no other value of v has a letter.
+  const isBareHex = typeof v === 'string' && /^1[bc]$/i.test(v);
+  switch (isBareHex ? Number(`0x${v}`) : isReadable ? Number(v) : undefined) {
     case 0:
     case 27:
       return 0;

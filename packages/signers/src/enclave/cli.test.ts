@@ -70,6 +70,15 @@ describe('pool-enclave', () => {
     });
   });
 
+  it('removes no file that lies where its socket should be', async () => {
+    const args = served.map((arg) => (arg === socket ? key : arg));
+    expect(await run(['serve', ...args, '--ledger', ':memory:'])).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(/\/key exists and is not a socket/),
+    });
+    expect(statSync(key).isFile()).toBe(true);
+  });
+
   it('serves the key, so that an agent attests it', async () => {
     let end = (): void => undefined;
     const stop = new Promise<void>((done) => {

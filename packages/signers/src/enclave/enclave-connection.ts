@@ -5,7 +5,7 @@
  * @module
  */
 import { connect, type Socket } from 'node:net';
-import { PoolError, parseWire } from '@pool/core';
+import { cleanMessage, PoolError, parseWire } from '@pool/core';
 import type * as v from 'valibot';
 import { createFrameReader, encodeFrame, maxAnswerBytes, maxRequestBytes } from './frames.ts';
 import { answerSchema } from './messages.ts';
@@ -72,13 +72,15 @@ export function createEnclaveConnection(options: EnclaveConnectionOptions): Encl
   return {
     async call(content, schema, signal) {
       signal?.throwIfAborted();
+      const used = link();
       try {
-        return await abortable((await abortable(link(), signal)).call(content, schema), signal);
+        return await abortable((await abortable(used, signal)).call(content, schema), signal);
       } catch (error) {
         if (!(error instanceof LostConnectionError)) {
           throw error;
         }
-        current = undefined;
+        // Another call that lost the same connection may have made the next one already.
+        current = current === used ? undefined : current;
         return abortable((await abortable(link(), signal)).call(content, schema), signal);
       }
     },
@@ -145,7 +147,8 @@ async function openLink({ socketPath, timeoutMs }: EnclaveConnectionOptions): Pr
         const call = pending.get(answer.id);
         pending.delete(answer.id);
         if ('error' in answer) {
-          call?.reject(new PoolError('enclave_failed', `the enclave failed: ${answer.error}`));
+          const reason = cleanMessage(answer.error);
+          call?.reject(new PoolError('enclave_failed', `the enclave failed: ${reason}`));
         } else {
           call?.resolve(answer.result);
         }

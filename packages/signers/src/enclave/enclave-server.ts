@@ -145,20 +145,36 @@ function requirePrivateDirectory(directory: string): void {
   }
 }
 
-/** A socket that nobody answers on is left over from a process that was killed. */
+/** A socket that nobody answers on is left over from a process that was killed. Nothing else is ever removed. */
 async function removeStaleSocket(path: string): Promise<void> {
-  const isServed = await new Promise<boolean>((resolve) => {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (status === undefined) {
+    return;
+  }
+  if (!status.isSocket()) {
+    throw new PoolError(
+      'enclave_misconfigured',
+      `${path} exists and is not a socket; choose a path for the socket where no file is`,
+    );
+  }
+  const code = await new Promise<string | undefined>((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {
       socket.destroy();
-      resolve(true);
+      resolve(undefined);
     });
-    socket.once('error', () => resolve(false));
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'unknown'));
   });
-  if (isServed) {
+  if (code === undefined) {
     throw new PoolError(
       'enclave_misconfigured',
       `another process serves the socket ${path}; stop it, or choose another path`,
+    );
+  }
+  if (code !== 'ECONNREFUSED') {
+    throw new PoolError(
+      'enclave_misconfigured',
+      `the socket ${path} cannot be examined (${code}); remove it if no enclave serves it, or choose another path`,
     );
   }
   rmSync(path, { force: true });

@@ -97,6 +97,28 @@ describe('createEnclaveSigner', () => {
     expect(calls.filter((call) => call === 'attest')).toHaveLength(2);
   });
 
+  it('makes one new connection for all the requests that lost theirs', async () => {
+    const { enclave, calls } = watch(createFakeEnclave());
+    let deaths = 1;
+    await stage.serve({
+      ...enclave,
+      sign(value) {
+        if (deaths > 0) {
+          deaths -= 1;
+          void stage.serve(enclave);
+        }
+        return enclave.sign(value);
+      },
+    });
+    const answers = await Promise.all(
+      [requests.fund, requests.void, requests.spend, requests.fund, requests.void].map((request) =>
+        signer.submit(request),
+      ),
+    );
+    expect(answers.map(({ state }) => state)).toEqual(answers.map(() => 'signed'));
+    expect(calls.filter((call) => call === 'attest')).toHaveLength(2);
+  });
+
   it('sends nothing to a process that took over the socket', async () => {
     await stage.serve(createFakeEnclave());
     await signer.submit(requests.fund);
@@ -195,6 +217,20 @@ describe('createEnclaveSigner', () => {
         message: `${reason}: why`,
       });
     }
+  });
+
+  it('reports a spend that was signed before as a failure, because a refusal would free its notes', async () => {
+    await stage.serve(
+      createFakeEnclave({
+        sign: () => ({ state: 'refused', reason: 'spend-signed-before', message: 'o\u001b[2Jnce' }),
+      }),
+    );
+    expect(await signer.submit(requests.spend)).toMatchObject({
+      state: 'failed',
+      retryable: false,
+      code: 'enclave_failed',
+      message: expect.stringMatching(/its answer was lost \(spend-signed-before\): o \[2Jnce$/),
+    });
   });
 
   it('asks again for what the enclave decides later', async () => {

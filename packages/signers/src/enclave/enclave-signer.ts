@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   bytesToHex,
+  cleanMessage,
   computeWalletAddress,
   type EvmAddress,
   hexToBytes,
@@ -151,7 +152,19 @@ export function createEnclaveSigner(options: EnclaveSignerOptions): EnclaveSigne
           }),
         };
       case 'refused':
-        return { ...refuse(answer.reason, `${answer.reason}: ${answer.message}`), providerId };
+        // Not a no: a signature of this spend exists, so its notes may not be used as if it were refused.
+        return answer.reason === signedBefore
+          ? {
+              state: 'failed',
+              providerId,
+              retryable: false,
+              code: 'enclave_failed',
+              message: `the enclave signed this before, and its answer was lost (${signedBefore}): ${cleanMessage(answer.message)}`,
+            }
+          : {
+              ...refuse(answer.reason, `${answer.reason}: ${cleanMessage(answer.message)}`),
+              providerId,
+            };
       case 'later':
         return operatorReasons.includes(answer.reason)
           ? {
@@ -159,7 +172,7 @@ export function createEnclaveSigner(options: EnclaveSignerOptions): EnclaveSigne
               providerId,
               retryable: true,
               code: 'enclave_failed',
-              message: `the enclave signs nothing until its operator acts (${answer.reason}): ${answer.message}`,
+              message: `the enclave signs nothing until its operator acts (${answer.reason}): ${cleanMessage(answer.message)}`,
             }
           : { state: 'awaiting-approval', providerId };
     }
@@ -236,6 +249,9 @@ function refuse(reason: string, message: string): Outcome {
   const known = ownReasons.find((own) => own === reason);
   return { state: 'refused', reason: known ?? 'denied', message };
 }
+
+/** An enclave whose key does not repeat its signatures signs a spend once. */
+const signedBefore = 'spend-signed-before' satisfies DecisionReason;
 
 /** Nobody votes in an enclave and time does not end these, so a caller that waited for them would wait without a reason. */
 const operatorReasons: readonly string[] = [
