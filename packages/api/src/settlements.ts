@@ -20,19 +20,22 @@ const wordSchema = hex32Schema;
 
 export const groth16ProofSchema = v.strictObject({
   a: v.pipe(
-    v.tuple([wordSchema, wordSchema]),
+    v.strictTuple([wordSchema, wordSchema]),
     v.description(
       'Point A of G1 on BN254: x and y, base-field elements as 32 bytes of 0x hex, big-endian.',
     ),
   ),
   b: v.pipe(
-    v.tuple([v.tuple([wordSchema, wordSchema]), v.tuple([wordSchema, wordSchema])]),
+    v.strictTuple([
+      v.strictTuple([wordSchema, wordSchema]),
+      v.strictTuple([wordSchema, wordSchema]),
+    ]),
     v.description(
       'Point B of G2 on BN254: x and y, each as two base-field elements of 32 bytes of 0x hex, the imaginary part first.',
     ),
   ),
   c: v.pipe(
-    v.tuple([wordSchema, wordSchema]),
+    v.strictTuple([wordSchema, wordSchema]),
     v.description(
       'Point C of G1 on BN254: x and y, base-field elements as 32 bytes of 0x hex, big-endian.',
     ),

@@ -31,7 +31,7 @@ export const eligibilityPathSchema = v.pipe(
       ),
     ),
     siblings: v.pipe(
-      v.array(v.tuple([hex32Schema, hex32Schema, hex32Schema])),
+      v.array(v.strictTuple([hex32Schema, hex32Schema, hex32Schema])),
       v.length(eligibilityDepth),
       v.description(
         'Three sibling nodes per level, from the leaf up, in child order without the node of the path itself. Field ' +
