@@ -47,6 +47,7 @@ export async function runCheck(
       policy: () => policy,
       rebuilds,
       facts: createFactSource(readChainsFile(chainsFile)),
+      mayVote: () => false,
       nowMs: context.nowMs,
       isDryRun: true,
     });

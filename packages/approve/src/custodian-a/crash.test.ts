@@ -97,7 +97,8 @@ it('sends a vote again whose answer was lost, and the custodian counts it once',
   expect(world.votesOf(id)).toEqual(['Approved']);
 });
 
-it('sends no second vote while an approval waits for other people', async () => {
+/** A vote of the gate and one of a person. */
+function needPeopleToo(): void {
   const { control } = world.custodian;
   const { admin, approver } = world.organisation;
   const group = (userId: string) => ({
@@ -118,6 +119,11 @@ it('sends no second vote while an approval waits for other people', async () => 
         : policy,
     ),
   );
+}
+
+it('sends no second vote while an approval waits for other people', async () => {
+  const { control } = world.custodian;
+  needPeopleToo();
   const served = await start();
   const file = largeBatch();
   await served.post(file);
@@ -126,6 +132,55 @@ it('sends no second vote while an approval waits for other people', async () => 
   await served.gate.poll();
   expect([world.statusOf(id), world.votesOf(id)]).toEqual(['Pending', ['Approved']]);
   expect(control.requests({ method: 'POST', path: '/decisions$' })).toHaveLength(1);
+});
+
+it('votes nothing after an approval by its own user that the ledger does not have', async () => {
+  const { control } = world.custodian;
+  needPeopleToo();
+  const served = await start();
+  const files = [largeBatch(), largeBatch()];
+  const ids: string[] = [];
+  for (const file of files) {
+    await served.post(file);
+    ids.push(await world.ask(funderWallet, fundBody(file)));
+  }
+  // Somebody else has the credentials of the gate's user.
+  const first = control.findSignature(ids[0] ?? '')?.approvalId ?? '';
+  control.vote(first, world.organisation.approver.userId, 'Approved');
+  let examinations = 0;
+  served.gate.onReload(() => {
+    examinations += 1;
+  });
+  await served.gate.poll();
+  expect(world.votesOf(ids[1] ?? '')).toEqual([]);
+  expect(examinations).toBe(1);
+
+  await served.gate.examine();
+  expect(served.gate.health().problems.join()).toMatch(/counts as restored/);
+  await served.gate.poll();
+  expect(world.votesOf(ids[1] ?? '')).toEqual([]);
+  expect(examinations).toBe(1);
+});
+
+it('tries a vote that the custodian refuses less and less often', async () => {
+  const { control } = world.custodian;
+  const { initiator, admin } = world.organisation;
+  let aheadMs = 0;
+  const served = await serveTestGate(world.home, { nowMs: () => Date.now() + aheadMs });
+  open.push(served);
+  await served.gate.examine();
+  // The gate is no approver of it.
+  const people = { quorum: 1, approvers: { userId: { in: [admin.userId] } } };
+  control.addApproval(initiator.userId, { kind: 'Permissions:Assign' }, [people]);
+  const tries = () => control.requests({ method: 'POST', path: '/decisions$' }).length;
+  const minutes = [0, 0, 0.9, 1.1, 2.9, 3.2, 8, 15, 26, 36.5];
+  const counts: number[] = [];
+  for (const minute of minutes) {
+    aheadMs = minute * 60_000;
+    await served.gate.poll();
+    counts.push(tries());
+  }
+  expect(counts).toEqual([1, 1, 1, 2, 2, 3, 4, 4, 5, 6]);
 });
 
 it('handles more pending approvals than one page', async () => {

@@ -20,6 +20,8 @@ export type PollerDeps = {
   readonly userId: string;
   /** False: nothing is voted, neither yes nor no. */
   readonly mayVote: () => boolean;
+  /** The custodian shows an approval of ours that the ledger lacks: nothing may be voted before the two were compared. */
+  readonly onUnknownVote: () => void;
   readonly isDryRun: boolean;
   readonly nowMs: () => number;
   readonly log: GateLog;
@@ -40,15 +42,43 @@ export type Poller = {
   poll(): Promise<PollOutcome>;
 };
 
+type Refusal = { readonly pauseMs: number; readonly untilMs: number };
+const minPauseMs = 60_000;
+const maxPauseMs = 600_000;
+
 export function createPoller(deps: PollerDeps): Poller {
   const { approvals, ledger, userId, nowMs, log, fault } = deps;
-  /** Denials that no ledger describes, and dry runs, each logged once. */
-  const told = new Set<string>();
+  /** Events without a place in the ledger, each written once. By approval. */
+  const told = new Map<string, ReadonlySet<string>>();
+  /** Votes that the custodian refused, by approval. */
+  const refused = new Map<string, Refusal>();
 
-  function tellOnce(approvalId: string, event: string, data: Readonly<Record<string, unknown>>) {
-    if (!told.has(approvalId)) {
-      told.add(approvalId);
-      ledger.writeAudit(event, { requestId: approvalId, ...data }, nowMs());
+  /** @returns whether it was not told before */
+  function tellOnce(
+    approvalId: string,
+    event: string,
+    data: Readonly<Record<string, unknown>>,
+  ): boolean {
+    const events = told.get(approvalId) ?? new Set();
+    if (events.has(event)) {
+      return false;
+    }
+    told.set(approvalId, new Set([...events, event]));
+    ledger.writeAudit(event, { requestId: approvalId, ...data }, nowMs());
+    return true;
+  }
+
+  /** An approval whose vote is refused, for example because the gate is no approver of it, is tried again less and less often. */
+  async function vote(...[id, value, reason]: Parameters<Approvals['vote']>): Promise<void> {
+    try {
+      await approvals.vote(id, value, reason);
+      refused.delete(id);
+    } catch (error) {
+      if (errorCodeOf(error) === 'custodian_refused') {
+        const pauseMs = Math.min(2 * (refused.get(id)?.pauseMs ?? minPauseMs / 2), maxPauseMs);
+        refused.set(id, { pauseMs, untilMs: nowMs() + pauseMs });
+      }
+      throw error;
     }
   }
 
@@ -75,53 +105,60 @@ export function createPoller(deps: PollerDeps): Poller {
     if (endOwnVote(approval)) {
       return 'voted';
     }
+    // The policy may have been read again, or an approval of somebody else found, since the list was read.
+    if (!deps.mayVote() || nowMs() < (refused.get(approval.id)?.untilMs ?? 0)) {
+      return 'waiting';
+    }
     const judgement = await judge(approval, readActivity(approval.activity));
     switch (judgement.kind) {
       case 'later':
         log.debug({ approval: approval.id, reason: judgement.reason }, 'approval waits');
         return 'waiting';
-      case 'dry-run': {
-        const { decision } = judgement;
-        const reason = decision.kind === 'approve' ? null : decision.reason;
-        log.info({ approval: approval.id, would: decision.kind, reason }, 'dry run');
-        return 'waiting';
-      }
+      case 'dry-run':
+        return tellDry(approval.id, judgement.would, judgement.reason);
       case 'foreign': {
         if (deps.isDryRun) {
-          log.info({ approval: approval.id, would: 'deny', reason: judgement.message }, 'dry run');
+          return tellDry(approval.id, 'deny', judgement.message);
+        }
+        if (!deps.mayVote()) {
           return 'waiting';
         }
         tellOnce(approval.id, 'denied-foreign', { message: judgement.message });
         log.warn({ approval: approval.id, reason: judgement.message }, 'approval denied');
-        await approvals.vote(approval.id, 'Denied', judgement.message);
+        await vote(approval.id, 'Denied', judgement.message);
         deps.onAnswer('deny');
         return 'voted';
       }
       case 'vote':
         fault('vote.after-decide');
+        // The vote is stored. It is sent when the gate may vote again.
+        if (deps.isDryRun || !deps.mayVote()) {
+          return 'waiting';
+        }
         await send(judgement.vote);
         return 'voted';
     }
   }
 
+  function tellDry(approvalId: string, would: string, reason: string | undefined): 'waiting' {
+    log.info({ approval: approvalId, would, reason: reason ?? null }, 'dry run');
+    return 'waiting';
+  }
+
   /** Sends a stored vote, and reads back what stands. */
-  async function send(vote: Vote): Promise<void> {
+  async function send({ id, requestId, kind, value, reason }: Vote): Promise<void> {
     fault('vote.before-send');
-    const isApproval = vote.value === 'approve';
-    const reason = vote.reason === undefined ? 'approved' : decisionReasons[vote.reason];
-    await approvals.vote(vote.requestId, isApproval ? 'Approved' : 'Denied', reason);
-    ledger.markSent(vote.id, nowMs());
-    deps.onAnswer(vote.value);
+    const text = reason === undefined ? 'approved' : decisionReasons[reason];
+    await vote(requestId, value === 'approve' ? 'Approved' : 'Denied', text);
+    ledger.markSent(id, nowMs());
+    deps.onAnswer(value);
     fault('vote.after-send');
-    const standing = await approvals.read(vote.requestId);
+    const standing = await approvals.read(requestId);
     if (standing !== undefined) {
       endOwnVote(standing);
     }
     fault('vote.after-read-back');
-    log.info(
-      { approval: vote.requestId, kind: vote.kind, vote: vote.value, reason: vote.reason ?? null },
-      'voted',
-    );
+    log.info({ approval: requestId, kind, vote: value, reason: reason ?? null }, 'voted');
   }
 
   /** Ends the stored vote of an approval that shows ours, or that is over. @returns whether there is nothing left to do */
@@ -130,10 +167,10 @@ export function createPoller(deps: PollerDeps): Poller {
     if (own === undefined && approval.status === 'Pending') {
       return false;
     }
-    const vote = ledger.findVote(approval.id);
-    if (vote !== undefined && vote.seenAtMs === undefined) {
-      ledger.markSeen(vote.id, nowMs());
-      const expected = vote.value === 'approve' ? 'Approved' : 'Denied';
+    const stored = ledger.findVote(approval.id);
+    if (stored !== undefined && stored.seenAtMs === undefined) {
+      ledger.markSeen(stored.id, nowMs());
+      const expected = stored.value === 'approve' ? 'Approved' : 'Denied';
       if (own?.value !== expected) {
         // Either the request ended without us, or somebody else votes as our user.
         const shown = own?.value ?? 'none';
@@ -147,12 +184,16 @@ export function createPoller(deps: PollerDeps): Poller {
           'the custodian shows another vote of ours than the ledger; read the audit log, and change the credentials of the approver if nobody explains it',
         );
       }
-    } else if (vote === undefined && own?.value === 'Approved') {
-      tellOnce(approval.id, 'vote-unknown', { shown: own.value });
+    } else if (
+      stored === undefined &&
+      own?.value === 'Approved' &&
+      tellOnce(approval.id, 'vote-unknown', { shown: own.value })
+    ) {
       log.error(
         { approval: approval.id },
-        'the custodian shows an approval by our user that the ledger does not have: the ledger is older than it, or somebody has our credentials',
+        'the custodian shows an approval by our user that the ledger does not have: the ledger is older than it, or somebody has our credentials; nothing is voted before the histories were compared',
       );
+      deps.onUnknownVote();
     }
     if (approval.status !== 'Pending') {
       ledger.dropWaiting(approval.id, nowMs());
@@ -186,6 +227,13 @@ export function createPoller(deps: PollerDeps): Poller {
       }
       const ids = new Set(pending.map(({ id }) => id));
       await endMissing(ids);
+      for (const kept of [told, refused]) {
+        for (const id of kept.keys()) {
+          if (!ids.has(id)) {
+            kept.delete(id);
+          }
+        }
+      }
       return { pending: pending.length, ...counts };
     },
   };

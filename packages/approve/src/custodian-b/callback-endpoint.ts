@@ -8,12 +8,17 @@ import type { Secret } from '@pool/core';
 import type { Ledger } from '@pool/policy';
 import type { GateLog } from '../gate/gate-log.ts';
 import type { CallbackHandler } from './callback-handler.ts';
-import { readCallback, readConfigChange, signAnswer } from './callback-token.ts';
+import {
+  type CallbackAnswer,
+  readCallback,
+  readConfigChange,
+  signAnswer,
+} from './callback-token.ts';
 
 export type CallbackEndpoint = {
   /** @throws PoolError `unauthorized`, `invalid_request` */
   answerSignRequest(token: string): Promise<string>;
-  /** Always REJECT. @throws PoolError `unauthorized`, `invalid_request` */
+  /** Always REJECT, and RETRY in a dry run. @throws PoolError `unauthorized`, `invalid_request` */
   answerConfigChange(token: string): Promise<string>;
 };
 
@@ -22,22 +27,23 @@ export function createCallbackEndpoint(deps: {
   readonly callbackKey: Secret<KeyObject>;
   readonly handler: CallbackHandler;
   readonly ledger: Ledger;
+  readonly isDryRun: boolean;
   readonly nowMs: () => number;
   readonly log: GateLog;
 }): CallbackEndpoint {
   const { cosignerPublicKey, callbackKey, ledger, nowMs, log } = deps;
 
   async function reject(requestId: string, rejectionReason: string): Promise<string> {
-    ledger.writeAudit(
-      'callback',
-      { requestId, action: 'REJECT', reason: rejectionReason },
-      nowMs(),
-    );
-    log.warn(
-      { request: requestId, action: 'REJECT', reason: rejectionReason },
-      'callback answered',
-    );
-    const answer = { action: 'REJECT', requestId, rejectionReason } as const;
+    const action = deps.isDryRun ? 'RETRY' : 'REJECT';
+    ledger.writeAudit('callback', { requestId, action, reason: rejectionReason }, nowMs());
+    if (deps.isDryRun) {
+      log.info({ request: requestId, would: 'REJECT', reason: rejectionReason }, 'dry run');
+    } else {
+      log.warn({ request: requestId, action, reason: rejectionReason }, 'callback answered');
+    }
+    const answer: CallbackAnswer = deps.isDryRun
+      ? { action: 'RETRY', requestId }
+      : { action: 'REJECT', requestId, rejectionReason };
     return await signAnswer(answer, callbackKey.reveal());
   }
 

@@ -10,7 +10,7 @@ import { errorCodeOf, type Hex32 } from '@pool/core';
 import { decisionReasons, type Ledger } from '@pool/policy';
 import type { FaultPoint } from '../config/variables.ts';
 import type { GateLog } from '../gate/gate-log.ts';
-import type { Judge, Judgement } from '../gate/judge.ts';
+import { type Judge, type Judgement, notVoting } from '../gate/judge.ts';
 import type { Callback, CallbackAnswer } from './callback-token.ts';
 import type { CustodianBReader } from './read-client.ts';
 import {
@@ -67,7 +67,7 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
 
   async function decideSafely(callback: Callback): Promise<Verdict> {
     try {
-      const verdict = await decideCallback(callback);
+      const verdict = holdFinal(callback.requestId, await decideCallback(callback));
       writeAudit(callback.requestId, verdict);
       return verdict;
     } catch (error) {
@@ -82,7 +82,26 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
     ledger.writeAudit('callback', { requestId, action: verdict.action, reason }, nowMs());
   }
 
+  /** What is final is asked for again: in a dry run always, and when the policy was read again while this one was judged. */
+  function holdFinal(requestId: string, verdict: Verdict): Verdict {
+    if (verdict.action === 'RETRY') {
+      return verdict;
+    }
+    if (!deps.mayVote()) {
+      return retry(notVoting.message);
+    }
+    if (!deps.isDryRun) {
+      return verdict;
+    }
+    const reason = verdict.action === 'REJECT' ? verdict.reason : null;
+    log.info({ request: requestId, would: verdict.action, reason }, 'dry run');
+    return retry('the gate runs dry');
+  }
+
   async function decideCallback(callback: Callback): Promise<Verdict> {
+    if (!deps.mayVote()) {
+      return retry(notVoting.message);
+    }
     if (callback.signerId !== deps.signerId) {
       return reject('the signer of the callback is not the paired user');
     }
@@ -93,9 +112,6 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
     const [digest] = digests;
     if (digest === undefined && callback.txId === undefined) {
       return reject('the callback has neither a digest nor the id of a transaction');
-    }
-    if (!deps.mayVote()) {
-      return retry('the gate does not vote now: read its health');
     }
     if (callback.txId === undefined) {
       return digest === undefined ? reject('no digest') : await judgeDigest(callback, digest);
@@ -164,13 +180,15 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
       case 'later':
         return retry(judgement.message);
       case 'dry-run': {
-        const { decision } = judgement;
-        const reason = decision.kind === 'approve' ? null : decision.reason;
-        log.info({ request: requestId, would: decision.kind, reason }, 'dry run');
+        const { would, reason = null } = judgement;
+        log.info({ request: requestId, would, reason }, 'dry run');
         return retry('the gate runs dry');
       }
       case 'vote': {
         fault('callback.after-decide');
+        if (!deps.mayVote()) {
+          return retry(notVoting.message);
+        }
         const { vote } = judgement;
         if (vote.sentAtMs === undefined) {
           ledger.markSent(vote.id, nowMs());

@@ -24,7 +24,14 @@ function openGate() {
     readFile: (digest) => ledger.readFile(digest),
     evidence: () => policy.evidence,
   });
-  const common = { ledger, policy: () => policy, rebuilds, facts, nowMs: Date.now };
+  const common = {
+    ledger,
+    policy: () => policy,
+    rebuilds,
+    facts,
+    mayVote: () => true,
+    nowMs: Date.now,
+  };
   const handler = createCallbackHandler({
     reader: { get: async () => undefined },
     judge: createJudge({ ...common, isDryRun: false }),

@@ -82,7 +82,7 @@ export function openGate(options: GateOptions): Gate {
     evidence: () => policy().evidence,
   });
   const facts = createFactSource(chains, options.openReader);
-  const judge: Judge = createJudge({ ledger, policy, rebuilds, facts, nowMs, isDryRun });
+  const judge: Judge = createJudge({ ledger, policy, rebuilds, facts, mayVote, nowMs, isDryRun });
   const transport: Transport = createTransport({
     config,
     chains,
@@ -94,6 +94,7 @@ export function openGate(options: GateOptions): Gate {
     log,
     fault,
     mayVote,
+    onUnknownVote: () => examineAgain(),
     onAnswer: (value) => void answers.set(value, (answers.get(value) ?? 0) + 1),
   });
   const history = createHistoryCheck({ source: transport.history, ledger, policy });
@@ -106,6 +107,13 @@ export function openGate(options: GateOptions): Gate {
 
   function mayVote(): boolean {
     return doctor.latest()?.ok === true && !ledger.status().isRestored;
+  }
+
+  /** Nothing is voted before the custodian was examined and its history was compared, from now on. */
+  function examineAgain(): void {
+    isCompared = false;
+    doctor.forget();
+    announceReload();
   }
 
   function health(): GateHealth {
@@ -196,9 +204,7 @@ export function openGate(options: GateOptions): Gate {
       counts.policyReloads += 1;
       ledger.writeAudit('policy', { sha256: loaded.sha256, name: loaded.policy.name }, nowMs());
       log.info({ sha256: loaded.sha256 }, 'the policy was read again');
-      isCompared = false;
-      doctor.forget();
-      announceReload();
+      examineAgain();
       wake();
       return true;
     },

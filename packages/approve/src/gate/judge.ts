@@ -9,6 +9,7 @@ import {
   computeGuardDigest,
   type DecideInput,
   type Decision,
+  type DecisionReason,
   decide,
   decisionReasons,
   type Ledger,
@@ -41,8 +42,12 @@ export type Judgement =
   /** Denied without a place in the ledger, because it is no request that a ledger could describe. The same again is denied again. */
   | { readonly kind: 'foreign'; readonly message: string }
   | { readonly kind: 'later'; readonly reason: string; readonly message: string }
-  /** Of a dry run: nothing was stored. */
-  | { readonly kind: 'dry-run'; readonly decision: Decision };
+  /** Of a dry run: nothing was stored, and nothing may reach the custodian, a vote of an earlier run neither. */
+  | {
+      readonly kind: 'dry-run';
+      readonly would: Decision['kind'];
+      readonly reason: DecisionReason | undefined;
+    };
 
 export type Judge = {
   /** @throws errors of the ledger, for example a full disk: then nothing may be voted */
@@ -56,6 +61,8 @@ export type JudgeDeps = {
   readonly policy: () => Policy;
   readonly rebuilds: Rebuilds;
   readonly facts: FactSource;
+  /** Asked again right before a decision is stored: another policy may have been read while facts were. */
+  readonly mayVote: () => boolean;
   readonly nowMs: () => number;
   readonly isDryRun: boolean;
 };
@@ -103,13 +110,21 @@ export function createJudge(deps: JudgeDeps): Judge {
       const { request } = reading;
       const known = ledger.findVote(requestId);
       if (known !== undefined) {
-        return repeatVote(known, request);
+        const repeated = repeatVote(known, request);
+        return deps.isDryRun && repeated.kind === 'vote'
+          ? { kind: 'dry-run', would: known.value, reason: known.reason }
+          : repeated;
       }
       const manifest =
         stored ?? (await findManifest(ledger.findManifestFor(request)?.manifestDigest));
       const input = await readInput(request, origin, manifest);
       if (deps.isDryRun) {
-        return { kind: 'dry-run', decision: ledger.read((view) => decide(input(view))) };
+        const decision = ledger.read((view) => decide(input(view)));
+        const reason = decision.kind === 'approve' ? undefined : decision.reason;
+        return { kind: 'dry-run', would: decision.kind, reason };
+      }
+      if (!deps.mayVote()) {
+        return { kind: 'later', ...notVoting };
       }
       const question = {
         requestId,
@@ -131,6 +146,12 @@ export function createJudge(deps: JudgeDeps): Judge {
     },
   };
 }
+
+/** While the doctor fails, or has not examined the custodian for this policy. */
+export const notVoting = {
+  reason: 'not-voting',
+  message: 'the gate does not vote now: read its health',
+} as const;
 
 /** The stored manifest of a preimage that is only a digest. */
 function findByDigest(ledger: Ledger, preimage: Preimage): Hex32 | undefined {

@@ -40,6 +40,7 @@ export type TransportDeps = {
   readonly judge: Judge;
   readonly ledger: Ledger;
   readonly mayVote: () => boolean;
+  readonly onUnknownVote: () => void;
   readonly isDryRun: boolean;
   readonly nowMs: () => number;
   readonly log: GateLog;
@@ -126,7 +127,7 @@ function createTransportA(deps: TransportDeps, custodian: CustodianAConfig): Tra
 
 function createTransportB(deps: TransportDeps, custodian: CustodianBConfig): Transport {
   const { signerId, callbackKey, cosignerPublicKey } = custodian;
-  const { ledger, nowMs, log } = deps;
+  const { ledger, isDryRun, nowMs, log } = deps;
   const reader = createReaderB(custodian, nowMs);
   const findChainId = createChainFinder(deps.chains);
   const handler = createCallbackHandler({ ...deps, reader, signerId, findChainId });
@@ -141,6 +142,7 @@ function createTransportB(deps: TransportDeps, custodian: CustodianBConfig): Tra
         callbackKey,
         handler,
         ledger,
+        isDryRun,
         nowMs,
         log,
       }),
