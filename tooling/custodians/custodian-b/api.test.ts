@@ -73,8 +73,14 @@ describe('reading', () => {
     expect(body).toMatchObject({ addresses: [{ address: vectors.address.address }] });
   });
 
+  it('shows the assets of a vault account', async () => {
+    const { body } = await world.callAs('agent', '/v1/vault/accounts/0');
+    expect(body).toMatchObject({ id: '0', assets: [{ id: 'ETH_TEST5' }] });
+  });
+
   it('answers 404 for what it does not know', async () => {
     for (const path of [
+      '/v1/vault/accounts/9',
       '/v1/transactions/nobody',
       '/v1/transactions/external_tx_id/nobody',
       '/v1/vault/accounts/9/ETH_TEST5/addresses_paginated',

@@ -12,6 +12,7 @@ import { type Authenticator, requireRole } from './authenticate.ts';
 import type { ApiUser, ParsedConfig, Role } from './config.ts';
 import type { Faults, HttpFault } from './faults.ts';
 import type { HandlerClient } from './handler-client.ts';
+import { pageOf } from './pages.ts';
 import { accountOf, type Processor } from './processor.ts';
 import type { Store } from './store.ts';
 import {
@@ -21,7 +22,7 @@ import {
   viewTransaction,
 } from './transaction.ts';
 import { findTransactions } from './transaction-list.ts';
-import { addressOf, derivationPathOf, publicKeyOf } from './vault.ts';
+import { addressOf, derivationPathOf, publicKeyOf, showAccount } from './vault.ts';
 
 const everyone: readonly Role[] = [
   'ADMIN',
@@ -169,6 +170,15 @@ export function createApi(deps: ApiDeps): Hono<Environment> {
     });
   });
 
+  app.get('/v1/vault/accounts/:account', (context) => {
+    allow(context, everyone);
+    const account = config.vaultAccounts.find(({ id }) => id === context.req.param('account'));
+    if (account === undefined) {
+      throw notFound('The vault account was not found');
+    }
+    return context.json(showAccount(account));
+  });
+
   app.get('/v1/vault/accounts/:account/:asset/addresses_paginated', (context) => {
     allow(context, everyone);
     const account = findAccount(context.req.param('account'), context.req.param('asset'));
@@ -217,16 +227,17 @@ export function createApi(deps: ApiDeps): Hono<Environment> {
   app.get('/v1/cosigners/:id/api_keys', (context) => {
     allow(context, administrators);
     requireCosigner(context.req.param('id'));
-    return context.json({ data: [pairedUser()], next: null });
+    return context.json(pageOf(pairedUsers(), context.req.query()));
   });
 
   app.get('/v1/cosigners/:id/api_keys/:apiKeyId', (context) => {
     allow(context, administrators);
     requireCosigner(context.req.param('id'));
-    if (context.req.param('apiKeyId') !== config.cosigner.signerId) {
+    const user = pairedUsers().find(({ id }) => id === context.req.param('apiKeyId'));
+    if (user === undefined) {
       throw notFound('The API key is not paired with this co-signer');
     }
-    return context.json(pairedUser());
+    return context.json(user);
   });
 
   app.onError((error, context) => {
@@ -277,13 +288,15 @@ export function createApi(deps: ApiDeps): Hono<Environment> {
     return { id, name, archived: false };
   }
 
-  function pairedUser(): object {
-    const callbackHandler = deps.handler.callback();
-    return {
-      id: config.cosigner.signerId,
+  /** Newest first: the user that signs was paired before the others. */
+  function pairedUsers(): readonly { readonly id: string }[] {
+    const { signerId, otherUsers } = config.cosigner;
+    const users = [...otherUsers, { id: signerId, callback: deps.handler.callback() }];
+    return users.map(({ id, callback: callbackHandler }) => ({
+      id,
       lastSeen: new Date(nowMs()).toISOString(),
       ...(callbackHandler === undefined ? {} : { callbackHandler }),
-    };
+    }));
   }
 
   function requireCosigner(id: string): void {

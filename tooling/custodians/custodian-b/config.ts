@@ -58,6 +58,11 @@ const configSchema = v.strictObject({
     signerId: text,
     /** Without a handler the co-signer approves and signs by itself. */
     callback: v.optional(callbackSchema),
+    /** Further users that are paired with the co-signer. They are listed, and nothing else. */
+    otherUsers: v.optional(
+      v.array(v.strictObject({ id: text, callback: v.optional(callbackSchema) })),
+      () => [],
+    ),
   }),
   /** The stages in which the paired user is asked. */
   stages: v.optional(v.array(v.picklist(['approval', 'signing'])), ['approval', 'signing']),

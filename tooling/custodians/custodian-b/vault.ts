@@ -88,6 +88,17 @@ export function addressOf(account: VaultAccount): string {
   return computeAddress(account.privateKey);
 }
 
+/** What `GET /v1/vault/accounts/{id}` shows. Balances are not simulated. */
+export function showAccount({ id, name, assets }: VaultAccount): object {
+  return {
+    id,
+    name,
+    hiddenOnUI: false,
+    autoFuel: false,
+    assets: assets.map((asset) => ({ id: asset, total: '0', available: '0' })),
+  };
+}
+
 /** Hex without 0x, as the provider writes it. */
 export function publicKeyOf(account: VaultAccount, compressed: boolean): string {
   const key = secp256k1.getPublicKey(getBytes(account.privateKey), compressed);

@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fundBody } from '../fixtures/bodies.ts';
-import { createWorldA, funderWallet, type WorldA } from '../fixtures/custodian-a.ts';
+import {
+  createWorldA,
+  funderWallet,
+  holderWallet,
+  spareWallet,
+  type WorldA,
+} from '../fixtures/custodian-a.ts';
 import { type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
-import { fundFile } from '../fixtures/payroll.ts';
+import { fundFile, policyJson } from '../fixtures/payroll.ts';
 
 let world: WorldA;
 let served: ServedGate;
@@ -104,14 +110,43 @@ describe('the doctor at custodian A', () => {
     ).toEqual(['auto-reject']);
   });
 
-  it.each(['Policies:Update', 'Permissions:Assign', 'Auth:Users:Create'])(
-    "fails when the agent's user has the right %s",
-    async (right) => {
-      const { control } = world.custodian;
-      control.changeAccount(world.organisation.initiator.userId, { operations: [right] });
-      expect(await failures()).toEqual(['agent-rights']);
-    },
-  );
+  it.each([
+    'Policies:Update',
+    'Permissions:Assign',
+    'Auth:Users:Create',
+    '*',
+    'Wallets:Export',
+    'Wallets:Create',
+    'Wallets:TransferAsset',
+    'Keys:Export',
+    'Keys:Delegate',
+    'wallets:read',
+  ])("fails when the agent's user has the right %s", async (right) => {
+    const { control } = world.custodian;
+    const operations = ['Wallets:GenerateSignature', 'Policies:Approvals:Approve', right];
+    control.changeAccount(world.organisation.initiator.userId, { operations });
+    const { checks } = await served.gate.examine();
+    const wrong = checks.filter(({ ok }) => !ok);
+    expect(wrong.map(({ name }) => name)).toEqual(['agent-rights']);
+    expect(wrong[0]?.detail).toContain(`: ${right};`);
+  });
+
+  it('fails when a wallet of the policy has another address, or is unknown', async () => {
+    const { initiator } = world.organisation;
+    const names = { funderWallet, holderWallet, initiator: initiator.userId };
+    const examineWith = async (change: Partial<typeof names>) => {
+      world.home.writePolicy(policyJson({ ...names, ...change }));
+      expect(served.gate.reloadPolicy()).toBe(true);
+      return await failures();
+    };
+    expect(await examineWith({ funderWallet: spareWallet })).toEqual(['wallet-address']);
+    expect(await examineWith({ holderWallet: spareWallet })).toEqual(['wallet-address']);
+    expect(await examineWith({ funderWallet: 'wa-nobody' })).toEqual([
+      'wallet-address',
+      'wallet-covered',
+    ]);
+    expect(await examineWith({})).toEqual([]);
+  });
 
   it('fails when the operations of a permission are not shown', async () => {
     const { control } = world.custodian;

@@ -1,14 +1,26 @@
 /**
- * What `approve doctor` proves about custodian A: every wallet of the policy needs the gate's vote, the agent cannot vote for itself or
- * change that, requests expire, and changes of policies need people.
+ * What `approve doctor` proves about custodian A: every wallet of the policy has its address and needs the gate's vote, the agent has no
+ * right but to ask, requests expire, and changes of policies need people.
  *
  * @module
  */
-import { PoolError } from '@pool/core';
+import {
+  computeWalletAddress,
+  PoolError,
+  parseHex,
+  parseWalletPub,
+  tryParseEvmAddress,
+} from '@pool/core';
 import type { Policy } from '@pool/policy';
 import type { CustodianAClient } from '@pool/signers';
 import * as v from 'valibot';
 import { type DoctorCheck, type Examine, failed, passed } from '../gate/doctor.ts';
+import {
+  checkAddress,
+  checkListed,
+  listPolicyWallets,
+  type PolicyWallet,
+} from '../gate/policy-wallets.ts';
 
 const id = v.pipe(v.string(), v.maxLength(128));
 
@@ -43,19 +55,30 @@ const userSchema = v.object({
   permissionAssignments: v.array(v.object({ operations: v.nullish(v.array(v.string())) })),
 });
 
-/** Operations of an initiator that leave the policies as they are. The provider requires a right to vote to cancel a request. */
-const harmlessOperations: ReadonlySet<string> = new Set([
-  'Policies:Read',
+const walletSchema = v.object({
+  id,
+  /** Missing for a key that signs for any chain. */
+  address: v.nullish(v.string()),
+  signingKey: v.object({
+    curve: v.string(),
+    publicKey: v.pipe(v.string(), v.maxLength(200)),
+  }),
+});
+
+/**
+ * What an initiator may do: ask for signatures, read them, and vote, because the provider requires that right to cancel a request of
+ * one's own. The two rights over approvals have an older name each. Everything else fails: a right that is not known here could sign,
+ * export a key, or change who must vote.
+ */
+const initiatorOperations: ReadonlySet<string> = new Set([
+  'Wallets:Read',
+  'Wallets:GenerateSignature',
+  'Wallets:ReadSignature',
   'Policies:Evaluations:Read',
   'Policies:Approvals:Read',
   'Policies:Evaluations:Vote',
   'Policies:Approvals:Approve',
-  'Permissions:Read',
-  'Auth:Users:Read',
 ]);
-
-/** Families of operations that could change who must vote, or who may act as whom. */
-const governing = /^(?:Policies|Permissions|Auth|Orgs|PersonalAccessTokens):/i;
 
 /** Changes that people must approve. */
 const governedKinds = ['Policies:Modify', 'Permissions:Modify', 'Permissions:Assign'] as const;
@@ -67,14 +90,11 @@ export function createCustodianAExamination(deps: {
 }): Examine {
   return async () => {
     const { funders, holders } = deps.policy();
-    const rules = [...funders, ...holders];
-    const wallets = [...new Set(rules.flatMap((rule) => rule.wallets))];
-    const initiators = [...new Set(rules.flatMap((rule) => rule.initiators))];
+    const wallets = listPolicyWallets(deps.policy());
+    const initiators = [...new Set([...funders, ...holders].flatMap((rule) => rule.initiators))];
     const policies = (await listPolicies(deps.client)).filter(({ status }) => status === 'Active');
     const checks: DoctorCheck[] = [
-      wallets.length > 0
-        ? passed('wallets', `the policy lists ${wallets.length} wallets`)
-        : failed('wallets', 'the policy lists no wallet; add wallet ids to a funder or holder'),
+      checkListed(wallets),
       initiators.includes(deps.userId)
         ? failed(
             'own-user',
@@ -83,6 +103,9 @@ export function createCustodianAExamination(deps: {
         : passed('own-user', 'the gate’s user is not an initiator'),
     ];
     for (const wallet of wallets) {
+      checks.push(checkAddress(wallet, await readAddress(deps.client, wallet)));
+    }
+    for (const wallet of new Set(wallets.map((one) => one.wallet))) {
       checks.push(...examineWallet(policies, wallet, deps.userId, initiators));
     }
     for (const initiator of initiators) {
@@ -127,6 +150,28 @@ function parse<TSchema extends v.GenericSchema>(
     );
   }
   return result.output;
+}
+
+/** Whether the key that signs is that of the policy. The address that is shown beside it must be the same. */
+async function readAddress(
+  client: CustodianAClient,
+  { wallet, address }: PolicyWallet,
+): Promise<'same' | 'other' | 'unknown'> {
+  const answer = await client.get(`/wallets/${encodeURIComponent(wallet)}`);
+  if (answer.status === 404) {
+    return 'unknown';
+  }
+  const shown = parse(client, answer, walletSchema, `the wallet ${wallet}`);
+  const { curve, publicKey } = shown.signingKey;
+  // Compressed. A key of another curve is another key.
+  const [, point] = /^(?:0x)?(0[23][0-9a-f]{64})$/.exec(publicKey.toLowerCase()) ?? [];
+  const isSame =
+    shown.id === wallet &&
+    curve === 'secp256k1' &&
+    point !== undefined &&
+    computeWalletAddress(parseWalletPub(parseHex(`0x${point}`))) === address &&
+    tryParseEvmAddress(shown.address ?? address) === address;
+  return isSame ? 'same' : 'other';
 }
 
 /** One policy that triggers always, for this wallet, and cannot be satisfied without the gate. */
@@ -205,14 +250,16 @@ async function examineInitiator(client: CustodianAClient, initiator: string): Pr
       `the agent's user ${initiator} has a permission whose operations are not shown; take it away, or let the gate's user read it`,
     );
   }
-  const rights = assignments
-    .flatMap((operations) => operations ?? [])
-    .filter((operation) => governing.test(operation) && !harmlessOperations.has(operation));
-  return rights.length === 0
-    ? passed('agent-rights', `the agent's user ${initiator} cannot change policies or permissions`)
+  const others = new Set(
+    assignments
+      .flatMap((operations) => operations ?? [])
+      .filter((operation) => !initiatorOperations.has(operation)),
+  );
+  return others.size === 0
+    ? passed('agent-rights', `the agent's user ${initiator} may ask for signatures, and no more`)
     : failed(
         'agent-rights',
-        `the agent's user ${initiator} has the right ${rights[0]}; take away every right over policies, permissions and users`,
+        `the agent's user ${initiator} has more rights than to ask for signatures: ${[...others].join(', ')}; take them away`,
       );
 }
 

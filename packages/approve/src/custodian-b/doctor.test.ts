@@ -1,6 +1,10 @@
-// A fake reader gives the listing of the co-signer's users.
+// A fake reader gives the listing of the co-signer's users, and the simulator one over HTTP.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { parsePolicy } from '@pool/policy';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createWorldB, type WorldBOptions } from '../fixtures/custodian-b.ts';
+import { serveTestGate } from '../fixtures/gate-home.ts';
+import { funder, otherAddress, policyJson } from '../fixtures/payroll.ts';
 import { createDoctor } from '../gate/doctor.ts';
 import { createCustodianBExamination } from './doctor.ts';
 
@@ -17,13 +21,23 @@ function makeKey() {
 const handler = { url: `${url}/`, publicKey: own.pem };
 const gateUser = { id: 'us-gate', callbackHandler: handler };
 
-/** @param pages - by path. @returns the names and details of the checks that fail */
+const account = {
+  '/v1/vault/accounts/0': { id: '0', assets: [{ id: 'BTC' }, { id: 'ETH' }] },
+  '/v1/vault/accounts/0/BTC/addresses_paginated': { addresses: [{ address: 'bc1q' }] },
+  '/v1/vault/accounts/0/ETH/addresses_paginated': { addresses: [{ address: funder }] },
+};
+
+/** @param pages - by path and cursor. @returns the names and details of the checks that fail */
 async function failures(
   pages: Readonly<Record<string, unknown>>,
   callbackKey: KeyObject = own.privateKey,
 ): Promise<readonly string[]> {
   const examine = createCustodianBExamination({
-    reader: { get: async (path) => pages[path] },
+    reader: {
+      get: async (path, { pageCursor } = {}) =>
+        ({ ...account, ...pages })[pageCursor === undefined ? path : `${path} ${pageCursor}`],
+    },
+    policy: () => parsePolicy(policyJson({ funderWallet: '0', initiator: 'us-agent' })),
     cosignerId: 'co-1',
     signerId: 'us-gate',
     callbackUrl: new URL(url),
@@ -67,7 +81,7 @@ describe('the doctor at custodian B', () => {
 
   it('reads every page, and fails when one is missing or the listing does not end', async () => {
     const first = { [place]: { data: [gateUser], next: 'p 2' } };
-    const second = `${place}?pageCursor=p%202`;
+    const second = `${place} p 2`;
     expect(await failures({ ...first, [second]: { data: [], next: '' } })).toEqual([]);
     expect((await failures({ ...first, [second]: { data: [{ id: 'us-2' }] } })).join()).toMatch(
       /^other-users: .*no handler/,
@@ -76,5 +90,74 @@ describe('the doctor at custodian B', () => {
     expect((await failures({ ...first, [second]: { data: [], next: 'p 2' } })).join()).toMatch(
       /^custodian-answers: .*does not end/,
     );
+  });
+
+  it.each([
+    ['no longer there', { '/v1/vault/accounts/0': undefined }, /does not know it/],
+    [
+      'that of another address',
+      {
+        '/v1/vault/accounts/0/ETH/addresses_paginated': { addresses: [{ address: otherAddress }] },
+      },
+      /does not have the address/,
+    ],
+    [
+      'one whose second address is that of the policy',
+      {
+        '/v1/vault/accounts/0/ETH/addresses_paginated': {
+          addresses: [{ address: otherAddress }, { address: funder, bip44AddressIndex: 1 }],
+        },
+      },
+      /does not have the address/,
+    ],
+  ])('fails when the vault account is %s', async (_case, pages, detail) => {
+    const [failure = '', ...more] = await failures({ ...listing(), ...pages });
+    expect(failure).toMatch(/^wallet-address: /);
+    expect(failure).toMatch(detail);
+    expect(more).toEqual([]);
+  });
+});
+
+describe('the doctor at custodian B, over HTTP', () => {
+  async function problemsWith(options: WorldBOptions): Promise<readonly string[]> {
+    const world = await createWorldB(options);
+    onTestFinished(() => world.close());
+    const served = await serveTestGate(world.home, { port: world.port });
+    onTestFinished(() => served.close());
+    await served.gate.examine();
+    expect(
+      world.custodian.control.requests().filter(({ uri }) => uri.includes('pageCursor')),
+    ).toHaveLength(1);
+    return served.gate.health().problems;
+  }
+
+  const ids = Array.from({ length: 10 }, (_, index) => `us-${index}`);
+
+  it('reads the second page of the users', async () => {
+    expect(await problemsWith({ otherUsers: (own) => ids.map((id) => ({ id, ...own })) })).toEqual(
+      [],
+    );
+  });
+
+  it('sees a user without a handler on the second page', async () => {
+    const problems = await problemsWith({
+      otherUsers: (own) => [...ids.map((id) => ({ id, ...own })), { id: 'us-last' }],
+    });
+    expect(problems.join()).toMatch(
+      /^other-users: the user us-last of the co-signer has no handler/,
+    );
+  });
+
+  it('fails when the vault account has another key', async () => {
+    const world = await createWorldB({
+      vaultAccounts: [{ id: '0', privateKey: `0x${'03'.repeat(32)}`, assets: ['ETH_TEST5'] }],
+    });
+    onTestFinished(() => world.close());
+    const served = await serveTestGate(world.home, { port: world.port });
+    onTestFinished(() => served.close());
+    await served.gate.examine();
+    expect(served.gate.health().problems).toEqual([
+      expect.stringMatching(/^wallet-address: wallet 0: /),
+    ]);
   });
 });

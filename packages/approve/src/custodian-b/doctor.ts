@@ -1,13 +1,21 @@
 /**
- * What `approve doctor` proves about custodian B: the co-signer calls this gate before it signs, for each of its users and with the
- * gate's key, and the paired user is the pinned one. A co-signer without a handler signs by itself.
+ * What `approve doctor` proves about custodian B: every vault account of the policy has its address, the co-signer calls this gate before
+ * it signs, for each of its users and with the gate's key, and the paired user is the pinned one. A co-signer without a handler signs by
+ * itself.
  *
  * @module
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { PoolError } from '@pool/core';
+import { PoolError, tryParseEvmAddress } from '@pool/core';
+import type { Policy } from '@pool/policy';
 import * as v from 'valibot';
 import { type DoctorCheck, type Examine, failed, passed } from '../gate/doctor.ts';
+import {
+  checkAddress,
+  checkListed,
+  listPolicyWallets,
+  type PolicyWallet,
+} from '../gate/policy-wallets.ts';
 import type { CustodianBReader } from './read-client.ts';
 
 const pairedUserSchema = v.object({
@@ -21,70 +29,123 @@ const pageSchema = v.object({
   next: v.nullish(v.string()),
 });
 
+const accountSchema = v.object({
+  id: v.union([v.string(), v.pipe(v.number(), v.transform(String))]),
+  assets: v.pipe(v.array(v.object({ id: v.string() })), v.maxLength(1_000)),
+});
+
+const addressesSchema = v.object({
+  addresses: v.array(
+    v.object({ address: v.nullish(v.string()), bip44AddressIndex: v.nullish(v.number()) }),
+  ),
+});
+
 /** A co-signer has a few users. A listing that does not end is not the documented one. */
 const maxPages = 100;
 
-export function createCustodianBExamination(deps: {
+type CosignerDeps = {
   readonly reader: CustodianBReader;
   readonly cosignerId: string;
   readonly signerId: string;
   readonly callbackUrl: URL;
   /** Its public half must be the one that the co-signer verifies answers with. */
   readonly callbackKey: KeyObject;
-}): Examine {
+};
+
+export function createCustodianBExamination(
+  deps: CosignerDeps & { readonly policy: () => Policy },
+): Examine {
   return async () => {
-    const users = await readPairedUsers(deps.reader, deps.cosignerId);
-    if (users === undefined) {
-      return [
-        failed(
-          'cosigner',
-          `the custodian knows no co-signer ${deps.cosignerId}; check APPROVE_CUSTODIAN_B_COSIGNER_ID`,
-        ),
-      ];
+    const wallets = listPolicyWallets(deps.policy());
+    const checks = [checkListed(wallets)];
+    for (const wallet of wallets) {
+      checks.push(checkAddress(wallet, await readAddress(deps.reader, wallet)));
     }
-    const paired = users.find(({ id }) => id === deps.signerId);
-    if (paired === undefined) {
-      return [
-        failed(
-          'paired-user',
-          `the user ${deps.signerId} is not paired with the co-signer; check APPROVE_CUSTODIAN_B_SIGNER_ID`,
-        ),
-      ];
-    }
-    const checks = [
-      passed('paired-user', 'the pinned user is paired with the co-signer'),
-      checkOthers(
-        users.filter(({ id }) => id !== deps.signerId),
-        deps,
+    return [...checks, ...(await examineCosigner(deps))];
+  };
+}
+
+async function examineCosigner(deps: CosignerDeps): Promise<readonly DoctorCheck[]> {
+  const users = await readPairedUsers(deps.reader, deps.cosignerId);
+  if (users === undefined) {
+    return [
+      failed(
+        'cosigner',
+        `the custodian knows no co-signer ${deps.cosignerId}; check APPROVE_CUSTODIAN_B_COSIGNER_ID`,
       ),
     ];
-    const handler = paired.callbackHandler;
-    if (!handler) {
-      return [
-        ...checks,
-        failed(
-          'handler',
-          'the custodian has no handler configured, so its co-signer signs by itself; set the callback handler of the paired user',
-        ),
-      ];
-    }
+  }
+  const paired = users.find(({ id }) => id === deps.signerId);
+  if (paired === undefined) {
+    return [
+      failed(
+        'paired-user',
+        `the user ${deps.signerId} is not paired with the co-signer; check APPROVE_CUSTODIAN_B_SIGNER_ID`,
+      ),
+    ];
+  }
+  const checks = [
+    passed('paired-user', 'the pinned user is paired with the co-signer'),
+    checkOthers(
+      users.filter(({ id }) => id !== deps.signerId),
+      deps,
+    ),
+  ];
+  const handler = paired.callbackHandler;
+  if (!handler) {
     return [
       ...checks,
-      passed('handler', 'the co-signer asks a handler'),
-      isSameUrl(handler.url, deps.callbackUrl)
-        ? passed('callback-url', 'the handler is this gate')
-        : failed(
-            'callback-url',
-            'the handler is another address than APPROVE_CUSTODIAN_B_CALLBACK_URL',
-          ),
-      isSameKey(handler.publicKey, deps.callbackKey)
-        ? passed('callback-key', 'the co-signer verifies answers with the key of this gate')
-        : failed(
-            'callback-key',
-            'the co-signer verifies answers with another key than that of APPROVE_CUSTODIAN_B_CALLBACK_PRIVATE_KEY',
-          ),
+      failed(
+        'handler',
+        'the custodian has no handler configured, so its co-signer signs by itself; set the callback handler of the paired user',
+      ),
     ];
-  };
+  }
+  return [
+    ...checks,
+    passed('handler', 'the co-signer asks a handler'),
+    isSameUrl(handler.url, deps.callbackUrl)
+      ? passed('callback-url', 'the handler is this gate')
+      : failed(
+          'callback-url',
+          'the handler is another address than APPROVE_CUSTODIAN_B_CALLBACK_URL',
+        ),
+    isSameKey(handler.publicKey, deps.callbackKey)
+      ? passed('callback-key', 'the co-signer verifies answers with the key of this gate')
+      : failed(
+          'callback-key',
+          'the co-signer verifies answers with another key than that of APPROVE_CUSTODIAN_B_CALLBACK_PRIVATE_KEY',
+        ),
+  ];
+}
+
+/** The account signs with the key of its first address, which is the same for every EVM asset. Other assets have others. */
+async function readAddress(
+  reader: CustodianBReader,
+  { wallet, address }: PolicyWallet,
+): Promise<'same' | 'other' | 'unknown'> {
+  const place = `/v1/vault/accounts/${encodeURIComponent(wallet)}`;
+  const answer = await reader.get(place);
+  if (answer === undefined) {
+    return 'unknown';
+  }
+  const account = v.safeParse(accountSchema, answer);
+  if (!account.success || account.output.id !== wallet) {
+    throw invalidAnswer(`the vault account ${wallet}`, 'does not have the documented form');
+  }
+  for (const asset of account.output.assets) {
+    const listed = v.safeParse(
+      addressesSchema,
+      await reader.get(`${place}/${encodeURIComponent(asset.id)}/addresses_paginated`),
+    );
+    const first = (listed.success ? listed.output.addresses : []).filter(
+      ({ bip44AddressIndex }) => (bip44AddressIndex ?? 0) === 0,
+    );
+    if (first.some((one) => tryParseEvmAddress(one.address) === address)) {
+      return 'same';
+    }
+  }
+  return 'other';
 }
 
 /**
@@ -108,7 +169,7 @@ async function readPairedUsers(
   for (;;) {
     const page = v.safeParse(pageSchema, answer);
     if (!page.success) {
-      throw invalidListing('does not have the documented form');
+      throw invalidAnswer('its co-signer', 'does not have the documented form');
     }
     users.push(...page.output.data);
     const { next } = page.output;
@@ -116,17 +177,17 @@ async function readPairedUsers(
       return users;
     }
     if (cursors.has(next) || cursors.size === maxPages) {
-      throw invalidListing('does not end');
+      throw invalidAnswer('its co-signer', 'does not end');
     }
     cursors.add(next);
-    answer = await reader.get(`${place}?pageCursor=${encodeURIComponent(next)}`);
+    answer = await reader.get(place, { pageCursor: next });
   }
 }
 
-function invalidListing(problem: string): PoolError {
+function invalidAnswer(what: string, problem: string): PoolError {
   return new PoolError(
     'custodian_invalid_response',
-    `the custodian's answer about its co-signer ${problem}`,
+    `the custodian's answer about ${what} ${problem}`,
   );
 }
 

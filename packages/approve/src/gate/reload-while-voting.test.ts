@@ -12,11 +12,11 @@ import { fundFile } from '../fixtures/payroll.ts';
 async function startWith(home: TestHome, point: FaultPoint | 'facts', port = 0) {
   const chain = createFakeChain();
   let isDone = true;
-  let served: ServedGate | undefined;
+  const gates: ServedGate[] = [];
   function pass(passed: FaultPoint | 'facts'): void {
     if (passed === point && !isDone) {
       isDone = true;
-      expect(served?.gate.reloadPolicy()).toBe(true);
+      expect(gates.map(({ gate }) => gate.reloadPolicy())).toEqual([true]);
     }
   }
   const { fetchBatchRootOf } = chain.reader;
@@ -27,7 +27,7 @@ async function startWith(home: TestHome, point: FaultPoint | 'facts', port = 0) 
     },
   });
   const gate = await serveTestGate(home, { chain, fault: pass, port });
-  served = gate;
+  gates.push(gate);
   onTestFinished(() => gate.close());
   await gate.gate.examine();
   return {

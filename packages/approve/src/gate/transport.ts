@@ -69,6 +69,7 @@ export function createExamination(
     : createCustodianBExamination({
         ...custodian,
         reader: createReaderB(custodian, deps.nowMs),
+        policy: deps.policy,
         callbackKey: custodian.callbackKey.reveal(),
       });
 }
