@@ -172,6 +172,20 @@ function addLedgerCommands(program: Command, context: CommandContext, setCode: S
   });
   addCommon(
     ledger
+      .command('erase')
+      .description(
+        'Make room at once: erase manifests that are past their deadline, or were never approved while no request waits for them.',
+      )
+      .requiredOption('--by <name>', 'who decides it, for the audit log')
+      .option('--older-than-hours <n>', 'only those that arrived longer ago', '1'),
+  ).action(
+    async (given: CommonOptions & { by: string; olderThanHours: string }, command: Command) => {
+      const { runLedgerErase } = await import('./commands/ledger-command.ts');
+      setCode(await runLedgerErase(merge(given, command), context));
+    },
+  );
+  addCommon(
+    ledger
       .command('rebaseline')
       .description(
         "End the state of a restored ledger: merge the custodian's whole history of this gate's approvals.",

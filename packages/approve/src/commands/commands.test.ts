@@ -233,6 +233,17 @@ it('approve ledger exports its history, and imports it twice without a change', 
   expect((await run('ledger')).out).toMatch(/^The ledger is current/);
 });
 
+it('approve ledger erase makes room, and says who decided it', async () => {
+  await served.post(fundFile());
+  expect((await run('ledger', 'erase', '--by', 'Head')).out).toMatch(/of 0 manifests/);
+  expect((await run('ledger', 'erase', '--by', 'Head', '--older-than-hours', '-1')).err).toMatch(
+    /invalid_configuration: --older-than-hours is -1/,
+  );
+  const { out } = await run('ledger', 'erase', '--by', 'Head', '--older-than-hours', '0', '--json');
+  expect(JSON.parse(out)).toEqual({ erased: 1, by: 'Head' });
+  expect((await run('audit', 'list')).out).toMatch(/"manifests.erased".*Head/);
+});
+
 it('approve audit verifies its log, and finds an entry that was changed', async () => {
   await holdBatch();
   const intact = await run('audit', 'verify', '--json');

@@ -1,5 +1,6 @@
 /**
- * `approve ledger`: its state, its history out and in, and the new baseline of a ledger that was restored from a backup.
+ * `approve ledger`: its state, its history out and in, room in a ledger that was filled, and the new baseline of one that was restored
+ * from a backup.
  *
  * @module
  */
@@ -87,6 +88,35 @@ function readHistory(file: string, { source }: CommandContext) {
       { cause },
     );
   }
+}
+
+/**
+ * Erases people, amounts and seeds of manifests that arrived longer ago, and are past their deadline, or were never approved while no
+ * request waits for them.
+ * @returns the exit code
+ */
+export async function runLedgerErase(
+  options: CommonOptions & { readonly by: string; readonly olderThanHours: string },
+  context: CommandContext,
+): Promise<number> {
+  const hours = Number(options.olderThanHours);
+  if (!/^[0-9]{1,6}$/.test(options.olderThanHours)) {
+    throw new PoolError(
+      'invalid_configuration',
+      `--older-than-hours is ${options.olderThanHours}; name a whole number of hours`,
+    );
+  }
+  const nowMs = context.nowMs();
+  return await withLedger(context, options, (ledger) => {
+    const erased = ledger.eraseManifests(nowMs - hours * 3_600_000, nowMs, options.by);
+    print(
+      context,
+      options,
+      { erased, by: options.by },
+      `Erased people, amounts and seeds of ${erased} manifests. Guard, sums and hashes stay. A manifest that may still be signed can be sent again.`,
+    );
+    return exitCodes.ok;
+  });
 }
 
 /**

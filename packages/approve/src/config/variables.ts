@@ -242,7 +242,7 @@ export const variables = {
     name: 'APPROVE_RETENTION_DAYS',
     role: 'all',
     purpose:
-      'days after which a manifest whose deadline has passed is erased; the ledger and the audit log remain',
+      'days after which a manifest is erased that is past its deadline, or was never approved; the ledger and the audit log remain',
     kind: kinds.integer(1, 36_500),
     fallback: () => 90,
   },

@@ -63,8 +63,9 @@ export function createIntake(deps: {
     const rebuilt = await deps.rebuilds.rebuild(file);
     const facts = await deps.facts.read(ledger.read((view) => listFactQuestions(rebuilt, view)));
     const policy = deps.policy();
-    const result = ledger.storeManifest(rebuilt, nowMs(), (view) =>
-      decideIntake({ manifest: rebuilt, policy, ledger: view, facts }),
+    const now = nowMs();
+    const result = ledger.storeManifest(rebuilt, now, (view) =>
+      decideIntake({ manifest: rebuilt, policy, ledger: view, facts, nowMs: now }),
     );
     switch (result.kind) {
       case 'stored':
@@ -101,10 +102,9 @@ export function createIntake(deps: {
   };
 }
 
-/** Refusals that are not final for the manifest. */
+/** Refusals with a code of their own. */
 const refusalCodes: Readonly<Partial<Record<DecisionReason, ErrorCode>>> = {
   'job-has-other-manifest': 'manifest_conflict',
-  'previous-attempt-alive': 'manifest_not_ready',
 };
 
 function describe(refusal: { readonly reason: DecisionReason; readonly message: string }): string {

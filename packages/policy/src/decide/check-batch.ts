@@ -93,7 +93,8 @@ function checkPreviousAttempt(
     case 'dead':
       return pass(rule);
     case 'alive':
-      return fail(rule, 'previous-attempt-alive');
+      // A node whose final blocks lag says this of an attempt that is dead already.
+      return wait(rule, 'previous-attempt-alive');
     case 'settled':
       return fail(rule, 'previous-attempt-settled');
     case undefined:
@@ -117,13 +118,13 @@ export function checkBatchFact({ facts }: DecideInput): Finding {
 
 /** How far ahead a deadline may be. A content that was approved before only has to be in time. */
 export function checkDeadline(
-  { policy, nowMs }: DecideInput,
+  input: DecideInput,
   deadline: number,
   isRepeat: boolean,
 ): readonly Finding[] {
+  const { policy, nowMs } = input;
   const ahead = deadline - Math.floor(nowMs / 1000);
-  const { minSeconds, maxSeconds } = policy.deadline;
-  const least = isRepeat ? 0 : minSeconds;
+  const least = isRepeat ? 0 : policy.deadline.minSeconds;
   return [
     check(
       'deadline-min',
@@ -131,13 +132,23 @@ export function checkDeadline(
       'deadline-too-near',
       `It is ${ahead} seconds ahead, and at least ${least} are needed.`,
     ),
-    check(
-      'deadline-max',
-      ahead <= maxSeconds,
-      'deadline-too-far',
-      `It is ${ahead} seconds ahead, and at most ${maxSeconds} are allowed.`,
-    ),
+    checkFarDeadline(input, deadline),
   ];
+}
+
+/** A deadline that is too far would keep the manifest, and what it authorises, for as long. */
+export function checkFarDeadline(
+  { policy, nowMs }: Pick<DecideInput, 'policy' | 'nowMs'>,
+  deadline: number,
+): Finding {
+  const ahead = deadline - Math.floor(nowMs / 1000);
+  const { maxSeconds } = policy.deadline;
+  return check(
+    'deadline-max',
+    ahead <= maxSeconds,
+    'deadline-too-far',
+    `It is ${ahead} seconds ahead, and at most ${maxSeconds} are allowed.`,
+  );
 }
 
 /** Limits of the day, age, hours, and what people have to release. A batch that was approved before passes them again. */

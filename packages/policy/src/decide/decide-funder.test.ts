@@ -303,11 +303,11 @@ describe('a fund authorisation', () => {
     });
   });
 
-  it('is denied while an earlier attempt may land, and after it was paid', () => {
+  it('waits while an earlier attempt may land, and is denied after it was paid', () => {
     const batch = makeBatch({ attempt: 2 });
     const state = (previousAttempt: 'dead' | 'alive' | 'settled' | undefined) =>
       askFund({ facts: { batch: 'open', previousAttempt } }, batch);
-    expect(state('alive')).toMatchObject({ kind: 'deny', reason: 'previous-attempt-alive' });
+    expect(state('alive')).toMatchObject({ kind: 'later', reason: 'previous-attempt-alive' });
     expect(state('settled')).toMatchObject({ kind: 'deny', reason: 'previous-attempt-settled' });
     expect(state(undefined)).toMatchObject({ kind: 'later', reason: 'facts-unavailable' });
     expect(state('dead').kind).toBe('approve');

@@ -26,7 +26,7 @@ function takeIn(
   ledger = createTestLedger(),
 ) {
   return ledger.storeManifest(manifest, nowMs, (view) =>
-    decideIntake({ manifest, policy: makePolicy(), ledger: view, facts: {}, ...changes }),
+    decideIntake({ manifest, policy: makePolicy(), ledger: view, facts: {}, nowMs, ...changes }),
   );
 }
 
@@ -52,6 +52,18 @@ describe('the intake of a manifest', () => {
       { policy: makeHolderPolicy({ spend: undefined }) },
       'spend-not-allowed',
     ],
+    [
+      'a batch with a deadline that is too far',
+      makeBatch({ deadline: nowMs / 1000 + 90_001 }),
+      {},
+      'deadline-too-far',
+    ],
+    [
+      'a spend with a deadline that is too far',
+      makeSpend({ deadline: 2 ** 48 - 1 }),
+      {},
+      'deadline-too-far',
+    ],
   ] as const)('refuses %s', (_title, manifest, changes, reason) => {
     expect(takeIn(manifest, changes)).toMatchObject({ kind: 'refused', reason });
   });
@@ -64,7 +76,7 @@ describe('the intake of a manifest', () => {
     });
     const next = makeBatch({ attempt: 2 });
     expect(takeIn(next, { facts: { previousAttempt: 'alive' } }, ledger)).toMatchObject({
-      kind: 'refused',
+      kind: 'later',
       reason: 'previous-attempt-alive',
     });
     expect(takeIn(next, { facts: { previousAttempt: 'settled' } }, ledger)).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Whether a manifest may be stored: listed wallet, pool, token and employer, and one manifest for each attempt of a job. Limits are
- * not asked here, so that `approve check` can explain a manifest that breaks them.
+ * Whether a manifest may be stored: listed wallet, pool, token and employer, a deadline that is not too far, and one manifest for each
+ * attempt of a job. Limits of amounts are not asked here, so that `approve check` can explain a manifest that breaks them.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { IntakeVerdict } from '../ledger/ledger.ts';
 import type { LedgerView } from '../ledger/ledger-view.ts';
 import type { Policy } from '../policy/policy-schema.ts';
 import type { RebuiltFund, RebuiltManifest, RebuiltSpend } from '../rebuild/rebuilt.ts';
-import { checkAttempts, findTokenRule } from './check-batch.ts';
+import { checkAttempts, checkFarDeadline, findTokenRule } from './check-batch.ts';
 import type { Facts } from './facts.ts';
 import { check, conclude, type Finding } from './findings.ts';
 
@@ -18,6 +18,8 @@ export type IntakeInput = {
   readonly ledger: LedgerView;
   /** `previousAttempt` for an attempt above 1. */
   readonly facts: Facts;
+  /** The process's own clock, milliseconds since the epoch. */
+  readonly nowMs: number;
 };
 
 export function decideIntake(input: IntakeInput): IntakeVerdict {
@@ -46,11 +48,14 @@ function checkFundIntake(input: IntakeInput, manifest: RebuiltFund): readonly Fi
     check('funder', isFunder, 'funder-not-listed'),
     check('token', findTokenRule(policy, manifest) !== undefined, 'token-not-listed'),
     check('employer', policy.employers.includes(manifest.employerId), 'employer-not-listed'),
+    // The deadline is in the file, beside the manifest and its seed.
+    checkFarDeadline(input, manifest.file.deadline),
     ...checkAttempts(input, manifest),
   ];
 }
 
-function checkSpendIntake({ policy }: IntakeInput, manifest: RebuiltSpend): readonly Finding[] {
+function checkSpendIntake(input: IntakeInput, manifest: RebuiltSpend): readonly Finding[] {
+  const { policy } = input;
   const holder = policy.holders.find(({ walletPub }) => walletPub === manifest.walletPub);
   const { chainId, pool, token } = manifest;
   const isAllowed = holder?.spend?.assets.some(
@@ -59,5 +64,6 @@ function checkSpendIntake({ policy }: IntakeInput, manifest: RebuiltSpend): read
   return [
     check('holder', holder !== undefined, 'holder-not-listed'),
     check('spend-allowed', isAllowed === true, 'spend-not-allowed'),
+    checkFarDeadline(input, manifest.deadline),
   ];
 }

@@ -90,7 +90,8 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   // Who asks, and for which wallet.
   'ledger-restored':
     'The ledger was restored from a backup. Nothing is approved before it is re-baselined.',
-  'ledger-full': 'The ledger holds too many manifests. Erase old ones, and look at who sends them.',
+  'ledger-full':
+    'The ledger holds 10,000 manifests that may still be signed. It makes room as their deadlines pass; `approve ledger erase` makes room at once. Look at who sends them.',
   'wallet-not-listed': 'The policy does not list the custodian’s wallet id for this address.',
   'initiator-not-listed': 'The policy does not list the user who asks.',
   'funder-not-listed': 'The policy does not list this funder.',
@@ -103,7 +104,8 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'manifest-invalid': 'The manifest file cannot be rebuilt.',
   'manifest-too-large': 'The manifest file is larger than the limit.',
   'job-has-other-manifest': 'Another manifest is stored for this job and attempt.',
-  'previous-attempt-alive': 'The attempt before this one can still be paid.',
+  'previous-attempt-alive':
+    'The attempt before this one can still be paid, as far as a final block says.',
   'previous-attempt-settled': 'The attempt before this one was paid.',
   'attempt-superseded': 'A later attempt of this job is stored.',
   'facts-unavailable': 'The chain could not be read, so it is unknown whether this may be signed.',

@@ -330,6 +330,71 @@ describe('a manifest', () => {
   });
 });
 
+describe('manifests that nobody approves', () => {
+  const other = makeBatch({ jobKey: 'other' });
+
+  it('are erased by their date of receipt, unless a request waits for them', () => {
+    const ledger = open();
+    ledger.storeManifest(batch, nowMs, () => store);
+    ledger.storeManifest(other, nowMs, () => store);
+    const request = fundRequest(other);
+    const question = { requestId: 'r', request, manifestDigest: other.manifestDigest, nowMs };
+    ledger.decide(question, decideAs({ request, manifest: other, facts: {} }));
+    expect(ledger.listWaiting()).toHaveLength(1);
+    expect(ledger.eraseManifests(nowMs, nowMs)).toBe(0);
+    expect(ledger.eraseManifests(nowMs + 1, nowMs, 'an operator')).toBe(1);
+    expect(ledger.readFile(batch.manifestDigest)).toBeUndefined();
+    expect(ledger.readFile(other.manifestDigest)).toBeDefined();
+    expect(ledger.listAudit(0, -1).at(-1)).toMatchObject({
+      event: 'manifests.erased',
+      data: '{"by":"an operator","count":1}',
+    });
+  });
+
+  it('have their file again when it is sent again before their deadline', () => {
+    const ledger = open();
+    ledger.storeManifest(batch, nowMs, () => store);
+    ledger.eraseManifests(nowMs + 1, nowMs);
+    expect(ledger.storeManifest(batch, nowMs, () => store)).toMatchObject({
+      kind: 'known',
+      manifest: { isErased: false },
+    });
+    expect(ledger.readFile(batch.manifestDigest)).toEqual(batch.file);
+    const lateMs = 1000 * batch.file.deadline;
+    ledger.eraseManifests(lateMs + 1, lateMs + 1000);
+    ledger.storeManifest(batch, lateMs + 1000, () => store);
+    expect(ledger.readFile(batch.manifestDigest)).toBeUndefined();
+  });
+
+  it('fill the ledger only until their deadlines pass', () => {
+    const ledger = open();
+    ledger.storeManifest(batch, nowMs, () => store);
+    fill(10_000);
+    expect(ledger.storeManifest(other, nowMs, () => store)).toMatchObject({
+      kind: 'later',
+      reason: 'ledger-full',
+    });
+    const lateMs = 1000 * (batch.file.deadline + 1);
+    expect(ledger.storeManifest(other, lateMs, () => store).kind).toBe('stored');
+    expect(ledger.listManifests().filter(({ isErased }) => isErased)).toHaveLength(10_000);
+  });
+
+  /** Copies of the only row, until there are this many. */
+  function fill(count: number): void {
+    const database = new DatabaseSync(path);
+    database.exec(
+      `INSERT INTO manifest SELECT m.manifest_digest || n.value, kind, chain_id, pool, token, digest, deadline, received_at_ms, '{}',
+         funder, employer_id, job_key || n.value, attempt, batch_nonce, batch_id, total, void_digest
+       FROM manifest m, (WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM c WHERE value < ${count - 1})
+         SELECT value FROM c) n`,
+    );
+    database.exec(
+      `UPDATE manifest SET manifest_digest = '0x' || printf('%064d', rowid) WHERE length(manifest_digest) > 66`,
+    );
+    database.close();
+  }
+});
+
 describe('a history', () => {
   it('goes to another ledger as JSON, and what was counted there stays counted', () => {
     const ledger = open();

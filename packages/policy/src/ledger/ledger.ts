@@ -156,8 +156,13 @@ export type Ledger = {
     basis: { readonly by: string; readonly isComplete: boolean },
     nowMs: number,
   ): boolean;
-  /** Erases people, amounts and seeds of manifests that are past their deadline and arrived before `beforeMs`. */
-  eraseManifests(beforeMs: number, nowMs: number): number;
+  /**
+   * Erases people, amounts and seeds of manifests that arrived before `beforeMs`, and are past their deadline, or were never approved
+   * while no request waits for them.
+   * @param by - who decided it, for the audit log
+   * @returns how many
+   */
+  eraseManifests(beforeMs: number, nowMs: number, by?: string): number;
   writeAudit(event: string, data: Readonly<Record<string, unknown>>, nowMs: number): void;
   listAudit(afterSeq: number, limit: number): readonly AuditEntry[];
   verifyAudit(): AuditVerdict;

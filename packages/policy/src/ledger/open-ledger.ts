@@ -5,6 +5,7 @@
  */
 import { manifestFileSchema, parseWire } from '@pool/core';
 import { appendAudit, listAudit, verifyAudit } from './audit.ts';
+import { eraseManifests } from './erase-manifests.ts';
 import { findRestoreReason, readMarker, writeMarker } from './generation-marker.ts';
 import type { Ledger, LedgerHistory, LedgerStatus } from './ledger.ts';
 import { openLedgerDatabase } from './ledger-database.ts';
@@ -164,18 +165,8 @@ export function openLedger(options: LedgerOptions): Ledger {
         appendAudit(statements, event, { by, ...countHistory(history) }, nowMs);
         return isComplete;
       }),
-    eraseManifests: (beforeMs, nowMs) =>
-      write(() => {
-        const erased = statements.run(
-          'UPDATE manifest SET file = NULL WHERE file IS NOT NULL AND received_at_ms < ? AND deadline < ?',
-          beforeMs,
-          Math.floor(nowMs / 1000),
-        );
-        if (erased > 0) {
-          appendAudit(statements, 'manifests.erased', { count: erased }, nowMs);
-        }
-        return erased;
-      }),
+    eraseManifests: (beforeMs, nowMs, by) =>
+      write(() => eraseManifests(statements, beforeMs, nowMs, by)),
     writeAudit: (event, data, nowMs) => write(() => appendAudit(statements, event, data, nowMs)),
     listAudit: (afterSeq, limit) => listAudit(statements, afterSeq, limit),
     verifyAudit: () => verifyAudit(listAudit(statements, 0, -1)),

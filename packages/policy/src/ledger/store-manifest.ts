@@ -6,6 +6,7 @@
 import { canonicalJson, fieldToHex, type ManifestFile } from '@pool/core';
 import { decisionReasons } from '../decide/reasons.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import { makeRoom } from './erase-manifests.ts';
 import type { IntakeResult, IntakeVerdict } from './ledger.ts';
 import type { LedgerView, StoredManifest } from './ledger-view.ts';
 import { createView } from './read-view.ts';
@@ -13,9 +14,6 @@ import type { Statements } from './statements.ts';
 
 /** A file of 256 recipients with long sign-in texts has about 1.4 MiB. */
 const maxFileBytes = 2 * 1024 * 1024;
-
-/** Files that were not erased yet. More would only come from an agent that was taken over. */
-const maxFiles = 10_000;
 
 function refuse(
   reason: Extract<IntakeResult, { kind: 'refused' }>['reason'],
@@ -30,21 +28,20 @@ export function storeManifest(
   nowMs: number,
   judge: (view: LedgerView) => IntakeVerdict,
 ): IntakeResult {
-  const { get, run } = statements;
+  const { run } = statements;
   const view = createView(statements);
   const stored = view.findManifest(manifest.manifestDigest);
   if (stored !== undefined) {
     // The manifest's digest covers neither seed nor deadline: the digest to sign does.
     return digestOf(manifest) === stored.digest
-      ? { kind: 'known', manifest: stored }
+      ? { kind: 'known', manifest: restoreFile(statements, manifest, stored, nowMs) }
       : refuse('job-has-other-manifest');
   }
   const file = canonicalJson(manifest.file satisfies ManifestFile);
   if (Buffer.byteLength(file) > maxFileBytes) {
     return refuse('manifest-too-large');
   }
-  const files = get('SELECT count(*) AS count FROM manifest WHERE file IS NOT NULL')?.['count'];
-  if (Number(files) >= maxFiles) {
+  if (!makeRoom(statements, nowMs)) {
     return { kind: 'later', reason: 'ledger-full', message: decisionReasons['ledger-full'] };
   }
   const verdict = judge(view);
@@ -80,6 +77,25 @@ export function storeManifest(
     batch?.voidDigest ?? null,
   );
   return { kind: 'stored', manifest: row };
+}
+
+/** A file that was erased to make room, and is sent again while it may still be signed. */
+function restoreFile(
+  statements: Statements,
+  manifest: RebuiltManifest,
+  stored: StoredManifest,
+  nowMs: number,
+): StoredManifest {
+  const mayBeSigned = 1000 * stored.deadline > nowMs;
+  if (!stored.isErased || !mayBeSigned || !makeRoom(statements, nowMs)) {
+    return stored;
+  }
+  statements.run(
+    'UPDATE manifest SET file = ? WHERE manifest_digest = ?',
+    canonicalJson(manifest.file satisfies ManifestFile),
+    stored.manifestDigest,
+  );
+  return { ...stored, isErased: false };
 }
 
 function digestOf(manifest: RebuiltManifest): string {

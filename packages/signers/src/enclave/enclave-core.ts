@@ -93,8 +93,15 @@ export function createEnclave(options: EnclaveOptions): Enclave {
       return refuse(rebuilt.reason);
     }
     const { manifest } = rebuilt;
-    const result = ledger.storeManifest(manifest, nowMs(), (view) =>
-      decideIntake({ manifest, policy, ledger: view, facts: readFacts(manifest, view) }),
+    const now = nowMs();
+    const result = ledger.storeManifest(manifest, now, (view) =>
+      decideIntake({
+        manifest,
+        policy,
+        ledger: view,
+        facts: readFacts(manifest, view),
+        nowMs: now,
+      }),
     );
     switch (result.kind) {
       case 'stored':
