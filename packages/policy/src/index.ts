@@ -69,9 +69,9 @@ export type {
 } from './ledger/ledger-view.ts';
 export { type LedgerOptions, openLedger } from './ledger/open-ledger.ts';
 export type { LedgerFaultPoint } from './ledger/votes.ts';
+export type { HolderRule } from './policy/holder-rule.ts';
 export { lintPolicy, type PolicyFinding } from './policy/lint-policy.ts';
 export {
-  type HolderRule,
   type Policy,
   type PolicyPerson,
   parsePolicy,

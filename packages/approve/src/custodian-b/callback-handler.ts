@@ -15,6 +15,7 @@ import type { Callback, CallbackAnswer } from './callback-token.ts';
 import type { CustodianBReader } from './read-client.ts';
 import {
   type FetchedTransaction,
+  isHiddenAtSigning,
   parseTransaction,
   readDigests,
   readTransactionContent,
@@ -152,6 +153,11 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
     const { requestId, sourceId, operation, destAddress = '' } = callback;
     if (transaction.source.id !== sourceId || transaction.operation !== operation) {
       return reject('the callback and the transaction name different wallets or operations');
+    }
+    if (isHiddenAtSigning(transaction, callback)) {
+      return reject(
+        'the co-signer does not show the transaction that it would sign, so its fees are unknown; let the provider send rawTx with its transaction at the signing stage',
+      );
     }
     const chainId = deps.findChainId(transaction.destinationAddress || destAddress);
     const reading = readTransactionContent(transaction, callback, chainId);

@@ -15,6 +15,7 @@ const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 const transactionSchema = v.object({
   id: name,
   operation: name,
+  status: v.optional(name),
   source: v.object({
     type: v.literal('VAULT_ACCOUNT'),
     id: v.union([name, v.pipe(v.number(), v.transform(String))]),
@@ -74,6 +75,29 @@ export function readTransactionContent(
     default:
       return foreign('the operation is neither a typed message nor a contract call');
   }
+}
+
+/** Statuses in which a contract call is authorised, and nothing is signed yet. */
+const statusesBeforeSigning: ReadonlySet<string> = new Set([
+  'SUBMITTED',
+  'PENDING_AML_SCREENING',
+  'PENDING_ENRICHMENT',
+  'PENDING_AUTHORIZATION',
+]);
+
+/**
+ * A contract call that is about to be signed, and whose transaction the co-signer does not show: its fees cannot be checked. A status that
+ * is not known counts as one of the signing stage.
+ */
+export function isHiddenAtSigning(
+  { operation, status = '' }: FetchedTransaction,
+  { rawTx }: Pick<Callback, 'rawTx'>,
+): boolean {
+  return (
+    operation === 'CONTRACT_CALL' &&
+    rawTx?.[0]?.rawTx === undefined &&
+    !statusesBeforeSigning.has(status)
+  );
 }
 
 function readMessage(extraParameters: unknown): Reading {

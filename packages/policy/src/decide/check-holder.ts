@@ -4,7 +4,7 @@
  * @module
  */
 import { computeWalletAddress, type EncryptionPublicKey } from '@pool/core';
-import type { HolderRule } from '../policy/policy-schema.ts';
+import type { HolderRule } from '../policy/holder-rule.ts';
 import type { Guarded } from './check-guard.ts';
 import { checkOrigin, checkRequest } from './check-request.ts';
 import type { DecideInput, DecisionRecord } from './decision.ts';

@@ -1,6 +1,13 @@
 // Voids, permits and token approvals: tied to a stored batch, and never to what the request says.
 import { describe, expect, it } from 'vitest';
-import { makeBatch, makePolicy, makeTokenPolicy, nowMs, stranger } from '../fixtures/batches.ts';
+import {
+  makeBatch,
+  makePolicy,
+  makeTokenPolicy,
+  nowMs,
+  policyJson,
+  stranger,
+} from '../fixtures/batches.ts';
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { approvalRequest, fundRequest, permitRequest, voidRequest } from '../fixtures/requests.ts';
 import { createSignRequest } from '../requests/request-digest.ts';
@@ -120,6 +127,41 @@ describe('a token approval', () => {
     expect(kinds).toEqual(Array(6).fill('approve'));
     expect(askFor(6)).toMatchObject({ kind: 'deny', reason: 'too-many-approvals' });
     expect(askFor(0).kind).toBe('approve');
+  });
+});
+
+describe('the token approvals of a day', () => {
+  const [funder] = policyJson.funders;
+  const policy = makePolicy({ funders: [{ ...funder, maxApprovalsPerDay: 3 }] });
+
+  it('are limited for the funder, resets included, and the next one waits for the next day', () => {
+    const ledger = createTestLedger();
+    const batches = ['one', 'two', 'three', 'four'].map((jobKey) => makeBatch({ jobKey }));
+    const askFor = (batch = makeBatch(), value = 0n, atMs = nowMs) =>
+      ask(ledger, {
+        request: approvalRequest(batch, { value }),
+        manifest: batch,
+        policy,
+        facts: {},
+        nowMs: atMs,
+      });
+    for (const batch of batches) {
+      storeBatch(ledger, batch);
+    }
+    const [one, two, three, four] = batches;
+    expect([askFor(one), askFor(one, 500n), askFor(two)].map(({ kind }) => kind)).toEqual(
+      Array(3).fill('approve'),
+    );
+    for (const late of [askFor(three), askFor(four, 500n)]) {
+      expect(late).toMatchObject({ kind: 'later', reason: 'approval-day-limit' });
+    }
+    // A replacement of one that was approved costs nothing more.
+    expect(askFor(one).kind).toBe('approve');
+    expect(askFor(three, 0n, nowMs + dayMs).kind).toBe('approve');
+  });
+
+  it('are 20 where the policy does not say', () => {
+    expect(makePolicy().funders[0]?.maxApprovalsPerDay).toBe(20);
   });
 });
 

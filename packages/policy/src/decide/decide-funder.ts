@@ -5,6 +5,7 @@
  */
 import { fieldToHex } from '@pool/core';
 import {
+  computeApprovalScope,
   computeBatchGuardId,
   computeCountScope,
   computeDay,
@@ -37,7 +38,7 @@ import { checkGuard, type Guarded } from './check-guard.ts';
 import { listPins } from './check-payees.ts';
 import { checkOrigin, checkRequest, explainMissing } from './check-request.ts';
 import type { DecideInput, Decision, DecisionRecord } from './decision.ts';
-import { check, conclude, type Finding, fail, pass } from './findings.ts';
+import { check, conclude, type Finding, fail, pass, wait } from './findings.ts';
 
 /**
  * Different account nonces and values for which one batch may be approved: zero first, the total, and zero again is three, and each may
@@ -150,9 +151,38 @@ export function decideTokenApproval(input: DecideInput, request: TokenApprovalRe
     // Taking an allowance back harms nobody, whatever the policy says by now.
     ...(isReset(request) ? [] : checkStaticRules(input, manifest)),
     checkApprovalCount(input, manifest, guarded),
+    checkApprovalsOfDay(input, guarded),
     guarded.finding,
   ];
-  return conclude(findings, createRecord(input, manifest, guarded));
+  return conclude(findings, createApprovalRecord(input, manifest, guarded));
+}
+
+function createApprovalRecord(
+  input: DecideInput,
+  manifest: RebuiltFund,
+  guarded: Guarded,
+): DecisionRecord | undefined {
+  const record = createRecord(input, manifest, guarded);
+  if (record === undefined || guarded.isRepeat) {
+    return record;
+  }
+  const scope = computeApprovalScope(input.request.expectedSigner);
+  const count = { guardId: record.guard.id, scope, day: computeDay(input.nowMs), amount: 1n };
+  return { ...record, count };
+}
+
+/** A caller that invents batches could have approvals for each of them. Resets count: they cost as much. */
+function checkApprovalsOfDay(
+  { policy, ledger, request, nowMs }: DecideInput,
+  { isRepeat }: Guarded,
+): Finding {
+  const rule = 'approvals-per-day';
+  const funder = policy.funders.find(({ address }) => address === request.expectedSigner);
+  const most = funder?.maxApprovalsPerDay ?? 0;
+  const sum = ledger.sumOfDay(computeApprovalScope(request.expectedSigner), computeDay(nowMs));
+  return isRepeat || sum < BigInt(most)
+    ? pass(rule)
+    : wait(rule, 'approval-day-limit', `The limit is ${most}.`);
 }
 
 /** A caller that asks again and again under new account nonces would spend the funder's coin on gas. */

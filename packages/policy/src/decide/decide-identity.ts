@@ -5,7 +5,7 @@
  * @module
  */
 import { isPoolError, parseSignInMessage, type SignInMessage } from '@pool/core';
-import type { HolderRule } from '../policy/policy-schema.ts';
+import type { HolderRule } from '../policy/holder-rule.ts';
 import type { DisclosureRequest, SignInRequest, ViewingKeyRequest } from '../requests/requests.ts';
 import { checkGuard } from './check-guard.ts';
 import { checkHolder, createPlainRecord, findHolder } from './check-holder.ts';

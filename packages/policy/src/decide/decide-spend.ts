@@ -6,7 +6,7 @@
  */
 import type { Hex32 } from '@pool/core';
 import { computeCountScope, computeDay } from '../guard/guard-id.ts';
-import type { HolderRule } from '../policy/policy-schema.ts';
+import type { HolderRule } from '../policy/holder-rule.ts';
 import { findSpendMismatch } from '../rebuild/find-mismatch.ts';
 import type { RebuiltSpend } from '../rebuild/rebuilt.ts';
 import type { SpendRequest } from '../requests/requests.ts';

@@ -46,6 +46,7 @@ export type PolicyReason =
   | 'guard-other-digest'
   | 'guard-conflicted'
   | 'too-many-approvals'
+  | 'approval-day-limit'
   | 'spend-signed-before'
   | 'spend-not-allowed'
   | 'change-not-own'
@@ -140,6 +141,8 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
     'Two ledgers approved different contents for this authorisation, so both are refused.',
   'too-many-approvals':
     'More token approvals were signed for this batch than a payment needs. Each costs the funder gas, so no further one is signed.',
+  'approval-day-limit':
+    'As many token approvals were signed for this funder today as the policy allows. The next one waits for the next day (UTC).',
   'request-changed':
     'The custodian shows another content under the id of a request that was decided before.',
   'spend-signed-before':

@@ -114,6 +114,11 @@ export function computeCountScope(
   return holder === undefined ? `fund/${place}` : `spend/${place}/${holder}`;
 }
 
+/** Scope of the day's number of token approvals of a funder, in all pools and chains. */
+export function computeApprovalScope(funder: EvmAddress): string {
+  return `approvals/${funder}`;
+}
+
 /** UTC day of a time, `YYYY-MM-DD`. */
 export function computeDay(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 10);

@@ -4,7 +4,8 @@
  * @module
  */
 import { computeWalletAddress, isPoolError, parseWalletPub } from '@pool/core';
-import { type HolderRule, type Policy, parsePolicy, type TokenRule } from './policy-schema.ts';
+import type { HolderRule } from './holder-rule.ts';
+import { type Policy, parsePolicy, type TokenRule } from './policy-schema.ts';
 
 export type PolicyFinding = {
   /** `error`: the policy cannot be used. `warning`: somebody should look at it. */

@@ -4,67 +4,19 @@
  *
  * @module
  */
-import {
-  amountSchema,
-  chainKeySchema,
-  encryptionPublicKeySchema,
-  evmAddressSchema,
-  hexSchema,
-  isEvmAddress,
-  parseEvmAddress,
-  parseWalletPub,
-  parseWire,
-  urlSchema,
-  walletPubSchema,
-} from '@pool/core';
+import { amountSchema, chainKeySchema, hexSchema, parseWire } from '@pool/core';
 import * as v from 'valibot';
-
-const maxListLength = 10_000;
-
-/** A checksum address of the operator. A wrong checksum and the zero address are refused. */
-const addressSchema = v.pipe(
-  evmAddressSchema,
-  v.check((value) => isEvmAddress(value)),
-  v.transform((value) => parseEvmAddress(value)),
-);
-
-const chainIdSchema = v.pipe(
-  v.number(),
-  v.integer(),
-  v.minValue(1),
-  v.maxValue(2 ** 48),
-  v.description('EIP-155 chain id.'),
-);
-
-/** Whole seconds of a duration, at most a year. */
-const durationSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(31_536_000));
-
-const custodianIdSchema = v.pipe(v.string(), v.regex(/^[!-~]{1,128}$/));
-
-const walletsSchema = v.pipe(
-  v.array(custodianIdSchema),
-  v.maxLength(100),
-  v.description(
-    'Ids under which the custodian knows this wallet. A request for another wallet id is refused. Empty for an enclave.',
-  ),
-);
-const initiatorsSchema = v.pipe(
-  v.array(custodianIdSchema),
-  v.maxLength(100),
-  v.description(
-    'Custodian users who may ask for a signature: the agent’s own. A request of another user is refused. Empty for an enclave.',
-  ),
-);
-
-const domainSchema = v.pipe(
-  v.string(),
-  v.regex(/^[!-~]{1,255}$/),
-  v.description('Domain of the platform, exactly as sign-in texts name it.'),
-);
-const uriSchema = v.pipe(
-  urlSchema,
-  v.description('URI of the platform, exactly as sign-in texts name it.'),
-);
+import { holderRuleSchema } from './holder-rule.ts';
+import {
+  addressSchema,
+  chainIdSchema,
+  domainSchema,
+  durationSchema,
+  initiatorsSchema,
+  maxListLength,
+  uriSchema,
+  walletsSchema,
+} from './policy-fields.ts';
 
 const tokenRuleSchema = v.strictObject({
   token: v.pipe(addressSchema, v.description('EVM address of the token contract.')),
@@ -137,6 +89,18 @@ const funderRuleSchema = v.strictObject({
   address: v.pipe(addressSchema, v.description('EVM address of the wallet that pays batches.')),
   wallets: walletsSchema,
   initiators: initiatorsSchema,
+  maxApprovalsPerDay: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.maxValue(10_000),
+      v.description(
+        'Most token approvals of one UTC day, resets to zero included. Each may cost 0.1 of the chain’s coin. A further one waits for the next day.',
+      ),
+    ),
+    20,
+  ),
 });
 
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -178,93 +142,6 @@ const personSchema = v.strictObject({
   ),
 });
 export type PolicyPerson = v.InferOutput<typeof personSchema>;
-
-const holderAssetSchema = v.strictObject({
-  chainId: chainIdSchema,
-  pool: v.pipe(addressSchema, v.description('EVM address of the ShieldedPool contract.')),
-  token: v.pipe(addressSchema, v.description('EVM address of the token contract.')),
-  maxPerCall: v.pipe(
-    amountSchema,
-    v.description('Largest sum that one spend sends to others, base units. Change does not count.'),
-  ),
-  maxPerDay: v.pipe(
-    amountSchema,
-    v.description('Largest sum that all spends of one UTC day send to others, base units.'),
-  ),
-});
-
-const holderRuleSchema = v.strictObject({
-  walletPub: v.pipe(
-    walletPubSchema,
-    v.check((value) => isWalletPub(value)),
-    v.transform((value) => parseWalletPub(value)),
-    v.description('W of the holder: a compressed secp256k1 point, 33 bytes of hex.'),
-  ),
-  wallets: walletsSchema,
-  initiators: initiatorsSchema,
-  encryptionPublicKeys: v.pipe(
-    v.array(encryptionPublicKeySchema),
-    v.maxLength(16),
-    v.description(
-      'Every P of this holder. Change goes to one of them, and a sign-in text lists none or one of them.',
-    ),
-  ),
-  signIn: v.optional(
-    v.pipe(
-      v.strictObject({
-        domain: domainSchema,
-        uri: uriSchema,
-        chainId: chainIdSchema,
-        maxValidityMinutes: v.pipe(
-          v.number(),
-          v.integer(),
-          v.minValue(1),
-          v.maxValue(1_440),
-          v.description('Longest time from Issued At to Expiration Time, minutes.'),
-        ),
-      }),
-      v.description('Sign-in texts that may be signed. Absent: none.'),
-    ),
-  ),
-  spend: v.optional(
-    v.pipe(
-      v.strictObject({
-        assets: v.pipe(
-          v.array(holderAssetSchema),
-          v.minLength(1),
-          v.maxLength(100),
-          v.description('What may be spent, with its limits.'),
-        ),
-        sendTo: v.pipe(
-          v.array(addressSchema),
-          v.maxLength(maxListLength),
-          v.description('Addresses that a withdrawal may go to. Empty: no withdrawal.'),
-        ),
-        transferTo: v.pipe(
-          v.array(walletPubSchema),
-          v.maxLength(maxListLength),
-          v.description('W of wallets that a transfer may pay. Empty: no transfer.'),
-        ),
-      }),
-      v.description('Spends that may be signed. Absent: none.'),
-    ),
-  ),
-  viewingKey: v.optional(
-    v.pipe(
-      v.strictObject({ domain: domainSchema }),
-      v.description(
-        'The viewing key may be derived for this platform. Only a deterministic signer does so. Absent: no.',
-      ),
-    ),
-  ),
-  disclosures: v.optional(
-    v.pipe(
-      v.boolean(),
-      v.description('True: disclosures of this wallet may be signed. Default: false.'),
-    ),
-  ),
-});
-export type HolderRule = v.InferOutput<typeof holderRuleSchema>;
 
 export const policySchema = v.strictObject({
   version: v.pipe(v.literal(1), v.description('Version of this document’s layout.')),
@@ -391,15 +268,6 @@ export const policySchema = v.strictObject({
   ),
 });
 export type Policy = v.InferOutput<typeof policySchema>;
-
-function isWalletPub(value: string): boolean {
-  try {
-    parseWalletPub(value);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function isTimeZone(value: string): boolean {
   try {
