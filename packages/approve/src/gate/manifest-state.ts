@@ -25,6 +25,7 @@ const heldReasons: ReadonlySet<string> = new Set([
   'hold-amount',
   'hold-new-payee',
   'hold-duplicate-roster',
+  'hold-unknown-roster',
 ]);
 
 /** Votes and waits about the payment itself; a withdrawal, a permit or an approval says nothing about it. */

@@ -9,6 +9,7 @@ import { computeCountScope, computeDay, computePayeeKey } from '../guard/guard-i
 import type { RosterEntry } from '../ledger/ledger-view.ts';
 import type { Policy, TokenRule } from '../policy/policy-schema.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import { hasUnknownRoster } from './check-learnt.ts';
 import { checkEvidence, findPlace } from './check-payees.ts';
 import type { DecideInput } from './decision.ts';
 import { check, type Finding, fail, pass, wait } from './findings.ts';
@@ -213,7 +214,11 @@ function checkPeople(
     manifest.payees.some(({ address }) => !ledger.hasPaid(computePayeeKey(address)));
   const duplicate = policy.duplicateRoster;
   const isDuplicate = duplicate !== undefined && hasEqualRoster(input, manifest, guardId);
+  const isUnknown = hasUnknownRoster(input, manifest);
   return [
+    policy.humanRelease === undefined
+      ? check('unknown-roster', !isUnknown, 'unknown-roster')
+      : toRelease('unknown-roster', isUnknown, 'hold-unknown-roster'),
     toRelease('hold-amount', isLarge, 'hold-amount'),
     toRelease('hold-new-payee', isNewPayee, 'hold-new-payee'),
     duplicate?.action === 'deny'

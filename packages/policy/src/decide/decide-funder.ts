@@ -93,9 +93,13 @@ function createFundRecord(
         },
     pins: listPins(input, manifest),
     payees: manifest.payees.map(({ address }) => computePayeeKey(address)),
-    roster: guarded.isRepeat
-      ? undefined
-      : { rosterDigest, guardId, label: payRunLabel ?? '', approvedAtMs: nowMs },
+    // Of a repeat too: the first approval may be known from a custodian's history only, without its people.
+    roster: {
+      rosterDigest,
+      guardId,
+      label: payRunLabel ?? '',
+      approvedAtMs: guarded.isRepeat ? record.guard.firstAtMs : nowMs,
+    },
   };
 }
 

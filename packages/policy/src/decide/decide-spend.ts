@@ -13,6 +13,7 @@ import type { SpendRequest } from '../requests/requests.ts';
 import { checkDeadline } from './check-batch.ts';
 import { checkGuard, type Guarded } from './check-guard.ts';
 import { checkHolder, findHolder } from './check-holder.ts';
+import { checkUnknownSpends } from './check-learnt.ts';
 import { checkEvidence, findPlace, listPins } from './check-payees.ts';
 import { explainMissing } from './check-request.ts';
 import type { DecideInput, Decision, DecisionRecord } from './decision.ts';
@@ -48,6 +49,7 @@ export function decideSpend(input: DecideInput, request: SpendRequest): Decision
     guarded.finding,
     checkSignedOnce(input, manifest.digest, guarded),
     ...checkNullifiers(input, manifest),
+    checkUnknownSpends(input, manifest),
   ];
   return conclude(findings, createSpendRecord(input, manifest, guarded));
 }

@@ -41,6 +41,8 @@ export type PolicyReason =
   | 'hold-amount'
   | 'hold-new-payee'
   | 'hold-duplicate-roster'
+  | 'unknown-roster'
+  | 'hold-unknown-roster'
   | 'denied-by-person'
   | 'permit-not-listed'
   | 'guard-other-digest'
@@ -57,6 +59,7 @@ export type PolicyReason =
   | 'request-changed'
   | 'nullifier-used'
   | 'nullifier-in-other-spend'
+  | 'spend-unknown'
   | 'sign-in-not-allowed'
   | 'sign-in-validity'
   | 'viewing-key-not-allowed'
@@ -132,6 +135,10 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'hold-new-payee': 'The batch pays a new recipient, so people must release it.',
   'hold-duplicate-roster':
     'The same people were paid the same amounts a short time ago, so people must release the batch.',
+  'unknown-roster':
+    'After a backup was restored, a batch of this total and of unknown people is known to be approved a short time ago. It may be the same one.',
+  'hold-unknown-roster':
+    'After a backup was restored, a batch of this total and of unknown people is known to be approved a short time ago. People must see whether it is the same one.',
   'denied-by-person': 'A person of the policy denied the batch.',
   'permit-not-listed': 'The policy does not list this permit domain for the token.',
 
@@ -157,6 +164,8 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'holder-day-limit': 'The spends of this day would send more than the policy allows.',
   'nullifier-used': 'A note of the spend was spent before.',
   'nullifier-in-other-spend': 'Another approved spend of the same note may still land.',
+  'spend-unknown':
+    'After a backup was restored, another approved spend of this wallet is known by its digest only. It may still land, and counts on its day.',
   'sign-in-not-allowed': 'The policy allows no sign-in for this wallet.',
   'sign-in-validity': 'The sign-in text is valid for longer than the policy allows.',
   'viewing-key-not-allowed': 'The policy does not allow to derive this viewing key.',

@@ -10,6 +10,7 @@ import {
   type Field,
   fieldToHex,
   type Hex32,
+  parseEvmAddress,
   parseSignInMessage,
 } from '@pool/core';
 import { computeRequestDigest } from '../requests/request-digest.ts';
@@ -76,6 +77,14 @@ export function computeGuardId(request: SignRequest, context: GuardContext): str
   }
 }
 
+/**
+ * The id of a spend that only a custodian's history shows: its manifest is unknown.
+ * @param holder - undefined: unknown too
+ */
+export function computeSpendDigestId(holder: EvmAddress | undefined, digest: string): string {
+  return holder === undefined ? `spend-digest/${digest}` : `spend-digest/${holder}/${digest}`;
+}
+
 /** The id of a batch's authorisation or of its withdrawal. */
 export function computeBatchGuardId(
   kind: string,
@@ -112,6 +121,16 @@ export function computeCountScope(
   const { chainId, pool, token } = asset;
   const place = `${chainId}/${pool}/${token}`;
   return holder === undefined ? `fund/${place}` : `spend/${place}/${holder}`;
+}
+
+/** Reads {@link computeCountScope} of batches back. @returns undefined for every other scope */
+export function parseBatchScope(
+  scope: string,
+): { readonly chainId: number; readonly token: EvmAddress } | undefined {
+  const [, chainId, token] = /^fund\/([0-9]+)\/[^/]+\/(0x[0-9a-fA-F]{40})$/.exec(scope) ?? [];
+  return token === undefined
+    ? undefined
+    : { chainId: Number(chainId), token: parseEvmAddress(token) };
 }
 
 /** Scope of the day's number of token approvals of a funder, in all pools and chains. */

@@ -4,21 +4,32 @@
  *
  * @module
  */
-import type { Hex32 } from '@pool/core';
+import type { EvmAddress, Hex32 } from '@pool/core';
 import type { LedgerHistory } from '../ledger/ledger.ts';
 import type { CountEntry, GuardEntry } from '../ledger/ledger-view.ts';
 import type { SignRequest } from '../requests/requests.ts';
-import { computeCountScope, computeDay, computeGuardDigest, computeGuardId } from './guard-id.ts';
+import {
+  computeCountScope,
+  computeDay,
+  computeGuardDigest,
+  computeGuardId,
+  computeSpendDigestId,
+} from './guard-id.ts';
 
 /** One signature of the past. */
 export type SignedRequest =
   | { readonly kind: 'request'; readonly request: SignRequest; readonly atMs: number }
-  /** A custodian shows only m of a spend. */
-  | { readonly kind: 'spend-digest'; readonly digest: Hex32; readonly atMs: number };
+  /** A custodian shows only m of a spend. `holder`: whose wallet signed it, where the policy lists the wallet. */
+  | {
+      readonly kind: 'spend-digest';
+      readonly digest: Hex32;
+      readonly holder?: EvmAddress | undefined;
+      readonly atMs: number;
+    };
 
 /**
  * Permits and token approvals are left out: their ids need the manifest, and without a batch they pay nobody. A spend is guarded by
- * its digest, and its amount is unknown.
+ * its digest: its notes and its sum are unknown. So are the people of a batch. `check-learnt.ts` says what waits because of it.
  */
 export function createSignedHistory(signed: readonly SignedRequest[]): LedgerHistory {
   const guards: GuardEntry[] = [];
@@ -38,8 +49,8 @@ export function createSignedHistory(signed: readonly SignedRequest[]): LedgerHis
 function createGuard(signed: SignedRequest): GuardEntry | undefined {
   const common = { firstAtMs: signed.atMs, isConflicted: false };
   if (signed.kind === 'spend-digest') {
-    const { digest } = signed;
-    return { ...common, id: `spend-digest/${digest}`, kind: 'spend', digest };
+    const { digest, holder } = signed;
+    return { ...common, id: computeSpendDigestId(holder, digest), kind: 'spend', digest };
   }
   const { request } = signed;
   const id = computeGuardId(request, { batchNonce: undefined, manifestDigest: undefined });

@@ -47,6 +47,15 @@ export type RosterEntry = {
   readonly approvedAtMs: number;
 };
 
+/** An approved batch whose roster the ledger does not know: only a custodian's history shows it. */
+export type UnknownRoster = {
+  readonly guardId: string;
+  /** What it paid. Undefined: unknown too. */
+  readonly paid:
+    | { readonly chainId: number; readonly token: EvmAddress; readonly total: bigint }
+    | undefined;
+};
+
 /** A nullifier that an approved spend consumes. */
 export type NullifierEntry = {
   readonly nullifier: Hex32;
@@ -123,6 +132,10 @@ export type LedgerView = {
   hasPaid(payeeKey: Hex32): boolean;
   /** Approved batches with this roster. */
   listRosters(rosterDigest: Hex32): readonly RosterEntry[];
+  /** Batches that were approved after this time, and whose roster is unknown. */
+  listUnknownRosters(afterMs: number): readonly UnknownRoster[];
+  /** Spends of this holder, or of an unknown one, that were approved after this time, and whose notes are unknown. */
+  listUnknownSpends(holder: EvmAddress, afterMs: number): readonly GuardEntry[];
   listNullifiers(nullifiers: readonly Hex32[]): readonly NullifierEntry[];
   listReleases(manifestDigest: Hex32): readonly Release[];
 };

@@ -153,7 +153,12 @@ export type Ledger = {
    */
   rebaseline(
     history: LedgerHistory,
-    basis: { readonly by: string; readonly isComplete: boolean },
+    basis: {
+      readonly by: string;
+      readonly isComplete: boolean;
+      /** Ids of approvals that the caller could not describe, and whose loss the operator accepts: for the audit log. */
+      readonly accepted?: readonly string[];
+    },
     nowMs: number,
   ): boolean;
   /**

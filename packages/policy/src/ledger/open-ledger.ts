@@ -155,14 +155,15 @@ export function openLedger(options: LedgerOptions): Ledger {
         }
         return { missing };
       }),
-    rebaseline: (history, { by, isComplete }, nowMs) =>
+    rebaseline: (history, { by, isComplete, accepted = [] }, nowMs) =>
       write(() => {
         writeHistory(statements, history);
         if (isComplete) {
           statements.run('UPDATE ledger SET restored_because = NULL');
         }
         const event = isComplete ? 'ledger.rebaselined' : 'history.imported';
-        appendAudit(statements, event, { by, ...countHistory(history) }, nowMs);
+        const lost = accepted.length === 0 ? {} : { accepted };
+        appendAudit(statements, event, { by, ...countHistory(history), ...lost }, nowMs);
         return isComplete;
       }),
     eraseManifests: (beforeMs, nowMs, by) =>

@@ -4,6 +4,7 @@
  * @module
  */
 import { fieldToHex } from '@pool/core';
+import { computeSpendDigestId } from '../guard/guard-id.ts';
 import { computeRequestDigest } from '../requests/request-digest.ts';
 import type { PermitSignRequest, SignRequest, TokenApprovalRequest } from '../requests/requests.ts';
 import { readApproval } from '../requests/token-approval.ts';
@@ -16,6 +17,7 @@ import {
   readPinRow,
   readReleaseRow,
   readRosterRow,
+  readUnknownRosterRow,
 } from './rows.ts';
 import type { Statements } from './statements.ts';
 
@@ -82,6 +84,23 @@ export function createView(statements: Statements): LedgerView {
     hasPaid: (payeeKey) => get('SELECT 1 FROM payee WHERE payee_key = ?', payeeKey) !== undefined,
     listRosters: (rosterDigest) =>
       all('SELECT * FROM roster WHERE roster_digest = ?', rosterDigest).map(readRosterRow),
+    listUnknownRosters: (afterMs) =>
+      all(
+        `SELECT guard.id, guard.is_conflicted, counted.scope, counted.amount
+         FROM guard LEFT JOIN counted ON counted.guard_id = guard.id
+         WHERE guard.kind = 'fund-authorization' AND guard.first_at_ms > ?
+           AND guard.id NOT IN (SELECT guard_id FROM roster)`,
+        afterMs,
+      ).map(readUnknownRosterRow),
+    listUnknownSpends: (holder, afterMs) =>
+      all(
+        `SELECT * FROM guard
+         WHERE kind = 'spend' AND first_at_ms > ? AND (id = ? || digest OR id = ? || digest)
+           AND digest NOT IN (SELECT digest FROM guard WHERE kind = 'spend' AND substr(id, 1, 6) = 'spend/')`,
+        afterMs,
+        computeSpendDigestId(undefined, ''),
+        computeSpendDigestId(holder, ''),
+      ).map(readGuardRow),
     listNullifiers: (nullifiers) =>
       nullifiers.flatMap((nullifier) =>
         all('SELECT * FROM nullifier WHERE nullifier = ?', nullifier).map(readNullifierRow),

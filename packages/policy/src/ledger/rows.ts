@@ -13,6 +13,7 @@ import {
   parseHex32,
 } from '@pool/core';
 import type { DecisionReason } from '../decide/reasons.ts';
+import { parseBatchScope } from '../guard/guard-id.ts';
 import type { SignKind } from '../requests/requests.ts';
 import type { AuditEntry, Vote, WaitingRequest } from './ledger.ts';
 import type {
@@ -23,6 +24,7 @@ import type {
   Release,
   RosterEntry,
   StoredManifest,
+  UnknownRoster,
 } from './ledger-view.ts';
 
 export type Row = Record<string, SQLOutputValue>;
@@ -100,6 +102,19 @@ export function readCountRow(row: Row): CountEntry {
     scope: text(row, 'scope'),
     day: text(row, 'day'),
     amount: BigInt(text(row, 'amount')),
+  };
+}
+
+/** Of a guard and its count, which may be missing. The total of a conflicted guard is not known. */
+export function readUnknownRosterRow(row: Row): UnknownRoster {
+  const scope = optional(row, 'scope', parseBatchScope);
+  const isConflicted = row['is_conflicted'] === 1;
+  return {
+    guardId: text(row, 'id'),
+    paid:
+      scope === undefined || isConflicted
+        ? undefined
+        : { ...scope, total: BigInt(text(row, 'amount')) },
   };
 }
 

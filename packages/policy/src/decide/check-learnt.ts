@@ -1,0 +1,65 @@
+/**
+ * Rules about approvals that the ledger knows only from a custodian's history, after it was restored from a backup. Their people and
+ * notes are unknown, so what could repeat them waits, or people look at it.
+ *
+ * @module
+ */
+import { computeBatchGuardId } from '../guard/guard-id.ts';
+import type { RebuiltFund, RebuiltSpend } from '../rebuild/rebuilt.ts';
+import type { DecideInput } from './decision.ts';
+import { type Finding, pass, wait } from './findings.ts';
+
+const dayMs = 86_400_000;
+/** How long after a deadline no block can carry an earlier time. */
+const marginMs = 900_000;
+
+/**
+ * An approved batch of unknown people has this total on this token, within the days of `duplicateRoster`: it may be the same roster.
+ * Another attempt of the same job does not count: it is dead.
+ */
+export function hasUnknownRoster(
+  { policy, ledger, nowMs }: Pick<DecideInput, 'policy' | 'ledger' | 'nowMs'>,
+  { chainId, token, total, employerId, jobKey }: RebuiltFund,
+): boolean {
+  const { duplicateRoster } = policy;
+  if (duplicateRoster === undefined) {
+    return false;
+  }
+  const ofJob = ledger
+    .listAttempts(employerId, jobKey)
+    .flatMap(({ chainId: chain, pool, batch }) =>
+      batch === undefined
+        ? []
+        : [computeBatchGuardId('fund-authorization', chain, pool, batch.funder, batch.batchNonce)],
+    );
+  return ledger
+    .listUnknownRosters(nowMs - duplicateRoster.days * dayMs)
+    .some(
+      (one) =>
+        !ofJob.includes(one.guardId) &&
+        (one.paid === undefined ||
+          (one.paid.chainId === chainId && one.paid.token === token && one.paid.total === total)),
+    );
+}
+
+/**
+ * An approved spend of this holder whose notes and sum are unknown. It may land until the policy's longest deadline, and it counts on
+ * its UTC day: until then the holder's other spends wait.
+ */
+export function checkUnknownSpends(
+  { policy, ledger, nowMs }: Pick<DecideInput, 'policy' | 'ledger' | 'nowMs'>,
+  { address, digest }: RebuiltSpend,
+): Finding {
+  const rule = 'earlier-spends-known';
+  const windowMs = 1000 * policy.deadline.maxSeconds + marginMs;
+  const ends = ledger
+    .listUnknownSpends(address, nowMs - Math.max(windowMs, dayMs))
+    .filter((guard) => guard.digest !== digest)
+    .map(({ firstAtMs }) =>
+      Math.max(firstAtMs + windowMs, dayMs * (1 + Math.floor(firstAtMs / dayMs))),
+    );
+  const endMs = Math.max(0, ...ends);
+  return nowMs >= endMs
+    ? pass(rule)
+    : wait(rule, 'spend-unknown', `Until ${new Date(endMs).toISOString()}.`);
+}
