@@ -190,11 +190,18 @@ function addLedgerCommands(program: Command, context: CommandContext, setCode: S
       .description(
         "End the state of a restored ledger: merge the custodian's whole history of this gate's approvals.",
       )
-      .requiredOption('--by <name>', 'who decides it, for the audit log'),
-  ).action(async (given: CommonOptions & { by: string }, command: Command) => {
-    const { runLedgerRebaseline } = await import('./commands/ledger-command.ts');
-    setCode(await runLedgerRebaseline(merge(given, command), context));
-  });
+      .requiredOption('--by <name>', 'who decides it, for the audit log')
+      .option(
+        '--accept-unknown <n>',
+        'end the state although this many approvals cannot be described; the command names them',
+        '0',
+      ),
+  ).action(
+    async (given: CommonOptions & { by: string; acceptUnknown: string }, command: Command) => {
+      const { runLedgerRebaseline } = await import('./commands/ledger-command.ts');
+      setCode(await runLedgerRebaseline(merge(given, command), context));
+    },
+  );
 }
 
 function addFileCommands(program: Command, context: CommandContext, setCode: SetCode): void {

@@ -99,13 +99,7 @@ export async function runLedgerErase(
   options: CommonOptions & { readonly by: string; readonly olderThanHours: string },
   context: CommandContext,
 ): Promise<number> {
-  const hours = Number(options.olderThanHours);
-  if (!/^[0-9]{1,6}$/.test(options.olderThanHours)) {
-    throw new PoolError(
-      'invalid_configuration',
-      `--older-than-hours is ${options.olderThanHours}; name a whole number of hours`,
-    );
-  }
+  const hours = readCount('--older-than-hours', options.olderThanHours);
   const nowMs = context.nowMs();
   return await withLedger(context, options, (ledger) => {
     const erased = ledger.eraseManifests(nowMs - hours * 3_600_000, nowMs, options.by);
@@ -124,16 +118,30 @@ export async function runLedgerErase(
  * @returns the exit code
  */
 export async function runLedgerRebaseline(
-  options: CommonOptions & { readonly by: string },
+  options: CommonOptions & { readonly by: string; readonly acceptUnknown: string },
   context: CommandContext,
 ): Promise<number> {
   const config = parseGateConfig(context.source, options.envFile);
-  const approvals = await rebaselineLedger(config, options.by, context.nowMs);
+  const { by } = options;
+  const acceptUnknown = readCount('--accept-unknown', options.acceptUnknown);
+  const result = await rebaselineLedger(config, { by, acceptUnknown, nowMs: context.nowMs });
+  const { approvals, guards, unknown } = result;
+  const lost =
+    unknown.length === 0
+      ? ''
+      : ` ${unknown.length} could not be described, and you accepted that they are unknown.`;
   print(
     context,
     options,
-    { approvals, by: options.by },
-    `The ledger has a new baseline: the custodian shows ${approvals} approvals of this gate, and all of them are in the ledger.`,
+    { approvals, guards, unknown, by },
+    `The ledger has a new baseline. The custodian shows ${approvals} approvals of this gate, and ${guards} of them are in the ledger; it keeps no permits and token approvals.${lost} Read what it does not know in section 7 of docs/operations/approve.md.`,
   );
   return exitCodes.ok;
+}
+
+function readCount(option: string, text: string): number {
+  if (!/^[0-9]{1,6}$/.test(text)) {
+    throw new PoolError('invalid_configuration', `${option} is ${text}; name a whole number`);
+  }
+  return Number(text);
 }

@@ -6,11 +6,16 @@
 import { PoolError } from '@pool/core';
 import type { CustodianAClient } from '@pool/signers';
 import * as v from 'valibot';
+import { createPageReader } from '../gate/page-reader.ts';
 import { type Approval, approvalPageSchema, approvalSchema } from './wire.ts';
 
 export type Approvals = {
-  /** Approvals in pages, newest first. @throws like {@link Approvals.listPending} */
-  pages(query: Readonly<Record<string, string>>): AsyncIterable<readonly Approval[]>;
+  /**
+   * Approvals in pages, newest first.
+   * @param limit - of one page. Smaller pages are asked for while an answer is too large
+   * @throws like {@link Approvals.listPending}
+   */
+  pages(query: Readonly<Record<string, string>>, limit: number): AsyncIterable<readonly Approval[]>;
   /** Every page. @throws PoolError `custodian_unreachable`, `custodian_refused`, `custodian_invalid_response` */
   listPending(): Promise<readonly Approval[]>;
   /** Undefined: the custodian does not have it. @throws like {@link Approvals.listPending} */
@@ -23,7 +28,10 @@ export type Approvals = {
 };
 
 /** More pages mean a custodian that never ends its list. */
-const maxPages = 500;
+const maxPages = 10_000;
+
+/** As the custodian's own lists have it. */
+const pendingLimit = 20;
 
 /** Answers to a vote after which only reading tells what stands: voted before, or resolved meanwhile. */
 const settledStatuses: ReadonlySet<number> = new Set([400, 404, 409, 412]);
@@ -40,13 +48,17 @@ export function createApprovals(client: CustodianAClient): Approvals {
     return answer.body;
   }
 
-  async function* pages(query: Readonly<Record<string, string>>) {
+  async function* pages(query: Readonly<Record<string, string>>, limit: number) {
+    const readPage = createPageReader([limit, 20, 5, 1], (size, token: string | undefined) =>
+      get('/v2/policy-approvals', {
+        ...query,
+        limit: String(size),
+        ...(token === undefined ? {} : { paginationToken: token }),
+      }),
+    );
     let token: string | undefined;
     for (let page = 0; page < maxPages; page += 1) {
-      const body = await get('/v2/policy-approvals', {
-        ...query,
-        ...(token === undefined ? {} : { paginationToken: token }),
-      });
+      const body = await readPage(token);
       const { items, nextPageToken } = parse(approvalPageSchema, body);
       yield items;
       if (nextPageToken === undefined || nextPageToken === null || nextPageToken === '') {
@@ -64,7 +76,7 @@ export function createApprovals(client: CustodianAClient): Approvals {
     pages,
     async listPending() {
       const found = new Map<string, Approval>();
-      for await (const page of pages({ status: 'Pending' })) {
+      for await (const page of pages({ status: 'Pending' }, pendingLimit)) {
         for (const item of page) {
           found.set(item.id, item);
         }

@@ -6,8 +6,10 @@ import type { FaultPoint } from '../config/variables.ts';
 import { fundBody } from '../fixtures/bodies.ts';
 import { createWorldA, funderWallet, type WorldA } from '../fixtures/custodian-a.ts';
 import { type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
-import { fundFile, recipient } from '../fixtures/payroll.ts';
+import { fundFile, policyJson, recipient } from '../fixtures/payroll.ts';
 import { rebaselineLedger } from '../gate/rebaseline.ts';
+
+const byTest = { by: 'a test', acceptUnknown: 0, nowMs: Date.now };
 
 let world: WorldA;
 const open: ServedGate[] = [];
@@ -227,7 +229,10 @@ describe("a ledger from yesterday's backup", () => {
     await restored.gate.poll();
     expect(world.votesOf(id)).toEqual([]);
 
-    expect(await rebaselineLedger(world.home.config, 'a test', Date.now)).toBe(1);
+    expect(await rebaselineLedger(world.home.config, byTest)).toMatchObject({
+      guards: 1,
+      unknown: [],
+    });
     await restored.gate.examine();
     expect(restored.gate.health().problems).toEqual([]);
     await restored.gate.poll();
@@ -263,8 +268,52 @@ it('stays restored when the custodian shows no approval at all', async () => {
   await stop(await start());
   rmSync(join(world.home.path, 'ledger.sqlite.generation'));
   const served = await start();
-  await expect(rebaselineLedger(world.home.config, 'a test', Date.now)).rejects.toMatchObject({
+  await expect(rebaselineLedger(world.home.config, byTest)).rejects.toMatchObject({
     code: 'custodian_invalid_response',
   });
   expect(served.gate.ledger.status()).toMatchObject({ isRestored: true });
+});
+
+it('stays restored while an approval cannot be described and is not accepted as lost', async () => {
+  const first = await start();
+  const paid = largeBatch();
+  await first.post(paid);
+  await world.ask(funderWallet, fundBody(paid));
+  await first.gate.poll();
+  await stop(first);
+  // Whoever has the gate's credentials approved a change of policies, and the wallet has another id by now.
+  const { approver, initiator } = world.organisation;
+  const { control } = world.custodian;
+  const { id } = control.addApproval(initiator.userId, {
+    kind: 'Policies:Modify',
+    changeRequest: { id: 'cr-1', operationKind: 'Update' },
+  });
+  const foreign = control.state.approvals.find((approval) => approval.id === id);
+  const date = new Date().toISOString();
+  Object.assign(foreign ?? {}, {
+    status: 'Approved',
+    decisions: [{ userId: approver.userId, value: 'Approved', date }],
+  });
+  world.home.writePolicy(policyJson({ funderWallet: 'wa-renamed', initiator: initiator.userId }));
+  for (const end of ['', '-wal', '-shm']) {
+    rmSync(join(world.home.path, `ledger.sqlite${end}`), { force: true });
+  }
+  const restored = await start();
+  for (const acceptUnknown of [0, 2]) {
+    await expect(
+      rebaselineLedger(world.home.config, { ...byTest, acceptUnknown }),
+    ).rejects.toMatchObject({
+      code: 'ledger_refused',
+      message: expect.stringMatching(
+        new RegExp(`1 approvals of this gate.*${id}: .*change of policies.*--accept-unknown 1`),
+      ) as string,
+    });
+    expect(restored.gate.ledger.status()).toMatchObject({ isRestored: true });
+  }
+  const accepted = await rebaselineLedger(world.home.config, { ...byTest, acceptUnknown: 1 });
+  expect(accepted).toMatchObject({ approvals: 2, guards: 1, unknown: [{ id }] });
+  expect(restored.gate.ledger.status()).toMatchObject({ isRestored: false });
+  expect(restored.gate.ledger.exportHistory().counts).toMatchObject([{ amount: 700n }]);
+  const audit = restored.gate.ledger.listAudit(0, -1).map(({ event, data }) => `${event} ${data}`);
+  expect(audit.join('\n')).toMatch(new RegExp(`ledger.rebaselined .*"accepted":\\["${id}"\\]`));
 });

@@ -11,7 +11,7 @@ import { type Approval, readActivity } from './wire.ts';
 export function createPastApprovals(approvals: Approvals, userId: string): HistorySource {
   return {
     async *pages() {
-      for await (const page of approvals.pages({ limit: '100' })) {
+      for await (const page of approvals.pages({}, 100)) {
         yield page.flatMap((approval) => readPast(approval, userId));
       }
     },
@@ -20,21 +20,21 @@ export function createPastApprovals(approvals: Approvals, userId: string): Histo
 
 function readPast(approval: Approval, userId: string): readonly PastApproval[] {
   const own = approval.decisions.find((decision) => decision.userId === userId);
-  const activity = readActivity(approval.activity);
-  if (
-    own?.value !== 'Approved' ||
-    activity.kind !== 'signature' ||
-    activity.reading.kind !== 'preimage'
-  ) {
+  if (own?.value !== 'Approved') {
     return [];
   }
-  const atMs = Date.parse(own.date ?? approval.dateCreated ?? '');
-  if (Number.isNaN(atMs)) {
+  const { id, dateCreated } = approval;
+  const atMs = Date.parse(own.date ?? dateCreated ?? '');
+  const createdAtMs = Date.parse(dateCreated ?? own.date ?? '');
+  if (Number.isNaN(atMs) || Number.isNaN(createdAtMs)) {
     // Without its day it would not count in the sum of that day.
     throw new PoolError(
       'custodian_invalid_response',
-      `the approval ${approval.id} has no date, so the custodian's history is not complete`,
+      `the approval ${id} has no date, so the custodian's history is not complete`,
     );
   }
-  return [{ wallet: activity.walletId, preimage: activity.reading.preimage, atMs }];
+  const activity = readActivity(approval.activity);
+  return activity.kind === 'signature'
+    ? [{ id, wallet: activity.walletId, reading: activity.reading, createdAtMs, atMs }]
+    : [{ id, wallet: '', reading: activity, createdAtMs, atMs }];
 }

@@ -1,6 +1,6 @@
 /**
- * What custodian A answers, read strictly where a vote depends on it: an approval whose activity has an unknown field is not
- * understood, so it is denied.
+ * What custodian A answers. The body of a signature request, which is what is signed, is read strictly: one with an unknown field is
+ * denied. Fields around it that a vote does not depend on are skipped.
  *
  * @module
  */

@@ -6,10 +6,13 @@
 import { PoolError } from '@pool/core';
 import * as v from 'valibot';
 import type { HistorySource, PastApproval } from '../gate/history.ts';
+import { createPageReader } from '../gate/page-reader.ts';
+import { foreign } from '../preimage/preimage.ts';
 import type { CustodianBReader } from './read-client.ts';
 import { parseTransaction, readTransactionContent } from './wire.ts';
 
-const pageSize = 200;
+/** Two at least: the last item of a page is the first of the next one. */
+const pageSizes = [200, 50, 10, 2];
 
 const signedSchema = v.object({
   createdAt: v.pipe(v.number(), v.minValue(0)),
@@ -27,16 +30,20 @@ export function createPastTransactions(
 ): HistorySource {
   return {
     async *pages() {
-      let before: number | undefined;
-      for (;;) {
+      const readPage = createPageReader(pageSizes, async (size, before: number | undefined) => {
         const query = {
-          limit: String(pageSize),
+          limit: String(size),
           ...(before === undefined ? {} : { before: String(before) }),
         };
-        const items = readItems(await reader.get('/v1/transactions', query));
+        return { size, body: await reader.get('/v1/transactions', query) };
+      });
+      let before: number | undefined;
+      for (;;) {
+        const { size, body } = await readPage(before);
+        const items = readItems(body);
         yield items.flatMap(({ item, signed }) => readPast(item, signed, signerId, findChainId));
         const oldest = items.at(-1);
-        if (oldest === undefined || items.length < pageSize) {
+        if (oldest === undefined || items.length < size) {
           return;
         }
         // Others of the same millisecond may be on the next page.
@@ -78,22 +85,25 @@ function readPast(
   signerId: string,
   findChainId: (to: string) => number | undefined,
 ): readonly PastApproval[] {
-  const transaction = parseTransaction(item);
-  if (transaction === undefined) {
+  const isOwn = signedBy?.includes(signerId) === true;
+  if (!isOwn && status !== 'COMPLETED') {
     return [];
   }
-  if (!signedBy?.includes(signerId) && status !== 'COMPLETED') {
-    return [];
+  const transaction = parseTransaction(item);
+  const times = { createdAtMs: createdAt, atMs: lastUpdated ?? createdAt };
+  if (transaction === undefined) {
+    const reading = foreign('the transaction is of an unknown form');
+    return isOwn ? [{ id: readId(item), wallet: '', reading, ...times }] : [];
   }
   const chainId = findChainId(transaction.destinationAddress ?? '');
   const reading = readTransactionContent(transaction, {}, chainId);
-  return reading.kind === 'preimage'
-    ? [
-        {
-          wallet: transaction.source.id,
-          preimage: reading.preimage,
-          atMs: lastUpdated ?? createdAt,
-        },
-      ]
+  // Others sign other things in the same workspace.
+  return isOwn || reading.kind === 'preimage'
+    ? [{ id: transaction.id, wallet: transaction.source.id, reading, ...times }]
     : [];
+}
+
+function readId(item: unknown): string {
+  const parsed = v.safeParse(v.object({ id: v.pipe(v.string(), v.maxLength(256)) }), item);
+  return parsed.success ? parsed.output.id : 'a transaction without an id';
 }

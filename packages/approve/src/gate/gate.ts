@@ -131,13 +131,19 @@ export function openGate(options: GateOptions): Gate {
     const compared = loaded;
     const now = nowMs();
     try {
-      const backToMs = isCompared ? now : now - 1000 * config.voteLimitSeconds;
-      const { missing } = await history.compare({ nowMs: now, backToMs });
+      const voteMs = isCompared ? 0 : 1000 * config.voteLimitSeconds;
+      const { missing, unknown } = await history.compare({ nowMs: now, voteMs });
       isCompared = compared === loaded;
       if (missing.length > 0) {
         log.error(
           { missing: missing.length },
           'the custodian shows approvals that the ledger does not have; nothing is voted before "approve ledger rebaseline"',
+        );
+      }
+      if (unknown.length > 0) {
+        log.warn(
+          { unknown: unknown.length, first: unknown[0]?.id ?? null, why: unknown[0]?.why ?? null },
+          "the custodian shows approvals by the gate's user that the gate cannot describe",
         );
       }
     } catch (error) {

@@ -7,22 +7,39 @@ import { PoolError } from '@pool/core';
 import { openLedger } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
 import { ensureGateHome, ledgerPath } from './gate-home.ts';
-import { createHistoryCheck } from './history.ts';
+import { createHistoryCheck, type UnknownApproval } from './history.ts';
 import { readChainsFile, readPolicyFile } from './settings-files.ts';
 import { createHistorySource } from './transport.ts';
+
+export type Rebaseline = {
+  /** Who decides it, for the audit log. */
+  readonly by: string;
+  /** How many approvals that cannot be described are accepted as lost. */
+  readonly acceptUnknown: number;
+  readonly nowMs: () => number;
+};
+
+export type RebaselineResult = {
+  /** That the custodian shows. */
+  readonly approvals: number;
+  /** Those of them that the ledger keeps: not permits and token approvals. */
+  readonly guards: number;
+  readonly unknown: readonly UnknownApproval[];
+};
+
+/** How many are named in a message. */
+const maxNamed = 10;
 
 /**
  * Reads everything that the custodian remembers of the gate's approvals, merges it into the ledger, and ends the state "restored". The
  * gate may run.
- * @param by - who decides it, for the audit log
- * @returns how many approvals the custodian shows
- * @throws PoolError `custodian_invalid_response` if it shows none, or its list is cut; the ledger stays as it is
+ * @throws PoolError `custodian_invalid_response` if it shows none, or its list is cut; `ledger_refused` if it shows approvals that cannot
+ *   be described, and not exactly so many are accepted. What can be described is merged; the ledger still counts as restored
  */
 export async function rebaselineLedger(
   config: GateConfig,
-  by: string,
-  nowMs: () => number,
-): Promise<number> {
+  { by, acceptUnknown, nowMs }: Rebaseline,
+): Promise<RebaselineResult> {
   const { policy } = readPolicyFile(config.policyFile);
   const chains = readChainsFile(config.chainsFile);
   ensureGateHome(config.home);
@@ -30,15 +47,36 @@ export async function rebaselineLedger(
   try {
     const source = createHistorySource({ config, chains, nowMs });
     const check = createHistoryCheck({ source, ledger, policy: () => policy });
-    const { history, approvals } = await check.readAll();
-    if (!ledger.rebaseline(history, { by, isComplete: approvals > 0 }, nowMs())) {
-      throw new PoolError(
-        'custodian_invalid_response',
-        "the custodian shows no approval of this gate, so the ledger still counts as restored; check which user the gate's settings name, and that this user may read the history. A gate that never voted starts with a new APPROVE_HOME",
-      );
+    const { history, approvals, unknown } = await check.readAll();
+    const isComplete = approvals > 0 && unknown.length === acceptUnknown;
+    const accepted = isComplete ? unknown.map(({ id }) => id) : [];
+    if (!ledger.rebaseline(history, { by, isComplete, accepted }, nowMs())) {
+      throw approvals === 0 ? createEmpty() : createIncomplete(unknown);
     }
-    return history.guards.length;
+    return { approvals, guards: history.guards.length, unknown };
   } finally {
     ledger.close();
   }
+}
+
+function createEmpty(): PoolError {
+  return new PoolError(
+    'custodian_invalid_response',
+    "the custodian shows no approval of this gate, so the ledger still counts as restored; check which user the gate's settings name, and that this user may read the history. A gate that never voted starts with a new APPROVE_HOME",
+  );
+}
+
+function createIncomplete(unknown: readonly UnknownApproval[]): PoolError {
+  if (unknown.length === 0) {
+    return new PoolError(
+      'ledger_refused',
+      'every approval that the custodian shows can be described, so none has to be accepted; run the command again without --accept-unknown',
+    );
+  }
+  const named = unknown.slice(0, maxNamed).map(({ id, why }) => `${id}: ${why}`);
+  const more = unknown.length > maxNamed ? `; and ${unknown.length - maxNamed} more` : '';
+  return new PoolError(
+    'ledger_refused',
+    `the custodian shows ${unknown.length} approvals of this gate that cannot be described, so the ledger still counts as restored; the others were merged. ${named.join('; ')}${more}. If a wallet is missing, list it in the policy. If you know that none of them can be used again, run the command again with --accept-unknown ${unknown.length}`,
+  );
 }

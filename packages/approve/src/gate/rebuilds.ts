@@ -20,7 +20,7 @@ const maxKept = 16;
 export type Rebuilds = {
   /** Keeps nothing: the file may be another one than the stored file. @throws PoolError `manifest_refused` if it cannot be rebuilt */
   rebuild(file: ManifestFile): Promise<RebuiltManifest>;
-  /** @param manifest - of exactly the file that is stored */
+  /** Not after a change of what evidence is accepted. @param manifest - of exactly the file that is stored */
   keep(manifest: RebuiltManifest): void;
   /** Undefined: nothing is stored, or it was erased, or it cannot be rebuilt any more. */
   find(manifestDigest: Hex32): Promise<RebuiltManifest | undefined>;
@@ -43,7 +43,16 @@ export function createRebuilds(deps: {
     return rebuild.manifest;
   }
 
+  function isCurrent({ evidence }: RebuiltManifest): boolean {
+    const { domain, uri } = deps.evidence();
+    return evidence.domain === domain && evidence.uri === uri;
+  }
+
   function keep(manifest: RebuiltManifest): void {
+    // What evidence is accepted changed while it was rebuilt: it would be refused for good.
+    if (!isCurrent(manifest)) {
+      return;
+    }
     const oldest = kept.size >= maxKept ? kept.keys().next().value : undefined;
     if (oldest !== undefined) {
       kept.delete(oldest);
@@ -64,7 +73,10 @@ export function createRebuilds(deps: {
         if (file === undefined) {
           return undefined;
         }
-        const manifest = await rebuildFile(file);
+        let manifest = await rebuildFile(file);
+        while (!isCurrent(manifest)) {
+          manifest = await rebuildFile(file);
+        }
         keep(manifest);
         return manifest;
       } catch (error) {
