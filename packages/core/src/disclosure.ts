@@ -248,6 +248,24 @@ export type DisclosedInsertion = DisclosureContent['insertions'][number];
 /** One payment of a disclosure. */
 export type DisclosedPayment = DisclosedInsertion['payments'][number];
 
+const { chainId, pool, token, role, discloser, purpose, challenge, issuedAt, expiresAt } =
+  contentEntries;
+
+/** What the typed data of a disclosure says: the content itself is in it by its digest only. */
+export const disclosureStatementSchema = v.strictObject({
+  chainId,
+  pool,
+  token,
+  role,
+  discloser,
+  purpose,
+  challenge,
+  issuedAt,
+  expiresAt,
+  document: v.pipe(hex32Schema, v.description('SHA-256 of the canonical content.')),
+});
+export type DisclosureStatement = v.InferOutput<typeof disclosureStatementSchema>;
+
 /** SHA-256 of the canonical JSON (RFC 8785) of a disclosure without its signature. */
 export function computeDisclosureDigest(content: DisclosureContent): Hex32 {
   return canonicalDigest(content);
@@ -266,13 +284,20 @@ export const disclosureTypes: Record<string, TypedField[]> = {
   ],
 };
 
+/** The statement of a disclosure's content. */
+export function createDisclosureStatement(content: DisclosureContent): DisclosureStatement {
+  const { version: _, kind: _kind, insertions: _insertions, ...statement } = content;
+  return { ...statement, document: computeDisclosureDigest(content) };
+}
+
 /**
  * The typed data that the discloser signs. Its domain is not the one of the contract, so no contract accepts the signature. An
  * absent challenge is the empty string.
  */
-export function computeDisclosureData(content: DisclosureContent): TypedData {
-  const { chainId, pool, role, discloser, token, purpose, challenge, issuedAt, expiresAt } =
-    content;
+export function computeDisclosureStatementData(statement: DisclosureStatement): TypedData {
+  const { chainId, pool, role, discloser, token, purpose, issuedAt, expiresAt, document } =
+    statement;
+  const { challenge = '' } = statement;
   return {
     domain: { name: 'PoolDisclosure', version: '1', chainId, verifyingContract: pool },
     types: disclosureTypes,
@@ -282,12 +307,17 @@ export function computeDisclosureData(content: DisclosureContent): TypedData {
       discloser,
       token,
       purpose,
-      challenge: challenge ?? '',
+      challenge,
       issuedAt: BigInt(issuedAt),
       expiresAt: BigInt(expiresAt),
-      document: computeDisclosureDigest(content),
+      document,
     },
   };
+}
+
+/** {@link computeDisclosureStatementData} of a content. */
+export function computeDisclosureData(content: DisclosureContent): TypedData {
+  return computeDisclosureStatementData(createDisclosureStatement(content));
 }
 
 /** The 32 bytes that the discloser signs. */

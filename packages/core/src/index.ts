@@ -71,12 +71,16 @@ export {
   computeDisclosureData,
   computeDisclosureDigest,
   computeDisclosureSigningDigest,
+  computeDisclosureStatementData,
+  createDisclosureStatement,
   type DisclosedInsertion,
   type DisclosedPayment,
   type Disclosure,
   type DisclosureContent,
+  type DisclosureStatement,
   disclosureContentSchema,
   disclosureSchema,
+  disclosureStatementSchema,
   disclosureTypes,
 } from './disclosure.ts';
 export {

@@ -94,6 +94,7 @@ export {
   computeRequestDigest,
   computeRequestExternalId,
   createSignRequest,
+  readDisclosureStatement,
 } from './requests/request-digest.ts';
 export type {
   ApprovalExpectation,

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  disclosureBody,
   fundBody,
   hashBody,
   permitBody,
@@ -9,7 +10,16 @@ import {
 } from '../fixtures/bodies.ts';
 import { createWorldA, funderWallet, holderWallet, type WorldA } from '../fixtures/custodian-a.ts';
 import { type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
-import { fundFile, holder, holderP, signInText, spendFile } from '../fixtures/payroll.ts';
+import {
+  fundFile,
+  holder,
+  holderP,
+  otherAddress,
+  policyJson,
+  signInText,
+  spendFile,
+} from '../fixtures/payroll.ts';
+import { readTypedData } from '../preimage/typed-data.ts';
 
 let world: WorldA;
 let served: ServedGate;
@@ -52,4 +62,61 @@ it('approves a sign-in text of the holder and a spend whose manifest is stored',
   );
   await served.gate.poll();
   expect([world.statusOf(spend), world.statusOf(login)]).toEqual(['Signed', 'Signed']);
+});
+
+describe('a disclosure of the holder', () => {
+  /** Asks, lets the gate look. @returns what became of it */
+  async function ask(body: unknown, wallet = holderWallet): Promise<string> {
+    const id = await world.ask(wallet, body);
+    await served.gate.poll();
+    return world.statusOf(id);
+  }
+
+  /** The holder's rule with this word on disclosures. */
+  async function allow(disclosures: boolean): Promise<void> {
+    const names = { funderWallet, holderWallet, initiator: world.organisation.initiator.userId };
+    const policy = policyJson(names);
+    const holders = policy.holders.map((rule) => ({ ...rule, disclosures }));
+    world.home.writePolicy({ ...policy, holders });
+    expect(served.gate.reloadPolicy()).toBe(true);
+    await served.gate.examine();
+  }
+
+  it('is approved where the policy allows it, with and without a challenge', async () => {
+    await allow(true);
+    expect(await ask(disclosureBody())).toBe('Signed');
+    expect(await ask(disclosureBody({}, { challenge: 'a-verifier-of-2026' }))).toBe('Signed');
+    await allow(false);
+    expect(await ask(disclosureBody({}, { purpose: 'Another one' }))).toBe('Rejected');
+  });
+
+  it('is denied on another wallet, and in any other form', async () => {
+    await allow(true);
+    const body = disclosureBody();
+    const seconds = Math.floor(Date.now() / 1000);
+    const forms = {
+      'of another discloser': disclosureBody({ discloser: otherAddress }),
+      'of another role': disclosureBody({ role: 'auditor' }),
+      'with two lines': disclosureBody({ purpose: 'one\ntwo' }),
+      'without a purpose': disclosureBody({ purpose: '' }),
+      'with a short challenge': disclosureBody({ challenge: 'short' }),
+      'that has expired': disclosureBody({}, { issuedAt: seconds - 90, expiresAt: seconds - 1 }),
+      'dated ahead': disclosureBody({}, { issuedAt: seconds + 400 }),
+      'that ends before it begins': disclosureBody({ expiresAt: String(seconds - 1) }),
+      "in the pool's own domain": { ...body, domain: { ...body.domain, name: 'ShieldedPool' } },
+    };
+    const found = await Promise.all(
+      Object.entries(forms).map(async ([form, one]) => [form, await world.ask(holderWallet, one)]),
+    );
+    await served.gate.poll();
+    expect(found.map(([form, id = '']) => [form, world.statusOf(id)])).toEqual(
+      Object.keys(forms).map((form) => [form, 'Rejected']),
+    );
+    expect(await ask(body, funderWallet)).toBe('Rejected');
+    // The simulator does not even take these.
+    const unread = [{ issuedAt: '0x1' }, { document: '0x01' }, { note: 'x' }];
+    expect(unread.map((changes) => readTypedData(disclosureBody(changes)).kind)).toEqual(
+      unread.map(() => 'foreign'),
+    );
+  });
 });

@@ -150,6 +150,8 @@ function findNamedSigner(preimage: Preimage): EvmAddress | undefined {
       return preimage.funder;
     case 'permit':
       return preimage.permit.owner;
+    case 'disclosure':
+      return preimage.statement.discloser;
     case 'text':
       return tryReadAddress(preimage.text);
     default:

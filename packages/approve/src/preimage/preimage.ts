@@ -5,6 +5,7 @@
  * @module
  */
 import type {
+  DisclosureStatement,
   EvmAddress,
   Field,
   FundAuthorization,
@@ -34,6 +35,8 @@ export type Preimage =
       readonly domain: TypedData['domain'];
       readonly permit: PermitRequest;
     }
+  /** The payments that are disclosed are in it by their digest only. */
+  | { readonly kind: 'disclosure'; readonly statement: DisclosureStatement }
   /** EIP-191 text. */
   | { readonly kind: 'text'; readonly text: string }
   /** An unsigned EVM transaction, serialised. */

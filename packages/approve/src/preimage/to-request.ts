@@ -77,6 +77,12 @@ function convert(
       const payload = { domain, permit, expected };
       return made(createSignRequest({ kind: 'permit', payload, expectedSigner }));
     }
+    case 'disclosure': {
+      const { statement } = preimage;
+      return made(
+        createSignRequest({ kind: 'disclosure', payload: { statement }, expectedSigner }),
+      );
+    }
     case 'text':
       return made(createSignRequest(readSignIn(preimage.text, expectedSigner)));
     case 'transaction':

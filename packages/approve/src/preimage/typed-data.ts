@@ -1,10 +1,12 @@
 /**
- * Reads EIP-712 typed data of a custodian's request. The three documents of the pool are recognised by their exact types; the primary
+ * Reads EIP-712 typed data of a custodian's request. The four documents of the pool are recognised by their exact types; the primary
  * type is fixed here and never taken from the request, because custodian A's has none.
  *
  * @module
  */
 import {
+  disclosureStatementSchema,
+  disclosureTypes,
   fundAuthorizationTypes,
   parseEvmAddress,
   parseField,
@@ -89,6 +91,24 @@ const permitSchema = v.strictObject({
   deadline: uint,
 });
 
+const seconds = v.pipe(
+  uint,
+  v.check((value) => value <= 2n ** 48n),
+  v.transform((value) => Number(value)),
+);
+
+/** Every other rule is that of the document's own schema. */
+const disclosureSchema = v.strictObject({
+  role: v.string(),
+  discloser: address,
+  token: address,
+  purpose: v.string(),
+  challenge: v.string(),
+  issuedAt: seconds,
+  expiresAt: seconds,
+  document: hex32,
+});
+
 export type TypedDataWire = {
   readonly types: unknown;
   readonly domain: unknown;
@@ -113,7 +133,9 @@ export function readTypedData({ types, domain, message, primaryType }: TypedData
     return fields !== undefined && Object.keys(rest).length === 1 && isSameType(fields, type);
   });
   if (document === undefined) {
-    return foreign('the types are not those of an authorisation, a withdrawal or a permit');
+    return foreign(
+      'the types are not those of an authorisation, a withdrawal, a permit or a disclosure',
+    );
   }
   if (primaryType !== undefined && primaryType !== document.name) {
     return foreign('the primary type is not the one of the document');
@@ -159,6 +181,21 @@ const documents: readonly Document[] = [
     parse(domain, message) {
       const permit = safeParse(permitSchema, message);
       return permit === undefined ? undefined : { kind: 'permit', domain, permit };
+    },
+  },
+  {
+    name: 'Disclosure',
+    type: disclosureTypes['Disclosure'] ?? [],
+    parse({ name, version, chainId, verifyingContract: pool }, message) {
+      const fields = safeParse(disclosureSchema, message);
+      if (fields === undefined || name !== 'PoolDisclosure' || version !== '1') {
+        return undefined;
+      }
+      const { challenge, ...rest } = fields;
+      // An absent challenge is the empty string.
+      const named = challenge === '' ? {} : { challenge };
+      const statement = safeParse(disclosureStatementSchema, { chainId, pool, ...rest, ...named });
+      return statement === undefined ? undefined : { kind: 'disclosure', statement };
     },
   },
 ];

@@ -6,11 +6,15 @@
  */
 import {
   computeAssetId,
+  type DisclosureStatement,
+  disclosureStatementSchema,
   type EncryptionPublicKey,
   type EvmAddress,
   isPoolError,
   maxEvidenceSkewMs,
+  PoolError,
   parseSignInMessage,
+  parseWire,
 } from '@pool/core';
 import { createDisclosure, viewingKeyMessage } from '@pool/notes';
 import type { RefusalReason } from './refusal-reason.ts';
@@ -187,9 +191,8 @@ function findDisclosureRefusal(
   allow: SignerAllow,
   nowMs: number,
 ): RefusalReason | undefined {
-  const { chainId, pool, token, discloser, issuedAt, expiresAt } = createDisclosure(
-    payload.content,
-  );
+  const { chainId, pool, token, discloser, issuedAt, expiresAt } =
+    'content' in payload ? createDisclosure(payload.content) : parseStatement(payload.statement);
   if (discloser !== address) {
     return 'foreign-signer';
   }
@@ -198,6 +201,15 @@ function findDisclosureRefusal(
     return 'stale-disclosure';
   }
   return findPoolRefusal(allow, chainId, pool, token);
+}
+
+/** Of a custodian's request: the content is not shown, so only what its typed data says is checked. */
+function parseStatement(value: DisclosureStatement): DisclosureStatement {
+  const statement = parseWire(disclosureStatementSchema, value, 'disclosure');
+  if (statement.expiresAt <= statement.issuedAt) {
+    throw new PoolError('malformed_payload', 'expiresAt must be after issuedAt');
+  }
+  return statement;
 }
 
 function findSignInRefusal(

@@ -5,11 +5,13 @@
  */
 import {
   canonicalDigest,
-  computeDisclosureSigningDigest,
+  computeDisclosureStatementData,
   computeFundAuthorizationData,
   computePermitData,
   computeTypedDataDigest,
   computeVoidBatchData,
+  createDisclosureStatement,
+  type DisclosureStatement,
   type EvmAddress,
   fieldToHex,
   type Hex32,
@@ -17,7 +19,7 @@ import {
 } from '@pool/core';
 import { computeSpendDigest, viewingKeyMessage } from '@pool/notes';
 import { hashMessage } from 'ethers';
-import type { SignRequestContent } from './requests.ts';
+import type { DisclosurePayload, SignRequestContent } from './requests.ts';
 import { computeTransactionDigest } from './token-approval.ts';
 
 /**
@@ -47,8 +49,15 @@ export function computeRequestDigest(request: SignRequestContent): Hex32 {
     case 'spend':
       return fieldToHex(computeSpendDigest(request.payload.operation, request.payload.salt));
     case 'disclosure':
-      return computeDisclosureSigningDigest(request.payload.content);
+      return computeTypedDataDigest(
+        computeDisclosureStatementData(readDisclosureStatement(request.payload)),
+      );
   }
+}
+
+/** What a disclosure's typed data says. */
+export function readDisclosureStatement(payload: DisclosurePayload): DisclosureStatement {
+  return 'content' in payload ? createDisclosureStatement(payload.content) : payload.statement;
 }
 
 /**
@@ -109,7 +118,7 @@ function placeOf(request: SignRequestContent): {
       return { chainId, pool, authorizationId: undefined };
     }
     case 'disclosure': {
-      const { chainId, pool } = request.payload.content;
+      const { chainId, pool } = readDisclosureStatement(request.payload);
       return { chainId, pool, authorizationId: undefined };
     }
     // The digest of a spend binds its asset, which names chain, pool and token.

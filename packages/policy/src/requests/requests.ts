@@ -7,6 +7,7 @@
  */
 import type {
   DisclosureContent,
+  DisclosureStatement,
   EvmAddress,
   Field,
   FundAuthorization,
@@ -83,10 +84,11 @@ export type SpendPayload = {
 };
 
 /** A disclosure of payments to an auditor (docs/disclosure.md), as EIP-712 typed data of a domain of its own. */
-export type DisclosurePayload = {
+export type DisclosurePayload =
   /** The whole document without its signature. The signer checks it against itself. */
-  readonly content: DisclosureContent;
-};
+  | { readonly content: DisclosureContent }
+  /** What a custodian shows of it: its typed data, with the digest of the content. */
+  | { readonly statement: DisclosureStatement };
 
 type Request<TKind extends string, TPayload> = {
   readonly kind: TKind;

@@ -5,13 +5,13 @@
  * @module
  */
 import {
-  computeDisclosureData,
+  computeDisclosureStatementData,
   computeFundAuthorizationData,
   computePermitData,
   computeVoidBatchData,
   type TypedData,
 } from '@pool/core';
-import { computeRequestDigest, type SignRequest } from '@pool/policy';
+import { computeRequestDigest, readDisclosureStatement, type SignRequest } from '@pool/policy';
 
 /** A request that a custodian can sign: a viewing key needs a signer that repeats its signatures. */
 export type VotedRequest = Exclude<SignRequest, { readonly kind: 'viewing-key' }>;
@@ -42,7 +42,10 @@ export function createSignatureBody(request: VotedRequest): SignatureBody {
       return encodeTypedData(computePermitData(domain, permit), externalId);
     }
     case 'disclosure':
-      return encodeTypedData(computeDisclosureData(request.payload.content), externalId);
+      return encodeTypedData(
+        computeDisclosureStatementData(readDisclosureStatement(request.payload)),
+        externalId,
+      );
     case 'sign-in': {
       const text = Buffer.from(request.payload.message, 'utf8').toString('hex');
       return { kind: 'Eip191', message: `0x${text}`, externalId };
