@@ -102,7 +102,10 @@ describe('a disclosure of the holder', () => {
       'with a short challenge': disclosureBody({ challenge: 'short' }),
       'that has expired': disclosureBody({}, { issuedAt: seconds - 90, expiresAt: seconds - 1 }),
       'dated ahead': disclosureBody({}, { issuedAt: seconds + 400 }),
-      'that ends before it begins': disclosureBody({ expiresAt: String(seconds - 1) }),
+      'that ends before it begins': disclosureBody(
+        {},
+        { issuedAt: seconds + 200, expiresAt: seconds + 100 },
+      ),
       "in the pool's own domain": { ...body, domain: { ...body.domain, name: 'ShieldedPool' } },
     };
     const found = await Promise.all(
