@@ -7,7 +7,7 @@ import { appendAudit } from './audit.ts';
 import type { Statements } from './statements.ts';
 
 /** Files that are kept. More would only come from an agent that was taken over. */
-export const maxFiles = 10_000;
+const maxFiles = 10_000;
 
 /**
  * Files that arrived before `beforeMs`, and are past their deadline, or were never approved while no request waits for them.
