@@ -44,6 +44,13 @@ export type Outcome =
       readonly message: string;
     };
 
+/** The request is at the provider, which has not decided it. */
+export function isProgress(step: Progress | Outcome): step is Progress {
+  return (
+    step.state === 'submitted' || step.state === 'awaiting-approval' || step.state === 'signing'
+  );
+}
+
 export type SignerCapabilities = {
   /** The same request always gives the same signature (RFC 6979). */
   readonly deterministic: boolean;

@@ -44,13 +44,46 @@ describe('the client of the approve process', () => {
     [200, {}, 'approver_invalid_response'],
     [500, { message: 'approve-token-canary' }, 'approver_unreachable'],
     [401, { message: 'token approve-token-canary is unknown' }, 'approver_refused'],
-    [422, { message: 'the roster repeats one of yesterday' }, 'approver_refused'],
+    [404, { message: 'no such route' }, 'approver_refused'],
+    [409, { code: 'manifest_conflict', message: 'job-has-other-manifest' }, 'manifest_conflict'],
+    [503, { code: 'manifest_not_ready', message: 'a fact is missing' }, 'approver_unreachable'],
   ])('throws a retryable error for HTTP %i %j', async (status, answer, code) => {
     const { client } = await clientOf(status, answer);
     const error: unknown = await client.postManifest(fundFile).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(PoolError);
     expect(error).toMatchObject({ code, retryable: true });
     expect(inspect([client, error], { depth: 9, showHidden: true })).not.toContain('canary');
+  });
+
+  it.each([
+    [422, 'manifest_refused'],
+    [400, 'invalid_request'],
+    [413, 'payload_too_large'],
+  ])('throws a final error with the reason for HTTP %i %s', async (status, code) => {
+    const { client } = await clientOf(status, { code, message: 'no (employer-not-listed)' });
+    await expect(client.postManifest(fundFile)).rejects.toMatchObject({
+      code: 'manifest_refused',
+      retryable: false,
+      message: expect.stringMatching(/nothing was sent to the custodian.*\(employer-not-listed\)/),
+    });
+  });
+
+  it('finds a gate that accepts its token, without a manifest', async () => {
+    const { client, seen } = await clientOf(404, { code: 'manifest_unknown', message: 'none' });
+    await client.probe();
+    expect(seen[0]).toMatch(/^GET \/v1\/manifests\/0x0{64} Bearer approve-token-canary$/);
+  });
+
+  it.each([
+    [401, { code: 'unauthorized', message: 'send approve-token-canary' }, 'approver_refused'],
+    [404, { code: 'not_found', message: 'no route' }, 'approver_invalid_response'],
+    [200, { manifestDigest: digest }, 'approver_invalid_response'],
+    [502, undefined, 'approver_unreachable'],
+  ])('finds no such gate for HTTP %i %j', async (status, answer, code) => {
+    const { client } = await clientOf(status, answer);
+    const error: unknown = await client.probe().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code });
+    expect(inspect(error, { depth: 9 })).not.toContain('canary');
   });
 
   it('is aborted by the caller', async () => {

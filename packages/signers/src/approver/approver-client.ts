@@ -6,6 +6,7 @@
  */
 import {
   computeManifestDigest,
+  type Hex32,
   hex32Schema,
   type ManifestFile,
   PoolError,
@@ -15,16 +16,27 @@ import * as v from 'valibot';
 import {
   createHttpClient,
   describeAnswer,
+  type HttpAnswer,
   type HttpClient,
   type HttpClientOptions,
+  isSuccess,
 } from '../http/http-client.ts';
 
 export type Approver = {
   /**
    * Hands the file over. Safe to repeat: the gate stores a file by its digest.
-   * @throws PoolError `approver_unreachable`, `approver_refused`, `approver_invalid_response`
+   * @throws PoolError `approver_unreachable`, `approver_refused`, `approver_invalid_response`, `manifest_conflict`, all retryable;
+   *   `manifest_refused`: the gate will not take this manifest
    */
   postManifest(file: ManifestFile, signal?: AbortSignal): Promise<void>;
+};
+
+export type ApproverClient = Approver & {
+  /**
+   * Is the gate there, and does it accept the token? It is asked for a manifest that nobody has posted.
+   * @throws PoolError `approver_unreachable`, `approver_refused`, `approver_invalid_response`
+   */
+  probe(signal?: AbortSignal): Promise<void>;
 };
 
 export type ApproverClientOptions = Omit<HttpClientOptions, 'service'> & {
@@ -33,25 +45,61 @@ export type ApproverClientOptions = Omit<HttpClientOptions, 'service'> & {
 };
 
 const receiptSchema = v.object({ manifestDigest: hex32Schema });
+const refusalSchema = v.object({ code: v.string() });
+
+/** Answers that the same manifest gets again. */
+const finalCodes: readonly string[] = ['manifest_refused', 'invalid_request', 'payload_too_large'];
+
+const unknownDigest: Hex32 = `0x${'00'.repeat(32)}` as Hex32;
 
 /** A client of the gate's `POST /v1/manifests`. @throws PoolError `invalid_url` */
-export function createApproverClient({ token, ...options }: ApproverClientOptions): Approver {
+export function createApproverClient({ token, ...options }: ApproverClientOptions): ApproverClient {
   const call: HttpClient = createHttpClient({ ...options, service: 'approver' });
+  const headers = (): Readonly<Record<string, string>> => ({
+    authorization: `Bearer ${token.reveal()}`,
+  });
+
+  function createRefusal(answer: HttpAnswer): PoolError {
+    const { status } = answer;
+    const why = describeAnswer(answer, [token]);
+    const code = codeOf(answer);
+    if (status >= 500 || status === 408 || status === 429) {
+      return new PoolError(
+        'approver_unreachable',
+        `the approve process did not take the manifest: ${why}`,
+      );
+    }
+    if (code !== undefined && finalCodes.includes(code)) {
+      return new PoolError(
+        'manifest_refused',
+        `the approve process refuses the manifest, so nothing was sent to the custodian: ${why}`,
+      );
+    }
+    if (code === 'manifest_conflict') {
+      return new PoolError(
+        'manifest_conflict',
+        `the approve process has another manifest of this job, which another agent or an earlier store of this one has posted, and which may still be paid: ${why}`,
+        // Nobody knows that the other one is dead, so the job must not end before its own deadline.
+        { retryable: true },
+      );
+    }
+    return new PoolError(
+      'approver_refused',
+      `the approve process did not take the manifest: ${why}`,
+    );
+  }
+
   return {
     async postManifest(file, signal) {
       const answer = await call({
         method: 'POST',
         path: '/v1/manifests',
-        headers: { authorization: `Bearer ${token.reveal()}` },
+        headers: headers(),
         body: JSON.stringify(file),
         signal,
       });
-      if (answer.status < 200 || answer.status > 299) {
-        const isDown = answer.status >= 500 || answer.status === 408 || answer.status === 429;
-        throw new PoolError(
-          isDown ? 'approver_unreachable' : 'approver_refused',
-          `the approve process did not take the manifest: ${describeAnswer(answer, [token])}`,
-        );
+      if (!isSuccess(answer)) {
+        throw createRefusal(answer);
       }
       const receipt = v.safeParse(receiptSchema, answer.body);
       // Another digest: the gate stored another manifest, and would deny the request.
@@ -65,5 +113,28 @@ export function createApproverClient({ token, ...options }: ApproverClientOption
         );
       }
     },
+
+    async probe(signal) {
+      const path = `/v1/manifests/${unknownDigest}`;
+      const answer = await call({ method: 'GET', path, headers: headers(), signal });
+      if (answer.status === 401 || answer.status === 403) {
+        throw new PoolError(
+          'approver_refused',
+          `the approve process does not accept the token: ${describeAnswer(answer, [token])}`,
+        );
+      }
+      if (isSuccess(answer) || codeOf(answer) !== 'manifest_unknown') {
+        const isDown = answer.status >= 500 || answer.status === 429;
+        throw new PoolError(
+          isDown ? 'approver_unreachable' : 'approver_invalid_response',
+          `what answers is not the approve process, or it is not ready: ${describeAnswer(answer, [token])}`,
+        );
+      }
+    },
   };
+}
+
+function codeOf({ body }: HttpAnswer): string | undefined {
+  const refusal = v.safeParse(refusalSchema, body);
+  return refusal.success ? refusal.output.code : undefined;
 }

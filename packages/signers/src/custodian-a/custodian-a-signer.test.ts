@@ -86,7 +86,7 @@ describe('the approve process', () => {
       code: 'approver_refused',
       message: 'the gate is locked',
     });
-    expect(requestsSeen('')).toBe(0);
+    expect(stage.countCreates()).toBe(0);
   });
 
   it('ends a call that is aborted meanwhile', async () => {

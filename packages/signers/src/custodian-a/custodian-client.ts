@@ -11,6 +11,8 @@ import {
   describeAnswer,
   type HttpAnswer,
   type HttpClientOptions,
+  isSuccess,
+  parseAnswer,
 } from '../http/http-client.ts';
 import { parseServiceKey } from './service-key.ts';
 
@@ -162,24 +164,4 @@ export function encodeClientData(challenge: string, origin: string): Uint8Array 
   return new TextEncoder().encode(
     JSON.stringify({ type: 'key.get', challenge, origin, crossOrigin: false }),
   );
-}
-
-export function isSuccess({ status }: HttpAnswer): boolean {
-  return status >= 200 && status <= 299;
-}
-
-/** @throws PoolError `custodian_invalid_response`, without a value of the answer */
-export function parseAnswer<TSchema extends v.GenericSchema>(
-  schema: TSchema,
-  answer: HttpAnswer,
-  what: string,
-): v.InferOutput<TSchema> {
-  const result = v.safeParse(schema, answer.body);
-  if (!result.success) {
-    throw new PoolError(
-      'custodian_invalid_response',
-      `the custodian's answer about ${what} does not have the documented form`,
-    );
-  }
-  return result.output;
 }

@@ -14,7 +14,7 @@ import {
   type WalletPub,
 } from '@pool/core';
 import * as v from 'valibot';
-import type { HttpAnswer } from '../http/http-client.ts';
+import { type HttpAnswer, isSuccess, parseAnswer } from '../http/http-client.ts';
 import {
   type Approval,
   approvalSchema,
@@ -24,7 +24,7 @@ import {
   signatureSchema,
   walletSchema,
 } from './answers.ts';
-import { type CustodianAClient, isSuccess, parseAnswer } from './custodian-client.ts';
+import type { CustodianAClient } from './custodian-client.ts';
 import type { SignatureBody } from './signature-body.ts';
 
 export type CreateAnswer =

@@ -25,8 +25,9 @@ import {
 } from '@pool/policy';
 import { acceptSignature } from '../accept-signature.ts';
 import type { Approver } from '../approver/approver-client.ts';
+import { createManifestDelivery } from '../approver/manifest-delivery.ts';
 import { refuse } from '../refusal.ts';
-import type { Outcome, Progress, Signer } from '../signer.ts';
+import { isProgress, type Outcome, type Progress, type Signer } from '../signer.ts';
 import type { SignatureRecord } from './answers.ts';
 import { type CustodianAAccount, createCustodianAClient } from './custodian-client.ts';
 import { createSignatureBody, type SignatureBody, type VotedRequest } from './signature-body.ts';
@@ -59,17 +60,12 @@ export function createWalletSigner(
   };
   const client = createCustodianAClient(options);
   const requests = createWalletRequests({ client, walletId: options.walletId, nowMs });
+  const delivery = createManifestDelivery(approver, nowMs);
   let verified: WalletPub | undefined;
 
   async function verifyWallet(signal?: AbortSignal): Promise<WalletPub> {
     verified ??= await requests.fetchWalletPub(address, signal);
     return verified;
-  }
-
-  async function handOver(request: VotedRequest, signal?: AbortSignal): Promise<void> {
-    if (approver !== undefined && 'file' in request && request.file !== undefined) {
-      await approver.postManifest(request.file, signal);
-    }
   }
 
   async function create(request: VotedRequest, signal?: AbortSignal): Promise<Step> {
@@ -171,17 +167,35 @@ export function createWalletSigner(
   }
 
   async function submitNow(request: VotedRequest, signal?: AbortSignal): Promise<Step> {
-    await handOver(request, signal);
+    const untaken = await delivery.handOver(request, signal);
     await verifyWallet(signal);
     const existing = await lookUp(request, signal);
     if (existing !== undefined) {
+      // The next read hands the file over again.
       return existing;
     }
     if (requests.isUncertain(request.externalId)) {
       return failUnknown();
     }
+    if (untaken !== undefined) {
+      throw untaken;
+    }
     const refusal = findRefusal(request, address, allow, nowMs());
     return refusal === undefined ? create(request, signal) : refuse(refusal, signerName);
+  }
+
+  async function readWaiting(
+    id: string,
+    request: VotedRequest,
+    signal?: AbortSignal,
+  ): Promise<Step | undefined> {
+    const step = await readKnown(id, request, signal);
+    if (step !== undefined && isProgress(step)) {
+      await delivery.remind(request, signal);
+    } else {
+      delivery.forget(request);
+    }
+    return step;
   }
 
   async function withdrawNow(
@@ -200,7 +214,7 @@ export function createWalletSigner(
   /** Refuses what this wallet never signs. A failure of the custodian or the gate is an outcome; an abort is thrown. */
   async function perform<T>(
     request: SignRequest,
-    providerId: string | undefined,
+    known: { readonly providerId?: string; readonly signal?: AbortSignal | undefined },
     work: (request: VotedRequest) => Promise<T>,
   ): Promise<T | Outcome> {
     if (request.kind === 'viewing-key') {
@@ -214,7 +228,8 @@ export function createWalletSigner(
     try {
       return await work(request);
     } catch (error) {
-      return describeFailure(error, providerId);
+      known.signal?.throwIfAborted();
+      return describeFailure(error, known.providerId);
     }
   }
 
@@ -224,12 +239,12 @@ export function createWalletSigner(
     address: async () => address,
     publicKey: () => verifyWallet(),
     submit: (request, { signal } = {}) =>
-      perform(request, undefined, (own) => submitNow(own, signal)),
+      perform(request, { signal }, (own) => submitNow(own, signal)),
     read: (providerId, request, { signal } = {}) =>
-      perform(request, providerId, (own) => readKnown(providerId, own, signal)),
-    find: (request, { signal } = {}) => perform(request, undefined, (own) => lookUp(own, signal)),
+      perform(request, { providerId, signal }, (own) => readWaiting(providerId, own, signal)),
+    find: (request, { signal } = {}) => perform(request, { signal }, (own) => lookUp(own, signal)),
     withdraw: (providerId, request, { signal } = {}) =>
-      perform(request, providerId, (own) => withdrawNow(providerId, own, signal)),
+      perform(request, { providerId, signal }, (own) => withdrawNow(providerId, own, signal)),
   };
 }
 

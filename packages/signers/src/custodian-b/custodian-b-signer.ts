@@ -16,15 +16,11 @@ import {
   type TokenApprovalRequest,
 } from '@pool/policy';
 import type { Approver } from '../approver/approver-client.ts';
+import { createManifestDelivery } from '../approver/manifest-delivery.ts';
 import { refuse } from '../refusal.ts';
-import type { Outcome, Signer } from '../signer.ts';
+import { isProgress, type Outcome, type Signer } from '../signer.ts';
 import { type CustodianBAccount, createCustodianBClient } from './custodian-client.ts';
-import {
-  failForeign,
-  interpretTransaction,
-  isProgress,
-  type Step,
-} from './interpret-transaction.ts';
+import { failForeign, interpretTransaction, type Step } from './interpret-transaction.ts';
 import {
   createTransactionBody,
   isSupported,
@@ -72,18 +68,13 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
   };
   const client = createCustodianBClient(options);
   const vault = createVaultRequests({ client, place, nowMs });
+  const delivery = createManifestDelivery(approver, nowMs);
   let isVerified = false;
 
   async function verifyAddress(signal?: AbortSignal): Promise<void> {
     if (!isVerified) {
       await vault.assertAddress(address, signal);
       isVerified = true;
-    }
-  }
-
-  async function handOver(request: SupportedRequest, signal?: AbortSignal): Promise<void> {
-    if (approver !== undefined && 'file' in request && request.file !== undefined) {
-      await approver.postManifest(request.file, signal);
     }
   }
 
@@ -102,14 +93,18 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
   }
 
   async function submitNow(request: SupportedRequest, signal?: AbortSignal): Promise<Step> {
-    await handOver(request, signal);
+    const untaken = await delivery.handOver(request, signal);
     await verifyAddress(signal);
     const existing = await lookUp(request, signal);
     if (existing !== undefined) {
+      // The next read hands the file over again.
       return existing;
     }
     if (vault.isUncertain(request.externalId)) {
       return failUnknown();
+    }
+    if (untaken !== undefined) {
+      throw untaken;
     }
     const refusal = findOwnRefusal(request);
     return refusal === undefined ? create(request, signal) : refuse(refusal, signerName);
@@ -149,6 +144,20 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
       return undefined;
     }
     return record.id === id ? interpretTransaction(record, request, expectation) : failForeign(id);
+  }
+
+  async function readWaiting(
+    id: string,
+    request: SupportedRequest,
+    signal?: AbortSignal,
+  ): Promise<Step | undefined> {
+    const step = await readKnown(id, request, signal);
+    if (step !== undefined && isProgress(step)) {
+      await delivery.remind(request, signal);
+    } else {
+      delivery.forget(request);
+    }
+    return step;
   }
 
   async function withdrawNow(
@@ -198,7 +207,7 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
     submit: (request, { signal } = {}) =>
       perform(request, { signal }, (own) => submitNow(own, signal)),
     read: (providerId, request, { signal } = {}) =>
-      perform(request, { providerId, signal }, (own) => readKnown(providerId, own, signal)),
+      perform(request, { providerId, signal }, (own) => readWaiting(providerId, own, signal)),
     find: (request, { signal } = {}) => perform(request, { signal }, (own) => lookUp(own, signal)),
     withdraw: (providerId, request, { signal } = {}) =>
       perform(request, { providerId, signal }, (own) => withdrawNow(providerId, own, signal)),

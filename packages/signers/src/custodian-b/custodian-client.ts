@@ -6,7 +6,6 @@
  */
 import { createHash, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
-import * as v from 'valibot';
 import {
   createHttpClient,
   describeAnswer,
@@ -139,24 +138,4 @@ function tryParseKey(pem: Secret): KeyObject | undefined {
     // The cause is dropped on purpose: parsers repeat their input in messages.
     return undefined;
   }
-}
-
-export function isSuccess({ status }: HttpAnswer): boolean {
-  return status >= 200 && status <= 299;
-}
-
-/** @throws PoolError `custodian_invalid_response`, without a value of the answer */
-export function parseAnswer<TSchema extends v.GenericSchema>(
-  schema: TSchema,
-  answer: HttpAnswer,
-  what: string,
-): v.InferOutput<TSchema> {
-  const result = v.safeParse(schema, answer.body);
-  if (!result.success) {
-    throw new PoolError(
-      'custodian_invalid_response',
-      `the custodian's answer about ${what} does not have the documented form`,
-    );
-  }
-  return result.output;
 }

@@ -109,12 +109,6 @@ function acceptSent({ id: providerId, txHash, destinationAddress }: TransactionR
   return { state: 'sent', providerId, txHash: parseHex32(hash) };
 }
 
-export function isProgress(step: Step): step is Progress {
-  return (
-    step.state === 'submitted' || step.state === 'awaiting-approval' || step.state === 'signing'
-  );
-}
-
 export function failForeign(providerId: string): Outcome {
   return {
     state: 'failed',

@@ -14,7 +14,7 @@ import {
   type WalletPub,
 } from '@pool/core';
 import * as v from 'valibot';
-import type { HttpAnswer } from '../http/http-client.ts';
+import { type HttpAnswer, isSuccess, parseAnswer } from '../http/http-client.ts';
 import {
   addressPageSchema,
   createdSchema,
@@ -22,7 +22,7 @@ import {
   type TransactionRecord,
   transactionSchema,
 } from './answers.ts';
-import { type CustodianBClient, isSuccess, parseAnswer } from './custodian-client.ts';
+import type { CustodianBClient } from './custodian-client.ts';
 import type { TransactionBody, VaultPlace } from './transaction-body.ts';
 
 export type CreateAnswer =

@@ -16,7 +16,7 @@ import {
 } from '@pool/core';
 import type { SpendSignature } from '@pool/notes';
 import { createSignRequest, type SignRequestContent } from '@pool/policy';
-import type { Outcome, Progress, Signer } from '../signer.ts';
+import { isProgress, type Outcome, type Signer } from '../signer.ts';
 import type { HolderSigner, HolderSignOptions } from './holder-signer.ts';
 
 export type RemoteHolderOptions = {
@@ -118,12 +118,6 @@ export function parseSpendSignature(signature: Hex): SpendSignature {
     s: bytesToBigint(bytes.subarray(32, 64)),
     parity: bytes[64] === 28 ? 1 : 0,
   };
-}
-
-function isProgress(step: Progress | Outcome): step is Progress {
-  return (
-    step.state === 'submitted' || step.state === 'awaiting-approval' || step.state === 'signing'
-  );
 }
 
 /** Only an answer of the provider names its request. */

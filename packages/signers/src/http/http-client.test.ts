@@ -61,7 +61,7 @@ describe('an exchange with a custodian', () => {
     });
     const call = createHttpClient({ url, service: 'custodian' });
     const error = await failureOf(call({ method: 'GET', path: '/' }));
-    expect([error.code, requests]).toEqual(['custodian_invalid_response', 1]);
+    expect([error.code, error.retryable, requests]).toEqual(['custodian_unreachable', true, 1]);
   });
 
   it('reads at most 1 MiB', async () => {

@@ -8,6 +8,7 @@
  * @module
  */
 import { cleanMessage, joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
+import * as v from 'valibot';
 
 /** The services that are called. Their failures have the codes `<service>_unreachable` and `<service>_invalid_response`. */
 export type HttpService = 'custodian' | 'approver';
@@ -43,8 +44,8 @@ export type HttpAnswer = {
 
 /**
  * Sends one request and reads its answer.
- * @throws PoolError `<service>_unreachable` (retryable) if no answer arrives in time, `<service>_invalid_response` for a redirect or
- *   an answer that is too large. In both cases the request may have been accepted.
+ * @throws PoolError `<service>_unreachable` (retryable) if no answer arrives in time, and for a redirect; `<service>_invalid_response`
+ *   for an answer that is too large. In both cases the request may have been accepted.
  */
 export type HttpClient = (exchange: HttpExchange) => Promise<HttpAnswer>;
 
@@ -74,8 +75,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         signal: AbortSignal.any(signals),
       });
       if (isRedirect(response)) {
+        // A page of a proxy during maintenance, or a wrong address, which a probe shows.
         throw new PoolError(
-          `${service}_invalid_response`,
+          `${service}_unreachable`,
           `the ${service} answered with a redirect; configure its final address`,
         );
       }
@@ -125,6 +127,36 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+export function isSuccess({ status }: HttpAnswer): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/**
+ * The content of a custodian's answer.
+ * @throws PoolError `custodian_unreachable` (retryable) if it is not JSON: a proxy answered, or the answer was cut off;
+ *   `custodian_invalid_response` for JSON of another form. Both without a value of the answer
+ */
+export function parseAnswer<TSchema extends v.GenericSchema>(
+  schema: TSchema,
+  { body }: HttpAnswer,
+  what: string,
+): v.InferOutput<TSchema> {
+  if (body === undefined) {
+    throw new PoolError(
+      'custodian_unreachable',
+      `the answer about ${what} is not JSON, so it is not the custodian's: something in between answered`,
+    );
+  }
+  const result = v.safeParse(schema, body);
+  if (!result.success) {
+    throw new PoolError(
+      'custodian_invalid_response',
+      `the custodian's answer about ${what} does not have the documented form`,
+    );
+  }
+  return result.output;
 }
 
 /**
