@@ -27,6 +27,8 @@ export const jobTraceSchema = v.strictObject({
   allowance: v.optional(v.picklist(['sufficient', 'insufficient', 'unknown'])),
   /** Why the job waits: the platform does not send its batch, or it began under other settings of this agent. */
   refusal: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
+  /** Why the signer, or the approve process beside it, cannot decide now. A job that waits for people has none. */
+  outage: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
   /** Advice about an allowance that may be left. The error of a failed job contains it. */
   remainder: v.optional(v.string()),
   settlement: v.optional(
@@ -45,7 +47,7 @@ export function createJobTrace(
   prover: JobTrace['prover'],
   nowMs: number,
 ): JobTrace {
-  const { allowanceState, remainder, settlement, stageSeconds } = record;
+  const { allowanceState, outage, remainder, settlement, stageSeconds } = record;
   const hasEnded = record.result !== undefined || record.error !== undefined;
   const refusal = hasEnded ? undefined : pickReason(record);
   const timings = jobStages.flatMap((stage: JobStage) => {
@@ -66,6 +68,7 @@ export function createJobTrace(
     prover,
     ...(allowanceState === undefined ? {} : { allowance: allowanceState }),
     ...(refusal === undefined ? {} : { refusal }),
+    ...(hasEnded || outage === undefined ? {} : { outage }),
     ...(remainder === undefined ? {} : { remainder }),
     ...(settlement === undefined ? {} : { settlement }),
   };

@@ -22,6 +22,20 @@ it.each([true, false])('prints once why a settlement is refused (terminal: %s)',
   expect(lines[1]).toContain('disburse-agent cancel <key>');
 });
 
+it('prints once why nobody can sign, and nothing of a settlement', () => {
+  const written: string[] = [];
+  const view = createProgressView({ isTty: false, write: (text) => written.push(text) });
+  const { refusal: _, ...waiting } = refused;
+  const outage = { code: 'approver_refused', message: 'the token is wrong' };
+  view.show('submitted', 'awaiting-approval', { ...waiting, outage });
+  view.show('submitted', 'awaiting-approval', { ...waiting, outage });
+  expect(
+    written.join('').split('no signature yet: approver_refused: the token is wrong'),
+  ).toHaveLength(2);
+  expect(written.join('')).toContain('asked again until the deadline');
+  expect(written.join('')).not.toContain('settlement');
+});
+
 it('prints below an insufficient allowance that no action is needed', () => {
   let written = '';
   const view = createProgressView({

@@ -60,21 +60,27 @@ export function createProgressView(terminal: Terminal): ProgressView {
   };
 }
 
-/** Prints once why a settlement is refused and what to do. Otherwise nobody would know before its deadline. */
+/** Prints once why a settlement is refused, or cannot be signed, and what to do. Otherwise nobody would know before its deadline. */
 function createRefusalPrinter(terminal: Terminal): (trace: JobTrace | undefined) => void {
   let printed: string | undefined;
   return (trace) => {
-    const { refusal } = trace ?? {};
-    if (refusal !== undefined && refusal.code !== printed) {
-      printed = refusal.code;
+    const { refusal, outage } = trace ?? {};
+    const reason = refusal ?? outage;
+    if (reason !== undefined && reason.code !== printed) {
+      printed = reason.code;
       const start = terminal.isTty ? '\r\u001b[K  ' : '';
+      const waiting = refusal === undefined ? 'no signature yet' : describeWaiting(reason.code);
+      const advice = refusal === undefined ? outageAdvice : adviseOn(reason.code);
       terminal.write(
-        `${start}${describeWaiting(refusal.code)}: ${refusal.code}: ${refusal.message}\n` +
-          `${terminal.isTty ? '  ' : ''}${adviseOn(refusal.code)}\n`,
+        `${start}${waiting}: ${reason.code}: ${reason.message}\n` +
+          `${terminal.isTty ? '  ' : ''}${advice}\n`,
       );
     }
   };
 }
+
+const outageAdvice =
+  'the signer is asked again until the deadline of the batch; "disburse-agent cancel <key>" cancels it';
 
 function describeWaiting(code: string): string {
   return code === 'configuration_changed' ? 'the job waits' : 'settlement refused';

@@ -13,12 +13,12 @@ export const approveErrors = {
   manifest_conflict: {
     status: 409,
     meaning:
-      'Another manifest is stored for the same job key and attempt. A changed batch is a new attempt, after the earlier one is dead.',
+      'The approve process has another manifest of the same job key and attempt: another agent, or this one before its store was restored, has posted it, and it may still be paid. The job waits until its own deadline. Do not pay it under another key before.',
   },
   manifest_refused: {
     status: 422,
     meaning:
-      'The approve process does not store the manifest, because it could never vote for it. Correct what the message names; the same manifest is refused again.',
+      'The approve process does not store the manifest, because it could never vote for it. Nothing was sent to the custodian. Correct what the message names, and pay under a new key; the same manifest is refused again.',
   },
   manifest_not_ready: {
     status: 503,

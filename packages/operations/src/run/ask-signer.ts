@@ -148,15 +148,15 @@ async function askOnce(
     if (!isPoolError(error) || !error.retryable) {
       throw error;
     }
-    outages.note(error);
+    await outages.note(error);
     return undefined;
   }
   if (answer.state === 'ended' && answer.isOwn === true && !isFresh) {
     // The configuration of this side has changed. The request that was sent before may still be signed.
-    outages.note(toPoolError(answer.error));
+    await outages.note(toPoolError(answer.error));
     return undefined;
   }
-  outages.clear();
+  await outages.clear();
   await run.passFaultPoint('vote.asked');
   if (answer.state === 'waiting' && vote?.providerId !== answer.providerId) {
     await changeVote(run, run.funder.identify(request), { providerId: answer.providerId });
@@ -188,11 +188,15 @@ async function assertStillUseful(run: Run, deadline: number): Promise<void> {
   // An RPC that does not answer must not end a vote.
   const nowSeconds = await run.now().catch(() => ownSeconds);
   if (isTooLateToRelease(nowSeconds, deadline, run.deps.batchDeadlineSeconds)) {
-    throw new PoolError(
-      'signer_expired',
-      'the vote on the signature did not end before the deadline of the batch, and nothing was paid; resubmit under a new Idempotency-Key and approve it in time',
-    );
+    throw new PoolError('signer_expired', describeExpiry(run.record().outage));
   }
+}
+
+/** @param outage - what kept the vote from ending, if anything did */
+function describeExpiry(outage: ErrorBody | undefined): string {
+  return outage === undefined
+    ? 'the vote on the signature did not end before the deadline of the batch, and nothing was paid; resubmit under a new Idempotency-Key and approve it in time'
+    : `no vote on the signature was possible before the deadline of the batch, and nothing was paid (${outage.code}: ${outage.message}); correct that first, then resubmit under a new Idempotency-Key`;
 }
 
 /** Stored before each question: from here on, there may be a signature. */
@@ -214,20 +218,28 @@ async function changeVote(run: Run, id: string, changes: Partial<RecordedVote>):
   });
 }
 
-type OutageLog = { note(error: PoolError): void; clear(): void };
+type OutageLog = { note(error: PoolError): Promise<void>; clear(): Promise<void> };
 
-/** An outage can last for hours: it is announced when it begins, and when its reason changes. */
+/** An outage can last for hours: it is stored and announced when it begins, and when its reason changes. */
 function createOutageLog(run: Run): OutageLog {
   let known: string | undefined;
   return {
-    note(error) {
-      if (error.code !== known) {
+    async note(error) {
+      const { code, message } = error;
+      if (code !== known) {
         run.deps.onEvent(createRetryEvent(run.record().stage, error));
       }
-      known = error.code;
+      known = code;
+      const stored = run.record().outage;
+      if (stored?.code !== code || stored.message !== message) {
+        await run.update({ outage: { code, message } });
+      }
     },
-    clear() {
+    async clear() {
       known = undefined;
+      if (run.record().outage !== undefined) {
+        await run.update({ outage: undefined });
+      }
     },
   };
 }

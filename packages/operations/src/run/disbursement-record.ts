@@ -95,6 +95,8 @@ export type DisbursementRecord = {
   readonly approvals: readonly RecordedApproval[];
   /** Requests at a signer that needs a vote, oldest first. */
   readonly votes?: readonly RecordedVote[];
+  /** Why a signer that needs a vote cannot be asked now, or does not answer. */
+  readonly outage?: ErrorBody | undefined;
   /** The approval that is voted on. */
   readonly approvalRequest?: RequestedApproval | undefined;
   /**

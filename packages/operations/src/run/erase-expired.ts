@@ -166,6 +166,7 @@ const retention: Readonly<Record<keyof DisbursementRecord, 'kept' | 'erased'>> =
   lastRefusal: 'kept',
   eligibilityLoss: 'kept',
   refusal: 'kept',
+  outage: 'kept',
   blocked: 'kept',
   voidSignature: 'kept',
   settlement: 'kept',

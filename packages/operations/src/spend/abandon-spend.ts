@@ -9,8 +9,11 @@ import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 import { type SpendDeps, toSpendError } from './spend-deps.ts';
 import { isUnreleased, mayAbandon } from './spend-state.ts';
 
-/** Final answers of a signer: there is no signature, and there will be none. */
-const refusals: readonly string[] = ['holder_signer_refused'];
+/**
+ * Final answers: there is no signature, and there will be none. `manifest_refused`: the approve process did not take the spend, so the
+ * custodian was never asked.
+ */
+const refusals: readonly string[] = ['holder_signer_refused', 'manifest_refused'];
 
 /**
  * Frees the notes of a spend of which nothing has left, unless its signer may have signed it.

@@ -74,7 +74,7 @@ async function askHolder(
   const late = new AbortController();
   const signal = AbortSignal.any([deps.signal, late.signal]);
   let stage: SpendStage = 'signing';
-  let outage: string | undefined;
+  let outage: PoolError | undefined;
   let mayBeAsked = !isFirst;
   const enter = (next: SpendStage): void => {
     if (next !== stage) {
@@ -100,20 +100,22 @@ async function askHolder(
     } catch (error) {
       rethrowCrash(error);
       if (late.signal.aborted || (signer.needsVote === true && isTooLate(spend, deps))) {
-        throw createVoteExpired(spend);
+        throw createVoteExpired(spend, outage);
       }
       // The configuration of this side has changed. The request that was sent before may still be signed.
       const isOutage = mayBeAsked && error instanceof OwnRefusalError;
+      // An earlier process may have asked, before the gate lost the spend and came to refuse it.
+      const isRefusedLate = mayBeAsked && isPoolError(error) && error.code === 'manifest_refused';
       mayBeAsked = true;
       const mayRetry =
         signer.needsVote === true && isPoolError(error) && (error.retryable || isOutage);
       if (!mayRetry || deps.signal.aborted) {
-        throw isOutage ? createUnusable(spend, error) : error;
+        throw isOutage || isRefusedLate ? createUnusable(spend, error) : error;
       }
-      if (error.code !== outage) {
+      if (error.code !== outage?.code) {
         reportRetry(deps, error);
       }
-      outage = error.code;
+      outage = error;
     }
     await clock.sleep(retryMs, deps.signal);
   }
@@ -129,10 +131,12 @@ function isTooLate({ deadline }: ArchivedSpend, { clock, deadlineSeconds }: Spen
   return isTooLateToSend(Math.floor(clock.nowMs() / 1000), deadline, deadlineSeconds);
 }
 
-function createVoteExpired({ deadline }: ArchivedSpend): PoolError {
+/** @param outage - what kept the vote from ending, if anything did */
+function createVoteExpired({ deadline }: ArchivedSpend, outage: PoolError | undefined): PoolError {
+  const why = outage === undefined ? '' : ` (${outage.code}: ${outage.message})`;
   return new PoolError(
     'signer_expired',
-    `the vote on the holder's signature did not end in time, and nothing was sent; the notes of the spend are free again after ${new Date(deadline * 1000).toISOString()}, then send it under a new Idempotency-Key`,
+    `the vote on the holder's signature did not end in time, and nothing was sent${why}; the notes of the spend are free again after ${new Date(deadline * 1000).toISOString()}, then send it under a new Idempotency-Key`,
     { status: 504 },
   );
 }

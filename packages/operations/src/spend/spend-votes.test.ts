@@ -125,6 +125,41 @@ describe('a spend that is voted on', () => {
     ]);
   });
 
+  it('that expires during an outage names the outage', async () => {
+    const world = createVotingWorld();
+    world.voting.isDown = true;
+    await expect(spendOf(world.boot().deps, world)).rejects.toMatchObject({
+      code: 'signer_expired',
+      message: expect.stringContaining('timed_out: the custodian does not answer'),
+    });
+  });
+
+  it.each([
+    ['at the first question frees its notes', 0, 'manifest_refused', 0],
+    ['after an outage keeps its notes', 1, 'holder_unavailable', 1],
+  ])('that the approve process refuses %s', async (_what, outages, code, locked) => {
+    const world = createVotingWorld();
+    let asked = 0;
+    world.voting.submit = async () => {
+      asked += 1;
+      return asked <= outages
+        ? { state: 'failed', retryable: true, code: 'approver_unreachable', message: 'down' }
+        : {
+            state: 'failed',
+            retryable: false,
+            code: 'manifest_refused',
+            message: 'no (holder-not-listed)',
+          };
+    };
+    const startMs = world.clock.nowMs();
+    await expect(spendOf(world.boot().deps, world)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining('(holder-not-listed)'),
+    });
+    expect(world.clock.nowMs() - startMs).toBeLessThan(60_000);
+    expect(Math.min((await world.archive.listLocked()).size, 1)).toBe(locked);
+  });
+
   it('that is refused says why, and frees its notes', async () => {
     const world = createVotingWorld();
     world.voting.policy = () => 'deny';
