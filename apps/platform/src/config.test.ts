@@ -149,7 +149,7 @@ describe('configuration', () => {
   it('reads the daily gas of an employer and the vote limit', () => {
     expect(parsePlatformConfig(platform)).toMatchObject({
       employerDailyGas: 100_000_000,
-      voteLimitSeconds: 0,
+      voteLimitSeconds: 86_400,
     });
     const set = { PLATFORM_EMPLOYER_DAILY_GAS: '5000000', PLATFORM_VOTE_LIMIT_SECONDS: '3600' };
     expect(parsePlatformConfig({ ...platform, ...set })).toMatchObject({

@@ -170,7 +170,8 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
       2_000_000,
       1_000_000_000_000,
     ),
-    voteLimitSeconds: read.integer('PLATFORM_VOTE_LIMIT_SECONDS', 0, 0, 86_400),
+    // Default and maximum of the agent's DISBURSE_VOTE_LIMIT_SECONDS: it learns this limit only from a refusal after the vote.
+    voteLimitSeconds: read.integer('PLATFORM_VOTE_LIMIT_SECONDS', 86_400, 0, 2_592_000),
     keepDeadNotesSeconds: read.integer('PLATFORM_DEAD_NOTES_DAYS', 30, 1, 36_500) * 86_400,
     pollIntervalMs: read.integer('PLATFORM_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('PLATFORM_LOG_LEVEL'),

@@ -143,7 +143,7 @@ export const edgeRoutes = {
       202: settlement('The withdrawal is stored, or fund() has landed and is not final.'),
     },
     errors: {
-      400: ['invalid_request', 'invalid-chain', 'invalid_void', 'deadline_too_far'],
+      400: ['invalid_request', 'invalid-chain', 'invalid_void'],
       401: unauthorized,
       403: agentRefused,
       404: ['not_found'],

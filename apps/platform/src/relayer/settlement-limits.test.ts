@@ -118,7 +118,7 @@ describe('the limits of a settlement', () => {
         code: 'deadline_too_far',
         status: 400,
         message: expect.stringMatching(
-          /7200 seconds.*DISBURSE_BATCH_DEADLINE_SECONDS.*PLATFORM_VOTE/,
+          /7200 seconds.*DISBURSE_VOTE_LIMIT.*DISBURSE_BATCH_DEADLINE_SECONDS.*PLATFORM_VOTE/,
         ),
       });
       expect(await edge.getSettlement('job-2')).toBeUndefined();

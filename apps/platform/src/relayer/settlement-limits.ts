@@ -43,10 +43,16 @@ export async function assertDeadline(
   if (deadline > (await askChain(() => chain.fetchHeadTimestamp())) + deadlineSeconds) {
     throw new PoolError(
       'deadline_too_far',
-      `${what} refused: its deadline lies more than ${deadlineSeconds} seconds ahead, the most that this platform accepts; sign for less time${what === 'settlement' ? ' (DISBURSE_BATCH_DEADLINE_SECONDS of the agent)' : ''}, or have its operator raise PLATFORM_VOTE_LIMIT_SECONDS`,
+      `${what} refused: its deadline lies more than ${deadlineSeconds} seconds ahead, the most that this platform accepts; sign for less time (${agentVariables[what]} of the agent), or have its operator raise PLATFORM_VOTE_LIMIT_SECONDS`,
     );
   }
 }
+
+/** What the deadline of a settlement or a spend follows from. */
+const agentVariables = {
+  settlement: 'DISBURSE_VOTE_LIMIT_SECONDS, DISBURSE_BATCH_DEADLINE_SECONDS',
+  spend: 'DISBURSE_HOLDER_VOTE_LIMIT_SECONDS',
+} as const;
 
 /**
  * Must run in the transaction that stores the row: settlements of one employer are counted one after the other.

@@ -23,6 +23,7 @@ import { createTestSettlement, type TestSettlement } from '../fixtures/test-sett
 import { createIndexer, type Indexer } from '../indexer/indexer.ts';
 import { createLog } from '../log.ts';
 import { runRelayerPass } from './relayer.ts';
+import { defaultSettlementLimits } from './settlement-limits.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);
@@ -60,14 +61,15 @@ describe('a batch that its funder withdraws', () => {
     await chain.restore(snapshot);
   });
 
-  async function createEdge(name: string): Promise<EdgeClient> {
+  async function createEdge(name: string, options = {}): Promise<EdgeClient> {
     const { url, fetch, edgeToken } = createTestPlatform(database, {
       poolChains: new Map([['anvil', poolChain]]),
+      ...options,
     });
     const { token } = await edgeToken((await createTestHolder(name)).address);
     return createEdgeClient({ url: `${url}/agent-edge`, token, fetch });
   }
-  const settle = async (options: { jobKey?: string; attempt?: number } = {}) =>
+  const settle = async (options: { jobKey?: string; attempt?: number; deadline?: number } = {}) =>
     await createTestSettlement(await chain.settlementTarget(), { eligibilityRoot, ...options });
   async function withdraw({ request, plan }: TestSettlement): Promise<VoidRequest> {
     const funder = chain.wallet('funder');
@@ -129,6 +131,22 @@ describe('a batch that its funder withdraws', () => {
     expect(await outcome()).toEqual(['reverted', 'batch_voided']);
     expect(await batchCount()).toBe(0n);
     expect((await transactions()).map(([, purpose]) => purpose)).toEqual(['void']);
+  });
+
+  it('and that was refused for its far deadline is withdrawn', async () => {
+    const settlement = await settle({ deadline: 4_000_000_000 });
+    const { request } = settlement;
+    edge = await createEdge('a', { settlementLimits: defaultSettlementLimits });
+    await expect(edge.postSettlement('job-1', request)).rejects.toMatchObject({
+      code: 'deadline_too_far',
+    });
+    const withdrawal = { ...(await withdraw(settlement)), batch: request.batch };
+    expect((await edge.postVoid('job-1', withdrawal)).state).toBe('accepted');
+    await relay();
+    await settleDown();
+    expect(await isVoided(request.batch.batchNonce)).toBe(true);
+    await relay();
+    expect(await outcome()).toEqual(['reverted', 'batch_voided']);
   });
 
   it('and that was never posted is refused with a batch of another nonce, and without a batch', async () => {
