@@ -54,7 +54,7 @@ export function isProgress(step: Progress | Outcome): step is Progress {
 export type SignerCapabilities = {
   /** The same request always gives the same signature (RFC 6979). */
   readonly deterministic: boolean;
-  /** A separate approval process must receive the manifest first. */
+  /** A separate approval process must receive the manifest first. Only such a signer lets a request wait for a vote. */
   readonly needsApprover: boolean;
   readonly curves: readonly ('secp256k1' | 'ed25519')[];
 };

@@ -31,6 +31,7 @@ import {
   type RebuiltManifest,
   rebuildManifest,
   type SignRequest,
+  type WorkingHours,
 } from '@pool/policy';
 import { acceptSignature } from '../accept-signature.ts';
 import type { Attester } from './attester.ts';
@@ -110,7 +111,7 @@ export function createEnclave(options: EnclaveOptions): Enclave {
       case 'refused':
         return refuse(result.reason);
       case 'later':
-        return wait(result.reason);
+        return wait(result.reason, policy);
     }
   }
 
@@ -154,7 +155,7 @@ export function createEnclave(options: EnclaveOptions): Enclave {
     );
     if (voted.kind === 'later') {
       ledger.dropWaiting(requestId, now);
-      return wait(voted.reason);
+      return wait(voted.reason, policy);
     }
     ledger.markSent(voted.vote.id, now);
     ledger.markSeen(voted.vote.id, now);
@@ -200,12 +201,21 @@ function refuse(reason: DecisionReason): SignAnswer {
   return { state: 'refused', reason, message: decisionReasons[reason] };
 }
 
-function wait(reason: DecisionReason): SignAnswer {
+function wait(reason: DecisionReason, { workingHours }: Policy): SignAnswer {
   // Nobody brings a manifest later: it comes with its request.
   if (reason === 'manifest-missing') {
     return refuse(reason);
   }
-  return { state: 'later', reason, message: decisionReasons[reason] };
+  const message =
+    reason === 'outside-working-hours' && workingHours !== undefined
+      ? describeHours(workingHours)
+      : decisionReasons[reason];
+  return { state: 'later', reason, message };
+}
+
+/** The caller must know when to send the batch again. */
+function describeHours({ days, from, to, timeZone }: WorkingHours): string {
+  return `The policy of the enclave signs batches on ${days.join(', ')} from ${from} to ${to} (${timeZone}) only.`;
 }
 
 function requireUsablePolicy(policy: Policy, address: EvmAddress): void {

@@ -233,24 +233,22 @@ describe('createEnclaveSigner', () => {
     });
   });
 
-  it('asks again for what the enclave decides later', async () => {
-    let answers = 0;
-    const real = createFakeEnclave();
-    await stage.serve({
-      ...real,
-      sign(value) {
-        answers += 1;
-        return answers === 1
-          ? { state: 'later', reason: 'outside-working-hours', message: 'why' }
-          : real.sign(value);
-      },
-    });
-    const step = await signer.submit(requests.fund);
-    expect(step).toMatchObject({ state: 'awaiting-approval' });
-    expect(await signer.read(step.providerId ?? '', requests.fund)).toMatchObject({
-      state: 'signed',
-    });
-  });
+  it.each(['outside-working-hours', 'facts-unavailable'])(
+    'refuses at once what the enclave would sign later (%s): nobody votes on it',
+    async (reason) => {
+      const real = createFakeEnclave();
+      await stage.serve({ ...real, sign: () => ({ state: 'later', reason, message: 'why' }) });
+      expect(await signer.submit(requests.fund)).toEqual({
+        state: 'refused',
+        providerId: `enclave:${requests.fund.externalId}`,
+        reason: 'denied',
+        message: `${reason}: why`,
+      });
+      // The refusal is not kept: the same request is signed once the enclave signs it.
+      await stage.serve(real);
+      expect(await signer.submit(requests.fund)).toMatchObject({ state: 'signed' });
+    },
+  );
 
   it.each(['ledger-restored', 'ledger-full'])(
     'reports %s, which only the operator ends, as a failure that can be repeated',

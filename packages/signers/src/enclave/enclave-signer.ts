@@ -161,11 +161,9 @@ export function createEnclaveSigner(options: EnclaveSignerOptions): EnclaveSigne
               code: 'enclave_failed',
               message: `the enclave signed this before, and its answer was lost (${signedBefore}): ${cleanMessage(answer.message)}`,
             }
-          : {
-              ...refuse(answer.reason, `${answer.reason}: ${cleanMessage(answer.message)}`),
-              providerId,
-            };
+          : { ...refuse(answer.reason, describe(answer)), providerId };
       case 'later':
+        // No vote is underway, and a batch of an enclave has no time for a wait of hours: whoever sent it sends it again.
         return operatorReasons.includes(answer.reason)
           ? {
               state: 'failed',
@@ -174,7 +172,7 @@ export function createEnclaveSigner(options: EnclaveSignerOptions): EnclaveSigne
               code: 'enclave_failed',
               message: `the enclave signs nothing until its operator acts (${answer.reason}): ${cleanMessage(answer.message)}`,
             }
-          : { state: 'awaiting-approval', providerId };
+          : { ...refuse(answer.reason, describe(answer)), providerId };
     }
   }
 
@@ -207,7 +205,7 @@ export function createEnclaveSigner(options: EnclaveSignerOptions): EnclaveSigne
 export type EnclaveHolderOptions = Omit<EnclaveSignerOptions, 'address'> & {
   /** W, from this side's own configuration, never from the enclave. */
   readonly walletPub: WalletPub;
-  /** Pause between two questions while the policy says "later", milliseconds. */
+  /** Pause between two questions about one request, milliseconds. */
   readonly pollMs: number;
   /** @throws when the signal is aborted */
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
@@ -244,6 +242,11 @@ function findOwnRefusal(request: SignRequest, address: EvmAddress): RefusalReaso
   }
 }
 
+/** Part of a longer sentence. */
+function describe({ reason, message }: Exclude<SignAnswer, { state: 'signed' }>): string {
+  return `${reason}: ${cleanMessage(message).replace(/\.$/, '')}`;
+}
+
 /** A reason of the enclave's policy is a vote of no; one that every signer can give keeps its name. */
 function refuse(reason: string, message: string): Outcome {
   const known = ownReasons.find((own) => own === reason);
@@ -253,7 +256,7 @@ function refuse(reason: string, message: string): Outcome {
 /** An enclave whose key does not repeat its signatures signs a spend once. */
 const signedBefore = 'spend-signed-before' satisfies DecisionReason;
 
-/** Nobody votes in an enclave and time does not end these, so a caller that waited for them would wait without a reason. */
+/** Of this process, not of the batch: the same request is signed once its operator has acted. */
 const operatorReasons: readonly string[] = [
   'ledger-restored',
   'ledger-full',
