@@ -26,9 +26,13 @@ export async function assertCollectable(run: Run): Promise<void> {
     ({ code }) => code === 'insufficient_balance' || code === 'insufficient_gas',
   );
   if (defect !== undefined) {
+    const what =
+      run.phase().kind === 'signed'
+        ? 'the signed batch was not sent, and nothing was paid'
+        : 'nothing was signed and nothing was paid';
     throw new PoolError(
       defect.code,
-      `${defect.message}; nothing was signed and nothing was paid: resubmit under a new Idempotency-Key once it is there`,
+      `${defect.message}; ${what}: resubmit under a new Idempotency-Key once it is there`,
     );
   }
 }

@@ -34,6 +34,7 @@ describe('a vote on a batch', () => {
       'signing',
       'approving-allowance',
       'awaiting-approval',
+      'approving-allowance',
       'signing',
       'approving-allowance',
       'settling',
@@ -290,7 +291,10 @@ describe('a batch that is given up after the vote began', () => {
         },
       ],
     ]);
-    expect(job.record().error?.code).toBe('insufficient_balance');
+    expect(job.record().error).toMatchObject({
+      code: 'insufficient_balance',
+      message: expect.stringContaining('the signed batch was not sent, and nothing was paid'),
+    });
     expect(world.platform.posts).toBe(0);
     expect(world.platform.voids).toHaveLength(1);
     expect(world.voting.countOf('void')).toBe(1);
