@@ -9,6 +9,8 @@
 export type AllowanceHold = {
   /** True if another run holds it, so that {@link AllowanceHold.acquire} would wait. */
   isTaken(): boolean;
+  /** True if {@link AllowanceHold.acquire} ever found the lock taken. */
+  hasWaited(): boolean;
   /** Waits for the lock. Does nothing when it is held. */
   acquire(): Promise<void>;
   /** Queues for the lock without waiting. @returns whether it is held now */
@@ -27,6 +29,7 @@ export function createAllowanceHold(
   let free: (() => void) | undefined;
   let waiting: Promise<void> | undefined;
   let hasEnded = false;
+  let hasWaited = false;
 
   async function wait(): Promise<void> {
     const release = await locks.acquire(name);
@@ -49,9 +52,15 @@ export function createAllowanceHold(
     free = undefined;
   }
 
+  function isTaken(): boolean {
+    return free === undefined && locks.isTaken(name);
+  }
+
   return {
-    isTaken: () => free === undefined && locks.isTaken(name),
+    isTaken,
+    hasWaited: () => hasWaited,
     async acquire() {
+      hasWaited ||= isTaken();
       if (free === undefined) {
         await queue();
       }

@@ -1,7 +1,7 @@
 /**
  * Asks the signer of the funder. A signer that needs a vote answers after minutes or hours: the request is stored before it is sent,
  * so a restart waits for the same request, and neither an outage of the signer nor a long vote fails the job. Only the signer's own
- * answer and the deadline of the batch end the wait.
+ * answer and the deadline of the batch end the wait. A signer that needs no vote has the time of an outage to answer, and no more.
  *
  * @module
  */
@@ -54,7 +54,7 @@ export async function askSigner(
 ): Promise<Given> {
   return run.funder.needsVote
     ? awaitVote(run, request, wait)
-    : run.retry(async () => readGiven(await askNow(run, request)));
+    : run.retry(() => askNow(run, request));
 }
 
 /** Without the text for the user of a job that fails. */
@@ -88,14 +88,20 @@ export async function markEnded(run: Run, request: FunderRequest): Promise<void>
   await changeVote(run, run.funder.identify(request), { hasEnded: true });
 }
 
-/** A signer that needs no vote may still answer that it is signing. */
-async function askNow(run: Run, request: FunderRequest): Promise<FunderAnswer> {
-  let answer = await run.funder.ask(request, undefined, run.signal);
-  while (answer.state === 'waiting') {
-    await run.pause(run.deps.pollMs);
-    answer = await run.funder.ask(request, answer.providerId, run.signal);
+/**
+ * Asked under the lock, so there is no time for a wait: a signer that says that it still works is asked again as after an outage.
+ * @throws PoolError `timed_out`, which can be repeated
+ */
+async function askNow(run: Run, request: FunderRequest): Promise<Given> {
+  const answer = await run.funder.ask(request, undefined, run.signal);
+  if (answer.state === 'waiting') {
+    throw new PoolError(
+      'timed_out',
+      'the funder signer takes the request and does not sign it, although its kind needs no vote; look at the signer',
+      { retryable: true },
+    );
   }
-  return answer;
+  return readGiven(answer);
 }
 
 async function awaitVote(

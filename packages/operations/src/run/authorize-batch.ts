@@ -11,6 +11,7 @@
 import { PoolError } from '@pool/core';
 import { askSigner, mayBeSigned, requireSigned } from './ask-signer.ts';
 import { assertCollectable } from './assert-collectable.ts';
+import { awaitTurn } from './await-turn.ts';
 import { isTooLateToRelease } from './batch-deadline.ts';
 import { assertNotCancelled } from './cancellation.ts';
 import { createAuthorizationRequest } from './create-authorization.ts';
@@ -86,14 +87,6 @@ function approve(run: Run, dated: DatedBatch): ReturnType<typeof grantAllowance>
   });
 }
 
-/** One batch of a chain, token and funder at a time, so that two batches do not count on the same money. */
-async function awaitTurn(run: Run): Promise<void> {
-  if (run.hold.isTaken()) {
-    await run.announce('awaiting-turn');
-  }
-  await run.hold.acquire();
-}
-
 /**
  * A batch that cannot land in time never leaves. A second deadline would be a second attempt, which no key has
  * (docs/decisions/0006, §4): the job fails, also when its first authorisation was only written down.
@@ -103,7 +96,9 @@ async function assertInTime(run: Run, batch: DatedBatch): Promise<void> {
   if (isTooLateToRelease(nowSeconds, batch.deadline, run.deps.batchDeadlineSeconds)) {
     throw new PoolError(
       'settlement_expired',
-      'the authorisation expired before it left this agent, and nothing was paid; resubmit under a new Idempotency-Key',
+      run.funder.needsVote && run.hold.hasWaited()
+        ? 'the deadline of the batch came while it waited for its turn behind other batches of this chain, token and funder, and nothing was paid. The deadline includes the queue: send fewer of these batches at once, or raise DISBURSE_VOTE_LIMIT_SECONDS here, PLATFORM_VOTE_LIMIT_SECONDS at the platform, and APPROVE_VOTE_LIMIT_SECONDS and deadline.maxSeconds of the policy at the gate; then resubmit under a new Idempotency-Key'
+        : 'the authorisation expired before it left this agent, and nothing was paid; resubmit under a new Idempotency-Key',
     );
   }
 }

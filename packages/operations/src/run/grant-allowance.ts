@@ -28,6 +28,7 @@ import {
   requireSigned,
   type VoteWait,
 } from './ask-signer.ts';
+import { awaitTurn } from './await-turn.ts';
 import { loadBatch } from './batch.ts';
 import { rethrowInterruption } from './interrupted-run.ts';
 import { hasLeft } from './phase.ts';
@@ -76,7 +77,8 @@ async function askBesideLock(
   }
   run.hold.release();
   const given = await askSigner(run, request, wait);
-  await run.hold.acquire();
+  await awaitTurn(run);
+  await run.announce('approving-allowance');
   return given;
 }
 
@@ -291,7 +293,7 @@ async function resetAllowance(run: Run): Promise<void> {
   const { chain } = run.context;
   for (;;) {
     // The allowance may serve another batch by now: only the holder of the lock touches it.
-    await run.hold.acquire();
+    await awaitTurn(run, 'approving-allowance');
     await settlePendingApproval(run).catch((error: unknown) => {
       // A reverted approval gave no allowance. Any other error means that it may still be mined.
       if (errorCodeOf(error) !== 'approval_reverted') {

@@ -35,8 +35,8 @@ export type JobRunnerOptions = {
   /** Names this process in the store. */
   readonly workerId: string;
   /**
-   * Jobs that work at once. Proofs are still made one by one, and so are settlements of one allowance. Jobs that wait for a vote or
-   * for the outcome of a refused settlement do not count: they can wait for hours, and other jobs run meanwhile.
+   * Jobs that work at once. Proofs are still made one by one, and so are settlements of one allowance. Jobs that wait for a vote, for
+   * their turn or for the outcome of a refused settlement do not count: they can wait for hours, and other jobs run meanwhile.
    */
   readonly concurrency: number;
   readonly leaseTtlMs: number;
@@ -62,7 +62,12 @@ export type JobRunner = {
 const openStates = ['accepted', 'submitted'] as const;
 
 /** In these stages a job waits for others, for hours if need be. It computes nothing and holds no lock. */
-const idleStages: readonly JobStage[] = ['awaiting-approval', 'settlement-refused', 'cancelling'];
+const idleStages: readonly JobStage[] = [
+  'awaiting-approval',
+  'awaiting-turn',
+  'settlement-refused',
+  'cancelling',
+];
 
 /** Runs in memory, waiting ones included. Each holds its batch, up to half a megabyte. */
 const maxRuns = 1_024;

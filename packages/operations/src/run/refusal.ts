@@ -37,8 +37,16 @@ export function toRefusal(
   return isRefusedPost ? { code, message: postError.message } : undefined;
 }
 
-/** Stores and announces a refusal if it is new. @param refusal - undefined: there is none now */
-export async function updateRefusal(run: Run, refusal: ErrorBody | undefined): Promise<void> {
+/**
+ * Stores and announces a refusal if it is new.
+ * @param refusal - undefined: there is none now
+ * @param waitsFor - the stage while there is one
+ */
+export async function updateRefusal(
+  run: Run,
+  refusal: ErrorBody | undefined,
+  waitsFor: 'settlement-refused' | 'awaiting-approval' = 'settlement-refused',
+): Promise<void> {
   const known = run.record().refusal;
   if (refusal?.code !== known?.code) {
     await run.update({
@@ -49,7 +57,7 @@ export async function updateRefusal(run: Run, refusal: ErrorBody | undefined): P
     }
   }
   if (run.record().stage !== 'cancelling') {
-    await run.announce(refusal === undefined ? 'settling' : 'settlement-refused');
+    await run.announce(refusal === undefined ? 'settling' : waitsFor);
   }
 }
 

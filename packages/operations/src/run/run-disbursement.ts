@@ -11,6 +11,7 @@ import { observeAllowance } from '../check/observe-allowance.ts';
 import { abandonBatch } from './abandon-batch.ts';
 import { mayBeSigned } from './ask-signer.ts';
 import { authorizeBatch } from './authorize-batch.ts';
+import { awaitTurn } from './await-turn.ts';
 import { computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
 import { assertSameRequest } from './body-fingerprint.ts';
 import { assertNotCancelled } from './cancellation.ts';
@@ -153,13 +154,14 @@ async function advance(run: Run): Promise<void> {
 
 /** Nothing of the job has left this process: proves, signs and releases its batch, or ends the job. */
 async function payUnreleased(run: Run): Promise<void> {
-  // A job that may have an allowance or a deadline takes the lock before any job that has neither.
-  if (await isUnderway(run)) {
-    await run.hold.acquire();
-  }
   let batch: DatedBatch | undefined;
   try {
+    // Nothing of a cancelled job is sent, so it needs no turn.
     await assertNotCancelled(run);
+    // A job that may have an allowance or a deadline takes the lock before any job that has neither.
+    if (await isUnderway(run)) {
+      await awaitTurn(run);
+    }
     const prepared = await prepareBatch(run);
     if (prepared.kind === 'outcome') {
       return await concludeRun(run, prepared.batch, prepared.outcome);

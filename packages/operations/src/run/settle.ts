@@ -82,6 +82,8 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
   // The platform's answer to the last post, if it was an error.
   let postError: unknown;
   let hasPosted = false;
+  // What the batch needs before it can be sent again.
+  let waitsFor: 'settlement-refused' | 'awaiting-approval' = 'settlement-refused';
   const resending = createPacer(run);
   const withdrawing = createPacer(run);
 
@@ -137,7 +139,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     }
     // A run that has posted nothing yet keeps the refusal that an earlier run stored.
     const known = hasPosted ? undefined : knownRefusal(run);
-    await updateRefusal(run, toRefusal(own, postError) ?? known);
+    await updateRefusal(run, toRefusal(own, postError) ?? known, waitsFor);
     return 'none';
   }
 
@@ -173,6 +175,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       (await canCollect(run)) &&
       (await attempt(() => renewReleasedProof(run, batch))) === 'current';
     if (!isReady) {
+      waitsFor = 'settlement-refused';
       resending.markTried();
       return false;
     }
@@ -186,9 +189,11 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
         throw error;
       }
       // The same authorisation is sent once its new permit is signed.
+      waitsFor = 'awaiting-approval';
       resending.markTried();
       return false;
     }
+    waitsFor = 'settlement-refused';
     await post();
     return true;
   }

@@ -1,11 +1,12 @@
-// Jobs that wait for a vote take no slot of the worker: others run meanwhile (docs/decisions/0061, §4).
+// Jobs that wait for a vote or for their turn take no slot of the worker: others run meanwhile (docs/decisions/0061, §4).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore, type JobStore } from '@pool/idempotency';
 import { expect, it, onTestFinished } from 'vitest';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { startJobRunner } from './job-runner.ts';
-import { createRecord, serializeRecord } from './record.ts';
+import { createKeyLock } from './key-lock.ts';
+import { createRecord, deserializeRecord, serializeRecord } from './record.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 
@@ -56,4 +57,32 @@ it('runs more jobs than it has slots while all of them wait for a vote', async (
   );
   expect(world.chain.funds).toBe(3);
   expect(world.voting.countOf('fund-authorization')).toBe(3);
+});
+
+it('runs more jobs than it has slots while all of them wait for their turn', async () => {
+  const world = await createWorld({ permit: true });
+  const store = createMemoryStore();
+  const keys = ['one', 'two', 'three'];
+  for (const key of keys) {
+    await claim(world, store, key);
+  }
+  const { onEvent: _onEvent, clock: _clock, ...deps } = world.createDeps(async () => undefined, []);
+  const locks = createKeyLock();
+  const { address } = world.context.settings.tokens['USDC']!;
+  const name = ['allowance', world.context.key, address, world.funder.address].join(' ');
+  const end = await locks.acquire(name, new AbortController().signal);
+  const runner = startJobRunner({
+    ...{ store, scope, clock: world.clock, deps: { ...deps, locks } },
+    ...{ workerId: 'worker', concurrency: 1, leaseTtlMs: 600_000, idleMs: 10 },
+    onEvent: () => undefined,
+  });
+  onTestFinished(() => runner.stop());
+  const areAll = async (isSo: (job: { state: string; payload: string }) => boolean) =>
+    (await Promise.all(keys.map((key) => store.get(scope, key)))).every(
+      (job) => job !== undefined && isSo(job),
+    );
+  await until(() => areAll(({ payload }) => deserializeRecord(payload).stage === 'awaiting-turn'));
+  end();
+  await until(() => areAll(({ state }) => state === 'done'));
+  expect(world.chain.funds).toBe(3);
 });
