@@ -111,6 +111,7 @@ export {
   createRemoteHolder,
   OwnRefusalError,
   type RemoteHolderOptions,
+  RequestExpiredError,
 } from './holder/remote-holder.ts';
 export {
   createHttpClient,

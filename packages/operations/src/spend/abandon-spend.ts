@@ -5,13 +5,14 @@
  * @module
  */
 import { PoolError } from '@pool/core';
+import { RequestExpiredError } from '@pool/signers';
 import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 import { type SpendDeps, toSpendError } from './spend-deps.ts';
 import { isUnreleased, mayAbandon } from './spend-state.ts';
 
 /**
  * Final answers: there is no signature, and there will be none. `manifest_refused`: the approve process did not take the spend, so the
- * custodian was never asked.
+ * custodian was never asked. A request that expired at its provider is another one.
  */
 const refusals: readonly string[] = ['holder_signer_refused', 'manifest_refused'];
 
@@ -26,7 +27,7 @@ export async function abandonSpend(
 ): Promise<ArchivedSpend> {
   const code = error === undefined ? 'superseded' : toSpendError(error).code;
   const isRemote = deps.signer.isRemote === true;
-  const isRefused = refusals.includes(code);
+  const isRefused = refusals.includes(code) || error instanceof RequestExpiredError;
   const ended = await changeSpendState(deps.archive, spend.outRoot, (state) =>
     mayAbandon(state, { isRemote, isRefused }) ? { kind: 'abandoned', code } : undefined,
   );

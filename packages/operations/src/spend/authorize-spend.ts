@@ -14,7 +14,7 @@ import {
   type SpendFile,
 } from '@pool/core';
 import { computeMaskedSigner, type SpendSignature, verifyMaskedSigner } from '@pool/notes';
-import { type HolderSpendOptions, OwnRefusalError } from '@pool/signers';
+import { type HolderSpendOptions, OwnRefusalError, RequestExpiredError } from '@pool/signers';
 import type { PlannedSpend } from './plan-spend.ts';
 import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 import { isTooLateToSend } from './spend-deadline.ts';
@@ -99,6 +99,9 @@ async function askHolder(
       return await signer.signSpend(operation, salt, options);
     } catch (error) {
       rethrowCrash(error);
+      if (error instanceof RequestExpiredError) {
+        throw error;
+      }
       if (late.signal.aborted || (signer.needsVote === true && isTooLate(spend, deps))) {
         throw createVoteExpired(spend, outage);
       }

@@ -170,6 +170,22 @@ describe('a spend that is voted on', () => {
     expect((await world.archive.listLocked()).size).toBe(0);
   });
 
+  it('that expires at its custodian frees its notes, and the same key sends it', async () => {
+    const world = createVotingWorld();
+    const store = createMemoryStore();
+    world.voting.policy = () => 'expire';
+    await expect(spendOf(world.boot({ store }).deps, world)).rejects.toMatchObject({
+      code: 'signer_expired',
+      status: 504,
+      message: expect.stringContaining('send it again'),
+    });
+    expect((await world.archive.listLocked()).size).toBe(0);
+    world.voting.policy = () => 'approve';
+    const receipt = await spendOf(world.boot({ store }).deps, world);
+    expect(receipt.status).toBe('success');
+    expect(world.voting.requests.size).toBe(2);
+  });
+
   it.each([
     ['at the first question frees its notes', 0, 'holder_signer_refused', 0],
     ['later keeps its notes: the request may still be signed', 60_000, 'signer_expired', 1],

@@ -40,6 +40,9 @@ const viewingKeyLimitMs = 30_000;
 /** This side refused, and did not ask the provider. An equal request that was sent earlier may still be signed. */
 export class OwnRefusalError extends PoolError {}
 
+/** The provider ended the request because nobody decided in time. Final, as a refusal is: there will be no signature. */
+export class RequestExpiredError extends PoolError {}
+
 /** A holder whose key is in another process. EVM wallets only. */
 export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
   const { name, signer, walletPub } = options;
@@ -138,9 +141,10 @@ function readSignature(outcome: Outcome): Hex {
     case 'refused':
       throw createRefusal(outcome);
     case 'expired':
-      throw new PoolError(
+      throw new RequestExpiredError(
         'signer_expired',
-        "the request to the holder's signer expired before it was approved; send it again",
+        "the request to the holder's signer expired there before it was approved; send it again",
+        { status: 504 },
       );
     case 'failed':
       throw new PoolError(peerCode(outcome.code), outcome.message, {
