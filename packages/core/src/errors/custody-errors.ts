@@ -53,7 +53,7 @@ export const custodyErrors = {
     status: 502,
     retry: true,
     meaning:
-      'The approve process refuses the call, so nothing was sent to the custodian. Read its reason in the message, and compare DISBURSE_APPROVE_TOKEN and DISBURSE_APPROVE_URL with the gate: `disburse-agent config check` asks it. The call can succeed later.',
+      'The approve process refuses the call, so nothing was sent to the custodian. Read its reason in the message, and compare DISBURSE_APPROVE_TOKEN and DISBURSE_APPROVE_URL with the gate; the call can succeed later.',
   },
   ledger_in_use: {
     meaning:
