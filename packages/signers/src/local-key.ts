@@ -71,7 +71,10 @@ export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
     capabilities: { deterministic: true, needsApprover: false, curves: ['secp256k1'] },
     address: async (): Promise<EvmAddress> => address,
     publicKey: async (): Promise<WalletPub> => publicKey,
-    submit: async (request) => submitNow(request),
+    async submit(request, { signal } = {}) {
+      signal?.throwIfAborted();
+      return submitNow(request);
+    },
     // Nothing is stored: submitting the same request again gives the same signature.
     read: async () => undefined,
     find: async () => undefined,

@@ -64,6 +64,15 @@ describe('lost answers', () => {
     expect(served.control.state.signatures).toHaveLength(accepted);
   });
 
+  it('accepts a request and answers a redirect', async () => {
+    served.control.addFault({ ...creates, kind: 'redirect-after' });
+    await agent()
+      .send('POST', path, hash)
+      .catch(() => undefined);
+    expect(served.control.requests(creates).map(({ status }) => status)).toEqual([302]);
+    expect(served.control.state.signatures).toHaveLength(1);
+  });
+
   it.each([
     ['hang-before', 0],
     ['hang-after', 1],

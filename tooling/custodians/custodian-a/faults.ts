@@ -24,6 +24,7 @@ export const faultSchema = v.strictObject({
     'hang-before',
     'hang-after',
     'redirect',
+    'redirect-after',
     'oversized',
     'not-json',
   ]),
@@ -118,7 +119,10 @@ export function createFaults(): Faults {
           await work();
           return hang(env);
         case 'redirect':
-          return new Response(null, { status: 302, headers: { location: '/elsewhere' } });
+          return redirect();
+        case 'redirect-after':
+          await work();
+          return redirect();
         case 'oversized':
           await work();
           return Response.json({ items: [], filler: 'x'.repeat(oversizedBytes) });
@@ -134,6 +138,10 @@ export function createFaults(): Faults {
 
 function answerError(status: number): Response {
   return Response.json(createErrorBody(status, 'Internal Server Error'), { status });
+}
+
+function redirect(): Response {
+  return new Response(null, { status: 302, headers: { location: '/elsewhere' } });
 }
 
 function drop(env: Connection | undefined): Response {

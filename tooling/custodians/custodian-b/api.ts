@@ -360,6 +360,9 @@ async function applyFault(
     case 'delay':
       await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
       return undefined;
+    case 'redirect':
+      setStatus(context, 302);
+      return new Response(null, { status: 302, headers: { location: '/elsewhere' } });
     case 'drop':
       setStatus(context, 0);
       context.env.outgoing.destroy();

@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 
 /** What happens to an answer of the API, before or after the work was done. */
-const httpEffects = ['error', 'drop', 'hang', 'delay'] as const;
+const httpEffects = ['error', 'drop', 'hang', 'delay', 'redirect'] as const;
 /** What is wrong with a signature that is handed out. */
 const resultEffects = [
   'wrong-signature',

@@ -20,7 +20,8 @@ export type CustodianAHolderOptions = Omit<WalletSignerOptions, 'address'> &
       | undefined;
   };
 
-const holderKinds: readonly SignKind[] = ['sign-in', 'spend', 'disclosure'];
+/** What a holder's wallet signs. */
+export const holderKinds: readonly SignKind[] = ['sign-in', 'spend', 'disclosure'];
 
 /**
  * A holder at custodian A. Each method waits for the vote.

@@ -116,7 +116,10 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
       case 'created': {
         const { id: providerId } = answer;
         // What the custodian stored is compared at once. An outage does not lose the id.
-        const step = await readKnown(providerId, request, signal).catch(ignoreOutage);
+        const step = await readKnown(providerId, request, signal).catch((error: unknown) => {
+          signal?.throwIfAborted();
+          ignoreOutage(error);
+        });
         return step ?? { state: 'submitted', providerId };
       }
       case 'exists':
@@ -215,7 +218,7 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
 }
 
 /** @throws the error itself unless the custodian may answer later */
-function ignoreOutage(error: unknown): undefined {
+function ignoreOutage(error: unknown): void {
   if (!isPoolError(error) || !error.retryable) {
     throw error;
   }

@@ -32,7 +32,8 @@ export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptio
     curve: 'ed25519',
     deterministic: true,
     walletPub: async () => walletPub,
-    async signIn({ message, expected, encryptionPublicKey }) {
+    async signIn({ message, expected, encryptionPublicKey }, { signal } = {}) {
+      signal?.throwIfAborted();
       const text = parseEd25519SignIn(message);
       const isOwn =
         text.address === chainFamilies[text.family].formatAddress(walletPub) &&

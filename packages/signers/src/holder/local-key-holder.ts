@@ -12,7 +12,7 @@ import {
   type SignRequestContent,
 } from '@pool/policy';
 import { createLocalKeySigner } from '../local-key.ts';
-import type { HolderSigner } from './holder-signer.ts';
+import type { HolderSigner, HolderSignOptions } from './holder-signer.ts';
 import { parseSpendSignature } from './remote-holder.ts';
 
 export type LocalKeyHolderOptions = {
@@ -30,19 +30,20 @@ export function createLocalKeyHolder(options: LocalKeyHolderOptions): HolderSign
     curve: 'secp256k1',
     deterministic: true,
     walletPub,
-    signIn({ encryptionPublicKey, ...payload }) {
+    signIn({ encryptionPublicKey, ...payload }, options) {
       const allow = encryptionPublicKey === undefined ? {} : { encryptionPublicKey };
-      return sign('sign-in', { kind: 'sign-in', payload }, allow);
+      return sign('sign-in', { kind: 'sign-in', payload }, { allow, ...options });
     },
     async signViewingKeyText(domain) {
       const signature = await sign('viewing-key', { kind: 'viewing-key', payload: { domain } });
       // v adds nothing to r and s.
       return new Secret(hexToBytes(signature, 65).subarray(0, 64));
     },
-    signDisclosure: (content) => sign('disclosure', { kind: 'disclosure', payload: { content } }),
-    async signSpend(operation, salt) {
+    signDisclosure: (content, options) =>
+      sign('disclosure', { kind: 'disclosure', payload: { content } }, options),
+    async signSpend(operation, salt, options) {
       return parseSpendSignature(
-        await sign('spend', { kind: 'spend', payload: { operation, salt } }),
+        await sign('spend', { kind: 'spend', payload: { operation, salt } }, options),
       );
     },
   };
@@ -60,7 +61,9 @@ type KindSigner = {
   sign(
     kind: SignKind,
     content: Unaddressed,
-    allow?: Pick<SignerAllow, 'encryptionPublicKey'>,
+    options?: Pick<HolderSignOptions, 'signal'> & {
+      readonly allow?: Pick<SignerAllow, 'encryptionPublicKey'>;
+    },
   ): Promise<Hex>;
 };
 
@@ -70,14 +73,17 @@ function createKindSigner({ privateKey, nowMs }: LocalKeyHolderOptions): KindSig
   const base = createLocalKeySigner({ privateKey, allow: { kinds: [] } });
   return {
     walletPub: () => base.publicKey(),
-    async sign(kind, content, allow = {}) {
+    async sign(kind, content, { allow = {}, signal } = {}) {
       const signer = createLocalKeySigner({
         privateKey,
         ...clock,
         allow: { ...allow, kinds: [kind] },
       });
       const expectedSigner = await signer.address();
-      const outcome = await signer.submit(createSignRequest({ ...content, expectedSigner }));
+      const outcome = await signer.submit(
+        createSignRequest({ ...content, expectedSigner }),
+        signal === undefined ? {} : { signal },
+      );
       if (outcome.state === 'signed') {
         return outcome.signature;
       }
