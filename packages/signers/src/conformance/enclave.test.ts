@@ -1,4 +1,4 @@
-import { openEnclaveHarness } from '../fixtures/conformance/enclave-harness.ts';
 import { describeSigner } from '../fixtures/conformance/describe-signer.ts';
+import { openEnclaveHarness } from '../fixtures/conformance/enclave-harness.ts';
 
 describeSigner('enclave', { kind: 'remote', open: openEnclaveHarness });
