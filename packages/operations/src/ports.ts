@@ -96,6 +96,15 @@ export type ApprovalTransaction = {
   readonly maxPriorityFeePerGas: bigint;
 };
 
+/** What a transaction has to pay now, wei for each gas. */
+export type ChainFees = {
+  /** Of the newest block. No block takes a transaction that pays less. */
+  readonly baseFeePerGas: bigint;
+  /** Enough for some time. */
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+};
+
 /** One EVM chain, read through the agent's own RPC. */
 export type ChainPort = {
   fetchNonceState(funder: EvmAddress, batchNonce: Hex32): Promise<NonceState>;
@@ -124,6 +133,7 @@ export type ChainPort = {
     funder: EvmAddress,
     value: bigint,
   ): Promise<ApprovalTransaction>;
+  fetchFees(): Promise<ChainFees>;
   /** Next nonce of the account counting mined transactions only. */
   fetchMinedNonce(account: EvmAddress): Promise<number>;
   /** Sending the same transaction again is not an error. */
@@ -217,8 +227,8 @@ export type FunderAnswer =
 export type FunderPort = {
   readonly address: EvmAddress;
   /**
-   * True: its signature requires a vote, which takes minutes or hours. It is asked without the allowance lock, so that no other
-   * batch waits for the vote, and with a deadline that includes the vote.
+   * True: its signature requires a vote, which takes minutes or hours. It is asked with a deadline that includes the vote, and for the
+   * authorisation without the allowance lock, so that no other batch waits for that vote.
    */
   readonly needsVote: boolean;
   /** Id of a request at the signer. The same content has the same id after every crash. */

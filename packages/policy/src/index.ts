@@ -121,6 +121,7 @@ export type {
 export {
   encodeApproveCall,
   encodeSignedTransaction,
+  maxApprovalFeeWei,
   maxApprovalGas,
   type ReadApproval,
   readApproval,

@@ -35,6 +35,7 @@ export {
   createSignRequest,
   encodeApproveCall,
   encodeSignedTransaction,
+  maxApprovalFeeWei,
   maxApprovalGas,
 } from '@pool/policy';
 export { acceptSignature, type RawSignature, type SignatureClaim } from './accept-signature.ts';

@@ -70,6 +70,8 @@ export function createFakePoolChain(options: FakeChainOptions) {
     coin: 10n ** 18n,
     permitNonce: 0n,
     funderNonce: 0,
+    /** Wei for each gas. An approval that pays less is not mined. */
+    baseFee: 1_000_000n,
     /** Successful `fund()` calls with our funder's money. */
     funds: 0,
     approvals: [] as bigint[],
@@ -191,20 +193,25 @@ export function createFakePoolChain(options: FakeChainOptions) {
         spender: pool,
         value,
         gasLimit: 60_000n,
-        maxFeePerGas: 1_000_000_000n,
-        maxPriorityFeePerGas: 1n,
+        ...feesNow(),
       })),
+    fetchFees: () => read(() => ({ baseFeePerGas: chain.baseFee, ...feesNow() })),
     fetchMinedNonce: (_account: EvmAddress) => read(() => chain.funderNonce),
     broadcast: (rawTransaction: Hex) =>
       read(() => {
         const transaction = Transaction.from(rawTransaction);
-        if (transaction.from !== funder || transaction.nonce !== chain.funderNonce) {
+        const isPaying = (transaction.maxFeePerGas ?? 0n) >= chain.baseFee;
+        if (transaction.from !== funder || transaction.nonce !== chain.funderNonce || !isPaying) {
           return;
         }
         const value = BigInt(`0x${transaction.data.slice(-64)}`);
         chain.mineApproval(value, parseHex32(keccak256(rawTransaction)));
       }),
   };
+
+  function feesNow() {
+    return { maxFeePerGas: 2n * chain.baseFee + 1n, maxPriorityFeePerGas: 1n };
+  }
 
   function batchIdOf(funderAddress: EvmAddress, batchNonce: string): Hex32 {
     return fieldToHex(computeBatchId(funderAddress, parseField(batchNonce)));

@@ -27,7 +27,7 @@ import {
 } from '@pool/core';
 import { maxApprovalGas } from '@pool/signers';
 import type { Log } from 'ethers';
-import type { ChainPort } from '../ports.ts';
+import type { ChainFees, ChainPort } from '../ports.ts';
 
 /** Time limit of one RPC call. */
 const rpcTimeoutMs = 10_000;
@@ -62,6 +62,16 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
   }
 
   const token = (address: EvmAddress) => connectErc20(address, provider);
+
+  async function fetchFees(): Promise<ChainFees> {
+    const [fees, block] = await Promise.all([provider.getFeeData(), provider.getBlock('latest')]);
+    const maxPriorityFeePerGas = fees.maxPriorityFeePerGas ?? 1_000_000_000n;
+    return {
+      baseFeePerGas: block?.baseFeePerGas ?? 0n,
+      maxFeePerGas: fees.maxFeePerGas ?? 2n * maxPriorityFeePerGas,
+      maxPriorityFeePerGas,
+    };
+  }
 
   return {
     fetchNonceState: (funder, batchNonce) =>
@@ -140,8 +150,7 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
           from: funder,
         });
         const padded = (estimate * 3n) / 2n;
-        const fees = await provider.getFeeData();
-        const maxPriorityFeePerGas = fees.maxPriorityFeePerGas ?? 1_000_000_000n;
+        const { maxFeePerGas, maxPriorityFeePerGas } = await fetchFees();
         return {
           chainId: settings.chainId,
           nonce: await provider.getTransactionCount(funder, 'pending'),
@@ -149,10 +158,11 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
           spender: poolAddress,
           value,
           gasLimit: padded < maxApprovalGas ? padded : maxApprovalGas,
-          maxFeePerGas: fees.maxFeePerGas ?? 2n * maxPriorityFeePerGas,
+          maxFeePerGas,
           maxPriorityFeePerGas,
         };
       }),
+    fetchFees: () => call(fetchFees),
     fetchMinedNonce: (account) => call(() => provider.getTransactionCount(account, 'latest')),
     broadcast: (rawTransaction) =>
       call(async () => {

@@ -73,7 +73,7 @@ async function authorizeByVote(run: Run, batch: Batch): Promise<DatedBatch> {
     if ((await approve(run, dated)) === 'granted') {
       return dated;
     }
-    // The lock was free during a vote: another batch may have taken the money.
+    // A vote can last for hours, and the lock may have been free: another batch may have taken the money.
   }
 }
 

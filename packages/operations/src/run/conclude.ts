@@ -16,13 +16,13 @@ import type { FundedBatch } from '../ports.ts';
 import { computeJobNonce } from './batch.ts';
 import { describeCancelled, isCancelled } from './cancellation.ts';
 import { findForeign, pickForeign, recordForeign } from './foreign-settlement.ts';
-import { withdrawAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import type { Batch } from './plan-batch.ts';
 import type { DisbursementRecord } from './record.ts';
 import { createRetryEvent, type Run } from './run.ts';
 import type { Outcome } from './settle.ts';
 import { decideElsewhere } from './settled-elsewhere.ts';
+import { withdrawAllowance } from './withdraw-allowance.ts';
 
 /** Persists the terminal state of the job. */
 export async function concludeRun(

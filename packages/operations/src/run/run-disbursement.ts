@@ -25,6 +25,7 @@ import { decideSettlement } from './decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import { judgeRow } from './foreign-settlement.ts';
 import { BlockedRunError, InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import { mayChangeAllowance } from './pending-approval.ts';
 import { hasLeft, phaseOf } from './phase.ts';
 import type { Batch } from './plan-batch.ts';
 import {
@@ -341,7 +342,8 @@ async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
       'the manifest or the release record of a released batch is missing from the job store',
     );
   }
-  if (run.record().refusal === undefined && run.phase().kind !== 'abandoned') {
+  const isRefused = run.record().refusal !== undefined || run.phase().kind === 'abandoned';
+  if (!isRefused || mayChangeAllowance(run.record())) {
     // Queues before any batch that has not left yet. The chain is read meanwhile.
     run.hold.claim();
   }

@@ -16,12 +16,14 @@ import { findForeign, pickForeign, recordForeign, settledElsewhere } from './for
 import { grantAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { createPacer } from './pacer.ts';
+import { mayChangeAllowance } from './pending-approval.ts';
 import { recordError, recordRevert, toRefusal, updateRefusal } from './refusal.ts';
 import type { DatedBatch } from './release-record.ts';
 import { canCollect, renewReleasedProof } from './resend.ts';
 import type { Run } from './run.ts';
 import { createSettlementRequest, isRowOf } from './settlement-request.ts';
 import { postVoid } from './void-batch.ts';
+import { stopApproval } from './withdraw-allowance.ts';
 
 export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
 
@@ -86,6 +88,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
   let waitsFor: 'settlement-refused' | 'awaiting-approval' = 'settlement-refused';
   const resending = createPacer(run);
   const withdrawing = createPacer(run);
+  const stopping = createPacer(run);
 
   /** Keeps an error of the outside world from ending the watch. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
@@ -183,12 +186,15 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       return false;
     }
     try {
-      await attempt(() => grantAllowance(run, batch, 'once'));
+      let step: Awaited<ReturnType<typeof grantAllowance>> | undefined;
+      do {
+        step = await attempt(() => grantAllowance(run, batch, 'once'));
+      } while (step === 'look-again');
     } catch (error) {
       if (!(error instanceof VotePendingError)) {
         throw error;
       }
-      // The same authorisation is sent once its new permit is signed.
+      // The same authorisation is sent once its new permit or approval is given.
       waitsFor = 'awaiting-approval';
       resending.markTried();
       return false;
@@ -200,10 +206,12 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
 
   /**
    * Other batches of the funder and token may go first while the platform says that nothing of this batch is out, and in any case
-   * once it is abandoned: its authorisation was never sent, and its withdrawal may wait for a vote until the deadline.
+   * once it is abandoned: its authorisation was never sent, and its withdrawal may wait for a vote until the deadline. They wait while
+   * an approval of this batch may still change the allowance.
    */
   function shareTurn(): void {
-    if (run.record().refusal !== undefined || run.phase().kind === 'abandoned') {
+    const isIdle = run.record().refusal !== undefined || run.phase().kind === 'abandoned';
+    if (isIdle && !mayChangeAllowance(run.record())) {
       run.hold.release();
     } else {
       run.hold.claim();
@@ -233,6 +241,10 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     async withdraw() {
       await run.announce('cancelling');
       await readRow();
+      if (stopping.isDue()) {
+        stopping.markTried();
+        await attempt(() => stopApproval(run, batch));
+      }
       shareTurn();
       if (mayBeUsed || !withdrawing.isDue()) {
         return;

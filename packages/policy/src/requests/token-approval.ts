@@ -25,7 +25,7 @@ const approveSelector = '0x095ea7b3';
 export const maxApprovalGas = 300_000n;
 
 /** The maximum fee of an approval in the chain's coin: 0.1 of a coin with 18 decimals. */
-const maxApprovalFeeWei = 10n ** 17n;
+export const maxApprovalFeeWei = 10n ** 17n;
 
 /** The hash to sign. @throws PoolError `malformed_payload` unless it is exactly one unsigned transaction */
 export function computeTransactionDigest(unsignedTransaction: Hex): Hex32 {
