@@ -1,0 +1,72 @@
+// Approvals that are voted on, for several batches of one funder and with fees that rise (docs/decisions/0061, §6).
+import { parseHex32 } from '@pool/core';
+import { Transaction } from 'ethers';
+import { expect, it } from 'vitest';
+import { createWorld } from '../fixtures/fake-world.ts';
+import { runWith } from '../fixtures/run-with.ts';
+import { createKeyLock } from './key-lock.ts';
+
+it('asks for one approval for each of eight batches of a funder', async () => {
+  const world = await createWorld({ isVoting: true, finalityBlocks: 5 });
+  const locks = createKeyLock();
+  const keys = ['1', '2', '3', '4', '5', '6', '7', '8'];
+  const jobs = await Promise.all(keys.map((key) => world.accept(key)));
+  await Promise.all(
+    jobs.map((job) => world.run(job, undefined, { locks, batchDeadlineSeconds: 36_000 })),
+  );
+  expect(jobs.map((job) => job.state())).toEqual(Array(8).fill('done'));
+  expect(world.voting.countOf('token-approval')).toBe(8);
+  expect(world.chain.funds).toBe(8);
+});
+
+it('replaces an approval whose fees the chain has left behind during its vote', async () => {
+  const world = await createWorld({ isVoting: true });
+  world.voting.policy = (kind) => (kind === 'token-approval' ? 'wait' : 'approve');
+  const job = await world.accept();
+  await runWith(world, job, [
+    [
+      600,
+      () => {
+        world.chain.baseFee *= 10n;
+        world.voting.policy = () => 'approve';
+      },
+    ],
+  ]);
+  expect(job.state()).toBe('done');
+  const [first, second, ...others] = [...world.voting.requests.values()].flatMap(({ request }) =>
+    request.kind === 'token-approval' ? [Transaction.from(request.payload.unsignedTransaction)] : [],
+  );
+  expect(others).toEqual([]);
+  expect(second?.nonce).toBe(first?.nonce);
+  expect(second?.maxFeePerGas).toBeGreaterThanOrEqual(world.chain.baseFee);
+  expect(world.chain.approvals).toEqual([6_000n]);
+});
+
+it('looks again after an approval that the provider sent has reverted', async () => {
+  const world = await createWorld({ isVoting: true });
+  world.voting.policy = (kind) => (kind === 'token-approval' ? 'send' : 'approve');
+  let sent = 0;
+  world.voting.send = () => {
+    sent += 1;
+    const txHash = parseHex32(`0x${`0${sent}`.repeat(32)}`);
+    world.chain.mineApproval(sent === 1 ? 0n : 6_000n, txHash);
+    return txHash;
+  };
+  const { chain } = world;
+  const reverting = {
+    ...chain,
+    fetchReceipt: async (txHash: Parameters<typeof chain.fetchReceipt>[0]) => {
+      const receipt = await chain.fetchReceipt(txHash);
+      const isFirst = txHash === parseHex32(`0x${'01'.repeat(32)}`);
+      return receipt === undefined ? undefined : { ...receipt, reverted: isFirst };
+    },
+  };
+  const proxied = new Proxy(chain, {
+    get: (target, name) =>
+      name === 'fetchReceipt' ? reverting.fetchReceipt : Reflect.get(target, name),
+  });
+  const job = await world.accept();
+  await world.run(job, undefined, { findChain: () => ({ ...world.context, chain: proxied }) });
+  expect(job.state()).toBe('done');
+  expect(sent).toBe(2);
+});
