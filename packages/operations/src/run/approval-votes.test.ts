@@ -1,19 +1,24 @@
 // Approvals that are voted on, for several batches of one funder and with fees that rise (docs/decisions/0061, §6).
-import { parseHex32 } from '@pool/core';
+import { parseHex32, Secret } from '@pool/core';
+import { createLocalKeySigner } from '@pool/signers';
 import { Transaction } from 'ethers';
 import { expect, it } from 'vitest';
+import { createFunder } from '../adapters/funder.ts';
 import { createWorld } from '../fixtures/fake-world.ts';
 import { runWith } from '../fixtures/run-with.ts';
 import { createKeyLock } from './key-lock.ts';
 
 it('asks for one approval for each of eight batches of a funder', async () => {
   const world = await createWorld({ isVoting: true, finalityBlocks: 5 });
+  let polls = 0;
+  world.voting.policy = (kind) => {
+    polls += kind === 'token-approval' ? 1 : 0;
+    return kind === 'token-approval' && polls % 25 !== 0 ? 'wait' : 'approve';
+  };
   const locks = createKeyLock();
   const keys = ['1', '2', '3', '4', '5', '6', '7', '8'];
   const jobs = await Promise.all(keys.map((key) => world.accept(key)));
-  await Promise.all(
-    jobs.map((job) => world.run(job, undefined, { locks, batchDeadlineSeconds: 36_000 })),
-  );
+  await Promise.all(jobs.map((job) => world.run(job, undefined, { locks })));
   expect(jobs.map((job) => job.state())).toEqual(Array(8).fill('done'));
   expect(world.voting.countOf('token-approval')).toBe(8);
   expect(world.chain.funds).toBe(8);
@@ -34,7 +39,9 @@ it('replaces an approval whose fees the chain has left behind during its vote', 
   ]);
   expect(job.state()).toBe('done');
   const [first, second, ...others] = [...world.voting.requests.values()].flatMap(({ request }) =>
-    request.kind === 'token-approval' ? [Transaction.from(request.payload.unsignedTransaction)] : [],
+    request.kind === 'token-approval'
+      ? [Transaction.from(request.payload.unsignedTransaction)]
+      : [],
   );
   expect(others).toEqual([]);
   expect(second?.nonce).toBe(first?.nonce);
@@ -69,4 +76,21 @@ it('looks again after an approval that the provider sent has reverted', async ()
   await world.run(job, undefined, { findChain: () => ({ ...world.context, chain: proxied }) });
   expect(job.state()).toBe('done');
   expect(sent).toBe(2);
+});
+
+it('names the approval that may still be given when the funder was changed during its vote', async () => {
+  const world = await createWorld({ isVoting: true });
+  world.voting.policy = (kind) => (kind === 'token-approval' ? 'wait' : 'approve');
+  const job = await world.accept();
+  const crashed = world.run(job, () => {
+    if (world.voting.countOf('token-approval') === 1) {
+      throw new Error('power cut');
+    }
+  });
+  await expect(crashed).rejects.toMatchObject({ code: 'run_interrupted' });
+  world.clock.advanceSeconds(200_000);
+  const signer = createLocalKeySigner({ privateKey: new Secret(`0x${'43'.repeat(32)}`) });
+  await world.run(job, undefined, { funder: await createFunder(signer) });
+  expect(job.record().error?.message).toContain('may still be given');
+  expect(job.record().error?.message).toContain(world.funder.address);
 });

@@ -131,18 +131,22 @@ async function failReverted(
   return true;
 }
 
-/** The earlier funder gave the approvals of this job. The current funder cannot take them back. */
+/** The earlier funder gave the approvals of this job, or was asked for one. The current funder cannot take them back. */
 function withRemainder(
   run: Run,
   { funder }: FundManifest,
   { code, message }: ErrorBody,
 ): ErrorBody {
-  return run.record().approvals.length === 0
-    ? { code, message }
-    : {
-        code,
-        message: `${message}; the approval that funder ${funder} gave for this batch may be left: set the allowance of the pool to 0 with its key`,
-      };
+  const { approvals, approvalRequest } = run.record();
+  const given =
+    approvals.length === 0
+      ? ''
+      : `; the approval that funder ${funder} gave for this batch may be left: set the allowance of the pool to 0 with its key`;
+  const asked =
+    approvalRequest === undefined
+      ? ''
+      : `; an approval of ${approvalRequest.value} base units that funder ${funder} was asked for may still be given: deny the request at its signer, or set the allowance of the pool to 0 with its key afterwards`;
+  return { code, message: `${message}${given}${asked}` };
 }
 
 async function block(run: Run, manifest: FundManifest): Promise<never> {

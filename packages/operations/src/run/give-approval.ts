@@ -132,9 +132,7 @@ async function createReplacement(
   const isSame = (approval: RecordedApproval): boolean =>
     approval.nonce === nonce && approval.value === value.toString() && !approval.mined;
   const isOften = run.record().approvals.filter(isSame).length > maxReplacements;
-  const raised = isOften
-    ? undefined
-    : raiseFees(earlier, await run.retry(() => chain.fetchFees()));
+  const raised = isOften ? undefined : raiseFees(earlier, await run.retry(() => chain.fetchFees()));
   if (raised === undefined) {
     throw new PoolError(
       'approval_not_mined',
