@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import { parseHex, parseHex32 } from '@pool/core';
-import { computeExternalId, computeRequestDigest, encodeSignedTransaction } from '@pool/policy';
+import {
+  computeExternalId,
+  computeRequestDigest,
+  createSignRequest,
+  encodeSignedTransaction,
+} from '@pool/policy';
 import { describe, expect, it } from 'vitest';
 import { signTwice } from './deterministic.ts';
+import { fundFile } from './fixtures/manifest-files.ts';
 import { chainId, funder, pool, requests, stranger, wallet } from './fixtures/requests.ts';
 
 const content = {
@@ -33,6 +39,22 @@ describe('computeExternalId', () => {
   ])('differs for %j', (change) => {
     expect(computeExternalId({ ...content, ...change })).not.toBe(computeExternalId(content));
   });
+
+  it.each([requests.permit, requests.approval])(
+    'of a $kind names its batch',
+    ({ externalId, ...content }) => {
+      const { manifest } = fundFile;
+      const ids = ['june', 'july', 'june'].map(
+        (jobKey) =>
+          createSignRequest({
+            ...content,
+            file: { ...fundFile, manifest: { ...manifest, jobKey } },
+          }).externalId,
+      );
+      expect(ids[0]).toBe(ids[2]);
+      expect(new Set([externalId, ...ids]).size).toBe(3);
+    },
+  );
 
   it('is the same if the same request is made again, and differs between kinds', () => {
     const ids = Object.values(requests).map((request) => request.externalId);

@@ -4,15 +4,21 @@ import { createLocalKeySigner } from '@pool/signers';
 import { Transaction } from 'ethers';
 import { expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
-import { createWorld } from '../fixtures/fake-world.ts';
+import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { runWith } from '../fixtures/run-with.ts';
 import { createKeyLock } from './key-lock.ts';
+
+/** Another amount for each batch. */
+function pay(world: World, amount: string) {
+  const [first] = world.createRequest().recipients;
+  return { recipients: [{ ...first!, amount }] };
+}
 
 it('asks for one approval for each of eight batches of a funder', async () => {
   const world = await createWorld({ isVoting: true, finalityBlocks: 5 });
   const locks = createKeyLock();
   const keys = ['1', '2', '3', '4', '5', '6', '7', '8'];
-  const jobs = await Promise.all(keys.map((key) => world.accept(key)));
+  const jobs = await Promise.all(keys.map((key) => world.accept(key, pay(world, key))));
   // Whoever votes comes late, when each batch has asked for what it may ask for.
   let polls = 0;
   world.voting.policy = (kind) => {

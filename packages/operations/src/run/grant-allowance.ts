@@ -7,7 +7,13 @@
 
 import { bytesToHex32, hexToBytes } from '@pool/core';
 import type { FunderRequest } from '../ports.ts';
-import { askSigner, createFundFile, type Given, requireSigned, type VoteWait } from './ask-signer.ts';
+import {
+  askSigner,
+  createFundFile,
+  type Given,
+  requireSigned,
+  type VoteWait,
+} from './ask-signer.ts';
 import { awaitTurn } from './await-turn.ts';
 import {
   type ApprovalStep,

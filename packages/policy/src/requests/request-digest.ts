@@ -5,6 +5,7 @@
  */
 import {
   canonicalDigest,
+  computeBatchNonce,
   computeDisclosureStatementData,
   computeFundAuthorizationData,
   computePermitData,
@@ -13,8 +14,10 @@ import {
   createDisclosureStatement,
   type DisclosureStatement,
   type EvmAddress,
+  type FundFile,
   fieldToHex,
   type Hex32,
+  parseEvmAddress,
   parseHex32,
 } from '@pool/core';
 import { computeSpendDigest, viewingKeyMessage } from '@pool/notes';
@@ -115,7 +118,7 @@ function placeOf(request: SignRequestContent): {
     case 'permit':
     case 'token-approval': {
       const { chainId, pool } = request.payload.expected;
-      return { chainId, pool, authorizationId: undefined };
+      return { chainId, pool, authorizationId: nameBatch(request.file) };
     }
     case 'disclosure': {
       const { chainId, pool } = readDisclosureStatement(request.payload);
@@ -127,6 +130,25 @@ function placeOf(request: SignRequestContent): {
     case 'viewing-key':
       return { chainId: undefined, pool: undefined, authorizationId: undefined };
   }
+}
+
+/**
+ * Batches of one total and deadline have permits and approvals of the same content. Each has a request of its own, or one that was
+ * denied for one batch would be the answer for another.
+ * @returns undefined for whoever has only the content, such as the process that reads it at a custodian
+ */
+function nameBatch(file: FundFile | undefined): string | undefined {
+  if (file === undefined) {
+    return undefined;
+  }
+  const { employerId, chainId, pool, funder, jobKey, attempt } = file.manifest;
+  return String(
+    computeBatchNonce({
+      ...{ employerId, chainId, jobKey, attempt },
+      pool: parseEvmAddress(pool),
+      funder: parseEvmAddress(funder),
+    }),
+  );
 }
 
 /** Adds the id to a request. @throws PoolError if the payload is malformed */
