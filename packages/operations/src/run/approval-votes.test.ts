@@ -5,7 +5,7 @@ import { Transaction } from 'ethers';
 import { expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
-import { runWith } from '../fixtures/run-with.ts';
+import { cancel, runWith } from '../fixtures/run-with.ts';
 import { createKeyLock } from './key-lock.ts';
 
 /** Another amount for each batch. */
@@ -102,3 +102,57 @@ it('names the approval that may still be given when the funder was changed durin
   expect(job.record().error?.message).toContain('may still be given');
   expect(job.record().error?.message).toContain(world.funder.address);
 });
+
+it('sends a refused batch again only once its whole allowance is there', async () => {
+  const world = await createWorld({ isVoting: true, zeroFirst: true });
+  let refused = 0;
+  world.platform.beforeInclusion = () => {
+    refused += 1;
+    if (refused === 1) {
+      world.chain.allowance = 5n;
+    }
+  };
+  const job = await world.accept();
+  await world.run(job);
+  expect(job.state()).toBe('done');
+  expect(world.chain.approvals).toEqual([6_000n, 0n, 6_000n]);
+  expect(world.platform.posts).toBe(2);
+});
+
+it('takes a request back before another batch gets the lock', async () => {
+  const world = await createWorld({ isVoting: true });
+  world.voting.policy = (kind) => (kind === 'fund-authorization' ? 'approve' : 'wait');
+  const locks = createKeyLock();
+  const job = await world.accept('one');
+  const other = await world.accept('two', pay(world, '7'));
+  let isTakenBack = false;
+  const running = world.run(job, undefined, { locks, voteLimitSeconds: 7_200 });
+  await until(() => world.voting.countOf('token-approval') === 1);
+  const next = world.run(
+    other,
+    (point) => {
+      if (point === 'approval.signed') {
+        isTakenBack = [...world.voting.requests.values()].some(
+          ({ request, outcome }) =>
+            request.kind === 'token-approval' && outcome?.state === 'refused',
+        );
+      }
+    },
+    { locks },
+  );
+  await until(() => other.record().stage === 'awaiting-turn');
+  cancel(job);
+  await until(() => job.record().abandoned !== undefined);
+  world.voting.policy = () => 'approve';
+  await Promise.all([running, next]);
+  expect(isTakenBack).toBe(true);
+  expect([job.record().error?.code, other.state()]).toEqual(['cancelled', 'done']);
+});
+
+/** Lets the runs of this process go on until something is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 5_000 && !isSo(); turn += 1) {
+    await new Promise(setImmediate);
+  }
+  expect(isSo()).toBe(true);
+}
