@@ -59,7 +59,26 @@ function countVotes(): number {
   return world.custodian.control.requests({ method: 'POST', path: '/decisions$' }).length;
 }
 
+/** Besides the gate, a person votes on each signature. */
+function requirePerson(): void {
+  const { control } = world.custodian;
+  const { admin, approver } = world.organisation;
+  const groups = [approver, admin].map(({ userId }) => ({
+    quorum: 1,
+    approvers: { userId: { in: [userId] } },
+    serviceAccountsCanApprove: true,
+  }));
+  control.replacePolicies(
+    control.state.policies.map((policy) =>
+      policy.action.kind === 'RequestApproval' && policy.activityKind === 'Wallets:Sign'
+        ? { ...policy, action: { ...policy.action, approvalGroups: groups } }
+        : policy,
+    ),
+  );
+}
+
 it('votes once, however often and in whichever order its events arrive', async () => {
+  requirePerson();
   const file = fundFile();
   await served.post(file);
   wakes = 0;
@@ -69,16 +88,23 @@ it('votes once, however often and in whichever order its events arrive', async (
     ...Array<string>(copies).fill('policy.approval.pending 200'),
     ...Array<string>(copies).fill('wallet.signature.requested 200'),
   ]);
+  // It still waits for a person, so each look finds it again.
+  expect([world.statusOf(id), world.votesOf(id), countVotes()]).toEqual([
+    'Pending',
+    ['Approved'],
+    1,
+  ]);
+
+  const { control } = world.custodian;
+  const [approval] = control.state.approvals;
+  control.vote(approval?.id ?? '', world.organisation.admin.userId, 'Approved');
+  // The events of the end come late, and say again that something happened.
+  expect((await deliver()).length).toBeGreaterThanOrEqual(copies);
   expect([world.statusOf(id), world.votesOf(id), countVotes()]).toEqual([
     'Signed',
     ['Approved'],
     1,
   ]);
-
-  // The events of the end come late, and say again that something happened.
-  const late = await deliver();
-  expect(late.length).toBe(2 * copies);
-  expect([world.votesOf(id), countVotes()]).toEqual([['Approved'], 1]);
   expect(served.gate.ledger.listOpenVotes()).toEqual([]);
 });
 
