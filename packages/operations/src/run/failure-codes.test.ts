@@ -1,6 +1,6 @@
 // A payment that fails before its release reports the cause by its code, and pays nobody.
 import { Secret } from '@pool/core';
-import { createLocalKeySigner, type Outcome, type Progress } from '@pool/signers';
+import { createLocalKeySigner, type Outcome } from '@pool/signers';
 import { describe, expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { createWorld, viewOf } from '../fixtures/fake-world.ts';
@@ -36,7 +36,6 @@ describe('the approval', () => {
 
 describe('a funder signer', () => {
   const localKey = createLocalKeySigner({ privateKey: new Secret(`0x${'42'.repeat(32)}`) });
-  const waiting: Progress = { state: 'awaiting-approval', providerId: '1' };
 
   it.each<[string, Outcome]>([
     ['signer_refused', { state: 'refused', reason: 'denied', message: 'denied by policy' }],
@@ -44,11 +43,7 @@ describe('a funder signer', () => {
   ])('that returns no signature fails the job with %s', async (code, outcome) => {
     const world = await createWorld();
     const job = await world.accept();
-    const signer = {
-      ...localKey,
-      submit: () => Promise.resolve(waiting),
-      read: () => Promise.resolve(outcome),
-    };
+    const signer = { ...localKey, submit: () => Promise.resolve(outcome) };
     const funder = await createFunder(signer);
     await world.run(job, undefined, { funder });
     expect(job.record().releasedAtMs).toBeUndefined();
