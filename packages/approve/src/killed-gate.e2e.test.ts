@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { sampleOrigin } from '@pool/custodians/custodian-a';
 import { openLedger } from '@pool/policy';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fundBody } from './fixtures/bodies.ts';
@@ -58,25 +57,14 @@ afterEach(async () => {
 
 /** @returns the process, and its URL when it listens */
 async function startGate(fault = ''): Promise<{ readonly child: ChildProcess; url: string }> {
-  const { approver } = world.organisation;
   const child = spawn(process.execPath, ['--conditions=@pool/source', main], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
+      ...world.variables(),
       PATH: process.env['PATH'],
       NODE_ENV: 'test',
       APPROVE_FAULT: fault,
-      APPROVE_HOME: world.home.path,
       APPROVE_PORT: '0',
-      APPROVE_LOG_LEVEL: 'silent',
-      APPROVE_MANIFEST_TOKEN: manifestToken,
-      APPROVE_CUSTODIAN: 'custodian_a',
-      APPROVE_CUSTODIAN_A_URL: world.custodian.url,
-      APPROVE_CUSTODIAN_A_ORIGIN: sampleOrigin,
-      APPROVE_CUSTODIAN_A_SERVICE_TOKEN: approver.token,
-      APPROVE_CUSTODIAN_A_CREDENTIAL_ID: approver.credentialId,
-      APPROVE_CUSTODIAN_A_SERVICE_KEY: approver.privateKey,
-      APPROVE_CUSTODIAN_A_USER_ID: approver.userId,
-      APPROVE_CUSTODIAN_A_POLL_SECONDS: '1',
     },
   });
   processes.push(child);

@@ -1,10 +1,10 @@
 /**
- * Runs the gate until SIGTERM or SIGINT: serves its routes, looks at the custodian, examines it every hour, reads the policy again on
- * SIGHUP.
+ * Runs the gate until SIGTERM or SIGINT: serves its routes, looks at the custodian, examines everything every hour, and every minute while
+ * something is wrong, reads the policy again on SIGHUP.
  *
  * @module
  */
-import { PoolError } from '@pool/core';
+import { errorCodeOf, PoolError } from '@pool/core';
 import { type HttpServer, serveHttp } from '@pool/http-server';
 import { type Gate, type GateOptions, openGate } from './gate/gate.ts';
 
@@ -14,7 +14,12 @@ const minuteMs = 60_000;
 /** Time for open work to end; every step is stored, so a hard exit loses nothing. */
 const graceMs = 20_000;
 
-/** @throws PoolError `ledger_in_use`, `invalid_policy`, `invalid_configuration`, `cannot_listen` */
+/**
+ * Resolves when the gate was stopped. When one of its loops ends by itself, the server is closed too: a gate that looks at nothing must
+ * not seem to run.
+ *
+ * @throws PoolError `ledger_in_use`, `invalid_policy`, `invalid_configuration`, `cannot_listen`, and the error that ended a loop
+ */
 export async function runGate(
   options: GateOptions,
   onListening: (url: string) => void,
@@ -24,21 +29,33 @@ export async function runGate(
   const stop = (): void => stopping.abort();
   process.once('SIGTERM', stop).once('SIGINT', stop);
   const gate = openGate(options);
-  const reload = (): void => void gate.reloadPolicy();
+  const reload = (): void => {
+    try {
+      gate.reloadPolicy();
+    } catch (error) {
+      log.error({ error: codeOf(error) }, 'the new policy could not be recorded');
+    }
+  };
   process.on('SIGHUP', reload);
   try {
     const server = await listen(gate, options);
     onListening(server.url);
     log.info({ url: server.url, custodian: config.custodian.kind }, 'listening');
-    await Promise.all([
-      keepExamining(gate, stopping.signal),
-      keepPolling(gate, options, stopping.signal),
-    ]);
-    log.info({}, 'stopping');
-    const hardStop = setTimeout(() => process.exit(1), graceMs);
-    hardStop.unref();
-    await server.close();
-    clearTimeout(hardStop);
+    const loops = [keepExamining(gate, stopping.signal), keepPolling(gate, stopping.signal)];
+    try {
+      await Promise.all(loops);
+    } catch (error) {
+      log.error({ error: codeOf(error) }, 'the gate ends, because it cannot go on');
+      throw error;
+    } finally {
+      const hardStop = setTimeout(() => process.exit(1), graceMs);
+      hardStop.unref();
+      stopping.abort();
+      await Promise.allSettled(loops);
+      log.info({}, 'stopping');
+      await server.close();
+      clearTimeout(hardStop);
+    }
   } finally {
     process.off('SIGHUP', reload).off('SIGTERM', stop).off('SIGINT', stop);
     gate.close();
@@ -67,25 +84,19 @@ async function keepExamining(gate: Gate, signal: AbortSignal): Promise<void> {
     const reloaded = new AbortController();
     gate.onReload(() => reloaded.abort());
     const { ok } = await gate.examine();
-    gate.eraseExpired();
-    await pause(ok ? hourMs : minuteMs, AbortSignal.any([signal, reloaded.signal]));
+    await pause(
+      ok && gate.nodeProblems().length === 0 ? hourMs : minuteMs,
+      AbortSignal.any([signal, reloaded.signal]),
+    );
   }
 }
 
-async function keepPolling(
-  gate: Gate,
-  { config }: GateOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  if (config.custodian.kind !== 'custodian_a') {
-    return;
-  }
-  const pauseMs = 1000 * config.custodian.pollSeconds;
+async function keepPolling(gate: Gate, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const woken = new AbortController();
     gate.onWake(() => woken.abort());
     await gate.poll();
-    await pause(pauseMs, AbortSignal.any([signal, woken.signal]));
+    await pause(1000 * gate.pollSeconds, AbortSignal.any([signal, woken.signal]));
   }
 }
 
@@ -103,4 +114,8 @@ async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(end, milliseconds);
     signal.addEventListener('abort', end);
   });
+}
+
+function codeOf(error: unknown): string {
+  return errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { parseGateConfig } from '../config/config.ts';
-import { readChainsFile, readPolicyFile } from '../gate/settings-files.ts';
+import { readSettings } from '../gate/settings-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
 
 /** @returns the exit code. @throws PoolError that names every problem */
@@ -13,8 +13,9 @@ export function runConfigCheck(options: CommonOptions, context: CommandContext):
     context.source,
     options.envFile,
   );
-  const { policy, sha256 } = readPolicyFile(policyFile);
-  const chains = Object.keys(readChainsFile(chainsFile).chains);
+  const settings = readSettings({ policyFile, chainsFile });
+  const { policy, sha256 } = settings.loaded;
+  const chains = Object.keys(settings.chains.chains);
   const document = {
     ok: true,
     home,

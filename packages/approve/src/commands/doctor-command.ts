@@ -1,24 +1,72 @@
 /**
- * `approve doctor`: proves that the gate cannot be gone around, and says what is wrong.
+ * `approve doctor`: proves that the gate cannot be gone around, compares the custodian's history with the ledger, and says what is wrong.
  *
  * @module
  */
+import { existsSync } from 'node:fs';
+import { type Ledger, openLedger, type Policy } from '@pool/policy';
 import { parseGateConfig } from '../config/config.ts';
-import { createDoctor, type DoctorReport } from '../gate/doctor.ts';
-import { readChainsFile, readPolicyFile } from '../gate/settings-files.ts';
-import { createExamination } from '../gate/transport.ts';
+import {
+  createDoctor,
+  type DoctorCheck,
+  type DoctorReport,
+  failed,
+  passed,
+} from '../gate/doctor.ts';
+import { ledgerPath } from '../gate/gate-home.ts';
+import { createHistoryCheck } from '../gate/history.ts';
+import { createHistoryExamination } from '../gate/history-examination.ts';
+import { readSettings } from '../gate/settings-files.ts';
+import { createExamination, createHistorySource } from '../gate/transport.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
 
 /** @returns the exit code */
 export async function runDoctor(context: CommandContext, options: CommonOptions): Promise<number> {
   const config = parseGateConfig(context.source, options.envFile);
-  const { policy } = readPolicyFile(config.policyFile);
-  readChainsFile(config.chainsFile);
-  const examine = createExamination({ config, policy: () => policy, nowMs: context.nowMs });
-  const doctor = createDoctor({ examinations: [examine], nowMs: context.nowMs });
+  const { nowMs, streams } = context;
+  const { loaded, chains } = readSettings(config);
+  const policy = (): Policy => loaded.policy;
+  const examineHistory = async (): Promise<readonly DoctorCheck[]> => {
+    const path = ledgerPath(config.home);
+    if (!existsSync(path)) {
+      return [
+        passed('history', 'there is no ledger yet; the gate compares one before its first vote'),
+      ];
+    }
+    // As the running gate does: a ledger that lacks an approval counts as restored from then on.
+    const ledger = openLedger({ path, role: 'operator' });
+    try {
+      const source = createHistorySource({ config, chains, nowMs });
+      const tell = (fields: object, message = ''): void =>
+        streams.err(`${message}: ${JSON.stringify(fields)}`);
+      const { examine } = createHistoryExamination({
+        history: createHistoryCheck({ source, ledger, policy }),
+        voteLimitSeconds: config.voteLimitSeconds,
+        nowMs,
+        log: { warn: tell, error: tell },
+      });
+      return [...(await examine()), checkRestored(ledger)];
+    } finally {
+      ledger.close();
+    }
+  };
+  const doctor = createDoctor({
+    examinations: [examineHistory, createExamination({ config, policy, nowMs })],
+    nowMs,
+  });
   const report = await doctor.examine();
   print(context, options, report, renderReport(report));
   return report.ok ? exitCodes.ok : exitCodes.error;
+}
+
+function checkRestored(ledger: Ledger): DoctorCheck {
+  const { isRestored, restoredBecause = 'unknown' } = ledger.status();
+  return isRestored
+    ? failed(
+        'restored',
+        `the ledger counts as restored (${restoredBecause}); run "approve ledger rebaseline"`,
+      )
+    : passed('restored', 'the ledger does not count as restored');
 }
 
 function renderReport({ ok, checks }: DoctorReport): string {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { KeyObject } from 'node:crypto';
-import type { Secret } from '@pool/core';
+import { errorCodeOf, type Secret } from '@pool/core';
 import type { Ledger } from '@pool/policy';
 import type { GateLog } from '../gate/gate-log.ts';
 import type { CallbackHandler } from './callback-handler.ts';
@@ -18,7 +18,7 @@ import {
 export type CallbackEndpoint = {
   /** @throws PoolError `unauthorized`, `invalid_request` */
   answerSignRequest(token: string): Promise<string>;
-  /** Always REJECT, and RETRY in a dry run. @throws PoolError `unauthorized`, `invalid_request` */
+  /** REJECT; RETRY in a dry run, and while the ledger cannot be written. @throws PoolError `unauthorized`, `invalid_request` */
   answerConfigChange(token: string): Promise<string>;
 };
 
@@ -34,17 +34,31 @@ export function createCallbackEndpoint(deps: {
   const { cosignerPublicKey, callbackKey, ledger, nowMs, log } = deps;
 
   async function reject(requestId: string, rejectionReason: string): Promise<string> {
-    const action = deps.isDryRun ? 'RETRY' : 'REJECT';
-    ledger.writeAudit('callback', { requestId, action, reason: rejectionReason }, nowMs());
+    const isFinal = !deps.isDryRun && tryAudit(requestId, rejectionReason);
+    const answer: CallbackAnswer = isFinal
+      ? { action: 'REJECT', requestId, rejectionReason }
+      : { action: 'RETRY', requestId };
     if (deps.isDryRun) {
       log.info({ request: requestId, would: 'REJECT', reason: rejectionReason }, 'dry run');
     } else {
+      const { action } = answer;
       log.warn({ request: requestId, action, reason: rejectionReason }, 'callback answered');
     }
-    const answer: CallbackAnswer = deps.isDryRun
-      ? { action: 'RETRY', requestId }
-      : { action: 'REJECT', requestId, rejectionReason };
     return await signAnswer(answer, callbackKey.reveal());
+  }
+
+  /** What cannot be written is not answered for good. */
+  function tryAudit(requestId: string, reason: string): boolean {
+    try {
+      ledger.writeAudit('callback', { requestId, action: 'REJECT', reason }, nowMs());
+      return true;
+    } catch (error) {
+      log.error(
+        { request: requestId, error: errorCodeOf(error) ?? 'unknown' },
+        'the ledger cannot be written',
+      );
+      return false;
+    }
   }
 
   return {

@@ -37,6 +37,8 @@ export type CallbackDeps = {
   readonly signerId: string;
   /** Of the chain whose calls are approved, for a call whose transaction is not built yet. @param to - its destination */
   readonly findChainId: (to: string) => number | undefined;
+  /** The transaction that a request is about, so that its end can be read back. */
+  readonly onAsked: (requestId: string, txId: string) => void;
   readonly mayVote: () => boolean;
   readonly isDryRun: boolean;
   readonly nowMs: () => number;
@@ -117,6 +119,7 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
     if (callback.txId === undefined) {
       return digest === undefined ? reject('no digest') : await judgeDigest(callback, digest);
     }
+    deps.onAsked(callback.requestId, callback.txId);
     const transaction = await fetchTransaction(callback.txId);
     return transaction === undefined
       ? retry('the custodian does not show the transaction to the gate')

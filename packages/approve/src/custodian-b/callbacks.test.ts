@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { encodeApproveCall } from '@pool/policy';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fundBody, permitBody, rebuildFund } from '../fixtures/bodies.ts';
 import { contractCall, createWorldB, typedMessage, type WorldB } from '../fixtures/custodian-b.ts';
 import { type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
 import { fundFile, otherAddress, pool, recipient, token } from '../fixtures/payroll.ts';
+import { ledgerPath } from '../gate/gate-home.ts';
 import { rebaselineLedger } from '../gate/rebaseline.ts';
 
 const byTest = { by: 'a test', acceptUnknown: 0, nowMs: Date.now };
@@ -110,6 +112,18 @@ describe('a callback is rejected', () => {
     await start();
     const answer = await world.custodian.control.sendConfigChange('TX_POLICY_CHANGE', {});
     expect(answer).toMatchObject({ action: 'REJECT' });
+  });
+
+  it('only when that can be written down', async () => {
+    await start();
+    const other = new DatabaseSync(ledgerPath(world.home.path));
+    other.exec('ALTER TABLE audit RENAME TO away');
+    const { control } = world.custodian;
+    const first = await control.sendConfigChange('TX_POLICY_CHANGE', {});
+    other.exec('ALTER TABLE away RENAME TO audit');
+    other.close();
+    const second = await control.sendConfigChange('TX_POLICY_CHANGE', {});
+    expect([first, second]).toMatchObject([{ action: 'RETRY' }, { action: 'REJECT' }]);
   });
 
   it.each([

@@ -45,7 +45,8 @@ const maxAgeMs = 2 * 3_600_000;
 export function createDoctor(deps: {
   readonly examinations: readonly Examine[];
   readonly nowMs: () => number;
-  readonly onReport?: (report: DoctorReport) => void;
+  /** Keeps a report. @returns further checks: what could not be kept counts as failed */
+  readonly record?: (report: DoctorReport) => readonly DoctorCheck[];
 }): Doctor {
   let latest: DoctorReport | undefined;
   let forgotten = 0;
@@ -56,11 +57,11 @@ export function createDoctor(deps: {
       for (const examine of deps.examinations) {
         checks.push(...(await examineSafely(examine)));
       }
-      const report = { ok: checks.every(({ ok }) => ok), atMs: deps.nowMs(), checks };
+      const found = createReport(checks, deps.nowMs());
+      const report = createReport([...(deps.record?.(found) ?? []), ...checks], found.atMs);
       if (startedAfter === forgotten) {
         latest = report;
       }
-      deps.onReport?.(report);
       return report;
     },
     forget() {
@@ -80,6 +81,10 @@ export function createDoctor(deps: {
         : latest;
     },
   };
+}
+
+function createReport(checks: readonly DoctorCheck[], atMs: number): DoctorReport {
+  return { ok: checks.every(({ ok }) => ok), atMs, checks };
 }
 
 async function examineSafely(examine: Examine): Promise<readonly DoctorCheck[]> {

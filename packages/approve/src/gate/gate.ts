@@ -22,10 +22,11 @@ import { createFactSource, type FactReader } from './facts.ts';
 import { ensureGateHome, ledgerPath } from './gate-home.ts';
 import { type GateHealth, readHealth } from './health.ts';
 import { createHistoryCheck, type HistoryCheck } from './history.ts';
+import { createHistoryExamination } from './history-examination.ts';
 import { createIntake } from './intake.ts';
 import { createJudge, type Judge } from './judge.ts';
 import { createRebuilds, type Rebuilds } from './rebuilds.ts';
-import { readChainsFile, readPolicyFile } from './settings-files.ts';
+import { listPolicyPools, readPolicyFor, readSettings } from './settings-files.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 export type GateOptions = {
@@ -46,17 +47,20 @@ export type Gate = {
   readonly doctor: Doctor;
   readonly history: HistoryCheck;
   health(): GateHealth;
-  /** Examines the custodian, and compares its history with the ledger. */
+  /** Examines custodian, history, ledger and node, and erases what is past its retention. */
   examine(): Promise<DoctorReport>;
-  /** One look at the custodian, for a transport that looks. Failures are logged. */
+  /** One look at the custodian. Failures are logged. */
   poll(): Promise<void>;
+  /** Pause between two looks. */
+  readonly pollSeconds: number;
+  /** What the gate's own nodes do not answer. */
+  nodeProblems(): readonly string[];
   /** Reads the policy file again. A bad file keeps the policy as it is. @returns whether it took effect */
   reloadPolicy(): boolean;
   /** Called when something new may be there to look at. */
   onWake(listener: () => void): void;
   /** Called when another policy took effect: nothing is voted before the next examination. */
   onReload(listener: () => void): void;
-  eraseExpired(): number;
   close(): void;
 };
 
@@ -64,8 +68,9 @@ export type Gate = {
 export function openGate(options: GateOptions): Gate {
   const { config, log, isDryRun = false, nowMs = Date.now } = options;
   const fault = options.fault ?? createFault(config.fault);
-  let loaded = readPolicyFile(config.policyFile);
-  const chains = readChainsFile(config.chainsFile);
+  const settings = readSettings(config);
+  const { chains } = settings;
+  let { loaded } = settings;
   ensureGateHome(config.home);
   const ledger: Ledger = openLedger({ path: ledgerPath(config.home), role: 'voter' });
   const policy = (): Policy => loaded.policy;
@@ -73,15 +78,13 @@ export function openGate(options: GateOptions): Gate {
   const counts = { answers, pollFailures: 0, policyReloads: 0 };
   let wake = (): void => undefined;
   let announceReload = (): void => undefined;
-  /** Since the start, and since the policy was read. */
-  let isCompared = false;
   let lastLookMs: number | undefined;
 
   const rebuilds: Rebuilds = createRebuilds({
     readFile: (digest) => ledger.readFile(digest),
     evidence: () => policy().evidence,
   });
-  const facts = createFactSource(chains, options.openReader);
+  const facts = createFactSource(chains, options.openReader, log);
   const judge: Judge = createJudge({ ledger, policy, rebuilds, facts, mayVote, nowMs, isDryRun });
   const transport: Transport = createTransport({
     config,
@@ -98,11 +101,13 @@ export function openGate(options: GateOptions): Gate {
     onAnswer: (value) => void answers.set(value, (answers.get(value) ?? 0) + 1),
   });
   const history = createHistoryCheck({ source: transport.history, ledger, policy });
+  const { voteLimitSeconds } = config;
+  const historyExamination = createHistoryExamination({ history, voteLimitSeconds, nowMs, log });
   const doctor = createDoctor({
     // The history first: a ledger that is older than it votes nothing.
-    examinations: [examineHistory, transport.examine],
+    examinations: [historyExamination.examine, transport.examine, examineLedger],
     nowMs,
-    onReport: (report) => reportDoctor(ledger, log, report),
+    record: (report) => recordReport(ledger, log, report),
   });
 
   function mayVote(): boolean {
@@ -111,7 +116,7 @@ export function openGate(options: GateOptions): Gate {
 
   /** Nothing is voted before the custodian was examined and its history was compared, from now on. */
   function examineAgain(): void {
-    isCompared = false;
+    historyExamination.forget();
     doctor.forget();
     announceReload();
   }
@@ -121,42 +126,23 @@ export function openGate(options: GateOptions): Gate {
       ledger,
       doctor,
       nowMs: nowMs(),
-      lastLookMs: transport.poll === undefined ? undefined : lastLookMs,
+      lastLookMs,
       maxLookAgeMs: transport.maxLookAgeMs,
+      nodeProblems: facts.problems(),
     });
   }
 
-  /** Fails until one comparison succeeded: a ledger that was restored is only noticed by it. */
-  async function examineHistory(): Promise<readonly DoctorCheck[]> {
-    const compared = loaded;
-    const now = nowMs();
+  const eraseExpired = (): number =>
+    ledger.eraseManifests(nowMs() - config.retentionDays * 86_400_000, nowMs());
+
+  /** A full disk, or a process that holds the lock. The gate goes on and recovers. */
+  async function examineLedger(): Promise<readonly DoctorCheck[]> {
     try {
-      const voteMs = isCompared ? 0 : 1000 * config.voteLimitSeconds;
-      const { missing, unknown } = await history.compare({ nowMs: now, voteMs });
-      isCompared = compared === loaded;
-      if (missing.length > 0) {
-        log.error(
-          { missing: missing.length },
-          'the custodian shows approvals that the ledger does not have; nothing is voted before "approve ledger rebaseline"',
-        );
-      }
-      if (unknown.length > 0) {
-        log.warn(
-          { unknown: unknown.length, first: unknown[0]?.id ?? null, why: unknown[0]?.why ?? null },
-          "the custodian shows approvals by the gate's user that the gate cannot describe",
-        );
-      }
+      eraseExpired();
+      return [passed('ledger', 'the ledger can be written')];
     } catch (error) {
-      log.warn({ error: codeOf(error) }, "the custodian's history could not be read");
+      return [failUnwritable(error)];
     }
-    return [
-      isCompared
-        ? passed('history', "the custodian's history was compared with the ledger")
-        : failed(
-            'history',
-            "the custodian's history was not compared with the ledger yet; read the log, and let the gate's user read it",
-          ),
-    ];
   }
 
   const intake = createIntake({ ledger, policy, rebuilds, facts, nowMs, onStored: () => wake() });
@@ -183,10 +169,14 @@ export function openGate(options: GateOptions): Gate {
     doctor,
     history,
     health,
-    examine: () => doctor.examine(),
+    async examine() {
+      const report = await doctor.examine();
+      await facts.probe(listPolicyPools(policy()));
+      return report;
+    },
     async poll() {
       try {
-        await transport.poll?.();
+        await transport.poll();
         lastLookMs = nowMs();
       } catch (error) {
         lastLookMs ??= nowMs();
@@ -197,20 +187,23 @@ export function openGate(options: GateOptions): Gate {
         );
       }
     },
+    pollSeconds: transport.pollSeconds,
+    nodeProblems: () => facts.problems(),
     reloadPolicy() {
       try {
-        loaded = readPolicyFile(config.policyFile);
+        loaded = readPolicyFor(chains, config);
       } catch (error) {
         const message = isPoolError(error) ? error.message : 'unexpected error';
         ledger.writeAudit('policy-refused', { message }, nowMs());
         log.error({ message }, 'the new policy file is not used; the earlier policy stays');
         return false;
       }
+      // First of all: whatever fails now, nothing is voted before the next examination.
+      examineAgain();
       rebuilds.forget();
       counts.policyReloads += 1;
       ledger.writeAudit('policy', { sha256: loaded.sha256, name: loaded.policy.name }, nowMs());
       log.info({ sha256: loaded.sha256 }, 'the policy was read again');
-      examineAgain();
       wake();
       return true;
     },
@@ -220,23 +213,46 @@ export function openGate(options: GateOptions): Gate {
     onReload(listener) {
       announceReload = listener;
     },
-    eraseExpired: () => ledger.eraseManifests(nowMs() - config.retentionDays * 86_400_000, nowMs()),
     close() {
-      ledger.writeAudit('stopped', {}, nowMs());
-      ledger.close();
+      try {
+        ledger.writeAudit('stopped', {}, nowMs());
+      } finally {
+        ledger.close();
+      }
     },
   };
 }
 
-function reportDoctor(ledger: Ledger, log: ShellLog, { ok, checks, atMs }: DoctorReport): void {
+/** @returns what could not be recorded, as a check that fails */
+function recordReport(
+  ledger: Ledger,
+  log: ShellLog,
+  { ok, checks, atMs }: DoctorReport,
+): readonly DoctorCheck[] {
   const wrong = checks.filter((check) => !check.ok);
-  ledger.writeAudit('doctor', { ok, failed: wrong.map(({ name }) => name) }, atMs);
   for (const { name, detail } of wrong) {
-    log.error({ check: name, detail }, 'doctor: the gate can be gone around; nothing is voted');
+    log.error({ check: name, detail }, 'doctor: a check fails; nothing is voted');
+  }
+  try {
+    ledger.writeAudit('doctor', { ok, failed: wrong.map(({ name }) => name) }, atMs);
+  } catch (error) {
+    const check = failUnwritable(error);
+    log.error({ check: check.name, detail: check.detail }, 'doctor: nothing is voted');
+    return [check];
   }
   if (ok) {
     log.info({ checks: checks.length }, 'doctor: every check passed');
   }
+  return [];
+}
+
+/** The messages of SQLite name no content. */
+function failUnwritable(error: unknown): DoctorCheck {
+  const reason = error instanceof Error ? error.message : 'unknown';
+  return failed(
+    'ledger',
+    `the ledger cannot be written (${reason}); look at the disk of APPROVE_HOME, and at what else has the file open`,
+  );
 }
 
 function createFault(configured: FaultPoint | undefined): (point: FaultPoint) => void {

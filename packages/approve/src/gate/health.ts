@@ -14,13 +14,15 @@ export type GateHealth = {
   readonly ledger: LedgerStatus;
 };
 
-/** @param lastLookMs - when the custodian was last reached; undefined: this transport is asked, and does not look */
+/** @param lastLookMs - when the custodian was last reached; undefined: the gate did not look yet */
 export function readHealth(deps: {
   readonly ledger: Ledger;
   readonly doctor: Doctor;
   readonly nowMs: number;
   readonly lastLookMs: number | undefined;
   readonly maxLookAgeMs: number;
+  /** What the gate's own nodes do not answer. */
+  readonly nodeProblems: readonly string[];
 }): GateHealth {
   const ledger = deps.ledger.status();
   const doctor = deps.doctor.latest();
@@ -39,5 +41,6 @@ export function readHealth(deps: {
   if (deps.lastLookMs !== undefined && deps.nowMs - deps.lastLookMs > deps.maxLookAgeMs) {
     problems.push('the custodian has not answered for a while: read the log');
   }
+  problems.push(...deps.nodeProblems);
   return { ok: problems.length === 0, problems, doctor, ledger };
 }

@@ -5,7 +5,14 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type ChainsFile, chainsFileSchema, isPoolError, PoolError, parseWire } from '@pool/core';
+import {
+  type ChainsFile,
+  chainsFileSchema,
+  type EvmAddress,
+  isPoolError,
+  PoolError,
+  parseWire,
+} from '@pool/core';
 import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
 import { describeCause } from '../config/env-file.ts';
 
@@ -57,6 +64,65 @@ export function readChainsFile(path: string): ChainsFile {
   } catch (cause) {
     throw new PoolError('invalid_configuration', `${path}: ${describe(cause)}`, { cause });
   }
+}
+
+type SettingsPlaces = { readonly policyFile: string; readonly chainsFile: string };
+
+/** A pool whose chain the gate reads. */
+export type PoolPlace = { readonly chainId: number; readonly pool: EvmAddress };
+
+/**
+ * Both files, which must fit together.
+ *
+ * @throws PoolError `invalid_policy`, `invalid_configuration`
+ */
+export function readSettings(places: SettingsPlaces): {
+  readonly loaded: LoadedPolicy;
+  readonly chains: ChainsFile;
+} {
+  const chains = readChainsFile(places.chainsFile);
+  return { loaded: readPolicyFor(chains, places), chains };
+}
+
+/**
+ * A policy whose pools are in the chain settings. A batch in another one would wait for ever.
+ *
+ * @throws PoolError `invalid_policy` that names each pool that is missing
+ */
+export function readPolicyFor(
+  { chains }: ChainsFile,
+  { policyFile, chainsFile }: SettingsPlaces,
+): LoadedPolicy {
+  const loaded = readPolicyFile(policyFile);
+  const missing = loaded.policy.pools.flatMap(({ chain, chainId, pool }, index) => {
+    const settings = chains[chain];
+    return settings?.chainId === chainId && settings.pool === pool
+      ? []
+      : [`\n- pools.${index}: ${chain}, chain id ${chainId}, pool ${pool}`];
+  });
+  missing.push(
+    ...loaded.policy.holders.flatMap(({ spend }, holder) =>
+      (spend?.assets ?? []).flatMap(({ chainId, pool }, asset) =>
+        Object.values(chains).some((one) => one.chainId === chainId && one.pool === pool)
+          ? []
+          : [`\n- holders.${holder}.spend.assets.${asset}: chain id ${chainId}, pool ${pool}`],
+      ),
+    ),
+  );
+  if (missing.length > 0) {
+    throw new PoolError(
+      'invalid_policy',
+      `${policyFile} has pools that ${chainsFile} does not have, with the same chain id and address; correct one of the files:${missing.join('')}`,
+    );
+  }
+  return loaded;
+}
+
+/** Each pool of a policy once. */
+export function listPolicyPools({ pools, holders }: Policy): readonly PoolPlace[] {
+  const assets = holders.flatMap(({ spend }) => spend?.assets ?? []);
+  const places = [...pools, ...assets].map(({ chainId, pool }) => ({ chainId, pool }));
+  return [...new Map(places.map((place) => [`${place.chainId} ${place.pool}`, place])).values()];
 }
 
 function readJsonFile(

@@ -16,6 +16,7 @@ import { createCallbackEndpoint } from '../custodian-b/callback-endpoint.ts';
 import { createCallbackHandler } from '../custodian-b/callback-handler.ts';
 import { createCustodianBExamination } from '../custodian-b/doctor.ts';
 import { createPastTransactions } from '../custodian-b/past-transactions.ts';
+import { createReadBack } from '../custodian-b/read-back.ts';
 import { type CustodianBReader, createCustodianBReader } from '../custodian-b/read-client.ts';
 import type { AppDeps } from '../http/app.ts';
 import type { Examine } from './doctor.ts';
@@ -26,8 +27,10 @@ import type { Judge } from './judge.ts';
 export type Transport = {
   readonly examine: Examine;
   readonly history: HistorySource;
-  /** Undefined: the custodian asks by itself. */
-  readonly poll: (() => Promise<void>) | undefined;
+  /** Custodian A: looks for approvals. Custodian B asks by itself; what became of the answers is read back. */
+  poll(): Promise<void>;
+  /** Pause between two looks. */
+  readonly pollSeconds: number;
   /** A last look that is older counts as a problem. */
   readonly maxLookAgeMs: number;
   routes(wake: () => void): Pick<AppDeps, 'webhooks' | 'callbacks'>;
@@ -116,6 +119,7 @@ function createTransportA(deps: TransportDeps, custodian: CustodianAConfig): Tra
     poll: async () => {
       await poller.poll();
     },
+    pollSeconds,
     maxLookAgeMs: Math.max(60_000, 10_000 * pollSeconds),
     routes: (wake) =>
       webhookSecret === undefined
@@ -131,12 +135,15 @@ function createTransportB(deps: TransportDeps, custodian: CustodianBConfig): Tra
   const { ledger, isDryRun, nowMs, log } = deps;
   const reader = createReaderB(custodian, nowMs);
   const findChainId = createChainFinder(deps.chains);
-  const handler = createCallbackHandler({ ...deps, reader, signerId, findChainId });
+  const readBack = createReadBack({ reader, ledger, signerId, nowMs, log });
+  const onAsked = readBack.note;
+  const handler = createCallbackHandler({ ...deps, reader, signerId, findChainId, onAsked });
   return {
     examine: createExamination(deps),
     history: createHistorySource(deps),
-    poll: undefined,
-    maxLookAgeMs: 0,
+    poll: readBack.look,
+    pollSeconds: 60,
+    maxLookAgeMs: 600_000,
     routes: () => ({
       callbacks: createCallbackEndpoint({
         cosignerPublicKey,

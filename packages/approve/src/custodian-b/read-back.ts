@@ -1,0 +1,122 @@
+/**
+ * Reads back what became of the gate's answers at custodian B, which only ever asks: a vote is done when the transaction shows it or is
+ * over, and a request that ended waits no more.
+ *
+ * @module
+ */
+import { errorCodeOf } from '@pool/core';
+import type { Ledger, Vote, WaitingRequest } from '@pool/policy';
+import * as v from 'valibot';
+import type { GateLog } from '../gate/gate-log.ts';
+import type { CustodianBReader } from './read-client.ts';
+
+/** The provider repeats a request for at most this long. */
+const longestRequestMs = 48 * 3_600_000;
+
+const finalStatuses: ReadonlySet<string> = new Set([
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'REJECTED',
+  'BLOCKED',
+  'TIMEOUT',
+]);
+
+const transactionSchema = v.object({
+  id: v.string(),
+  status: v.string(),
+  signedBy: v.nullish(v.array(v.string()), []),
+  rejectedBy: v.nullish(v.string()),
+});
+type Shown = v.InferOutput<typeof transactionSchema>;
+
+export type ReadBack = {
+  /** A request may have another id than its transaction. Kept in memory: after a restart the request's own id is tried. */
+  note(requestId: string, txId: string): void;
+  /** One look at each open vote and each wait. @throws PoolError of the first read that failed, after the others */
+  look(): Promise<void>;
+};
+
+export function createReadBack(deps: {
+  readonly reader: CustodianBReader;
+  readonly ledger: Ledger;
+  /** The paired user. */
+  readonly signerId: string;
+  readonly nowMs: () => number;
+  readonly log: GateLog;
+}): ReadBack {
+  const { reader, ledger, signerId, nowMs, log } = deps;
+  const asked = new Map<string, { readonly txId: string; readonly atMs: number }>();
+
+  /** `gone`: there is no such transaction, or none can be found any more. Undefined: nothing is known. */
+  async function read(requestId: string, sinceMs: number): Promise<Shown | 'gone' | undefined> {
+    const known = asked.get(requestId)?.txId;
+    const txId = known ?? requestId;
+    const json = await reader.get(`/v1/transactions/${encodeURIComponent(txId)}`);
+    const parsed = v.safeParse(transactionSchema, json);
+    if (parsed.success && parsed.output.id === txId) {
+      return parsed.output;
+    }
+    const isOver = known !== undefined || nowMs() - sinceMs > longestRequestMs;
+    return json === undefined && isOver ? 'gone' : undefined;
+  }
+
+  async function followVote({ id, requestId, value, decidedAtMs }: Vote): Promise<void> {
+    const shown = await read(requestId, decidedAtMs);
+    if (shown === undefined) {
+      return;
+    }
+    if (shown === 'gone') {
+      ledger.markSeen(id, nowMs());
+      ledger.writeAudit('vote-lost', { requestId }, nowMs());
+      return;
+    }
+    const { status, signedBy, rejectedBy } = shown;
+    const isSigned = status === 'COMPLETED' || (signedBy ?? []).includes(signerId);
+    if (!isSigned && !finalStatuses.has(status)) {
+      return;
+    }
+    ledger.markSeen(id, nowMs());
+    const isOther = value === 'approve' ? rejectedBy === signerId : isSigned;
+    if (isOther) {
+      ledger.writeAudit('vote-differs', { requestId, stored: value, status }, nowMs());
+      log.error(
+        { request: requestId, stored: value, status },
+        'the custodian shows another answer of the paired user than the ledger; read the audit log, and pair the user anew if nobody explains it',
+      );
+    }
+  }
+
+  async function followWaiting({ requestId, sinceMs }: WaitingRequest): Promise<void> {
+    const shown = await read(requestId, sinceMs);
+    if (shown === 'gone' || (shown !== undefined && finalStatuses.has(shown.status))) {
+      ledger.dropWaiting(requestId, nowMs());
+    }
+  }
+
+  return {
+    note(requestId, txId) {
+      asked.set(requestId, { txId, atMs: nowMs() });
+    },
+    async look() {
+      const work = [
+        ...ledger.listOpenVotes().map((vote) => () => followVote(vote)),
+        ...ledger.listWaiting().map((waiting) => () => followWaiting(waiting)),
+      ];
+      const failures: unknown[] = [];
+      for (const follow of work) {
+        await follow().catch((error: unknown) => void failures.push(error));
+      }
+      for (const [requestId, { atMs }] of asked) {
+        if (nowMs() - atMs > longestRequestMs) {
+          asked.delete(requestId);
+        }
+      }
+      if (failures.length > 0) {
+        const [first] = failures;
+        log.warn({ failed: failures.length, error: errorCodeOf(first) ?? 'unknown' }, 'read back');
+        throw first;
+      }
+    },
+  };
+}
