@@ -28,6 +28,7 @@ export {
 } from './decide/reasons.ts';
 export {
   computeReleaseText,
+  countReleases,
   parseReleaseText,
   type ReleaseContent,
   releaseSchema,
@@ -40,6 +41,7 @@ export {
   computeDay,
   computeGuardDigest,
   computeGuardId,
+  computePayeeKey,
   type GuardContext,
 } from './guard/guard-id.ts';
 export { createSignedHistory, type SignedRequest } from './guard/signed-history.ts';
@@ -68,6 +70,7 @@ export type {
   StoredManifest,
 } from './ledger/ledger-view.ts';
 export { type LedgerOptions, openLedger } from './ledger/open-ledger.ts';
+export { viewAsStored } from './ledger/view-as-stored.ts';
 export type { LedgerFaultPoint } from './ledger/votes.ts';
 export type { HolderRule } from './policy/holder-rule.ts';
 export { lintPolicy, type PolicyFinding } from './policy/lint-policy.ts';
@@ -80,6 +83,7 @@ export {
   type Weekday,
   type WorkingHours,
 } from './policy/policy-schema.ts';
+export { describeAmount, findTokenUnit, type TokenUnit } from './policy/token-unit.ts';
 export { type Rebuild, rebuildManifest, stepRebuildManifest } from './rebuild/rebuild-manifest.ts';
 export type {
   RebuiltFund,

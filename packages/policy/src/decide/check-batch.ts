@@ -8,6 +8,7 @@
 import { computeCountScope, computeDay, computePayeeKey } from '../guard/guard-id.ts';
 import type { RosterEntry } from '../ledger/ledger-view.ts';
 import type { Policy, TokenRule } from '../policy/policy-schema.ts';
+import { describeAmount } from '../policy/token-unit.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
 import { hasUnknownRoster } from './check-learnt.ts';
 import { checkEvidence, findPlace } from './check-payees.ts';
@@ -59,7 +60,7 @@ export function checkStaticRules(input: DecideInput, manifest: RebuiltFund): rea
       'limit-per-batch',
       total <= BigInt(rule.maxPerBatch),
       'batch-limit',
-      `The total is ${total}, the limit is ${rule.maxPerBatch}.`,
+      `The total is ${describeAmount(total, rule)}, the limit is ${describeAmount(BigInt(rule.maxPerBatch), rule)}.`,
     ),
   ];
 }
@@ -174,7 +175,7 @@ export function checkFirstApproval(
       'limit-per-day',
       after <= BigInt(rule.maxPerDay),
       'day-limit',
-      `The sum of ${day} would be ${after}, the limit is ${rule.maxPerDay}.`,
+      `The sum of ${day} would be ${describeAmount(after, rule)}, the limit is ${describeAmount(BigInt(rule.maxPerDay), rule)}.`,
     ),
     check('batch-age', isYoung, 'batch-too-old'),
     isOpen ? pass('working-hours') : wait('working-hours', 'outside-working-hours'),
@@ -200,7 +201,8 @@ function checkPeople(
 ): readonly Finding[] {
   const { policy, ledger, nowMs } = input;
   const releases = ledger.listReleases(manifest.manifestDigest);
-  const { released } = countReleases(releases, manifest, policy, nowMs);
+  const { releasedBy } = countReleases(releases, manifest, policy, nowMs);
+  const released = releasedBy.length;
   const required = policy.humanRelease?.required ?? Number.POSITIVE_INFINITY;
   const isReleased = released >= required;
   const toRelease = (name: string, isHeld: boolean, reason: Parameters<typeof wait>[1]): Finding =>

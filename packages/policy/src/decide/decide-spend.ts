@@ -7,6 +7,7 @@
 import type { Hex32 } from '@pool/core';
 import { computeCountScope, computeDay } from '../guard/guard-id.ts';
 import type { HolderRule } from '../policy/holder-rule.ts';
+import { describeAmount, findTokenUnit } from '../policy/token-unit.ts';
 import { findSpendMismatch } from '../rebuild/find-mismatch.ts';
 import type { RebuiltSpend } from '../rebuild/rebuilt.ts';
 import type { SpendRequest } from '../requests/requests.ts';
@@ -76,7 +77,7 @@ function checkDestinations(manifest: RebuiltSpend, holder: HolderRule): readonly
 }
 
 function checkSums(
-  { ledger, nowMs }: DecideInput,
+  { policy, ledger, nowMs }: DecideInput,
   manifest: RebuiltSpend,
   holder: HolderRule,
   { entry }: Guarded,
@@ -88,6 +89,8 @@ function checkSums(
   if (rule === undefined) {
     return [fail('spend-allowed', 'spend-not-allowed')];
   }
+  const unit = findTokenUnit(policy, manifest);
+  const show = (amount: bigint): string => describeAmount(amount, unit);
   const day = computeDay(nowMs);
   const sum = ledger.sumOfDay(computeCountScope(manifest, address), day);
   const after = entry !== undefined && ledger.hasCounted(entry.id) ? sum : sum + sent;
@@ -97,13 +100,13 @@ function checkSums(
       'limit-per-call',
       sent <= BigInt(rule.maxPerCall),
       'call-limit',
-      `It sends ${sent}, the limit is ${rule.maxPerCall}.`,
+      `It sends ${show(sent)}, the limit is ${show(BigInt(rule.maxPerCall))}.`,
     ),
     check(
       'limit-per-day',
       after <= BigInt(rule.maxPerDay),
       'holder-day-limit',
-      `The sum of ${day} would be ${after}, the limit is ${rule.maxPerDay}.`,
+      `The sum of ${day} would be ${show(after)}, the limit is ${show(BigInt(rule.maxPerDay))}.`,
     ),
   ];
 }

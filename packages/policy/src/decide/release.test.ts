@@ -92,16 +92,22 @@ describe('a release', () => {
 describe('the count of releases', () => {
   it('counts different keys of valid releases of this batch', () => {
     const count = (releases: readonly Release[]) => countReleases(releases, batch, policy, nowMs);
-    expect(count([signAs(0), signAs(0), signAs(1)])).toEqual({ released: 2, deniedBy: undefined });
+    expect(count([signAs(0), signAs(0), signAs(1)])).toEqual({
+      releasedBy: ['Person 1', 'Person 2'],
+      deniedBy: undefined,
+    });
     const forged = { ...signAs(1), signature: signAs(0).signature };
     const others = [
       signAs(1, { total: '501' }),
       signAs(1, { manifestDigest: batch.fundDigest }),
       forged,
     ];
-    expect(count([signAs(0), ...others])).toEqual({ released: 1, deniedBy: undefined });
+    expect(count([signAs(0), ...others])).toEqual({
+      releasedBy: ['Person 1'],
+      deniedBy: undefined,
+    });
     expect(count([signAs(0), signAs(1, { decision: 'deny' })])).toEqual({
-      released: 1,
+      releasedBy: ['Person 1'],
       deniedBy: 'Person 2',
     });
   });

@@ -120,8 +120,8 @@ function hasValidSignature(release: Release): boolean {
 }
 
 export type ReleaseCount = {
-  /** Different keys that released this batch. Two names with one key count once. */
-  readonly released: number;
+  /** Names of the people whose keys released this batch. Two names with one key count once. */
+  readonly releasedBy: readonly string[];
   /** Name of a person who denied it. */
   readonly deniedBy: string | undefined;
 };
@@ -129,23 +129,23 @@ export type ReleaseCount = {
 /** Counts the valid words about a batch. Each is verified again, because the policy may have changed since. */
 export function countReleases(
   releases: readonly Release[],
-  manifest: RebuiltFund,
+  batch: Pick<RebuiltFund, 'manifestDigest' | 'total' | 'token'>,
   policy: Policy,
   nowMs: number,
 ): ReleaseCount {
-  const keys = new Set<string>();
+  const names = new Map<string, string>();
   let deniedBy: string | undefined;
   for (const release of releases) {
     const isOfBatch =
-      release.manifestDigest === manifest.manifestDigest &&
-      release.total === String(manifest.total) &&
-      release.token === manifest.token;
+      release.manifestDigest === batch.manifestDigest &&
+      release.total === String(batch.total) &&
+      release.token === batch.token;
     const verdict = isOfBatch ? verifyRelease(release, policy, nowMs) : undefined;
     if (verdict?.kind === 'valid' && release.decision === 'deny') {
       deniedBy ??= verdict.person.name;
     } else if (verdict?.kind === 'valid') {
-      keys.add(release.publicKey);
+      names.set(release.publicKey, verdict.person.name);
     }
   }
-  return { released: keys.size, deniedBy };
+  return { releasedBy: [...names.values()], deniedBy };
 }

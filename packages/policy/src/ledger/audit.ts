@@ -15,17 +15,16 @@ function computeAuditHash(previous: Hex32, entry: Omit<AuditEntry, 'hash'>): Hex
 }
 
 export function appendAudit(
-  { get, run }: Statements,
+  statements: Statements,
   event: string,
   content: Readonly<Record<string, unknown>>,
   atMs: number,
 ): void {
-  const row = get('SELECT * FROM audit ORDER BY seq DESC LIMIT 1');
-  const last = row === undefined ? undefined : readAuditRow(row);
+  const last = findAuditHead(statements);
   const seq = (last?.seq ?? 0) + 1;
   const data = canonicalJson(content);
   const hash = computeAuditHash(last?.hash ?? zeroWord, { seq, atMs, event, data });
-  run(
+  statements.run(
     'INSERT INTO audit (seq, at_ms, event, data, hash) VALUES (?, ?, ?, ?, ?)',
     seq,
     atMs,
@@ -43,6 +42,12 @@ export function listAudit(
   return all('SELECT * FROM audit WHERE seq > ? ORDER BY seq LIMIT ?', afterSeq, limit).map(
     readAuditRow,
   );
+}
+
+/** Undefined: nothing was written yet. */
+export function findAuditHead({ get }: Statements): AuditEntry | undefined {
+  const row = get('SELECT * FROM audit ORDER BY seq DESC LIMIT 1');
+  return row === undefined ? undefined : readAuditRow(row);
 }
 
 /** Recomputes the whole chain. An entry that was cut off at the end shows only against a head that was kept elsewhere. */

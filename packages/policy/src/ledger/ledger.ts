@@ -171,6 +171,8 @@ export type Ledger = {
   writeAudit(event: string, data: Readonly<Record<string, unknown>>, nowMs: number): void;
   listAudit(afterSeq: number, limit: number): readonly AuditEntry[];
   verifyAudit(): AuditVerdict;
+  /** The newest entry. Whoever keeps its hash elsewhere notices later that the end of the log was cut off. */
+  findAuditHead(): AuditEntry | undefined;
   status(): LedgerStatus;
   close(): void;
 };

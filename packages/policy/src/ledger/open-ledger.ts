@@ -4,7 +4,7 @@
  * @module
  */
 import { manifestFileSchema, parseWire } from '@pool/core';
-import { appendAudit, listAudit, verifyAudit } from './audit.ts';
+import { appendAudit, findAuditHead, listAudit, verifyAudit } from './audit.ts';
 import { eraseManifests } from './erase-manifests.ts';
 import { findRestoreReason, readMarker, writeMarker } from './generation-marker.ts';
 import type { Ledger, LedgerHistory, LedgerStatus } from './ledger.ts';
@@ -171,6 +171,7 @@ export function openLedger(options: LedgerOptions): Ledger {
     writeAudit: (event, data, nowMs) => write(() => appendAudit(statements, event, data, nowMs)),
     listAudit: (afterSeq, limit) => listAudit(statements, afterSeq, limit),
     verifyAudit: () => verifyAudit(listAudit(statements, 0, -1)),
+    findAuditHead: () => findAuditHead(statements),
     status: () => readStatus(statements),
     close,
   };

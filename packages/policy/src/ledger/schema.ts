@@ -96,6 +96,7 @@ export const ledgerSchema = `
     sent_at_ms INTEGER,
     seen_at_ms INTEGER
   ) STRICT;
+  CREATE INDEX vote_by_manifest ON vote (manifest_digest);
   CREATE TABLE waiting (
     request_id TEXT PRIMARY KEY,
     kind TEXT NOT NULL,

@@ -52,7 +52,7 @@ export function storeManifest(
   if (hasAttempt(view, manifest)) {
     return refuse('job-has-other-manifest');
   }
-  const row = describe(manifest, nowMs);
+  const row = toStoredManifest(manifest, nowMs);
   const batch = row.batch;
   run(
     `INSERT INTO manifest (manifest_digest, kind, chain_id, pool, token, digest, deadline, received_at_ms, file, funder,
@@ -111,7 +111,8 @@ function hasAttempt(view: LedgerView, manifest: RebuiltManifest): boolean {
   );
 }
 
-function describe(manifest: RebuiltManifest, nowMs: number): StoredManifest {
+/** The row of a manifest that arrives now. */
+export function toStoredManifest(manifest: RebuiltManifest, nowMs: number): StoredManifest {
   const { manifestDigest, kind, chainId, pool, token } = manifest;
   const common = {
     manifestDigest,
