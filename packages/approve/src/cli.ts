@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { isPoolError } from '@pool/core';
-import { Command, CommanderError, Option } from 'commander';
+import { type Hex32, isPoolError, parseHex32 } from '@pool/core';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type CommandContext, type CommonOptions, exitCodes } from './commands/output.ts';
 import type { ReleaseOptions } from './commands/release-command.ts';
 
@@ -36,8 +36,25 @@ export async function runApproveCli(
       streams.err(`${error.code}: ${error.message}`);
       return findErrorEntry(error.code)?.exit ?? exitCodes.error;
     }
-    streams.err('internal_error: an unexpected error; run again with APPROVE_LOG_LEVEL=debug');
+    streams.err(await describeUnexpected(error, options));
     return exitCodes.error;
+  }
+}
+
+/** The stack is for whoever asks for it: its message may name what the command read. */
+async function describeUnexpected(error: unknown, { source }: CommandContext): Promise<string> {
+  if (await isDebugging(source)) {
+    return `internal_error: ${error instanceof Error ? error.stack : String(error)}`;
+  }
+  return 'internal_error: an unexpected error; APPROVE_LOG_LEVEL=debug in the environment or in the configuration file shows it';
+}
+
+async function isDebugging(source: CommandContext['source']): Promise<boolean> {
+  const { parseGatePlaces } = await import('./config/config.ts');
+  try {
+    return ['debug', 'trace'].includes(parseGatePlaces(source).logLevel);
+  } catch {
+    return false;
   }
 }
 
@@ -89,7 +106,7 @@ function addExplainingCommands(program: Command, context: CommandContext, setCod
     program
       .command('check <manifest>')
       .description(
-        'Explain rule by rule what the gate would answer for a manifest: its digest, or a manifest file.',
+        'Show what a manifest pays, and explain rule by rule what the gate would answer: its digest, a manifest file, or - for standard input.',
       ),
   ).action(async (manifest: string, given: CommonOptions, command: Command) => {
     const { runCheck } = await import('./commands/check-command.ts');
@@ -210,7 +227,9 @@ function addFileCommands(program: Command, context: CommandContext, setCode: Set
       .command('policy')
       .description('Inspect the policy.')
       .command('lint [file]')
-      .description('Read a policy file as the gate would, and say what is wrong in it.'),
+      .description(
+        'Read a policy file as the gate would, and say what is wrong in it; - reads standard input.',
+      ),
   ).action(async (file: string | undefined, given: CommonOptions, command: Command) => {
     const { runPolicyLint } = await import('./commands/policy-command.ts');
     setCode(runPolicyLint(file, merge(given, command), context));
@@ -220,8 +239,8 @@ function addFileCommands(program: Command, context: CommandContext, setCode: Set
     audit
       .command('verify')
       .description('Verify that no entry was changed, removed or inserted.')
-      .option('--head <hash>', 'a hash that was seen before; an entry must have it'),
-  ).action(async (given: CommonOptions & { head?: string }, command: Command) => {
+      .option('--head <hash>', 'a hash that was seen before; an entry must have it', parseHead),
+  ).action(async (given: CommonOptions & { head?: Hex32 }, command: Command) => {
     const { runAuditVerify } = await import('./commands/audit-command.ts');
     setCode(await runAuditVerify(merge(given, command), context));
   });
@@ -241,6 +260,16 @@ function addFileCommands(program: Command, context: CommandContext, setCode: Set
     const { runConfigCheck } = await import('./commands/config-command.ts');
     setCode(runConfigCheck(merge(given, command), context));
   });
+}
+
+function parseHead(text: string): Hex32 {
+  try {
+    return parseHex32(text.toLowerCase().replace(/^(?!0x)/, '0x'));
+  } catch {
+    throw new InvalidArgumentError(
+      'It must be a hash of 32 bytes, 64 hex characters, as "audit verify" and the log of the gate print it.',
+    );
+  }
 }
 
 /** An option before a subcommand belongs to its parent. */

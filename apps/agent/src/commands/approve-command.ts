@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { createProcessSource } from '../config/config.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { version } from '../version.ts';
 
@@ -13,7 +12,7 @@ export async function runApprove(
   args: readonly string[],
   streams: Pick<Output, 'out'> & { err(text: string): void },
 ): Promise<number> {
-  const { runApproveCli } = await import('@pool/approve');
+  const { createProcessSource, runApproveCli } = await import('@pool/approve');
   return await runApproveCli(args, {
     name: 'disburse-agent approve',
     version,

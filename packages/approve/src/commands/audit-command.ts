@@ -3,6 +3,8 @@
  *
  * @module
  */
+
+import type { Hex32 } from '@pool/core';
 import type { AuditEntry, Ledger } from '@pool/policy';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
@@ -11,7 +13,7 @@ const pageSize = 1_000;
 
 /** @returns the exit code */
 export async function runAuditVerify(
-  options: CommonOptions & { readonly head?: string },
+  options: CommonOptions & { readonly head?: Hex32 },
   context: CommandContext,
 ): Promise<number> {
   return await withLedger(context, options, (ledger) => {
@@ -24,7 +26,8 @@ export async function runAuditVerify(
       return exitCodes.refused;
     }
     if (!isHeadKnown) {
-      const message = 'no entry has the given hash: the end of the log was cut off';
+      const message =
+        'no entry has the given hash: the end of the log was cut off, or the hash is of another log';
       print(context, options, { kind: 'broken', message }, `The audit log is broken: ${message}.`);
       return exitCodes.refused;
     }

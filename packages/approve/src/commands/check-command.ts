@@ -3,33 +3,47 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
-import {
-  computeWalletAddress,
-  type ManifestFile,
-  manifestFileSchema,
-  PoolError,
-  parseWire,
-} from '@pool/core';
+import { computeWalletAddress } from '@pool/core';
 import {
   createSignRequest,
   type Decision,
   decisionReasons,
-  type Ledger,
   type Origin,
   type Policy,
   type RebuiltManifest,
   type SignRequest,
+  type StoredManifest,
+  type Vote,
 } from '@pool/policy';
 import { createFactSource } from '../gate/facts.ts';
 import { createJudge } from '../gate/judge.ts';
 import { createRebuilds } from '../gate/rebuilds.ts';
 import { readChainsFile, readPolicyFile } from '../gate/settings-files.ts';
-import { findStored } from './find-stored.ts';
+import { describePayment, line, type Payment, renderPayment } from './describe-payment.ts';
+import { describePeople, type PeopleOfBatch, renderPeople } from './describe-people.ts';
+import { readManifestArgument } from './manifest-argument.ts';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
 
-/** @param manifest - digest of a stored manifest, or path of a manifest file. @returns the exit code */
+/** Rules that wait for people. */
+const peopleRules: ReadonlySet<string> = new Set([
+  'hold-amount',
+  'hold-new-payee',
+  'duplicate-roster',
+]);
+
+/** Everything that the command knows about a manifest. */
+type Checked = {
+  readonly manifestDigest: string;
+  /** Undefined: the agent did not post it. */
+  readonly receivedAtMs: number | undefined;
+  readonly payment: Payment;
+  readonly people: PeopleOfBatch | undefined;
+  readonly votes: readonly Vote[];
+  readonly decision: Decision;
+};
+
+/** @param manifest - digest of a stored manifest, path of a manifest file, or `-`. @returns the exit code */
 export async function runCheck(
   manifest: string,
   options: CommonOptions,
@@ -37,41 +51,50 @@ export async function runCheck(
 ): Promise<number> {
   return await withLedger(context, options, async (ledger, { policyFile, chainsFile }) => {
     const { policy } = readPolicyFile(policyFile);
+    const chains = readChainsFile(chainsFile);
     const rebuilds = createRebuilds({
       readFile: (digest) => ledger.readFile(digest),
       evidence: () => policy.evidence,
     });
-    const rebuilt = await rebuilds.rebuild(readManifest(manifest, ledger, context));
+    const rebuilt = await rebuilds.rebuild(readManifestArgument(manifest, ledger, context));
     const judge = createJudge({
       ledger,
       policy: () => policy,
       rebuilds,
-      facts: createFactSource(readChainsFile(chainsFile)),
+      facts: createFactSource(chains),
       mayVote: () => false,
       nowMs: context.nowMs,
       isDryRun: true,
     });
     const { request, origin } = createExpectedRequest(rebuilt, policy);
     const decision = await judge.explain(request, origin, rebuilt);
-    const { manifestDigest } = rebuilt;
-    print(context, options, describe(manifestDigest, decision), render(manifestDigest, decision));
+    const checked = {
+      manifestDigest: rebuilt.manifestDigest,
+      votes: ledger.listVotes(rebuilt.manifestDigest),
+      decision,
+      ...ledger.read((view) => ({
+        receivedAtMs: view.findManifest(rebuilt.manifestDigest)?.receivedAtMs,
+        payment: describePayment(rebuilt, { policy, chains, view }),
+        people: findPeople(view.findManifest(rebuilt.manifestDigest), decision, (stored) =>
+          describePeople(stored, view, policy, context.nowMs()),
+        ),
+      })),
+    };
+    print(context, options, describe(checked), render(checked));
     return exitCodeOf(decision);
   });
 }
 
-function readManifest(text: string, ledger: Ledger, { source }: CommandContext): ManifestFile {
-  if (existsSync(text)) {
-    return parseWire(manifestFileSchema, JSON.parse(source.readFile(text)), 'manifest file');
-  }
-  const { manifestDigest } = findStored(ledger, text);
-  const file = ledger.readFile(manifestDigest);
-  if (file === undefined) {
-    throw new PoolError(
-      'manifest_unknown',
-      'the content of this manifest was erased after its retention',
-    );
-  }
-  return file;
+/** Undefined: nobody was asked. */
+function findPeople(
+  stored: StoredManifest | undefined,
+  { rules }: Decision,
+  describePeopleOf: (stored: StoredManifest) => PeopleOfBatch | undefined,
+): PeopleOfBatch | undefined {
+  const people = stored === undefined ? undefined : describePeopleOf(stored);
+  const isHeld = rules.some(({ rule, verdict }) => verdict === 'wait' && peopleRules.has(rule));
+  const hasSpoken = people?.deniedBy !== null || people.releasedBy.length > 0;
+  return isHeld || hasSpoken ? people : undefined;
 }
 
 /** What the agent would ask for, from the wallet and by the user that the policy lists first. */
@@ -113,20 +136,55 @@ function originOf(
   };
 }
 
-function describe(manifestDigest: string, decision: Decision) {
+function describe({ manifestDigest, receivedAtMs, payment, people, votes, decision }: Checked) {
   const { kind, rules } = decision;
-  return kind === 'approve'
-    ? { manifestDigest, answer: kind, rules }
-    : { manifestDigest, answer: kind, reason: decision.reason, message: decision.message, rules };
+  const why = kind === 'approve' ? {} : { reason: decision.reason, message: decision.message };
+  return {
+    manifestDigest,
+    answer: kind,
+    ...why,
+    receivedAt: receivedAtMs === undefined ? null : toIsoTime(receivedAtMs),
+    payment,
+    people: people ?? null,
+    votes: votes.map(({ requestId, kind: asked, value, reason, decidedAtMs }) => ({
+      requestId,
+      kind: asked,
+      value,
+      decidedAt: toIsoTime(decidedAtMs),
+      ...(reason === undefined ? {} : { reason, message: decisionReasons[reason] }),
+    })),
+    rules,
+  };
 }
 
 const marks = { pass: 'ok  ', fail: 'NO  ', wait: 'WAIT' } as const;
 
-function render(manifestDigest: string, decision: Decision): string {
+function render({ manifestDigest, receivedAtMs, payment, people, votes, decision }: Checked) {
+  const stored =
+    receivedAtMs === undefined
+      ? 'no: the agent did not post it. This is the answer if it were posted now'
+      : `since ${toIsoTime(receivedAtMs)}`;
   const rules = decision.rules.map(
     ({ rule, verdict, message }) => `${marks[verdict]}  ${rule}: ${message}`,
   );
-  return [`manifest ${manifestDigest}`, ...rules, renderAnswer(decision)].join('\n');
+  return [
+    line('manifest', manifestDigest),
+    line('stored', stored),
+    ...renderPayment(payment),
+    ...(people === undefined ? [] : [line('people', renderPeople(people))]),
+    ...votes.map((vote) => line('voted', renderVote(vote))),
+    ...rules,
+    renderAnswer(decision),
+  ].join('\n');
+}
+
+function renderVote({ kind, value, reason, requestId, decidedAtMs }: Vote): string {
+  const why = reason === undefined ? '' : ` (${reason}). ${decisionReasons[reason]}`;
+  return `${toIsoTime(decidedAtMs)}  ${kind} ${requestId}: ${value}${why}`;
+}
+
+function toIsoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function renderAnswer(decision: Decision): string {

@@ -1,26 +1,15 @@
 // The commands of an operator beside a running gate, on the same files.
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runApproveCli } from '../cli.ts';
 import { fundBody } from '../fixtures/bodies.ts';
+import { makePerson, type Run, runCommand } from '../fixtures/command-line.ts';
 import { createWorldA, funderWallet, type WorldA } from '../fixtures/custodian-a.ts';
 import { type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
 import { fundFile, policyJson, recipient } from '../fixtures/payroll.ts';
-
-function makePerson(name: string) {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const { x = '' } = publicKey.export({ format: 'jwk' });
-  const keyFile = join(mkdtempSync(join(tmpdir(), 'person-')), 'key.pem');
-  writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  return {
-    keyFile,
-    entry: { name, publicKey: `0x${Buffer.from(x, 'base64url').toString('hex')}` },
-  };
-}
 
 const treasurer = makePerson('Treasurer');
 const head = makePerson('Head of payroll');
@@ -57,23 +46,8 @@ afterEach(async () => {
   await world.close();
 });
 
-type Run = { readonly code: number; readonly out: string; readonly err: string };
-
 async function run(...argv: readonly string[]): Promise<Run> {
-  const out: string[] = [];
-  const err: string[] = [];
-  const code = await runApproveCli(argv, {
-    name: 'pool-approve',
-    version: '0.0.0',
-    nowMs: Date.now,
-    source: {
-      env: { APPROVE_HOME: world.home.path },
-      readFile: (path) => readFileSync(path, 'utf8'),
-      homeDir: '/nowhere',
-    },
-    streams: { out: (text) => out.push(text), err: (text) => err.push(text) },
-  });
-  return { code, out: out.join('\n'), err: err.join('\n') };
+  return await runCommand({ home: world.home.path }, argv);
 }
 
 /** A batch above the threshold: asked for, and held. */
@@ -91,7 +65,9 @@ async function holdBatch() {
 describe('approve release', () => {
   it('needs the keys of two people, of whom one may not count twice', async () => {
     const { manifestDigest, id } = await holdBatch();
-    expect((await run('pending')).out).toMatch(/people must release the batch. \(hold-amount\)/);
+    expect((await run('pending')).out).toMatch(
+      /people must release the batch\. 0 of 2 released it\. \(hold-amount\)/,
+    );
 
     expect(await run('release', manifestDigest, '--key-file', treasurer.keyFile)).toMatchObject({
       code: 0,

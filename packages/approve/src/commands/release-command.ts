@@ -8,6 +8,8 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { PoolError } from '@pool/core';
 import {
   computeReleaseText,
+  describeAmount,
+  findTokenUnit,
   type Ledger,
   type Policy,
   parseReleaseText,
@@ -65,10 +67,18 @@ export async function runRelease(
       context,
       options,
       { manifestDigest: stored.manifestDigest, decision, person: name },
-      `${name} ${word} ${stored.manifestDigest}. The gate reads it at its next look.`,
+      `${name} ${word} ${stored.manifestDigest}, total ${describeTotal(release, stored, policy)}. The gate reads it at its next look.`,
     );
     return exitCodes.ok;
   });
+}
+
+function describeTotal(
+  { total, token }: ReleaseContent,
+  { chainId, pool }: StoredManifest,
+  policy: Policy,
+): string {
+  return describeAmount(BigInt(total), findTokenUnit(policy, { chainId, pool, token }));
 }
 
 function describeStored(
@@ -143,7 +153,7 @@ function adoptStatement(input: {
   ) {
     throw new PoolError(
       'invalid_release',
-      `the statement says ${signed.decision} about ${signed.manifestDigest} with the total ${signed.total}, and this command is about another`,
+      `the statement says ${signed.decision} about ${signed.manifestDigest} with the total ${signed.total} in base units, and this command is about another`,
     );
   }
   const hex = signature.toLowerCase().replace(/^0x/, '');

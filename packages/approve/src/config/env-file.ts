@@ -103,3 +103,8 @@ export function describeCause(error: unknown): string {
   const code = codeOf(error);
   return code === undefined ? '' : ` (${code})`;
 }
+
+/** How messages call a file that a command reads. */
+export function describeInput(path: string): string {
+  return path === '-' ? 'standard input' : path;
+}

@@ -287,7 +287,8 @@ export const variables = {
   logLevel: {
     name: 'APPROVE_LOG_LEVEL',
     role: 'all',
-    purpose: 'level of the log: JSON lines on standard error',
+    purpose:
+      'level of the log: JSON lines on standard error. From `debug` on, a command shows the stack of an unexpected error',
     kind: kinds.choice(kinds.logLevels),
     fallback: () => 'info' as const,
   },

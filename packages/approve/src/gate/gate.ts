@@ -235,6 +235,8 @@ function recordReport(
   }
   try {
     ledger.writeAudit('doctor', { ok, failed: wrong.map(({ name }) => name) }, atMs);
+    const head = ledger.findAuditHead();
+    log.info({ seq: head?.seq, hash: head?.hash }, 'audit log: its newest entry');
   } catch (error) {
     const check = failUnwritable(error);
     log.error({ check: check.name, detail: check.detail }, 'doctor: nothing is voted');

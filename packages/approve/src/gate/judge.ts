@@ -20,6 +20,7 @@ import {
   type RebuiltManifest,
   type SignRequest,
   type Vote,
+  viewAsStored,
 } from '@pool/policy';
 import type { Preimage } from '../preimage/preimage.ts';
 import { toSignRequest } from '../preimage/to-request.ts';
@@ -52,7 +53,7 @@ export type Judgement =
 export type Judge = {
   /** @throws errors of the ledger, for example a full disk: then nothing may be voted */
   judge(asked: Asked): Promise<Judgement>;
-  /** Decides and stores nothing, for `approve check`. */
+  /** Decides and stores nothing, for `approve check`. A manifest that is not stored is judged as if it were. */
   explain(request: SignRequest, origin: Origin, manifest: RebuiltManifest): Promise<Decision>;
 };
 
@@ -142,7 +143,7 @@ export function createJudge(deps: JudgeDeps): Judge {
     },
     async explain(request, origin, manifest) {
       const input = await readInput(request, origin, manifest);
-      return ledger.read((view) => decide(input(view)));
+      return ledger.read((view) => decide(input(viewAsStored(view, manifest, nowMs()))));
     },
   };
 }

@@ -21,7 +21,7 @@ export type StateOfManifest = {
 };
 
 /** Reasons that people end. */
-const heldReasons: ReadonlySet<string> = new Set([
+export const heldReasons: ReadonlySet<string> = new Set([
   'hold-amount',
   'hold-new-payee',
   'hold-duplicate-roster',
@@ -31,7 +31,12 @@ const heldReasons: ReadonlySet<string> = new Set([
 /** Votes and waits about the payment itself; a withdrawal, a permit or an approval says nothing about it. */
 const paymentKinds: ReadonlySet<string> = new Set(['fund-authorization', 'spend']);
 
-export function findManifestState(ledger: Ledger, manifestDigest: Hex32): StateOfManifest {
+/** @param waiting - for a caller that asks about many manifests */
+export function findManifestState(
+  ledger: Pick<Ledger, 'listVotes' | 'listWaiting'>,
+  manifestDigest: Hex32,
+  waiting = ledger.listWaiting(),
+): StateOfManifest {
   const votes = ledger.listVotes(manifestDigest).filter(({ kind }) => paymentKinds.has(kind));
   if (votes.some(({ value }) => value === 'approve')) {
     return { state: 'approved' };
@@ -41,13 +46,13 @@ export function findManifestState(ledger: Ledger, manifestDigest: Hex32): StateO
     const { reason = 'denied' } = denied;
     return { state: 'denied', reason, message: decisionReasons[reason] };
   }
-  const waiting = ledger
-    .listWaiting()
-    .find((one) => one.manifestDigest === manifestDigest && paymentKinds.has(one.kind));
-  if (waiting === undefined) {
+  const wait = waiting.find(
+    (one) => one.manifestDigest === manifestDigest && paymentKinds.has(one.kind),
+  );
+  if (wait === undefined) {
     return { state: 'pending' };
   }
-  const { reason } = waiting;
+  const { reason } = wait;
   return {
     state: heldReasons.has(reason) ? 'held' : 'pending',
     reason,

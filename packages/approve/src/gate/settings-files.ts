@@ -14,7 +14,7 @@ import {
   parseWire,
 } from '@pool/core';
 import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
-import { describeCause } from '../config/env-file.ts';
+import { describeCause, describeInput } from '../config/env-file.ts';
 
 export type LoadedPolicy = {
   readonly policy: Policy;
@@ -45,14 +45,15 @@ export function readPolicyFile(path: string): LoadedPolicy {
 /**
  * The policy as it is written, for the lint itself.
  *
+ * @param readFile - of a command, which reads `-` from standard input
  * @throws PoolError `invalid_policy` that names the file and what is malformed in it
  */
-export function parsePolicyFile(path: string): LoadedPolicy {
-  const { text, value } = readJsonFile(path, 'invalid_policy', 'APPROVE_POLICY_FILE');
+export function parsePolicyFile(path: string, readFile = readTextFile): LoadedPolicy {
+  const { text, value } = readJsonFile(path, 'invalid_policy', 'APPROVE_POLICY_FILE', readFile);
   try {
     return { policy: parsePolicy(value), sha256: createHash('sha256').update(text).digest('hex') };
   } catch (cause) {
-    throw new PoolError('invalid_policy', `${path}: ${describe(cause)}`, { cause });
+    throw new PoolError('invalid_policy', `${describeInput(path)}: ${describe(cause)}`, { cause });
   }
 }
 
@@ -125,25 +126,30 @@ export function listPolicyPools({ pools, holders }: Policy): readonly PoolPlace[
   return [...new Map(places.map((place) => [`${place.chainId} ${place.pool}`, place])).values()];
 }
 
+function readTextFile(path: string): string {
+  return readFileSync(path, 'utf8');
+}
+
 function readJsonFile(
   path: string,
   code: 'invalid_policy' | 'invalid_configuration',
   variable: string,
+  readFile = readTextFile,
 ): { readonly text: string; readonly value: unknown } {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readFile(path);
   } catch (cause) {
     throw new PoolError(
       code,
-      `${path} cannot be read${describeCause(cause)}; write the file, or name another one in ${variable}`,
+      `${describeInput(path)} cannot be read${describeCause(cause)}; write the file, or name another one in ${variable}`,
       { cause },
     );
   }
   try {
     return { text, value: JSON.parse(text) };
   } catch (cause) {
-    throw new PoolError(code, `${path} is not JSON`, { cause });
+    throw new PoolError(code, `${describeInput(path)} is not JSON`, { cause });
   }
 }
 

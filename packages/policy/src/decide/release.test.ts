@@ -93,7 +93,7 @@ describe('the count of releases', () => {
   it('counts different keys of valid releases of this batch', () => {
     const count = (releases: readonly Release[]) => countReleases(releases, batch, policy, nowMs);
     expect(count([signAs(0), signAs(0), signAs(1)])).toEqual({
-      releasedBy: ['Person 1', 'Person 2'],
+      releasedBy: releasePolicy.people,
       deniedBy: undefined,
     });
     const forged = { ...signAs(1), signature: signAs(0).signature };
@@ -103,11 +103,11 @@ describe('the count of releases', () => {
       forged,
     ];
     expect(count([signAs(0), ...others])).toEqual({
-      releasedBy: ['Person 1'],
+      releasedBy: releasePolicy.people.slice(0, 1),
       deniedBy: undefined,
     });
     expect(count([signAs(0), signAs(1, { decision: 'deny' })])).toEqual({
-      releasedBy: ['Person 1'],
+      releasedBy: releasePolicy.people.slice(0, 1),
       deniedBy: 'Person 2',
     });
   });

@@ -120,8 +120,8 @@ function hasValidSignature(release: Release): boolean {
 }
 
 export type ReleaseCount = {
-  /** Names of the people whose keys released this batch. Two names with one key count once. */
-  readonly releasedBy: readonly string[];
+  /** The people whose keys released this batch. Two names with one key count once. */
+  readonly releasedBy: readonly PolicyPerson[];
   /** Name of a person who denied it. */
   readonly deniedBy: string | undefined;
 };
@@ -133,7 +133,7 @@ export function countReleases(
   policy: Policy,
   nowMs: number,
 ): ReleaseCount {
-  const names = new Map<string, string>();
+  const people = new Map<string, PolicyPerson>();
   let deniedBy: string | undefined;
   for (const release of releases) {
     const isOfBatch =
@@ -144,8 +144,8 @@ export function countReleases(
     if (verdict?.kind === 'valid' && release.decision === 'deny') {
       deniedBy ??= verdict.person.name;
     } else if (verdict?.kind === 'valid') {
-      names.set(release.publicKey, verdict.person.name);
+      people.set(release.publicKey, verdict.person);
     }
   }
-  return { releasedBy: [...names.values()], deniedBy };
+  return { releasedBy: [...people.values()], deniedBy };
 }

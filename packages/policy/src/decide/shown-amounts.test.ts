@@ -11,6 +11,7 @@ import {
 } from '../fixtures/batches.ts';
 import { type Asked, ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest, spendRequest } from '../fixtures/requests.ts';
+import type { Policy } from '../policy/policy-schema.ts';
 
 function explainBatch(changes: Asked): string {
   const ledger = createTestLedger();
@@ -29,7 +30,7 @@ it('limits of a batch', () => {
   );
 });
 
-function explainSpend(policy: Asked['policy']): string {
+function explainSpend(policy: Policy): string {
   const ledger = createTestLedger();
   const spend = makeSpend({ withdrawAmount: 600n, recipient: holder });
   storeBatch(ledger, spend);

@@ -1,0 +1,14 @@
+import { spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+
+it('a command of the gate reads standard input, as with `pool-approve`', () => {
+  const main = new URL('../main.ts', import.meta.url).pathname;
+  const argv = ['--conditions=@pool/source', main, 'approve', 'policy', 'lint', '-'];
+  const { status, stderr } = spawnSync(process.execPath, argv, {
+    input: '{}',
+    encoding: 'utf8',
+    env: { HOME: '/nowhere' },
+  });
+  expect(stderr).toMatch(/^invalid_policy: standard input: policy is malformed/);
+  expect(status).toBe(1);
+});

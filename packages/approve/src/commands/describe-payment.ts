@@ -1,0 +1,200 @@
+/**
+ * What a manifest pays: whom, how much, in which token. A person compares it with what they know before they release it. Notes without
+ * value that only fill the batch are not in it.
+ *
+ * @module
+ */
+import type { ChainsFile, EvmAddress } from '@pool/core';
+import {
+  computePayeeKey,
+  describeAmount,
+  findTokenUnit,
+  type LedgerView,
+  type Policy,
+  type RebuiltFund,
+  type RebuiltManifest,
+  type RebuiltSpend,
+  type TokenUnit,
+} from '@pool/policy';
+import { quote } from './quote.ts';
+
+export type PaymentPlaces = {
+  readonly policy: Policy;
+  readonly chains: ChainsFile;
+  readonly view: Pick<LedgerView, 'hasPaid'>;
+};
+
+/** Base units, and the same for people. */
+type ShownAmount = { readonly amount: string; readonly amountText: string };
+type Recipient = ShownAmount & { readonly address: EvmAddress; readonly memo?: string };
+type PaidRecipient = Recipient & {
+  /** No batch that this gate approved paid the address. */
+  readonly isNew: boolean;
+};
+
+/** For `check --json`. Confidential. */
+export type Payment = {
+  readonly chain: string;
+  readonly chainId: number;
+  readonly pool: EvmAddress;
+  readonly token: EvmAddress;
+  readonly symbol: string | null;
+  readonly decimals: number | null;
+  readonly deadline: string;
+} & (
+  | {
+      readonly kind: 'fund';
+      readonly funder: EvmAddress;
+      readonly employerId: string;
+      readonly jobKey: string;
+      readonly attempt: number;
+      readonly total: ShownAmount;
+      readonly recipients: readonly PaidRecipient[];
+    }
+  | {
+      readonly kind: 'spend';
+      readonly holder: EvmAddress;
+      /** What leaves for others. */
+      readonly total: ShownAmount;
+      readonly withdrawal: Recipient | null;
+      readonly recipients: readonly Recipient[];
+      /** What stays with the holder. */
+      readonly change: ShownAmount;
+    }
+);
+
+export function describePayment(manifest: RebuiltManifest, places: PaymentPlaces): Payment {
+  const unit = findUnit(manifest, places);
+  const { chainId, pool, token } = manifest;
+  const common = {
+    chain: manifest.file.manifest.chain,
+    chainId,
+    pool,
+    token,
+    symbol: unit?.symbol ?? null,
+    decimals: unit?.decimals ?? null,
+  };
+  return manifest.kind === 'fund'
+    ? { ...common, ...describeFund(manifest, unit, places) }
+    : { ...common, ...describeSpend(manifest, unit) };
+}
+
+/** The policy's word first. A holder's token may be one that no batch is paid in: then the gate's own chain settings name it. */
+function findUnit(
+  { chainId, pool, token, file }: RebuiltManifest,
+  { policy, chains }: PaymentPlaces,
+): TokenUnit | undefined {
+  const listed = findTokenUnit(policy, { chainId, pool, token });
+  if (listed !== undefined) {
+    return listed;
+  }
+  const settings = chains.chains[file.manifest.chain];
+  const isSame = settings?.chainId === chainId && settings.pool === pool;
+  const [symbol, found] =
+    Object.entries(isSame ? settings.tokens : {}).find(([, { address }]) => address === token) ??
+    [];
+  return symbol === undefined || found === undefined
+    ? undefined
+    : { symbol, decimals: found.decimals };
+}
+
+function describeFund(
+  { file, funder, total, employerId, jobKey, attempt, payees }: RebuiltFund,
+  unit: TokenUnit | undefined,
+  { view }: PaymentPlaces,
+) {
+  const { recipients } = file.manifest;
+  return {
+    kind: 'fund',
+    deadline: toIsoTime(file.deadline),
+    funder,
+    employerId,
+    jobKey,
+    attempt,
+    total: showAmount(total, unit),
+    recipients: payees.map(({ address, amount }, index) => ({
+      address,
+      ...showAmount(amount, unit),
+      isNew: !view.hasPaid(computePayeeKey(address)),
+      ...memoOf(recipients[index]),
+    })),
+  } as const;
+}
+
+function describeSpend(
+  { file, address: holder, sent, withdrawAmount, recipient, payees, deadline }: RebuiltSpend,
+  unit: TokenUnit | undefined,
+) {
+  const { outputs, changeAmount } = file.manifest;
+  return {
+    kind: 'spend',
+    deadline: toIsoTime(deadline),
+    holder,
+    total: showAmount(sent, unit),
+    withdrawal:
+      recipient === undefined ? null : { address: recipient, ...showAmount(withdrawAmount, unit) },
+    recipients: payees.map(({ address, amount }, index) => ({
+      address,
+      ...showAmount(amount, unit),
+      ...memoOf(outputs[index]),
+    })),
+    change: showAmount(BigInt(changeAmount), unit),
+  } as const;
+}
+
+function memoOf(entry: { readonly memo?: string | undefined } | undefined) {
+  return entry?.memo === undefined ? {} : { memo: entry.memo };
+}
+
+function showAmount(amount: bigint, unit: TokenUnit | undefined): ShownAmount {
+  return { amount: String(amount), amountText: describeAmount(amount, unit) };
+}
+
+function toIsoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
+/** One line each, label first. */
+export function renderPayment(payment: Payment): readonly string[] {
+  const { chain, chainId, pool, token, symbol, deadline, total, recipients } = payment;
+  const place = [
+    line('chain', `${chain} (${chainId})`),
+    line('pool', pool),
+    line('token', symbol === null ? token : `${token} (${symbol})`),
+  ];
+  if (payment.kind === 'fund') {
+    const fresh = payment.recipients.filter(({ isNew }) => isNew).length;
+    return [
+      ...place,
+      line('funder', payment.funder),
+      line('employer', payment.employerId),
+      line('job', `${quote(payment.jobKey)}, attempt ${payment.attempt}`),
+      line('deadline', deadline),
+      line('total', total.amountText),
+      line('recipients', `${payment.recipients.length}, of them new: ${fresh}`),
+      ...payment.recipients.map((one, index) =>
+        line(`recipient ${index + 1}`, renderRecipient(one, one.isNew)),
+      ),
+    ];
+  }
+  const { holder, withdrawal, change } = payment;
+  return [
+    ...place,
+    line('holder', holder),
+    line('deadline', deadline),
+    line('total', total.amountText),
+    ...(withdrawal === null ? [] : [line('withdrawal', renderRecipient(withdrawal, false))]),
+    ...recipients.map((one, index) => line(`recipient ${index + 1}`, renderRecipient(one, false))),
+    line('change', `${change.amountText}`),
+  ];
+}
+
+function renderRecipient({ address, amountText, memo }: Recipient, isNew: boolean): string {
+  const parts = [address, amountText, isNew ? 'NEW' : '', memo === undefined ? '' : quote(memo)];
+  return parts.filter((part) => part !== '').join('  ');
+}
+
+/** The longest label is "recipient 256". */
+export function line(label: string, text: string): string {
+  return `${label.padEnd(13)}  ${text}`;
+}

@@ -1,0 +1,71 @@
+/**
+ * The manifest that an operator names: the digest of a stored one, a file, or `-` for standard input.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import {
+  isPoolError,
+  type ManifestFile,
+  manifestFileSchema,
+  PoolError,
+  parseWire,
+} from '@pool/core';
+import type { Ledger } from '@pool/policy';
+import { describeCause, describeInput } from '../config/env-file.ts';
+import { findStored } from './find-stored.ts';
+import type { CommandContext } from './output.ts';
+
+/** @throws PoolError `invalid_request` for a file that is no manifest file, `manifest_unknown` */
+export function readManifestArgument(
+  text: string,
+  ledger: Ledger,
+  context: CommandContext,
+): ManifestFile {
+  if (text === '-' || existsSync(text)) {
+    return readManifestFile(text, context);
+  }
+  if (!/^(?:0x)?[0-9a-f]{1,64}$/i.test(text)) {
+    throw new PoolError(
+      'manifest_unknown',
+      `${text} is not a file, and not the digest of a manifest; "approve manifests" lists those that are stored`,
+    );
+  }
+  const { manifestDigest } = findStored(ledger, text);
+  const file = ledger.readFile(manifestDigest);
+  if (file === undefined) {
+    throw new PoolError(
+      'manifest_unknown',
+      'the content of this manifest was erased after its retention',
+    );
+  }
+  return file;
+}
+
+function readManifestFile(path: string, { source }: CommandContext): ManifestFile {
+  const name = describeInput(path);
+  const advice = 'give the file that the agent posts to the gate, or the digest of a stored one';
+  let text: string;
+  try {
+    text = source.readFile(path);
+  } catch (cause) {
+    throw new PoolError(
+      'invalid_request',
+      `${name} cannot be read${describeCause(cause)}; ${advice}`,
+      { cause },
+    );
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The cause is dropped on purpose: the parser repeats its input, which names people and amounts.
+    throw new PoolError('invalid_request', `${name} is not JSON; ${advice}`);
+  }
+  try {
+    return parseWire(manifestFileSchema, value, 'manifest file');
+  } catch (cause) {
+    const problem = isPoolError(cause) ? cause.message : 'it is malformed';
+    throw new PoolError('invalid_request', `${name}: ${problem}; ${advice}`, { cause });
+  }
+}
