@@ -30,6 +30,7 @@ const peopleRules: ReadonlySet<string> = new Set([
   'hold-amount',
   'hold-new-payee',
   'duplicate-roster',
+  'unknown-roster',
 ]);
 
 /** Everything that the command knows about a manifest. */

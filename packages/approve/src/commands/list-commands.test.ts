@@ -1,6 +1,7 @@
 // What waits, for whom, and what is stored.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { parsePolicy } from '@pool/policy';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fundBody } from '../fixtures/bodies.ts';
@@ -62,6 +63,14 @@ it('pending names the total, who released the batch, and who may', async () => {
   expect((await run('manifests')).out).toMatch(
     / total 0\.0003 USDC \(300\) {2}held \(hold-new-payee\)$/,
   );
+});
+
+it('pending names people also for a batch whose roster may be one that a restored ledger forgot', async () => {
+  await hold();
+  const database = new DatabaseSync(join(world.home.path, 'ledger.sqlite'));
+  database.exec("UPDATE waiting SET reason = 'hold-unknown-roster'");
+  database.close();
+  expect((await run('pending')).out).toMatch(/\n {4}nobody released it, 2 needed; may release: /);
 });
 
 it('the lists need no policy', async () => {
