@@ -20,8 +20,9 @@ afterEach(async () => {
   await world.close();
 });
 
-const run = async (argv: readonly string[], options: Omit<RunOptions, 'home'> = {}) =>
-  await runCommand({ home: world.home.path, ...options }, argv);
+async function run(argv: readonly string[], options: Omit<RunOptions, 'home'> = {}) {
+  return await runCommand({ home: world.home.path, ...options }, argv);
+}
 
 it('shows the stack of an unexpected error to whoever asks for it', async () => {
   const input = JSON.stringify(fundFile());

@@ -47,7 +47,9 @@ function policyWith(changes: Readonly<Record<string, unknown>> = {}) {
   return { ...policy, pools };
 }
 
-const run = async (...argv: readonly string[]) => await runCommand({ home: world.home.path }, argv);
+async function run(...argv: readonly string[]) {
+  return await runCommand({ home: world.home.path }, argv);
+}
 
 async function post(file: unknown): Promise<string> {
   const { body } = await served.post(file);
@@ -59,7 +61,9 @@ function factsOf(out: string): readonly string[] {
   return out.split('\n').filter((line) => !/^(?:ok|NO|WAIT) /.test(line));
 }
 
-const address = (index: number): string => person(index).wallet.address;
+function address(index: number): string {
+  return person(index).wallet.address;
+}
 
 describe('approve check of a batch', () => {
   it('shows whom it pays, how much, and who was never paid', async () => {

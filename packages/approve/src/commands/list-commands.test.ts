@@ -29,7 +29,9 @@ afterEach(async () => {
   await world.close();
 });
 
-const run = async (...argv: readonly string[]) => await runCommand({ home: world.home.path }, argv);
+async function run(...argv: readonly string[]) {
+  return await runCommand({ home: world.home.path }, argv);
+}
 
 async function hold(): Promise<string> {
   const file = fundFile();
