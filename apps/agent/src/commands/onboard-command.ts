@@ -45,8 +45,7 @@ export async function runOnboard(
       onWait: waiting.show,
       store: (minted) => writeNew(plan.outPath, renderAgentEnv(plan, minted, settings)),
     }),
-  );
-  waiting.end();
+  ).finally(waiting.end);
   const isProposed = proposalPath !== undefined && propose(proposalPath, plan, result);
   const outcome = describeOutcome(plan, result, isProposed ? proposalPath : undefined);
   const next = plan.holder === undefined ? [] : [describeMissingFiles(settings.holder)];
@@ -54,7 +53,7 @@ export async function runOnboard(
   return exitCodes.ok;
 }
 
-/** One line on a terminal that is redrawn. A pipe gets one line with the id of the request. */
+/** One line on a terminal that is redrawn. A pipe gets a line with the id of the request, and one at each end of an outage. */
 function createWaitView({ isTty, write }: Terminal): {
   readonly show: (wait: SignInWait) => void;
   readonly end: () => void;
@@ -62,9 +61,16 @@ function createWaitView({ isTty, write }: Terminal): {
   const startedAtMs = Date.now();
   let isShown = false;
   let toldId: string | undefined;
+  let isDown = false;
   return {
     show({ state, code, providerId }) {
+      const outage = `the custodian does not answer (${code ?? 'no code'}), trying again`;
       if (!isTty) {
+        const wasDown = isDown;
+        isDown = state === 'unreachable';
+        if (isDown !== wasDown) {
+          write(`${isDown ? outage : 'the custodian answers again'}\n`);
+        }
         if (providerId !== undefined && providerId !== toldId) {
           toldId = providerId;
           write(`waiting for the vote on the sign-in at the custodian, request ${providerId}\n`);
@@ -72,7 +78,7 @@ function createWaitView({ isTty, write }: Terminal): {
       } else {
         const what =
           state === 'unreachable'
-            ? `the custodian does not answer (${code ?? 'no code'}), trying again`
+            ? outage
             : state === 'signing'
               ? 'the custodian signs'
               : 'waiting for the vote on the sign-in at the custodian';

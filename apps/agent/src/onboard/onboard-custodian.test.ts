@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSignInMessage, maxEvidenceSkewMs, parseEvmAddress } from '@pool/core';
 import {
   createSampleOrganisation,
   type SampleOrganisation,
@@ -107,7 +108,7 @@ async function vote(value: 'Approved' | 'Denied'): Promise<void> {
     const found = control.state.approvals.find(({ status }) => status === 'Pending');
     expect(found).toBeDefined();
     return found;
-  });
+  }, 5_000);
   control.vote(pending?.id ?? '', organisation.approver.userId, value, 'not this one');
 }
 
@@ -172,6 +173,58 @@ describe('onboard --login custodian_a', () => {
     expect(printed).toContain('denied at the custodian: not this one');
     expect(isWaiting()).toBe(false);
     expect(platform.signIns).toEqual([]);
+  });
+
+  it('ends its redrawn line before it prints an error', async () => {
+    const running = onboard();
+    await vote('Denied');
+    const { shown } = await running;
+    expect(shown.endsWith('\r\u001b[K')).toBe(true);
+  });
+
+  it('writes one line into a pipe when an outage of the custodian begins, and one when it ends', async () => {
+    const outage = { method: 'POST', path: '/auth/action/init$', kind: 'error-before' } as const;
+    custodian.control.addFault({ ...outage, times: 2 });
+    const running = onboard(undefined, undefined, false);
+    await vote('Approved');
+    const { code, shown } = await running;
+    expect(code).toBe(exitCodes.ok);
+    const { id } = custodian.control.state.signatures[0] ?? {};
+    expect(shown.split('\n')).toEqual([
+      expect.stringMatching(/^the custodian does not answer \(\w+\), trying again$/),
+      'the custodian answers again',
+      `waiting for the vote on the sign-in at the custodian, request ${id}`,
+      '',
+    ]);
+  });
+
+  it('asks for a new text if the stored one became too old before the custodian had it', async () => {
+    const source = writeSource();
+    const plan = await planOnboarding(
+      { platform: platform.url, enrollHolder: true, login: 'custodian_a', out: outPath() },
+      readOnboardSettings(source),
+    );
+    const nowMs = Date.now();
+    const { encryptionPublicKey } = plan.holder ?? {};
+    plan.pending?.keep(
+      createSignInMessage({
+        ...plan.place,
+        address: parseEvmAddress(holder.address),
+        statement: 'Sign in to the Pool platform.',
+        chainId: 31_337,
+        nonce: 'o'.repeat(20),
+        issuedAtMs: nowMs - maxEvidenceSkewMs - 1_000,
+        expirationTimeMs: nowMs + 3_600_000,
+        ...(encryptionPublicKey === undefined ? {} : { encryptionPublicKey }),
+      }),
+    );
+    const running = onboard(undefined, source);
+    await vote('Approved');
+    const { code, printed } = await running;
+    expect(printed).toContain(`signed in as ${holder.address}`);
+    expect(code).toBe(exitCodes.ok);
+    expect(countRequests()).toBe(1);
+    expect(isWaiting()).toBe(false);
   });
 
   it('is the only session that enrols this holder', async () => {

@@ -6,7 +6,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Bootstrap, Capability } from '@pool/api';
-import { isPoolError, PoolError, parseSignInMessage, type Secret } from '@pool/core';
+import {
+  isPoolError,
+  maxEvidenceSkewMs,
+  PoolError,
+  parseSignInMessage,
+  type Secret,
+} from '@pool/core';
 import {
   createEdgeClient,
   createSessionClient,
@@ -14,6 +20,7 @@ import {
   type SessionClient,
   type SignInOptions,
 } from '@pool/platform-client';
+import { OwnRefusalError } from '@pool/signers';
 import type { OnboardPlan } from './onboard-plan.ts';
 import { endsSignIn } from './pending-sign-in.ts';
 import { revokePass } from './revoke-pass.ts';
@@ -165,14 +172,16 @@ async function signIn(session: SessionClient, plan: OnboardPlan, vote: VoteOptio
     holder !== undefined && plan.isEnrolment
       ? { encryptionPublicKey: holder.encryptionPublicKey }
       : {};
-  const message = pending?.read(Date.now());
+  const stored = pending?.read(Date.now());
+  let asked: string | undefined;
   let isSigned = false;
   const options: SignInOptions = {
     address: login.address,
     ...place,
     ...listed,
-    ...(message === undefined ? {} : { message }),
+    ...(stored === undefined ? {} : { message: stored }),
     signMessage: async (message) => {
+      asked = message;
       // Of the text of an ed25519 wallet, the signer checks the network itself.
       const chain =
         login.signer.curve === 'secp256k1' ? { chainId: parseSignInMessage(message).chainId } : {};
@@ -193,6 +202,14 @@ async function signIn(session: SessionClient, plan: OnboardPlan, vote: VoteOptio
     if (endsSignIn(error, isSigned)) {
       pending?.forget();
     }
+    // The custodian does not have this text, and it would not pass the check of its date any more. A new one has lost nobody's vote.
+    if (error instanceof OwnRefusalError && asked !== undefined && isOld(asked)) {
+      return signIn(session, plan, vote);
+    }
     throw error;
   }
+}
+
+function isOld(message: string): boolean {
+  return parseSignInMessage(message).issuedAtMs < Date.now() - maxEvidenceSkewMs;
 }
