@@ -134,6 +134,7 @@ export {
 } from './spend/spend-archive.ts';
 export { defaultSpendDeadlineSeconds, neededGraceSeconds } from './spend/spend-deadline.ts';
 export type { FollowDeps, SpendDeps, SpendEvent, SpendStage } from './spend/spend-deps.ts';
+export { withdrawSpendRequest } from './spend/withdraw-spend.ts';
 export { type SpendFaultPoint, spendFaultPoints } from './spend/spend-fault-points.ts';
 export { createSpendJournal, type SpendJournal } from './spend/spend-journal.ts';
 export type {

@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
   type Consolidation,
+  errorCodeOf,
   type Hex32,
   isPoolError,
   PoolError,
@@ -45,6 +46,7 @@ import {
   type SweepCounts,
   type SweepStep,
   sweepOnce,
+  withdrawSpendRequest,
 } from '@pool/operations';
 import type { EdgeClient } from '@pool/platform-client';
 import type { HolderConfig } from '../config/holder-config.ts';
@@ -58,6 +60,7 @@ import type { HolderChain } from './holder-notes.ts';
 import { warnOfShortGrace } from './registry-grace.ts';
 import { createRoleTokenMissing, requireRoleToken } from './role-tokens.ts';
 import { createNotesPort, parseDestinations, type SpendableNotes } from './spend-inputs.ts';
+import { logSpendEvent } from './spend-log.ts';
 import { createSpendProgress, type SpendProgress } from './spend-progress.ts';
 
 /** Pause between two looks at spends that nobody waits for, in milliseconds. */
@@ -239,7 +242,16 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
     }
   }
 
-  const following = followSpends(base, followPauseMs);
+  /** Opens the holder only if a request may be at its signer. */
+  async function withdraw(spend: ArchivedSpend): Promise<void> {
+    try {
+      await withdrawSpendRequest(spend, (await findOpened()).deps);
+    } catch (error) {
+      base.onEvent({ kind: 'not-withdrawn', code: errorCodeOf(error) ?? 'internal_error' });
+    }
+  }
+
+  const following = followSpends({ ...base, withdraw }, followPauseMs);
   const erasing = eraseRepeatedly();
   const checkingGrace = config.transferToken === undefined ? undefined : checkGrace();
 
@@ -368,24 +380,4 @@ function createRolePlatform(
     postSpend: async (key, submission) => requireEdge().postSpend(key, submission),
     getSpend: async (key) => requireEdge().getSpend(key),
   };
-}
-
-/** Stages and codes only: no key, payee or amount. */
-function logSpendEvent(log: AgentLog, event: SpendEvent): void {
-  switch (event.kind) {
-    case 'stage':
-      log.info({ stage: event.stage }, 'spend entered a stage');
-      return;
-    case 'retry':
-      log.warn({ code: event.code }, 'spend tries again');
-      return;
-    case 'refused':
-      log.warn({ code: event.code }, 'the spend was refused; it can still land');
-      return;
-    case 'outcome':
-      log.info({ state: event.state }, 'spend ended');
-      return;
-    case 'progress':
-      return;
-  }
 }

@@ -46,6 +46,8 @@ export function createSelfSubmitView(terminal: Terminal): SelfSubmitView {
         case 'retry':
           redraw(`${event.code}: trying again`);
           return;
+        case 'withdrawn':
+        case 'not-withdrawn':
         case 'outcome':
           return;
       }

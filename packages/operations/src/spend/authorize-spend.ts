@@ -89,7 +89,7 @@ async function askHolder(
       outage = undefined;
       mayBeAsked = true;
       enter(state === 'awaiting-approval' ? 'awaiting-approval' : 'signing');
-      if (isTooLate(spend, deps)) {
+      if (isTooLateHere(spend, deps)) {
         late.abort();
       }
     },
@@ -102,7 +102,7 @@ async function askHolder(
       if (error instanceof RequestExpiredError) {
         throw error;
       }
-      if (late.signal.aborted || (signer.needsVote === true && isTooLate(spend, deps))) {
+      if (late.signal.aborted || (signer.needsVote === true && isTooLateHere(spend, deps))) {
         throw createVoteExpired(spend, outage);
       }
       // The configuration of this side has changed. The request that was sent before may still be signed.
@@ -125,12 +125,16 @@ async function askHolder(
 }
 
 /** The spend as a signer outside this process receives it. Secret. */
-function createSpendFile({ manifest, seed, dummies }: PlannedSpend): SpendFile {
+export function createSpendFile({ manifest, seed, dummies }: PlannedSpend): SpendFile {
   const dummyNullifiers = dummies.map(({ nullifier }) => fieldToHex(nullifier));
   return { version: 1, manifest, seed, dummyNullifiers };
 }
 
-function isTooLate({ deadline }: ArchivedSpend, { clock, deadlineSeconds }: SpendDeps): boolean {
+/** By the clock of this machine. */
+export function isTooLateHere(
+  { deadline }: ArchivedSpend,
+  { clock, deadlineSeconds }: SpendDeps,
+): boolean {
   return isTooLateToSend(Math.floor(clock.nowMs() / 1000), deadline, deadlineSeconds);
 }
 

@@ -8,6 +8,7 @@
 import { concludeSpend } from './conclude-spend.ts';
 import type { ArchivedSpend } from './spend-archive.ts';
 import { type FollowDeps, findSpendContext, reportRetry, rethrowCrash } from './spend-deps.ts';
+import { isAskedFor } from './spend-state.ts';
 import { readDecision } from './watch-spend.ts';
 
 /** How many open spends there are after a pass. */
@@ -49,9 +50,13 @@ export async function followSpend(spend: ArchivedSpend, deps: FollowDeps): Promi
   }
   try {
     const decision = await readDecision(context, spend);
-    return decision.kind === 'wait'
-      ? { kind: 'open' }
-      : { kind: 'decided', spend: await concludeSpend(context, spend, decision, deps) };
+    if (decision.kind === 'wait') {
+      return { kind: 'open' };
+    }
+    if (decision.kind !== 'settled' && isAskedFor(spend.state)) {
+      await deps.withdraw?.(spend);
+    }
+    return { kind: 'decided', spend: await concludeSpend(context, spend, decision, deps) };
   } catch (error) {
     rethrowCrash(error);
     reportRetry(deps, error);

@@ -8,7 +8,6 @@
  * @module
  */
 import {
-  bytesToBigint,
   canonicalDigest,
   type Hex32,
   PoolError,
@@ -16,10 +15,11 @@ import {
   type SpendReceipt,
 } from '@pool/core';
 import { abandonSpend, createKeptError } from './abandon-spend.ts';
-import { parseStoredSignature, signSpend } from './authorize-spend.ts';
-import { checkSpend, parseSpendBody, type SpendRequestBody } from './check-spend.ts';
+import { isTooLateHere, parseStoredSignature, signSpend } from './authorize-spend.ts';
+import { checkSpend, parseSpendBody } from './check-spend.ts';
 import { concludeSpend, createReceipt, createUnfinishedError } from './conclude-spend.ts';
-import { archiveSpend, planArchived, planNewSpend } from './plan-spend.ts';
+import { performDryRun, type RoutedRequest } from './dry-run-spend.ts';
+import { archiveSpend, planArchived } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
 import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 import { isTooLateToSend } from './spend-deadline.ts';
@@ -37,6 +37,7 @@ import {
 import type { SpendContext, SpendSubmission } from './spend-ports.ts';
 import { isOpen, isUnreleased } from './spend-state.ts';
 import { readDecision, watchSpend } from './watch-spend.ts';
+import { withdrawSpendRequest } from './withdraw-spend.ts';
 
 export type SpendCall = {
   readonly operation: SpendOperationName;
@@ -60,9 +61,6 @@ export type Spender = {
    */
   spend(call: SpendCall): Promise<SpendReceipt>;
 };
-
-/** A request with the chain that its caller chose. */
-type RoutedRequest = SpendRequestBody & { readonly chain: string | undefined };
 
 type KeyedRequest = {
   readonly request: RoutedRequest;
@@ -120,25 +118,6 @@ function assertSameRequest(known: string | undefined, fingerprint: Hex32): void 
       'this Idempotency-Key was used for another request; use a new key for a new payment',
     );
   }
-}
-
-/** Proves the whole spend and stops. Stores nothing, locks nothing and never asks the signer. */
-async function performDryRun(request: RoutedRequest, deps: SpendDeps): Promise<SpendReceipt> {
-  deps.onEvent({ kind: 'stage', stage: 'checking' });
-  const checked = await checkSpend(request, deps, request.chain);
-  const planned = await planNewSpend(checked, deps);
-  if (deps.prover.mode === 'real') {
-    // The circuit does not verify the signature, so any rSig proves as well. 31 random bytes are always below n.
-    const rSig = bytesToBigint(deps.randomBytes(31)) + 1n;
-    await proveSpend(checked.context, planned, rSig, deps);
-  }
-  const { inputNullifiers, changeAmount } = planned.manifest;
-  return {
-    operation: checked.operation,
-    status: 'dry-run',
-    nullifiers: [...inputNullifiers],
-    changeAmount,
-  };
 }
 
 async function performOnce(keyed: KeyedRequest, deps: SpendDeps): Promise<SpendReceipt> {
@@ -260,6 +239,9 @@ async function reconcile(
     return spend;
   }
   const decision = await retrySpend(deps, () => readDecision(context, spend));
+  if (decision.kind === 'expired' || decision.kind === 'already-spent') {
+    await withdrawSpendRequest(spend, deps);
+  }
   if (decision.kind !== 'wait') {
     return concludeSpend(context, spend, decision, deps);
   }
@@ -283,6 +265,7 @@ async function reconcile(
     deps,
   );
   if (isUnreleased(ended.state)) {
+    await withdrawSpendRequest(ended, deps);
     throw createKeptError(ended);
   }
   return ended;
@@ -378,6 +361,9 @@ async function failUnreleased(
       'the agent stops, and nothing of the spend was sent; send the same request again',
       { cause: error },
     );
+  }
+  if (isTooLateHere(ended, deps)) {
+    await withdrawSpendRequest(ended, deps);
   }
   throw error;
 }

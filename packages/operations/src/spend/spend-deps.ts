@@ -14,7 +14,7 @@ import {
 import type { HolderSigner } from '@pool/signers';
 import type { Clock } from '../ports.ts';
 import type { SpendCheckDeps } from './check-spend.ts';
-import type { SpendArchive } from './spend-archive.ts';
+import type { ArchivedSpend, SpendArchive } from './spend-archive.ts';
 import type { SpendFaultPoint } from './spend-fault-points.ts';
 import type { SpendJournal } from './spend-journal.ts';
 import type {
@@ -40,6 +40,10 @@ export type SpendEvent =
       readonly message: string;
       readonly details?: ErrorDetails;
     }
+  /** A spend is given up, and its request does not wait for votes any more. */
+  | { readonly kind: 'withdrawn' }
+  /** A spend is given up, and its request may still wait for votes. They have no effect. */
+  | { readonly kind: 'not-withdrawn'; readonly code: string }
   /** The chain has decided, or the spend failed before anything left. */
   | { readonly kind: 'outcome'; readonly state: string };
 
@@ -47,7 +51,7 @@ export type SpendDeps = SpendCheckDeps & {
   readonly clock: Clock;
   /** Undefined: the chain is not configured any more. */
   readonly findChain: (key: string) => SpendContext | undefined;
-  readonly signer: Pick<HolderSigner, 'signSpend' | 'needsVote' | 'isRemote'>;
+  readonly signer: Pick<HolderSigner, 'signSpend' | 'withdrawSpend' | 'needsVote' | 'isRemote'>;
   readonly notes: HolderNotesPort;
   /** By operation: each is called with the credential of its own role. */
   readonly platform: Readonly<Record<'transfer' | 'send', SpendPlatformPort>>;
@@ -104,7 +108,10 @@ export type FollowDeps = Pick<
   | 'signal'
   | 'onEvent'
   | 'onFaultPoint'
->;
+> & {
+  /** Takes back the request of a spend that no block can take any more. Never throws. Absent: there is no signer. */
+  readonly withdraw?: (spend: ArchivedSpend) => Promise<void>;
+};
 
 /** The process ends here. Nothing may be stored or sent any more. Only tests throw it. */
 class SpendCrashError extends Error {}

@@ -77,6 +77,11 @@ export function isUnreleased({ kind }: SpendState): boolean {
   return kind === 'archived' || kind === 'signed';
 }
 
+/** True if a request for the signature may be at the signer, and no signature has arrived. */
+export function isAskedFor(state: SpendState): boolean {
+  return state.kind === 'archived' && state.isAsked === true;
+}
+
 /**
  * True if no signature over the spend exists and none will, or if the signer is part of this process and forgets it. Only then may the
  * notes be used by another spend at once: a signer outside this process signs no second spend of a note while the first one can land.

@@ -10,6 +10,7 @@ import { followOnce } from './follow-spends.ts';
 import { createSpender } from './perform-spend.ts';
 import type { SpendDeps } from './spend-deps.ts';
 import { spendFaultPoints } from './spend-fault-points.ts';
+import { withdrawSpendRequest } from './withdraw-spend.ts';
 
 const voteLimitSeconds = 3_600;
 
@@ -234,5 +235,98 @@ describe('a spend that is voted on', () => {
     const receipt = await spendOf(world.boot({ store }).deps, world);
     expect(receipt.status).toBe('success');
     expect(world.voting.requests.size).toBe(1);
+  });
+});
+
+describe('the request of a spend that is given up', () => {
+  /** A world in which nobody votes. */
+  function createSilentWorld() {
+    const world = createVotingWorld();
+    world.voting.policy = () => 'wait';
+    const listOutcomes = () => [...world.voting.requests.values()].map(({ outcome }) => outcome);
+    return { ...world, listOutcomes };
+  }
+
+  /** The agent stops while people could vote. */
+  async function stopWhileWaiting(world: World, store = createMemoryStore()) {
+    const { deps, stop } = world.boot({ store });
+    world.voting.policy = () => {
+      stop();
+      return 'wait';
+    };
+    await expect(spendOf(deps, world)).rejects.toMatchObject({ code: 'stopping' });
+    world.voting.policy = () => 'wait';
+  }
+
+  const denied = expect.objectContaining({ state: 'refused', reason: 'denied' });
+
+  it('is withdrawn when the vote did not end in time', async () => {
+    const world = createSilentWorld();
+    const { deps, events } = world.boot();
+    await expect(spendOf(deps, world)).rejects.toMatchObject({ code: 'signer_expired' });
+    expect(world.listOutcomes()).toEqual([denied]);
+    expect(events).toContainEqual({ kind: 'withdrawn' });
+    // The signer may have signed before. Only a final block shows that the spend is dead.
+    expect((await world.archive.listLocked()).size).toBeGreaterThan(0);
+  });
+
+  it('stays while the agent is stopped, and is withdrawn when the key comes back too late', async () => {
+    const world = createSilentWorld();
+    const store = createMemoryStore();
+    await stopWhileWaiting(world, store);
+    expect(world.listOutcomes()).toEqual([undefined]);
+    const [spend] = world.archive.all();
+    const nowSeconds = Math.floor(world.clock.nowMs() / 1000);
+    world.clock.advanceSeconds((spend?.deadline ?? 0) - nowSeconds - 1);
+    await expect(spendOf(world.boot({ store }).deps, world)).rejects.toMatchObject({
+      code: 'settlement_expired',
+    });
+    expect(world.listOutcomes()).toEqual([denied]);
+  });
+
+  it('is withdrawn when a final block ends a spend whose key never comes back', async () => {
+    const world = createSilentWorld();
+    await stopWhileWaiting(world);
+    world.clock.advanceSeconds(3 * voteLimitSeconds);
+    const { deps } = world.boot();
+    await followOnce({ ...deps, withdraw: (spend) => withdrawSpendRequest(spend, deps) });
+    expect(world.listOutcomes()).toEqual([denied]);
+    expect((await world.archive.listLocked()).size).toBe(0);
+  });
+
+  it('is withdrawn when the key comes back after the last block that could take the spend', async () => {
+    const world = createSilentWorld();
+    const store = createMemoryStore();
+    await stopWhileWaiting(world, store);
+    world.clock.advanceSeconds(3 * voteLimitSeconds);
+    await expect(spendOf(world.boot({ store }).deps, world)).rejects.toMatchObject({
+      code: 'settlement_expired',
+    });
+    expect(world.listOutcomes()).toEqual([denied]);
+  });
+
+  it('that cannot be withdrawn is named in the log, and the answer stays', async () => {
+    const world = createSilentWorld();
+    const { deps, events } = world.boot();
+    const endMs = world.clock.nowMs() + 600_000;
+    const sleep = world.clock.sleep;
+    world.clock.sleep = async (...args) => {
+      await sleep(...args);
+      world.voting.isDown = world.clock.nowMs() >= endMs;
+    };
+    await expect(spendOf(deps, world)).rejects.toMatchObject({ code: 'signer_expired' });
+    expect(world.listOutcomes()).toEqual([undefined]);
+    expect(events).toContainEqual({ kind: 'not-withdrawn', code: 'timed_out' });
+  });
+
+  it('that was signed meanwhile stays signed, and its signature is not sent', async () => {
+    const world = createSilentWorld();
+    await stopWhileWaiting(world);
+    world.voting.decide('spend', 'approve');
+    world.clock.advanceSeconds(3 * voteLimitSeconds);
+    const { deps } = world.boot();
+    await followOnce({ ...deps, withdraw: (spend) => withdrawSpendRequest(spend, deps) });
+    expect(world.listOutcomes()).toEqual([expect.objectContaining({ state: 'signed' })]);
+    expect(world.edge.posts).toHaveLength(0);
   });
 });

@@ -100,6 +100,26 @@ describe('a holder at custodian A', () => {
     });
   });
 
+  it('takes back the request of a spend, which nobody can approve then', async () => {
+    const stop = new AbortController();
+    const sleep = async () => stop.abort(new Error('stop'));
+    const waiting = holderOf({ sleep }).signSpend(operation, salt, { signal: stop.signal });
+    await expect(waiting).rejects.toThrow();
+    await holderOf().withdrawSpend?.(operation, salt);
+    const { approvals, signatures } = stage.served.control.state;
+    expect(approvals.map(({ status }) => status)).toEqual(['Denied']);
+    expect(signatures.map(({ status }) => status)).toEqual(['Rejected']);
+    await holderOf().withdrawSpend?.(operation, salt);
+    expect(stage.served.control.requests({ method: 'POST', path: '/decisions$' })).toHaveLength(1);
+  });
+
+  it('says that a request could not be taken back, because the custodian does not answer', async () => {
+    stage.served.control.addFault({ method: 'GET', path: '/signatures', kind: 'error-before' });
+    await expect(holderOf().withdrawSpend?.(operation, salt)).rejects.toMatchObject({
+      retryable: true,
+    });
+  });
+
   it.each([
     [
       'the id of the funder’s wallet',

@@ -81,6 +81,17 @@ export type HolderSigner = {
     options?: HolderSpendOptions,
   ): Promise<SpendSignature>;
   /**
+   * Takes back the request for the signature of a spend, so that nobody votes on it any more. A request that was signed, or that the
+   * provider does not have, stays as it is. Undefined member: requests of this signer never wait for a vote.
+   * @param options - the file that the request was made with
+   * @throws PoolError if the provider does not answer, or this side refuses to ask it
+   */
+  withdrawSpend?(
+    operation: SpendOperation,
+    salt: Uint8Array,
+    options?: HolderSpendOptions,
+  ): Promise<void>;
+  /**
    * Signs a disclosure of payments that W received, or that W made from its notes (docs/disclosure.md).
    * @param content - the document without its signature; the adapter checks it and computes what is signed
    * @returns 65 bytes r ‖ s ‖ v: low s, v 27 or 28, recovered to W

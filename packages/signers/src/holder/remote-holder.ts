@@ -12,12 +12,13 @@ import {
   PoolError,
   peerCode,
   Secret,
+  type SpendFile,
   type WalletPub,
 } from '@pool/core';
-import type { SpendSignature } from '@pool/notes';
+import type { SpendOperation, SpendSignature } from '@pool/notes';
 import { createSignRequest, type SignRequestContent } from '@pool/policy';
 import { isProgress, type Outcome, type Signer } from '../signer.ts';
-import type { HolderSigner, HolderSignOptions } from './holder-signer.ts';
+import type { HolderSigner, HolderSignOptions, HolderSpendOptions } from './holder-signer.ts';
 
 export type RemoteHolderOptions = {
   /** Kind of the signer in the configuration, for example `enclave`. */
@@ -76,6 +77,36 @@ export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
     return readSignature(step);
   }
 
+  function describeSpend(
+    operation: SpendOperation,
+    salt: Uint8Array,
+    file: SpendFile | undefined,
+  ): SignRequestContent {
+    const payload = { operation, salt };
+    return file === undefined
+      ? { kind: 'spend', payload, expectedSigner }
+      : { kind: 'spend', payload, expectedSigner, file };
+  }
+
+  async function withdrawSpend(
+    operation: SpendOperation,
+    salt: Uint8Array,
+    { file, signal }: HolderSpendOptions = {},
+  ): Promise<void> {
+    const request = createSignRequest(describeSpend(operation, salt, file));
+    const callOptions = signal === undefined ? {} : { signal };
+    const found = await signer.find(request, callOptions);
+    const step =
+      found !== undefined && isProgress(found)
+        ? await signer.withdraw?.(found.providerId, request, callOptions)
+        : found;
+    const isUnanswered = step?.state === 'failed' && step.retryable;
+    const isOwnRefusal = step?.state === 'refused' && step.providerId === undefined;
+    if (isUnanswered || isOwnRefusal) {
+      readSignature(step);
+    }
+  }
+
   return {
     name,
     curve: 'secp256k1',
@@ -101,13 +132,9 @@ export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
       return new Secret(hexToBytes(signature, 65).subarray(0, 64));
     },
     async signSpend(operation, salt, { file, ...signOptions } = {}) {
-      const payload = { operation, salt };
-      const content: SignRequestContent =
-        file === undefined
-          ? { kind: 'spend', payload, expectedSigner }
-          : { kind: 'spend', payload, expectedSigner, file };
-      return parseSpendSignature(await sign(content, signOptions));
+      return parseSpendSignature(await sign(describeSpend(operation, salt, file), signOptions));
     },
+    ...(signer.withdraw === undefined ? {} : { withdrawSpend }),
     signDisclosure: (content, signOptions = {}) =>
       sign({ kind: 'disclosure', payload: { content }, expectedSigner }, signOptions),
   };

@@ -1,0 +1,28 @@
+/**
+ * Takes back the request of a spend that is given up, so that nobody is asked for a vote that has no effect. Nothing depends on it: the
+ * notes stay locked until a final block shows that the spend is dead (docs/decisions/0061, §9).
+ *
+ * @module
+ */
+import { errorCodeOf } from '@pool/core';
+import { createSpendFile } from './authorize-spend.ts';
+import { planArchived } from './plan-spend.ts';
+import type { ArchivedSpend } from './spend-archive.ts';
+import type { SpendDeps } from './spend-deps.ts';
+import { isAskedFor } from './spend-state.ts';
+
+/** Tries once. A failure is reported and not thrown. */
+export async function withdrawSpendRequest(spend: ArchivedSpend, deps: SpendDeps): Promise<void> {
+  if (!isAskedFor(spend.state) || deps.signer.withdrawSpend === undefined) {
+    return;
+  }
+  try {
+    const planned = planArchived(spend, deps);
+    const { operation, salt } = planned.plan;
+    const options = { file: createSpendFile(planned), signal: deps.signal };
+    await deps.signer.withdrawSpend(operation, salt, options);
+    deps.onEvent({ kind: 'withdrawn' });
+  } catch (error) {
+    deps.onEvent({ kind: 'not-withdrawn', code: errorCodeOf(error) ?? 'internal_error' });
+  }
+}
