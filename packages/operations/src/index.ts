@@ -134,7 +134,6 @@ export {
 } from './spend/spend-archive.ts';
 export { defaultSpendDeadlineSeconds, neededGraceSeconds } from './spend/spend-deadline.ts';
 export type { FollowDeps, SpendDeps, SpendEvent, SpendStage } from './spend/spend-deps.ts';
-export { withdrawSpendRequest } from './spend/withdraw-spend.ts';
 export { type SpendFaultPoint, spendFaultPoints } from './spend/spend-fault-points.ts';
 export { createSpendJournal, type SpendJournal } from './spend/spend-journal.ts';
 export type {
@@ -159,6 +158,7 @@ export {
   type SweepStep,
   sweepOnce,
 } from './spend/sweep-notes.ts';
+export { withdrawSpendRequest } from './spend/withdraw-spend.ts';
 export {
   createHolderSync,
   type HolderSync,
