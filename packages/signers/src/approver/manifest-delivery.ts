@@ -12,7 +12,7 @@ type Delivered = { readonly externalId: string; readonly file?: ManifestFile };
 export type ManifestDelivery = {
   /**
    * Before a request is created.
-   * @returns why the gate did not take the file. Undefined: it has it, or there is nothing to hand over
+   * @returns why the gate did not take the file. Undefined: it has it, or there is nothing to send
    */
   handOver(request: Delivered, signal?: AbortSignal): Promise<PoolError | undefined>;
   /**
