@@ -27,8 +27,8 @@ export async function runGate(
   const { config, log } = options;
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
-  process.once('SIGTERM', stop).once('SIGINT', stop);
   const gate = openGate(options);
+  process.once('SIGTERM', stop).once('SIGINT', stop);
   const reload = (): void => {
     try {
       gate.reloadPolicy();

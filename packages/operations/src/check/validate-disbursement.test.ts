@@ -255,8 +255,8 @@ describe('preflight', () => {
     expect(codesOf(report.preflight)).toEqual(['insufficient_balance']);
   });
 
-  // 60,000 gas at 1 gwei, the price of an approval on the fake chain.
-  const gas = 60_000n * 10n ** 9n;
+  // 60,000 gas at twice the fake chain's base fee of 1,000,000 wei, and 1 wei: the price of an approval there.
+  const gas = 60_000n * 2_000_001n;
   it.each([
     ['an approval', {}, 0n, gas],
     ['two, where the token requires zero first', { zeroFirst: true }, 1n, 2n * gas],
