@@ -5,7 +5,12 @@
  * @module
  */
 import { runCli } from './cli.ts';
+import { interruptOnClosedOutput } from './terminal/closed-output.ts';
 import { createAsk } from './terminal/command-output.ts';
+
+interruptOnClosedOutput({ output: process.stdout, error: process.stderr }, () =>
+  process.kill(process.pid, 'SIGINT'),
+);
 
 process.exitCode = await runCli(process.argv.slice(2), {
   out: (text) => process.stdout.write(`${text}\n`),
