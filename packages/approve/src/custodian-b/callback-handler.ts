@@ -37,8 +37,6 @@ export type CallbackDeps = {
   readonly signerId: string;
   /** Of the chain whose calls are approved, for a call whose transaction is not built yet. @param to - its destination */
   readonly findChainId: (to: string) => number | undefined;
-  /** The transaction that a request is about, so that its end can be read back. */
-  readonly onAsked: (requestId: string, txId: string) => void;
   readonly mayVote: () => boolean;
   readonly isDryRun: boolean;
   readonly nowMs: () => number;
@@ -119,7 +117,6 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
     if (callback.txId === undefined) {
       return digest === undefined ? reject('no digest') : await judgeDigest(callback, digest);
     }
-    deps.onAsked(callback.requestId, callback.txId);
     const transaction = await fetchTransaction(callback.txId);
     return transaction === undefined
       ? retry('the custodian does not show the transaction to the gate')
@@ -170,6 +167,7 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
     const isCall = operation === 'CONTRACT_CALL';
     const judgement = await deps.judge.judge({
       requestId,
+      transactionId: transaction.id,
       origin: {
         kind: 'custodian',
         wallet: sourceId,

@@ -1,6 +1,8 @@
 // A callback that carries a digest alone: it is judged as the document that a stored manifest gives for exactly this digest.
 import { expect, it } from 'vitest';
-import { openCallbackGate } from '../fixtures/callback-gate.ts';
+import { fundBody } from '../fixtures/bodies.ts';
+import { openCallbackGate, signerId, vaultAccount } from '../fixtures/callback-gate.ts';
+import { typedMessage } from '../fixtures/custodian-b.ts';
 import { fundFile, recipient } from '../fixtures/payroll.ts';
 
 it.each([
@@ -25,3 +27,22 @@ it.each([
     expect(votes.filter(({ value }) => value === 'approve')).toEqual([]);
   },
 );
+
+it('keeps the transaction that a later callback of the same request shows', async () => {
+  const file = fundFile();
+  const gate = openCallbackGate(() => ({
+    ...typedMessage(fundBody(file)),
+    id: 'tx-1',
+    status: 'PENDING_SIGNATURE',
+    source: { type: 'VAULT_ACCOUNT', id: vaultAccount },
+    createdBy: signerId,
+  }));
+  await gate.intake.post(file);
+  const payload = gate.ledger.listManifests()[0]?.digest ?? '';
+  const rawTx = [{ payload }];
+  const call = { requestId: 'one', operation: 'TYPED_MESSAGE', rawTx };
+  expect(await gate.ask(call)).toMatchObject({ action: 'APPROVE' });
+  expect(gate.ledger.findVote('one')).toMatchObject({ transactionId: undefined });
+  expect(await gate.ask({ ...call, txId: 'tx-1' })).toMatchObject({ action: 'APPROVE' });
+  expect(gate.ledger.findVote('one')).toMatchObject({ transactionId: 'tx-1' });
+});

@@ -3,15 +3,20 @@ import type { Ledger, Vote } from '@pool/policy';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fundBody } from '../fixtures/bodies.ts';
 import { createWorldB, typedMessage, type WorldB } from '../fixtures/custodian-b.ts';
-import { createRecordedLog, type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
+import {
+  createRecordedLog,
+  type ServedGate,
+  type ServeOptions,
+  serveTestGate,
+} from '../fixtures/gate-home.ts';
 import { fundFile } from '../fixtures/payroll.ts';
 import { createReadBack } from './read-back.ts';
 
 let world: WorldB;
 let served: ServedGate | undefined;
 
-async function startGate(): Promise<ServedGate> {
-  served = await serveTestGate(world.home, { port: world.port });
+async function startGate(options: ServeOptions = {}): Promise<ServedGate> {
+  served = await serveTestGate(world.home, { port: world.port, ...options });
   await served.gate.examine();
   return served;
 }
@@ -54,6 +59,38 @@ describe.each(['transaction', 'stage'] as const)('with an id for each %s', (requ
   });
 });
 
+it('closes votes and waits after a restart when a request’s id is not its transaction’s', async () => {
+  world = await createWorldB({ requestIds: 'stage' });
+  const { control } = world.custodian;
+  const first = await startGate({
+    // It stops voting after the approval, so only the next gate answers at the signing stage.
+    fault: (point) => {
+      if (point === 'callback.before-answer') {
+        first.gate.reloadPolicy();
+      }
+    },
+  });
+  const file = fundFile();
+  await first.post(file);
+  const id = await world.create(typedMessage(fundBody(file)));
+  await expect.poll(() => control.pendingPauses(), { interval: 2 }).toBe(1);
+  expect(openWork(first)).toEqual({ votes: 1, waiting: 0 });
+  await first.close();
+
+  const second = await startGate();
+  control.skipPauses();
+  expect(await endOf(id)).toBe('COMPLETED');
+  const waits = await world.create(typedMessage(fundBody(fundFile())));
+  await expect.poll(() => openWork(second).waiting, { interval: 2 }).toBe(1);
+  await second.close();
+  control.setStatus(waits, 'CANCELLED');
+
+  const last = await startGate();
+  expect(openWork(last)).toEqual({ votes: 2, waiting: 1 });
+  await last.gate.poll();
+  expect(openWork(last)).toEqual({ votes: 0, waiting: 0 });
+});
+
 it('finds the transaction after a restart, and keeps a vote whose transaction is under way', async () => {
   world = await createWorldB();
   const first = await startGate();
@@ -94,12 +131,12 @@ describe('a vote whose transaction', () => {
   async function look(
     shown: object | undefined,
     value: Vote['value'],
-    { ageMs = 0, isNoted = false } = {},
+    { ageMs = 0, transactionId }: { ageMs?: number; transactionId?: string } = {},
   ) {
     const events: string[] = [];
     let isSeen = false;
     const ledger = {
-      listOpenVotes: () => [{ id: 1, requestId: 'r-1', value, decidedAtMs: -ageMs }],
+      listOpenVotes: () => [{ id: 1, requestId: 'r-1', transactionId, value, decidedAtMs: -ageMs }],
       listWaiting: () => [],
       markSeen: () => {
         isSeen = true;
@@ -109,9 +146,6 @@ describe('a vote whose transaction', () => {
     const { log } = createRecordedLog();
     const reader = { get: async () => shown };
     const readBack = createReadBack({ reader, ledger, signerId: 'us-1', nowMs: () => 0, log });
-    if (isNoted) {
-      readBack.note('r-1', 'tx-1');
-    }
     await readBack.look();
     return { isSeen, events };
   }
@@ -134,7 +168,7 @@ describe('a vote whose transaction', () => {
     expect(await look(undefined, 'approve')).toEqual({ isSeen: false, events: [] });
     const lost = { isSeen: true, events: ['vote-lost'] };
     expect(await look(undefined, 'approve', { ageMs: 3 * dayMs })).toEqual(lost);
-    expect(await look(undefined, 'approve', { isNoted: true })).toEqual(lost);
+    expect(await look(undefined, 'approve', { transactionId: 'tx-1' })).toEqual(lost);
     expect(await look({ ...signed, id: 'r-2' }, 'approve', { ageMs: 3 * dayMs })).toEqual({
       isSeen: false,
       events: [],

@@ -31,8 +31,6 @@ const transactionSchema = v.object({
 type Shown = v.InferOutput<typeof transactionSchema>;
 
 export type ReadBack = {
-  /** A request may have another id than its transaction. Kept in memory: after a restart the request's own id is tried. */
-  note(requestId: string, txId: string): void;
   /** One look at each open vote and each wait. @throws PoolError of the first read that failed, after the others */
   look(): Promise<void>;
 };
@@ -46,23 +44,29 @@ export function createReadBack(deps: {
   readonly log: GateLog;
 }): ReadBack {
   const { reader, ledger, signerId, nowMs, log } = deps;
-  const asked = new Map<string, { readonly txId: string; readonly atMs: number }>();
 
-  /** `gone`: there is no such transaction, or none can be found any more. Undefined: nothing is known. */
-  async function read(requestId: string, sinceMs: number): Promise<Shown | 'gone' | undefined> {
-    const known = asked.get(requestId)?.txId;
-    const txId = known ?? requestId;
+  /**
+   * A request may have another id than its transaction. Where no transaction was shown, the request's own id is tried.
+   *
+   * @returns `gone`: there is no such transaction, or none can be found any more. Undefined: nothing is known
+   */
+  async function read(
+    { requestId, transactionId }: Pick<Vote, 'requestId' | 'transactionId'>,
+    sinceMs: number,
+  ): Promise<Shown | 'gone' | undefined> {
+    const txId = transactionId ?? requestId;
     const json = await reader.get(`/v1/transactions/${encodeURIComponent(txId)}`);
     const parsed = v.safeParse(transactionSchema, json);
     if (parsed.success && parsed.output.id === txId) {
       return parsed.output;
     }
-    const isOver = known !== undefined || nowMs() - sinceMs > longestRequestMs;
+    const isOver = transactionId !== undefined || nowMs() - sinceMs > longestRequestMs;
     return json === undefined && isOver ? 'gone' : undefined;
   }
 
-  async function followVote({ id, requestId, value, decidedAtMs }: Vote): Promise<void> {
-    const shown = await read(requestId, decidedAtMs);
+  async function followVote(vote: Vote): Promise<void> {
+    const { id, requestId, value, decidedAtMs } = vote;
+    const shown = await read(vote, decidedAtMs);
     if (shown === undefined) {
       return;
     }
@@ -87,17 +91,14 @@ export function createReadBack(deps: {
     }
   }
 
-  async function followWaiting({ requestId, sinceMs }: WaitingRequest): Promise<void> {
-    const shown = await read(requestId, sinceMs);
+  async function followWaiting(waiting: WaitingRequest): Promise<void> {
+    const shown = await read(waiting, waiting.sinceMs);
     if (shown === 'gone' || (shown !== undefined && finalStatuses.has(shown.status))) {
-      ledger.dropWaiting(requestId, nowMs());
+      ledger.dropWaiting(waiting.requestId, nowMs());
     }
   }
 
   return {
-    note(requestId, txId) {
-      asked.set(requestId, { txId, atMs: nowMs() });
-    },
     async look() {
       const work = [
         ...ledger.listOpenVotes().map((vote) => () => followVote(vote)),
@@ -106,11 +107,6 @@ export function createReadBack(deps: {
       const failures: unknown[] = [];
       for (const follow of work) {
         await follow().catch((error: unknown) => void failures.push(error));
-      }
-      for (const [requestId, { atMs }] of asked) {
-        if (nowMs() - atMs > longestRequestMs) {
-          asked.delete(requestId);
-        }
       }
       if (failures.length > 0) {
         const [first] = failures;

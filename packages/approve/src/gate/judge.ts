@@ -31,6 +31,8 @@ import type { Rebuilds } from './rebuilds.ts';
 export type Asked = {
   /** The custodian's id of the approval or the callback. */
   readonly requestId: string;
+  /** The custodian's id of the transaction, where a request has an id of its own. */
+  readonly transactionId?: string | undefined;
   readonly origin: Extract<Origin, { readonly kind: 'custodian' }>;
   readonly preimage: Preimage;
   /** What the custodian says it signs. It must follow from the preimage. */
@@ -98,7 +100,7 @@ export function createJudge(deps: JudgeDeps): Judge {
   }
 
   return {
-    async judge({ requestId, origin, preimage, signedDigest }) {
+    async judge({ requestId, transactionId, origin, preimage, signedDigest }) {
       const signer = findSigner(deps.policy(), origin.wallet);
       if (signer === undefined) {
         return { kind: 'foreign', message: decisionReasons['wallet-not-listed'] };
@@ -112,9 +114,17 @@ export function createJudge(deps: JudgeDeps): Judge {
       const known = ledger.findVote(requestId);
       if (known !== undefined) {
         const repeated = repeatVote(known, request);
-        return deps.isDryRun && repeated.kind === 'vote'
-          ? { kind: 'dry-run', would: known.value, reason: known.reason }
-          : repeated;
+        if (repeated.kind !== 'vote') {
+          return repeated;
+        }
+        if (deps.isDryRun) {
+          return { kind: 'dry-run', would: known.value, reason: known.reason };
+        }
+        // The stage before may have shown a digest alone.
+        if (transactionId !== undefined && known.transactionId === undefined) {
+          ledger.noteTransaction(known.id, transactionId);
+        }
+        return repeated;
       }
       const manifest =
         stored ?? (await findManifest(ledger.findManifestFor(request)?.manifestDigest));
@@ -129,6 +139,7 @@ export function createJudge(deps: JudgeDeps): Judge {
       }
       const question = {
         requestId,
+        transactionId,
         request,
         manifestDigest: manifest?.manifestDigest,
         nowMs: nowMs(),

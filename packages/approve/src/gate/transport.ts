@@ -136,8 +136,7 @@ function createTransportB(deps: TransportDeps, custodian: CustodianBConfig): Tra
   const reader = createReaderB(custodian, nowMs);
   const findChainId = createChainFinder(deps.chains);
   const readBack = createReadBack({ reader, ledger, signerId, nowMs, log });
-  const onAsked = readBack.note;
-  const handler = createCallbackHandler({ ...deps, reader, signerId, findChainId, onAsked });
+  const handler = createCallbackHandler({ ...deps, reader, signerId, findChainId });
   return {
     examine: createExamination(deps),
     history: createHistorySource(deps),

@@ -24,6 +24,8 @@ import type {
 export type Question = {
   /** The custodian's id of the approval or transaction. A request that has a vote is not decided again. */
   readonly requestId: string;
+  /** The custodian's id of the transaction, where a request has an id of its own. */
+  readonly transactionId?: string | undefined;
   readonly request: SignRequest;
   /** Of the stored manifest that the request belongs to, for the list of waiting requests. */
   readonly manifestDigest?: Hex32 | undefined;
@@ -35,6 +37,8 @@ export type Vote = {
   /** From 1, in the order of decisions. */
   readonly id: number;
   readonly requestId: string;
+  /** Undefined: none was known when it was decided, and none was noted since. */
+  readonly transactionId: string | undefined;
   readonly kind: SignKind;
   /** What the guard compares. Undefined: the payload has none, so it was refused. */
   readonly digest: Hex32 | undefined;
@@ -57,6 +61,7 @@ export type Voted =
 /** A request that has to wait. */
 export type WaitingRequest = {
   readonly requestId: string;
+  readonly transactionId: string | undefined;
   readonly kind: SignKind;
   readonly manifestDigest: Hex32 | undefined;
   readonly reason: DecisionReason;
@@ -136,6 +141,8 @@ export type Ledger = {
   /** Votes that the custodian did not show yet, oldest first. */
   listOpenVotes(): readonly Vote[];
   listWaiting(): readonly WaitingRequest[];
+  /** The transaction of a vote that was stored without one. A vote that has one keeps it. */
+  noteTransaction(voteId: number, transactionId: string): void;
   markSent(voteId: number, nowMs: number): void;
   markSeen(voteId: number, nowMs: number): void;
   /** The request ended at the custodian without our vote: it waits no more. */

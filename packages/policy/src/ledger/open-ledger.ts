@@ -23,6 +23,7 @@ import {
   listWaiting,
   markSeen,
   markSent,
+  noteTransaction,
 } from './votes.ts';
 import { findMissing, readHistory, writeHistory } from './write-history.ts';
 
@@ -112,6 +113,8 @@ export function openLedger(options: LedgerOptions): Ledger {
     listVotes: (manifestDigest) => listVotes(statements, manifestDigest),
     listOpenVotes: () => listOpenVotes(statements),
     listWaiting: () => listWaiting(statements),
+    noteTransaction: (voteId, transactionId) =>
+      write(() => noteTransaction(statements, voteId, transactionId)),
     markSent: (voteId, nowMs) => write(() => markSent(statements, voteId, nowMs)),
     markSeen: (voteId, nowMs) => write(() => markSeen(statements, voteId, nowMs)),
     dropWaiting: (requestId, nowMs) => write(() => dropWaiting(statements, requestId, nowMs)),

@@ -163,6 +163,7 @@ export function readVoteRow(row: Row): Vote {
   return {
     id: Number(row['id']),
     requestId: text(row, 'request_id'),
+    transactionId: optional(row, 'transaction_id', String),
     kind: kindOf(row),
     digest: optional(row, 'digest', parseHex32),
     value: row['value'] === 'approve' ? 'approve' : 'deny',
@@ -177,6 +178,7 @@ export function readVoteRow(row: Row): Vote {
 export function readWaitingRow(row: Row): WaitingRequest {
   return {
     requestId: text(row, 'request_id'),
+    transactionId: optional(row, 'transaction_id', String),
     kind: kindOf(row),
     manifestDigest: optional(row, 'manifest_digest', parseHex32),
     reason: reasonOf(text(row, 'reason')),

@@ -4,8 +4,15 @@
  * @module
  */
 
-/** Written into the file. Another number is refused. */
-export const ledgerVersion = 1;
+/** Written into the file. A newer number is refused, and an older file is brought up to it. */
+export const ledgerVersion = 2;
+
+/** From version 1: the custodian's transaction of a request. */
+export const ledgerUpgrade = `
+  ALTER TABLE vote ADD COLUMN transaction_id TEXT;
+  ALTER TABLE waiting ADD COLUMN transaction_id TEXT;
+  PRAGMA user_version = ${String(ledgerVersion)};
+`;
 
 export const ledgerSchema = `
   -- One row: identity of this ledger, number of its last write, and whether it is older than what was voted.
@@ -94,7 +101,9 @@ export const ledgerSchema = `
     manifest_digest TEXT,
     decided_at_ms INTEGER NOT NULL,
     sent_at_ms INTEGER,
-    seen_at_ms INTEGER
+    seen_at_ms INTEGER,
+    -- The custodian's, where a request has an id of its own.
+    transaction_id TEXT
   ) STRICT;
   CREATE INDEX vote_by_manifest ON vote (manifest_digest);
   CREATE TABLE waiting (
@@ -103,7 +112,8 @@ export const ledgerSchema = `
     manifest_digest TEXT,
     reason TEXT NOT NULL,
     message TEXT NOT NULL,
-    since_ms INTEGER NOT NULL
+    since_ms INTEGER NOT NULL,
+    transaction_id TEXT
   ) STRICT;
   CREATE TABLE audit (
     seq INTEGER PRIMARY KEY,

@@ -98,15 +98,16 @@ function insertVote(
   decision: Extract<Decision, { kind: 'approve' | 'deny' }>,
 ): Vote {
   const { get, run } = statements;
-  const { requestId, request, nowMs } = question;
+  const { requestId, transactionId, request, nowMs } = question;
   const isApproval = decision.kind === 'approve';
   // A payload without a digest is refused, and its vote is stored without one.
   const digest = isApproval ? decision.record.digest : tryComputeDigest(request);
   const manifestDigest = isApproval ? decision.record.manifestDigest : question.manifestDigest;
   const reason = isApproval ? undefined : decision.reason;
   run(
-    'INSERT INTO vote (request_id, kind, digest, value, reason, manifest_digest, decided_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO vote (request_id, transaction_id, kind, digest, value, reason, manifest_digest, decided_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     requestId,
+    transactionId ?? null,
     request.kind,
     digest ?? null,
     decision.kind,
@@ -149,19 +150,21 @@ function tryComputeDigest(request: Question['request']): Vote['digest'] {
 /** Only a new reason is written: a poller asks again every few seconds. */
 function keepWaiting(
   statements: Statements,
-  { requestId, request, manifestDigest, nowMs }: Question,
+  { requestId, transactionId, request, manifestDigest, nowMs }: Question,
   reason: WaitingRequest['reason'],
   message: string,
 ): void {
   const { get, run } = statements;
   const row = get('SELECT * FROM waiting WHERE request_id = ?', requestId);
   const known = row === undefined ? undefined : readWaitingRow(row);
-  if (known?.reason === reason && known.message === message) {
+  const txId = transactionId ?? known?.transactionId;
+  if (known?.reason === reason && known.message === message && known.transactionId === txId) {
     return;
   }
   run(
-    'INSERT OR REPLACE INTO waiting (request_id, kind, manifest_digest, reason, message, since_ms) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO waiting (request_id, transaction_id, kind, manifest_digest, reason, message, since_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
     requestId,
+    txId ?? null,
     request.kind,
     manifestDigest ?? null,
     reason,
@@ -171,6 +174,14 @@ function keepWaiting(
   if (known?.reason !== reason) {
     appendAudit(statements, 'request.waits', { requestId, kind: request.kind, reason }, nowMs);
   }
+}
+
+export function noteTransaction({ run }: Statements, voteId: number, transactionId: string): void {
+  run(
+    'UPDATE vote SET transaction_id = ? WHERE id = ? AND transaction_id IS NULL',
+    transactionId,
+    voteId,
+  );
 }
 
 export function markSent(statements: Statements, voteId: number, nowMs: number): void {
