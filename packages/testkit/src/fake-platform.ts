@@ -47,6 +47,8 @@ export function createFakePlatform(chain: FakePoolChain) {
     beforeInclusion: undefined as (() => void) | undefined,
     /** The relayer keeps what it gets and sends nothing. */
     holdBack: false,
+    /** How far ahead the deadline of a new settlement may lie. Undefined: any number of seconds. */
+    deadlineSeconds: undefined as number | undefined,
     /** The answer to the next this many posts is lost on the way. */
     loseAnswers: 0,
     failCalls(count: number): void {
@@ -86,8 +88,12 @@ export function createFakePlatform(chain: FakePoolChain) {
         if (known !== undefined && known.batch.batchRoot !== request.batch.batchRoot) {
           throw new PoolError('idempotency_conflict', 'another batch has this key');
         }
-        const row =
-          known !== undefined && known.state !== 'reverted' ? known : relay(key, request, known);
+        const isReplay = known !== undefined && known.state !== 'reverted';
+        const { deadlineSeconds = Number.POSITIVE_INFINITY } = platform;
+        if (!isReplay && request.batch.deadline > chain.headSeconds() + deadlineSeconds) {
+          throw new PoolError('deadline_too_far', 'settlement refused: sign for less time');
+        }
+        const row = isReplay ? known : relay(key, request, known);
         rows.set(key, row);
         if (platform.loseAnswers > 0) {
           platform.loseAnswers -= 1;

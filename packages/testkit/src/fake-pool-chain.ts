@@ -158,6 +158,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
           pending: use !== undefined && !isFinal,
         };
       }),
+    headSeconds,
     fetchHeadTimestamp: () => read(headSeconds),
     isEligibilityRootAccepted: (root: Hex32) => read(() => roots.has(root)),
     fetchAllowance: (_token: EvmAddress, _funder: EvmAddress) => read(() => chain.allowance),

@@ -89,7 +89,7 @@ export const platformErrors = {
   deadline_too_far: {
     status: 400,
     meaning:
-      "The settlement's deadline is further ahead than the platform accepts. Sign with an earlier deadline.",
+      "The deadline of the settlement or spend is further ahead than the platform accepts. Sign with an earlier deadline. The agent withdraws such a batch, and its job fails with this code: lower the agent's limits of deadlines or raise the platform's, then pay under a new key.",
   },
   gas_budget_exceeded: {
     status: 429,

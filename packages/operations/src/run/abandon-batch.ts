@@ -1,7 +1,7 @@
 /**
  * Gives up a batch whose authorisation was asked for and is not sent. The request is taken back first. If the signer has signed it
  * already, or may have, the batch is abandoned: the funder withdraws the authorisation (`voidBatch`), and the job waits until the
- * chain shows that it is dead.
+ * chain shows that it is dead. A batch that was sent is abandoned if the platform refuses it for good.
  *
  * @module
  */
@@ -33,6 +33,25 @@ export async function abandonBatch(run: Run, error: ErrorBody): Promise<DatedBat
   await run.update({ abandoned: { code: error.code, message: error.message } });
   await run.passFaultPoint('batch.abandoned');
   return dated;
+}
+
+/**
+ * Gives up a released batch that the platform refuses for its deadline. Sending it again would pay it hours later, when nobody expects
+ * it. Does nothing for any other answer: the batch may be accepted later.
+ * @param refusal - the platform's answer to the settlement
+ */
+export async function abandonRefused(
+  run: Run,
+  { deadline }: DatedBatch,
+  refusal: unknown,
+): Promise<void> {
+  if (!isPoolError(refusal) || refusal.code !== 'deadline_too_far') {
+    return;
+  }
+  const until = new Date(deadline * 1000).toISOString();
+  const message = `the platform refused the batch because its deadline, ${until}, is further ahead than it accepts, and nothing was paid: lower DISBURSE_VOTE_LIMIT_SECONDS or DISBURSE_BATCH_DEADLINE_SECONDS of this agent, or have the platform's operator raise PLATFORM_VOTE_LIMIT_SECONDS, then resubmit under a new Idempotency-Key (the platform's answer: ${refusal.message})`;
+  await run.update({ abandoned: { code: refusal.code, message } });
+  await run.passFaultPoint('batch.abandoned');
 }
 
 /** @returns whether the authorisation is signed, or may still be */

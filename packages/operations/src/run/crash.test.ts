@@ -24,7 +24,7 @@ const onlyWithApproval = [
 /** Only a cancelled job passes these (cancellation.test.ts). */
 const onlyCancelled = ['void.signed', 'void.after-store', 'void.posted'];
 
-/** Only a batch that is given up after it was asked for passes these (votes.test.ts). */
+/** Only a batch that is given up after it was asked for or refused passes these. */
 const onlyGivenUp = ['vote.withdrawn', 'batch.abandoned'];
 
 const onlyVoted = ['vote.before-ask', 'vote.asked', 'vote.after-store'];
@@ -157,6 +157,76 @@ describe('a voted batch that is cancelled', () => {
     expect([...world.voting.signatures.values()].every((count) => count === 1)).toBe(true);
   });
 });
+
+describe.each([variants[0]!, variants[3]!])(
+  'a batch %s that is refused for its deadline',
+  (_name, options) => {
+    // Before the release, the refusal makes no difference.
+    const released = faultPoints.slice(faultPoints.indexOf('settling.released'));
+
+    async function createRefusing() {
+      const world = await createWorld(options);
+      world.platform.deadlineSeconds = 60;
+      return { world, job: await world.accept() };
+    }
+
+    function expectGivenUp({ world, job }: Awaited<ReturnType<typeof createRefusing>>): void {
+      expect(job.record().error?.code).toBe('deadline_too_far');
+      expect(job.record().result).toBeUndefined();
+      expect(world.chain.funds).toBe(0);
+      expect(world.chain.allowance).toBe(0n);
+      expect(new Set(world.platform.voids.map(({ signature }) => signature)).size).toBe(1);
+      expect([...world.voting.signatures.values()].every((count) => count === 1)).toBe(true);
+    }
+
+    it.each(['batch.abandoned' as const, ...released])(
+      'and crashes at %s is withdrawn and never paid',
+      async (chosen) => {
+        const { world, job } = await createRefusing();
+        let crashes = 0;
+        const run = world.run(job, (point) => {
+          if (point === chosen && crashes === 0) {
+            crashes += 1;
+            throw new Error('crash');
+          }
+        });
+        await expect(run).rejects.toMatchObject({ code: 'run_interrupted' });
+        if (chosen !== 'result.after-store') {
+          await world.run(job);
+        }
+        expectGivenUp({ world, job });
+      },
+    );
+
+    it('is withdrawn and never paid if the store refuses any one write', async () => {
+      for (let refused = 0; refused < 40; refused += 1) {
+        const { world, job } = await createRefusing();
+        let writes = 0;
+        const { save } = job.journal;
+        job.journal.save = async (...args) => {
+          writes += 1;
+          if (writes === refused + 1) {
+            throw new Error('disk full');
+          }
+          await save(...args);
+        };
+        const ended = await world.run(job).then(
+          () => 'ended',
+          () => 'interrupted',
+        );
+        if (ended === 'interrupted') {
+          await world.run(job);
+        }
+        expectGivenUp({ world, job });
+        if (ended === 'ended') {
+          expect(refused).toBeGreaterThan(10);
+          return;
+        }
+      }
+      throw new Error('a run never got through');
+    });
+  },
+);
 
 describe('two workers on one key', () => {
   it('build one batch between them', async () => {

@@ -100,8 +100,8 @@ export type DisbursementRecord = {
   /** The approval that is voted on. */
   readonly approvalRequest?: RequestedApproval | undefined;
   /**
-   * Why a batch whose authorisation the signer has made, or may make, is not sent. Its authorisation is withdrawn, and the job ends
-   * when the chain shows that it is dead.
+   * Why a batch whose authorisation exists, or may be made, is not sent, or not sent again. Its authorisation is withdrawn, and the job
+   * ends when the chain shows that it is dead.
    */
   readonly abandoned?: ErrorBody;
   /** Stored before the authorisation first leaves this process. From here the late-landing rule applies. */

@@ -76,7 +76,15 @@ const ended: Fact[] = ['completed', 'partial', 'error', ...paid];
 const allowance: Fact[] = ['permit', 'approval'];
 
 /** The specification: which facts a phase needs, and which it cannot have. It may have all others. */
-const rows: Record<PhaseKind, { readonly needs: Fact[]; readonly excludes: Fact[] }> = {
+const rows: Record<
+  PhaseKind,
+  {
+    readonly needs: Fact[];
+    readonly excludes: Fact[];
+    /** Needed if the batch was released. */
+    readonly onceReleased?: Fact[];
+  }
+> = {
   accepted: {
     needs: [],
     excludes: ['proved', 'signature', ...allowance, 'released', 'abandoned', ...late, ...ended],
@@ -90,7 +98,7 @@ const rows: Record<PhaseKind, { readonly needs: Fact[]; readonly excludes: Fact[
     excludes: ['released', 'abandoned', ...late, ...ended],
   },
   released: { needs: ['proved', 'signature', 'released'], excludes: ['abandoned', ...ended] },
-  abandoned: { needs: ['proved', 'abandoned'], excludes: ['released', ...ended] },
+  abandoned: { needs: ['proved', 'abandoned'], excludes: ended, onceReleased: ['signature'] },
   recovered: { needs: ['released'], excludes: ['signature', 'abandoned', ...ended] },
   completed: { needs: ['completed'], excludes: ['partial', 'error'] },
   reverted: { needs: ['partial'], excludes: ['completed', 'error', ...paid] },
@@ -131,6 +139,8 @@ describe('the phase of a record', () => {
       const matching = kinds.filter(
         (kind) =>
           rows[kind].needs.every((name) => present.includes(name)) &&
+          (!present.includes('released') ||
+            (rows[kind].onceReleased ?? []).every((name) => present.includes(name))) &&
           rows[kind].excludes.every((name) => !present.includes(name)),
       );
       const record = Object.assign({ ...plain }, ...present.map((name) => facts[name]));

@@ -3,10 +3,10 @@
  * switches on it.
  *
  *     accepted ──► proved ──► signed ──► released ──► completed | reverted | failed
- *                     └──────────┴──► abandoned ──► failed
+ *                     └──────────┴────────────┴──► abandoned ──► completed | reverted | failed
  *
- * `abandoned` exists with signers that need a vote only: their provider has the signature, or may make it later, so a batch that is
- * given up after it was asked for can still land until the chain shows that it is dead.
+ * `abandoned`: the batch is given up, and its authorisation may still land until the chain shows that it is dead. Its signer needs a vote,
+ * so the provider has the signature, or may make it later. Or the batch was released, and the platform refuses it for good.
  *
  * A job may end without passing the phases in between: its key may turn out to be paid by another agent, or the job
  * fails. `recovered` replaces `released` where the store was restored from a backup that is older than the signature.
@@ -28,7 +28,7 @@ export type Phase =
   | { readonly kind: 'signed'; readonly proved: RecordedProof; readonly signature: Hex }
   /** The authorisation may have left: only the chain can say that it is dead (protocol §8, "Late landing"). */
   | { readonly kind: 'released'; readonly proved: RecordedProof; readonly signature: Hex }
-  /** The provider of the signer has the authorisation, or may make it. This agent sends nothing but its withdrawal. */
+  /** The batch is given up, and its authorisation exists or may be made. This agent sends nothing but its withdrawal. */
   | { readonly kind: 'abandoned'; readonly error: ErrorBody }
   /** As `released`, but this store does not have the signature. Nothing can be sent again. */
   | { readonly kind: 'recovered' }
@@ -50,7 +50,7 @@ export const transitions: Readonly<Record<PhaseKind, readonly PhaseKind[]>> = {
   proved: ['signed', 'abandoned', 'recovered', 'completed', 'failed'],
   signed: ['released', 'abandoned', 'completed', 'failed'],
   abandoned: ['completed', 'reverted', 'failed'],
-  released: ['completed', 'reverted', 'failed'],
+  released: ['abandoned', 'completed', 'reverted', 'failed'],
   recovered: ['completed', 'reverted', 'failed'],
   completed: [],
   reverted: [],
@@ -116,8 +116,11 @@ export function phaseOf(record: DisbursementRecord): Phase {
 }
 
 function readAbandoned(record: DisbursementRecord, error: ErrorBody): Phase {
-  if (record.proved === undefined || record.releasedAtMs !== undefined) {
-    throw contradiction('its batch is given up, and has no proof or was released');
+  if (record.proved === undefined) {
+    throw contradiction('its batch is given up and has no proof');
+  }
+  if (record.releasedAtMs !== undefined && record.signature === undefined) {
+    throw contradiction('its batch is given up after its release and has no signature');
   }
   return { kind: 'abandoned', error };
 }

@@ -7,6 +7,7 @@
  */
 import type { SettlementRecord } from '@pool/api';
 import type { ErrorBody } from '@pool/core';
+import { abandonRefused } from './abandon-batch.ts';
 import { VotePendingError } from './ask-signer.ts';
 import { computeJobNonce } from './batch.ts';
 import { isCancelled } from './cancellation.ts';
@@ -163,6 +164,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
         throw error;
       }
     });
+    await abandonRefused(run, batch, postError);
     await run.passFaultPoint('settling.posted');
   }
 
@@ -206,8 +208,8 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
 
   /**
    * Other batches of the funder and token may go first while the platform says that nothing of this batch is out, and in any case
-   * once it is abandoned: its authorisation was never sent, and its withdrawal may wait for a vote until the deadline. They wait while
-   * an approval of this batch may still change the allowance.
+   * once it is abandoned: its authorisation was never sent, or the platform did not take it, and its withdrawal may wait for a vote until
+   * the deadline. They wait while an approval of this batch may still change the allowance.
    */
   function shareTurn(): void {
     const isIdle = run.record().refusal !== undefined || run.phase().kind === 'abandoned';

@@ -20,7 +20,7 @@ export async function postVoid(run: Run, batch: DatedBatch): Promise<void> {
   const batchNonce = computeJobNonce(run, employerId, key);
   const signature = run.record().voidSignature ?? (await signVoid(run, batch, batchNonce));
   const { abandoned, proved } = run.record();
-  // The platform has no settlement of an abandoned batch, so the withdrawal brings it along.
+  // The platform may have no settlement of an abandoned batch, so the withdrawal brings it along.
   const isUnknown = abandoned !== undefined && proved !== undefined;
   await run.deps.platform.postVoid(key, {
     chain: batch.manifest.chain,

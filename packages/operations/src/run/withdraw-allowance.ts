@@ -9,7 +9,6 @@ import { loadBatch } from './batch.ts';
 import { approve, replaceApproval, takeBackRequest } from './give-approval.ts';
 import { rethrowInterruption } from './interrupted-run.ts';
 import { mayChangeAllowance, readApproval, settleApproval } from './pending-approval.ts';
-import { hasLeft } from './phase.ts';
 import { type DatedBatch, loadRelease } from './release-record.ts';
 import type { Run } from './run.ts';
 
@@ -91,10 +90,9 @@ async function loadDated(run: Run): Promise<DatedBatch | undefined> {
  * @returns the text for the user. Undefined: no allowance is left, and none can appear
  */
 async function describePermit(run: Run): Promise<string | undefined> {
-  const { permit } = run.record();
-  const phase = run.phase();
-  // The permit of an abandoned batch has not left this agent.
-  if (permit === undefined || phase.kind === 'abandoned' || !hasLeft(phase)) {
+  const { permit, releasedAtMs } = run.record();
+  // It leaves this agent together with the authorisation.
+  if (permit === undefined || releasedAtMs === undefined) {
     return undefined;
   }
   const { chain } = run.context;
