@@ -6,7 +6,7 @@ import { runApproveCli } from '../cli.ts';
 import { fundBody } from '../fixtures/bodies.ts';
 import { createWorldA, funderWallet, type WorldA } from '../fixtures/custodian-a.ts';
 import { serveTestGate } from '../fixtures/gate-home.ts';
-import { chainsJson, fundFile, otherAddress } from '../fixtures/payroll.ts';
+import { chainsJson, fundFile, otherAddress, token } from '../fixtures/payroll.ts';
 
 async function start(): Promise<WorldA> {
   const world = await createWorldA();
@@ -93,7 +93,8 @@ it.each([
   const anvil = { ...chainsJson.chains.anvil, ...change };
   const chains = JSON.stringify({ ...chainsJson, chains: { anvil } });
   writeFileSync(join(world.home.path, 'chains.json'), chains);
-  const message = /invalid_policy: .*policy\.json has pools that .*chains\.json does not have/;
+  const message =
+    /invalid_policy: .*policy\.json has pools or tokens that .*chains\.json does not have/;
   for (const command of [['config', 'check'], ['doctor'], []]) {
     const { code, text } = await run(world, ...command);
     expect(text).toMatch(message);
@@ -101,6 +102,53 @@ it.each([
     expect(text).toMatch(/- holders\.0\.spend\.assets\.0: /);
     expect(code).toBe(1);
   }
+});
+
+it.each([
+  ['lacks a token', {}, /- pools\.0\.tokens\.0: anvil, token 0xe7f1/, true],
+  [
+    'has a token under another address',
+    { USDC: { address: otherAddress, decimals: 6 } },
+    /- pools\.0\.tokens\.0: anvil, token 0xe7f1/,
+    true,
+  ],
+  [
+    'has a token with other decimals',
+    { USDC: { address: token, decimals: 18 } },
+    /- pools\.0\.tokens\.0\.decimals: 6, but anvil has 18 for token 0xe7f1/,
+    false,
+  ],
+])(
+  'refuses a policy whose chain %s in the chain settings',
+  async (_what, tokens, line, isHolders) => {
+    const world = await start();
+    const anvil = { ...chainsJson.chains.anvil, tokens };
+    const chains = JSON.stringify({ ...chainsJson, chains: { anvil } });
+    expect(await run(world, 'policy', 'lint')).toMatchObject({ code: 0 });
+    writeFileSync(join(world.home.path, 'chains.json'), chains);
+    for (const command of [['config', 'check'], ['doctor'], []]) {
+      const { code, text } = await run(world, ...command);
+      expect(text).toMatch(
+        /invalid_policy: .*policy\.json has pools or tokens that .*chains\.json/,
+      );
+      expect(text).toMatch(line);
+      expect(text.includes('\n- holders.0.spend.assets.0: anvil, token 0xe7f1')).toBe(isHolders);
+      expect(code).toBe(1);
+    }
+    const { code, text } = await run(world, 'policy', 'lint');
+    expect(text).toMatch(/^error: pools\.0\.tokens\.0.*chains\.json differs: /m);
+    expect(code).toBe(2);
+  },
+);
+
+it('says when a policy could not be compared with the chain settings', async () => {
+  const world = await start();
+  rmSync(join(world.home.path, 'chains.json'));
+  const { code, text } = await run(world, 'policy', 'lint');
+  expect(text).toMatch(
+    /^warning: .*not compared with the chain settings: .*chains\.json does not/m,
+  );
+  expect(code).toBe(0);
 });
 
 it('keeps the earlier policy when a new one names a pool that the chain settings lack', async () => {

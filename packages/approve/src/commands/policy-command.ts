@@ -3,14 +3,15 @@
  *
  * @module
  */
-
-import { lintPolicy } from '@pool/policy';
+import { existsSync } from 'node:fs';
+import { lintPolicy, type Policy, type PolicyFinding } from '@pool/policy';
 import { parseGatePlaces } from '../config/config.ts';
 import { describeInput } from '../config/env-file.ts';
-import { parsePolicyFile } from '../gate/settings-files.ts';
+import { compareWithChains } from '../gate/compare-chains.ts';
+import { parsePolicyFile, readChainsFile } from '../gate/settings-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
 
-/** @param file - `-` for standard input; default: the gate's own. @returns the exit code */
+/** Also compares it with the chain settings. @param file - `-` for standard input; default: the gate's own. @returns the exit code */
 export function runPolicyLint(
   file: string | undefined,
   options: CommonOptions,
@@ -18,7 +19,8 @@ export function runPolicyLint(
 ): number {
   const path = file ?? parseGatePlaces(context.source, options.envFile).policyFile;
   const { policy, sha256 } = parsePolicyFile(path, context.source.readFile);
-  const findings = lintPolicy(policy);
+  const { chainsFile } = parseGatePlaces(context.source, options.envFile);
+  const findings = [...lintPolicy(policy), ...lintChains(policy, chainsFile)];
   const lines = findings.map(
     ({ severity, path: place, message }) =>
       `${severity}: ${place === '' ? '' : `${place}: `}${message}`,
@@ -28,4 +30,16 @@ export function runPolicyLint(
   const end = hasError ? `${name} has problems.` : `${name} can be used (sha256 ${sha256}).`;
   print(context, options, { ok: !hasError, sha256, findings }, [...lines, end].join('\n'));
   return hasError ? exitCodes.refused : exitCodes.ok;
+}
+
+function lintChains(policy: Policy, chainsFile: string): readonly PolicyFinding[] {
+  if (!existsSync(chainsFile)) {
+    const message = `Pools and tokens were not compared with the chain settings: ${chainsFile} does not exist. Name the file in APPROVE_CHAINS_FILE.`;
+    return [{ severity: 'warning', path: '', message }];
+  }
+  return compareWithChains(policy, readChainsFile(chainsFile)).map(({ path, message }) => ({
+    severity: 'error',
+    path,
+    message: `${chainsFile} differs: ${message}`,
+  }));
 }

@@ -15,6 +15,7 @@ import {
 } from '@pool/core';
 import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
 import { describeCause, describeInput } from '../config/env-file.ts';
+import { compareWithChains } from './compare-chains.ts';
 
 export type LoadedPolicy = {
   readonly policy: Policy;
@@ -86,34 +87,21 @@ export function readSettings(places: SettingsPlaces): {
 }
 
 /**
- * A policy whose pools are in the chain settings. A batch in another one would wait for ever.
+ * A policy whose pools and tokens are in the chain settings.
  *
- * @throws PoolError `invalid_policy` that names each pool that is missing
+ * @throws PoolError `invalid_policy` that names each pool or token that is missing or differs
  */
 export function readPolicyFor(
-  { chains }: ChainsFile,
+  chains: ChainsFile,
   { policyFile, chainsFile }: SettingsPlaces,
 ): LoadedPolicy {
   const loaded = readPolicyFile(policyFile);
-  const missing = loaded.policy.pools.flatMap(({ chain, chainId, pool }, index) => {
-    const settings = chains[chain];
-    return settings?.chainId === chainId && settings.pool === pool
-      ? []
-      : [`\n- pools.${index}: ${chain}, chain id ${chainId}, pool ${pool}`];
-  });
-  missing.push(
-    ...loaded.policy.holders.flatMap(({ spend }, holder) =>
-      (spend?.assets ?? []).flatMap(({ chainId, pool }, asset) =>
-        Object.values(chains).some((one) => one.chainId === chainId && one.pool === pool)
-          ? []
-          : [`\n- holders.${holder}.spend.assets.${asset}: chain id ${chainId}, pool ${pool}`],
-      ),
-    ),
-  );
-  if (missing.length > 0) {
+  const problems = compareWithChains(loaded.policy, chains);
+  if (problems.length > 0) {
+    const lines = problems.map(({ path, message }) => `\n- ${path}: ${message}`);
     throw new PoolError(
       'invalid_policy',
-      `${policyFile} has pools that ${chainsFile} does not have, with the same chain id and address; correct one of the files:${missing.join('')}`,
+      `${policyFile} has pools or tokens that ${chainsFile} does not have, with the same chain id, address and decimals; correct one of the files:${lines.join('')}`,
     );
   }
   return loaded;
