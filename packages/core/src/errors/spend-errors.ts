@@ -63,7 +63,7 @@ export const spendErrors = {
     exit: 8,
     status: 504,
     meaning:
-      'The agent stopped before the outcome of the spend was final, and the spend can still land. Read the chain or the balance after the deadline before you pay again.',
+      'The agent stopped before the outcome of the spend was final, or does not send it again because the platform refuses its deadline, and the spend can still land. Read the chain or the balance after the deadline before you pay again.',
   },
   spend_unreadable: {
     exit: 8,

@@ -15,7 +15,7 @@ import {
   retrySpend,
 } from './spend-deps.ts';
 import type { SpendContext, SpendRow } from './spend-ports.ts';
-import { isOpen, type SpendRevert, type SpendState } from './spend-state.ts';
+import { findGivenUp, isOpen, type SpendRevert, type SpendState } from './spend-state.ts';
 
 /** A decision after which the spend ends. */
 export type FinalDecision = Exclude<SpendDecision, { readonly kind: 'wait' }>;
@@ -36,7 +36,7 @@ export async function readEnd(
   spend: ArchivedSpend,
   decision: FinalDecision,
   deps: FollowDeps,
-  lastRefusal?: ErrorBody,
+  lastRefusal = findGivenUp(spend.state),
 ): Promise<SpendState> {
   await passSpendPoint(deps, 'outcome.observed');
   return describeEnd(context, spend, decision, deps, lastRefusal);
@@ -173,5 +173,18 @@ export function createUnfinishedError(
     'spend_unfinished',
     `the outcome of the spend is not known, and it can land until ${until}; read the chain or the balance after that time before you pay again`,
     cause === undefined ? {} : { cause },
+  );
+}
+
+/** The platform refuses the spend for good, so the agent does not send it again. What it has received can still land. */
+export function createGivenUpError(
+  { deadline }: Pick<ArchivedSpend, 'deadline'>,
+  refusal: ErrorBody | undefined,
+): PoolError {
+  const until = new Date(deadline * 1000).toISOString();
+  const why = refusal === undefined ? '' : ` (${refusal.code}: ${refusal.message})`;
+  return new PoolError(
+    'spend_unfinished',
+    `the platform refused the spend because its deadline, ${until}, is further ahead than it accepts, and the agent does not send it again; the platform could still relay it until then, and its notes are free again afterwards. Lower DISBURSE_HOLDER_VOTE_LIMIT_SECONDS of this agent, or have the platform's operator raise PLATFORM_VOTE_LIMIT_SECONDS; after that time, pay under a new Idempotency-Key${why}`,
   );
 }

@@ -10,6 +10,7 @@
 import {
   canonicalDigest,
   type Hex32,
+  isPoolError,
   PoolError,
   type SpendOperationName,
   type SpendReceipt,
@@ -377,6 +378,8 @@ async function watchToEnd(
     return await watch();
   } catch (error) {
     rethrowCrash(error);
-    throw createUnfinishedError(spend, error);
+    // It names the time already.
+    const isNamed = isPoolError(error) && error.code === 'spend_unfinished';
+    throw isNamed ? error : createUnfinishedError(spend, error);
   }
 }

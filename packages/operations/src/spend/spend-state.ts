@@ -22,11 +22,15 @@ export type SpendState =
   | { readonly kind: 'archived'; readonly isAsked?: true }
   /** The signature is stored. Nothing has left this machine. */
   | { readonly kind: 'signed'; readonly signature: StoredSignature }
-  /** The authorisation may have left: only the chain can say that it is dead (protocol §8, "Late landing"). */
+  /**
+   * The authorisation may have left: only the chain can say that it is dead (protocol §8, "Late landing"). `givenUp`: why the platform
+   * refuses it for good, so that it is not sent again.
+   */
   | {
       readonly kind: 'released';
       readonly signature: StoredSignature;
       readonly revert?: SpendRevert;
+      readonly givenUp?: ErrorBody;
     }
   /** As `released`, but this archive does not have the signature. Nothing can be sent again. */
   | { readonly kind: 'recovered'; readonly revert?: SpendRevert }
@@ -75,6 +79,11 @@ export function holdsInputs(state: SpendState): boolean {
 /** True if nothing of the spend has left this machine, as far as the archive knows. */
 export function isUnreleased({ kind }: SpendState): boolean {
   return kind === 'archived' || kind === 'signed';
+}
+
+/** Why a released spend is not sent again. Undefined: it may be sent. */
+export function findGivenUp(state: SpendState): ErrorBody | undefined {
+  return state.kind === 'released' ? state.givenUp : undefined;
 }
 
 /** True if a request for the signature may be at the signer, and no signature has arrived. */

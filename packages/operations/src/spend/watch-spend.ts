@@ -1,12 +1,13 @@
 /**
  * From a released spend to an outcome that the chain has finalised (protocol §8, "Late landing"). Only {@link decideSpend} can end a
- * spend here. Until then the same authorisation may land, whatever platform, gate and relayer answer, and it may be sent again.
+ * spend here. Until then the same authorisation may land, whatever platform, gate and relayer answer, and it may be sent again. A spend
+ * whose deadline is too far ahead for the platform is not sent again: it would move money hours later, when nobody expects it.
  *
  * @module
  */
 import { type ErrorBody, type ErrorDetails, isPoolError, zeroWord } from '@pool/core';
 import { parseStoredSignature } from './authorize-spend.ts';
-import { findRevert, readEnd, storeEnd } from './conclude-spend.ts';
+import { createGivenUpError, findRevert, readEnd, storeEnd } from './conclude-spend.ts';
 import { decideSpend, type SpendDecision } from './decide-spend.ts';
 import { type PlannedSpend, planArchived } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
@@ -21,6 +22,7 @@ import {
   toSpendError,
 } from './spend-deps.ts';
 import type { SpendContext, SpendRow, SpendSubmission } from './spend-ports.ts';
+import { findGivenUp } from './spend-state.ts';
 
 /** Pauses before a refused spend is sent again, in milliseconds. */
 const minResendMs = 2_000;
@@ -39,7 +41,7 @@ export async function readDecision(
 /**
  * @param ready - what this process has just proved and not sent yet
  * @returns the spend with the outcome that the chain decided
- * @throws when the agent stops, and when the archive does not answer; the spend can still land then
+ * @throws when the agent stops, when the archive does not answer, and when the spend is not sent again; it can still land then
  */
 export async function watchSpend(
   context: SpendContext,
@@ -52,7 +54,7 @@ export async function watchSpend(
   const platformKey = computePlatformKey(released);
   let spend = released;
   let submission = ready;
-  let lastRefusal: ErrorBody | undefined;
+  let lastRefusal = findGivenUp(released.state);
   let resendAtMs = 0;
   let resendMs = Math.max(minResendMs, pollMs);
   deps.onEvent({ kind: 'stage', stage: 'settling' });
@@ -84,7 +86,19 @@ export async function watchSpend(
         throw error;
       }
     });
+    await giveUpIfTooFar();
     await passSpendPoint(deps, 'spend.posted');
+  }
+
+  /** Stored before the caller hears of it: a call with the same key must not send the spend later. */
+  async function giveUpIfTooFar(): Promise<void> {
+    if (lastRefusal?.code !== 'deadline_too_far') {
+      return;
+    }
+    const { code, message } = lastRefusal;
+    spend = await changeSpendState(deps.archive, spend.outRoot, (state) =>
+      state.kind === 'released' ? { ...state, givenUp: { code, message } } : undefined,
+    );
   }
 
   function recordRefusal({ state, error }: SpendRow): void {
@@ -151,6 +165,9 @@ export async function watchSpend(
       // Decided, so it is not sent again. Only the reading is repeated.
       await clock.sleep(pollMs, signal);
       continue;
+    }
+    if (findGivenUp(spend.state) !== undefined && decision?.isUsed !== true) {
+      throw createGivenUpError(spend, lastRefusal);
     }
     const answer = await attempt(async () => ({ row: await platform.getSpend(platformKey) }));
     const row = answer?.row;
