@@ -5,32 +5,22 @@
  * @module
  */
 
-import { randomBytes, randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type CircuitName, openProductionKeys, type ProductionKeys } from '@pool/circuits';
+import { openProductionKeys, type ProductionKeys } from '@pool/circuits';
 import { deriveTraceId, PoolError } from '@pool/core';
-import type { LogFields, Shell, ShellLog } from '@pool/http-server';
-import { type JobStore, openJobStore } from '@pool/idempotency';
+import type { Shell, ShellLog } from '@pool/http-server';
+import { openJobStore } from '@pool/idempotency';
 import {
-  type ComputeQueue,
   createComputeQueue,
   createFingerprinter,
   createKeyLock,
-  createProverPort,
   createSpendProverPort,
   type DeliveryPort,
-  type Fingerprinter,
-  type JobEvent,
   type JobRunner,
   type JobRunnerOptions,
-  type KeyLock,
-  type PaidKeys,
-  startJobRunner,
 } from '@pool/operations';
 import { createEdgeClient, createKeyVerifier } from '@pool/platform-client';
-import type { Prover } from '@pool/prover';
-import type { AgentFaultPoint, Config } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
 import { createKeyGate } from './http/key-gate.ts';
@@ -38,6 +28,7 @@ import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
 import type { AgentLog } from './services/agent-log.ts';
 import { type AgentParts, createParts, systemClock } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
+import { reportCustody } from './services/custody-probes.ts';
 import { type Holder, openHolder } from './services/holder.ts';
 import { createHolderHistory } from './services/holder-history.ts';
 import { createHolderNotes, type HolderNotes } from './services/holder-notes.ts';
@@ -46,6 +37,7 @@ import { createJobProgress } from './services/job-progress.ts';
 import { createKeyedNotes } from './services/keyed-notes.ts';
 import { createReadiness } from './services/readiness.ts';
 import { startRetention } from './services/retention.ts';
+import { createFaultHandler, logJobEvent, startRunner } from './services/runner.ts';
 import { createDeliveries } from './services/served-notes.ts';
 import { createTenancy, withTenancy } from './services/tenancy.ts';
 import { startTenant, type Tenant } from './services/tenant.ts';
@@ -94,6 +86,8 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   const computeQueue = createComputeQueue();
   const locks = createKeyLock();
   const stopping = new AbortController();
+  // Not awaited: an agent whose custodian or gate is away for a moment serves everything else.
+  const custodyReported = reportCustody(parts.custody, log, stopping.signal);
   let runner: JobRunner | undefined;
   let ended: Promise<void> = Promise.resolve();
 
@@ -234,6 +228,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       tenant.stop();
       retention.stop();
       await ended;
+      await custodyReported;
       await runner?.stop();
       await holderSpends.close();
       await prover.close();
@@ -304,100 +299,4 @@ function openConfiguredKeys({
   return artifactsDir === undefined || artifactsManifest === undefined
     ? undefined
     : openProductionKeys({ folder: artifactsDir, manifest: artifactsManifest });
-}
-
-function startRunner(input: {
-  readonly config: Config;
-  readonly parts: AgentParts;
-  readonly store: JobStore;
-  readonly scope: string;
-  readonly fingerprints: Fingerprinter;
-  readonly prover: Prover<CircuitName>;
-  readonly keys: ProductionKeys | undefined;
-  readonly paidKeys: PaidKeys;
-  readonly computeQueue: ComputeQueue;
-  readonly locks: KeyLock;
-  readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
-  readonly onEvent: JobRunnerOptions['onEvent'];
-}): JobRunner {
-  const { config, parts } = input;
-  const mode = config.prover === 'mock' ? 'mock' : 'real';
-  return startJobRunner({
-    store: input.store,
-    scope: input.scope,
-    clock: systemClock,
-    workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
-    // A job mostly waits. Proofs are made one after the other, whatever the concurrency.
-    concurrency: 64,
-    leaseTtlMs: 6_000,
-    idleMs: 500,
-    onEvent: input.onEvent,
-    deps: {
-      findChain: (key) => parts.contexts.get(key),
-      platform: parts.edge,
-      paidKeys: input.paidKeys,
-      fingerprints: input.fingerprints,
-      // A getter, read at the start of each job: bootstrap can vend another gate meanwhile.
-      get gate() {
-        return parts.gates.port();
-      },
-      prover: createProverPort(input.prover, mode, input.keys?.readVerificationKey),
-      funder: parts.funder,
-      locks: input.locks,
-      computeQueue: input.computeQueue,
-      randomBytes: (length) => randomBytes(length),
-      batchDeadlineSeconds: config.batchDeadlineSeconds,
-      voteLimitSeconds: config.voteLimitSeconds,
-      pollMs: 1_000,
-      patienceMs: 5 * 60_000,
-      onFaultPoint: input.onFaultPoint,
-    },
-  });
-}
-
-/** Keys identify payments of people. The log lines contain the trace id instead, stages, codes and the first request's id. */
-function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
-  switch (event.kind) {
-    case 'stage':
-      log.info({ ...ids, stage: event.stage }, 'job entered a stage');
-      return;
-    case 'retry':
-      log.warn(
-        { ...ids, stage: event.stage, code: event.code, cause: event.cause },
-        'job tries again',
-      );
-      return;
-    case 'refused':
-      log.warn(
-        { ...ids, stage: event.stage, code: event.code },
-        'the settlement was refused; the job waits',
-      );
-      return;
-    case 'outcome':
-      log.info({ ...ids, state: event.state, code: event.code }, 'job ended');
-      return;
-    case 'interrupted':
-      log.warn({ ...ids, reason: event.reason }, 'job was interrupted and will be continued');
-      return;
-    case 'progress':
-      return;
-  }
-}
-
-/**
- * Ends the process at a named point, so that tests can show that a restart pays exactly once. The configuration allows
- * it only under `NODE_ENV=test`.
- *
- * @returns a function to call at each point; at the chosen point it does not return
- */
-function createFaultHandler(
-  chosen: AgentFaultPoint | undefined,
-): (point: AgentFaultPoint) => Promise<void> {
-  return async (point) => {
-    if (point === chosen) {
-      // SIGKILL: no flush, no handler and no release of the lease runs after this.
-      process.kill(process.pid, 'SIGKILL');
-      await new Promise(() => undefined);
-    }
-  };
 }

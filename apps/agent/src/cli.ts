@@ -166,17 +166,17 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .description('Inspect the configuration.')
     .command('check')
     .description(
-      'Print every variable, its state and its origin, secrets only as set or unset, and whether an enclave or custodian answers. Starts nothing and signs nothing.',
+      'Print every variable, its state and its origin, secrets only as set or unset, and whether enclaves, custodians and the approve process answer. Starts nothing and signs nothing.',
     )
     .option('--json', 'print one JSON document')
     .addOption(envFile())
     .action(async (options: { json?: boolean; envFile?: string }) => {
       const { createProcessSource } = await import('./config/config.ts');
-      const { checkSigner, createConfigReport, renderConfigReport } = await import(
+      const { checkCustody, createConfigReport, renderConfigReport } = await import(
         './commands/config-report.ts'
       );
       const source = createProcessSource();
-      const report = await checkSigner(
+      const report = await checkCustody(
         createConfigReport(source, options.envFile),
         source,
         options.envFile,

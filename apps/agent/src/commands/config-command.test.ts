@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../cli.ts';
+import { openCustodyWorld } from '../fixtures/custody-world.ts';
+import { writeAgentFiles } from '../fixtures/stub-platform.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 
 let directory: string;
@@ -52,6 +54,46 @@ describe('config check', () => {
     };
     expect(report.ok).toBe(false);
     expect(report.problems.map(({ variable }) => variable)).toEqual(['DISBURSE_SEND_MAX_AMOUNT']);
+    expect(printed).not.toContain('canary');
+  });
+});
+
+describe('config check of an agent with a custodian', () => {
+  async function checkCustody(changes: Readonly<Record<string, string>>, ...options: string[]) {
+    const world = await openCustodyWorld();
+    writeAgentFiles(directory, 'https://pool.example');
+    const variables = { DISBURSE_HOME: directory, ...world.variables, ...changes };
+    try {
+      return await check(
+        [...good, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)],
+        ...options,
+      );
+    } finally {
+      await world.close();
+    }
+  }
+
+  it('prints what signers and approve process answer', async () => {
+    const { code, printed } = await checkCustody({});
+    expect(code).toBe(exitCodes.ok);
+    expect(printed).toMatch(/^signer custodian_a: the custodian answers/m);
+    expect(printed).toMatch(/^holder signer custodian_a: the custodian answers/m);
+    expect(printed).toMatch(/^approve process reachable: the approve process answers/m);
+    expect(printed).toContain('the agent can start');
+    expect(printed).not.toContain('canary');
+  });
+
+  it('exits with 1 and names the variable of a token that the approve process refuses', async () => {
+    const wrong = { DISBURSE_APPROVE_TOKEN: 'another-token-canary-of-a-gate' };
+    const { code, printed } = await checkCustody(wrong, '--json');
+    expect(code).toBe(exitCodes.error);
+    expect(JSON.parse(printed)).toMatchObject({
+      ok: false,
+      signer: { ok: true },
+      holderSigner: { ok: true },
+      approve: { ok: false, detail: { kind: 'approver_refused' } },
+      problems: [{ variable: 'DISBURSE_APPROVE_TOKEN' }],
+    });
     expect(printed).not.toContain('canary');
   });
 });

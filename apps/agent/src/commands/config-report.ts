@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { errorCodeOf, isPoolError } from '@pool/core';
-import { withinTime } from '@pool/operations';
-import { type Config, parseConfig } from '../config/config.ts';
+import { isPoolError } from '@pool/core';
+import { parseConfig } from '../config/config.ts';
 import type { ConfigRemark, ConfigVariable } from '../config/kinds.ts';
 import {
   type ConfigFile,
@@ -21,7 +20,7 @@ import { type Origin, readVariable } from '../config/reader.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { allVariables, variables } from '../config/variables.ts';
 import { readChainsFile } from '../services/chains.ts';
-import { probeFunderSigner } from '../services/funder-signer.ts';
+import { askCustody, listCustodyProbes } from '../services/custody-probes.ts';
 import type { Finding } from '../services/readiness.ts';
 import { readTenancyPin, tenancyPinPath } from '../state/tenancy-pin.ts';
 
@@ -42,6 +41,10 @@ export type ConfigReport = {
   readonly variables: readonly VariableReport[];
   /** Whether the funder's signer answers. Absent: it is a key of this process, or the configuration has problems. */
   readonly signer?: Finding;
+  /** Whether the holder's signer answers. Absent: as above. */
+  readonly holderSigner?: Finding;
+  /** Whether the approve process answers and accepts the token. Absent: no custodian is configured. */
+  readonly approve?: Finding;
   readonly warnings: readonly ConfigRemark[];
   readonly problems: readonly ConfigRemark[];
 };
@@ -71,44 +74,39 @@ export function createConfigReport(source: ConfigSource, envFile?: string): Conf
   };
 }
 
-/** How long the funder's signer may take to answer, milliseconds. */
-const signerTimeoutMs = 10_000;
-
 /**
- * The report with an answer of the funder's signer, if that is outside this process. It is asked for its public key, and never for a
- * signature.
+ * The report with the answers of those outside this process: the funder's signer, the holder's signer, and the approve process. Each is
+ * asked whether it is there and is the configured one, and never for a signature.
+ * @param timeoutMs - for each of them
  */
-export async function checkSigner(
+export async function checkCustody(
   report: ConfigReport,
   source: ConfigSource,
   envFile?: string,
-  timeoutMs: number = signerTimeoutMs,
+  timeoutMs?: number,
 ): Promise<ConfigReport> {
   if (!report.ok) {
     return report;
   }
   const config = parseConfig(source, readConfigFile(source, envFile));
-  if (config.remoteFunder === undefined) {
+  if (config.remoteFunder === undefined && config.holder.remote === undefined) {
     return report;
   }
-  const signer = await askSigner(config, timeoutMs);
-  const variable = variables.signer.name;
-  const problems = signer.ok
-    ? []
-    : [{ variable, message: `${variable}: the signer cannot be used: ${signer.detail.message}` }];
-  return { ...report, ok: signer.ok, signer, problems: [...report.problems, ...problems] };
-}
-
-async function askSigner(config: Config, timeoutMs: number): Promise<Finding> {
-  try {
-    return await withinTime(
-      probeFunderSigner(config, readChainsFile(config.chainsFile)),
-      timeoutMs,
-    );
-  } catch (error) {
-    const message = isPoolError(error) ? error.message : 'it does not answer, or not correctly';
-    return { ok: false, detail: { kind: errorCodeOf(error) ?? 'unreachable', message } };
-  }
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  const answers = await Promise.all(
+    listCustodyProbes(config, () => readChainsFile(config.chainsFile)).map((probe) =>
+      askCustody(probe, limit),
+    ),
+  );
+  const problems = answers.flatMap(({ problem }) =>
+    problem === undefined ? [] : [{ variable: problem.variable, message: problem.message }],
+  );
+  return {
+    ...report,
+    ok: problems.length === 0,
+    ...Object.fromEntries(answers.map(({ part, finding }) => [part, finding])),
+    problems: [...report.problems, ...problems],
+  };
 }
 
 /** Not a problem of parsing: an agent with this problem starts, reports it and pays nobody. */
@@ -181,7 +179,7 @@ function describeLayer(layer: Layer, { filePath }: ConfigLayers): string {
 
 /** Text for the operator: one line per variable, then warnings and problems. */
 export function renderConfigReport(report: ConfigReport): string {
-  const { file, variables, signer, warnings, problems } = report;
+  const { file, variables, warnings, problems } = report;
   const shown = variables.map((row) => [row.variable, row.value ?? row.state, row.from] as const);
   const widths = [0, 1].map((column) =>
     Math.min(48, Math.max(...shown.map((cells) => (cells[column] ?? '').length))),
@@ -193,12 +191,23 @@ export function renderConfigReport(report: ConfigReport): string {
     `configuration file: ${file.path}${file.isPresent ? '' : ' (not read)'}`,
     '',
     ...lines,
-    ...(signer === undefined ? [] : ['', `signer ${signer.detail.kind}: ${signer.detail.message}`]),
+    ...renderCustody(report),
     ...renderRemarks('warnings', warnings),
     ...renderRemarks('problems', problems),
     '',
     report.ok ? 'the agent can start with this configuration' : `${problems.length} problem(s)`,
   ].join('\n');
+}
+
+function renderCustody({ signer, holderSigner, approve }: ConfigReport): string[] {
+  const lines = Object.entries({
+    signer,
+    'holder signer': holderSigner,
+    'approve process': approve,
+  }).flatMap(([label, finding]) =>
+    finding === undefined ? [] : [`${label} ${finding.detail.kind}: ${finding.detail.message}`],
+  );
+  return lines.length === 0 ? [] : ['', ...lines];
 }
 
 function renderRemarks(title: string, remarks: readonly ConfigRemark[]): string[] {

@@ -23,7 +23,8 @@ import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createLocalEd25519Funder, type Ed25519Funder } from '@pool/signers';
 import type { Config } from '../config/config.ts';
 import { readChainsFile, routeChain } from './chains.ts';
-import { createFunderSigner, probeFunderSigner } from './funder-signer.ts';
+import { type CustodyProbe, createSignerProbe, listCustodyProbes } from './custody-probes.ts';
+import { createFunderSigner } from './funder-signer.ts';
 import { createGateSource, type GateSource } from './gate-source.ts';
 import { findOutages } from './outages.ts';
 import { createPlatformProbe } from './platform-probe.ts';
@@ -41,6 +42,8 @@ export type AgentParts = {
   readonly edge: EdgeClient;
   readonly gates: GateSource;
   readonly funder: FunderPort | undefined;
+  /** Signers outside this process, and the approve process. */
+  readonly custody: readonly CustodyProbe[];
   /** The probes of readiness, except the accelerator's. */
   readonly probes: Readonly<Record<'signer' | 'poolGate' | 'platform', Probe>>;
   createValidation(input: ValidationInput): ValidateDeps;
@@ -90,8 +93,9 @@ export async function createParts(config: Config): Promise<AgentParts> {
     edge,
     gates,
     funder,
+    custody: listCustodyProbes(config, () => chainsFile),
     probes: {
-      ...createProbes(gates, () => probeFunderSigner(config, chainsFile)),
+      ...createProbes(gates, createSignerProbe(config, chainsFile)),
       platform: platform.probe,
     },
     createValidation: ({ bootstrap, pins, paidKeys, check }) => ({

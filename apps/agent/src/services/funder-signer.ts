@@ -25,7 +25,10 @@ import type {
 } from '../config/custody-config.ts';
 import type { Finding } from './readiness.ts';
 
-type FunderConfig = Pick<Config, 'chain' | 'funderPrivateKey' | 'isProduction' | 'remoteFunder'>;
+export type FunderConfig = Pick<
+  Config,
+  'chain' | 'funderPrivateKey' | 'isProduction' | 'remoteFunder'
+>;
 
 /** What a funder signs, and for which pools: those of the agent's own chains.json. */
 function createAllow({ chains }: ChainsFile): SignerAllow {
@@ -134,6 +137,7 @@ export function createApprover({ url, token }: ApproveConnection): Approver {
 export async function probeFunderSigner(
   config: FunderConfig,
   chainsFile: ChainsFile,
+  signal?: AbortSignal,
 ): Promise<Finding> {
   const signer = createFunderSigner(config, chainsFile);
   if (signer === undefined) {
@@ -147,7 +151,7 @@ export async function probeFunderSigner(
     return describe(true, signer.name, 'the funder signs with a key of this process');
   }
   try {
-    await (signer.probe === undefined ? signer.publicKey() : signer.probe());
+    await signer.probe?.(signal === undefined ? {} : { signal });
   } finally {
     closeSigner(signer);
   }

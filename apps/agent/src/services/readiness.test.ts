@@ -93,6 +93,10 @@ describe('createReadiness', () => {
     ['unreachable', new Error('canary')],
     ['refused', new PoolError('unauthorized', 'canary')],
     ['refused', new PoolError('gate_unauthorized', 'canary')],
+    ['refused', new PoolError('approver_refused', 'canary')],
+    ['refused', new PoolError('custodian_refused', 'canary')],
+    ['misconfigured', new PoolError('custodian_misconfigured', 'canary')],
+    ['refused', new PoolError('enclave_not_attested', 'canary')],
   ])('reports %s without the message of the other party', async (kind, error) => {
     const { readiness } = createLooks(() => Promise.reject(error));
     const { ok, checks } = await readiness.read();

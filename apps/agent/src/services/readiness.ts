@@ -91,28 +91,34 @@ function createCachedCheck(probe: Probe, options: ReadinessOptions): () => Promi
   };
 }
 
-/** Never the message of another party, which can repeat the credential that it received. */
-function describeFailure(error: unknown): Finding {
-  if (errorCodeOf(error) === 'timed_out') {
-    return { ok: false, detail: { kind: 'timeout', message: 'it did not answer in time' } };
+const refusedCredential = { kind: 'refused', message: "it refuses this agent's credential" };
+
+/** By code. Never the message of another party, which can repeat the credential that it received. */
+const failures: Readonly<Record<string, Finding['detail']>> = {
+  timed_out: { kind: 'timeout', message: 'it did not answer in time' },
+  gate_unauthorized: refusedCredential,
+  approver_refused: refusedCredential,
+  custodian_refused: {
+    kind: 'refused',
+    message: "it refuses this agent's account, or does not know the wallet",
+  },
+  custodian_misconfigured: {
+    kind: 'misconfigured',
+    message: 'its wallet has another key or address than the configured one',
+  },
+  enclave_not_attested: {
+    kind: 'refused',
+    message: 'it does not prove that it is the configured enclave',
+  },
+};
+
+export function describeFailure(error: unknown): Finding {
+  const known = failures[errorCodeOf(error) ?? ''];
+  if (known !== undefined) {
+    return { ok: false, detail: known };
   }
   if (isPoolError(error) && (error.status === 401 || error.status === 403)) {
-    return {
-      ok: false,
-      detail: { kind: 'refused', message: "it refuses this agent's credential" },
-    };
-  }
-  if (errorCodeOf(error) === 'enclave_not_attested') {
-    return {
-      ok: false,
-      detail: { kind: 'refused', message: 'it does not prove that it is the configured enclave' },
-    };
-  }
-  if (errorCodeOf(error) === 'gate_unauthorized') {
-    return {
-      ok: false,
-      detail: { kind: 'refused', message: "it refuses this agent's credential" },
-    };
+    return { ok: false, detail: refusedCredential };
   }
   return {
     ok: false,

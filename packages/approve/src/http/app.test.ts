@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { Secret } from '@pool/core';
+import { createApproverClient } from '@pool/signers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWorldA, type WorldA } from '../fixtures/custodian-a.ts';
 import {
@@ -82,6 +84,18 @@ it('answers to its own names on any port, and names the variable when it refuses
   expect(await refused.json()).toMatchObject({
     code: 'forbidden_host',
     message: expect.stringContaining('list it in APPROVE_ALLOWED_HOSTS') as string,
+  });
+});
+
+describe('the probe of an agent', () => {
+  const probe = (url: string, token: string): Promise<void> =>
+    createApproverClient({ url, token: new Secret(token) }).probe();
+
+  it('finds this gate with its token, and no gate with another one', async () => {
+    await probe(served.url, manifestToken);
+    await expect(probe(served.url, metricsToken)).rejects.toMatchObject({
+      code: 'approver_refused',
+    });
   });
 });
 

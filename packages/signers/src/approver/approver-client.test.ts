@@ -76,6 +76,7 @@ describe('the client of the approve process', () => {
 
   it.each([
     [401, { code: 'unauthorized', message: 'send approve-token-canary' }, 'approver_refused'],
+    [403, { code: 'forbidden_host', message: 'not served here' }, 'approver_invalid_response'],
     [404, { code: 'not_found', message: 'no route' }, 'approver_invalid_response'],
     [200, { manifestDigest: digest }, 'approver_invalid_response'],
     [502, undefined, 'approver_unreachable'],

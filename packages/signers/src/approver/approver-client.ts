@@ -117,17 +117,20 @@ export function createApproverClient({ token, ...options }: ApproverClientOption
     async probe(signal) {
       const path = `/v1/manifests/${unknownDigest}`;
       const answer = await call({ method: 'GET', path, headers: headers(), signal });
-      if (answer.status === 401 || answer.status === 403) {
+      const why = describeAnswer(answer, [token]);
+      if (answer.status === 401) {
         throw new PoolError(
           'approver_refused',
-          `the approve process does not accept the token: ${describeAnswer(answer, [token])}`,
+          `the approve process does not accept the token, ${why}; use the token of its APPROVE_MANIFEST_TOKEN`,
         );
       }
       if (isSuccess(answer) || codeOf(answer) !== 'manifest_unknown') {
         const isDown = answer.status >= 500 || answer.status === 429;
         throw new PoolError(
           isDown ? 'approver_unreachable' : 'approver_invalid_response',
-          `what answers is not the approve process, or it is not ready: ${describeAnswer(answer, [token])}`,
+          isDown
+            ? `the approve process, or a proxy before it, is not ready: ${why}`
+            : `what answers is not the approve process, or does not serve this address: ${why}`,
         );
       }
     },

@@ -132,6 +132,20 @@ describe('a holder at custodian A', () => {
     );
   });
 
+  it('is asked for the key of its wallet, each time anew, and for no signature', async () => {
+    const holder = holderOf();
+    await holder.probe?.();
+    await holder.probe?.();
+    expect(stage.served.control.requests({ method: 'GET', path: '/wallets/' })).toHaveLength(2);
+    expect(stage.countCreates()).toBe(0);
+    const other = parseWalletPub(new Wallet(`0x${'45'.repeat(32)}`).signingKey.compressedPublicKey);
+    await expect(holderOf({ walletPub: other }).probe?.()).rejects.toMatchObject({
+      code: 'custodian_misconfigured',
+    });
+    stage.served.control.addFault({ method: 'GET', path: '/wallets/', kind: 'error-before' });
+    await expect(holder.probe?.()).rejects.toMatchObject({ code: 'custodian_unreachable' });
+  });
+
   it('is made without a funder, and signs nothing if the wallet has another key', async () => {
     const other = parseWalletPub(new Wallet(`0x${'45'.repeat(32)}`).signingKey.compressedPublicKey);
     const holder = holderOf({ funder: undefined, walletPub: other });

@@ -238,6 +238,10 @@ export function createWalletSigner(
     capabilities: { deterministic: false, needsApprover: true, curves: ['secp256k1'] },
     address: async () => address,
     publicKey: () => verifyWallet(),
+    // Asks again each time: a probe must not answer from memory.
+    probe: async ({ signal } = {}) => {
+      await requests.fetchWalletPub(address, signal);
+    },
     submit: (request, { signal } = {}) =>
       perform(request, { signal }, (own) => submitNow(own, signal)),
     read: (providerId, request, { signal } = {}) =>

@@ -176,8 +176,12 @@ export function createEnclaveSigner(options: EnclaveSignerOptions): EnclaveSigne
     }
   }
 
-  async function readPublicKey(): Promise<WalletPub> {
-    const { publicKey } = await connection.call({ method: 'publicKey' }, publicKeyAnswerSchema);
+  async function readPublicKey(signal?: AbortSignal): Promise<WalletPub> {
+    const { publicKey } = await connection.call(
+      { method: 'publicKey' },
+      publicKeyAnswerSchema,
+      signal,
+    );
     // Compared with the key that was attested over this very connection.
     if (publicKey !== walletPub) {
       throw new PoolError(
@@ -192,7 +196,10 @@ export function createEnclaveSigner(options: EnclaveSignerOptions): EnclaveSigne
     name: 'enclave',
     capabilities: { deterministic, needsApprover: false, curves: ['secp256k1'] },
     address: async () => address,
-    publicKey: readPublicKey,
+    publicKey: () => readPublicKey(),
+    probe: async ({ signal } = {}) => {
+      await readPublicKey(signal);
+    },
     submit,
     // The enclave stores decisions, and no requests: asking again gives the same signature.
     read: async (providerId, request, submitOptions) =>
@@ -215,7 +222,8 @@ export type EnclaveHolderOptions = Omit<EnclaveSignerOptions, 'address'> & {
 export function createEnclaveHolder(options: EnclaveHolderOptions): HolderSigner {
   const { walletPub, pollMs, sleep, ...connection } = options;
   const signer = createEnclaveSigner({ ...connection, address: computeWalletAddress(walletPub) });
-  return createRemoteHolder({ name: 'enclave', signer, walletPub, pollMs, sleep });
+  const holder = createRemoteHolder({ name: 'enclave', signer, walletPub, pollMs, sleep });
+  return { ...holder, close: () => signer.close() };
 }
 
 function providerIdOf({ externalId }: SignRequest): string {

@@ -14,7 +14,7 @@ import type {
 } from '@pool/core';
 import type { SpendOperation, SpendSignature } from '@pool/notes';
 import type { SignInPayload } from '@pool/policy';
-import type { Progress } from '../signer.ts';
+import type { Progress, SubmitOptions } from '../signer.ts';
 
 /** A sign-in text of the holder's wallet. */
 export type HolderSignIn = SignInPayload & {
@@ -54,6 +54,13 @@ export type HolderSigner = {
   readonly isRemote?: boolean;
   /** W, lower-case hex: 33 bytes compressed on secp256k1, 32 bytes on ed25519. */
   walletPub(): Promise<Hex>;
+  /**
+   * Asks the provider whether it signs with W, without asking for a signature. Undefined member: the key is in this process.
+   * @throws PoolError if it does not, or does not answer
+   */
+  probe?(options?: SubmitOptions): Promise<void>;
+  /** Ends a connection to the provider. A later call makes another one. Undefined member: no connection stays open. */
+  close?(): void;
   /**
    * Signs a sign-in text: EIP-4361 on secp256k1, and its form for Solana and Stellar wallets on ed25519 (docs/decisions/0057).
    * @returns secp256k1: 65 bytes r ‖ s ‖ v, low s, v 27 or 28, recovered to W. ed25519: 64 bytes

@@ -114,6 +114,9 @@ export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
     needsVote: needsApprover,
     isRemote: true,
     walletPub: async () => walletPub,
+    async probe(probeOptions) {
+      await (signer.probe === undefined ? signer.publicKey() : signer.probe(probeOptions));
+    },
     // P comes from the signer's own configuration.
     signIn: ({ encryptionPublicKey: _own, ...payload }, signOptions = {}) =>
       sign({ kind: 'sign-in', payload, expectedSigner }, signOptions),

@@ -1,0 +1,231 @@
+/**
+ * Who must answer before anything can be signed: the funder's signer, the holder's signer, and the approve process beside a custodian.
+ * They are asked by `config check`, at the start, and for readiness. None is asked for a signature (docs/decisions/0060, §17).
+ *
+ * @module
+ */
+import { type ChainsFile, errorCodeOf, isPoolError } from '@pool/core';
+import { withinTime } from '@pool/operations';
+import { createApproverClient } from '@pool/signers';
+import type { Config } from '../config/config.ts';
+import type { ApproveConnection } from '../config/custody-config.ts';
+import type { ConfigRemark } from '../config/kinds.ts';
+import { variables } from '../config/variables.ts';
+import type { AgentLog } from './agent-log.ts';
+import { type FunderConfig, probeFunderSigner } from './funder-signer.ts';
+import { createHolderSigner } from './holder.ts';
+import { describeFailure, type Finding, type Probe, probeTimeoutMs } from './readiness.ts';
+
+type CustodyConfig = FunderConfig & Pick<Config, 'holder'>;
+
+type CustodyPart = 'signer' | 'holderSigner' | 'approve';
+
+export type CustodyProbe = {
+  readonly part: CustodyPart;
+  ask(signal: AbortSignal): Promise<Finding>;
+};
+
+/** How long each may take to answer, milliseconds. */
+const askTimeoutMs = 10_000;
+
+/** Shorter than the time limit of the whole check, so that an answer can name who did not answer. */
+const readinessTimeoutMs = probeTimeoutMs - 200;
+
+const partNames: Readonly<Record<CustodyPart, string>> = {
+  signer: "the funder's signer",
+  holderSigner: "the holder's signer",
+  approve: 'the approve process',
+};
+
+/** Failures that can end by themselves. */
+const outageCodes: readonly (string | undefined)[] = [
+  'timed_out',
+  'approver_unreachable',
+  'custodian_unreachable',
+  'enclave_unreachable',
+];
+
+/**
+ * Those outside this process. Each question uses a new connection, so that an answer is not an old one.
+ * @param readChains - called when the funder's signer is asked
+ */
+export function listCustodyProbes(
+  config: CustodyConfig,
+  readChains: () => ChainsFile,
+): readonly CustodyProbe[] {
+  const probes: CustodyProbe[] = [];
+  const { remoteFunder, holder } = config;
+  if (remoteFunder !== undefined) {
+    probes.push({
+      part: 'signer',
+      ask: async (signal) => probeFunderSigner(config, readChains(), signal),
+    });
+  }
+  if (holder.remote !== undefined) {
+    probes.push({ part: 'holderSigner', ask: (signal) => probeHolderSigner(holder, signal) });
+  }
+  // One gate for both: they read the same variables.
+  const approve = findApprove(remoteFunder) ?? findApprove(holder.remote);
+  if (approve !== undefined) {
+    probes.push({ part: 'approve', ask: (signal) => probeApprove(approve, signal) });
+  }
+  return probes;
+}
+
+function findApprove(
+  remote: Config['remoteFunder'] | Config['holder']['remote'],
+): ApproveConnection | undefined {
+  return remote !== undefined && 'approve' in remote ? remote.approve : undefined;
+}
+
+async function probeHolderSigner(holder: Config['holder'], signal: AbortSignal): Promise<Finding> {
+  const signer = createHolderSigner(holder);
+  try {
+    await signer.probe?.({ signal });
+  } finally {
+    signer.close?.();
+  }
+  return found(
+    signer.name,
+    signer.name === 'enclave'
+      ? "the holder's enclave answers, and its attestation and its key are those of the configuration"
+      : "the custodian answers, and the holder's wallet there has the configured key",
+  );
+}
+
+async function probeApprove(
+  { url, token }: ApproveConnection,
+  signal: AbortSignal,
+): Promise<Finding> {
+  await createApproverClient({ url, token }).probe(signal);
+  return found('reachable', 'the approve process answers and accepts the token');
+}
+
+function found(kind: string, message: string): Finding {
+  return { ok: true, detail: { kind, message } };
+}
+
+/** What a part answered, or why it cannot be used. */
+export type CustodyAnswer = {
+  readonly part: CustodyPart;
+  readonly finding: Finding;
+  /** Absent: it answers as configured. */
+  readonly problem?: ConfigRemark & { readonly isOutage: boolean };
+};
+
+/** @param stopped - ends the question */
+export async function askCustody(
+  { part, ask }: CustodyProbe,
+  options: { readonly timeoutMs?: number; readonly stopped?: AbortSignal } = {},
+): Promise<CustodyAnswer> {
+  try {
+    return { part, finding: await askWithin(ask, options.timeoutMs ?? askTimeoutMs, options) };
+  } catch (error) {
+    const code = errorCodeOf(error);
+    const message = isPoolError(error) ? error.message : 'it does not answer, or not correctly';
+    return {
+      part,
+      finding: { ok: false, detail: { kind: code ?? 'unreachable', message } },
+      problem: {
+        ...describeProblem(part, code, message),
+        isOutage: code === undefined || outageCodes.includes(code),
+      },
+    };
+  }
+}
+
+async function askWithin(
+  ask: CustodyProbe['ask'],
+  timeoutMs: number,
+  { stopped }: { readonly stopped?: AbortSignal },
+): Promise<Finding> {
+  const over = new AbortController();
+  const signals = stopped === undefined ? [over.signal] : [over.signal, stopped];
+  try {
+    return await withinTime(ask(AbortSignal.any(signals)), timeoutMs);
+  } finally {
+    over.abort();
+  }
+}
+
+function describeProblem(
+  part: CustodyPart,
+  code: string | undefined,
+  message: string,
+): ConfigRemark {
+  switch (part) {
+    case 'signer': {
+      const variable = variables.signer.name;
+      return { variable, message: `${variable}: the signer cannot be used: ${message}` };
+    }
+    case 'holderSigner': {
+      const variable = variables.holderSigner.name;
+      return { variable, message: `${variable}: the holder's signer cannot be used: ${message}` };
+    }
+    case 'approve': {
+      if (code === 'approver_refused') {
+        const variable = variables.approveToken.name;
+        return { variable, message: `${variable}: ${message}` };
+      }
+      const variable = variables.approveUrl.name;
+      return {
+        variable,
+        message: `${variable}: ${message}. Start the approve process and the tunnel to it, or correct the address`,
+      };
+    }
+  }
+}
+
+/**
+ * Asks once, at the start, and logs what cannot be used: an outage as a warning, anything else as an error. It never stops the agent,
+ * whose jobs wait until everybody answers.
+ */
+export async function reportCustody(
+  probes: readonly CustodyProbe[],
+  log: Pick<AgentLog, 'warn' | 'error'>,
+  stopped: AbortSignal,
+  timeoutMs: number = askTimeoutMs,
+): Promise<void> {
+  await Promise.all(
+    probes.map(async (probe) => {
+      const { problem, finding } = await askCustody(probe, { timeoutMs, stopped });
+      if (problem === undefined || stopped.aborted) {
+        return;
+      }
+      const { variable, message, isOutage } = problem;
+      log[isOutage ? 'warn' : 'error']({ variable, code: finding.detail.kind }, message);
+    }),
+  );
+}
+
+/** `signer` of readiness: everything that a signature needs must answer. The message names who does not. */
+export function createSignerProbe(
+  config: CustodyConfig,
+  chainsFile: ChainsFile,
+  timeoutMs: number = readinessTimeoutMs,
+): Probe {
+  const remote = listCustodyProbes(config, () => chainsFile);
+  const local: CustodyProbe = { part: 'signer', ask: () => probeFunderSigner(config, chainsFile) };
+  const probes = config.remoteFunder === undefined ? [local, ...remote] : remote;
+  return async () => {
+    const findings = await Promise.all(probes.map((probe) => askForReadiness(probe, timeoutMs)));
+    const down = findings.filter(({ ok }) => !ok);
+    const shown = down.length > 0 ? down : findings;
+    return {
+      ok: down.length === 0,
+      detail: {
+        kind: shown[0]?.detail.kind ?? 'none',
+        message: shown.map(({ detail }) => detail.message).join('; '),
+      },
+    };
+  };
+}
+
+async function askForReadiness({ part, ask }: CustodyProbe, timeoutMs: number): Promise<Finding> {
+  try {
+    return await askWithin(ask, timeoutMs, {});
+  } catch (error) {
+    const { ok, detail } = describeFailure(error);
+    return { ok, detail: { ...detail, message: `${partNames[part]}: ${detail.message}` } };
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * The runner of the jobs of one employer, with the ports that the agent's parts give it.
+ *
+ * @module
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { CircuitName, ProductionKeys } from '@pool/circuits';
+import type { LogFields } from '@pool/http-server';
+import type { JobStore } from '@pool/idempotency';
+import {
+  type ComputeQueue,
+  createProverPort,
+  type Fingerprinter,
+  type JobEvent,
+  type JobRunner,
+  type JobRunnerOptions,
+  type KeyLock,
+  type PaidKeys,
+  startJobRunner,
+} from '@pool/operations';
+import type { Prover } from '@pool/prover';
+import type { AgentFaultPoint, Config } from '../config/config.ts';
+import type { AgentLog } from './agent-log.ts';
+import { type AgentParts, systemClock } from './agent-parts.ts';
+
+export function startRunner(input: {
+  readonly config: Config;
+  readonly parts: AgentParts;
+  readonly store: JobStore;
+  readonly scope: string;
+  readonly fingerprints: Fingerprinter;
+  readonly prover: Prover<CircuitName>;
+  readonly keys: ProductionKeys | undefined;
+  readonly paidKeys: PaidKeys;
+  readonly computeQueue: ComputeQueue;
+  readonly locks: KeyLock;
+  readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
+  readonly onEvent: JobRunnerOptions['onEvent'];
+}): JobRunner {
+  const { config, parts } = input;
+  const mode = config.prover === 'mock' ? 'mock' : 'real';
+  return startJobRunner({
+    store: input.store,
+    scope: input.scope,
+    clock: systemClock,
+    workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+    // A job mostly waits. Proofs are made one after the other, whatever the concurrency.
+    concurrency: 64,
+    leaseTtlMs: 6_000,
+    idleMs: 500,
+    onEvent: input.onEvent,
+    deps: {
+      findChain: (key) => parts.contexts.get(key),
+      platform: parts.edge,
+      paidKeys: input.paidKeys,
+      fingerprints: input.fingerprints,
+      // A getter, read at the start of each job: bootstrap can vend another gate meanwhile.
+      get gate() {
+        return parts.gates.port();
+      },
+      prover: createProverPort(input.prover, mode, input.keys?.readVerificationKey),
+      funder: parts.funder,
+      locks: input.locks,
+      computeQueue: input.computeQueue,
+      randomBytes: (length) => randomBytes(length),
+      batchDeadlineSeconds: config.batchDeadlineSeconds,
+      voteLimitSeconds: config.voteLimitSeconds,
+      pollMs: 1_000,
+      patienceMs: 5 * 60_000,
+      onFaultPoint: input.onFaultPoint,
+    },
+  });
+}
+
+/** Keys identify payments of people. The log lines contain the trace id instead, stages, codes and the first request's id. */
+export function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
+  switch (event.kind) {
+    case 'stage':
+      log.info({ ...ids, stage: event.stage }, 'job entered a stage');
+      return;
+    case 'retry':
+      log.warn(
+        { ...ids, stage: event.stage, code: event.code, cause: event.cause },
+        'job tries again',
+      );
+      return;
+    case 'refused':
+      log.warn(
+        { ...ids, stage: event.stage, code: event.code },
+        'the settlement was refused; the job waits',
+      );
+      return;
+    case 'outcome':
+      log.info({ ...ids, state: event.state, code: event.code }, 'job ended');
+      return;
+    case 'interrupted':
+      log.warn({ ...ids, reason: event.reason }, 'job was interrupted and will be continued');
+      return;
+    case 'progress':
+      return;
+  }
+}
+
+/**
+ * Ends the process at a named point, so that tests can show that a restart pays exactly once. The configuration allows
+ * it only under `NODE_ENV=test`.
+ *
+ * @returns a function to call at each point; at the chosen point it does not return
+ */
+export function createFaultHandler(
+  chosen: AgentFaultPoint | undefined,
+): (point: AgentFaultPoint) => Promise<void> {
+  return async (point) => {
+    if (point === chosen) {
+      // SIGKILL: no flush, no handler and no release of the lease runs after this.
+      process.kill(process.pid, 'SIGKILL');
+      await new Promise(() => undefined);
+    }
+  };
+}
