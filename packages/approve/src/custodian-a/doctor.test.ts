@@ -191,6 +191,40 @@ describe('the doctor at custodian A', () => {
     },
   );
 
+  it.each([
+    ['another origin', { origin: 'https://other.example' }],
+    ['another credential', { credentialId: 'credential-of-nobody' }],
+  ])('fails when the gate has %s than its account, and could not vote', async (_what, change) => {
+    const { custodian } = world.home.config;
+    const other = await serveTestGate({
+      ...world.home,
+      config: {
+        ...world.home.config,
+        home: `${world.home.path}/other`,
+        custodian: { ...custodian, ...change },
+      },
+    });
+    const { checks } = await other.gate.examine();
+    await other.close();
+    expect(checks.filter(({ ok }) => !ok)).toMatchObject([
+      {
+        name: 'own-key',
+        detail: expect.stringMatching(
+          /cannot vote: .*HTTP 401.*APPROVE_CUSTODIAN_A_ORIGIN/,
+        ) as string,
+      },
+    ]);
+  });
+
+  it("fails when the gate's user has no right to vote", async () => {
+    const { control } = world.custodian;
+    const operations = ['Wallets:Read', 'Policies:Read', 'Auth:Users:Read'];
+    control.changeAccount(world.organisation.approver.userId, {
+      operations: [...operations, 'Policies:Evaluations:Read'],
+    });
+    expect(await failures()).toEqual(['own-rights']);
+  });
+
   it('fails when the custodian does not answer', async () => {
     world.custodian.control.addFault({ path: '/v2/policies', kind: 'error-before', times: 5 });
     expect(await failures()).toEqual(['custodian-answers']);

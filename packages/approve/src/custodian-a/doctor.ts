@@ -1,11 +1,13 @@
 /**
- * What `approve doctor` proves about custodian A: every wallet of the policy has its address and needs the gate's vote, the agent has no
- * right but to ask, requests expire, and changes of policies need people.
+ * What `approve doctor` proves about custodian A: the gate can vote, every wallet of the policy has its address and needs the gate's vote,
+ * the agent has no right but to ask, requests expire, and changes of policies need people.
  *
  * @module
  */
 import {
   computeWalletAddress,
+  errorCodeOf,
+  isPoolError,
   PoolError,
   parseHex,
   parseWalletPub,
@@ -80,6 +82,9 @@ const initiatorOperations: ReadonlySet<string> = new Set([
   'Policies:Approvals:Approve',
 ]);
 
+/** The right to vote, with its older name. */
+const voteOperations = ['Policies:Evaluations:Vote', 'Policies:Approvals:Approve'] as const;
+
 /** Changes that people must approve. */
 const governedKinds = ['Policies:Modify', 'Permissions:Modify', 'Permissions:Assign'] as const;
 
@@ -101,6 +106,8 @@ export function createCustodianAExamination(deps: {
             'the gate’s own user is listed as an initiator; the agent needs another user',
           )
         : passed('own-user', 'the gate’s user is not an initiator'),
+      await examineOwnKey(deps.client),
+      await examineOwnRights(deps.client, deps.userId),
     ];
     for (const wallet of wallets) {
       checks.push(checkAddress(wallet, await readAddress(deps.client, wallet)));
@@ -114,6 +121,36 @@ export function createCustodianAExamination(deps: {
     checks.push(...governedKinds.map((kind) => examineGovernance(policies, kind, initiators)));
     return checks;
   };
+}
+
+/** A user action for a vote that is never sent: the bearer token alone only reads. */
+async function examineOwnKey(client: CustodianAClient): Promise<DoctorCheck> {
+  try {
+    await client.authorize({
+      method: 'POST',
+      path: '/v2/policy-approvals/doctor/decisions',
+      body: '{}',
+    });
+    return passed('own-key', "the custodian accepts the gate's key, so it can vote");
+  } catch (error) {
+    if (!isPoolError(error) || errorCodeOf(error) !== 'custodian_refused') {
+      throw error;
+    }
+    return failed(
+      'own-key',
+      `the gate cannot vote: ${error.message}; correct APPROVE_CUSTODIAN_A_CREDENTIAL_ID, APPROVE_CUSTODIAN_A_SERVICE_KEY or APPROVE_CUSTODIAN_A_ORIGIN`,
+    );
+  }
+}
+
+async function examineOwnRights(client: CustodianAClient, userId: string): Promise<DoctorCheck> {
+  const operations = await readOperations(client, userId);
+  return operations === undefined || voteOperations.some((right) => operations.includes(right))
+    ? passed('own-rights', "the gate's user may vote")
+    : failed(
+        'own-rights',
+        `the gate's user ${userId} has no right to vote; give it ${voteOperations[0]}`,
+      );
 }
 
 async function listPolicies(client: CustodianAClient): Promise<readonly CustodyPolicy[]> {
@@ -240,21 +277,28 @@ function needsVoteOf({ approvers, quorum }: v.InferOutput<typeof groupSchema>, u
   return listed.includes(userId) && others.size < quorum;
 }
 
-async function examineInitiator(client: CustodianAClient, initiator: string): Promise<DoctorCheck> {
-  const answer = await client.get(`/auth/users/${encodeURIComponent(initiator)}`);
-  const user = parse(client, answer, userSchema, `the user ${initiator}`);
+/** Every operation of a user's permissions. Undefined: a permission does not show them. */
+async function readOperations(
+  client: CustodianAClient,
+  userId: string,
+): Promise<readonly string[] | undefined> {
+  const answer = await client.get(`/auth/users/${encodeURIComponent(userId)}`);
+  const user = parse(client, answer, userSchema, `the user ${userId}`);
   const assignments = user.permissionAssignments.map(({ operations }) => operations ?? undefined);
-  if (assignments.includes(undefined)) {
+  return assignments.includes(undefined)
+    ? undefined
+    : assignments.flatMap((operations) => operations ?? []);
+}
+
+async function examineInitiator(client: CustodianAClient, initiator: string): Promise<DoctorCheck> {
+  const operations = await readOperations(client, initiator);
+  if (operations === undefined) {
     return failed(
       'agent-rights',
       `the agent's user ${initiator} has a permission whose operations are not shown; take it away, or let the gate's user read it`,
     );
   }
-  const others = new Set(
-    assignments
-      .flatMap((operations) => operations ?? [])
-      .filter((operation) => !initiatorOperations.has(operation)),
-  );
+  const others = new Set(operations.filter((operation) => !initiatorOperations.has(operation)));
   return others.size === 0
     ? passed('agent-rights', `the agent's user ${initiator} may ask for signatures, and no more`)
     : failed(

@@ -9,7 +9,7 @@ import {
   voidBody,
 } from '../fixtures/bodies.ts';
 import { createWorldA, funderWallet, holderWallet, type WorldA } from '../fixtures/custodian-a.ts';
-import { type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
+import { createRecordedLog, type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
 import {
   fundFile,
   holder,
@@ -122,4 +122,23 @@ describe('a disclosure of the holder', () => {
       unread.map(() => 'foreign'),
     );
   });
+});
+
+it('logs why a vote was refused', async () => {
+  const { log, lines } = createRecordedLog();
+  await served.close();
+  served = await serveTestGate(world.home, { log });
+  await served.gate.examine();
+  const file = fundFile();
+  await served.post(file);
+  await world.ask(funderWallet, fundBody(file));
+  const { control } = world.custodian;
+  control.addFault({ method: 'POST', path: '/decisions$', kind: 'error-before', status: 403 });
+  await served.gate.poll();
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      error: 'custodian_refused',
+      reason: expect.stringMatching(/did not accept the vote: HTTP 403/) as string,
+    }),
+  );
 });

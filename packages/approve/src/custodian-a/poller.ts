@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { errorCodeOf } from '@pool/core';
+import { errorCodeOf, isPoolError } from '@pool/core';
 import { decisionReasons, type Ledger, type Vote } from '@pool/policy';
 import type { FaultPoint } from '../config/variables.ts';
 import type { GateLog } from '../gate/gate-log.ts';
@@ -207,7 +207,11 @@ export function createPoller(deps: PollerDeps): Poller {
       return await work();
     } catch (error) {
       log.warn(
-        { approval: approvalId, error: errorCodeOf(error) ?? nameOf(error) },
+        {
+          approval: approvalId,
+          error: errorCodeOf(error) ?? nameOf(error),
+          ...(isPoolError(error) ? { reason: error.message } : {}),
+        },
         'an approval could not be handled; it is tried again',
       );
       return 'failed';
