@@ -42,6 +42,7 @@ export { acceptSignature, type RawSignature, type SignatureClaim } from './accep
 export {
   type Approver,
   type ApproverClientOptions,
+  type ApproverWallet,
   createApproverClient,
 } from './approver/approver-client.ts';
 export {

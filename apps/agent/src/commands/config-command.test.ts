@@ -78,7 +78,7 @@ describe('config check of an agent with a custodian', () => {
     expect(code).toBe(exitCodes.ok);
     expect(printed).toMatch(/^signer custodian_a: the custodian answers/m);
     expect(printed).toMatch(/^holder signer custodian_a: the custodian answers/m);
-    expect(printed).toMatch(/^approve process reachable: the approve process answers/m);
+    expect(printed).toMatch(/^approve process reachable: the approve process accepts/m);
     expect(printed).toContain('the agent can start');
     expect(printed).not.toContain('canary');
   });

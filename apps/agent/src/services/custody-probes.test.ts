@@ -51,7 +51,10 @@ describe('the parts of custody', () => {
       ['holderSigner', true, 'custodian_a'],
       ['approve', true, 'reachable'],
     ]);
-    expect(world.gate.requests).toEqual([`GET /v1/manifests/0x${'00'.repeat(32)}`]);
+    expect(world.gate.requests).toEqual([
+      `GET /v1/wallets/${createFakeHolder(1).address}`,
+      `GET /v1/wallets/${createFakeHolder(2).address}`,
+    ]);
     expect(world.custodian.control.requests({ method: 'POST', path: '' })).toEqual([]);
   });
 
@@ -90,7 +93,25 @@ describe('the parts of custody', () => {
     ]);
   });
 
+  it.each([
+    ['funder', 1],
+    ['holder', 2],
+  ])('name the gate if its policy does not list the %s', async (role, index) => {
+    const { address } = createFakeHolder(index);
+    world.gate.roles[address] = [];
+    expect(await problemsOf()).toEqual([
+      {
+        variable: 'DISBURSE_APPROVE_URL',
+        message: expect.stringMatching(
+          new RegExp(`does not list ${address} as a ${role}.*the gate of this wallet$`),
+        ),
+        isOutage: false,
+      },
+    ]);
+  });
+
   it('name the holder’s signer if its wallet has another key than W', async () => {
+    world.gate.roles[createFakeHolder(3).address] = ['holder'];
     expect(await problemsOf(wrongWallet)).toEqual([
       {
         variable: 'DISBURSE_HOLDER_SIGNER',
@@ -181,7 +202,7 @@ describe('`signer` of readiness', () => {
       detail: {
         kind: 'custodian_a',
         message: expect.stringMatching(
-          /wallet has the configured address.*holder's wallet.*approve process answers/,
+          /wallet has the configured address.*holder's wallet.*approve process accepts/,
         ),
       },
     });

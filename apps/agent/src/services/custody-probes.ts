@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { type ChainsFile, errorCodeOf, isPoolError } from '@pool/core';
+import { type ChainsFile, computeWalletAddress, errorCodeOf, isPoolError } from '@pool/core';
 import { withinTime } from '@pool/operations';
-import { createApproverClient } from '@pool/signers';
+import { type ApproverWallet, createApproverClient } from '@pool/signers';
 import type { Config } from '../config/config.ts';
 import type { ApproveConnection } from '../config/custody-config.ts';
 import type { ConfigRemark } from '../config/kinds.ts';
@@ -64,18 +64,36 @@ export function listCustodyProbes(
   if (holder.remote !== undefined) {
     probes.push({ part: 'holderSigner', ask: (signal) => probeHolderSigner(holder, signal) });
   }
-  // One gate for both: they read the same variables.
-  const approve = findApprove(remoteFunder) ?? findApprove(holder.remote);
+  const wallets = listVotedWallets(config);
+  // One gate for both wallets: they read the same variables.
+  const approve = wallets[0]?.approve;
   if (approve !== undefined) {
-    probes.push({ part: 'approve', ask: (signal) => probeApprove(approve, signal) });
+    probes.push({
+      part: 'approve',
+      async ask(signal) {
+        await createApproverClient(approve).probe(wallets, signal);
+        return found('reachable', 'the approve process accepts the token, and lists the wallets');
+      },
+    });
   }
   return probes;
 }
 
-function findApprove(
-  remote: Config['remoteFunder'] | Config['holder']['remote'],
-): ApproveConnection | undefined {
-  return remote !== undefined && 'approve' in remote ? remote.approve : undefined;
+function listVotedWallets({
+  remoteFunder,
+  holder: { remote },
+}: CustodyConfig): readonly (ApproverWallet & { readonly approve: ApproveConnection })[] {
+  const wallets = [];
+  if (remoteFunder !== undefined && remoteFunder.kind !== 'enclave') {
+    const { approve, address, kind: custodian } = remoteFunder;
+    wallets.push({ approve, address, role: 'funder', custodian } as const);
+  }
+  if (remote?.kind === 'custodian_a') {
+    const { approve, walletPub, kind: custodian } = remote;
+    const address = computeWalletAddress(walletPub);
+    wallets.push({ approve, address, role: 'holder', custodian } as const);
+  }
+  return wallets;
 }
 
 async function probeHolderSigner(holder: Config['holder'], signal: AbortSignal): Promise<Finding> {
@@ -91,14 +109,6 @@ async function probeHolderSigner(holder: Config['holder'], signal: AbortSignal):
       ? "the holder's enclave answers, and its attestation and its key are those of the configuration"
       : "the custodian answers, and the holder's wallet there has the configured key",
   );
-}
-
-async function probeApprove(
-  { url, token }: ApproveConnection,
-  signal: AbortSignal,
-): Promise<Finding> {
-  await createApproverClient({ url, token }).probe(signal);
-  return found('reachable', 'the approve process answers and accepts the token');
 }
 
 function found(kind: string, message: string): Finding {
@@ -168,10 +178,11 @@ function describeProblem(
         return { variable, message: `${variable}: ${message}` };
       }
       const variable = variables.approveUrl.name;
-      return {
-        variable,
-        message: `${variable}: ${message}. Start the approve process and the tunnel to it, or correct the address`,
-      };
+      const advice =
+        code === 'manifest_refused'
+          ? ''
+          : '. Start the approve process and the tunnel to it, or correct the address';
+      return { variable, message: `${variable}: ${message}${advice}` };
     }
   }
 }

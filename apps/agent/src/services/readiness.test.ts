@@ -94,6 +94,7 @@ describe('createReadiness', () => {
     ['refused', new PoolError('unauthorized', 'canary')],
     ['refused', new PoolError('gate_unauthorized', 'canary')],
     ['refused', new PoolError('approver_refused', 'canary')],
+    ['refused', new PoolError('manifest_refused', 'canary')],
     ['refused', new PoolError('custodian_refused', 'canary')],
     ['misconfigured', new PoolError('custodian_misconfigured', 'canary')],
     ['refused', new PoolError('enclave_not_attested', 'canary')],

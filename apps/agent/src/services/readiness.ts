@@ -98,6 +98,10 @@ const failures: Readonly<Record<string, Finding['detail']>> = {
   timed_out: { kind: 'timeout', message: 'it did not answer in time' },
   gate_unauthorized: refusedCredential,
   approver_refused: refusedCredential,
+  manifest_refused: {
+    kind: 'refused',
+    message: 'it does not judge for a wallet of this agent',
+  },
   custodian_refused: {
     kind: 'refused',
     message: "it refuses this agent's account, or does not know the wallet",

@@ -25,6 +25,7 @@ import { createHistoryCheck, type HistoryCheck } from './history.ts';
 import { createHistoryExamination } from './history-examination.ts';
 import { createIntake } from './intake.ts';
 import { createJudge, type Judge } from './judge.ts';
+import { findWalletRoles } from './policy-wallets.ts';
 import { createRebuilds, type Rebuilds } from './rebuilds.ts';
 import { listPolicyPools, readPolicyFor, readSettings } from './settings-files.ts';
 import { createTransport, type Transport } from './transport.ts';
@@ -150,6 +151,10 @@ export function openGate(options: GateOptions): Gate {
     log,
     allowedHosts: config.allowedHosts,
     intake,
+    readWallet: (address) => ({
+      custodian: config.custodian.kind,
+      roles: findWalletRoles(policy(), address),
+    }),
     manifestToken: config.manifestToken,
     metricsToken: config.metricsToken,
     health,

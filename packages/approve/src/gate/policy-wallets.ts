@@ -5,6 +5,7 @@
  */
 import { computeWalletAddress, type EvmAddress, parseWalletPub } from '@pool/core';
 import type { Policy } from '@pool/policy';
+import type { GateConfig } from '../config/config.ts';
 import { type DoctorCheck, failed, passed } from './doctor.ts';
 
 export type PolicyWallet = {
@@ -21,6 +22,26 @@ export function listPolicyWallets({ funders, holders }: Policy): readonly Policy
       const address = computeWalletAddress(parseWalletPub(walletPub));
       return wallets.map((wallet) => ({ wallet, address }));
     }),
+  ];
+}
+
+/** What the gate judges for an address. */
+export type WalletStanding = {
+  readonly custodian: GateConfig['custodian']['kind'];
+  readonly roles: readonly ('funder' | 'holder')[];
+};
+
+/** Empty: the policy does not list the address, so every manifest of it is refused. */
+export function findWalletRoles(
+  { funders, holders }: Policy,
+  address: EvmAddress,
+): WalletStanding['roles'] {
+  const isHeld = holders.some(
+    ({ walletPub }) => computeWalletAddress(parseWalletPub(walletPub)) === address,
+  );
+  return [
+    ...(funders.some((funder) => funder.address === address) ? (['funder'] as const) : []),
+    ...(isHeld ? (['holder'] as const) : []),
   ];
 }
 

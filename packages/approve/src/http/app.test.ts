@@ -9,7 +9,7 @@ import {
   type ServedGate,
   serveTestGate,
 } from '../fixtures/gate-home.ts';
-import { fundFile } from '../fixtures/payroll.ts';
+import { funder, fundFile, holder } from '../fixtures/payroll.ts';
 
 let world: WorldA;
 let served: ServedGate;
@@ -87,15 +87,39 @@ it('answers to its own names on any port, and names the variable when it refuses
   });
 });
 
-describe('the probe of an agent', () => {
-  const probe = (url: string, token: string): Promise<void> =>
-    createApproverClient({ url, token: new Secret(token) }).probe();
+describe('GET /v1/wallets/:address', () => {
+  type Wallet = Parameters<ReturnType<typeof createApproverClient>['probe']>[0][number];
+  const ofFunder: Wallet = { address: funder, role: 'funder', custodian: 'custodian_a' };
+  const ofHolder: Wallet = {
+    address: holder,
+    role: 'holder',
+    custodian: 'custodian_a',
+  };
 
-  it('finds this gate with its token, and no gate with another one', async () => {
-    await probe(served.url, manifestToken);
-    await expect(probe(served.url, metricsToken)).rejects.toMatchObject({
+  function probe(wallets: readonly Wallet[], token = manifestToken): Promise<void> {
+    return createApproverClient({ url: served.url, token: new Secret(token) }).probe(wallets);
+  }
+
+  it('tells an agent that this is the gate of its funder and its holder', async () => {
+    await probe([ofFunder, ofHolder]);
+    const answer = await get(`/v1/wallets/${funder}`, manifestToken);
+    expect(await answer.json()).toEqual({ custodian: 'custodian_a', roles: ['funder'] });
+  });
+
+  it.each([
+    ['a funder that the policy does not list', { ...ofFunder, address: ofHolder.address }],
+    ['a holder that the policy does not list', { ...ofHolder, address: funder }],
+    ['another custodian', { ...ofFunder, custodian: 'custodian_b' }],
+  ])('tells an agent that it is not the gate of %s', async (_what, wallet) => {
+    await expect(probe([wallet])).rejects.toMatchObject({ code: 'manifest_refused' });
+  });
+
+  it('answers for the token of manifests only, and for addresses only', async () => {
+    await expect(probe([ofFunder], metricsToken)).rejects.toMatchObject({
       code: 'approver_refused',
     });
+    expect((await get(`/v1/wallets/${funder}`)).status).toBe(401);
+    expect((await get('/v1/wallets/none', manifestToken)).status).toBe(400);
   });
 });
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PoolError, type Secret } from '@pool/core';
+import { type EvmAddress, PoolError, parseEvmAddress, type Secret } from '@pool/core';
 import {
   createShell,
   limitBody,
@@ -17,6 +17,7 @@ import { readCustodianAEvent } from '@pool/signers';
 import type { CallbackEndpoint } from '../custodian-b/callback-endpoint.ts';
 import type { GateHealth } from '../gate/health.ts';
 import type { Intake } from '../gate/intake.ts';
+import type { WalletStanding } from '../gate/policy-wallets.ts';
 import { requireBearer } from './bearer.ts';
 import { metricsContentType } from './metrics.ts';
 
@@ -29,6 +30,7 @@ export type AppDeps = {
   readonly log: ShellLog;
   readonly allowedHosts: readonly string[];
   readonly intake: Intake;
+  readonly readWallet: (address: EvmAddress) => WalletStanding;
   readonly manifestToken: Secret;
   readonly metricsToken: Secret | undefined;
   readonly health: () => GateHealth;
@@ -62,6 +64,11 @@ export function createApp(deps: AppDeps): Shell {
   app.get('/v1/manifests/:digest', (c) => {
     requireBearer(c.req.header('authorization'), deps.manifestToken, 'manifest token');
     return c.json(deps.intake.read(c.req.param('digest')));
+  });
+  // An agent asks before its first job whether this is the gate of its wallets.
+  app.get('/v1/wallets/:address', (c) => {
+    requireBearer(c.req.header('authorization'), deps.manifestToken, 'manifest token');
+    return c.json(deps.readWallet(parseEvmAddress(c.req.param('address'))));
   });
   app.get('/healthz', (c) => {
     const { ok, problems, doctor, ledger } = deps.health();

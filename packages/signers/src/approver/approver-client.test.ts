@@ -4,10 +4,12 @@ import { inspect } from 'node:util';
 import { computeManifestDigest, PoolError, Secret } from '@pool/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fundFile } from '../fixtures/manifest-files.ts';
+import { funder } from '../fixtures/requests.ts';
 import { createApproverClient } from './approver-client.ts';
 
 const token = new Secret('approve-token-canary');
 const digest = computeManifestDigest(fundFile.manifest);
+const wallet = { address: funder, role: 'funder', custodian: 'custodian_a' } as const;
 
 async function clientOf(status: number, answer: unknown) {
   const seen: string[] = [];
@@ -68,10 +70,12 @@ describe('the client of the approve process', () => {
     });
   });
 
-  it('finds a gate that accepts its token, without a manifest', async () => {
-    const { client, seen } = await clientOf(404, { code: 'manifest_unknown', message: 'none' });
-    await client.probe();
-    expect(seen[0]).toMatch(/^GET \/v1\/manifests\/0x0{64} Bearer approve-token-canary$/);
+  it('finds a gate that accepts its token and judges for its wallets', async () => {
+    const roles = ['funder', 'holder'];
+    const { client, seen } = await clientOf(200, { custodian: 'custodian_a', roles });
+    await client.probe([wallet, { ...wallet, role: 'holder' }]);
+    const question = `GET /v1/wallets/${wallet.address} Bearer approve-token-canary`;
+    expect(seen).toEqual([question, '', question, '']);
   });
 
   it.each([
@@ -80,9 +84,11 @@ describe('the client of the approve process', () => {
     [404, { code: 'not_found', message: 'no route' }, 'approver_invalid_response'],
     [200, { manifestDigest: digest }, 'approver_invalid_response'],
     [502, undefined, 'approver_unreachable'],
+    [200, { custodian: 'custodian_a', roles: ['holder'] }, 'manifest_refused'],
+    [200, { custodian: 'custodian_b', roles: ['funder'] }, 'manifest_refused'],
   ])('finds no such gate for HTTP %i %j', async (status, answer, code) => {
     const { client } = await clientOf(status, answer);
-    const error: unknown = await client.probe().catch((reason: unknown) => reason);
+    const error: unknown = await client.probe([wallet]).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code });
     expect(inspect(error, { depth: 9 })).not.toContain('canary');
   });

@@ -6,7 +6,7 @@
  */
 import {
   computeManifestDigest,
-  type Hex32,
+  type EvmAddress,
   hex32Schema,
   type ManifestFile,
   PoolError,
@@ -31,12 +31,21 @@ export type Approver = {
   postManifest(file: ManifestFile, signal?: AbortSignal): Promise<void>;
 };
 
+/** A wallet that asks for signatures at a custodian beside the gate. */
+export type ApproverWallet = {
+  readonly address: EvmAddress;
+  readonly role: 'funder' | 'holder';
+  /** Kind of the custodian that has the wallet. */
+  readonly custodian: string;
+};
+
 export type ApproverClient = Approver & {
   /**
-   * Is the gate there, and does it accept the token? It is asked for a manifest that nobody has posted.
-   * @throws PoolError `approver_unreachable`, `approver_refused`, `approver_invalid_response`
+   * Is the gate there, does it accept the token, and does it judge for these wallets?
+   * @throws PoolError `approver_unreachable`, `approver_refused`, `approver_invalid_response`; `manifest_refused`: it would refuse every
+   *   manifest of one of the wallets
    */
-  probe(signal?: AbortSignal): Promise<void>;
+  probe(wallets: readonly ApproverWallet[], signal?: AbortSignal): Promise<void>;
 };
 
 export type ApproverClientOptions = Omit<HttpClientOptions, 'service'> & {
@@ -45,12 +54,12 @@ export type ApproverClientOptions = Omit<HttpClientOptions, 'service'> & {
 };
 
 const receiptSchema = v.object({ manifestDigest: hex32Schema });
+const text = v.pipe(v.string(), v.maxLength(64));
+const standingSchema = v.object({ custodian: text, roles: v.array(text) });
 const refusalSchema = v.object({ code: v.string() });
 
 /** Answers that the same manifest gets again. */
 const finalCodes: readonly string[] = ['manifest_refused', 'invalid_request', 'payload_too_large'];
-
-const unknownDigest: Hex32 = `0x${'00'.repeat(32)}` as Hex32;
 
 /** A client of the gate's `POST /v1/manifests`. @throws PoolError `invalid_url` */
 export function createApproverClient({ token, ...options }: ApproverClientOptions): ApproverClient {
@@ -89,6 +98,46 @@ export function createApproverClient({ token, ...options }: ApproverClientOption
     );
   }
 
+  async function probeWallet(
+    { address, role, custodian }: ApproverWallet,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const path = `/v1/wallets/${address}`;
+    const answer = await call({ method: 'GET', path, headers: headers(), signal });
+    const why = describeAnswer(answer, [token]);
+    if (answer.status === 401) {
+      throw new PoolError(
+        'approver_refused',
+        `the approve process does not accept the token, ${why}; use the token of its APPROVE_MANIFEST_TOKEN`,
+      );
+    }
+    if (answer.status >= 500 || answer.status === 429) {
+      throw new PoolError(
+        'approver_unreachable',
+        `the approve process, or a proxy before it, is not ready: ${why}`,
+      );
+    }
+    const standing = v.safeParse(standingSchema, answer.body);
+    if (!isSuccess(answer) || !standing.success) {
+      throw new PoolError(
+        'approver_invalid_response',
+        `what answers is not the approve process, or does not serve this address: ${why}`,
+      );
+    }
+    if (standing.output.custodian !== custodian) {
+      throw new PoolError(
+        'manifest_refused',
+        `the approve process votes at another kind of custodian than ${custodian}, which has the wallet ${address}; each custodian needs a gate of its own`,
+      );
+    }
+    if (!standing.output.roles.includes(role)) {
+      throw new PoolError(
+        'manifest_refused',
+        `the policy of the approve process does not list ${address} as a ${role}, so it would refuse every manifest of it; add it to the policy, or use the gate of this wallet`,
+      );
+    }
+  }
+
   return {
     async postManifest(file, signal) {
       const answer = await call({
@@ -114,24 +163,9 @@ export function createApproverClient({ token, ...options }: ApproverClientOption
       }
     },
 
-    async probe(signal) {
-      const path = `/v1/manifests/${unknownDigest}`;
-      const answer = await call({ method: 'GET', path, headers: headers(), signal });
-      const why = describeAnswer(answer, [token]);
-      if (answer.status === 401) {
-        throw new PoolError(
-          'approver_refused',
-          `the approve process does not accept the token, ${why}; use the token of its APPROVE_MANIFEST_TOKEN`,
-        );
-      }
-      if (isSuccess(answer) || codeOf(answer) !== 'manifest_unknown') {
-        const isDown = answer.status >= 500 || answer.status === 429;
-        throw new PoolError(
-          isDown ? 'approver_unreachable' : 'approver_invalid_response',
-          isDown
-            ? `the approve process, or a proxy before it, is not ready: ${why}`
-            : `what answers is not the approve process, or does not serve this address: ${why}`,
-        );
+    async probe(wallets, signal) {
+      for (const wallet of wallets) {
+        await probeWallet(wallet, signal);
       }
     },
   };
