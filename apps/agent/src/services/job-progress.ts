@@ -39,6 +39,8 @@ export function createJobProgress(nowMs: () => number): JobProgress {
           return;
         case 'retry':
         case 'refused':
+        case 'withdrawn':
+        case 'not-withdrawn':
           return;
       }
     },

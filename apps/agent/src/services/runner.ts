@@ -91,6 +91,15 @@ export function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): voi
         'the settlement was refused; the job waits',
       );
       return;
+    case 'withdrawn':
+      log.info({ ...ids, request: event.request }, 'a request of the job was withdrawn');
+      return;
+    case 'not-withdrawn':
+      log.warn(
+        { ...ids, request: event.request, code: event.code },
+        'the job ends, and a request of it may still wait for votes, which have no effect; deny it at the custodian',
+      );
+      return;
     case 'outcome':
       log.info({ ...ids, state: event.state, code: event.code }, 'job ended');
       return;

@@ -8,10 +8,9 @@
 import { type ErrorBody, isPoolError } from '@pool/core';
 import type { FunderAnswer, FunderRequest } from '../ports.ts';
 import { findVote, markEnded, mayBeSigned, toPoolError } from './ask-signer.ts';
-import { loadBatch } from './batch.ts';
 import { createAuthorizationRequest } from './create-authorization.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
-import { type DatedBatch, loadRelease } from './release-record.ts';
+import { type DatedBatch, loadDated } from './release-record.ts';
 import { createRetryEvent, type Run } from './run.ts';
 
 /**
@@ -22,8 +21,7 @@ export async function abandonBatch(run: Run, error: ErrorBody): Promise<DatedBat
   if (!mayBeSigned(run.record())) {
     return undefined;
   }
-  const batch = await loadBatch(run);
-  const dated = batch === undefined ? undefined : await loadRelease(run, batch);
+  const dated = await loadDated(run);
   if (dated === undefined) {
     return undefined;
   }
@@ -78,13 +76,18 @@ async function takeBack(run: Run, batch: DatedBatch): Promise<boolean> {
 /** A create that was cut off may still be on its way, and lists of a provider lag behind, milliseconds. */
 const lateCreateMs = 60_000;
 
-/** Does not believe that the provider has no such request while a question for it may still be on its way. */
+/**
+ * Does not believe that the provider has no such request while a question for it may still be on its way.
+ * @param onOutage - called with the reason before the answer `unknown`. Default: the log says that the job tries again
+ */
 export async function withdrawRequest(
   run: Run,
   request: FunderRequest,
+  onOutage = (error: unknown): void =>
+    run.deps.onEvent(createRetryEvent(run.record().stage, error)),
 ): Promise<FunderAnswer | 'none' | 'unknown'> {
   for (;;) {
-    const answer = await withdrawOnce(run, request);
+    const answer = await withdrawOnce(run, request, onOutage);
     const askedAtMs = findVote(run, request)?.askedAtMs ?? 0;
     if (answer !== 'none' || run.deps.clock.nowMs() >= askedAtMs + lateCreateMs) {
       return answer;
@@ -97,6 +100,7 @@ export async function withdrawRequest(
 async function withdrawOnce(
   run: Run,
   request: FunderRequest,
+  onOutage: (error: unknown) => void,
 ): Promise<FunderAnswer | 'none' | 'unknown'> {
   let answer: FunderAnswer | undefined;
   try {
@@ -107,14 +111,14 @@ async function withdrawOnce(
     if (run.signal.aborted) {
       throw new InterruptedRunError('shutting down or lease lost', { cause: error });
     }
-    run.deps.onEvent(createRetryEvent(run.record().stage, error));
+    onOutage(error);
     if (isPoolError(error)) {
       return 'unknown';
     }
     throw error;
   }
   if (answer?.state === 'ended' && answer.isOwn === true) {
-    run.deps.onEvent(createRetryEvent(run.record().stage, toPoolError(answer.error)));
+    onOutage(toPoolError(answer.error));
     return 'unknown';
   }
   await run.passFaultPoint('vote.withdrawn');

@@ -210,7 +210,14 @@ async function keepVote(run: Run, request: FunderRequest): Promise<void> {
   const known = findVote(run, request);
   const askedAtMs = run.deps.clock.nowMs();
   if (known === undefined) {
-    const vote: RecordedVote = { id: run.funder.identify(request), kind: request.kind, askedAtMs };
+    const vote: RecordedVote = {
+      id: run.funder.identify(request),
+      kind: request.kind,
+      askedAtMs,
+      ...(request.kind === 'permit'
+        ? { permitNonce: request.payload.permit.nonce.toString() }
+        : {}),
+    };
     await run.update({ votes: [...(run.record().votes ?? []), vote] });
   } else if (known.hasEnded === true || known.providerId === undefined) {
     await changeVote(run, known.id, { hasEnded: undefined, askedAtMs });

@@ -22,6 +22,7 @@ import { deserializeManifest, manifestName, type SeededManifest } from './record
 import { loadRelease } from './release-record.ts';
 import type { Run } from './run.ts';
 import { isUnderNonce } from './settlement-request.ts';
+import { withdrawRequests } from './withdraw-requests.ts';
 
 export const configurationChanged = 'configuration_changed';
 
@@ -117,6 +118,7 @@ async function describeDead(run: Run, cause: 'expired' | 'voided'): Promise<Erro
 }
 
 async function fail(run: Run, manifest: FundManifest, error: ErrorBody): Promise<true> {
+  await withdrawRequests(run);
   await run.finish('failed', { error: withRemainder(run, manifest, error) });
   return true;
 }

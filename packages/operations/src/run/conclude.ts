@@ -17,12 +17,14 @@ import { computeJobNonce } from './batch.ts';
 import { describeCancelled, isCancelled } from './cancellation.ts';
 import { findForeign, pickForeign, recordForeign } from './foreign-settlement.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import { mayChangeAllowance } from './pending-approval.ts';
 import type { Batch } from './plan-batch.ts';
 import type { DisbursementRecord } from './record.ts';
 import { createRetryEvent, type Run } from './run.ts';
 import type { Outcome } from './settle.ts';
 import { decideElsewhere } from './settled-elsewhere.ts';
-import { withdrawAllowance } from './withdraw-allowance.ts';
+import { notTakenBack, withdrawAllowance } from './withdraw-allowance.ts';
+import { withdrawRequests } from './withdraw-requests.ts';
 
 /** Persists the terminal state of the job. */
 export async function concludeRun(
@@ -44,6 +46,7 @@ export async function concludeRun(
 export async function concludeFailed(run: Run, error: ErrorBody): Promise<void> {
   const remainder = await withdrawAllowance(run);
   const message = remainder === undefined ? error.message : `${error.message}; ${remainder}`;
+  await withdrawRequests(run);
   await run.finish('failed', { error: { code: error.code, message } });
 }
 
@@ -51,8 +54,12 @@ async function concludeSettled(
   run: Run,
   funded: FundedBatch,
   notes: readonly RecipientNote[],
-  remainder?: string,
+  earlier?: string,
 ): Promise<void> {
+  const wasAsked = run.record().approvalRequest !== undefined;
+  await withdrawRequests(run);
+  const isLeft = wasAsked && mayChangeAllowance(run.record());
+  const remainder = earlier ?? (isLeft ? notTakenBack : undefined);
   const receipt = await run.context.chain.fetchReceipt(funded.txHash).catch(() => undefined);
   await recordPaidKeys(run);
   await run.finish('done', {
@@ -131,6 +138,7 @@ export async function finishReverted(
   error: ErrorBody,
 ): Promise<void> {
   const notes = listNotes(run, batch);
+  await withdrawRequests(run);
   await run.finish('done', { result: createResult(run.record(), { txHash, notes, error }) });
 }
 

@@ -48,6 +48,8 @@ export type RecordedVote = {
   readonly askedAtMs?: number;
   /** It was refused, has expired or failed: there is no signature, and there will be none. */
   readonly hasEnded?: true | undefined;
+  /** Of a permit: the nonce in it, decimal. Absent in records of earlier versions. */
+  readonly permitNonce?: string;
 };
 
 /** An approval transaction that is voted on, in the form in which it was asked for. Integers are decimal. */

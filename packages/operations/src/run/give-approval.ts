@@ -197,7 +197,7 @@ export function toStep(
   return state === 'mined' || state === 'stuck' ? state : 'look-again';
 }
 
-function createApprovalRequest(
+export function createApprovalRequest(
   run: Run,
   batch: DatedBatch,
   transaction: ApprovalTransaction,
@@ -235,9 +235,14 @@ function letVote(): never {
 
 /**
  * Takes back an approval that is voted on.
+ * @param onOutage - as that of {@link withdrawRequest}
  * @returns false: it may still be given
  */
-export async function takeBackRequest(run: Run, batch: DatedBatch): Promise<boolean> {
+export async function takeBackRequest(
+  run: Run,
+  batch: DatedBatch,
+  onOutage?: (error: unknown) => void,
+): Promise<boolean> {
   const { approvalRequest, approvals } = run.record();
   if (approvalRequest === undefined) {
     return true;
@@ -249,7 +254,7 @@ export async function takeBackRequest(run: Run, batch: DatedBatch): Promise<bool
     await run.update({ approvalRequest: undefined });
     return true;
   }
-  const answer = await withdrawRequest(run, request);
+  const answer = await withdrawRequest(run, request, onOutage);
   if (answer === 'unknown' || (answer !== 'none' && answer.state === 'waiting')) {
     return false;
   }

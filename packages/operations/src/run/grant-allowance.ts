@@ -68,10 +68,11 @@ async function grantOnce(
   if (allowance >= run.total) {
     return run.record().approvalRequest === undefined ? 'granted' : dropRequest(run, batch, wait);
   }
-  const settings = run.context.settings.tokens[run.record().tokenSymbol];
-  if (settings?.permitVersion !== undefined && settings.permitName !== undefined) {
-    return signPermit(run, batch, wait, settings.permitName, settings.permitVersion);
+  const domain = findPermitDomain(run);
+  if (domain !== undefined) {
+    return signPermit(run, batch, wait, domain);
   }
+  const settings = run.context.settings.tokens[run.record().tokenSymbol];
   if (allowance > 0n && settings?.zeroFirst === true) {
     const step = await approve(run, batch, wait, 0n);
     if (step !== 'mined' || run.funder.needsVote) {
@@ -102,39 +103,54 @@ async function askForPermit(
   return given;
 }
 
+/** Name and version of the token's signing domain. Undefined: the token has no permits. */
+export type PermitDomain = { readonly name: string; readonly version: string };
+
+export function findPermitDomain(run: Run): PermitDomain | undefined {
+  const { permitName, permitVersion } = run.context.settings.tokens[run.record().tokenSymbol] ?? {};
+  return permitName === undefined || permitVersion === undefined
+    ? undefined
+    : { name: permitName, version: permitVersion };
+}
+
+/** The permit as the funder signs it, with the file of its batch. @param nonce - of the funder at the token */
+export function createPermitRequest(
+  run: Run,
+  batch: DatedBatch,
+  { name, version }: PermitDomain,
+  nonce: bigint,
+): FunderRequest {
+  const { chainId, pool } = run.context.settings;
+  return {
+    kind: 'permit',
+    payload: {
+      domain: { name, version, chainId, verifyingContract: run.token },
+      permit: {
+        owner: run.funder.address,
+        spender: pool,
+        value: run.total,
+        nonce,
+        deadline: BigInt(batch.deadline),
+      },
+      expected: { chainId, token: run.token, pool, total: run.total },
+    },
+    file: createFundFile(batch),
+  };
+}
+
 /** Signs the permit again if the token no longer accepts its nonce. */
 async function signPermit(
   run: Run,
   batch: DatedBatch,
   wait: VoteWait | 'once',
-  name: string,
-  version: string,
+  domain: PermitDomain,
 ): Promise<'granted' | 'look-again'> {
-  const { chain, settings } = run.context;
+  const { chain } = run.context;
   const nonce = await run.retry(() => chain.fetchPermitNonce(run.token, run.funder.address));
   if (run.record().permit?.nonce === nonce.toString()) {
     return 'granted';
   }
-  const pool = settings.pool;
-  const given = await askForPermit(
-    run,
-    {
-      kind: 'permit',
-      payload: {
-        domain: { name, version, chainId: settings.chainId, verifyingContract: run.token },
-        permit: {
-          owner: run.funder.address,
-          spender: pool,
-          value: run.total,
-          nonce,
-          deadline: BigInt(batch.deadline),
-        },
-        expected: { chainId: settings.chainId, token: run.token, pool, total: run.total },
-      },
-      file: createFundFile(batch),
-    },
-    wait,
-  );
+  const given = await askForPermit(run, createPermitRequest(run, batch, domain, nonce), wait);
   const bytes = hexToBytes(requireSigned(given), 65);
   await run.passFaultPoint('permit.signed');
   await run.update({

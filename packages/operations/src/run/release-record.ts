@@ -5,6 +5,7 @@
  * @module
  */
 import { PoolError, parseWire, type ReleaseRecord, releaseRecordSchema } from '@pool/core';
+import { loadBatch } from './batch.ts';
 import { computeBatchDeadline } from './batch-deadline.ts';
 import type { Batch } from './plan-batch.ts';
 import { releaseName } from './record.ts';
@@ -17,6 +18,12 @@ export type DatedBatch = Batch & { readonly deadline: number };
 export async function loadRelease(run: Run, batch: Batch): Promise<DatedBatch | undefined> {
   const text = await run.journal.getValue(releaseName);
   return text === undefined ? undefined : readRelease(text, batch);
+}
+
+/** The stored batch with its stored deadline. Undefined: one of them is not stored. */
+export async function loadDated(run: Run): Promise<DatedBatch | undefined> {
+  const batch = await loadBatch(run);
+  return batch === undefined ? undefined : loadRelease(run, batch);
 }
 
 /** The stored deadline, or a new one that is stored now. Two writers end up with the same deadline. */

@@ -35,7 +35,7 @@ import {
   withAccelerator,
 } from './prove-batch.ts';
 import { cancellationName, releaseName, serializeRecord } from './record.ts';
-import { type DatedBatch, loadRelease, storeRelease } from './release-record.ts';
+import { type DatedBatch, loadDated, storeRelease } from './release-record.ts';
 import {
   createRun,
   type DisbursementDeps,
@@ -336,7 +336,7 @@ async function prove(run: Run, eligibility: Eligibility): Promise<Batch> {
 
 /** @param ready - the batch that this run has just signed. Default: the one that is stored */
 async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
-  const batch = ready ?? (await loadReleased(run));
+  const batch = ready ?? (await loadDated(run));
   if (batch === undefined) {
     throw new InterruptedRunError(
       'the manifest or the release record of a released batch is missing from the job store',
@@ -349,11 +349,6 @@ async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
   }
   const outcome = await run.within('settling', () => settleBatch(run, batch));
   await concludeRun(run, batch, outcome);
-}
-
-async function loadReleased(run: Run): Promise<DatedBatch | undefined> {
-  const batch = await loadBatch(run);
-  return batch === undefined ? undefined : loadRelease(run, batch);
 }
 
 function toErrorBody(error: unknown): ErrorBody {

@@ -22,7 +22,7 @@ import { InterruptedRunError } from './interrupted-run.ts';
 import type { KeyLock } from './key-lock.ts';
 import { assertTransition, type Phase, phaseOf } from './phase.ts';
 import type { Batch } from './plan-batch.ts';
-import { type DisbursementRecord, serializeRecord } from './record.ts';
+import { type DisbursementRecord, type RecordedVote, serializeRecord } from './record.ts';
 
 /** Something that happened in a run, for logs, terminals and measurements. Never confidential. */
 export type RunEvent =
@@ -37,6 +37,14 @@ export type RunEvent =
     }
   /** The settlement of a released batch was refused or reverted, or its key was used elsewhere. */
   | { readonly kind: 'refused'; readonly stage: JobStage | undefined; readonly code: string }
+  /** The job ends, and a request of it does not wait for votes any more. */
+  | { readonly kind: 'withdrawn'; readonly request: RecordedVote['kind'] }
+  /** The job ends, and a request of it may still wait for votes. They have no effect. */
+  | {
+      readonly kind: 'not-withdrawn';
+      readonly request: RecordedVote['kind'];
+      readonly code: string;
+    }
   | { readonly kind: 'outcome'; readonly state: 'done' | 'failed'; readonly code?: string };
 
 export type DisbursementDeps = {

@@ -5,6 +5,7 @@
  * @module
  */
 import { type Hex, parseEvmAddress, parseField } from '@pool/core';
+import type { FunderRequest } from '../ports.ts';
 import { askSigner, createFundFile, requireSigned } from './ask-signer.ts';
 import { computeJobNonce } from './batch.ts';
 import type { DatedBatch } from './release-record.ts';
@@ -18,7 +19,7 @@ import { createBatchWire } from './settlement-request.ts';
 export async function postVoid(run: Run, batch: DatedBatch): Promise<void> {
   const { key, employerId } = run.record();
   const batchNonce = computeJobNonce(run, employerId, key);
-  const signature = run.record().voidSignature ?? (await signVoid(run, batch, batchNonce));
+  const signature = run.record().voidSignature ?? (await signVoid(run, batch));
   const { abandoned, proved } = run.record();
   // The platform may have no settlement of an abandoned batch, so the withdrawal brings it along.
   const isUnknown = abandoned !== undefined && proved !== undefined;
@@ -32,27 +33,25 @@ export async function postVoid(run: Run, batch: DatedBatch): Promise<void> {
   await run.passFaultPoint('void.posted');
 }
 
-async function signVoid(
-  run: Run,
-  batch: DatedBatch,
-  batchNonce: ReturnType<typeof computeJobNonce>,
-): Promise<Hex> {
+/** The withdrawal as the funder signs it, with the file that it follows from. */
+export function createVoidRequest(run: Run, batch: DatedBatch): FunderRequest {
   const { chainId, pool } = batch.manifest;
-  const given = await askSigner(
-    run,
-    {
-      kind: 'void',
-      payload: {
-        chainId,
-        pool: parseEvmAddress(pool),
-        funder: run.funder.address,
-        batchNonce: parseField(batchNonce),
-      },
-      file: createFundFile(batch),
+  const { key, employerId } = run.record();
+  return {
+    kind: 'void',
+    payload: {
+      chainId,
+      pool: parseEvmAddress(pool),
+      funder: run.funder.address,
+      batchNonce: parseField(computeJobNonce(run, employerId, key)),
     },
-    // The chain is watched meanwhile.
-    'once',
-  );
+    file: createFundFile(batch),
+  };
+}
+
+async function signVoid(run: Run, batch: DatedBatch): Promise<Hex> {
+  // The chain is watched meanwhile.
+  const given = await askSigner(run, createVoidRequest(run, batch), 'once');
   const voidSignature = requireSigned(given);
   await run.passFaultPoint('void.signed');
   await run.update({ voidSignature });

@@ -5,14 +5,14 @@
  */
 import { PoolError } from '@pool/core';
 import { awaitTurn } from './await-turn.ts';
-import { loadBatch } from './batch.ts';
 import { approve, replaceApproval, takeBackRequest } from './give-approval.ts';
 import { rethrowInterruption } from './interrupted-run.ts';
 import { mayChangeAllowance, readApproval, settleApproval } from './pending-approval.ts';
-import { type DatedBatch, loadRelease } from './release-record.ts';
+import { type DatedBatch, loadDated } from './release-record.ts';
 import type { Run } from './run.ts';
 
-const notTakenBack =
+/** For the user: the allowance may be left, or may still be given. */
+export const notTakenBack =
   'the approval given for this batch could not be taken back: set the allowance of the pool to 0';
 
 /**
@@ -77,11 +77,6 @@ async function resetAllowance(run: Run): Promise<void> {
       return;
     }
   }
-}
-
-async function loadDated(run: Run): Promise<DatedBatch | undefined> {
-  const batch = await loadBatch(run);
-  return batch === undefined ? undefined : loadRelease(run, batch);
 }
 
 /**
