@@ -116,6 +116,27 @@ describe('keys in custody', () => {
     { kind: 'enclave', agent: 'enclave' },
   ];
 
+  it('every signer and every gate answers before the first job', async () => {
+    const kinds = agents.map(async ({ url, process }) => {
+      const answer = await fetch(`${url}/api/readyz`);
+      const { checks } = (await answer.json()) as {
+        checks: { signer: { detail: { kind: string; message: string } } };
+      };
+      const { kind, message } = checks.signer.detail;
+      // An agent without a funder is never ready; nobody else is missing.
+      expect(message).not.toContain("the holder's signer:");
+      expect(message).not.toContain('the approve process:');
+      return [process.name, kind];
+    });
+    expect(await Promise.all(kinds)).toEqual([
+      ['agent', 'custodian_a'],
+      ['holder-custodian_a', 'none'],
+      ['holder-enclave', 'none'],
+      ['enclave', 'enclave'],
+      ['custodian_b', 'custodian_b'],
+    ]);
+  });
+
   it.each(funders)('a funder whose key is at $kind pays a batch', async ({ kind, agent: name }) => {
     const agent = agents.find(({ process }) => process.name === name) ?? stack.agent;
     const client = clientOf(agent);
