@@ -48,10 +48,11 @@ export {
 } from './process-identity.ts';
 export { type RpcCall, type RpcFault, type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
 export { formsOfScalar, type ScalarForm } from './secrets/scalar-forms.ts';
+export { type Finding, searchFile } from './secrets/search-bytes.ts';
 export {
-  type Finding,
   heapSnapshotOptions,
   type ProcessSearch,
-  searchFile,
+  type SearchOptions,
+  searchHeapSnapshot,
   searchProcess,
 } from './secrets/search-process.ts';

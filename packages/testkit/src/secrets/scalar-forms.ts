@@ -6,7 +6,12 @@
  */
 
 /** One form of a scalar, as the bytes that are searched for. */
-export type ScalarForm = { readonly name: string; readonly bytes: Buffer };
+export type ScalarForm = {
+  readonly name: string;
+  readonly bytes: Buffer;
+  /** It may be broken into lines, and have two bytes for each character. */
+  readonly isText: boolean;
+};
 
 /** @param scalar - 1 … 2^256-1, at least 2^128, so that no form is found by chance */
 export function formsOfScalar(name: string, scalar: bigint): readonly ScalarForm[] {
@@ -24,25 +29,25 @@ export function formsOfScalar(name: string, scalar: bigint): readonly ScalarForm
     ...base64Texts(bigEndian, 'base64'),
     ...base64Texts(littleEndian, 'reversed base64'),
   ];
-  const forms = [
+  const numbers = [
     { name: 'big-endian bytes', bytes: bigEndian },
     { name: 'little-endian bytes', bytes: littleEndian },
     // 64-bit limbs: the lowest limb first, or the highest, each limb in the order of the machine or of the network.
     { name: '64-bit limbs, highest first', bytes: swapWords(littleEndian, 8) },
     { name: '64-bit big-endian limbs, lowest first', bytes: swapWords(bigEndian, 8) },
     { name: '32-bit limbs, highest first', bytes: swapWords(littleEndian, 4) },
-    ...texts.map(({ name: form, text }) => ({ name: form, bytes: Buffer.from(text, 'latin1') })),
-    // JavaScript keeps some strings with two bytes for each character.
-    ...texts
-      .filter(({ name: form }) => !/[12]$/.test(form))
-      .map(({ name: form, text }) => ({
-        name: `${form}, two bytes each`,
-        bytes: Buffer.from(text, 'utf16le'),
-      })),
+  ];
+  const forms = [
+    ...numbers.map((form) => ({ ...form, isText: false })),
+    ...texts.map(({ name: form, text }) => ({
+      name: form,
+      bytes: Buffer.from(text, 'latin1'),
+      isText: true,
+    })),
   ];
   // Two forms are the same bytes, for example base64 without the characters that differ in URLs.
   const spelt = new Map(forms.map((form) => [form.bytes.toString('latin1'), form] as const));
-  return [...spelt.values()].map((form) => ({ name: `${name}: ${form.name}`, bytes: form.bytes }));
+  return [...spelt.values()].map((form) => ({ ...form, name: `${name}: ${form.name}` }));
 }
 
 /** Base64 of the bytes alone, and within a longer text, where they can begin at three places. */
@@ -51,7 +56,8 @@ function base64Texts(bytes: Buffer, name: string): readonly { name: string; text
     const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
     const text = padded.toString('base64').replace(/=+$/, '');
     // The first and the last characters also depend on the bytes beside the scalar.
-    const inner = text.slice(offset === 0 ? 0 : offset + 1, -1);
+    // After a backslash, n and r count as a line break.
+    const inner = text.slice(offset === 0 ? 0 : offset + 1, -1).replace(/^[nr]+/, '');
     return [
       { name: `${name} at ${offset}`, text: inner },
       {

@@ -1,8 +1,8 @@
 /**
  * Searches a running process for secrets: its environment, its command line, its open files, and everything in its memory. Linux only.
  *
- * The memory is read page by page from `/proc/<pid>/mem`, which holds what a core dump would hold. Where the kernel denies that
- * (ptrace), a heap snapshot of Node is searched instead, and the answer says so: it has JavaScript values only.
+ * The memory is read from `/proc/<pid>/mem`, which holds what a core dump would hold. Where the kernel denies that (ptrace), a heap
+ * snapshot of Node is searched instead, and the answer says so: it has strings of JavaScript, without buffers and numbers.
  *
  * @module
  */
@@ -17,95 +17,93 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { readProcessIdentity } from '../process-identity.ts';
 import type { ScalarForm } from './scalar-forms.ts';
+import {
+  type ByteRange,
+  type Finding,
+  type RangeSearch,
+  type ReadAt,
+  searchBytes,
+  searchFile,
+  searchRange,
+} from './search-bytes.ts';
 
-/** Where a form was found. */
-export type Finding = { readonly form: string; readonly where: string };
-
-export type ProcessSearch = {
-  /** `memory` holds everything; `heap-snapshot` only the values of JavaScript. */
-  readonly dump: 'memory' | 'heap-snapshot';
-  /** Bytes of memory or of the snapshot that were searched. */
-  readonly searchedBytes: number;
-  readonly findings: readonly Finding[];
+export type ProcessSearch = RangeSearch & {
+  /** `memory` holds everything; `heap snapshot` only strings of JavaScript, each up to 1,024 characters. */
+  readonly dump: 'memory' | 'heap snapshot';
 };
 
-const chunkBytes = 1024 * 1024;
-const zeros = Buffer.alloc(chunkBytes);
+export type SearchOptions = {
+  /** Of {@link heapSnapshotOptions}. Default: the search fails where the kernel denies the memory. */
+  readonly snapshotDirectory?: string;
+  /** Opens the memory of a process. Default: `/proc/<pid>/mem`. Tests deny it here. */
+  readonly openMemory?: (pid: number) => number;
+};
 
 /**
  * Give this to a process as `NODE_OPTIONS`, so that it can be searched where the kernel denies its memory.
  * @param directory - the snapshot is written there; it holds secrets
  */
 export function heapSnapshotOptions(directory: string): string {
-  return `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${directory}`;
+  return `${snapshotOption}=SIGUSR2 --diagnostic-dir=${directory}`;
 }
 
+const snapshotOption = '--heapsnapshot-signal';
+
 /**
- * @param directory - of {@link heapSnapshotOptions}. Undefined: the search fails where the kernel denies the memory
- * @throws the error of the kernel if neither memory nor snapshot can be read
+ * @throws the error of the kernel if neither memory nor snapshot can be read, and if environment, command line or open files cannot
  */
 export async function searchProcess(
   pid: number,
   forms: readonly ScalarForm[],
-  directory?: string,
+  { snapshotDirectory, openMemory = openProcessMemory }: SearchOptions = {},
 ): Promise<ProcessSearch> {
-  const findings = [
+  const outside = [
     ...searchBytes(readFileSync(`/proc/${pid}/environ`), forms, 'environment'),
     ...searchBytes(readFileSync(`/proc/${pid}/cmdline`), forms, 'command line'),
     ...listOpenFiles(pid).flatMap((path) => searchFile(path, forms)),
   ];
-  try {
-    const memory = searchMemory(pid, forms);
-    return { dump: 'memory', ...memory, findings: [...findings, ...memory.findings] };
-  } catch (error) {
-    if (directory === undefined) {
-      throw error;
+  const { dump, searchedBytes, findings } = await searchInside();
+  return { dump, searchedBytes, findings: [...outside, ...findings] };
+
+  async function searchInside(): Promise<ProcessSearch> {
+    try {
+      return { dump: 'memory', ...searchMemory(pid, forms, openMemory) };
+    } catch (error) {
+      if (snapshotDirectory === undefined || !isDenied(error)) {
+        throw error;
+      }
+      const heap = await searchHeapSnapshot(pid, forms, snapshotDirectory);
+      return { dump: 'heap snapshot', ...heap };
     }
-    const heap = await searchHeapSnapshot(pid, forms, directory);
-    return { dump: 'heap-snapshot', ...heap, findings: [...findings, ...heap.findings] };
   }
 }
 
-type DumpSearch = { readonly searchedBytes: number; readonly findings: readonly Finding[] };
+function openProcessMemory(pid: number): number {
+  return openSync(`/proc/${pid}/mem`, 'r');
+}
 
-/** Searches the values of JavaScript in a process that was started with {@link heapSnapshotOptions}. */
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(EACCES|EPERM)$/.test(String(error.code));
+}
+
+/**
+ * Searches the strings of JavaScript in a process that was started with {@link heapSnapshotOptions}.
+ * @throws Error when it was not, or when it ends
+ */
 export async function searchHeapSnapshot(
   pid: number,
   forms: readonly ScalarForm[],
   directory: string,
-): Promise<DumpSearch> {
+): Promise<RangeSearch> {
   const path = await writeHeapSnapshot(pid, directory);
-  const searchedBytes = statSync(path).size;
-  const findings = searchFile(path, forms).map(({ form }) => ({ form, where: 'heap snapshot' }));
-  rmSync(path);
-  return { searchedBytes, findings };
-}
-
-/** Searches a file, or every file below a directory. */
-export function searchFile(path: string, forms: readonly ScalarForm[]): readonly Finding[] {
-  if (statSync(path).isDirectory()) {
-    return readdirSync(path).flatMap((name) => searchFile(join(path, name), forms));
-  }
-  if (!statSync(path).isFile()) {
-    return [];
-  }
-  const file = openSync(path, 'r');
   try {
-    return searchRange(file, { from: 0, to: statSync(path).size }, forms, path);
+    const findings = searchFile(path, forms).map(({ form }) => ({ form, where: 'heap snapshot' }));
+    return { searchedBytes: statSync(path).size, findings };
   } finally {
-    closeSync(file);
+    rmSync(path);
   }
-}
-
-function searchBytes(
-  bytes: Buffer,
-  forms: readonly ScalarForm[],
-  where: string,
-): readonly Finding[] {
-  return forms
-    .filter((form) => bytes.includes(form.bytes))
-    .map(({ name: form }) => ({ form, where }));
 }
 
 function listOpenFiles(pid: number): readonly string[] {
@@ -126,27 +124,33 @@ function listOpenFiles(pid: number): readonly string[] {
   });
 }
 
-type Range = { readonly from: number; readonly to: number };
-
-function searchMemory(pid: number, forms: readonly ScalarForm[]): DumpSearch {
-  const memory = openSync(`/proc/${pid}/mem`, 'r');
-  let searchedBytes = 0;
+function searchMemory(
+  pid: number,
+  forms: readonly ScalarForm[],
+  openMemory: (pid: number) => number,
+): RangeSearch {
+  const memory = openMemory(pid);
+  const read: ReadAt = (...place) => readSync(memory, ...place);
   try {
-    const findings = listRanges(pid).flatMap((range) => {
-      searchedBytes += range.to - range.from;
-      return searchRange(memory, range, forms, 'memory');
-    });
+    const searched = listRanges(pid).map((range) => searchRange(read, range, forms, 'memory'));
+    const searchedBytes = searched.reduce((sum, range) => sum + range.searchedBytes, 0);
     if (searchedBytes === 0) {
-      throw new Error(`no memory of process ${pid} could be read`);
+      throw Object.assign(new Error(`no memory of process ${pid} could be read`), {
+        code: 'EACCES',
+      });
     }
-    return { searchedBytes, findings };
+    const found = new Map<string, Finding>();
+    for (const finding of searched.flatMap(({ findings }) => findings)) {
+      found.set(finding.form, finding);
+    }
+    return { searchedBytes, findings: [...found.values()] };
   } finally {
     closeSync(memory);
   }
 }
 
 /** Readable memory, without the pages of the kernel and without files that are mapped and never written. */
-function listRanges(pid: number): readonly Range[] {
+function listRanges(pid: number): readonly ByteRange[] {
   return readFileSync(`/proc/${pid}/maps`, 'utf8')
     .split('\n')
     .flatMap((line) => {
@@ -160,62 +164,38 @@ function listRanges(pid: number): readonly Range[] {
     });
 }
 
-function searchRange(
-  file: number,
-  { from, to }: Range,
-  forms: readonly ScalarForm[],
-  where: string,
-): readonly Finding[] {
-  const overlap = Math.max(...forms.map(({ bytes }) => bytes.length)) - 1;
-  const buffer = Buffer.alloc(Math.min(chunkBytes, to - from));
-  const found = new Set<string>();
-  for (let at = from; at < to; at += Math.max(1, buffer.length - overlap)) {
-    const read = readAt(file, buffer, at, to);
-    const chunk = buffer.subarray(0, read);
-    // Most of a process's memory was never written, and no form is zeros.
-    const isEmpty = chunk.equals(zeros.subarray(0, read));
-    for (const { name, bytes } of isEmpty ? [] : forms) {
-      if (!found.has(name) && chunk.includes(bytes)) {
-        found.add(name);
-      }
-    }
-    if (at + read >= to) {
-      break;
-    }
-  }
-  buffer.fill(0);
-  return [...found].map((form) => ({ form, where }));
-}
-
-/** @returns how many bytes were read; pages that are reserved and not used cannot be read */
-function readAt(file: number, buffer: Buffer, at: number, to: number): number {
-  try {
-    return readSync(file, buffer, 0, Math.min(buffer.length, to - at), at);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EIO') {
-      return 0;
-    }
-    throw error;
-  }
-}
-
 async function writeHeapSnapshot(pid: number, directory: string): Promise<string> {
+  // Without the option, the signal would end the process.
+  if (!readFileSync(`/proc/${pid}/environ`, 'latin1').includes(snapshotOption)) {
+    throw new Error(
+      `process ${pid} writes no heap snapshots: start it with heapSnapshotOptions() as NODE_OPTIONS`,
+    );
+  }
   const list = (): readonly string[] =>
     readdirSync(directory).filter((name) => name.endsWith('.heapsnapshot'));
   const before = new Set(list());
   process.kill(pid, 'SIGUSR2');
-  let size = -1;
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const name = list().find((one) => !before.has(one));
-    if (name === undefined) {
-      continue;
+    if (name !== undefined && isComplete(join(directory, name))) {
+      return join(directory, name);
     }
-    const path = join(directory, name);
-    const now = statSync(path).size;
-    if (now > 0 && now === size) {
-      return path;
+    if (readProcessIdentity(pid) === undefined) {
+      throw new Error(`process ${pid} ended before its heap snapshot was complete`);
     }
-    size = now;
+  }
+}
+
+/** A snapshot is one JSON object, written from its first byte to its last. */
+function isComplete(path: string): boolean {
+  const size = statSync(path).size;
+  const file = openSync(path, 'r');
+  try {
+    const tail = Buffer.alloc(2);
+    readSync(file, tail, 0, 2, Math.max(0, size - 2));
+    return tail.toString('latin1') === ']}';
+  } finally {
+    closeSync(file);
   }
 }
