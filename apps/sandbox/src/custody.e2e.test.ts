@@ -1,9 +1,17 @@
 // Payments, transfers and withdrawals whose keys are in custody, over real processes: custodian A and B with their gates, and enclaves.
 // No agent holds a key that can move money: each agent's process, environment, files and logs are searched for them.
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DisburseRequest, parseEvmAddress } from '@pool/core';
-import { formsOfScalar, type ScalarForm, searchFile, searchProcess } from '@pool/testkit';
+import {
+  formsOfScalar,
+  heapSnapshotOptions,
+  type ProcessSearch,
+  type ScalarForm,
+  searchFile,
+  searchProcess,
+} from '@pool/testkit';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Agent } from './agent-process.ts';
@@ -32,6 +40,7 @@ describe('keys in custody', () => {
   const prepared: Partial<Record<keyof typeof keys, Holder>> = {};
   const accounts: Partial<Record<keyof typeof keys, CustodyAccount>> = {};
   const agents: Agent[] = [];
+  const snapshotDirectory = mkdtempSync(join(tmpdir(), 'pool-snapshots-'));
 
   /** Lists the first two recipients of the stack as payees: their keys are known before they are enrolled. */
   async function describeHolder(
@@ -79,6 +88,7 @@ describe('keys in custody', () => {
     let onboarded: HeadlessHolder | undefined;
     stack = await startTestStack({
       holderCount: 1,
+      agentEnvironment: { NODE_OPTIONS: heapSnapshotOptions(snapshotDirectory) },
       custody: {
         kind: 'custodian_a',
         holders: async (place) => [await describeHolder('custodian_a', place)],
@@ -100,6 +110,7 @@ describe('keys in custody', () => {
   });
   afterAll(async () => {
     await stack.end();
+    rmSync(snapshotDirectory, { recursive: true, force: true });
   });
 
   function requestTo(amount: bigint): DisburseRequest {
@@ -171,6 +182,22 @@ describe('keys in custody', () => {
       ...formsOfScalar('the holder in an enclave', BigInt(keys.enclave.reveal())),
     ];
 
+    /** Evidence in the output of the tests. */
+    function report(name: string, { dump, searchedBytes, findings }: ProcessSearch): void {
+      const megabytes = (searchedBytes / 1e6).toFixed(1);
+      process.stdout.write(
+        `searched ${name} for keys: ${dump}, ${megabytes} MB, ${findings.length} found\n`,
+      );
+    }
+
+    /** The search on a host whose kernel denies the memory of other processes (ptrace). */
+    const withoutMemory = {
+      snapshotDirectory,
+      openMemory: (): never => {
+        throw Object.assign(new Error('denied by the test'), { code: 'EACCES' });
+      },
+    };
+
     it('in its memory, its environment or its open files', async () => {
       expect(agents.map(({ process }) => process.name)).toEqual([
         'agent',
@@ -180,9 +207,20 @@ describe('keys in custody', () => {
         'custodian_b',
       ]);
       for (const { process } of agents) {
-        const { findings, searchedBytes } = await searchProcess(process.identity.pid, searched);
+        const search = await searchProcess(process.identity.pid, searched, { snapshotDirectory });
+        const { dump, findings, searchedBytes } = search;
+        report(process.name, search);
         expect(findings, process.name).toEqual([]);
-        expect(searchedBytes).toBeGreaterThan(50_000_000);
+        expect(searchedBytes).toBeGreaterThan(dump === 'memory' ? 50_000_000 : 5_000_000);
+      }
+    });
+
+    it('in a heap snapshot', async () => {
+      for (const { process } of agents) {
+        const search = await searchProcess(process.identity.pid, searched, withoutMemory);
+        report(process.name, search);
+        expect(search, process.name).toMatchObject({ dump: 'heap snapshot', findings: [] });
+        expect(search.searchedBytes).toBeGreaterThan(5_000_000);
       }
     });
 
@@ -203,8 +241,13 @@ describe('keys in custody', () => {
         name: 'local',
         funder: { DISBURSE_FUNDER_PRIVATE_KEY: key },
       });
-      const { findings } = await searchProcess(local.process.identity.pid, searched);
-      expect(findings).toContainEqual({ form: 'the funder: hex', where: 'memory' });
+      const { pid } = local.process.identity;
+      const search = await searchProcess(pid, searched, { snapshotDirectory });
+      report('local', search);
+      expect(search.findings).toContainEqual({ form: 'the funder: hex', where: search.dump });
+      const heap = await searchProcess(pid, searched, withoutMemory);
+      report('local', heap);
+      expect(heap.findings).toContainEqual({ form: 'the funder: hex', where: 'heap snapshot' });
       expect(searchFile(local.home, searched)).toContainEqual({
         form: 'the funder: hex',
         where: join(local.home, 'agent.env'),

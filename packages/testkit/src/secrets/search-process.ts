@@ -30,7 +30,7 @@ import {
 } from './search-bytes.ts';
 
 export type ProcessSearch = RangeSearch & {
-  /** `memory` holds everything; `heap snapshot` only strings of JavaScript, each up to 1,024 characters. */
+  /** `memory` holds everything; `heap snapshot` only strings of JavaScript in the main thread, up to 1,024 characters of each. */
   readonly dump: 'memory' | 'heap snapshot';
 };
 
