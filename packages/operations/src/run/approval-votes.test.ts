@@ -46,11 +46,7 @@ it('replaces an approval whose fees the chain has left behind during its vote', 
     ],
   ]);
   expect(job.state()).toBe('done');
-  const [first, second, ...others] = [...world.voting.requests.values()].flatMap(({ request }) =>
-    request.kind === 'token-approval'
-      ? [Transaction.from(request.payload.unsignedTransaction)]
-      : [],
-  );
+  const [first, second, ...others] = approvalsOf(world);
   expect(others).toEqual([]);
   expect(second?.nonce).toBe(first?.nonce);
   expect(second?.maxFeePerGas).toBeGreaterThanOrEqual(world.chain.baseFee);
@@ -148,6 +144,83 @@ it('takes a request back before another batch gets the lock', async () => {
   expect(isTakenBack).toBe(true);
   expect([job.record().error?.code, other.state()]).toEqual(['cancelled', 'done']);
 });
+
+/** The lock that approvals of the funder have in common, whatever their token. */
+function accountOf(world: World): string {
+  return ['approval', world.context.key, world.funder.address].join(' ');
+}
+
+it('asks for no approval while another token of the funder has one, and takes its turn then', async () => {
+  const world = await createWorld({ isVoting: true, finalityBlocks: 5 });
+  const locks = createKeyLock();
+  const end = await locks.acquire(accountOf(world), new AbortController().signal);
+  const job = await world.accept();
+  const running = world.run(job, undefined, { locks });
+  await until(() => job.record().stage === 'awaiting-turn');
+  expect(job.record().signature).toBeDefined();
+  expect(world.voting.countOf('token-approval')).toBe(0);
+  let approvalsBefore: number | undefined;
+  const third = locks.acquire(accountOf(world), new AbortController().signal).then((free) => {
+    approvalsBefore = world.chain.approvals.length;
+    free();
+  });
+  // The approval of the other token is mined.
+  world.chain.funderNonce += 1;
+  end();
+  await Promise.all([running, third]);
+  expect(job.state()).toBe('done');
+  // After its wait the batch looks again, and keeps its place meanwhile.
+  expect(approvalsBefore).toBe(1);
+  expect(approvalsOf(world).map(({ nonce }) => nonce)).toEqual([1]);
+});
+
+it('lets another token have an approval as soon as its own is mined', async () => {
+  const world = await createWorld({ isVoting: true, finalityBlocks: 30 });
+  const locks = createKeyLock();
+  world.voting.policy = (kind) => (kind === 'token-approval' ? 'wait' : 'approve');
+  const job = await world.accept();
+  const running = world.run(job, undefined, { locks });
+  await until(() => world.voting.countOf('token-approval') === 1);
+  expect(locks.isTaken(accountOf(world))).toBe(true);
+  world.voting.policy = () => 'approve';
+  await until(() => job.record().releasedAtMs !== undefined);
+  await until(() => !locks.isTaken(accountOf(world)));
+  expect(job.state()).toBe('submitted');
+  await running;
+  expect(job.state()).toBe('done');
+});
+
+it('sends a refused batch again once another token has its approval', async () => {
+  const world = await createWorld({ isVoting: true });
+  const locks = createKeyLock();
+  let other: Promise<() => void> | undefined;
+  const job = await world.accept();
+  const running = world.run(
+    job,
+    (point) => {
+      if (point === 'settling.released') {
+        // The batch is refused, and its next approval finds another one underway.
+        world.chain.allowance = 5n;
+        other = locks.acquire(accountOf(world), new AbortController().signal);
+      }
+    },
+    { locks },
+  );
+  await until(() => other !== undefined && job.record().stage === 'awaiting-approval');
+  expect(world.voting.countOf('token-approval')).toBe(1);
+  (await other)?.();
+  await running;
+  expect(job.state()).toBe('done');
+  expect(world.voting.countOf('token-approval')).toBe(2);
+});
+
+function approvalsOf(world: World): Transaction[] {
+  return [...world.voting.requests.values()].flatMap(({ request }) =>
+    request.kind === 'token-approval'
+      ? [Transaction.from(request.payload.unsignedTransaction)]
+      : [],
+  );
+}
 
 /** Lets the runs of this process go on until something is so. */
 async function until(isSo: () => boolean): Promise<void> {

@@ -96,7 +96,7 @@ async function assertInTime(run: Run, batch: DatedBatch): Promise<void> {
   if (isTooLateToRelease(nowSeconds, batch.deadline, run.deps.batchDeadlineSeconds)) {
     throw new PoolError(
       'settlement_expired',
-      run.funder.needsVote && run.hold.hasWaited()
+      run.funder.needsVote && (run.hold.hasWaited() || run.approvalHold.hasWaited())
         ? 'the deadline of the batch came while it waited for its turn behind other batches of this chain, token and funder, and nothing was paid. The deadline includes the queue: send fewer of these batches at once, or raise DISBURSE_VOTE_LIMIT_SECONDS here, PLATFORM_VOTE_LIMIT_SECONDS at the platform, and APPROVE_VOTE_LIMIT_SECONDS and deadline.maxSeconds of the policy at the gate; then resubmit under a new Idempotency-Key'
         : 'the authorisation expired before it left this agent, and nothing was paid; resubmit under a new Idempotency-Key',
     );

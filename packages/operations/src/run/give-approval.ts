@@ -1,8 +1,9 @@
 /**
  * One `approve` transaction of the funder: asked for, stored, sent, and replaced with higher fees where it is not mined.
  *
- * The lock is held from the question to the end. Of several approvals with one account nonce only one can be mined, so asking for two at
- * once gains nothing; and a custodian that sends approvals itself does so whenever its vote ends (docs/decisions/0061, §6).
+ * The lock is held from the question to the end, and with it the lock of the funder's account. Of several approvals with one account
+ * nonce only one can be mined, of whatever token, so asking for two at once gains nothing; and a custodian that sends approvals itself does
+ * so whenever its vote ends (docs/decisions/0061, §6).
  *
  * An approval is stored signed before it is sent, so a crash sends the same transaction again instead of a second one.
  *
@@ -20,8 +21,15 @@ import {
   VotePendingError,
   type VoteWait,
 } from './ask-signer.ts';
+import { awaitTurn } from './await-turn.ts';
 import { rethrowInterruption } from './interrupted-run.ts';
-import { readApproval, readFees, recordApproval, settleApproval } from './pending-approval.ts';
+import {
+  mayChangeAllowance,
+  readApproval,
+  readFees,
+  recordApproval,
+  settleApproval,
+} from './pending-approval.ts';
 import type { RecordedApproval } from './record.ts';
 import type { DatedBatch } from './release-record.ts';
 import { parseRequestedApproval, serializeApproval } from './requested-approval.ts';
@@ -40,6 +48,9 @@ export async function approve(
   wait: VoteWait | 'once',
   value: bigint,
 ): Promise<ApprovalStep> {
+  if (!(await takeAccount(run, wait))) {
+    return 'look-again';
+  }
   const known = run.record().approvalRequest;
   if (known !== undefined && known.value !== value.toString()) {
     return dropRequest(run, batch, wait);
@@ -69,6 +80,9 @@ export async function replaceApproval(
     // The signer's provider sent it, and raises its fees.
     return wait === 'once' ? letVote() : 'look-again';
   }
+  if (!(await takeAccount(run, wait))) {
+    return 'look-again';
+  }
   const known = run.record().approvalRequest;
   if (known !== undefined && (known.value !== value.toString() || known.nonce !== stuck.nonce)) {
     return dropRequest(run, batch, wait);
@@ -84,6 +98,27 @@ export async function replaceApproval(
       return 'look-again';
     }
     throw error;
+  }
+}
+
+/** @returns false: another batch had the account meanwhile, so nothing is known about nonce and allowance */
+async function takeAccount(run: Run, wait: VoteWait | 'once'): Promise<boolean> {
+  const { approvalHold } = run;
+  if (!approvalHold.isTaken()) {
+    await approvalHold.acquire();
+    return true;
+  }
+  if (wait === 'once') {
+    return letVote();
+  }
+  await awaitTurn(run, 'approving-allowance', approvalHold);
+  return false;
+}
+
+/** Lets other batches of the funder ask for approvals, unless one of this batch may still be given or be mined. */
+export function freeAccount(run: Run): void {
+  if (!mayChangeAllowance(run.record())) {
+    run.approvalHold.release();
   }
 }
 

@@ -19,6 +19,7 @@ import {
   type ApprovalStep,
   approve,
   dropRequest,
+  freeAccount,
   replaceApproval,
   toStep,
 } from './give-approval.ts';
@@ -32,6 +33,24 @@ import type { Run } from './run.ts';
  * @returns `look-again`: a vote took its time, so lock, money, allowance and proof have to be looked at again
  */
 export async function grantAllowance(
+  run: Run,
+  batch: DatedBatch,
+  wait: VoteWait | 'once',
+): Promise<'granted' | 'look-again'> {
+  try {
+    const step = await grantInSteps(run, batch, wait);
+    // A batch that looks again keeps its place, or two that wait could give it to each other for ever.
+    if (step === 'granted') {
+      freeAccount(run);
+    }
+    return step;
+  } catch (error) {
+    freeAccount(run);
+    throw error;
+  }
+}
+
+async function grantInSteps(
   run: Run,
   batch: DatedBatch,
   wait: VoteWait | 'once',

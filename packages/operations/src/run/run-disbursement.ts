@@ -67,6 +67,7 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
     await run.passFaultPoint('started');
     await advance(run);
   } finally {
+    run.approvalHold.end();
     run.hold.end();
   }
 }

@@ -122,6 +122,8 @@ export type Run = {
   acquire(name: string): Promise<() => void>;
   /** The lock on this chain, token and funder. Only its holder changes the allowance. */
   readonly hold: AllowanceHold;
+  /** The lock on the funder's account on this chain, for approval transactions of any token. Acquired under `hold` only. */
+  readonly approvalHold: AllowanceHold;
   progress(fraction: number): void;
   /** Tries again while the error is retryable, for `patienceMs`. */
   retry<T>(work: () => Promise<T>): Promise<T>;
@@ -241,6 +243,10 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     acquire,
     hold: createAllowanceHold(
       ['allowance', base.context.key, base.token, base.funder.address].join(' '),
+      { acquire, isTaken: deps.locks.isTaken },
+    ),
+    approvalHold: createAllowanceHold(
+      ['approval', base.context.key, base.funder.address].join(' '),
       { acquire, isTaken: deps.locks.isTaken },
     ),
     async finish(state, changes) {

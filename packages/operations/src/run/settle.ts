@@ -14,6 +14,7 @@ import { isCancelled } from './cancellation.ts';
 import { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
 import { keepDelivery } from './delivery.ts';
 import { findForeign, pickForeign, recordForeign, settledElsewhere } from './foreign-settlement.ts';
+import { freeAccount } from './give-approval.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { createPacer } from './pacer.ts';
@@ -212,6 +213,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
    * the deadline. They wait while an approval of this batch may still change the allowance.
    */
   function shareTurn(): void {
+    freeAccount(run);
     const isIdle = run.record().refusal !== undefined || run.phase().kind === 'abandoned';
     if (isIdle && !mayChangeAllowance(run.record())) {
       run.hold.release();
