@@ -109,8 +109,8 @@ describe('keys in custody', () => {
     }
   });
   afterAll(async () => {
-    await stack.end();
     rmSync(snapshotDirectory, { recursive: true, force: true });
+    await stack.end();
   });
 
   function requestTo(amount: bigint): DisburseRequest {
