@@ -32,6 +32,26 @@ it('asks for one approval for each of eight batches of a funder', async () => {
   expect(world.chain.funds).toBe(8);
 });
 
+it('asks for at most 2n − 1 permits for n batches of a funder', async () => {
+  const world = await createWorld({ isVoting: true, permit: true, finalityBlocks: 5 });
+  const locks = createKeyLock();
+  const keys = ['1', '2', '3', '4', '5'];
+  const jobs = await Promise.all(keys.map((key) => world.accept(key, pay(world, key))));
+  // Whoever votes comes late: each batch that may ask for a permit meanwhile does.
+  let reads = 0;
+  let asked = 0;
+  world.voting.policy = (kind) => {
+    const count = world.voting.countOf('permit');
+    reads = count > asked ? 0 : reads + 1;
+    asked = Math.max(asked, count);
+    return kind === 'permit' && reads < 100 ? 'wait' : 'approve';
+  };
+  await Promise.all(jobs.map((job) => world.run(job, undefined, { locks })));
+  expect(jobs.map((job) => job.state())).toEqual(Array(5).fill('done'));
+  expect(world.voting.countOf('permit')).toBe(9);
+  expect(world.chain.funds).toBe(5);
+});
+
 it('replaces an approval whose fees the chain has left behind during its vote', async () => {
   const world = await createWorld({ isVoting: true });
   world.voting.policy = (kind) => (kind === 'token-approval' ? 'wait' : 'approve');
