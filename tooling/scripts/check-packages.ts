@@ -1,6 +1,9 @@
 // `pnpm check:packages`: builds every published package and checks the files that a user installs. publint reads the
 // packed files and their exports; attw resolves the types the way TypeScript does; then the built package is
 // imported, by its own name, by a Node that does not resolve to our sources. Builds are cached by turbo.
+// The gate is packed into one directory as docs/operations/approve.md does, and reads its example policy there.
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { run } from '../src/processes.ts';
 import { listWorkspacePackages } from '../src/workspace.ts';
@@ -36,6 +39,43 @@ for (const { name: packageName, dir, isPrivate } of listWorkspacePackages(root))
     dir,
   );
 }
+
+const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly packageManager: string;
+};
+const packed = realpathSync(mkdtempSync(join(tmpdir(), 'pool-approve-')));
+await step(
+  'pack apps/approve',
+  'npx',
+  [
+    '--yes',
+    packageManager,
+    '--filter',
+    '@pool/approve-gate',
+    'deploy',
+    '--prod',
+    '--legacy',
+    packed,
+  ],
+  root,
+);
+// It may read nothing outside the directory.
+await step(
+  'run apps/approve as packed',
+  'env',
+  [
+    `APPROVE_HOME=${packed}`,
+    process.execPath,
+    '--permission',
+    `--allow-fs-read=${packed}`,
+    'dist/main.js',
+    'policy',
+    'lint',
+    'deploy/policy.example.json',
+  ],
+  packed,
+);
+rmSync(packed, { recursive: true });
 
 if (failures.length > 0) {
   process.stdout.write(`\n${failures.join('\n\n')}\n`);
