@@ -134,11 +134,13 @@ function describe(file: {
   readonly rpcUrl: string;
   readonly signer: SignerKind;
   readonly custodianUrl?: string;
+  readonly approveHome?: string;
 }): Readonly<Record<string, string>> {
-  const { agentUrl, platformUrl, gateUrl, rpcUrl, signer, custodianUrl } = file;
+  const { agentUrl, platformUrl, gateUrl, rpcUrl, signer, custodianUrl, approveHome } = file;
   return {
     ...{ agentUrl, platformUrl, gateUrl, rpcUrl, signer },
     ...(custodianUrl === undefined ? {} : { custodianUrl }),
+    ...(approveHome === undefined ? {} : { approveHome }),
   };
 }
 

@@ -14,6 +14,8 @@ export type SandboxFile = {
   readonly signer: SignerKind;
   /** The custodian's simulator, with its control routes. Absent if the signer is no custodian. */
   readonly custodianUrl?: string;
+  /** The directory of the gate that votes: `APPROVE_HOME` for its commands. Absent if the signer is no custodian. */
+  readonly approveHome?: string;
   readonly agentUrl: string;
   readonly platformUrl: string;
   readonly gateUrl: string;
@@ -41,10 +43,11 @@ export function sandboxFilePath(directory: string): string {
 }
 
 export function writeSandboxFile(stack: Stack): SandboxFile {
-  const { kind = 'local-key', custodianUrl } = stack.custody ?? {};
+  const { kind = 'local-key', custodianUrl, gateHome } = stack.custody ?? {};
   const file: SandboxFile = {
     signer: kind,
     ...(custodianUrl === undefined ? {} : { custodianUrl }),
+    ...(gateHome === undefined ? {} : { approveHome: gateHome }),
     agentUrl: stack.agent.url,
     platformUrl: stack.platformUrl,
     gateUrl: stack.gateUrl,

@@ -79,5 +79,6 @@ export async function startCustodianA(place: CustodyPlace): Promise<Custody> {
     }),
     custodianUrl: url,
     gate: gate.process,
+    gateHome: gate.home,
   };
 }

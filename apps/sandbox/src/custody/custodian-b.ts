@@ -80,5 +80,6 @@ export async function startCustodianB(place: CustodyPlace): Promise<Custody> {
     holder: undefined,
     custodianUrl: url,
     gate: gate.process,
+    gateHome: gate.home,
   };
 }

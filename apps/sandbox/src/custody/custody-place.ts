@@ -54,6 +54,8 @@ export type Custody = {
   readonly custodianUrl: string | undefined;
   /** The gate that votes. Undefined: none is needed. */
   readonly gate: ManagedProcess | undefined;
+  /** The directory of that gate, for its commands. */
+  readonly gateHome: string | undefined;
 };
 
 /** Deadlines include the vote, also at the platform. */

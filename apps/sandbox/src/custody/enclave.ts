@@ -69,6 +69,7 @@ export async function startEnclaves(place: CustodyPlace): Promise<Custody> {
     },
     custodianUrl: undefined,
     gate: undefined,
+    gateHome: undefined,
   };
 }
 
