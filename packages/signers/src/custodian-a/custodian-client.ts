@@ -4,8 +4,9 @@
  *
  * @module
  */
-import { PoolError, parseServiceUrl, type Secret } from '@pool/core';
+import { type PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import * as v from 'valibot';
+import { createAnswerError } from '../custodian/custodian-outcomes.ts';
 import {
   createHttpClient,
   describeAnswer,
@@ -106,14 +107,7 @@ export function createCustodianAClient(account: CustodianAAccount): CustodianACl
   }
 
   function createRefusal(answer: HttpAnswer, what: string): PoolError {
-    const { status } = answer;
-    const isDown = status >= 500 || status === 408 || status === 429;
-    return new PoolError(
-      isDown ? 'custodian_unreachable' : 'custodian_refused',
-      `the custodian did not accept ${what}: ${describeAnswer(answer, [token])}`,
-      // An operator can renew a token or grant a permission while a job waits.
-      { retryable: isDown || status === 401 || status === 403 },
-    );
+    return createAnswerError(answer, what, describeAnswer(answer, [token]));
   }
 
   return {

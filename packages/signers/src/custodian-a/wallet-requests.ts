@@ -6,7 +6,6 @@
 import {
   computeWalletAddress,
   type EvmAddress,
-  isPoolError,
   PoolError,
   parseHex,
   parseWalletPub,
@@ -14,6 +13,7 @@ import {
   type WalletPub,
 } from '@pool/core';
 import * as v from 'valibot';
+import { createLostCreates } from '../custodian/lost-creates.ts';
 import { type HttpAnswer, isSuccess, parseAnswer } from '../http/http-client.ts';
 import {
   type Approval,
@@ -62,9 +62,6 @@ const maxPages = 1000;
  */
 const historyMs = 45 * 24 * 3_600_000;
 
-/** A request that was accepted is in the list after this time. */
-const settleMs = 60_000;
-
 export function createWalletRequests(deps: {
   readonly client: CustodianAClient;
   readonly walletId: string;
@@ -73,8 +70,7 @@ export function createWalletRequests(deps: {
   const { client, nowMs } = deps;
   const walletPath = `/wallets/${encodeURIComponent(deps.walletId)}`;
   const signaturesPath = `${walletPath}/signatures`;
-  /** By externalId: when a create was sent whose outcome is unknown. */
-  const lostAtMs = new Map<string, number>();
+  const lost = createLostCreates(nowMs);
 
   function parseSuccess<TSchema extends v.GenericSchema>(
     schema: TSchema,
@@ -115,15 +111,8 @@ export function createWalletRequests(deps: {
         body: JSON.stringify(body),
         signal,
       });
-      // From here on the request may be accepted, also when this call is aborted.
-      lostAtMs.set(body.externalId, nowMs());
-      const answer = await client.send(change).catch((error: unknown) => {
-        if (isPoolError(error)) {
-          return undefined;
-        }
-        throw error;
-      });
-      if (answer === undefined || isUnknown(answer)) {
+      const answer = await lost.send(body.externalId, () => client.send(change));
+      if (answer === undefined) {
         return { kind: 'unknown' };
       }
       if (isSuccess(answer)) {
@@ -131,10 +120,10 @@ export function createWalletRequests(deps: {
         if (!record.success) {
           return { kind: 'unknown' };
         }
-        lostAtMs.delete(body.externalId);
+        lost.settle(body.externalId);
         return { kind: 'accepted', record: record.output };
       }
-      lostAtMs.delete(body.externalId);
+      lost.settle(body.externalId);
       const conflict = v.safeParse(conflictSchema, answer.body);
       if (answer.status === 409 && conflict.success) {
         return { kind: 'duplicate', id: conflict.output.error.details.duplicate.id };
@@ -142,10 +131,7 @@ export function createWalletRequests(deps: {
       throw client.createRefusal(answer, 'the request');
     },
 
-    isUncertain(externalId) {
-      const sentAtMs = lostAtMs.get(externalId);
-      return sentAtMs !== undefined && nowMs() - sentAtMs < settleMs;
-    },
+    isUncertain: lost.isUncertain,
 
     async fetch(id, signal) {
       const answer = await client.get(`${signaturesPath}/${encodeURIComponent(id)}`, { signal });
@@ -168,7 +154,7 @@ export function createWalletRequests(deps: {
         const page = parseSuccess(signaturePageSchema, answer, 'the list of requests');
         const found = page.items.find((item) => item.externalId === externalId);
         if (found !== undefined) {
-          lostAtMs.delete(externalId);
+          lost.settle(externalId);
           return found.id;
         }
         paginationToken = page.nextPageToken ?? undefined;
@@ -203,9 +189,4 @@ export function createWalletRequests(deps: {
       }
     },
   };
-}
-
-/** Everything but a success and a 4xx; a 408 is a time-out, and says nothing about the work. */
-function isUnknown({ status }: HttpAnswer): boolean {
-  return status === 408 || status < 200 || status >= 500;
 }

@@ -2,32 +2,21 @@
  * One wallet at custodian A as a {@link Signer}. Every answer is checked against what this side asked for: the body that the
  * custodian says it signs, and the digest that this side computed.
  *
- * A create that did not answer with a 4xx (other than 408) may have been accepted, so it is looked up by its externalId and not
- * repeated. Waiting for votes is a state at the custodian, never a time limit here.
- *
  * @module
  */
 import { isDeepStrictEqual } from 'node:util';
-import {
-  cleanMessage,
-  type EvmAddress,
-  type Hex,
-  isPoolError,
-  PoolError,
-  type WalletPub,
-} from '@pool/core';
-import {
-  computeRequestDigest,
-  findRefusal,
-  type SignerAllow,
-  type SignKind,
-  type SignRequest,
-} from '@pool/policy';
+import { type EvmAddress, type Hex, PoolError, type WalletPub } from '@pool/core';
+import { computeRequestDigest, findRefusal, type SignerAllow, type SignKind } from '@pool/policy';
 import { acceptSignature } from '../accept-signature.ts';
 import type { Approver } from '../approver/approver-client.ts';
-import { createManifestDelivery } from '../approver/manifest-delivery.ts';
-import { refuse } from '../refusal.ts';
-import { isProgress, type Outcome, type Progress, type Signer } from '../signer.ts';
+import { createCustodianFlow } from '../custodian/custodian-flow.ts';
+import {
+  describeReason,
+  failForeign,
+  failUnknown,
+  type Step,
+} from '../custodian/custodian-outcomes.ts';
+import type { Outcome, Signer } from '../signer.ts';
 import type { SignatureRecord } from './answers.ts';
 import { type CustodianAAccount, createCustodianAClient } from './custodian-client.ts';
 import { createSignatureBody, type SignatureBody, type VotedRequest } from './signature-body.ts';
@@ -45,8 +34,6 @@ export type WalletSignerOptions = CustodianAAccount & {
   readonly nowMs?: () => number;
 };
 
-type Step = Progress | Outcome;
-
 const signerName = 'the wallet at the custodian';
 
 /** @throws PoolError `invalid_url`, `invalid_private_key` */
@@ -60,7 +47,6 @@ export function createWalletSigner(
   };
   const client = createCustodianAClient(options);
   const requests = createWalletRequests({ client, walletId: options.walletId, nowMs });
-  const delivery = createManifestDelivery(approver, nowMs);
   let verified: WalletPub | undefined;
 
   async function verifyWallet(signal?: AbortSignal): Promise<WalletPub> {
@@ -166,72 +152,23 @@ export function createWalletSigner(
     };
   }
 
-  async function submitNow(request: VotedRequest, signal?: AbortSignal): Promise<Step> {
-    const untaken = await delivery.handOver(request, signal);
-    await verifyWallet(signal);
-    const existing = await lookUp(request, signal);
-    if (existing !== undefined) {
-      // The next read hands the file over again.
-      return existing;
-    }
-    if (requests.isUncertain(request.externalId)) {
-      return failUnknown();
-    }
-    if (untaken !== undefined) {
-      throw untaken;
-    }
-    const refusal = findRefusal(request, address, allow, nowMs());
-    return refusal === undefined ? create(request, signal) : refuse(refusal, signerName);
-  }
-
-  async function readWaiting(
-    id: string,
-    request: VotedRequest,
-    signal?: AbortSignal,
-  ): Promise<Step | undefined> {
-    const step = await readKnown(id, request, signal);
-    if (step !== undefined && isProgress(step)) {
-      await delivery.remind(request, signal);
-    } else {
-      delivery.forget(request);
-    }
-    return step;
-  }
-
-  async function withdrawNow(
-    providerId: string,
-    request: VotedRequest,
-    signal?: AbortSignal,
-  ): Promise<Step | undefined> {
-    const step = await readKnown(providerId, request, signal);
-    if (step?.state !== 'awaiting-approval' || step.approvalId === undefined) {
-      return step;
-    }
-    await requests.deny(step.approvalId, signal);
-    return readKnown(providerId, request, signal);
-  }
-
-  /** Refuses what this wallet never signs. A failure of the custodian or the gate is an outcome; an abort is thrown. */
-  async function perform<T>(
-    request: SignRequest,
-    known: { readonly providerId?: string; readonly signal?: AbortSignal | undefined },
-    work: (request: VotedRequest) => Promise<T>,
-  ): Promise<T | Outcome> {
-    if (request.kind === 'viewing-key') {
-      return refuse('not-deterministic', signerName);
-    }
-    const refusal = findRefusal(request, address, allow, nowMs());
-    // A text that waits for a vote grows old. It was fresh when it was sent.
-    if (refusal !== undefined && refusal !== 'stale-sign-in' && refusal !== 'stale-disclosure') {
-      return refuse(refusal, signerName);
-    }
-    try {
-      return await work(request);
-    } catch (error) {
-      known.signal?.throwIfAborted();
-      return describeFailure(error, known.providerId);
-    }
-  }
+  const flow = createCustodianFlow<VotedRequest>({
+    signerName,
+    approver,
+    nowMs,
+    isSupported: (request): request is VotedRequest => request.kind !== 'viewing-key',
+    findRefusal: (request) => findRefusal(request, address, allow, nowMs()),
+    verify: verifyWallet,
+    lookUp,
+    isUncertain: requests.isUncertain,
+    create,
+    readKnown,
+    async cancel(step, signal) {
+      if (step.state === 'awaiting-approval' && step.approvalId !== undefined) {
+        await requests.deny(step.approvalId, signal);
+      }
+    },
+  });
 
   return {
     name: 'custodian_a',
@@ -242,53 +179,8 @@ export function createWalletSigner(
     probe: async ({ signal } = {}) => {
       await requests.fetchWalletPub(address, signal);
     },
-    submit: (request, { signal } = {}) =>
-      perform(request, { signal }, (own) => submitNow(own, signal)),
-    read: (providerId, request, { signal } = {}) =>
-      perform(request, { providerId, signal }, (own) => readWaiting(providerId, own, signal)),
-    find: (request, { signal } = {}) => perform(request, { signal }, (own) => lookUp(own, signal)),
-    withdraw: (providerId, request, { signal } = {}) =>
-      perform(request, { providerId, signal }, (own) => withdrawNow(providerId, own, signal)),
+    ...flow,
   };
-}
-
-/** @throws the error itself unless it is about the custodian or the gate */
-function describeFailure(error: unknown, providerId: string | undefined): Outcome {
-  if (!isPoolError(error)) {
-    throw error;
-  }
-  const { code, retryable, message } = error;
-  if (code === 'custodian_misconfigured') {
-    return { state: 'refused', reason: 'foreign-signer', message };
-  }
-  const known = providerId === undefined ? {} : { providerId };
-  return { state: 'failed', ...known, retryable, code, message };
-}
-
-function failForeign(providerId: string): Outcome {
-  return {
-    state: 'failed',
-    providerId,
-    retryable: false,
-    code: 'custodian_invalid_response',
-    message:
-      'the request that the custodian shows under this id signs another document than this one; nothing of it is used',
-  };
-}
-
-function failUnknown(): Outcome {
-  return {
-    state: 'failed',
-    retryable: true,
-    code: 'custodian_outcome_unknown',
-    message:
-      'the answer of the custodian was lost, and its list does not show the request yet; it is looked up again',
-  };
-}
-
-function describeReason(reason: string | null | undefined): string {
-  const cleaned = cleanMessage(reason ?? '');
-  return cleaned === '' ? 'it gave no reason' : cleaned;
 }
 
 /** Equal as JSON values. The custodian may add the family of the chain, which the wallet decides anyway. */

@@ -3,7 +3,7 @@
  * is no holder's signer for this custodian: a spend is a bare digest, and it would need RAW signing, which stays off.
  *
  * Every answer is checked against what this side asked for: the document that the custodian shows, and the digest that this side
- * computed. A create that did not answer with a 4xx (other than 408) may have been accepted, so it is looked up by its externalTxId.
+ * computed.
  *
  * @module
  */
@@ -16,11 +16,11 @@ import {
   type TokenApprovalRequest,
 } from '@pool/policy';
 import type { Approver } from '../approver/approver-client.ts';
-import { createManifestDelivery } from '../approver/manifest-delivery.ts';
-import { refuse } from '../refusal.ts';
-import { isProgress, type Outcome, type Signer } from '../signer.ts';
+import { createCustodianFlow } from '../custodian/custodian-flow.ts';
+import { failForeign, failUnknown, type Step } from '../custodian/custodian-outcomes.ts';
+import type { Signer } from '../signer.ts';
 import { type CustodianBAccount, createCustodianBClient } from './custodian-client.ts';
-import { failForeign, interpretTransaction, type Step } from './interpret-transaction.ts';
+import { interpretTransaction } from './interpret-transaction.ts';
 import {
   createTransactionBody,
   isSupported,
@@ -68,7 +68,6 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
   };
   const client = createCustodianBClient(options);
   const vault = createVaultRequests({ client, place, nowMs });
-  const delivery = createManifestDelivery(approver, nowMs);
   let isVerified = false;
 
   async function verifyAddress(signal?: AbortSignal): Promise<void> {
@@ -90,24 +89,6 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
       return 'kind-not-allowed';
     }
     return payload.expected.chainId === assetChainId ? undefined : 'foreign-chain';
-  }
-
-  async function submitNow(request: SupportedRequest, signal?: AbortSignal): Promise<Step> {
-    const untaken = await delivery.handOver(request, signal);
-    await verifyAddress(signal);
-    const existing = await lookUp(request, signal);
-    if (existing !== undefined) {
-      // The next read hands the file over again.
-      return existing;
-    }
-    if (vault.isUncertain(request.externalId)) {
-      return failUnknown();
-    }
-    if (untaken !== undefined) {
-      throw untaken;
-    }
-    const refusal = findOwnRefusal(request);
-    return refusal === undefined ? create(request, signal) : refuse(refusal, signerName);
   }
 
   async function create(request: SupportedRequest, signal?: AbortSignal): Promise<Step> {
@@ -149,57 +130,19 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
     return record.id === id ? interpretTransaction(record, request, expectation) : failForeign(id);
   }
 
-  async function readWaiting(
-    id: string,
-    request: SupportedRequest,
-    signal?: AbortSignal,
-  ): Promise<Step | undefined> {
-    const step = await readKnown(id, request, signal);
-    if (step !== undefined && isProgress(step)) {
-      await delivery.remind(request, signal);
-    } else {
-      delivery.forget(request);
-    }
-    return step;
-  }
-
-  async function withdrawNow(
-    providerId: string,
-    request: SupportedRequest,
-    signal?: AbortSignal,
-  ): Promise<Step | undefined> {
-    const step = await readKnown(providerId, request, signal);
-    if (step === undefined || !isProgress(step)) {
-      return step;
-    }
-    await vault.cancel(providerId, signal);
-    return readKnown(providerId, request, signal);
-  }
-
-  /** Refuses what this account never signs. A failure of the custodian or the gate is an outcome; an abort is thrown. */
-  async function perform<T>(
-    request: SignRequest,
-    known: { readonly providerId?: string; readonly signal?: AbortSignal | undefined },
-    work: (request: SupportedRequest) => Promise<T>,
-  ): Promise<T | Outcome> {
-    if (request.kind === 'viewing-key') {
-      return refuse('not-deterministic', signerName);
-    }
-    const refusal = findOwnRefusal(request);
-    // A text that waits for a vote grows old. It was fresh when it was sent.
-    if (refusal !== undefined && refusal !== 'stale-sign-in') {
-      return refuse(refusal, signerName);
-    }
-    if (!isSupported(request)) {
-      return refuse('kind-not-allowed', signerName);
-    }
-    try {
-      return await work(request);
-    } catch (error) {
-      known.signal?.throwIfAborted();
-      return describeFailure(error, known.providerId);
-    }
-  }
+  const flow = createCustodianFlow<SupportedRequest>({
+    signerName,
+    approver,
+    nowMs,
+    isSupported,
+    findRefusal: findOwnRefusal,
+    verify: verifyAddress,
+    lookUp,
+    isUncertain: vault.isUncertain,
+    create,
+    readKnown,
+    cancel: ({ providerId }, signal) => vault.cancel(providerId, signal),
+  });
 
   return {
     name: 'custodian_b',
@@ -207,13 +150,7 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
     address: async () => address,
     publicKey: (): Promise<WalletPub> => vault.fetchWalletPub(address),
     probe: ({ signal } = {}) => vault.assertAddress(address, signal),
-    submit: (request, { signal } = {}) =>
-      perform(request, { signal }, (own) => submitNow(own, signal)),
-    read: (providerId, request, { signal } = {}) =>
-      perform(request, { providerId, signal }, (own) => readWaiting(providerId, own, signal)),
-    find: (request, { signal } = {}) => perform(request, { signal }, (own) => lookUp(own, signal)),
-    withdraw: (providerId, request, { signal } = {}) =>
-      perform(request, { providerId, signal }, (own) => withdrawNow(providerId, own, signal)),
+    ...flow,
   };
 }
 
@@ -222,27 +159,4 @@ function ignoreOutage(error: unknown): void {
   if (!isPoolError(error) || !error.retryable) {
     throw error;
   }
-}
-
-/** @throws the error itself unless it is about the custodian or the gate */
-function describeFailure(error: unknown, providerId: string | undefined): Outcome {
-  if (!isPoolError(error)) {
-    throw error;
-  }
-  const { code, retryable, message } = error;
-  if (code === 'custodian_misconfigured') {
-    return { state: 'refused', reason: 'foreign-signer', message };
-  }
-  const known = providerId === undefined ? {} : { providerId };
-  return { state: 'failed', ...known, retryable, code, message };
-}
-
-function failUnknown(): Outcome {
-  return {
-    state: 'failed',
-    retryable: true,
-    code: 'custodian_outcome_unknown',
-    message:
-      'the answer of the custodian was lost, and it does not show the transaction yet; it is looked up again',
-  };
 }

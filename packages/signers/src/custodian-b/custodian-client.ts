@@ -6,6 +6,7 @@
  */
 import { createHash, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
+import { createAnswerError } from '../custodian/custodian-outcomes.ts';
 import {
   createHttpClient,
   describeAnswer,
@@ -96,16 +97,9 @@ export function createCustodianBClient(account: CustodianBAccount): CustodianBCl
     },
 
     createRefusal(answer, what) {
-      const { status } = answer;
-      const isDown = status >= 500 || status === 408 || status === 429;
       // A token that the peer repeats is spent, but it names the API user.
       const reason = describeAnswer(answer, [apiKey]).replace(/eyJ[\w.-]+/g, '[redacted]');
-      return new PoolError(
-        isDown ? 'custodian_unreachable' : 'custodian_refused',
-        `the custodian did not accept ${what}: ${reason}`,
-        // An operator can correct a key, a clock or a permission while a job waits.
-        { retryable: isDown || status === 401 || status === 403 },
-      );
+      return createAnswerError(answer, what, reason);
     },
   };
 }

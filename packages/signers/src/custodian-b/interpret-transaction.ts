@@ -4,14 +4,13 @@
  *
  * @module
  */
-import { cleanMessage, type EvmAddress, type Hex, PoolError, parseHex32 } from '@pool/core';
+import { type EvmAddress, type Hex, PoolError, parseHex32 } from '@pool/core';
 import { computeRequestDigest } from '@pool/policy';
 import { acceptSignature } from '../accept-signature.ts';
-import type { Outcome, Progress } from '../signer.ts';
+import { describeReason, failForeign, type Step } from '../custodian/custodian-outcomes.ts';
+import type { Outcome } from '../signer.ts';
 import type { TransactionRecord } from './answers.ts';
 import { isSameTransaction, type SupportedRequest, type VaultPlace } from './transaction-body.ts';
-
-export type Step = Progress | Outcome;
 
 /** This side's own configuration. */
 export type VaultExpectation = { readonly place: VaultPlace; readonly address: EvmAddress };
@@ -57,7 +56,7 @@ export function interpretTransaction(
         state: 'refused',
         providerId,
         reason: 'denied',
-        message: `the request was ${denials[status]} at the custodian: ${describeReason(record)}`,
+        message: `the request was ${denials[status]} at the custodian: ${describeReason(record.subStatus)}`,
       };
     case 'TIMEOUT':
       return { state: 'expired', providerId };
@@ -70,7 +69,7 @@ export function interpretTransaction(
             providerId,
             retryable: false,
             code: 'custodian_failed',
-            message: `the custodian could not complete the request: ${describeReason(record)}`,
+            message: `the custodian could not complete the request: ${describeReason(record.subStatus)}`,
           };
     default:
       // `QUEUED`, `PENDING_SIGNATURE`, `BROADCASTING`, and statuses of another version: the custodian still works on it.
@@ -107,22 +106,6 @@ function acceptSent({ id: providerId, txHash, destinationAddress }: TransactionR
     throw invalidAnswer('sent the call, and does not show its hash and its destination');
   }
   return { state: 'sent', providerId, txHash: parseHex32(hash) };
-}
-
-export function failForeign(providerId: string): Outcome {
-  return {
-    state: 'failed',
-    providerId,
-    retryable: false,
-    code: 'custodian_invalid_response',
-    message:
-      'the transaction that the custodian shows under this id has other content than this request; nothing of it is used',
-  };
-}
-
-function describeReason({ subStatus }: TransactionRecord): string {
-  const cleaned = cleanMessage(subStatus ?? '');
-  return cleaned === '' ? 'it gave no reason' : cleaned;
 }
 
 function invalidAnswer(what: string): PoolError {

@@ -6,7 +6,6 @@
 import {
   computeWalletAddress,
   type EvmAddress,
-  isPoolError,
   PoolError,
   parseHex,
   parseWalletPub,
@@ -14,6 +13,7 @@ import {
   type WalletPub,
 } from '@pool/core';
 import * as v from 'valibot';
+import { createLostCreates } from '../custodian/lost-creates.ts';
 import { type HttpAnswer, isSuccess, parseAnswer } from '../http/http-client.ts';
 import {
   addressPageSchema,
@@ -47,9 +47,6 @@ export type VaultRequests = {
   cancel(id: string, signal?: AbortSignal): Promise<void>;
 };
 
-/** A transaction that was accepted is found after this time. */
-const settleMs = 60_000;
-
 export function createVaultRequests(deps: {
   readonly client: CustodianBClient;
   readonly place: VaultPlace;
@@ -57,8 +54,7 @@ export function createVaultRequests(deps: {
 }): VaultRequests {
   const { client, place, nowMs } = deps;
   const assetPath = `/v1/vault/accounts/${encodeURIComponent(place.vaultAccountId)}/${encodeURIComponent(place.assetId)}`;
-  /** By externalTxId: when a create was sent whose outcome is unknown. */
-  const lostAtMs = new Map<string, number>();
+  const lost = createLostCreates(nowMs);
 
   function parseSuccess<TSchema extends v.GenericSchema>(
     schema: TSchema,
@@ -88,7 +84,7 @@ export function createVaultRequests(deps: {
     const path = `/v1/transactions/external_tx_id/${encodeURIComponent(externalTxId)}`;
     const record = await read(path, signal);
     if (record !== undefined) {
-      lostAtMs.delete(externalTxId);
+      lost.settle(externalTxId);
     }
     return record;
   }
@@ -127,21 +123,9 @@ export function createVaultRequests(deps: {
     async create(body, signal) {
       const { externalTxId } = body;
       signal?.throwIfAborted();
-      // From here on the request may be accepted, also when this call is aborted.
-      lostAtMs.set(externalTxId, nowMs());
-      const answer = await client
-        .post('/v1/transactions', {
-          body: JSON.stringify(body),
-          idempotencyKey: externalTxId,
-          signal,
-        })
-        .catch((error: unknown) => {
-          if (isPoolError(error)) {
-            return undefined;
-          }
-          throw error;
-        });
-      if (answer === undefined || isUnknown(answer)) {
+      const content = { body: JSON.stringify(body), idempotencyKey: externalTxId, signal };
+      const answer = await lost.send(externalTxId, () => client.post('/v1/transactions', content));
+      if (answer === undefined) {
         return { kind: 'unknown' };
       }
       if (isSuccess(answer)) {
@@ -149,10 +133,10 @@ export function createVaultRequests(deps: {
         if (!created.success) {
           return { kind: 'unknown' };
         }
-        lostAtMs.delete(externalTxId);
+        lost.settle(externalTxId);
         return { kind: 'created', id: created.output.id };
       }
-      lostAtMs.delete(externalTxId);
+      lost.settle(externalTxId);
       // The code of a repeated externalTxId is not documented, so every 400 is looked up.
       const record = answer.status === 400 ? await find(externalTxId, signal) : undefined;
       if (record !== undefined) {
@@ -161,10 +145,7 @@ export function createVaultRequests(deps: {
       throw client.createRefusal(answer, 'the request');
     },
 
-    isUncertain(externalTxId) {
-      const sentAtMs = lostAtMs.get(externalTxId);
-      return sentAtMs !== undefined && nowMs() - sentAtMs < settleMs;
-    },
+    isUncertain: lost.isUncertain,
 
     fetch: (id, signal) => read(`/v1/transactions/${encodeURIComponent(id)}`, signal),
 
@@ -179,11 +160,6 @@ export function createVaultRequests(deps: {
       }
     },
   };
-}
-
-/** Everything but a success and a 4xx; a 408 is a time-out, and says nothing about the work. */
-function isUnknown({ status }: HttpAnswer): boolean {
-  return status === 408 || status < 200 || status >= 500;
 }
 
 function misconfigured(what: string): PoolError {

@@ -1,0 +1,62 @@
+/**
+ * How a request at a custodian ends without a signature, in the words that both custodians' adapters use.
+ *
+ * @module
+ */
+import { cleanMessage, isPoolError, PoolError } from '@pool/core';
+import type { HttpAnswer } from '../http/http-client.ts';
+import type { Outcome, Progress } from '../signer.ts';
+
+export type Step = Progress | Outcome;
+
+/** @throws the error itself unless it is about the custodian or the gate */
+export function describeFailure(error: unknown, providerId: string | undefined): Outcome {
+  if (!isPoolError(error)) {
+    throw error;
+  }
+  const { code, retryable, message } = error;
+  if (code === 'custodian_misconfigured') {
+    return { state: 'refused', reason: 'foreign-signer', message };
+  }
+  const known = providerId === undefined ? {} : { providerId };
+  return { state: 'failed', ...known, retryable, code, message };
+}
+
+export function failUnknown(): Outcome {
+  return {
+    state: 'failed',
+    retryable: true,
+    code: 'custodian_outcome_unknown',
+    message:
+      'the answer of the custodian was lost, and it does not show the request yet; it is looked up again',
+  };
+}
+
+/** What the custodian shows under an id is not the document of the request. */
+export function failForeign(providerId: string): Outcome {
+  return {
+    state: 'failed',
+    providerId,
+    retryable: false,
+    code: 'custodian_invalid_response',
+    message:
+      'the request that the custodian shows under this id signs another document than this one; nothing of it is used',
+  };
+}
+
+/** A reason that the custodian gave, for a message. */
+export function describeReason(reason: string | null | undefined): string {
+  const cleaned = cleanMessage(reason ?? '');
+  return cleaned === '' ? 'it gave no reason' : cleaned;
+}
+
+/** The error of an answer that is not a success. @param reason - without credentials */
+export function createAnswerError({ status }: HttpAnswer, what: string, reason: string): PoolError {
+  const isDown = status >= 500 || status === 408 || status === 429;
+  return new PoolError(
+    isDown ? 'custodian_unreachable' : 'custodian_refused',
+    `the custodian did not accept ${what}: ${reason}`,
+    // An operator can correct a key, a token, a clock or a permission while a job waits.
+    { retryable: isDown || status === 401 || status === 403 },
+  );
+}
