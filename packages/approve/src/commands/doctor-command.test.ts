@@ -61,7 +61,9 @@ it('fails when the ledger lacks an approval, which then counts as restored', asy
   const served = await serveTestGate(world.home);
   onTestFinished(() => served.close());
   const { code, text } = await run(world, 'doctor');
-  expect(text).toMatch(/^FAIL {2}restored: the ledger counts as restored .*ledger rebaseline"$/m);
+  expect(text).toMatch(
+    /^FAIL {2}restored: the ledger counts as restored .*pool-approve ledger rebaseline --by NAME"$/m,
+  );
   expect(code).toBe(1);
   expect(served.gate.ledger.status()).toMatchObject({ isRestored: true });
 });

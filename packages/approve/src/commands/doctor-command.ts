@@ -64,7 +64,7 @@ function checkRestored(ledger: Ledger): DoctorCheck {
   return isRestored
     ? failed(
         'restored',
-        `the ledger counts as restored (${restoredBecause}); run "approve ledger rebaseline"`,
+        `the ledger counts as restored (${restoredBecause}); run "pool-approve ledger rebaseline --by NAME"`,
       )
     : passed('restored', 'the ledger does not count as restored');
 }

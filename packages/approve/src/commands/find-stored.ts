@@ -23,7 +23,7 @@ export function findStored(ledger: Ledger, text: string): StoredManifest {
   throw new PoolError(
     'manifest_unknown',
     found.length === 0
-      ? 'no stored manifest has this digest; "approve manifests" lists them'
+      ? 'no stored manifest has this digest; "pool-approve manifests" lists them'
       : `${found.length} manifests begin with this; give more characters`,
   );
 }

@@ -22,7 +22,7 @@ export async function runLedgerStatus(
     const status = ledger.status();
     const lines = [
       status.isRestored
-        ? `The ledger counts as restored (${status.restoredBecause ?? 'unknown'}): nothing is voted. Run "approve ledger rebaseline --by <your name>".`
+        ? `The ledger counts as restored (${status.restoredBecause ?? 'unknown'}): nothing is voted. Run "pool-approve ledger rebaseline --by <your name>".`
         : 'The ledger is current.',
       `${status.manifests} manifests, ${status.votes} votes, ${status.openVotes} of them not shown by the custodian yet, ${status.waiting} requests wait.`,
     ];
@@ -84,7 +84,7 @@ function readHistory(file: string, { source }: CommandContext) {
   } catch (cause) {
     throw new PoolError(
       'ledger_refused',
-      `${file} cannot be read as an export of a ledger${describeCause(cause)}; use the file that "approve ledger export" wrote`,
+      `${file} cannot be read as an export of a ledger${describeCause(cause)}; use the file that "pool-approve ledger export" wrote`,
       { cause },
     );
   }

@@ -28,7 +28,7 @@ export function readManifestArgument(
   if (!/^(?:0x)?[0-9a-f]{1,64}$/i.test(text)) {
     throw new PoolError(
       'manifest_unknown',
-      `${text} is not a file, and not the digest of a manifest; "approve manifests" lists those that are stored`,
+      `${text} is not a file, and not the digest of a manifest; "pool-approve manifests" lists those that are stored`,
     );
   }
   const { manifestDigest } = findStored(ledger, text);

@@ -145,7 +145,7 @@ function adoptStatement(input: {
   if (signed === undefined) {
     throw new PoolError(
       'invalid_release',
-      'the statement is not what "approve statement" printed, byte for byte; sign that file as it is',
+      'the statement is not what "pool-approve statement" printed, byte for byte; sign that file as it is',
     );
   }
   if (

@@ -35,7 +35,7 @@ export function readHealth(deps: {
   }
   if (ledger.isRestored) {
     problems.push(
-      `the ledger counts as restored (${ledger.restoredBecause ?? 'unknown'}): run "approve ledger rebaseline"`,
+      `the ledger counts as restored (${ledger.restoredBecause ?? 'unknown'}): run "pool-approve ledger rebaseline --by NAME"`,
     );
   }
   if (deps.lastLookMs !== undefined && deps.nowMs - deps.lastLookMs > deps.maxLookAgeMs) {

@@ -36,7 +36,7 @@ export function createHistoryExamination(deps: {
         if (missing.length > 0) {
           log.error(
             { missing: missing.length },
-            'the custodian shows approvals that the ledger does not have; nothing is voted before "approve ledger rebaseline"',
+            'the custodian shows approvals that the ledger does not have; nothing is voted before "pool-approve ledger rebaseline --by NAME"',
           );
         }
         if (unknown.length > 0) {
