@@ -11,6 +11,15 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
   readonly version: string;
 };
 
+// The end of whoever reads the output, as in `pool-approve audit list | head`, ends neither the gate nor a command with a stack trace.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') {
+      throw error;
+    }
+  });
+}
+
 process.exitCode = await runApproveCli(process.argv.slice(2), {
   name: 'pool-approve',
   version: manifest.version,
