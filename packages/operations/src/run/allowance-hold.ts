@@ -9,7 +9,7 @@
 export type AllowanceHold = {
   /** True if another run holds it, so that {@link AllowanceHold.acquire} would wait. */
   isTaken(): boolean;
-  /** True if {@link AllowanceHold.acquire} ever found the lock taken. */
+  /** True if {@link AllowanceHold.acquire} or {@link AllowanceHold.claim} ever found the lock taken. */
   hasWaited(): boolean;
   /** Waits for the lock. Does nothing when it is held. */
   acquire(): Promise<void>;
@@ -66,6 +66,7 @@ export function createAllowanceHold(
       }
     },
     claim() {
+      hasWaited ||= isTaken();
       if (free === undefined) {
         // An interruption also ends the run, which reports it.
         queue().catch(() => undefined);

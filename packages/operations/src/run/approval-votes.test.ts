@@ -194,6 +194,23 @@ it('asks for no approval while another token of the funder has one, and takes it
   expect(approvalsOf(world).map(({ nonce }) => nonce)).toEqual([1]);
 });
 
+it('is cancelled while it waits for the approval of another token', async () => {
+  const world = await createWorld({ isVoting: true });
+  const locks = createKeyLock();
+  const end = await locks.acquire(accountOf(world), new AbortController().signal);
+  const job = await world.accept();
+  const running = world.run(job, undefined, { locks });
+  await until(() => job.record().stage === 'awaiting-turn');
+  cancel(job);
+  await until(() => job.state() === 'failed');
+  expect(job.record().error?.code).toBe('cancelled');
+  expect(world.voting.countOf('token-approval')).toBe(0);
+  end();
+  await running;
+  // Nobody is left in the queue.
+  await until(() => !locks.isTaken(accountOf(world)));
+});
+
 it('lets another token have an approval as soon as its own is mined', async () => {
   const world = await createWorld({ isVoting: true, finalityBlocks: 30 });
   const locks = createKeyLock();

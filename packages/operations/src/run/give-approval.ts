@@ -21,7 +21,6 @@ import {
   VotePendingError,
   type VoteWait,
 } from './ask-signer.ts';
-import { awaitTurn } from './await-turn.ts';
 import { rethrowInterruption } from './interrupted-run.ts';
 import {
   mayChangeAllowance,
@@ -101,7 +100,10 @@ export async function replaceApproval(
   }
 }
 
-/** @returns false: another batch had the account meanwhile, so nothing is known about nonce and allowance */
+/**
+ * Another batch may have the account during a vote of hours, so a cancellation ends the wait.
+ * @returns false: another batch had the account meanwhile, so nothing is known about nonce and allowance
+ */
 async function takeAccount(run: Run, wait: VoteWait | 'once'): Promise<boolean> {
   const { approvalHold } = run;
   if (!approvalHold.isTaken()) {
@@ -111,7 +113,12 @@ async function takeAccount(run: Run, wait: VoteWait | 'once'): Promise<boolean> 
   if (wait === 'once') {
     return letVote();
   }
-  await awaitTurn(run, 'approving-allowance', approvalHold);
+  await run.announce('awaiting-turn');
+  while (!approvalHold.claim()) {
+    await wait.check();
+    await run.pause(run.deps.pollMs);
+  }
+  await run.announce('approving-allowance');
   return false;
 }
 
