@@ -13,14 +13,22 @@ import { createAuthorizationRequest } from './create-authorization.ts';
 import { createApprovalRequest, takeBackRequest } from './give-approval.ts';
 import { createPermitRequest, findPermitDomain } from './grant-allowance.ts';
 import { rethrowInterruption } from './interrupted-run.ts';
+import { mayChangeAllowance } from './pending-approval.ts';
 import type { DisbursementRecord, RecordedVote } from './record.ts';
 import { type DatedBatch, loadDated } from './release-record.ts';
 import { parseRequestedApproval } from './requested-approval.ts';
 import type { Run } from './run.ts';
 import { createVoidRequest } from './void-batch.ts';
 
-/** Tries once for each request. A failure is reported and not thrown. Called when the outcome of the job is known. */
+/**
+ * Tries once for each request. A failure is reported and not thrown. Called when the outcome of the job is known, and ends its turn:
+ * a custodian that hangs, or a request that may still be on its way to it, can take a minute.
+ */
 export async function withdrawRequests(run: Run): Promise<void> {
+  if (!mayChangeAllowance(run.record())) {
+    run.approvalHold.end();
+    run.hold.end();
+  }
   for (const vote of run.record().votes ?? []) {
     if (mayWait(run.record(), vote)) {
       await withdraw(run, vote);

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { createWorld, type World, type WorldOptions } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';
+import { createKeyLock } from './key-lock.ts';
 
 /** What the provider shows, oldest first. A request that waits has no state. */
 function statesOf(world: World): string[] {
@@ -172,6 +173,43 @@ describe('a request that waits for a vote when its job ends', () => {
       request: 'permit',
       code: 'configuration_changed',
     });
+  });
+
+  it('delays no other batch of its funder and token while the custodian answers', async () => {
+    const { world, job } = await createWaiting(['void'], { permit: true });
+    world.platform.holdBack = true;
+    const locks = createKeyLock();
+    const lock = [
+      'allowance',
+      world.context.key,
+      world.context.settings.tokens['USDC']?.address,
+      world.funder.address,
+    ].join(' ');
+    const taken: [string, boolean][] = [];
+    const { withdraw } = world.funder;
+    const funder: typeof world.funder = {
+      ...world.funder,
+      withdraw(request, ...rest) {
+        taken.push([request.kind, locks.isTaken(lock)]);
+        return withdraw(request, ...rest);
+      },
+    };
+    await world.run(
+      job,
+      (point) => {
+        if (point === 'settling.posted') {
+          expect(locks.isTaken(lock)).toBe(true);
+          cancel(job);
+        }
+        const row = world.platform.rows.get(job.record().key);
+        if (world.voting.countOf('void') === 1 && row !== undefined && world.chain.funds === 0) {
+          world.chain.mineFund(row.batch, job.record().permit?.wire);
+        }
+      },
+      { locks, funder },
+    );
+    expect(job.state()).toBe('done');
+    expect(taken).toEqual([['void', false]]);
   });
 
   it.each(['vote.withdrawn', 'result.before-store'] as const)(
