@@ -28,7 +28,7 @@ import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
 import type { AgentLog } from './services/agent-log.ts';
 import { type AgentParts, createParts, systemClock } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
-import { reportCustody } from './services/custody-probes.ts';
+import { custodyKeepMs, reportCustody } from './services/custody-probes.ts';
 import { type Holder, openHolder } from './services/holder.ts';
 import { createHolderHistory } from './services/holder-history.ts';
 import { createHolderNotes, type HolderNotes } from './services/holder-notes.ts';
@@ -121,7 +121,10 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       platform: withTenancy(parts.probes.platform, async () => tenant.refusal()),
       accelerator: createAcceleratorProbe(prover),
     },
-    { nowMs: () => performance.now() },
+    {
+      nowMs: () => performance.now(),
+      ...(parts.custody.length === 0 ? {} : { signerKeepMs: custodyKeepMs }),
+    },
   );
 
   const openings = openOpeningsStore(config.home);

@@ -96,4 +96,21 @@ describe('the start of an agent with a custodian', () => {
       expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
     });
   });
+
+  it('asks everybody again for readiness after ten seconds, however often it is read', async () => {
+    const startMs = performance.now();
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => startMs);
+    try {
+      await withAgent({}, async (agent) => {
+        expect(await readSigner(agent)).toMatchObject({ ok: true });
+        await world.gate.stop();
+        now.mockImplementation(() => startMs + 9_999);
+        expect(await readSigner(agent)).toMatchObject({ ok: true });
+        now.mockImplementation(() => startMs + 10_000);
+        expect(await readSigner(agent)).toMatchObject({ ok: false });
+      });
+    } finally {
+      now.mockRestore();
+    }
+  });
 });

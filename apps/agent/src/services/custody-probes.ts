@@ -31,6 +31,9 @@ const askTimeoutMs = 10_000;
 /** Shorter than the time limit of the whole check, so that an answer can name who did not answer. */
 const readinessTimeoutMs = probeTimeoutMs - 200;
 
+/** How long readiness keeps an answer, milliseconds. The route needs no credential, and a custodian limits its calls. */
+export const custodyKeepMs = 10_000;
+
 const partNames: Readonly<Record<CustodyPart, string>> = {
   signer: "the funder's signer",
   holderSigner: "the holder's signer",

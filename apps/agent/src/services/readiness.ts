@@ -38,6 +38,8 @@ export type ReadinessOptions = {
   readonly timeoutMs?: number;
   /** Time for which a result is cached. */
   readonly keepMs?: number;
+  /** The same for the signer. Default: `keepMs`. */
+  readonly signerKeepMs?: number;
 };
 
 export const probeTimeoutMs = 2_000;
@@ -46,9 +48,11 @@ export function createReadiness(
   probes: Readonly<Record<CheckName, Probe>>,
   options: ReadinessOptions,
 ): Readiness {
+  const { signerKeepMs } = options;
+  const keepSigner = signerKeepMs === undefined ? {} : { keepMs: signerKeepMs };
   const cached = {
     accelerator: createCachedCheck(probes.accelerator, options),
-    signer: createCachedCheck(probes.signer, options),
+    signer: createCachedCheck(probes.signer, { ...options, ...keepSigner }),
     poolGate: createCachedCheck(probes.poolGate, options),
     platform: createCachedCheck(probes.platform, options),
   };
