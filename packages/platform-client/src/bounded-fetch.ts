@@ -6,10 +6,10 @@
  */
 import { PoolError } from '@pool/core';
 
-/** The part of `fetch` that the clients need. Tests pass an app's own handler. */
 /** The services that are called. Their failures have the codes `<service>_unreachable` and `<service>_invalid_response`. */
 export type Service = 'platform' | 'gate' | 'agent';
 
+/** The part of `fetch` that the clients need. Tests pass an app's own handler. */
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Default time limit of one exchange, in milliseconds. */
