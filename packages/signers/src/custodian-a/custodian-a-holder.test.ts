@@ -146,6 +146,23 @@ describe('a holder at custodian A', () => {
     await expect(holder.probe?.()).rejects.toMatchObject({ code: 'custodian_unreachable' });
   });
 
+  it.each([
+    ['origin', { origin: 'https://other.example' }],
+    ['credential', { credentialId: 'credential-of-nobody' }],
+  ])(
+    'is told that the custodian refuses its %s, before a request is made',
+    async (_name, change) => {
+      const holder = holderOf(change);
+      for (let count = 0; count < 2; count += 1) {
+        await expect(holder.probe?.()).rejects.toMatchObject({
+          code: 'custodian_misconfigured',
+          message: expect.stringMatching(/HTTP 401.*credential id or the origin/) as string,
+        });
+      }
+      expect(stage.countCreates()).toBe(0);
+    },
+  );
+
   it('is made without a funder, and signs nothing if the wallet has another key', async () => {
     const other = parseWalletPub(new Wallet(`0x${'45'.repeat(32)}`).signingKey.compressedPublicKey);
     const holder = holderOf({ funder: undefined, walletPub: other });

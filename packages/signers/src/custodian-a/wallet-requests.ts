@@ -6,6 +6,7 @@
 import {
   computeWalletAddress,
   type EvmAddress,
+  isPoolError,
   PoolError,
   parseHex,
   parseWalletPub,
@@ -37,6 +38,11 @@ export type CreateAnswer =
 export type WalletRequests = {
   /** W. @throws PoolError `custodian_misconfigured` unless the wallet has the address */
   fetchWalletPub(address: EvmAddress, signal?: AbortSignal): Promise<WalletPub>;
+  /**
+   * Has the account's key sign a request that is never sent: the bearer token alone only reads.
+   * @throws PoolError `custodian_misconfigured` if the custodian refuses key, credential or origin
+   */
+  proveKey(signal?: AbortSignal): Promise<void>;
   /** @throws PoolError `custodian_refused` and others if the request was certainly not accepted */
   create(body: SignatureBody, signal?: AbortSignal): Promise<CreateAnswer>;
   /** True after a create whose outcome is unknown, until the custodian has had time to show it. */
@@ -102,6 +108,21 @@ export function createWalletRequests(deps: {
         );
       }
       return walletPub;
+    },
+
+    async proveKey(signal) {
+      try {
+        await client.authorize({ method: 'POST', path: signaturesPath, body: '{}', signal });
+      } catch (error) {
+        if (!isPoolError(error) || error.code !== 'custodian_refused') {
+          throw error;
+        }
+        throw new PoolError(
+          'custodian_misconfigured',
+          `nothing could be signed: ${error.message}; correct the key, the credential id or the origin of the service account`,
+          { cause: error },
+        );
+      }
     },
 
     async create(body, signal) {

@@ -48,6 +48,8 @@ export function createWalletSigner(
   const client = createCustodianAClient(options);
   const requests = createWalletRequests({ client, walletId: options.walletId, nowMs });
   let verified: WalletPub | undefined;
+  /** Readiness probes often, and a key is proven once. */
+  let isKeyProven = false;
 
   async function verifyWallet(signal?: AbortSignal): Promise<WalletPub> {
     verified ??= await requests.fetchWalletPub(address, signal);
@@ -178,6 +180,10 @@ export function createWalletSigner(
     // Asks again each time: a probe must not answer from memory.
     probe: async ({ signal } = {}) => {
       await requests.fetchWalletPub(address, signal);
+      if (!isKeyProven) {
+        await requests.proveKey(signal);
+        isKeyProven = true;
+      }
     },
     ...flow,
   };
