@@ -53,6 +53,5 @@ export {
   heapSnapshotOptions,
   type ProcessSearch,
   type SearchOptions,
-  searchHeapSnapshot,
   searchProcess,
 } from './secrets/search-process.ts';

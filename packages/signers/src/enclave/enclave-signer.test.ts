@@ -13,11 +13,12 @@ import {
   root,
   type Stage,
   walletPub,
+  watchEnclave,
 } from '../fixtures/fake-enclave.ts';
 import { requests, stranger, wallet } from '../fixtures/requests.ts';
 import { createDevelopmentAttester } from './attester.ts';
 import type { Enclave } from './enclave-core.ts';
-import { createEnclaveHolder, createEnclaveSigner, type EnclaveSigner } from './enclave-signer.ts';
+import { createEnclaveSigner, type EnclaveSigner } from './enclave-signer.ts';
 import { computeKeyWalletPub, createSigningKey } from './sealed-key.ts';
 
 let stage: Stage;
@@ -41,28 +42,9 @@ afterEach(async () => {
 
 const publicKey = hexToBytes(walletPub, 33);
 
-/** Counts what the enclave is asked. */
-function watch(enclave: Enclave): { enclave: Enclave; calls: string[] } {
-  const calls: string[] = [];
-  return {
-    calls,
-    enclave: {
-      ...enclave,
-      attest(nonce) {
-        calls.push('attest');
-        return enclave.attest(nonce);
-      },
-      sign(value) {
-        calls.push('sign');
-        return enclave.sign(value);
-      },
-    },
-  };
-}
-
 describe('createEnclaveSigner', () => {
   it('attests once for each connection, before it sends a request', async () => {
-    const { enclave, calls } = watch(createFakeEnclave());
+    const { enclave, calls } = watchEnclave(createFakeEnclave());
     await stage.serve(enclave);
     expect(await signer.submit(requests.fund)).toMatchObject({ state: 'signed' });
     expect(await signer.submit(requests.void)).toMatchObject({ state: 'signed' });
@@ -73,14 +55,14 @@ describe('createEnclaveSigner', () => {
   it('attests again after the enclave was restarted, and gets the same signature', async () => {
     await stage.serve(createFakeEnclave());
     const before = await signer.submit(requests.spend);
-    const { enclave, calls } = watch(createFakeEnclave());
+    const { enclave, calls } = watchEnclave(createFakeEnclave());
     await stage.serve(enclave);
     expect(await signer.submit(requests.spend)).toEqual(before);
     expect(calls).toEqual(['attest', 'sign']);
   });
 
   it('connects and attests once more if the enclave dies in the middle of a request', async () => {
-    const { enclave, calls } = watch(createFakeEnclave());
+    const { enclave, calls } = watchEnclave(createFakeEnclave());
     let deaths = 1;
     await stage.serve({
       ...enclave,
@@ -98,7 +80,7 @@ describe('createEnclaveSigner', () => {
   });
 
   it('makes one new connection for all the requests that lost theirs', async () => {
-    const { enclave, calls } = watch(createFakeEnclave());
+    const { enclave, calls } = watchEnclave(createFakeEnclave());
     let deaths = 1;
     await stage.serve({
       ...enclave,
@@ -123,7 +105,7 @@ describe('createEnclaveSigner', () => {
     await stage.serve(createFakeEnclave());
     await signer.submit(requests.fund);
     const thief = createDevelopmentAttester(createDevelopmentRoot(nowMs), () => nowMs);
-    const { enclave, calls } = watch(
+    const { enclave, calls } = watchEnclave(
       createFakeEnclave({ attest: (nonce) => thief.attest({ nonce, publicKey }) }),
     );
     await stage.serve(enclave);
@@ -155,7 +137,7 @@ describe('createEnclaveSigner', () => {
     ],
     ['no attestation', { attest: () => new Uint8Array() }, /cbor-malformed/],
   ])('does not use a process with %s', async (_what, overrides, message) => {
-    const { enclave, calls } = watch(createFakeEnclave(overrides));
+    const { enclave, calls } = watchEnclave(createFakeEnclave(overrides));
     await stage.serve(enclave);
     const outcome = await signer.submit(requests.fund);
     expect(outcome).toMatchObject({ state: 'failed', code: 'enclave_not_attested' });
@@ -164,7 +146,7 @@ describe('createEnclaveSigner', () => {
   });
 
   it('refuses to use an enclave with another key than that of the configured address', async () => {
-    const { enclave, calls } = watch(createFakeEnclave({ walletPub: otherKey }));
+    const { enclave, calls } = watchEnclave(createFakeEnclave({ walletPub: otherKey }));
     await stage.serve(enclave);
     expect(await signer.submit(requests.fund)).toMatchObject({
       state: 'refused',
@@ -292,7 +274,7 @@ describe('createEnclaveSigner', () => {
   });
 
   it('sends no request for another wallet, with another id, or of an unknown kind', async () => {
-    const { enclave, calls } = watch(createFakeEnclave());
+    const { enclave, calls } = watchEnclave(createFakeEnclave());
     await stage.serve(enclave);
     for (const [change, reason] of [
       [{ expectedSigner: stranger }, 'foreign-signer'],
@@ -360,68 +342,5 @@ describe('a silent or talkative process', () => {
       code: 'enclave_invalid_response',
     });
     await close();
-  });
-});
-
-describe('createEnclaveHolder', () => {
-  function createHolder() {
-    return createEnclaveHolder({
-      socketPath: stage.socketPath,
-      walletPub,
-      pins,
-      nowMs: () => nowMs,
-      pollMs: 1,
-      sleep: async () => undefined,
-    });
-  }
-
-  it('is a holder whose viewing-key signature repeats', async () => {
-    await stage.serve(createFakeEnclave());
-    const holder = createHolder();
-    expect(holder.deterministic).toBe(true);
-    expect(await holder.walletPub()).toBe(walletPub);
-    const first = await holder.signViewingKeyText('pool.example');
-    const second = await holder.signViewingKeyText('pool.example');
-    expect(first.reveal()).toEqual(second.reveal());
-  });
-
-  it('is probed over a new connection after each close, and is asked for no signature', async () => {
-    const { enclave, calls } = watch(createFakeEnclave());
-    await stage.serve(enclave);
-    const holder = createHolder();
-    for (const _time of [1, 2]) {
-      await holder.probe?.();
-      holder.close?.();
-    }
-    expect(calls).toEqual(['attest', 'attest']);
-  });
-
-  it.each([
-    [
-      'another key than W',
-      { walletPub: computeKeyWalletPub(createSigningKey()) },
-      /holds another key/,
-    ],
-    [
-      'the attestation of another root',
-      {
-        attest: (nonce: Uint8Array) =>
-          createDevelopmentAttester(createDevelopmentRoot(nowMs), () => nowMs).attest({
-            nonce,
-            publicKey,
-          }),
-      },
-      /is refused/,
-    ],
-  ])('fails its probe with %s', async (_what, change, message) => {
-    await stage.serve(createFakeEnclave(change));
-    await expect(createHolder().probe?.()).rejects.toMatchObject({
-      code: 'enclave_not_attested',
-      message: expect.stringMatching(message),
-    });
-  });
-
-  it('fails its probe while nothing answers', async () => {
-    await expect(createHolder().probe?.()).rejects.toMatchObject({ code: 'enclave_unreachable' });
   });
 });
