@@ -3,6 +3,7 @@
  * a file: they can outlive the process that started them, and are ended by pid and start time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { PoolError } from '@pool/core';
@@ -146,25 +147,30 @@ export async function isAnswering(
   }
 }
 
+/**
+ * Ports below the range from which systems give ports to outgoing connections and to servers that ask for any port (Linux: from 32768,
+ * elsewhere: from 49152). A port of that range could be taken before the process that is meant to have it listens.
+ */
+const reservedPorts = { first: 20_000, count: 12_000 };
+
 /** Different loopback ports that were free a moment ago. */
 export async function findFreePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(0, '127.0.0.1', resolve);
-      });
-      return server;
-    }),
-  );
-  // All are held until all are chosen, or one could be given out twice.
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = reservedPorts.first + randomInt(reservedPorts.count);
+    if (await isFree(port)) {
+      ports.add(port);
+    }
+  }
+  return [...ports];
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 function inheritedEnvironment(): Record<string, string> {
