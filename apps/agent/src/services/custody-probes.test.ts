@@ -227,6 +227,23 @@ describe('`signer` of readiness', () => {
     },
   );
 
+  it('asks the custodian again each time, and has each account prove its key once', async () => {
+    const { control } = world.custodian;
+    const probe = createSignerProbe(configure(), chainsFile);
+    const asked: (readonly [gets: number, posts: number])[] = [];
+    for (let times = 0; times < 2; times += 1) {
+      expect(await probe()).toMatchObject({ ok: true });
+      asked.push([
+        control.requests({ method: 'GET', path: '' }).length,
+        control.requests({ method: 'POST', path: '/auth/action$' }).length,
+      ]);
+    }
+    expect(asked).toEqual([
+      [2, 2],
+      [4, 2],
+    ]);
+  });
+
   it('names who did not answer in time', async () => {
     world.gate.isSilent = true;
     expect(await createSignerProbe(configure(), chainsFile, 100)()).toEqual({

@@ -6,13 +6,13 @@
  */
 import { type ChainsFile, computeWalletAddress, errorCodeOf, isPoolError } from '@pool/core';
 import { withinTime } from '@pool/operations';
-import { type ApproverWallet, createApproverClient } from '@pool/signers';
+import { type ApproverWallet, createApproverClient, type HolderSigner } from '@pool/signers';
 import type { Config } from '../config/config.ts';
 import type { ApproveConnection } from '../config/custody-config.ts';
 import type { ConfigRemark } from '../config/kinds.ts';
 import { variables } from '../config/variables.ts';
 import type { AgentLog } from './agent-log.ts';
-import { type FunderConfig, probeFunderSigner } from './funder-signer.ts';
+import { createFunderProbe, type FunderConfig } from './funder-signer.ts';
 import { createHolderSigner } from './holder.ts';
 import { describeFailure, type Finding, type Probe, probeTimeoutMs } from './readiness.ts';
 
@@ -50,7 +50,7 @@ const outageCodes: readonly (string | undefined)[] = [
 
 /**
  * Those outside this process. Each question uses a new connection, so that an answer is not an old one.
- * @param readChains - called when the funder's signer is asked
+ * @param readChains - called when the funder's signer is asked first
  */
 export function listCustodyProbes(
   config: CustodyConfig,
@@ -59,13 +59,10 @@ export function listCustodyProbes(
   const probes: CustodyProbe[] = [];
   const { remoteFunder, holder } = config;
   if (remoteFunder !== undefined) {
-    probes.push({
-      part: 'signer',
-      ask: async (signal) => probeFunderSigner(config, readChains(), signal),
-    });
+    probes.push({ part: 'signer', ask: createFunderProbe(config, readChains) });
   }
   if (holder.remote !== undefined) {
-    probes.push({ part: 'holderSigner', ask: (signal) => probeHolderSigner(holder, signal) });
+    probes.push({ part: 'holderSigner', ask: createHolderProbe(holder) });
   }
   const wallets = listVotedWallets(config);
   // One gate for both wallets: they read the same variables.
@@ -99,19 +96,23 @@ function listVotedWallets({
   return wallets;
 }
 
-async function probeHolderSigner(holder: Config['holder'], signal: AbortSignal): Promise<Finding> {
-  const signer = createHolderSigner(holder);
-  try {
-    await signer.probe?.({ signal });
-  } finally {
-    signer.close?.();
-  }
-  return found(
-    signer.name,
-    signer.name === 'enclave'
-      ? "the holder's enclave answers, and its attestation and its key are those of the configuration"
-      : "the custodian answers, and the holder's wallet there has the configured key",
-  );
+function createHolderProbe(holder: Config['holder']): CustodyProbe['ask'] {
+  let kept: HolderSigner | undefined;
+  return async (signal) => {
+    kept ??= createHolderSigner(holder);
+    const { name } = kept;
+    try {
+      await kept.probe?.({ signal });
+    } finally {
+      kept.close?.();
+    }
+    return found(
+      name,
+      name === 'enclave'
+        ? "the holder's enclave answers, and its attestation and its key are those of the configuration"
+        : "the custodian answers, and the holder's wallet there has the configured key",
+    );
+  };
 }
 
 function found(kind: string, message: string): Finding {
@@ -219,7 +220,7 @@ export function createSignerProbe(
   timeoutMs: number = readinessTimeoutMs,
 ): Probe {
   const remote = listCustodyProbes(config, () => chainsFile);
-  const local: CustodyProbe = { part: 'signer', ask: () => probeFunderSigner(config, chainsFile) };
+  const local: CustodyProbe = { part: 'signer', ask: createFunderProbe(config, () => chainsFile) };
   const probes = config.remoteFunder === undefined ? [local, ...remote] : remote;
   return async () => {
     const findings = await Promise.all(probes.map((probe) => askForReadiness(probe, timeoutMs)));

@@ -2,9 +2,9 @@
 import { parseEvmAddress, Secret } from '@pool/core';
 import { createCustodianB, createExample } from '@pool/custodians/custodian-b';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { probeFunderSigner } from './funder-signer.ts';
+import { createFunderProbe } from './funder-signer.ts';
 
-async function openConfig(address?: string): Promise<Parameters<typeof probeFunderSigner>[0]> {
+async function openConfig(address?: string): Promise<Parameters<typeof createFunderProbe>[0]> {
   const { config, users, address: own } = createExample();
   const custodian = createCustodianB(config);
   onTestFinished(custodian.close);
@@ -28,11 +28,11 @@ async function openConfig(address?: string): Promise<Parameters<typeof probeFund
 const chainsFile = {
   chains: {},
   evidence: { domain: 'pool.example', uri: 'https://pool.example' },
-} as Parameters<typeof probeFunderSigner>[1];
+} as ReturnType<Parameters<typeof createFunderProbe>[1]>;
 
 describe('the probe of a funder at custodian B', () => {
   it('needs no rights over keys', async () => {
-    expect(await probeFunderSigner(await openConfig(), chainsFile)).toMatchObject({
+    expect(await createFunderProbe(await openConfig(), () => chainsFile)()).toMatchObject({
       ok: true,
       detail: { kind: 'custodian_b' },
     });
@@ -40,7 +40,7 @@ describe('the probe of a funder at custodian B', () => {
 
   it('fails if the account has another address than the configured one', async () => {
     const config = await openConfig('0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
-    await expect(probeFunderSigner(config, chainsFile)).rejects.toMatchObject({
+    await expect(createFunderProbe(config, () => chainsFile)()).rejects.toMatchObject({
       code: 'custodian_misconfigured',
     });
   });

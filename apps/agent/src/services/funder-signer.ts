@@ -131,31 +131,35 @@ export function createApprover({ url, token }: ApproveConnection): Approver {
 }
 
 /**
- * Is the signer there? It is asked for its address or public key, never for a signature. A new connection each time, so that an answer
- * is not an old one.
+ * Is the signer there? It is asked for its address or public key, never for a signature. An enclave gets a new connection each time, so
+ * that an answer is not an old one. The signer is kept between the questions, because its account proves its key only once.
+ * @param readChains - called when the signer is asked first
  */
-export async function probeFunderSigner(
+export function createFunderProbe(
   config: FunderConfig,
-  chainsFile: ChainsFile,
-  signal?: AbortSignal,
-): Promise<Finding> {
-  const signer = createFunderSigner(config, chainsFile);
-  if (signer === undefined) {
-    return describe(
-      false,
-      'none',
-      'no funder signer is configured: requests get invalid-chain for every chain',
-    );
-  }
-  if (config.remoteFunder === undefined) {
-    return describe(true, signer.name, 'the funder signs with a key of this process');
-  }
-  try {
-    await signer.probe?.(signal === undefined ? {} : { signal });
-  } finally {
-    closeSigner(signer);
-  }
-  return describe(true, signer.name, describeReachable(config.remoteFunder));
+  readChains: () => ChainsFile,
+): (signal?: AbortSignal) => Promise<Finding> {
+  let kept: Signer | undefined;
+  return async (signal) => {
+    kept ??= createFunderSigner(config, readChains());
+    const signer = kept;
+    if (signer === undefined) {
+      return describe(
+        false,
+        'none',
+        'no funder signer is configured: requests get invalid-chain for every chain',
+      );
+    }
+    if (config.remoteFunder === undefined) {
+      return describe(true, signer.name, 'the funder signs with a key of this process');
+    }
+    try {
+      await signer.probe?.(signal === undefined ? {} : { signal });
+    } finally {
+      closeSigner(signer);
+    }
+    return describe(true, signer.name, describeReachable(config.remoteFunder));
+  };
 }
 
 function describeReachable({ kind }: RemoteFunder): string {
