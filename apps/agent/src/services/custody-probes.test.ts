@@ -215,6 +215,12 @@ describe('`signer` of readiness', () => {
   it.each([
     ['the token', wrongToken, 'refused', /^the approve process: it refuses/],
     ['the holder’s wallet', wrongWallet, 'misconfigured', /^the holder's signer: its wallet/],
+    [
+      'the origin of the account',
+      { DISBURSE_CUSTODIAN_A_ORIGIN: 'https://other.example' },
+      'misconfigured',
+      /^the funder's signer: .*it refuses the key, credential or origin/,
+    ],
   ])(
     'is not ok with another one of %s, and names who says so',
     async (_, change, kind, message) => {

@@ -112,7 +112,8 @@ const failures: Readonly<Record<string, Finding['detail']>> = {
   },
   custodian_misconfigured: {
     kind: 'misconfigured',
-    message: 'its wallet has another key or address than the configured one',
+    message:
+      'its wallet has another key or address than the configured one, or it refuses the key, credential or origin of the account',
   },
   enclave_not_attested: {
     kind: 'refused',
