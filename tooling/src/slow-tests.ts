@@ -3,8 +3,9 @@
 
 /** Unit tests, as globs. */
 export const slowUnitTests: readonly string[] = [
-  // The WebGPU engine on a software device, a quarter of the time of all unit tests.
-  'packages/prover/src/webgpu/{engine,field,msm,msm-g2,ntt,quotient,shaders,windows}.test.ts',
+  // The WebGPU engine on a software device, a quarter of the time of all unit tests. Each file has a process of its own: a process in which
+  // the prover has looked for a device before the test names the driver finds none.
+  'packages/prover/src/webgpu/{device,engine,field,msm,msm-g2,ntt,quotient,shaders,windows}.test.ts',
   'packages/prover/test/gpu-check.test.ts',
   // The kernels and engines of the prover against independent implementations, at many sizes and under faults.
   'packages/kernels/src/{msm,msm-sizes,secrets,transform}.test.ts',
