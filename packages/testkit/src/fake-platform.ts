@@ -47,7 +47,7 @@ export function createFakePlatform(chain: FakePoolChain) {
     beforeInclusion: undefined as (() => void) | undefined,
     /** The relayer keeps what it gets and sends nothing. */
     holdBack: false,
-    /** How far ahead the deadline of a new settlement may lie. Undefined: any number of seconds. */
+    /** Seconds from now to the latest deadline that a new settlement may have. Undefined: no limit. */
     deadlineSeconds: undefined as number | undefined,
     /** The answer to the next this many posts is lost on the way. */
     loseAnswers: 0,
