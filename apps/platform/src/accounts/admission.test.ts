@@ -1,5 +1,5 @@
 /** Which wallets get a leaf of the eligibility tree: limits per address and per employer, invitations, a full tree. */
-import { errorCodeOf, PoolError } from '@pool/core';
+import { errorCodeOf, PoolError, type Secret } from '@pool/core';
 import { createSessionClient, type SessionClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
@@ -9,6 +9,7 @@ import {
   createTestPlatform,
   type TestPlatform,
 } from '../fixtures/test-platform.ts';
+import { isAdmitted } from './admission.ts';
 import { revokeEdgeToken } from './edge-tokens.ts';
 
 const dayMs = 86_400_000;
@@ -257,6 +258,60 @@ describe('admission to the eligibility tree', () => {
 
     it('refuses a text that is not an address', async () => {
       expect(await inviting.invite(['0x12']).catch(errorCodeOf)).toBe('invalid-address');
+    });
+  });
+
+  describe('with a gate that screens', () => {
+    let answer: Awaited<ReturnType<Parameters<typeof createFakeGate>[0]>>;
+    let platform: TestPlatform;
+    beforeEach(() => {
+      gate = createFakeGate(() => Promise.resolve(answer));
+      platform = start({ admission: { invitations: 'screened', enrolmentsPerAddress: 1 } });
+    });
+    const admitted = () => isAdmitted(database.db, holder(0).address);
+    async function lookUp(token: Secret): Promise<number> {
+      const response = await platform.app.request('/agent-edge/recipients/lookup', {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token.reveal()}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ chain: 'anvil', addresses: [holder(1).address] }),
+      });
+      return response.status;
+    }
+
+    it('does not admit a wallet that the gate denies, and charges it once for any number of tries', async () => {
+      answer = { status: 'denied' };
+      for (let i = 0; i < 3; i += 1) {
+        expect((await enrol(platform, holder(0))).readiness).toBe('eligibility_failed');
+      }
+      expect(await admitted()).toBe(false);
+      const session = await sessionOf(platform, holder(0));
+      expect(await session.mintEdgeToken('x').catch(errorCodeOf)).toBe('edge_token_not_allowed');
+      answer = { status: 'whitelisted' };
+      expect((await enrol(platform, holder(0))).readiness).toBe('ready');
+      expect(await admitted()).toBe(true);
+    });
+
+    it('ends the admission, and the look-ups with it, when the gate denies the wallet later', async () => {
+      answer = { status: 'whitelisted' };
+      await enrol(platform, holder(0));
+      const { token } = await (await sessionOf(platform, holder(0))).mintEdgeToken('x');
+      expect(await lookUp(token)).toBe(200);
+      answer = { status: 'denied' };
+      await enrol(platform, holder(0));
+      expect([await admitted(), await lookUp(token)]).toEqual([false, 403]);
+    });
+
+    it('admits a wallet when the answer comes, not while the gate is asked', async () => {
+      const write = Promise.withResolvers<typeof answer>();
+      gate = createFakeGate(() => write.promise);
+      platform = start({ admission: { invitations: 'screened' }, gateWaitMs: 10 });
+      expect((await enrol(platform, holder(0))).readiness).toBe('eligibility_pending');
+      expect(await admitted()).toBe(false);
+      write.resolve({ status: 'whitelisted' });
+      await expect.poll(admitted).toBe(true);
     });
   });
 

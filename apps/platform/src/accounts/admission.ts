@@ -1,6 +1,7 @@
 /**
  * Admission decides whether a wallet that is not on the eligibility list may take a leaf of its tree (decision 31).
- * The transaction that stores the wallet decides it. It is decided once per wallet, until the operator removes that wallet.
+ * The transaction that stores the wallet charges it for a place, once, until the operator removes that wallet. It is admitted
+ * when the gate puts it on the list.
  *
  * @module
  */
@@ -31,7 +32,7 @@ export type AdmissionDeps = {
 
 const windowMs = 86_400_000;
 
-/** Whether an employer or the screening list approved the wallet, and the operator has not removed it since. */
+/** Whether the gate put the wallet on the list, and neither the gate nor the operator has taken it off since. */
 export async function isAdmitted(db: PlatformDatabase, address: string): Promise<boolean> {
   const subject = await db
     .selectFrom('subjects')
@@ -42,11 +43,11 @@ export async function isAdmitted(db: PlatformDatabase, address: string): Promise
 }
 
 /**
- * Admits a wallet, or throws. A throw rolls back the caller's transaction.
+ * Charges a wallet for its place, or throws. A throw rolls back the caller's transaction.
  * @param caller - the address that the request came from
  * @throws PoolError `not_invited` (403), `too_many_enrolments` (429)
  */
-export async function admitWallet(
+export async function claimPlace(
   trx: PlatformDatabase,
   { admission, nowMs }: AdmissionDeps,
   address: string,

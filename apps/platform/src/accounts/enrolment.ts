@@ -8,7 +8,7 @@ import { fieldToHex, PoolError } from '@pool/core';
 import type { Selectable } from 'kysely';
 import type { KeySession } from '../auth/sessions.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
-import { type AdmissionDeps, admitWallet } from './admission.ts';
+import { type AdmissionDeps, claimPlace } from './admission.ts';
 import { getEmployer } from './employers.ts';
 import { assertEvidence, claimEncryptionKey, encryptionKeyTaken } from './encryption-keys.ts';
 import { type ConfirmationDeps, confirmAtGate } from './gate-confirmation.ts';
@@ -56,8 +56,8 @@ export async function enrolHolder(
         'POST /api/employers/holder/rotate-encryption-key changes it',
     );
   }
-  if (deps.gate !== undefined && known.admitted_at === null) {
-    await admitKnown(deps, session.address, caller);
+  if (deps.gate !== undefined && known.claimed_at === null) {
+    await chargeKnown(deps, session.address, caller);
   }
   const confirmed = await confirmAtGate(deps, session.address);
   const subject = (await findSubject(deps.db, session.address)) ?? known;
@@ -109,7 +109,8 @@ async function insertSubject(
         readiness: deps.gate === undefined ? 'eligibility_disabled' : 'eligibility_pending',
         whitelisted_at: null,
         created_at: now,
-        admitted_at: deps.gate === undefined ? null : now,
+        claimed_at: deps.gate === undefined ? null : now,
+        admitted_at: null,
       })
       .onConflict((conflict) => conflict.doNothing())
       .returning('address')
@@ -118,7 +119,7 @@ async function insertSubject(
       return false;
     }
     if (deps.gate !== undefined) {
-      await admitWallet(trx, deps, session.address, caller);
+      await claimPlace(trx, deps, session.address, caller);
     }
     await claimEncryptionKey(trx, session.address, encryptionPublicKey, deps.nowMs());
     return true;
@@ -126,17 +127,17 @@ async function insertSubject(
 }
 
 // A wallet that the operator removed, or that was enrolled before there was a gate: it takes a new leaf.
-async function admitKnown(deps: EnrolmentDeps, address: string, caller: string): Promise<void> {
+async function chargeKnown(deps: EnrolmentDeps, address: string, caller: string): Promise<void> {
   await deps.db.transaction().execute(async (trx) => {
-    const admitted = await trx
+    const charged = await trx
       .updateTable('subjects')
-      .set({ admitted_at: new Date(deps.nowMs()).toISOString() })
+      .set({ claimed_at: new Date(deps.nowMs()).toISOString() })
       .where('address', '=', address)
-      .where('admitted_at', 'is', null)
+      .where('claimed_at', 'is', null)
       .returning('address')
       .executeTakeFirst();
-    if (admitted !== undefined) {
-      await admitWallet(trx, deps, address, caller);
+    if (charged !== undefined) {
+      await claimPlace(trx, deps, address, caller);
     }
   });
 }

@@ -1,6 +1,7 @@
 /**
  * Writes a subject to the gate, and derives its readiness from the answer. Writes may overtake each other, so each
- * has a number: an answer never undoes that of a later write, and a failure undoes nothing.
+ * has a number: an answer never undoes that of a later write, and a failure undoes nothing. The answer also decides whether the
+ * wallet is admitted: what the platform pays for admitted wallets must not follow from a write that the gate denied.
  *
  * @module
  */
@@ -89,7 +90,12 @@ async function recordAnswer(
 ): Promise<void> {
   await db
     .updateTable('subjects')
-    .set({ readiness, whitelisted_at: whitelistedAt, gate_answered: attempt })
+    .set({
+      readiness,
+      whitelisted_at: whitelistedAt,
+      admitted_at: whitelistedAt,
+      gate_answered: attempt,
+    })
     .where('address', '=', address)
     .where('gate_answered', '<', attempt)
     .execute();

@@ -45,7 +45,7 @@ export async function createOwnEdgeToken(
     ) {
       throw new PoolError(
         'edge_token_not_allowed',
-        'the wallet of this employer is not enrolled: enrol it first, or ask the operator of the platform for an edge token',
+        'the wallet of this employer is not on the eligibility list: enrol it first, or ask the operator of the platform for an edge token',
       );
     }
     if (live.filter((token) => token.issued_by === 'session').length >= maxOwnTokens) {
@@ -83,7 +83,7 @@ export async function assertTokenStands(
   ) {
     throw new PoolError(
       'edge_token_not_allowed',
-      'the wallet of this employer is not enrolled any more, so the edge tokens that it made itself are refused; ask the operator of the platform',
+      'the wallet of this employer is not on the eligibility list any more, so the edge tokens that it made itself are refused; ask the operator of the platform',
     );
   }
 }

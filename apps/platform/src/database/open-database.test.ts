@@ -188,6 +188,38 @@ describe('platformMigrations', () => {
   });
 });
 
+describe('migration 21', () => {
+  it('keeps the admission of wallets that the gate confirmed, and ends that of the others', async () => {
+    const directory = await createEmptyData();
+    const earlier = platformMigrations.filter(({ number }) => number <= 20);
+    const before = await openDatabase<PlatformTables>(directory, earlier);
+    const time = '2026-11-21T10:00:00.000Z';
+    const states = ['ready', 'eligibility_failed', 'eligibility_pending', 'eligibility_disabled'];
+    for (const [i, readiness] of states.entries()) {
+      await sql`insert into subjects (address, wallet_pub, wallet_id, encryption_public_key, evidence_message,
+          evidence_signature, readiness, whitelisted_at, created_at, admitted_at)
+        values (${`0x${i}`}, ${`W${i}`}, ${`id${i}`}, ${`P${i}`}, 'm', '0x', ${readiness},
+          ${readiness === 'ready' ? time : null}, ${time}, ${time})`.execute(before.db);
+    }
+    await before.close();
+    const after = await openDatabase<PlatformTables>(directory, platformMigrations);
+    const subjects = await after.db
+      .selectFrom('subjects')
+      .select(['readiness', 'admitted_at', 'claimed_at'])
+      .orderBy('address')
+      .execute();
+    expect(subjects).toEqual(
+      states.map((readiness) => ({
+        readiness,
+        admitted_at: readiness === 'ready' ? time : null,
+        claimed_at: time,
+      })),
+    );
+    await after.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+});
+
 describe('the platform’s tables', () => {
   let database: Awaited<ReturnType<typeof openDatabase<PlatformTables>>>;
   beforeAll(async () => {

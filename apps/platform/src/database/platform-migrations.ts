@@ -344,4 +344,14 @@ export const platformMigrations: readonly Migration[] = [
         primary key (chain, leaf_index, slot))`,
     ],
   },
+  {
+    // Until here a wallet counted as admitted before the gate had answered. A wallet that the gate has not confirmed keeps the place it
+    // was charged for, and is admitted once the gate confirms it.
+    number: 21,
+    statements: [
+      `alter table subjects add column claimed_at text`,
+      `update subjects set claimed_at = admitted_at`,
+      `update subjects set admitted_at = null where readiness <> 'ready'`,
+    ],
+  },
 ];

@@ -57,7 +57,9 @@ export type PlatformTables = {
     /** Gate writes begun for this wallet, and the highest of them that the gate has answered. */
     gate_attempts: Generated<number>;
     gate_answered: Generated<number>;
-    /** When it was admitted to the eligibility tree; null: never, or the operator removed it. */
+    /** When it was charged for its place in the eligibility tree; null: never, or the operator removed it. */
+    claimed_at: Generated<string | null>;
+    /** When the gate put it on the eligibility list; null: not yet, the gate denied it, or the operator removed it. */
     admitted_at: string | null;
   };
   /** The permanent owner of each encryption key: after a rotation the old key stays closed to other wallets. */

@@ -97,6 +97,7 @@ async function withdrawAdmission(db: PlatformDatabase, address: string): Promise
   const subject = await db
     .updateTable('subjects')
     .set((eb) => ({
+      claimed_at: null,
       admitted_at: null,
       readiness: 'eligibility_failed',
       whitelisted_at: null,
