@@ -228,7 +228,6 @@ describe('a holder’s agent behind a dishonest platform and a dishonest gate', 
       const message = createSignInMessage({
         ...stack.chains.evidence,
         address,
-        statement: 'Sign in to the Pool platform.',
         chainId: stack.chainId,
         nonce: 'abcdefgh12345678',
         issuedAtMs,

@@ -54,7 +54,6 @@ describe('an agent behind a dishonest platform', () => {
     const message = createSignInMessage({
       ...stack.chains.evidence,
       address: holder.address,
-      statement: 'Sign in to the Pool platform.',
       chainId: stack.chainId,
       nonce: 'abcdefgh12345678',
       issuedAtMs,

@@ -72,7 +72,6 @@ function textOf(nonce: string, domain = 'pool.example'): string {
   return createSignInMessage({
     domain,
     address: parseEvmAddress(wallet.address),
-    statement: 'Sign in to Pool.',
     uri: `https://${domain}`,
     chainId: 31337,
     nonce,

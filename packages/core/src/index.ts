@@ -224,6 +224,7 @@ export {
   type EncryptionPublicKey,
   type EvidenceDomain,
   encryptionKeyResourcePrefix,
+  isPinnedSignIn,
   maxEvidenceSkewMs,
   parseEncryptionPublicKey,
   parseSignInMessage,
@@ -232,6 +233,7 @@ export {
   type SignInEvidence,
   type SignInFields,
   type SignInMessage,
+  signInStatement,
   type VerifiedEvidence,
   verifyEvidence,
 } from './sign-in.ts';

@@ -10,7 +10,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ParsedMessage } from '@signinwithethereum/siwe-parser';
 import { hashMessage } from 'ethers';
 import type { Brand } from './brand.ts';
-import { PoolError } from './errors/pool-error.ts';
+import { isPoolError, PoolError } from './errors/pool-error.ts';
 import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
 import { type Hex, type Hex32, hexToBytes, parseHex, parseHex32 } from './hex.ts';
 import { computeWalletAddress, encodeWalletPub, type WalletPub } from './wallet-pub.ts';
@@ -50,7 +50,8 @@ export type SignInMessage = {
 export type SignInFields = {
   readonly domain: string;
   readonly address: EvmAddress;
-  readonly statement: string;
+  /** Default: {@link signInStatement}, the only one that the signers of this repository sign. */
+  readonly statement?: string;
   readonly uri: string;
   readonly chainId: number;
   readonly nonce: string;
@@ -58,6 +59,9 @@ export type SignInFields = {
   readonly expirationTimeMs: number;
   readonly encryptionPublicKey?: EncryptionPublicKey;
 };
+
+/** The statement of every sign-in text that this software asks a wallet to sign. */
+export const signInStatement = 'Sign in to the Pool platform.';
 
 /** Resource prefix that names P in a sign-in text. */
 export const encryptionKeyResourcePrefix = 'urn:pool:encryption-key:';
@@ -74,7 +78,7 @@ export function createSignInMessage(fields: SignInFields): string {
     `${fields.domain} wants you to sign in with your Ethereum account:`,
     fields.address,
     '',
-    fields.statement,
+    fields.statement ?? signInStatement,
     '',
     `URI: ${fields.uri}`,
     'Version: 1',
@@ -102,6 +106,33 @@ export function createSignInMessage(fields: SignInFields): string {
     throw new PoolError('invalid_sign_in', 'the sign-in text does not say what its fields say');
   }
   return message;
+}
+
+/**
+ * Decides whether a text is exactly the one that {@link createSignInMessage} writes for its fields, with the pinned statement. Every
+ * part that no check reads could carry a meaning of its own: a statement or a resource of EIP-5573 delegates a capability, and a
+ * Request ID can name any document. So a signer of this repository signs no other text.
+ *
+ * @returns false also for a text that is not a sign-in text
+ */
+export function isPinnedSignIn(message: string): boolean {
+  try {
+    const { expirationTimeMs, encryptionPublicKey, ...fields } = parseSignInMessage(message);
+    return (
+      expirationTimeMs !== undefined &&
+      message ===
+        createSignInMessage({
+          ...fields,
+          expirationTimeMs,
+          ...(encryptionPublicKey === undefined ? {} : { encryptionPublicKey }),
+        })
+    );
+  } catch (error) {
+    if (isPoolError(error)) {
+      return false;
+    }
+    throw error;
+  }
 }
 
 function isTime(milliseconds: number): boolean {

@@ -33,6 +33,7 @@ import {
   parseEvmAddress,
   parseServiceUrl,
   Secret,
+  signInStatement,
 } from '@pool/core';
 import type * as v from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';
@@ -115,8 +116,6 @@ const onboardTimeoutMs = 180_000;
 
 const edgeTokensPath = '/api/employers/edge-tokens';
 const invitationsPath = '/api/employers/invitations';
-
-const signInStatement = 'Sign in to the Pool platform.';
 
 /**
  * A client with its own session, like a browser.
@@ -258,7 +257,7 @@ function writeSignIn(
 ): string {
   const { address, domain, uri, encryptionPublicKey } = signIn;
   const expirationTimeMs = Date.parse(expiresAt);
-  const common = { domain, uri, statement: signInStatement, nonce, issuedAtMs, expirationTimeMs };
+  const common = { domain, uri, nonce, issuedAtMs, expirationTimeMs };
   const family = findAccountFamily(address);
   if (family === 'evm') {
     return createSignInMessage({
@@ -270,6 +269,7 @@ function writeSignIn(
   }
   return createEd25519SignInMessage({
     ...common,
+    statement: signInStatement,
     family,
     address: parseEd25519Address(family, address),
     network: ed25519Networks[family][0],

@@ -12,6 +12,8 @@ const messages: Readonly<Partial<Record<RefusalReason, string>>> = {
     'the request expects the signature of another wallet than the one of this signer',
   'external-id-mismatch': 'the request id does not belong to its content',
   'malformed-payload': 'the payload is not a valid document of its kind',
+  'sign-in-text':
+    'the sign-in text has a statement, a Request ID, a resource or a spelling that texts of the platform do not have; ask the platform for a new text',
   'foreign-encryption-key':
     "the sign-in text lists an encryption key that is not in this signer's configuration",
   'stale-disclosure':

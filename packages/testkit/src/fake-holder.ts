@@ -61,7 +61,6 @@ export function signFakeEvidence(
   const message = createSignInMessage({
     domain: signIn.domain ?? fakeEvidenceDomain.domain,
     address: parseEvmAddress(wallet.address),
-    statement: 'Sign in to Pool.',
     uri: fakeEvidenceDomain.uri,
     chainId: 31337,
     nonce: 'abcdefgh12345678',

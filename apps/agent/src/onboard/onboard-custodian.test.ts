@@ -210,7 +210,6 @@ describe('onboard --login custodian_a', () => {
       createSignInMessage({
         ...plan.place,
         address: parseEvmAddress(holder.address),
-        statement: 'Sign in to the Pool platform.',
         chainId: 31_337,
         nonce: 'o'.repeat(20),
         issuedAtMs: nowMs - maxEvidenceSkewMs - 1_000,

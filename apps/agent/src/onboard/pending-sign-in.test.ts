@@ -23,7 +23,6 @@ function createText(nonce: string): string {
     address: parseEvmAddress(address),
     chainId: 31_337,
     nonce,
-    statement: 'Sign in to the Pool platform.',
     issuedAtMs: nowMs,
     expirationTimeMs: nowMs + 60_000,
   });

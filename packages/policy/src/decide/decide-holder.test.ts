@@ -235,8 +235,37 @@ describe('a sign-in text', () => {
     ['a long session', { expirationTimeMs: nowMs + 15 * 60_000 + 1 }, 'sign-in-validity'],
     ['a session that ended', { expirationTimeMs: nowMs }, 'sign-in-validity'],
     ['an old date', { issuedAtMs: nowMs - 300_001 }, 'stale-sign-in'],
+    [
+      'a capability of EIP-5573 in its statement',
+      {
+        statement:
+          'Sign in to the Pool platform. I further authorize the stated URI to perform the following actions on my behalf: (1) wallet: transfer for urn:pool:all.',
+      },
+      'sign-in-text',
+    ],
+    ['a waiver in its statement', { statement: 'I waive all claims.' }, 'sign-in-text'],
   ] as const)('is denied for %s', (_title, fields, reason) => {
     expect(askSignIn(fields)).toMatchObject({ kind: 'deny', reason });
+  });
+
+  it.each([
+    ['a resource besides P', (text: string) => `${text}\n- https://evil.example/terms`],
+    [
+      'a Request ID and a foreign resource',
+      (text: string) =>
+        text.replace('\nResources:\n', '\nRequest ID: waiver-7\nResources:\n- urn:recap:e30\n'),
+    ],
+    ['another spelling of its time', (text: string) => text.replace('.000Z', 'Z')],
+  ])('is denied with %s, although it lists the pinned P', (_title, change) => {
+    const { payload } = signInRequest({ encryptionPublicKey: ownKey });
+    const message = change(payload.message);
+    expect(message).not.toBe(payload.message);
+    const request = createSignRequest({
+      kind: 'sign-in',
+      expectedSigner: holder,
+      payload: { ...payload, message },
+    });
+    expect(askSignIn({}, { request })).toMatchObject({ kind: 'deny', reason: 'sign-in-text' });
   });
 
   it('is denied for another address, another wallet or a holder without sign-in', () => {
@@ -257,13 +286,12 @@ describe('a sign-in text', () => {
 
   it('is denied with a nonce that another text had', () => {
     const ledger = createTestLedger();
-    const askWith = (statement: string) =>
-      ask(ledger, { request: signInRequest({ statement }), origin: holderOrigin }).kind;
-    expect([askWith('One.'), askWith('One.'), askWith('Two.')]).toEqual([
-      'approve',
-      'approve',
-      'deny',
-    ]);
+    const askWith = (minutes: number) =>
+      ask(ledger, {
+        request: signInRequest({ expirationTimeMs: nowMs + minutes * 60_000 }),
+        origin: holderOrigin,
+      }).kind;
+    expect([askWith(5), askWith(5), askWith(6)]).toEqual(['approve', 'approve', 'deny']);
   });
 });
 

@@ -84,6 +84,8 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'foreign-sign-in': 'The sign-in text is for another platform or chain than the policy names.',
   'foreign-encryption-key':
     'The sign-in text lists an encryption key that the policy does not list for this wallet.',
+  'sign-in-text':
+    'The sign-in text has a statement, a Request ID, a resource or a spelling that texts of the platform do not have.',
   'stale-sign-in': 'The sign-in text is dated more than 5 minutes before or after this clock.',
   'stale-disclosure': 'The disclosure has expired, or is dated ahead of this clock.',
   'viewing-key-text': 'The text derives a viewing key and was offered as something else.',

@@ -10,6 +10,7 @@ import {
   disclosureStatementSchema,
   type EncryptionPublicKey,
   type EvmAddress,
+  isPinnedSignIn,
   isPoolError,
   maxEvidenceSkewMs,
   PoolError,
@@ -233,6 +234,9 @@ function findSignInRefusal(
     parsed.chainId === expected.chainId;
   if (!isExpected) {
     return 'foreign-sign-in';
+  }
+  if (!isPinnedSignIn(message)) {
+    return 'sign-in-text';
   }
   const listed = parsed.encryptionPublicKey;
   if (listed !== undefined && listed !== allow.encryptionPublicKey) {

@@ -28,6 +28,8 @@ export type RefusalReason =
   | 'gas-too-high'
   /** The sign-in text is for another domain, URI or chain. */
   | 'foreign-sign-in'
+  /** The sign-in text has another statement than the pinned one, a Request ID, a resource besides P, or another spelling. */
+  | 'sign-in-text'
   /** The sign-in text lists an encryption key that is not the one in the signer's configuration. */
   | 'foreign-encryption-key'
   /** The sign-in text is dated more than 5 minutes before or after the signer's clock. */

@@ -283,6 +283,7 @@ const ownReasons: readonly RefusalReason[] = [
   'not-an-approval',
   'gas-too-high',
   'foreign-sign-in',
+  'sign-in-text',
   'foreign-encryption-key',
   'stale-sign-in',
   'stale-disclosure',

@@ -13,6 +13,7 @@ import {
   PoolError,
   parseEd25519SignIn,
   Secret,
+  signInStatement,
   verifyEd25519SignIn,
 } from '@pool/core';
 import { viewingKeyMessage } from '@pool/notes';
@@ -39,11 +40,12 @@ export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptio
         text.address === chainFamilies[text.family].formatAddress(walletPub) &&
         text.domain === expected.domain &&
         text.uri === expected.uri &&
+        text.statement === signInStatement &&
         text.encryptionPublicKey === encryptionPublicKey;
       if (!isOwn) {
         throw new PoolError(
           'holder_signer_refused',
-          'the sign-in text is not for this wallet, this platform or this encryption key; nothing was signed',
+          'the sign-in text is not for this wallet, this platform or this encryption key, or its statement is not the platform’s; nothing was signed',
         );
       }
       const seed = hexToBytes(privateKey.reveal(), 32);
