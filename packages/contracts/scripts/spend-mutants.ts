@@ -180,6 +180,13 @@ export const spendMutants: readonly Mutant[] = [
   without('what is no signature', authorization, 'signer == address(0) || '),
   change('no address is compared', authorization, 'type(uint160).max', '0'),
 
+  change(
+    'the event carries no sealed notes',
+    pool,
+    'sealedNotesHash,\n            sealedNotes\n',
+    'sealedNotesHash,\n            sealedNotes[:0]\n',
+  ),
+
   ...[
     '_put(position, assetId)',
     '_put(position, operation.withdrawAmount)',

@@ -133,7 +133,7 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         _requireSpendProven(assetId, operation, sealedNotesHash, proof);
 
         // Effects
-        _insertOutputs(operation, sealedNotesHash);
+        _insertOutputs(operation, sealedNotesHash, sealedNotes);
 
         // Interactions
         if (operation.withdrawAmount != 0) {
@@ -397,7 +397,9 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         revert NullifierUsed(nullifier);
     }
 
-    function _insertOutputs(SpendCall calldata operation, bytes32 sealedNotesHash) private {
+    /// @dev The event carries the sealed notes: calldata may hide them, inside the call of another contract, and then the
+    /// holder would have to search for its change.
+    function _insertOutputs(SpendCall calldata operation, bytes32 sealedNotesHash, bytes calldata sealedNotes) private {
         uint256 outRoot = operation.outRoot;
         (uint64 index, uint256 newRoot) = _append(outRoot);
         emit Spent(
@@ -406,7 +408,8 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
             bytes32(newRoot),
             _asWords(operation.nullifiers),
             _asWords(operation.commitments),
-            sealedNotesHash
+            sealedNotesHash,
+            sealedNotes
         );
     }
 

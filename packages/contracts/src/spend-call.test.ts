@@ -2,8 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { parseEvmAddress, parseHex32, zeroWord } from '@pool/core';
 import { type Anvil, startAnvil } from '@pool/testkit';
-import { AbiCoder, concat, id, JsonRpcProvider, keccak256, toBeHex, ZeroAddress } from 'ethers';
+import {
+  AbiCoder,
+  concat,
+  id,
+  JsonRpcProvider,
+  keccak256,
+  Log,
+  toBeHex,
+  ZeroAddress,
+} from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parsePoolLeaf } from './chain/pool-leaves.ts';
 import { createPoolReader, type PoolReader } from './chain/pool-reader.ts';
 import { decodeRevert } from './decode-revert.ts';
 import { deployPool, type PoolAddresses } from './deploy.ts';
@@ -133,7 +143,7 @@ describe('spend on a chain', () => {
     await provider.send('anvil_setStorageAt', [addresses.pool, keccak256(place), one]);
   }
 
-  it('settles, is found by its event, its nullifiers and its calldata, and cannot settle twice', async () => {
+  it('settles, is found by its event with its sealed notes, by its nullifiers and its calldata, and cannot settle twice', async () => {
     const { operation, proof, sealedNotes } = send;
     const [nullifier = ''] = operation.nullifiers;
     expect(await reader.fetchOutRootOf(nullifier, 'latest')).toBeUndefined();
@@ -147,6 +157,7 @@ describe('spend on a chain', () => {
       nullifiers: operation.nullifiers,
       commitments: operation.commitments,
       sealedNotesHash: keccak256(sealedNotes),
+      sealedNotes,
     };
     expect(event).toEqual({ index: 0n, outRoot, ...facts });
 
@@ -163,6 +174,15 @@ describe('spend on a chain', () => {
       expect(await reader.fetchOutRootOf(used, block - 1)).toBeUndefined();
     }
     expect(decodeSpend((await provider.getTransaction(sent.hash))?.data ?? '')).toEqual(send);
+
+    const [log] = await provider.getLogs({ address: addresses.pool, fromBlock: block });
+    if (log === undefined) throw new Error('the spend has no log');
+    const data = log.data.replace(sealedNotes.slice(2, 66), '11'.repeat(32));
+    const lie = new Log({ ...log, data }, provider);
+    expect(lie.data).not.toBe(log.data);
+    expect(() => parsePoolLeaf(lie)).toThrow(
+      expect.objectContaining({ code: 'chain_unreachable' }) as Error,
+    );
 
     const refusal: unknown = await pool.spend
       .staticCall(operation, proof, sealedNotes)

@@ -24,6 +24,8 @@ export type Spent = {
   readonly nullifiers: readonly string[];
   readonly commitments: readonly string[];
   readonly sealedNotesHash: string;
+  /** Of all outputs in slot order, 209 bytes each, without anything between them. `0x` hex. */
+  readonly sealedNotes: string;
 };
 
 /** Calldata of `spend`, `0x` hex. */
@@ -32,7 +34,7 @@ export function encodeSpend({ operation, proof, sealedNotes }: SpendArguments): 
 }
 
 /**
- * The opposite of `encodeSpend`: what a transaction carries. The chain keeps the sealed notes of a spend nowhere else.
+ * The opposite of `encodeSpend`: what a transaction carries.
  * @throws PoolError `invalid_request` when the data does not call `spend`
  */
 export function decodeSpend(data: string): SpendArguments {
@@ -92,5 +94,6 @@ export function parseSpent(log: {
     nullifiers: [...(args.getValue('nullifiers') as Iterable<string>)],
     commitments: [...(args.getValue('commitments') as Iterable<string>)],
     sealedNotesHash: args.getValue('sealedNotesHash') as string,
+    sealedNotes: args.getValue('sealedNotes') as string,
   };
 }

@@ -33,7 +33,7 @@ contract ShieldedPoolSpendTest is SpendFixture {
         vm.expectCall(address(spendVerifierOf(operation)), encode(IGroth16Verifier.verify.selector));
         vm.recordLogs();
         submit(made);
-        _emitted(operation, keccak256(made.sealedNotes));
+        _emitted(operation, made.sealedNotes);
 
         for (uint256 i = 0; i < operation.nullifiers.length; i++) {
             bytes32 outRoot = pool.nullifierUsed(bytes32(operation.nullifiers[i]));
@@ -47,13 +47,15 @@ contract ShieldedPoolSpendTest is SpendFixture {
         assertEq(token.balanceOf(recipient), operation.withdrawAmount, "the recipient's balance");
     }
 
-    function _emitted(SpendCall memory operation, bytes32 sealedNotesHash) private {
+    /// @dev The notes themselves are in the event: calldata may hide them, inside the call of another contract.
+    function _emitted(SpendCall memory operation, bytes memory sealedNotes) private {
         bytes memory data = abi.encode(
             uint64(1),
             pool.currentRoot(),
             asWords(operation.nullifiers),
             asWords(operation.commitments),
-            sealedNotesHash
+            keccak256(sealedNotes),
+            sealedNotes
         );
         Vm.Log[] memory logs = vm.getRecordedLogs();
         assertEq(logs[0].emitter, address(pool), "emitter");

@@ -74,7 +74,11 @@ function createFakeChain() {
       const batch: PoolLeaf = {
         ...(kind === 'fund'
           ? { kind, batchId: word(200 + leafIndex) }
-          : { kind, nullifiers: [word(700 + 2 * leafIndex), word(701 + 2 * leafIndex)] }),
+          : {
+              kind,
+              nullifiers: [word(700 + 2 * leafIndex), word(701 + 2 * leafIndex)],
+              sealedNotes: '0x',
+            }),
         leafIndex,
         batchRoot: word(100 + leafIndex),
         newRoot: fieldToHex(tree.root),

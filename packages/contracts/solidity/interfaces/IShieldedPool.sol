@@ -103,14 +103,17 @@ interface IShieldedPool {
     /// @param newRoot Root of the note tree after the insertion.
     /// @param nullifiers The inputs, which are now used. Some may be dummies.
     /// @param commitments The outputs in slot order.
-    /// @param sealedNotesHash keccak256 of the sealed notes, which are in the transaction's calldata.
+    /// @param sealedNotesHash keccak256 of the sealed notes: the value that the proof binds.
+    /// @param sealedNotes Of all outputs in slot order, 209 bytes each. Whoever sends the spend, and through whichever contract,
+    /// the outputs' holders find their notes here.
     event Spent(
         uint64 index,
         bytes32 indexed outRoot,
         bytes32 newRoot,
         bytes32[] nullifiers,
         bytes32[] commitments,
-        bytes32 sealedNotesHash
+        bytes32 sealedNotesHash,
+        bytes sealedNotes
     );
     /// @notice A funder withdrew a batch for good: its authorisation can never land.
     event BatchVoided(address indexed funder, bytes32 indexed batchNonce);
@@ -174,8 +177,8 @@ interface IShieldedPool {
     /// bound by the proof or by the holder's signature, so the sender cannot change what the spend does.
     /// @param operation The spend.
     /// @param proof Proof of the circuit for this size.
-    /// @param sealedNotes The sealed notes of all outputs in slot order, 209 bytes each. They only have to be in the
-    /// transaction: the proof binds their hash, so a sender cannot leave them out or change them.
+    /// @param sealedNotes The sealed notes of all outputs in slot order, 209 bytes each. The proof binds their hash, so a
+    /// sender cannot leave them out or change them, and `Spent` carries them.
     function spend(SpendCall calldata operation, Groth16Proof calldata proof, bytes calldata sealedNotes) external;
 
     /// @notice Makes sure that the funder's authorisation with this nonce never lands. Anyone may submit it;

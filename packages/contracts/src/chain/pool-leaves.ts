@@ -5,7 +5,7 @@
  * @module
  */
 import { type Hex32, PoolError, parseHex32 } from '@pool/core';
-import type { Log, LogDescription } from 'ethers';
+import { keccak256, type Log, type LogDescription } from 'ethers';
 import { shieldedPoolInterface } from '../shielded-pool.ts';
 
 /** The same facts of a batch and of a spend. All of it is public. */
@@ -35,6 +35,8 @@ export type LandedSpend = LeafFacts & {
   readonly kind: 'spend';
   /** Of the inputs, those of dummies included. */
   readonly nullifiers: readonly Hex32[];
+  /** Of all outputs in slot order, without anything between them, `0x` hex. They have the event's hash. */
+  readonly sealedNotes: string;
 };
 
 export type PoolLeaf = FundedBatch | LandedSpend;
@@ -51,7 +53,7 @@ export function encodeLeafTopics(): string[][] {
   ];
 }
 
-/** @throws PoolError `chain_unreachable` for a log of another event */
+/** @throws PoolError `chain_unreachable` for a log of another event, or one whose sealed notes have another hash */
 export function parsePoolLeaf(log: Log): PoolLeaf {
   const event = shieldedPoolInterface.parseLog(log);
   switch (event?.name) {
@@ -66,6 +68,7 @@ export function parsePoolLeaf(log: Log): PoolLeaf {
         kind: 'spend',
         ...readFacts(event, log, 'outRoot'),
         nullifiers: readWords(event, 'nullifiers'),
+        sealedNotes: readSealedNotes(event),
       };
     default:
       throw new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
@@ -86,4 +89,14 @@ function readFacts({ args }: LogDescription, log: Log, leaf: 'batchRoot' | 'outR
 
 function readWords({ args }: Pick<LogDescription, 'args'>, name: string): Hex32[] {
   return [...(args.getValue(name) as Iterable<unknown>)].map((word) => parseHex32(word));
+}
+
+/** The pool emits both, so a difference is the node's. */
+function readSealedNotes({ args }: LogDescription): string {
+  const sealedNotes = args.getValue('sealedNotes') as string;
+  if (keccak256(sealedNotes) === args.getValue('sealedNotesHash')) return sealedNotes;
+  throw new PoolError(
+    'chain_unreachable',
+    "the RPC answered with a spend whose sealed notes do not have the event's hash; use another node",
+  );
 }
