@@ -256,6 +256,7 @@ export {
   type TransferRequest,
   transferRequestSchema,
 } from './spend-request.ts';
+export { parseStrictJson, stepStrictJson } from './strict-json.ts';
 export { deriveTraceId } from './trace-id.ts';
 export {
   computeWalletAddress,

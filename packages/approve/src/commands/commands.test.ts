@@ -315,3 +315,48 @@ it('votes nothing in a dry run', async () => {
 it('starts no second gate in the directory of a running one', async () => {
   await expect(serveTestGate(world.home)).rejects.toMatchObject({ code: 'ledger_in_use' });
 });
+
+describe('a file with a key twice', () => {
+  /** The first value is what a person sees, the last is what JSON.parse keeps. */
+  function doubled(value: unknown, key: string, first: string): string {
+    const text = JSON.stringify(value);
+    expect(text).toContain(`"${key}":`);
+    return text.replace(`"${key}":`, `"${key}":${first},"${key}":`);
+  }
+
+  it('is no policy: at the lint, a reload and the start', async () => {
+    const text = doubled(policyWith({ humanRelease }), 'maxPerDay', '"1"');
+    writeFileSync(join(world.home.path, 'policy.json'), text);
+    expect(await run('policy', 'lint')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^invalid_policy: .*policy\.json has a duplicate JSON key$/,
+      ) as string,
+    });
+    expect(served.gate.reloadPolicy()).toBe(false);
+    await served.close();
+    await expect(serveTestGate(world.home)).rejects.toMatchObject({ code: 'invalid_policy' });
+    world.home.writePolicy(policyWith({ humanRelease }));
+    served = await serveTestGate(world.home);
+  });
+
+  it('is no chain settings, no manifest file and no export', async () => {
+    const chains = join(world.home.path, 'chains.json');
+    const sound = readFileSync(chains, 'utf8');
+    writeFileSync(chains, doubled(JSON.parse(sound), 'chainId', '1'));
+    expect((await run('policy', 'lint')).err).toMatch(
+      /^invalid_configuration: .*chains\.json has a duplicate JSON key$/,
+    );
+    writeFileSync(chains, sound);
+    const file = join(world.home.path, 'batch.json');
+    writeFileSync(file, doubled(fundFile(), 'deadline', '1'));
+    expect((await run('check', file)).err).toMatch(
+      /^invalid_request: .*batch\.json has a duplicate JSON key; /,
+    );
+    const { out } = await run('ledger', 'export');
+    writeFileSync(file, doubled(JSON.parse(out), 'guards', '[]'));
+    expect((await run('ledger', 'import', file)).err).toMatch(
+      /^ledger_refused: .*the ledger history has a duplicate JSON key/,
+    );
+  });
+});

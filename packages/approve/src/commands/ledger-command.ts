@@ -5,7 +5,7 @@
  * @module
  */
 import { writeFileSync } from 'node:fs';
-import { PoolError } from '@pool/core';
+import { isPoolError, PoolError } from '@pool/core';
 import { parseHistory, serializeHistory } from '@pool/policy';
 import { parseGateConfig } from '../config/config.ts';
 import { describeCause } from '../config/env-file.ts';
@@ -82,9 +82,10 @@ function readHistory(file: string, { source }: CommandContext) {
   try {
     return parseHistory(source.readFile(file));
   } catch (cause) {
+    const why = isPoolError(cause) ? ` (${cause.message})` : describeCause(cause);
     throw new PoolError(
       'ledger_refused',
-      `${file} cannot be read as an export of a ledger${describeCause(cause)}; use the file that "pool-approve ledger export" wrote`,
+      `${file} cannot be read as an export of a ledger${why}; use the file that "pool-approve ledger export" wrote`,
       { cause },
     );
   }

@@ -9,6 +9,7 @@ import {
   type ManifestFile,
   manifestFileSchema,
   PoolError,
+  parseStrictJson,
   parseWire,
 } from '@pool/core';
 import type { Ledger } from '@pool/policy';
@@ -57,10 +58,10 @@ function readManifestFile(path: string, { source }: CommandContext): ManifestFil
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    // The cause is dropped on purpose: the parser repeats its input, which names people and amounts.
-    throw new PoolError('invalid_request', `${name} is not JSON; ${advice}`);
+    value = parseStrictJson(text, name);
+  } catch (cause) {
+    const problem = isPoolError(cause) ? cause.message : `${name} is not JSON`;
+    throw new PoolError('invalid_request', `${problem}; ${advice}`, { cause });
   }
   try {
     return parseWire(manifestFileSchema, value, 'manifest file');

@@ -11,6 +11,7 @@ import {
   type EvmAddress,
   isPoolError,
   PoolError,
+  parseStrictJson,
   parseWire,
 } from '@pool/core';
 import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
@@ -135,9 +136,9 @@ function readJsonFile(
     );
   }
   try {
-    return { text, value: JSON.parse(text) };
+    return { text, value: parseStrictJson(text, describeInput(path)) };
   } catch (cause) {
-    throw new PoolError(code, `${describeInput(path)} is not JSON`, { cause });
+    throw new PoolError(code, describe(cause), { cause });
   }
 }
 

@@ -14,7 +14,8 @@ export const valueErrors = {
     meaning: 'The integer is negative or does not fit its bytes. Correct the caller.',
   },
   invalid_json: {
-    meaning: 'The value has no canonical JSON form (RFC 8785). Remove what JSON cannot express.',
+    meaning:
+      'The text is not JSON that is read in one way only (a duplicate key, deep nesting), or the value has no canonical JSON form (RFC 8785). Correct what the message names.',
   },
   invalid_field_element: {
     status: 400,

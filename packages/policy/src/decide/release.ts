@@ -15,6 +15,7 @@ import {
   isoTimeSchema,
   maxEvidenceSkewMs,
   parseEvmAddress,
+  parseStrictJson,
 } from '@pool/core';
 import * as v from 'valibot';
 import type { Release } from '../ledger/ledger-view.ts';
@@ -66,7 +67,7 @@ const statementSchema = v.strictObject({
 export function parseReleaseText(text: string): ReleaseContent | undefined {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseStrictJson(text, 'the statement');
   } catch {
     return undefined;
   }

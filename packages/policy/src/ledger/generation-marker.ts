@@ -6,6 +6,7 @@
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { parseStrictJson } from '@pool/core';
 import * as v from 'valibot';
 
 const markerSchema = v.strictObject({
@@ -53,7 +54,7 @@ export function writeMarker(path: string, { ledgerId, generation }: GenerationMa
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseStrictJson(text, 'the marker');
   } catch {
     return undefined;
   }

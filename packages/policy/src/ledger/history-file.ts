@@ -7,7 +7,7 @@ import {
   canonicalJson,
   encryptionPublicKeySchema,
   hex32Schema,
-  PoolError,
+  parseStrictJson,
   parseWire,
   unixSecondsSchema,
 } from '@pool/core';
@@ -84,16 +84,10 @@ export function serializeHistory(history: LedgerHistory): string {
 
 /** @throws PoolError `invalid_json`, `invalid_request` unless the text is an exported history */
 export function parseHistory(text: string): LedgerHistory {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new PoolError('invalid_json', 'the ledger history is not JSON', { cause });
-  }
   const {
     version: _version,
     purpose: _purpose,
     ...history
-  } = parseWire(historyFileSchema, value, 'ledger history');
+  } = parseWire(historyFileSchema, parseStrictJson(text, 'the ledger history'), 'ledger history');
   return history;
 }

@@ -79,6 +79,22 @@ describe('pool-enclave', () => {
     expect(statSync(key).isFile()).toBe(true);
   });
 
+  it('serves no policy with a limit twice', async () => {
+    const twice = join(directory, 'policy-twice');
+    const text = readFileSync(policy, 'utf8').replace(
+      '"maxPerDay":',
+      '"maxPerDay":"1","maxPerDay":',
+    );
+    writeFileSync(twice, text);
+    const args = served.map((arg) => (arg === policy ? twice : arg));
+    expect(await run(['serve', ...args, '--ledger', ':memory:'])).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(
+        /^enclave_misconfigured: .*policy-twice has a duplicate JSON key$/,
+      ),
+    });
+  });
+
   it('serves the key, so that an agent attests it', async () => {
     let end = (): void => undefined;
     const stop = new Promise<void>((done) => {

@@ -4,7 +4,15 @@
  * @module
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
-import { bytesToHex, hexToBytes, PoolError, parseWire, Secret } from '@pool/core';
+import {
+  bytesToHex,
+  hexToBytes,
+  isPoolError,
+  PoolError,
+  parseStrictJson,
+  parseWire,
+  Secret,
+} from '@pool/core';
 import * as v from 'valibot';
 import type { DevelopmentRoot } from '../attestation/development-attestation.ts';
 
@@ -12,13 +20,11 @@ const maxFileBytes = 4 * 2 ** 20;
 
 /** @throws PoolError `enclave_misconfigured` */
 export function readJsonFile(path: string): unknown {
+  const text = readBytes(path).toString('utf8');
   try {
-    return JSON.parse(readBytes(path).toString('utf8')) as unknown;
+    return parseStrictJson(text, path);
   } catch (error) {
-    // The cause is dropped on purpose: it may repeat the text.
-    throw error instanceof PoolError
-      ? error
-      : new PoolError('enclave_misconfigured', `${path} is not JSON`);
+    throw isPoolError(error) ? new PoolError('enclave_misconfigured', error.message) : error;
   }
 }
 

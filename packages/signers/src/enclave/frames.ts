@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
+import { PoolError, parseStrictJson } from '@pool/core';
 
 /** A request carries the manifest file of up to 256 payees, about 1.4 MiB with long sign-in texts. */
 export const maxRequestBytes = 3 * 2 ** 20;
@@ -50,9 +50,9 @@ export function createFrameReader(maxBytes: number): (chunk: Uint8Array) => unkn
 
 function parseBody(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(body), 'a frame');
   } catch {
-    // The cause is dropped on purpose: it repeats the text, which may hold a manifest.
+    // The cause is dropped on purpose: it may repeat the text, which may hold a manifest.
     throw new PoolError('invalid_request', 'a frame is not JSON in UTF-8');
   }
 }
