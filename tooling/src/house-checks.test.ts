@@ -89,6 +89,11 @@ describe('checkPackageFiles', () => {
     ['keywords', ['one'], 'has fewer than three keywords'],
     ['exports', { '.': './dist/index.js' }, 'does not export ./package.json'],
     ['sideEffects', undefined, 'does not say which files have side effects'],
+    [
+      'bin',
+      { a: './dist/cli.js' },
+      'has a command in dist, which a fresh clone does not have; put it in bin',
+    ],
     ['homepage', page, `homepage is not ${published.homepage}`],
     ['bugs', { url: page }, `bugs.url is not ${page}/issues`],
     [

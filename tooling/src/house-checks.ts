@@ -75,7 +75,17 @@ export function checkPackageFiles(root: string): string[] {
 
 /** The fields that a registry shows and that bundlers read. The addresses are those of the root's manifest. */
 function checkPublishedManifest(
-  { scripts, description, keywords, homepage, bugs, repository, sideEffects, exports }: PackageJson,
+  {
+    scripts,
+    description,
+    keywords,
+    homepage,
+    bugs,
+    repository,
+    sideEffects,
+    exports,
+    bin = {},
+  }: PackageJson,
   where: string,
   { page, url }: { readonly page: string; readonly url: string | undefined },
 ): string[] {
@@ -85,6 +95,10 @@ function checkPublishedManifest(
     'has fewer than three keywords': (keywords ?? []).length >= 3,
     'does not export ./package.json': exports?.['./package.json'] === './package.json',
     'does not say which files have side effects': sideEffects !== undefined,
+    // pnpm links the commands of a package wherever it is a dependency, and warns at the first install about a file of the build.
+    'has a command in dist, which a fresh clone does not have; put it in bin':
+      !where.startsWith('packages/') ||
+      Object.values(bin).every((path) => !path.startsWith('./dist/')),
     [`homepage is not ${page}/tree/main/${where}#readme`]:
       homepage === `${page}/tree/main/${where}#readme`,
     [`bugs.url is not ${page}/issues`]: bugs?.url === `${page}/issues`,

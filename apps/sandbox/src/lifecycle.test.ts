@@ -1,5 +1,5 @@
 // What `up`, `down` and `status` do with processes, tested with processes that do nothing.
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning, type ManagedProcess, startProcess } from '@pool/testkit';
@@ -8,6 +8,7 @@ import { lockDirectory } from './directory-lock.ts';
 import { bringUp, readStatus, takeDown } from './lifecycle.ts';
 import { openProcessLedger } from './process-ledger.ts';
 import { createProgress } from './progress.ts';
+import { startStack } from './stack.ts';
 
 let directory: string;
 let started: ManagedProcess[];
@@ -109,6 +110,18 @@ describe('the sandbox', () => {
       expect.objectContaining({ code: 'sandbox_stopping' }),
     );
     await expect.poll(() => isRunning(late.identity)).toBe(false);
+  });
+
+  it('names the step that failed, its URL and its log, and ends what it started', async () => {
+    // The log of the chain cannot be written, so the chain does not start.
+    mkdirSync(join(directory, 'logs/chain.log'), { recursive: true });
+    await expect(startStack({ directory })).rejects.toMatchObject({
+      code: 'sandbox_not_started',
+      message: expect.stringMatching(
+        /^starting the chain \(http:\/\/127\.0\.0\.1:[0-9]+\) failed: .*\nRead \/.*\/logs\/chain\.log\./,
+      ),
+    });
+    expect(openProcessLedger(directory).list()).toEqual([]);
   });
 
   it('keeps its list of processes private', () => {

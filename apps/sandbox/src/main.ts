@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -14,6 +15,8 @@ import { sandboxFilePath } from './sandbox-file.ts';
 import { defaultHolderCount } from './sandbox-keys.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** The command that every Node brings, with the version of package.json. */
+const pnpm = `npx ${(JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { packageManager: string }).packageManager}`;
 const defaultDirectory = resolve(root, '.sandbox');
 
 type CommonOptions = { readonly dir: string; readonly json?: boolean };
@@ -79,6 +82,9 @@ addCommand('up', 'start everything and keep it up')
         say(`  ${name.padEnd(12)} ${value}`);
       }
       say(`  everything   ${sandboxFilePath(directory)}`);
+      for (const line of describeUse(directory, file)) {
+        say(line);
+      }
     } catch (error) {
       progress.fail();
       throw error;
@@ -125,7 +131,36 @@ program
       token,
       signer,
     });
+    if (process.exitCode === 0) {
+      say('\nNext:');
+      say(`  ${pnpm} sandbox up    start a deployment that stays up; it prints how to use it`);
+      say(
+        '  npm start -- --roster my.csv    pay your own list to addresses of examples/roster.csv',
+      );
+      say(`  ${pnpm} --silent disburse-agent --help    show every command of the agent`);
+    }
   });
+
+/** How a person uses the sandbox from the repository's root, ready to be copied. */
+function describeUse(
+  directory: string,
+  { agentHome, approveHome }: { readonly agentHome: string; readonly approveHome?: string },
+): readonly string[] {
+  return [
+    '',
+    'To use it, in the root of the repository:',
+    `  export DISBURSE_HOME=${quote(agentHome)}`,
+    ...(approveHome === undefined ? [] : [`  export APPROVE_HOME=${quote(approveHome)}`]),
+    `  ${pnpm} --silent disburse-agent disburse --file examples/roster.csv --pay-run first`,
+    `  ${pnpm} --silent disburse-agent --help`,
+    `  ${pnpm} sandbox down${directory === defaultDirectory ? '' : ` --dir ${quote(directory)}`}`,
+  ];
+}
+
+/** A path as a shell reads it. */
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
 
 function describe(file: {
   readonly agentUrl: string;

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { batchSizes, type ChainsFile } from '@pool/core';
+import { batchSizes, type ChainsFile, PoolError } from '@pool/core';
 import {
   anvilBinary,
   findFreePorts,
@@ -118,22 +118,52 @@ const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', impor
 
 /**
  * Starts everything and resolves when the agent is ready to disburse. On failure it ends what it started.
- * @throws PoolError `process_not_ready`, `enrolment_failed` and the errors of the services
+ * @throws PoolError `sandbox_not_started` with the step that failed, the URL it asked and its log
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const ledger = options.ledger ?? openProcessLedger(options.directory);
+  const logs = join(options.directory, 'logs');
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  let present: Step = { text: 'starting' };
+  const begin = (step: Step): void => {
+    present = step;
+    options.onStep?.(step.text);
+  };
   try {
-    return await startServices(options, ledger);
+    return await startServices(options, { ledger, logs, begin });
   } catch (error) {
     await ledger.endAll();
-    throw error;
+    const { text, service, url } = present;
+    const at = url === undefined ? '' : ` (${url})`;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PoolError(
+      'sandbox_not_started',
+      `${text}${at} failed: ${reason}\nRead ${service === undefined ? `the logs in ${logs}` : join(logs, `${service}.log`)}. Nothing of this sandbox runs any more.`,
+      { cause: error },
+    );
   }
 }
 
-async function startServices(options: StackOptions, ledger: ProcessLedger): Promise<Stack> {
-  const { directory, onStep = (): void => {} } = options;
-  const logs = join(directory, 'logs');
-  mkdirSync(logs, { recursive: true, mode: 0o700 });
+/** What is underway: for the person who reads why it failed. */
+type Step = {
+  readonly text: string;
+  /** The process whose log says more. Absent: several. */
+  readonly service?: string;
+  /** Where that process is reached, if that is known. */
+  readonly url?: string;
+};
+
+type Starting = {
+  readonly ledger: ProcessLedger;
+  readonly logs: string;
+  readonly begin: (step: Step) => void;
+};
+
+async function startServices(
+  options: StackOptions,
+  { ledger, logs, begin }: Starting,
+): Promise<Stack> {
+  const { directory } = options;
   const track = (process: ManagedProcess): ManagedProcess => {
     ledger.add(process.name, process.identity);
     return process;
@@ -143,7 +173,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   const platformUrl = `http://127.0.0.1:${platformPort}`;
   const gateUrl = `http://127.0.0.1:${gatePort}`;
 
-  onStep('starting the chain');
+  begin({ text: 'starting the chain', service: 'chain', url: rpcUrl });
   const anvil = track(
     startProcess({
       name: 'chain',
@@ -154,7 +184,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   );
   await waitUntilReady(anvil, () => readChainId(rpcUrl));
 
-  onStep('deploying contracts and tokens');
+  begin({ text: 'deploying contracts and tokens', service: 'chain', url: rpcUrl });
   const deployed = await deployChain(rpcUrl);
   const chains = createChainsFile(deployed, {
     rpcUrl,
@@ -164,7 +194,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   const chainsFile = join(directory, 'chains.json');
   writePrivate(chainsFile, `${JSON.stringify(chains, undefined, 2)}\n`);
 
-  onStep('starting gate and platform');
+  begin({ text: 'starting gate and platform', service: 'platform', url: platformUrl });
   const gateClients = createGateClients();
   const platformData = join(directory, 'platform-data');
   const gateData = join(directory, 'gate-data');
@@ -203,7 +233,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   await waitUntilReady(platform, () => isAnswering(platformUrl));
   await waitUntilReady(gate, () => isAnswering(gateUrl));
 
-  onStep('registering the employer');
+  begin({ text: 'registering the employer', service: 'platform', url: platformUrl });
   const place = { platformUrl };
   const employerKey = deriveEmployerKey();
   const employerSession = await openSession(employerKey, place);
@@ -222,7 +252,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   let custody: Custody | undefined;
   if (options.custody !== undefined) {
     const { kind, holders } = options.custody;
-    onStep(`starting the custody of keys: ${kind}`);
+    begin({ text: `starting the custody of keys: ${kind}` });
     custody = await startCustody(kind, { ...custodyPlace, holders: await holders(place) });
   }
 
@@ -231,7 +261,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     (key) => isEnrolled(computeAddress(key.reveal())),
   );
   const { alsoEnrol = () => Promise.resolve() } = options;
-  onStep('enrolling recipients');
+  begin({ text: 'enrolling recipients', service: 'platform', url: platformUrl });
   const others = alsoEnrol({ directory, platformUrl, chains }, custody);
   // Awaited below. Until then a failure must not end the process.
   others.catch(() => undefined);
@@ -246,7 +276,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   await Promise.all([...people.map(({ holder, session }) => enrolHolder(session, holder)), others]);
   const holders = people.map(({ holder }) => holder);
 
-  onStep('starting the agent');
+  begin({ text: 'starting the agent', service: 'agent' });
   const startAgent = createAgentStarter({
     directory,
     logs,

@@ -23,6 +23,9 @@ export const toolErrors = {
   },
   sandbox_busy: { meaning: 'Another sandbox runs in the directory. Stop it first.' },
   sandbox_broken: { meaning: 'Parts of an earlier sandbox still run. Stop it, then start again.' },
+  sandbox_not_started: {
+    meaning: 'A step of the start failed. The message names the step, its URL and its log.',
+  },
   sandbox_stopping: { meaning: 'The sandbox is stopping. Start it again when it has stopped.' },
   edge_token_failed: {
     meaning: "The sandbox could not mint an edge token. Read the platform's log.",
