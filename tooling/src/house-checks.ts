@@ -98,7 +98,9 @@ function checkPublishedManifest(
     // pnpm links the commands of a package wherever it is a dependency, and warns at the first install about a file of the build.
     'has a command in dist, which a fresh clone does not have; put it in bin':
       !where.startsWith('packages/') ||
-      Object.values(bin).every((path) => !path.startsWith('./dist/')),
+      Object.values(typeof bin === 'string' ? { bin } : bin).every(
+        (path) => !path.startsWith('./dist/'),
+      ),
     [`homepage is not ${page}/tree/main/${where}#readme`]:
       homepage === `${page}/tree/main/${where}#readme`,
     [`bugs.url is not ${page}/issues`]: bugs?.url === `${page}/issues`,

@@ -24,7 +24,6 @@ export interface PackageJson {
   /** False, or the files that do something when they are loaded. */
   readonly sideEffects?: boolean | readonly string[];
   readonly exports?: Readonly<Record<string, unknown>>;
-  readonly bin?: Readonly<Record<string, string>>;
   readonly bin?: string | Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
