@@ -226,7 +226,7 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
       },
       409: {
         code: 'insufficient_funds',
-        message: 'the notes that are free to spend hold 200000000 base units',
+        message: 'the notes that are free to spend hold 200 USDC (200000000 base units)',
       },
     },
   },

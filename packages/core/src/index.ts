@@ -15,6 +15,19 @@ export {
   parseAmount,
   parseTokenUnits,
 } from './amount.ts';
+export {
+  type AmountReading,
+  type AmountUnit,
+  describeAmountOf,
+  describeTokenAmount,
+  findTokenUnit,
+  formatTokenAmount,
+  type NumberFormat,
+  numberFormatExamples,
+  numberFormats,
+  readAmount,
+  type TokenUnit,
+} from './amount-text.ts';
 export type { Brand, Mark } from './brand.ts';
 export { canonicalDigest, canonicalJson } from './canonical-json.ts';
 export type { ChainFamily, ChainFamilyName, Curve } from './chain-families/chain-family.ts';

@@ -7,6 +7,7 @@
 import type { RelayerHealth } from '@pool/api';
 import {
   type AllowanceState,
+  describeAmountOf,
   type EvmAddress,
   edgeTokenRefused,
   platformInvalidResponse,
@@ -59,11 +60,13 @@ export async function observeFunds(
   } catch {
     return { allowanceState: 'unknown', findings: [unavailable(target)] };
   }
+  const describe = (amount: bigint): string =>
+    describeAmountOf(target.context.settings.tokens, token, amount);
   const findings: PreflightFinding[] = [];
   if (balance < target.total) {
     findings.push({
       code: 'insufficient_balance',
-      message: `the funder holds ${balance} base units of the token and the batch takes ${target.total}; fund it with the difference`,
+      message: `the funder holds ${describe(balance)} and the batch takes ${describe(target.total)}; fund it with the difference`,
     });
   }
   if (allowance >= target.total) {

@@ -25,7 +25,9 @@ describe('before the funder signs', () => {
     await world.run(job, undefined, { funder });
     expect(job.record().error).toMatchObject({
       code: 'insufficient_balance',
-      message: expect.stringContaining('holds 5999 base units'),
+      message: expect.stringContaining(
+        'holds 0.005999 USDC (5999 base units) and the batch takes 0.006 USDC',
+      ),
     });
     expect(counter.signatures).toBe(0);
     expect(world.platform.posts).toBe(0);

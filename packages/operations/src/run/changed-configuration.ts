@@ -6,6 +6,7 @@
  * @module
  */
 import {
+  describeAmountOf,
   type ErrorBody,
   type FundManifest,
   fieldToHex,
@@ -136,7 +137,7 @@ async function failReverted(
 /** The earlier funder gave the approvals of this job, or was asked for one. The current funder cannot take them back. */
 function withRemainder(
   run: Run,
-  { funder }: FundManifest,
+  { funder, token }: FundManifest,
   { code, message }: ErrorBody,
 ): ErrorBody {
   const { approvals, approvalRequest } = run.record();
@@ -147,7 +148,7 @@ function withRemainder(
   const asked =
     approvalRequest === undefined
       ? ''
-      : `; an approval of ${approvalRequest.value} base units that funder ${funder} was asked for may still be given: deny the request at its signer, or set the allowance of the pool to 0 with its key afterwards`;
+      : `; an approval of ${describeAmountOf(run.context.settings.tokens, token, BigInt(approvalRequest.value))} that funder ${funder} was asked for may still be given: deny the request at its signer, or set the allowance of the pool to 0 with its key afterwards`;
   return { code, message: `${message}${given}${asked}` };
 }
 

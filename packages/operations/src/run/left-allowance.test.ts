@@ -34,7 +34,9 @@ describe('the permit of a batch that was cancelled after its release', () => {
       chain.permitNonce += 1n;
       chain.allowance = 6_000n;
     });
-    expect(message).toMatch(/allowance of 6000 base units.*set the allowance of the pool to 0/);
+    expect(message).toMatch(
+      /allowance of 0\.006 USDC \(6000 base units\).*set the allowance of the pool to 0/,
+    );
   });
 
   it('is not reported if no allowance remains', async () => {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
+import { describeAmountOf, PoolError } from '@pool/core';
 import { awaitTurn } from './await-turn.ts';
 import { approve, replaceApproval, takeBackRequest } from './give-approval.ts';
 import { rethrowInterruption } from './interrupted-run.ts';
@@ -101,7 +101,7 @@ async function describePermit(run: Run): Promise<string | undefined> {
     const allowance = await chain.fetchAllowance(run.token, run.funder.address);
     return allowance === 0n
       ? undefined
-      : `the pool has an allowance of ${allowance} base units over the funder's tokens, which the permit of this batch may have left; if no other payment needs it, set the allowance of the pool to 0`;
+      : `the pool has an allowance of ${describeAmountOf(run.context.settings.tokens, run.token, allowance)} over the funder's tokens, which the permit of this batch may have left; if no other payment needs it, set the allowance of the pool to 0`;
   } catch (error) {
     rethrowInterruption(error);
     return 'the chain did not answer whether the permit of this batch left an allowance; check it, and set the allowance of the pool to 0 if it is not';

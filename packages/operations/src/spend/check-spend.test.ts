@@ -99,6 +99,8 @@ describe('a transfer', () => {
     await expect(check('transfer', body, changes, own)).rejects.toMatchObject({
       code: 'ceiling_exceeded',
       status: 403,
+      message:
+        'the call spends 0.000012 USDC (12 base units), more than DISBURSE_TRANSFER_MAX_AMOUNT allows, 0.000011 USDC (11 base units); raise it, or split the spend',
     });
     expect(own.directory.lookups).toBe(0);
     await expect(

@@ -10,6 +10,7 @@ import {
   assertAmount,
   computeAssetId,
   computeWalletAddress,
+  describeAmountOf,
   type EvmAddress,
   explainPlatformFailure,
   maxAmount,
@@ -109,11 +110,11 @@ export async function checkSpend(
   if (request.operation === 'send') {
     const recipient = findDestination(request.body.to, { token, pool }, deps);
     const total = parseAmount(request.body.amount);
-    assertCeiling(total, 'send', deps);
+    assertCeiling(total, 'send', base, deps);
     return { ...base, operation: 'send', outputs: [], withdrawAmount: total, recipient, total };
   }
   const { payees, total } = readPayees(request.body, deps.holder);
-  assertCeiling(total, 'transfer', deps);
+  assertCeiling(total, 'transfer', base, deps);
   const outputs = await findOutputs(payees, context, deps);
   return {
     ...base,
@@ -123,6 +124,14 @@ export async function checkSpend(
     recipient: undefined,
     total,
   };
+}
+
+/** An amount of the spend's token in a message. */
+export function describeAmount(
+  amount: bigint,
+  { context, token }: Pick<SpendIntent, 'context' | 'token'>,
+): string {
+  return describeAmountOf(context.settings.tokens, token, amount);
 }
 
 /** @throws PoolError `unknown_token` */
@@ -233,6 +242,7 @@ function readWallet(where: string, text: string): WalletPub {
 function assertCeiling(
   total: Amount,
   operation: SpendOperationName,
+  spend: Pick<SpendIntent, 'context' | 'token'>,
   { ceilings }: SpendCheckDeps,
 ): void {
   const ceiling = ceilings[operation];
@@ -240,7 +250,7 @@ function assertCeiling(
     const variable = `DISBURSE_${operation.toUpperCase()}_MAX_AMOUNT`;
     throw new PoolError(
       'ceiling_exceeded',
-      `the call spends more than ${variable} allows, ${ceiling} base units; raise it, or split the spend`,
+      `the call spends ${describeAmount(total, spend)}, more than ${variable} allows, ${describeAmount(ceiling, spend)}; raise it, or split the spend`,
     );
   }
 }

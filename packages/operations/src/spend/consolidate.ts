@@ -79,13 +79,13 @@ async function planMerges(
   merge: Merge,
   deps: SpendDeps,
 ): Promise<readonly ConsolidationStep<CandidateNote>[]> {
-  return planSteps(await listCandidates(merge, deps), merge.until, deps);
+  return planSteps(await listCandidates(merge, deps), merge, deps);
 }
 
 /** The merges after which one spend covers the amount. @throws PoolError `insufficient_funds` */
 function planSteps(
   notes: readonly CandidateNote[],
-  until: Amount | undefined,
+  { until, context, token }: Pick<Merge, 'until' | 'context' | 'token'>,
   { holder }: Pick<SpendDeps, 'holder'>,
 ): readonly ConsolidationStep<CandidateNote>[] {
   const planned = planConsolidation(notes, {
@@ -94,7 +94,7 @@ function planSteps(
     ...(until === undefined ? {} : { until }),
   });
   if (planned.kind === 'insufficient') {
-    throw createInsufficient(planned.spendable);
+    throw createInsufficient(planned.spendable, { context, token });
   }
   return planned.steps;
 }
@@ -105,16 +105,15 @@ function checkMerge(
   chain: string | undefined,
 ): Merge {
   const context = deps.route(chain);
-  const target = until === undefined ? undefined : parseAmount(until);
   const token = findToken(context, symbol);
+  const merge = { context, token, until: until === undefined ? undefined : parseAmount(until) };
   const { chainId, pool } = context.settings;
   return {
     operation: 'transfer',
-    ...{ context, token, assetId: computeAssetId(chainId, pool, token) },
+    ...{ ...merge, assetId: computeAssetId(chainId, pool, token) },
     ...{ outputs: [], withdrawAmount: 0n, recipient: undefined, total: 0n },
-    until: target,
     // The first merge of the plan, which spends existing notes only.
-    choose: (notes) => planSteps(notes, target, deps)[0]?.notes,
+    choose: (notes) => planSteps(notes, merge, deps)[0]?.notes,
   };
 }
 

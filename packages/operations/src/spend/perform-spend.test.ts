@@ -124,6 +124,7 @@ describe('a dry run', () => {
     const body = { ...transferBody(world, '2000'), dryRun: true };
     await expect(spender.spend({ operation: 'transfer', key: 'k', body })).rejects.toMatchObject({
       code: 'insufficient_funds',
+      message: 'the notes that are free to spend hold 0.0011 USDC (1100 base units)',
       details: { spendable: '1100' },
     });
   });
@@ -236,6 +237,7 @@ describe('the notes of a spend', () => {
       createSpender(deps).spend({ operation: 'transfer', key: 'k', body }),
     ).rejects.toMatchObject({
       code: 'consolidation_required',
+      message: expect.stringContaining('at most 0.00016 USDC (160 base units)'),
       details: { spendable: '200', largestSpend: '160' },
     });
   });

@@ -22,7 +22,7 @@ import {
   planSpend as planCoins,
   type SpendPlan,
 } from '@pool/notes';
-import type { CandidateNote, SpendIntent } from './check-spend.ts';
+import { type CandidateNote, describeAmount, type SpendIntent } from './check-spend.ts';
 import { type ArchivedSpend, requireSecrets } from './spend-archive.ts';
 import { computeSpendDeadline } from './spend-deadline.ts';
 import { fetchNow, passSpendPoint, retrySpend, type SpendDeps } from './spend-deps.ts';
@@ -83,11 +83,11 @@ async function chooseNotes(checked: SpendIntent, deps: SpendDeps) {
     case 'selected':
       return planned;
     case 'insufficient':
-      throw createInsufficient(planned.spendable);
+      throw createInsufficient(planned.spendable, checked);
     case 'consolidation-required':
       throw new PoolError(
         'consolidation_required',
-        `one spend can cover at most ${planned.largestSpend} base units with the notes as they are; spend less at once, or merge notes first with "disburse-agent consolidate --until ${checked.total}"`,
+        `one spend can cover at most ${describeAmount(planned.largestSpend, checked)} with the notes as they are; spend less at once, or merge notes first with "disburse-agent consolidate --until ${checked.total}"`,
         {
           details: {
             spendable: planned.spendable.toString(),
@@ -131,10 +131,13 @@ export async function listCandidates(
 }
 
 /** @param spendable - base units of the notes that are free */
-export function createInsufficient(spendable: bigint): PoolError {
+export function createInsufficient(
+  spendable: bigint,
+  spend: Pick<SpendIntent, 'context' | 'token'>,
+): PoolError {
   return new PoolError(
     'insufficient_funds',
-    `the notes that are free to spend hold ${spendable} base units`,
+    `the notes that are free to spend hold ${describeAmount(spendable, spend)}`,
     { details: { spendable: spendable.toString() } },
   );
 }
