@@ -77,6 +77,7 @@ function createPool(slots: number) {
   const hashOf = (block: number) => bigintToHex32(BigInt(block) + 2n ** 90n);
   return {
     history: {
+      node: 'bench',
       fetchFinalBlock: async () => ({ number: count, hash: hashOf(count) }),
       fetchBlockHash: async (block: number) => hashOf(block),
       // Only the last leaf of a window is compared with its root.

@@ -46,6 +46,7 @@ const errors = {
     'holder_unavailable',
     'role_token_missing',
     'chain_unreachable',
+    'note_history_incomplete',
     'stopping',
   ],
   504: ['settlement_expired', 'spend_unfinished'],

@@ -180,6 +180,7 @@ export type {
   NoteKernels,
   NotePlace,
   NoteStore,
+  NoteUse,
   OwnNote,
   ReceivedNote,
   StoredLeaf,

@@ -171,6 +171,7 @@ export function createFakeNotePool(
     },
     head: () => head,
     history: {
+      node: 'rpc.example',
       fetchFinalBlock: async () => ({ number: head, hash: hashOf(head) }),
       fetchBlockHash: async (blockNumber: number) =>
         blockNumber > head ? undefined : hashOf(blockNumber),

@@ -32,8 +32,10 @@ import {
   type NoteArchive,
   type NotePaths,
   type NoteStore,
+  type NoteUse,
   type OfferedNote,
   type OwnNote,
+  type ProvableNote,
   rewindStore,
   type SyncAsset,
   type SyncIdentity,
@@ -108,6 +110,12 @@ export type HolderNotes = {
     commitments: readonly Hex32[],
     chain?: HolderChain,
   ): Promise<NotePaths>;
+  /**
+   * Reads the chain, and compares what its contract says of notes with what its events said.
+   * @param uses - notes that the contract has as used
+   * @throws PoolError `note_history_incomplete` if a note is unspent all the same; the next call reads those blocks again
+   */
+  compareUses(symbol: string, uses: readonly NoteUse[], chain?: HolderChain): Promise<void>;
   /**
    * What arrived since an earlier call, and the balance with it. @param after - `cursor` of that call; undefined: nothing is listed
    * @throws like {@link HolderNotes.readBalance}
@@ -219,9 +227,17 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   }
 
   async function update(asset: SyncAsset, chain: HolderChain): Promise<Session> {
-    return await withSession(chain, async (opened) => {
+    return await updateAnd(asset, chain, async (opened) => opened);
+  }
+
+  function updateAnd<T>(
+    asset: SyncAsset,
+    chain: HolderChain,
+    work: (opened: Session) => Promise<T>,
+  ): Promise<T> {
+    return withSession(chain, async (opened) => {
       arrivals.note(await opened.sync.sync(asset));
-      return opened;
+      return await work(opened);
     });
   }
 
@@ -344,30 +360,14 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
     computePaths: (symbol, commitments, at) =>
       enqueue(async () => {
         const { chain, asset } = findAsset(symbol, at);
-        const { sync } = await update(asset, chain);
-        const owned = new Map(
-          sync.listSpendable(asset.assetId).map((note) => [fieldToHex(note.commitment), note]),
+        return await updateAnd(asset, chain, ({ sync }) =>
+          computePaths(sync, asset.assetId, commitments),
         );
-        const proved = await Promise.all(
-          commitments.map(async (commitment) => {
-            const note = owned.get(commitment);
-            if (note === undefined) {
-              throw new PoolError(
-                'notes_unavailable',
-                'a note of the spend is not unspent any more; choose again',
-              );
-            }
-            return await sync.computePath(note);
-          }),
-        );
-        const [first] = proved;
-        if (first === undefined || proved.some(({ noteRoot }) => noteRoot !== first.noteRoot)) {
-          throw new PoolError(
-            'notes_unavailable',
-            'the notes of the spend are in different trees; spend them one after the other',
-          );
-        }
-        return { noteRoot: first.noteRoot, paths: proved.map(({ path }) => path) };
+      }),
+    compareUses: (symbol, uses, at) =>
+      enqueue(async () => {
+        const { chain, asset } = findAsset(symbol, at);
+        await updateAnd(asset, chain, ({ sync }) => sync.compareUses(asset.assetId, uses));
       }),
     progress: () => session?.sync.progress() ?? idle,
     async close() {
@@ -377,6 +377,37 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
       closeSession();
     },
   };
+}
+
+/** @throws PoolError `notes_unavailable`; like `HolderSync.computePath` */
+async function computePaths(
+  sync: HolderSync,
+  assetId: AssetId,
+  commitments: readonly Hex32[],
+): Promise<NotePaths> {
+  const owned = new Map(
+    sync.listSpendable(assetId).map((note) => [fieldToHex(note.commitment), note]),
+  );
+  const proved: ProvableNote[] = [];
+  // One after the other: the first that fails may discard a part of the store.
+  for (const commitment of commitments) {
+    const note = owned.get(commitment);
+    if (note === undefined) {
+      throw new PoolError(
+        'notes_unavailable',
+        'a note of the spend is not unspent any more; choose again',
+      );
+    }
+    proved.push(await sync.computePath(note));
+  }
+  const [first] = proved;
+  if (first === undefined || proved.some(({ noteRoot }) => noteRoot !== first.noteRoot)) {
+    throw new PoolError(
+      'notes_unavailable',
+      'the notes of the spend are in different trees; spend them one after the other',
+    );
+  }
+  return { noteRoot: first.noteRoot, paths: proved.map(({ path }) => path) };
 }
 
 /** Addresses of the configured tokens by asset id. */

@@ -150,7 +150,12 @@ function start(variables: Variables = tokens, changes: Changes = {}) {
       fetchHeadTimestamp: async () => Math.floor(clock.nowMs() / 1000),
       fetchFinalBlockNumber: refuse,
       fetchGraceSeconds: async () => 60,
-      fetchNullifierState: refuse,
+      // No note is used.
+      fetchNullifierState: async (nullifiers) => ({
+        finalBlock: { number: 100, timestampSeconds: 0 },
+        outRoots: nullifiers.map(() => undefined),
+        pending: false,
+      }),
       fetchSpentTransaction: refuse,
       fetchFinalEligibilityRoot: refuse,
       isEligibilityRootAccepted: refuse,

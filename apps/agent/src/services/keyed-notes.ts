@@ -196,6 +196,9 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
       }
       return await present.computePaths(symbol, commitments, chain);
     },
+    async compareUses(symbol, uses, chain) {
+      await collect((store) => store.compareUses(symbol, uses, chain));
+    },
     progress: () =>
       stores.map((store) => store.progress()).find(({ isRunning }) => isRunning) ??
       present.progress(),

@@ -12,15 +12,12 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type CircuitName, openProductionKeys } from '@pool/circuits';
 import {
-  computeAssetId,
-  fieldToHex,
   type Hex32,
   PoolError,
   parseEvmAddress,
   parseWalletPub,
   type Secret,
   type SpendReceipt,
-  zeroField,
 } from '@pool/core';
 import {
   type ArchivedSpend,
@@ -57,8 +54,8 @@ import { createConfiguredProver } from './agent-prover.ts';
 import { isEqualWithdrawal, refuseEqualWithdrawals, repetitionMs } from './equal-withdrawals.ts';
 import type { Holder } from './holder.ts';
 import { createHolderNotes, type HolderChain } from './holder-notes.ts';
-import { createKeyedNotes, type KeyedNotes } from './keyed-notes.ts';
-import { parseDestinations } from './spend-inputs.ts';
+import { createKeyedNotes } from './keyed-notes.ts';
+import { createNotesPort, parseDestinations } from './spend-inputs.ts';
 
 /** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */
 const followReadings = 3;
@@ -220,7 +217,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       gate: undefined,
       destinations: parseDestinations(settings.holder.sendDestinations),
       ceilings: { transfer: undefined, send: settings.holder.sendMaxAmount },
-      notes: createNotesPort(notes, chain),
+      notes: createNotesPort({ notes, chains: new Map([[chain.key, chain]]) }, encryptionPublicKey),
       prover: port,
       archive: refuseEqualWithdrawals(archive, accepted, systemClock.nowMs),
       journal,
@@ -345,29 +342,6 @@ function openProver(
   const prover = createConfiguredProver(settings, keys, log);
   const mode = settings.prover === 'mock' ? 'mock' : 'real';
   return { prover, port: createSpendProverPort(prover, mode, keys?.readVerificationKey) };
-}
-
-function createNotesPort(notes: KeyedNotes, { settings }: HolderChain): SpendDeps['notes'] {
-  const { chainId, pool, tokens } = settings;
-  let symbol = '';
-  return {
-    async listSpendable(assetId) {
-      const [found] =
-        Object.entries(tokens).find(
-          ([, { address }]) => computeAssetId(chainId, pool, address) === assetId,
-        ) ?? [];
-      symbol = found ?? '';
-      const owned = await notes.listSpendable(symbol);
-      return owned.map(({ commitment, amount, nonce, nullifier, encryptionPublicKey }) => ({
-        ...{ commitment, amount, nonce, nullifier, encryptionPublicKey },
-      }));
-    },
-    computePaths: (chosen) =>
-      notes.computePaths(
-        symbol,
-        chosen.map(({ commitment }) => fieldToHex(commitment ?? zeroField)),
-      ),
-  };
 }
 
 function noTransfers(): PoolError {

@@ -18,7 +18,7 @@ import type { HolderNote, OwnNote, SpendDeps } from '@pool/operations';
 import type { HolderChain, HolderNotes } from './holder-notes.ts';
 
 /** The holder's notes, of all its P. */
-export type SpendableNotes = Pick<HolderNotes, 'computePaths'> & {
+export type SpendableNotes = Pick<HolderNotes, 'computePaths' | 'compareUses'> & {
   /** P is absent: the present one. */
   listSpendable(
     symbol: string,
@@ -75,6 +75,10 @@ export function createNotesPort(
       }
       const commitments = chosen.map(({ commitment }) => fieldToHex(commitment));
       return await notes.computePaths(place.symbol, commitments, place.chain);
+    },
+    async compareUses(assetId, uses) {
+      const { symbol, chain } = findPlace(assetId);
+      await notes.compareUses(symbol, uses, chain);
     },
   };
 }

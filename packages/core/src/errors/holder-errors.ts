@@ -57,7 +57,7 @@ export const holderErrors = {
     status: 503,
     retry: true,
     meaning:
-      "The RPC served events that do not give the pool's root. The call can succeed later; if it repeats, use another RPC.",
+      "The RPC served events that do not agree with the pool's roots or used notes. The message names the node, and the agent reads the events again. If it repeats, use another RPC.",
   },
   note_cache_damaged: {
     status: 503,

@@ -27,6 +27,7 @@ export function createEvmHistory(settings: EvmChainSettings): EvmHistory {
   const call = createChainCall(provider, settings);
 
   return {
+    node: new URL(settings.rpcUrl).host,
     fetchFinalBlock: () =>
       call(async () => {
         const { number, hash } = await pool.fetchFinalBlock();

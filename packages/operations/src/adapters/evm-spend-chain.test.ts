@@ -167,6 +167,7 @@ function bootReal(posts: SpendSubmission[]): SpendDeps {
           computeNotePath(commitments, commitments.indexOf(commitment), lean.path(0)),
         ),
       }),
+      compareUses: async () => undefined,
     },
   }).deps;
 }

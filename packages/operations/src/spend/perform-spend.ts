@@ -37,6 +37,7 @@ import {
 } from './spend-deps.ts';
 import type { SpendContext, SpendSubmission } from './spend-ports.ts';
 import { isOpen, isUnreleased } from './spend-state.ts';
+import { explainAlreadySpent } from './used-inputs.ts';
 import { readDecision, watchSpend } from './watch-spend.ts';
 import { withdrawSpendRequest } from './withdraw-spend.ts';
 
@@ -142,6 +143,9 @@ async function performOnce(keyed: KeyedRequest, deps: SpendDeps): Promise<SpendR
     }
     const spend = known ?? (await startAttempt(keyed, attempt, deps));
     const ended = await finishSpend(spend, known !== undefined, deps);
+    if (ended.state.kind === 'already-spent') {
+      await explainAlreadySpent(ended, deps);
+    }
     if (ended.state.kind !== 'abandoned') {
       return createReceipt(ended);
     }

@@ -26,6 +26,7 @@ import { type CandidateNote, describeAmount, type SpendIntent } from './check-sp
 import { type ArchivedSpend, requireSecrets } from './spend-archive.ts';
 import { computeSpendDeadline } from './spend-deadline.ts';
 import { fetchNow, passSpendPoint, retrySpend, type SpendDeps } from './spend-deps.ts';
+import { fetchUses } from './used-inputs.ts';
 
 /** Everything that follows from manifest, seed and viewing key. Secret. */
 export type PlannedSpend = {
@@ -42,12 +43,13 @@ const maxChoices = 8;
 
 /**
  * Chooses notes and makes a manifest and a fresh seed. Nothing is stored.
- * @throws PoolError `insufficient_funds` with `spendable`, `consolidation_required` with `spendable` and `largestSpend`
+ * @throws PoolError `insufficient_funds` with `spendable`, `consolidation_required` with `spendable` and `largestSpend`,
+ *   `note_history_incomplete` if the contract has a note as used that the node's events show as unspent
  */
 export async function planNewSpend(checked: SpendIntent, deps: SpendDeps): Promise<PlannedSpend> {
   const { context, outputs, recipient } = checked;
   const nowSeconds = await retrySpend(deps, () => fetchNow(deps, context));
-  const { notes, circuit, changeAmount } = await chooseNotes(checked, deps);
+  const { notes, circuit, changeAmount } = await chooseUnused(checked, deps);
   const [first] = notes;
   if (first === undefined) {
     throw new PoolError('internal_error', 'the selection has no note');
@@ -71,6 +73,24 @@ export async function planNewSpend(checked: SpendIntent, deps: SpendDeps): Promi
     deadline: computeSpendDeadline(nowSeconds, deps.deadlineSeconds),
   };
   return planManifest(manifest, bytesToHex32(deps.randomBytes(32)), deps);
+}
+
+/** Notes that the contract has as unused. Another agent of the same holder may have spent some since the chain was read. */
+async function chooseUnused(checked: SpendIntent, deps: SpendDeps) {
+  for (let choice = 0; choice < maxChoices; choice += 1) {
+    const chosen = await chooseNotes(checked, deps);
+    const nullifiers = chosen.notes.map(({ nullifier }) => fieldToHex(nullifier));
+    const uses = await retrySpend(deps, () => fetchUses(checked.context, nullifiers));
+    if (uses.length === 0) {
+      return chosen;
+    }
+    await retrySpend(deps, () => deps.notes.compareUses(checked.assetId, uses));
+  }
+  throw new PoolError(
+    'notes_unavailable',
+    'other spends used the chosen notes again and again, so nothing was sent; send the same request again',
+    { status: 503, retryable: true },
+  );
 }
 
 async function chooseNotes(checked: SpendIntent, deps: SpendDeps) {

@@ -25,6 +25,7 @@ import type {
 } from '@pool/core';
 import type { NotePath } from '@pool/notes';
 import type { FinalBlock, ProvedBatch, ProveOptions, Receipt, WitnessInput } from '../ports.ts';
+import type { NoteUse } from '../sync/ports.ts';
 
 /** The keys of the holder whose notes are spent. */
 export type SpendHolder = {
@@ -60,6 +61,11 @@ export type HolderNotesPort = {
   /** Notes whose nullifier no final block has used, as far as this agent has read the chain. */
   listSpendable(assetId: AssetId): Promise<readonly HolderNote[]>;
   computePaths(notes: readonly HolderNote[]): Promise<NotePaths>;
+  /**
+   * Reads the chain, and compares the notes that its contract has as used with its events.
+   * @throws PoolError `note_history_incomplete` (retryable) if the events show one of them as unspent; the next call reads them again
+   */
+  compareUses(assetId: AssetId, uses: readonly NoteUse[]): Promise<void>;
 };
 
 /** What the chain says about the inputs of one spend. */

@@ -4,17 +4,12 @@
  *
  * @module
  */
-import {
-  type AssetId,
-  assertField,
-  bytesToBigint,
-  type Field,
-  fieldToHex,
-  PoolError,
-} from '@pool/core';
+import { type AssetId, assertField, bytesToBigint, type Field, fieldToHex } from '@pool/core';
 import { computeNotePath, type NotePath } from '@pool/notes';
 import { buildHistory, type Movement } from '../history/build-history.ts';
 import { type ImportOutcome, importNotes, type OfferedNote } from './import-notes.ts';
+import { createLeafCheck } from './leaf-check.ts';
+import { createIncomplete, createNodeBehind } from './node-answers.ts';
 import { createNoteTree, type NoteTree } from './note-tree.ts';
 import { archiveNotes, type NoteSourceDeps } from './own-candidates.ts';
 import { computeBalance, createOwnNotes, type HolderBalance, type OwnNotes } from './own-notes.ts';
@@ -25,12 +20,13 @@ import type {
   NoteArchive,
   NoteKernels,
   NoteStore,
+  NoteUse,
   OwnNote,
   SyncProgress,
 } from './ports.ts';
 import { readArchive } from './read-archive.ts';
 import { readDeliveries, type SyncAsset } from './read-deliveries.ts';
-import { createIncomplete, readHistory } from './read-history.ts';
+import { readHistory } from './read-history.ts';
 
 export type HolderSyncDeps = {
   readonly history: HistoryPort;
@@ -81,9 +77,17 @@ export type HolderSync = {
   listMovements(assetId: AssetId): readonly Movement[];
   /**
    * The path of a note to the newest final root of its tree.
-   * @throws PoolError `unknown_leaf`, `invalid_path`; errors of the kernels
+   * @throws PoolError `unknown_leaf`; `note_history_incomplete` (retryable) if the node changed a commitment of its leaf, which the store
+   *   has forgotten then; errors of the kernels
    */
   computePath(note: OwnNote): Promise<ProvableNote>;
+  /**
+   * Compares what the contract says with what its events said, after a sync.
+   * @param uses - notes of the asset that the contract has as used by a final spend
+   * @throws PoolError `note_history_incomplete` (retryable) if one of them is unspent here: the node changed the nullifiers of that spend,
+   *   which the store has forgotten then
+   */
+  compareUses(assetId: AssetId, uses: readonly NoteUse[]): Promise<void>;
   progress(): SyncProgress;
 };
 
@@ -111,18 +115,20 @@ export async function rewindStore(
   const number = fromBlock - 1;
   const hash = await history.fetchBlockHash(number);
   if (hash === undefined) {
-    throw new PoolError('chain_unreachable', 'the RPC does not serve an earlier block; try again');
+    throw createNodeBehind(history);
   }
   store.rewind({ number, hash });
 }
 
 export function createHolderSync(deps: HolderSyncDeps): HolderSync {
-  const { store, kernels, archive } = deps;
+  const { store, kernels, archive, history } = deps;
+  const leafCheck = createLeafCheck(deps);
   const notes = createOwnNotes();
   notes.add(store.readNotes());
   markSpends(notes, store, 0);
   let tree: Promise<NoteTree> | undefined;
   let progress: SyncProgress = idleProgress;
+  let comparedBlock: number | undefined;
   /** Not returned by a sync yet: one that failed had stored them. */
   let fresh: readonly OwnNote[] = [];
 
@@ -152,14 +158,16 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
         isConsistent = await readHistory({
           ...deps,
           tree: findTree,
+          comparedBlock,
           onBlocks: (read, total) => {
             progress = { ...progress, blocks: { read, total } };
             leaves.announce();
           },
         });
         if (!isConsistent) {
-          throw createIncomplete('the root that they give is not the root of the pool');
+          throw createIncomplete(history, 'the root that they give is not the root of the pool');
         }
+        comparedBlock = store.block?.number;
         leaves.end();
       } catch (error) {
         // The tree may have leaves that were not stored.
@@ -170,6 +178,7 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
     };
     const source: NoteSourceDeps = {
       ...deps,
+      leafCheck,
       waitForLeaf: leaves.wait,
       isKnown: notes.has,
       onNotes: (processed, added) => {
@@ -184,6 +193,8 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
         // Now that no scan writes any more.
         archiveNotes(store, archive);
         store.rewind(undefined);
+      } else {
+        await forgetChanged();
       }
       for (const outcome of outcomes) {
         if (outcome.status === 'rejected') {
@@ -194,6 +205,13 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
       // A note that was delivered late can be spent in a leaf that is long known.
       markSpends(notes, store, notes.size > sizeBefore ? 0 : leavesBefore);
       progress = { ...progress, isRunning: false };
+    }
+  }
+
+  /** What the node changed is read again, and so the store heals once the node is honest. */
+  async function forgetChanged(): Promise<void> {
+    if (leafCheck.changedBlock !== undefined) {
+      await rewindStore(deps, leafCheck.changedBlock);
     }
   }
 
@@ -232,6 +250,12 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
         },
       ),
     async computePath(note) {
+      try {
+        await leafCheck.assertHonest([note.leafIndex]);
+      } catch (error) {
+        await forgetChanged();
+        throw error;
+      }
       const { path, root } = (await findTree()).findPath(note.leafIndex);
       const { commitments } = store.readLeaf(note.leafIndex) ?? { commitments: new Uint8Array() };
       const fields = Array.from({ length: commitments.length / 32 }, (_, slot) =>
@@ -242,6 +266,22 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
         noteRoot: root,
         block: store.block,
       };
+    },
+    async compareUses(assetId, uses) {
+      const unspent = new Set(notes.listSpendable(assetId).map(({ nullifier }) => nullifier));
+      const use = uses.find(({ nullifier }) => unspent.has(nullifier));
+      if (use === undefined) {
+        return;
+      }
+      const leaf = store.readLeaf(store.readRoots().indexOf(use.outRoot));
+      if (leaf === undefined) {
+        throw createIncomplete(history, 'it has no event of a spend that the pool counts as final');
+      }
+      await rewindStore(deps, leaf.blockNumber);
+      throw createIncomplete(
+        history,
+        `the event of transaction ${leaf.txHash} names other nullifiers than the pool has`,
+      );
     },
     progress: () => progress,
   };

@@ -25,15 +25,22 @@ export type ImportOutcome = 'accepted' | 'known' | 'not_ours' | 'not_on_chain';
 /** Of several that say they are the same note, so many are tried. */
 const attemptsPerNote = 4;
 
-/** @returns an outcome for each, in their order */
+/**
+ * @returns an outcome for each, in their order
+ * @throws PoolError `note_history_incomplete` (retryable) if the node changed a commitment
+ */
 export async function importNotes(
   offered: readonly OfferedNote[],
   assets: readonly AssetId[],
   deps: NoteSourceDeps,
 ): Promise<readonly ImportOutcome[]> {
-  const { store, waitForLeaf, isKnown, onNotes } = deps;
-  await waitForLeaf(Number.MAX_SAFE_INTEGER);
+  const { store, waitForLeaf, isKnown, leafCheck, onNotes } = deps;
+  const leafCount = await waitForLeaf(Number.MAX_SAFE_INTEGER);
   const places = store.findPlaces(new Set(offered.map(({ commitment }) => commitment)), 0);
+  if (offered.some(({ commitment }) => !places.has(commitment))) {
+    // Before somebody is told that the chain does not have a note.
+    await leafCheck.assertHonest(Array.from({ length: leafCount }, (_, leafIndex) => leafIndex));
+  }
   const known = new Set<Field>();
   for (const [commitment, { leafIndex, slot }] of places) {
     if (isKnown(leafIndex, slot)) {

@@ -13,6 +13,7 @@ import {
   type Hex,
   isField,
 } from '@pool/core';
+import type { LeafCheck } from './leaf-check.ts';
 import type {
   ArchivedNote,
   NoteArchive,
@@ -31,6 +32,8 @@ export type CandidateDeps = {
   readonly walletId: Field;
   /** Places of notes that are known. */
   readonly isKnown: (leafIndex: number, slot: number) => boolean;
+  /** Asked about the leaves that do not have a commitment which a source names there: somebody lies, and it may be the node. */
+  readonly leafCheck: Pick<LeafCheck, 'assertHonest'>;
 };
 
 /** A source of notes while the chain is read at the same time. */
@@ -54,24 +57,33 @@ export type Candidate = {
   readonly sealed: Hex;
 };
 
-/** The candidates that the chain has at their place and v opens, without those that are known and without amounts of 0. */
+/**
+ * The candidates that the chain has at their place and v opens, without those that are known and without amounts of 0.
+ * @throws PoolError `note_history_incomplete` (retryable) if the node changed a commitment
+ */
 export async function openCandidates(
   candidates: readonly Candidate[],
-  { store, kernels, viewingKey, walletId, isKnown }: CandidateDeps,
+  { store, kernels, viewingKey, walletId, isKnown, leafCheck }: CandidateDeps,
 ): Promise<readonly ReceivedNote[]> {
   const readLeaf = createLeafReader(store);
   const taken = new Set<string>();
+  const doubted: number[] = [];
   const notes = candidates.flatMap(({ assetId, leafIndex, slot, sealed, commitment }) => {
     const place = `${leafIndex}.${slot}`;
     // What the source says about the commitment only saves a decryption: the chain's counts.
     const leaf = isKnown(leafIndex, slot) || taken.has(place) ? undefined : readLeaf(leafIndex);
-    if (leaf === undefined || !isField(commitment) || !hasCommitment(leaf, slot, commitment)) {
+    if (leaf === undefined) {
+      return [];
+    }
+    if (!isField(commitment) || !hasCommitment(leaf, slot, commitment)) {
+      doubted.push(leafIndex);
       return [];
     }
     taken.add(place);
     const { txHash, blockNumber } = leaf;
     return [{ sealed, commitment, assetId, leafIndex, slot, txHash, blockNumber }];
   });
+  await leafCheck.assertHonest(doubted);
   const found: Omit<ReceivedNote, 'nullifier'>[] = [];
   for await (const { note, opened } of kernels.scan({ notes, viewingKey, walletId })) {
     // A note of amount 0 can pay nothing, and everybody can make one for free.

@@ -36,6 +36,8 @@ export type HistoryLeaf = {
 
 /** The pool's events, through the agent's own RPC. Errors: `chain_unreachable` (retryable), `wrong_chain`. */
 export type HistoryPort = {
+  /** The node, for people: its host without path and credentials. */
+  readonly node: string;
   fetchFinalBlock(): Promise<BlockMark>;
   /** Undefined: the RPC does not have the block. */
   fetchBlockHash(blockNumber: number): Promise<Hex32 | undefined>;
@@ -180,6 +182,9 @@ export type StoredSpend = {
   readonly txHash: Hex32;
   readonly blockNumber: number;
 };
+
+/** The contract says that a spend used a note. */
+export type NoteUse = { readonly nullifier: Field; readonly outRoot: Field };
 
 /** A note with the bytes that its holder received. */
 export type ReceivedNote = OwnNote & { readonly sealed: Hex };

@@ -60,12 +60,15 @@ export async function readArchive(deps: NoteSourceDeps): Promise<void> {
 
 const beginning: ArchiveMark = { end: 0, waitingFrom: undefined, leafCount: 0 };
 
-/** @returns those whose leaf has another commitment, or is not there */
+/**
+ * @returns those whose leaf has another commitment, or is not there
+ * @throws PoolError `note_history_incomplete` (retryable) if the node changed a commitment of such a leaf
+ */
 async function takeRecords(
   records: readonly Record[],
   deps: NoteSourceDeps,
 ): Promise<readonly Record[]> {
-  const { store, waitForLeaf } = deps;
+  const { store, waitForLeaf, leafCheck } = deps;
   const last = records.reduce((most, { note }) => Math.max(most, note.leafIndex), -1);
   const leafCount = last < 0 ? 0 : await waitForLeaf(last);
   const readLeaf = createLeafReader(store);
@@ -74,12 +77,15 @@ async function takeRecords(
     return leaf !== undefined && hasCommitment(leaf, slot, commitment);
   };
   const inPlace = records.filter(isInPlace);
+  const placed = new Set(inPlace);
+  const misplaced = records.filter((record) => !placed.has(record));
+  // One that belongs to another chain by now is at a place that has another note.
+  await leafCheck.assertHonest(misplaced.map(({ note }) => note.leafIndex));
   await takeCandidates(
     inPlace.map(({ note }) => note),
     deps,
   );
-  const placed = new Set(inPlace);
-  return records.filter((record) => !placed.has(record));
+  return misplaced;
 }
 
 /** Searches the chain for them: a chain that replaced blocks has them at other places. @returns those that it does not have */

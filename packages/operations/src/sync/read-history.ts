@@ -5,6 +5,7 @@
  * @module
  */
 import { errorCodeOf, PoolError } from '@pool/core';
+import { createIncomplete, createNodeBehind } from './node-answers.ts';
 import type { NoteTree } from './note-tree.ts';
 import type { BlockMark, HistoryLeaf, HistoryPort, NoteStore } from './ports.ts';
 
@@ -13,6 +14,8 @@ export type HistoryDeps = {
   readonly store: NoteStore;
   readonly tree: () => Promise<NoteTree>;
   readonly deployedAtBlock: number;
+  /** The stored root was compared with the pool's as of this block, by this process. Undefined: not yet. */
+  readonly comparedBlock: number | undefined;
   /** After each write. */
   readonly onBlocks: (read: number, total: number) => void;
 };
@@ -41,10 +44,11 @@ export async function readHistory(deps: HistoryDeps): Promise<boolean> {
     }
     await assertSameBlock(store.block, final, history);
   }
-  if (final.number < from) {
+  if (final.number >= from) {
+    await readBlocks(from, final, deps);
+  } else if (deps.comparedBlock === final.number) {
     return true;
   }
-  await readBlocks(from, final, deps);
   // If they differ, the events were consistent among themselves, and it is not known which of them are wrong.
   return (await history.fetchNoteRoot(final.number)) === store.readLastRoot();
 }
@@ -57,12 +61,12 @@ async function assertSameBlock(
   const hash =
     stored.number === final.number ? final.hash : await history.fetchBlockHash(stored.number);
   if (hash === undefined) {
-    throw new PoolError('chain_unreachable', 'the RPC does not serve an earlier block; try again');
+    throw createNodeBehind(history);
   }
   if (hash !== stored.hash) {
     throw new PoolError(
       'note_history_changed',
-      `the chain has another block ${stored.number} than the one that was final at the last sync: check the RPC, then run "disburse-agent rescan"`,
+      `the node ${history.node} has another block ${stored.number} than the one that was final at the last sync: check the node, then run "disburse-agent rescan"`,
     );
   }
 }
@@ -113,7 +117,7 @@ async function fetchWindow(
 async function markBlock(history: HistoryPort, number: number): Promise<BlockMark> {
   const hash = await history.fetchBlockHash(number);
   if (hash === undefined) {
-    throw new PoolError('chain_unreachable', 'the RPC does not serve a final block; try again');
+    throw createNodeBehind(history);
   }
   return { number, hash };
 }
@@ -122,26 +126,19 @@ async function markBlock(history: HistoryPort, number: number): Promise<BlockMar
 async function write(
   leaves: readonly HistoryLeaf[],
   upTo: BlockMark,
-  { store, tree: findTree }: HistoryDeps,
+  { store, history, tree: findTree }: HistoryDeps,
 ): Promise<void> {
   const first = store.leafCount;
   if (leaves.some(({ leafIndex }, place) => leafIndex !== first + place)) {
-    throw createIncomplete('a leaf of the note tree is missing');
+    throw createIncomplete(history, 'a leaf of the note tree is missing');
   }
   const last = leaves.at(-1);
   if (last !== undefined) {
     const tree = await findTree();
     await tree.append(leaves.map(({ root }) => root));
     if (tree.root !== last.newRoot) {
-      throw createIncomplete('they do not give the root that the last of them names');
+      throw createIncomplete(history, 'they do not give the root that the last of them names');
     }
   }
   store.appendLeaves(leaves, upTo);
-}
-
-export function createIncomplete(found: string): PoolError {
-  return new PoolError(
-    'note_history_incomplete',
-    `the RPC served incomplete events of the pool: ${found}; try again, or use another RPC`,
-  );
 }
