@@ -9,10 +9,13 @@ import { fundFile, recipient, spendFile } from './fixtures/payroll.ts';
 
 let world: WorldA;
 let served: ServedGate;
+/** How far this machine's clock and the newest block are ahead. */
+let aheadSeconds = 0;
 
 beforeEach(async () => {
   world = await createWorldA();
-  served = await serveTestGate(world.home);
+  aheadSeconds = 0;
+  served = await serveTestGate(world.home, { nowMs: () => Date.now() + 1000 * aheadSeconds });
   await served.gate.examine();
   expect(served.gate.health().problems).toEqual([]);
 });
@@ -31,6 +34,13 @@ async function askFund(file: ReturnType<typeof fundFile>): Promise<string> {
 async function askSpend(file: ReturnType<typeof spendFile>): Promise<string> {
   expect(await served.post(file)).toMatchObject({ status: 200 });
   return await look(await world.ask(holderWallet, hashBody(rebuildSpend(file).digest)));
+}
+
+/** Lets time pass for the gate and for the chain's newest block. */
+async function passUntil(seconds: number): Promise<void> {
+  aheadSeconds = seconds - Math.floor(Date.now() / 1000);
+  served.chain.headTimestamp = seconds;
+  await served.gate.examine();
 }
 
 async function look(id: string): Promise<string> {
@@ -62,7 +72,7 @@ it('gets no second attempt of a job while the first may be paid, and one when it
   const first = fundFile({ jobKey: 'job-of-two-attempts' });
   expect(world.statusOf(await askFund(first))).toBe('Signed');
 
-  const second = fundFile({ jobKey: 'job-of-two-attempts', attempt: 2 });
+  const second = fundFile({ jobKey: 'job-of-two-attempts', attempt: 2 }, first.deadline + 10_000);
   const refusal = { status: 503, body: { code: 'manifest_not_ready' } };
   expect(await served.post(second)).toMatchObject(refusal);
   const id = await look(await world.ask(funderWallet, fundBody(second)));
@@ -77,7 +87,18 @@ it('gets no second attempt of a job while the first may be paid, and one when it
   await look(id);
   expect(world.votesOf(id)).toEqual([]);
 
+  // A node that lies, two hours before the deadline.
   served.chain.used.clear();
+  served.chain.finalTimestamp = first.deadline + 10_000;
+  expect(await served.post(second)).toMatchObject(refusal);
+  served.chain.voided.add(fieldToHex(rebuildFund(first).batchNonce));
+  expect(await served.post(second)).toMatchObject(refusal);
+  served.chain.voided.clear();
+
+  // The own clock must be 15 minutes past the deadline, and the final block one second.
+  await passUntil(first.deadline + 880);
+  expect(await served.post(second)).toMatchObject(refusal);
+  await passUntil(first.deadline + 910);
   served.chain.finalTimestamp = first.deadline;
   expect(await served.post(second)).toMatchObject(refusal);
   served.chain.finalTimestamp = first.deadline + 1;
@@ -90,16 +111,28 @@ it('gets no second spend of a note while the first may land', async () => {
   const first = spendFile();
   expect(world.statusOf(await askSpend(first))).toBe('Signed');
   const { inputNullifiers } = first.manifest;
-  const second = spendFile({ inputNullifiers, withdrawAmount: '40', changeAmount: '20' });
+  const { deadline } = first.manifest;
+  const second = spendFile({
+    inputNullifiers,
+    withdrawAmount: '40',
+    changeAmount: '20',
+    deadline: deadline + 10_000,
+  });
   await served.post(second);
   const body = hashBody(rebuildSpend(second).digest);
   const id = await look(await world.ask(holderWallet, body));
   expect(world.votesOf(id)).not.toContain('Approved');
   expect(world.statusOf(id)).not.toBe('Signed');
 
-  world.expire(id);
-  served.chain.finalTimestamp = first.manifest.deadline + 1;
-  await served.post(second);
+  // A node that lies, an hour before the deadline.
+  served.chain.finalTimestamp = deadline + 10_000;
+  const again = await look(await world.ask(holderWallet, body));
+  expect(world.statusOf(again)).not.toBe('Signed');
+
+  for (const one of [id, again]) {
+    world.expire(one);
+  }
+  await passUntil(deadline + 910);
   const later = await look(await world.ask(holderWallet, body));
   expect([world.statusOf(id), world.statusOf(later)]).toEqual(['Rejected', 'Signed']);
 });

@@ -76,6 +76,29 @@ export const tokenSettingsSchema = v.strictObject({
 });
 export type TokenSettings = v.InferOutput<typeof tokenSettingsSchema>;
 
+/** What only the gate beside a custodian reads of a chain's settings. */
+const approveSettingsSchema = v.strictObject({
+  secondRpcUrl: v.optional(
+    v.pipe(
+      urlSchema,
+      v.description(
+        'JSON-RPC endpoint of a second node, run by somebody else. The gate accepts only what both answer. May contain an access key: a secret.',
+      ),
+    ),
+  ),
+  maxClockDifferenceSeconds: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(30),
+      v.maxValue(3_600),
+      v.description(
+        'How many seconds the clock of the gate may differ from the newest block. Default: 300. A chain that makes blocks less often needs more.',
+      ),
+    ),
+  ),
+});
+
 export const evmChainSettingsSchema = v.strictObject({
   family: v.pipe(v.literal('evm'), v.description('Chain family; decides the format of addresses.')),
   chainId: v.pipe(
@@ -120,6 +143,12 @@ export const evmChainSettingsSchema = v.strictObject({
   tokens: v.pipe(
     v.record(tokenSymbolSchema, tokenSettingsSchema),
     v.description('Tokens that can be paid on this chain, by symbol.'),
+  ),
+  approve: v.optional(
+    v.pipe(
+      approveSettingsSchema,
+      v.description('Settings of the gate beside a custodian. Every other program ignores them.'),
+    ),
   ),
 });
 export type EvmChainSettings = v.InferOutput<typeof evmChainSettingsSchema>;

@@ -5,6 +5,7 @@
  * @module
  */
 
+export { computeDifference, differs } from './decide/check-clock.ts';
 export { decide } from './decide/decide.ts';
 export { decideIntake, type IntakeInput } from './decide/decide-intake.ts';
 export type {
@@ -16,10 +17,11 @@ export type {
 } from './decide/decision.ts';
 export {
   type BatchQuestion,
+  deadMarginSeconds,
   type FactQuestions,
   listFactQuestions,
 } from './decide/fact-questions.ts';
-export type { Facts } from './decide/facts.ts';
+export type { ClockWitness, Facts } from './decide/facts.ts';
 export {
   type DecisionReason,
   decisionReasons,

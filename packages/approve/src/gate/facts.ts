@@ -4,41 +4,40 @@
  *
  * @module
  */
-import {
-  assertChainId,
-  createEvmProvider,
-  createPoolReader,
-  type PoolReader,
-} from '@pool/contracts';
+import { assertChainId, createEvmProvider, createPoolReader } from '@pool/contracts';
 import {
   type ChainsFile,
   type EvmAddress,
   type EvmChainSettings,
   errorCodeOf,
-  type Hex32,
   PoolError,
   parseHex32,
 } from '@pool/core';
-import type { BatchQuestion, FactQuestions, Facts } from '@pool/policy';
+import { computeDifference, differs, type FactQuestions, type Facts } from '@pool/policy';
 import type { GateLog } from './gate-log.ts';
+import {
+  type FactReader,
+  type FactReaders,
+  readBatch,
+  readDeadSpends,
+  readPreviousAttempt,
+  readUsed,
+} from './read-facts.ts';
 import type { PoolPlace } from './settings-files.ts';
 
-/** The part of a pool reader that facts need. */
-export type FactReader = Pick<
-  PoolReader,
-  'fetchFinalBlock' | 'fetchBatchRootOf' | 'fetchIsVoided' | 'fetchOutRootOf'
->;
+/** Undefined in `maxClockDifferenceSeconds` of a chain's settings. A newest block is some seconds old; a clock without NTP drifts by minutes. */
+const defaultClockSeconds = 300;
 
 export type FactSource = {
   /** What the node does not answer is left out. */
-  read(questions: FactQuestions): Promise<Facts>;
+  read(questions: FactQuestions, nowMs: number): Promise<Facts>;
+  /** The newest block of each chain, of every node of it. Undefined: a node does not answer. */
+  readClock(places: readonly PoolPlace[]): Promise<Facts['clock']>;
   /** Asks the node of each pool for what decisions ask for, so that an outage is known before a batch waits for it. Never throws. */
-  probe(places: readonly PoolPlace[]): Promise<void>;
+  probe(places: readonly PoolPlace[], nowMs: number): Promise<void>;
   /** What the nodes do not answer now, as sentences for the operator. */
   problems(): readonly string[];
 };
-
-type FindReader = (chainId: number, pool: EvmAddress) => Promise<FactReader>;
 
 /** No pool has it. */
 const noNullifier = parseHex32(`0x${'00'.repeat(32)}`);
@@ -49,7 +48,9 @@ export function createFactSource(
   openReader: (settings: EvmChainSettings) => Promise<FactReader> = openPoolReader,
   log?: Pick<GateLog, 'info' | 'error'>,
 ): FactSource {
-  const readers = new Map<string, Promise<FactReader>>();
+  const readers = new Map<string, Promise<FactReaders>>();
+  /** Chains whose newest block differs from the clock, with the difference in seconds. */
+  const clocks = new Map<number, number>();
   /** Code of the last failure of each question, by pool and question. */
   const failing = new Map<string, { readonly chainId: number; readonly code: string }>();
 
@@ -84,7 +85,7 @@ export function createFactSource(
     }
   }
 
-  async function findReader(chainId: number, pool: EvmAddress): Promise<FactReader> {
+  function findSettings({ chainId, pool }: PoolPlace): EvmChainSettings {
     const settings = Object.values(chains.chains).find(
       (chain) => chain.chainId === chainId && chain.pool === pool,
     );
@@ -94,8 +95,15 @@ export function createFactSource(
         `the chain settings of the gate do not have the pool ${pool} of chain ${chainId}`,
       );
     }
-    const key = `${chainId} ${pool}`;
-    const open = readers.get(key) ?? openReader(settings);
+    return settings;
+  }
+
+  async function findReaders(place: PoolPlace): Promise<FactReaders> {
+    const settings = findSettings(place);
+    const key = `${place.chainId} ${place.pool}`;
+    const { secondRpcUrl } = settings.approve ?? {};
+    const nodes = secondRpcUrl === undefined ? [] : [{ ...settings, rpcUrl: secondRpcUrl }];
+    const open = readers.get(key) ?? Promise.all([settings, ...nodes].map(openReader));
     readers.set(key, open);
     return await open.catch((error: unknown) => {
       // Asked again at the next decision.
@@ -104,31 +112,58 @@ export function createFactSource(
     });
   }
 
+  async function readWitnesses(place: PoolPlace): Promise<Facts['clock']> {
+    return await answer('clock', place, async (question) => {
+      const { maxClockDifferenceSeconds = defaultClockSeconds } =
+        findSettings(question).approve ?? {};
+      const readers = await findReaders(question);
+      const heads = await Promise.all(readers.map((reader) => reader.fetchHeadTimestamp()));
+      return heads.map((blockSeconds) => ({
+        blockSeconds,
+        maxDifferenceSeconds: maxClockDifferenceSeconds,
+      }));
+    });
+  }
+
   return {
-    async read({ batch, previousAttempt, nullifiers, earlierSpends }) {
+    async read({ batch, previousAttempt, nullifiers, earlierSpends }, nowMs) {
       return {
-        batch: await answer('batch', batch, (question) => readBatch(findReader, question)),
-        previousAttempt: await answer('previous attempt', previousAttempt, (question) =>
-          readPreviousAttempt(findReader, question),
+        batch: await answer('batch', batch, async (question) =>
+          readBatch(await findReaders(question), question),
         ),
-        usedNullifiers: await answer('nullifiers', nullifiers, async ({ chainId, pool, values }) =>
-          readUsed(await findReader(chainId, pool), values, 'latest'),
+        previousAttempt: await answer('previous attempt', previousAttempt, async (question) =>
+          readPreviousAttempt(await findReaders(question), question, nowMs),
         ),
-        deadSpends: await answer('earlier spends', nullifiers, async ({ chainId, pool }) =>
+        usedNullifiers: await answer('nullifiers', nullifiers, async (question) =>
+          readUsed(await findReaders(question), question.values),
+        ),
+        deadSpends: await answer('earlier spends', nullifiers, async (question) =>
           earlierSpends.length === 0
             ? []
-            : await readDeadSpends(await findReader(chainId, pool), earlierSpends),
+            : await readDeadSpends(await findReaders(question), earlierSpends, nowMs),
         ),
       };
     },
-    async probe(places) {
+    async readClock(places) {
+      const ofChains = [...new Map(places.map((place) => [place.chainId, place])).values()];
+      const read = await Promise.all(ofChains.map(async (place) => await readWitnesses(place)));
+      const known = read.filter((witnesses) => witnesses !== undefined);
+      return known.length < read.length || known.length === 0 ? undefined : known.flat();
+    },
+    async probe(places, nowMs) {
+      clocks.clear();
       for (const place of places) {
-        const isReached = await answer('probe', place, async ({ chainId, pool }) => {
-          const reader = await findReader(chainId, pool);
-          await reader.fetchFinalBlock();
-          await reader.fetchOutRootOf(noNullifier, 'latest');
+        const isReached = await answer('probe', place, async (question) => {
+          for (const reader of await findReaders(question)) {
+            await reader.fetchFinalBlock();
+            await reader.fetchOutRootOf(noNullifier, 'latest');
+          }
           return true;
         });
+        const wrong = (await readWitnesses(place))?.find((witness) => differs(witness, nowMs));
+        if (wrong !== undefined) {
+          clocks.set(place.chainId, computeDifference(wrong, nowMs));
+        }
         if (isReached === true) {
           // A question that nobody asks any more does not stay a problem.
           const prefix = `${place.chainId} ${place.pool} `;
@@ -143,7 +178,11 @@ export function createFactSource(
         ({ chainId, code }) =>
           `the node of chain ${chainId} does not answer (${code}), so batches and spends wait: check its rpcUrl in the chain settings, and read the log`,
       );
-      return [...new Set(lines)];
+      const clockLines = [...clocks].map(
+        ([chainId, seconds]) =>
+          `the clock of this host and the newest block of chain ${chainId} differ by ${seconds} seconds, so nothing is voted: set the clock, or look at the node`,
+      );
+      return [...new Set(lines), ...clockLines];
     },
   };
 }
@@ -152,56 +191,4 @@ async function openPoolReader(settings: EvmChainSettings): Promise<FactReader> {
   const provider = createEvmProvider(settings);
   await assertChainId(provider, settings);
   return createPoolReader(provider, settings);
-}
-
-async function readBatch(
-  findReader: FindReader,
-  { chainId, pool, funder, batchNonce }: BatchQuestion,
-): Promise<NonNullable<Facts['batch']>> {
-  const reader = await findReader(chainId, pool);
-  if ((await reader.fetchBatchRootOf(funder, batchNonce, 'latest')) !== undefined) {
-    return 'used';
-  }
-  return (await reader.fetchIsVoided(funder, batchNonce, 'latest')) ? 'voided' : 'open';
-}
-
-/** The rule of late landing (protocol §8), at a final block only. */
-async function readPreviousAttempt(
-  findReader: FindReader,
-  { chainId, pool, funder, batchNonce, deadline }: BatchQuestion,
-): Promise<NonNullable<Facts['previousAttempt']>> {
-  const reader = await findReader(chainId, pool);
-  const { number, timestampSeconds } = await reader.fetchFinalBlock();
-  if ((await reader.fetchBatchRootOf(funder, batchNonce, number)) !== undefined) {
-    return 'settled';
-  }
-  if (await reader.fetchIsVoided(funder, batchNonce, number)) {
-    return 'dead';
-  }
-  return deadline !== undefined && timestampSeconds > deadline ? 'dead' : 'alive';
-}
-
-async function readUsed(
-  reader: FactReader,
-  nullifiers: readonly Hex32[],
-  block: number | 'latest',
-): Promise<readonly Hex32[]> {
-  const roots = await Promise.all(
-    nullifiers.map((nullifier) => reader.fetchOutRootOf(nullifier, block)),
-  );
-  return nullifiers.filter((_, index) => roots[index] !== undefined);
-}
-
-async function readDeadSpends(
-  reader: FactReader,
-  spends: FactQuestions['earlierSpends'],
-): Promise<readonly Hex32[]> {
-  const { number, timestampSeconds } = await reader.fetchFinalBlock();
-  const dead: Hex32[] = [];
-  for (const { manifestDigest, deadline, nullifiers } of spends) {
-    if (timestampSeconds > deadline && (await readUsed(reader, nullifiers, number)).length === 0) {
-      dead.push(manifestDigest);
-    }
-  }
-  return dead;
 }

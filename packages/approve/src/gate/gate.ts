@@ -18,7 +18,7 @@ import {
   failed,
   passed,
 } from './doctor.ts';
-import { createFactSource, type FactReader } from './facts.ts';
+import { createFactSource } from './facts.ts';
 import { ensureGateHome, ledgerPath } from './gate-home.ts';
 import { type GateHealth, readHealth } from './health.ts';
 import { createHistoryCheck, type HistoryCheck } from './history.ts';
@@ -26,6 +26,7 @@ import { createHistoryExamination } from './history-examination.ts';
 import { createIntake } from './intake.ts';
 import { createJudge, type Judge } from './judge.ts';
 import { findWalletRoles } from './policy-wallets.ts';
+import type { FactReader } from './read-facts.ts';
 import { createRebuilds, type Rebuilds } from './rebuilds.ts';
 import { listPolicyPools, readPolicyFor, readSettings } from './settings-files.ts';
 import { createTransport, type Transport } from './transport.ts';
@@ -176,7 +177,7 @@ export function openGate(options: GateOptions): Gate {
     health,
     async examine() {
       const report = await doctor.examine();
-      await facts.probe(listPolicyPools(policy()));
+      await facts.probe(listPolicyPools(policy()), nowMs());
       return report;
     },
     async poll() {

@@ -23,6 +23,7 @@ import {
 import type { FactSource } from './facts.ts';
 import { findManifestState, type ManifestState } from './manifest-state.ts';
 import type { Rebuilds } from './rebuilds.ts';
+import { listClockPlaces } from './settings-files.ts';
 
 /** What the agent reads. */
 export type ManifestReceipt = {
@@ -61,9 +62,12 @@ export function createIntake(deps: {
 
   async function store(file: ManifestFile): Promise<ManifestReceipt> {
     const rebuilt = await deps.rebuilds.rebuild(file);
-    const facts = await deps.facts.read(ledger.read((view) => listFactQuestions(rebuilt, view)));
+    const questions = ledger.read((view) => listFactQuestions(rebuilt, view));
     const policy = deps.policy();
+    const places = listClockPlaces(policy, rebuilt.chainId);
+    const clock = await deps.facts.readClock(places);
     const now = nowMs();
+    const facts = { ...(await deps.facts.read(questions, now)), clock };
     const result = ledger.storeManifest(rebuilt, now, (view) =>
       decideIntake({ manifest: rebuilt, policy, ledger: view, facts, nowMs: now }),
     );

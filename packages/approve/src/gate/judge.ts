@@ -26,6 +26,7 @@ import type { Preimage } from '../preimage/preimage.ts';
 import { toSignRequest } from '../preimage/to-request.ts';
 import type { FactSource } from './facts.ts';
 import type { Rebuilds } from './rebuilds.ts';
+import { listClockPlaces } from './settings-files.ts';
 
 /** A request as a transport read it. */
 export type Asked = {
@@ -85,15 +86,21 @@ export function createJudge(deps: JudgeDeps): Judge {
     const facts =
       manifest === undefined
         ? {}
-        : await deps.facts.read(ledger.read((view) => listFactQuestions(manifest, view)));
+        : await deps.facts.read(
+            ledger.read((view) => listFactQuestions(manifest, view)),
+            nowMs(),
+          );
     const policy = deps.policy();
+    const clock = await deps.facts.readClock(
+      listClockPlaces(policy, manifest?.chainId ?? findChainId(request)),
+    );
     return (view) => ({
       request,
       origin,
       manifest,
       policy,
       ledger: view,
-      facts,
+      facts: { ...facts, clock },
       signer: { deterministic: false },
       nowMs: nowMs(),
     });
@@ -154,7 +161,11 @@ export function createJudge(deps: JudgeDeps): Judge {
     },
     async explain(request, origin, manifest) {
       const input = await readInput(request, origin, manifest);
-      return ledger.read((view) => decide(input(viewAsStored(view, manifest, nowMs()))));
+      return ledger.read((view) => {
+        const { facts, ...given } = input(viewAsStored(view, manifest, nowMs()));
+        // Without a node the other rules are explained all the same.
+        return decide({ ...given, facts: { ...facts, clock: facts.clock ?? [] } });
+      });
     },
   };
 }
@@ -164,6 +175,23 @@ export const notVoting = {
   reason: 'not-voting',
   message: 'the gate does not vote now: read its health',
 } as const;
+
+/** The chain of a request whose manifest is not stored. Undefined: it is for every chain. */
+function findChainId(request: SignRequest): number | undefined {
+  switch (request.kind) {
+    case 'fund-authorization':
+    case 'void':
+      return request.payload.chainId;
+    case 'permit':
+    case 'token-approval':
+    case 'sign-in':
+      return request.payload.expected.chainId;
+    case 'spend':
+    case 'viewing-key':
+    case 'disclosure':
+      return undefined;
+  }
+}
 
 /** The stored manifest of a preimage that is only a digest. */
 function findByDigest(ledger: Ledger, preimage: Preimage): Hex32 | undefined {

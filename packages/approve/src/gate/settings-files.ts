@@ -115,6 +115,13 @@ export function listPolicyPools({ pools, holders }: Policy): readonly PoolPlace[
   return [...new Map(places.map((place) => [`${place.chainId} ${place.pool}`, place])).values()];
 }
 
+/** Whose newest block tells the time: the pools of the chain, or of every chain if it is none of the policy's. */
+export function listClockPlaces(policy: Policy, chainId: number | undefined): readonly PoolPlace[] {
+  const all = listPolicyPools(policy);
+  const ofChain = all.filter((place) => place.chainId === chainId);
+  return ofChain.length > 0 ? ofChain : all;
+}
+
 function readTextFile(path: string): string {
   return readFileSync(path, 'utf8');
 }

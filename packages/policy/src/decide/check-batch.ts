@@ -5,13 +5,14 @@
  * @module
  */
 
-import { computeCountScope, computeDay, computePayeeKey } from '../guard/guard-id.ts';
+import { computeCountScope, computePayeeKey } from '../guard/guard-id.ts';
 import type { RosterEntry } from '../ledger/ledger-view.ts';
 import type { Policy, TokenRule } from '../policy/policy-schema.ts';
 import { describeAmount } from '../policy/token-unit.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
 import { hasUnknownRoster } from './check-learnt.ts';
 import { checkEvidence, findPlace } from './check-payees.ts';
+import { checkDailyLimit } from './check-sums.ts';
 import type { DecideInput } from './decision.ts';
 import { check, type Finding, fail, pass, wait } from './findings.ts';
 import { countReleases } from './release.ts';
@@ -164,19 +165,19 @@ export function checkFirstApproval(
   if (rule === undefined || guardId === undefined) {
     return [];
   }
-  const day = computeDay(nowMs);
-  const sum = ledger.sumOfDay(computeCountScope(manifest), day);
-  const after = ledger.hasCounted(guardId) ? sum : sum + manifest.total;
   const receivedAtMs = ledger.findManifest(manifest.manifestDigest)?.receivedAtMs ?? 0;
   const isYoung = nowMs - receivedAtMs <= 1000 * policy.maxBatchAgeSeconds;
   const isOpen = policy.workingHours === undefined || isWithinHours(policy.workingHours, nowMs);
   return [
-    check(
-      'limit-per-day',
-      after <= BigInt(rule.maxPerDay),
-      'day-limit',
-      `The sum of ${day} would be ${describeAmount(after, rule)}, the limit is ${describeAmount(BigInt(rule.maxPerDay), rule)}.`,
-    ),
+    ...checkDailyLimit(ledger, {
+      scope: computeCountScope(manifest),
+      guardId,
+      amount: manifest.total,
+      most: BigInt(rule.maxPerDay),
+      reason: 'day-limit',
+      show: (amount) => describeAmount(amount, rule),
+      nowMs,
+    }),
     check('batch-age', isYoung, 'batch-too-old'),
     isOpen ? pass('working-hours') : wait('working-hours', 'outside-working-hours'),
     ...checkPeople(input, manifest, rule, guardId),

@@ -7,11 +7,10 @@
 import { computeBatchGuardId } from '../guard/guard-id.ts';
 import type { RebuiltFund, RebuiltSpend } from '../rebuild/rebuilt.ts';
 import type { DecideInput } from './decision.ts';
+import { deadMarginSeconds } from './fact-questions.ts';
 import { type Finding, pass, wait } from './findings.ts';
 
 const dayMs = 86_400_000;
-/** How long after a deadline no block can carry an earlier time. */
-const marginMs = 900_000;
 
 /**
  * An approved batch of unknown people has this total on this token, within the days of `duplicateRoster`: it may be the same roster.
@@ -43,21 +42,19 @@ export function hasUnknownRoster(
 }
 
 /**
- * An approved spend of this holder whose notes and sum are unknown. It may land until the policy's longest deadline, and it counts on
- * its UTC day: until then the holder's other spends wait.
+ * An approved spend of this holder whose notes and sum are unknown. It may land until the policy's longest deadline, and it counts for
+ * 24 hours: until then the holder's other spends wait.
  */
 export function checkUnknownSpends(
   { policy, ledger, nowMs }: Pick<DecideInput, 'policy' | 'ledger' | 'nowMs'>,
   { address, digest }: RebuiltSpend,
 ): Finding {
   const rule = 'earlier-spends-known';
-  const windowMs = 1000 * policy.deadline.maxSeconds + marginMs;
+  const windowMs = 1000 * (policy.deadline.maxSeconds + deadMarginSeconds);
   const ends = ledger
     .listUnknownSpends(address, nowMs - Math.max(windowMs, dayMs))
     .filter((guard) => guard.digest !== digest)
-    .map(({ firstAtMs }) =>
-      Math.max(firstAtMs + windowMs, dayMs * (1 + Math.floor(firstAtMs / dayMs))),
-    );
+    .map(({ firstAtMs }) => firstAtMs + Math.max(windowMs, dayMs));
   const endMs = Math.max(0, ...ends);
   return nowMs >= endMs
     ? pass(rule)

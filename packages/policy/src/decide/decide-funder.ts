@@ -37,6 +37,7 @@ import {
 import { checkGuard, type Guarded } from './check-guard.ts';
 import { listPins } from './check-payees.ts';
 import { checkOrigin, checkRequest, explainMissing } from './check-request.ts';
+import { readRollingSum } from './check-sums.ts';
 import type { DecideInput, Decision, DecisionRecord } from './decision.ts';
 import { check, conclude, type Finding, fail, pass, wait } from './findings.ts';
 
@@ -90,6 +91,7 @@ function createFundRecord(
           scope: computeCountScope(manifest),
           day: computeDay(nowMs),
           amount: manifest.total,
+          atMs: nowMs,
         },
     pins: listPins(input, manifest),
     payees: manifest.payees.map(({ address }) => computePayeeKey(address)),
@@ -171,7 +173,14 @@ function createApprovalRecord(
     return record;
   }
   const scope = computeApprovalScope(input.request.expectedSigner);
-  const count = { guardId: record.guard.id, scope, day: computeDay(input.nowMs), amount: 1n };
+  const { nowMs } = input;
+  const count = {
+    guardId: record.guard.id,
+    scope,
+    day: computeDay(nowMs),
+    amount: 1n,
+    atMs: nowMs,
+  };
   return { ...record, count };
 }
 
@@ -183,8 +192,10 @@ function checkApprovalsOfDay(
   const rule = 'approvals-per-day';
   const funder = policy.funders.find(({ address }) => address === request.expectedSigner);
   const most = funder?.maxApprovalsPerDay ?? 0;
-  const sum = ledger.sumOfDay(computeApprovalScope(request.expectedSigner), computeDay(nowMs));
-  return isRepeat || sum < BigInt(most)
+  const scope = computeApprovalScope(request.expectedSigner);
+  const ofDay = ledger.sumOfDay(scope, computeDay(nowMs));
+  const rolling = readRollingSum(ledger, scope, nowMs);
+  return isRepeat || (ofDay < BigInt(most) && rolling < BigInt(most))
     ? pass(rule)
     : wait(rule, 'approval-day-limit', `The limit is ${most}.`);
 }

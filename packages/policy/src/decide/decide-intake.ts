@@ -9,6 +9,7 @@ import type { LedgerView } from '../ledger/ledger-view.ts';
 import type { Policy } from '../policy/policy-schema.ts';
 import type { RebuiltFund, RebuiltManifest, RebuiltSpend } from '../rebuild/rebuilt.ts';
 import { checkAttempts, checkFarDeadline, findTokenRule } from './check-batch.ts';
+import { checkClock } from './check-clock.ts';
 import type { Facts } from './facts.ts';
 import { check, conclude, type Finding } from './findings.ts';
 
@@ -16,7 +17,7 @@ export type IntakeInput = {
   readonly manifest: RebuiltManifest;
   readonly policy: Policy;
   readonly ledger: LedgerView;
-  /** `previousAttempt` for an attempt above 1. */
+  /** `clock`, where a node answered; `previousAttempt` for an attempt above 1. */
   readonly facts: Facts;
   /** The process's own clock, milliseconds since the epoch. */
   readonly nowMs: number;
@@ -27,9 +28,14 @@ export function decideIntake(input: IntakeInput): IntakeVerdict {
   if (ledger.findManifest(manifest.manifestDigest) !== undefined) {
     return { kind: 'store' };
   }
-  const findings =
-    manifest.kind === 'fund' ? checkFundIntake(input, manifest) : checkSpendIntake(input, manifest);
-  const decision = conclude(findings, undefined);
+  const findings = [
+    checkIntakeClock(input),
+    ...(manifest.kind === 'fund'
+      ? checkFundIntake(input, manifest)
+      : checkSpendIntake(input, manifest)),
+  ];
+  const [clock] = findings;
+  const decision = conclude(clock?.verdict === 'pass' ? findings : findings.slice(0, 1), undefined);
   const isRefused = findings.some(({ verdict }) => verdict !== 'pass');
   if (!isRefused || decision.kind === 'approve') {
     return { kind: 'store' };
@@ -39,6 +45,11 @@ export function decideIntake(input: IntakeInput): IntakeVerdict {
     reason: decision.reason,
     message: decision.message,
   };
+}
+
+/** A manifest can be stored without a node. A clock that is known to be wrong would date it wrongly, or refuse it for its deadline. */
+function checkIntakeClock({ facts, ...input }: IntakeInput): Finding {
+  return checkClock({ ...input, facts: { clock: facts.clock ?? [] } });
 }
 
 function checkFundIntake(input: IntakeInput, manifest: RebuiltFund): readonly Finding[] {

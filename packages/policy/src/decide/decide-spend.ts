@@ -17,6 +17,7 @@ import { checkHolder, findHolder } from './check-holder.ts';
 import { checkUnknownSpends } from './check-learnt.ts';
 import { checkEvidence, findPlace, listPins } from './check-payees.ts';
 import { explainMissing } from './check-request.ts';
+import { checkDailyLimit } from './check-sums.ts';
 import type { DecideInput, Decision, DecisionRecord } from './decision.ts';
 import { check, conclude, type Finding, fail, pass, wait } from './findings.ts';
 
@@ -91,9 +92,6 @@ function checkSums(
   }
   const unit = findTokenUnit(policy, manifest);
   const show = (amount: bigint): string => describeAmount(amount, unit);
-  const day = computeDay(nowMs);
-  const sum = ledger.sumOfDay(computeCountScope(manifest, address), day);
-  const after = entry !== undefined && ledger.hasCounted(entry.id) ? sum : sum + sent;
   return [
     pass('spend-allowed'),
     check(
@@ -102,12 +100,15 @@ function checkSums(
       'call-limit',
       `It sends ${show(sent)}, the limit is ${show(BigInt(rule.maxPerCall))}.`,
     ),
-    check(
-      'limit-per-day',
-      after <= BigInt(rule.maxPerDay),
-      'holder-day-limit',
-      `The sum of ${day} would be ${show(after)}, the limit is ${show(BigInt(rule.maxPerDay))}.`,
-    ),
+    ...checkDailyLimit(ledger, {
+      scope: computeCountScope(manifest, address),
+      guardId: entry?.id,
+      amount: sent,
+      most: BigInt(rule.maxPerDay),
+      reason: 'holder-day-limit',
+      show,
+      nowMs,
+    }),
   ];
 }
 
@@ -174,6 +175,7 @@ function createSpendRecord(
           scope: computeCountScope(manifest, address),
           day: computeDay(nowMs),
           amount: sent,
+          atMs: nowMs,
         },
     pins: listPins(input, manifest),
     payees: [],

@@ -5,6 +5,7 @@
  * @module
  */
 import { isPoolError } from '@pool/core';
+import { checkClock } from './check-clock.ts';
 import { decideFund, decidePermit, decideTokenApproval, decideVoid } from './decide-funder.ts';
 import { decideDisclosure, decideSignIn, decideViewingKey } from './decide-identity.ts';
 import { decideSpend } from './decide-spend.ts';
@@ -21,6 +22,16 @@ import { conclude, fail } from './findings.ts';
  * );
  */
 export function decide(input: DecideInput): Decision {
+  const { verdict, rule, message, ...clock } = checkClock(input);
+  const decision = decideSafely(input);
+  const rules = [{ rule, verdict, message }, ...decision.rules];
+  // What a wrong clock refuses, it would refuse for good.
+  return 'reason' in clock
+    ? { kind: 'later', reason: clock.reason, message, rules }
+    : { ...decision, rules };
+}
+
+function decideSafely(input: DecideInput): Decision {
   try {
     return decideKind(input);
   } catch (error) {

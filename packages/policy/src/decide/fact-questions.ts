@@ -11,6 +11,7 @@ import {
   fieldToHex,
   type Hex32,
 } from '@pool/core';
+import { computeBatchGuardId } from '../guard/guard-id.ts';
 import type { LedgerView } from '../ledger/ledger-view.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
 
@@ -23,7 +24,15 @@ export type BatchQuestion = {
   readonly batchId: Hex32;
   /** Unix seconds. Undefined: unknown, so only a voided batch is dead. */
   readonly deadline: number | undefined;
+  /** Its authorisation was approved, as far as the ledger knows. */
+  readonly isApproved: boolean;
 };
+
+/**
+ * How long after a deadline the own clock must be until an attempt or a spend counts as dead, seconds. A node's blocks alone prove
+ * nothing: one lying node would have a second payment signed while the first may land.
+ */
+export const deadMarginSeconds = 900;
 
 export type FactQuestions = {
   /** For `facts.batch`. */
@@ -34,7 +43,7 @@ export type FactQuestions = {
   readonly nullifiers:
     | { readonly chainId: number; readonly pool: EvmAddress; readonly values: readonly Hex32[] }
     | undefined;
-  /** For `facts.deadSpends`: dead when a final block is past the deadline and the shared nullifiers are unused in it. */
+  /** For `facts.deadSpends`: dead when the clock and a final block are past the deadline, and the shared nullifiers are unused in it. */
   readonly earlierSpends: readonly {
     readonly manifestDigest: Hex32;
     readonly deadline: number;
@@ -52,6 +61,7 @@ export function listFactQuestions(manifest: RebuiltManifest, ledger: LedgerView)
       batchNonce: fieldToHex(batchNonce),
       batchId: fieldToHex(batchId),
       deadline: file.deadline,
+      isApproved: isApproved(ledger, chainId, pool, funder, fieldToHex(batchNonce)),
     };
     return {
       batch,
@@ -99,6 +109,7 @@ function findPrevious(
       batchNonce,
       batchId,
       deadline: stored.deadline,
+      isApproved: isApproved(ledger, stored.chainId, stored.pool, paidBy, batchNonce),
     };
   }
   const batchNonce = computeBatchNonce({ employerId, chainId, pool, funder, jobKey, attempt });
@@ -109,5 +120,14 @@ function findPrevious(
     batchNonce: fieldToHex(batchNonce),
     batchId: fieldToHex(computeBatchId(funder, batchNonce)),
     deadline: undefined,
+    isApproved: isApproved(ledger, chainId, pool, funder, fieldToHex(batchNonce)),
   };
+}
+
+function isApproved(
+  ledger: LedgerView,
+  ...[chainId, pool, funder, batchNonce]: readonly [number, EvmAddress, EvmAddress, Hex32]
+): boolean {
+  const id = computeBatchGuardId('fund-authorization', chainId, pool, funder, batchNonce);
+  return ledger.findGuard(id) !== undefined;
 }

@@ -23,6 +23,8 @@ export type PolicyReason =
   | 'previous-attempt-settled'
   | 'attempt-superseded'
   | 'facts-unavailable'
+  | 'clock-differs'
+  | 'clock-behind-ledger'
   | 'batch-used'
   | 'batch-voided'
   | 'evidence-invalid'
@@ -33,6 +35,7 @@ export type PolicyReason =
   | 'recipient-limit'
   | 'batch-limit'
   | 'day-limit'
+  | 'rolling-limit'
   | 'outside-working-hours'
   | 'deadline-too-near'
   | 'deadline-too-far'
@@ -115,6 +118,10 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'previous-attempt-settled': 'The attempt before this one was paid.',
   'attempt-superseded': 'A later attempt of this job is stored.',
   'facts-unavailable': 'The chain could not be read, so it is unknown whether this may be signed.',
+  'clock-differs':
+    'The clock of this host and the newest block of the chain differ by minutes. Set the clock, or look at the node; nothing is voted meanwhile.',
+  'clock-behind-ledger':
+    'The clock of this host lies behind the newest approval of the ledger. Set the clock; nothing is voted meanwhile.',
   'batch-used': 'The batch is on chain already.',
   'batch-voided': 'The batch was voided.',
 
@@ -127,6 +134,8 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'recipient-limit': 'A recipient would get more than the policy allows.',
   'batch-limit': 'The total of the batch is larger than the policy allows.',
   'day-limit': 'The totals of this day would be larger than the policy allows.',
+  'rolling-limit':
+    'The totals of 24 hours would be larger than the policy allows. It waits until earlier ones are older than that.',
   'outside-working-hours': 'The batch waits for the working hours of the policy.',
   'deadline-too-near': 'The deadline is nearer than the policy allows.',
   'deadline-too-far': 'The deadline is further away than the policy allows.',
@@ -151,7 +160,7 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'too-many-approvals':
     'More token approvals were signed for this batch than a payment needs. Each costs the funder gas, so no further one is signed.',
   'approval-day-limit':
-    'As many token approvals were signed for this funder today as the policy allows. The next one waits for the next day (UTC).',
+    'As many token approvals were signed for this funder today, or in the last 24 hours, as the policy allows. The next one waits.',
   'request-changed':
     'The custodian shows another content under the id of a request that was decided before.',
   'spend-signed-before':
@@ -167,7 +176,7 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'nullifier-used': 'A note of the spend was spent before.',
   'nullifier-in-other-spend': 'Another approved spend of the same note may still land.',
   'spend-unknown':
-    'After a backup was restored, another approved spend of this wallet is known by its digest only. It may still land, and counts on its day.',
+    'After a backup was restored, another approved spend of this wallet is known by its digest only. It may still land, and counts for 24 hours.',
   'sign-in-not-allowed': 'The policy allows no sign-in for this wallet.',
   'sign-in-validity': 'The sign-in text is valid for longer than the policy allows.',
   'viewing-key-not-allowed': 'The policy does not allow to derive this viewing key.',

@@ -50,6 +50,8 @@ export function mergeCounts(left: CountEntry, right: CountEntry): CountEntry {
     day: left.day,
     scope: lastOf(left.scope, right.scope),
     amount: lastOf(left.amount, right.amount),
+    // The later time counts longer.
+    atMs: Math.max(left.atMs, right.atMs),
   };
 }
 

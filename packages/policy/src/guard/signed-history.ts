@@ -71,6 +71,7 @@ function createCount(request: SignRequest, guardId: string, atMs: number): reado
       scope: computeCountScope({ chainId, pool, token }),
       day: computeDay(atMs),
       amount: total,
+      atMs,
     },
   ];
 }

@@ -49,6 +49,7 @@ const historyFileSchema = v.strictObject({
         v.regex(/^(?:0|[1-9][0-9]{0,38})$/),
         v.transform((value) => BigInt(value)),
       ),
+      atMs: timeSchema,
     }),
   ),
   pins: v.array(

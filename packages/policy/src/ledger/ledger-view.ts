@@ -17,7 +17,7 @@ export type GuardEntry = {
   readonly isConflicted: boolean;
 };
 
-/** What counts against a daily limit. A batch or spend counts once, on the UTC day of its first approval. */
+/** What counts against a daily limit. A batch or spend counts once, at the time and on the UTC day of its first approval. */
 export type CountEntry = {
   /** Guard id of the batch or spend. */
   readonly guardId: string;
@@ -27,6 +27,8 @@ export type CountEntry = {
   readonly day: string;
   /** Base units. */
   readonly amount: bigint;
+  /** When it was approved. */
+  readonly atMs: number;
 };
 
 /** The newest evidence seen for a wallet. */
@@ -128,6 +130,10 @@ export type LedgerView = {
   hasCounted(guardId: string): boolean;
   /** Sum that counts on this day, base units. */
   sumOfDay(scope: string, day: string): bigint;
+  /** Sum of what was approved after this time, base units. */
+  sumSince(scope: string, afterMs: number): bigint;
+  /** Time of the newest vote or approval, zero for none. */
+  readonly newestAtMs: number;
   findPin(walletKey: Hex32): EvidencePin | undefined;
   hasPaid(payeeKey: Hex32): boolean;
   /** Approved batches with this roster. */

@@ -96,6 +96,7 @@ const historyArbitrary: fc.Arbitrary<LedgerHistory> = fc.record({
       scope: fc.constantFrom('x', 'y'),
       day: fc.constantFrom('2026-11-22', '2026-11-23'),
       amount: fc.bigInt({ min: 0n, max: 12n }),
+      atMs: timeArbitrary,
     }),
     { maxLength: 4 },
   ),

@@ -77,6 +77,15 @@ export function createView(statements: Statements): LedgerView {
       all('SELECT * FROM counted WHERE scope = ? AND day = ?', scope, day)
         .map(readCountRow)
         .reduce((sum, { amount }) => sum + amount, 0n),
+    sumSince: (scope, afterMs) =>
+      all('SELECT * FROM counted WHERE scope = ? AND at_ms > ?', scope, afterMs)
+        .map(readCountRow)
+        .reduce((sum, { amount }) => sum + amount, 0n),
+    get newestAtMs() {
+      const vote = get('SELECT max(decided_at_ms) AS at FROM vote')?.['at'];
+      const guard = get('SELECT max(first_at_ms) AS at FROM guard')?.['at'];
+      return Math.max(Number(vote ?? 0), Number(guard ?? 0));
+    },
     findPin(walletKey) {
       const row = get('SELECT * FROM pin WHERE wallet_key = ?', walletKey);
       return row === undefined ? undefined : readPinRow(row);

@@ -102,6 +102,7 @@ export function readCountRow(row: Row): CountEntry {
     scope: text(row, 'scope'),
     day: text(row, 'day'),
     amount: BigInt(text(row, 'amount')),
+    atMs: Number(row['at_ms']),
   };
 }
 

@@ -58,9 +58,11 @@ export const ledgerSchema = `
     day TEXT NOT NULL,
     scope TEXT NOT NULL,
     amount TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
     PRIMARY KEY (guard_id, day)
   ) STRICT;
   CREATE INDEX counted_by_day ON counted (scope, day);
+  CREATE INDEX counted_by_time ON counted (scope, at_ms);
   CREATE TABLE pin (
     wallet_key TEXT PRIMARY KEY,
     encryption_public_key TEXT NOT NULL,

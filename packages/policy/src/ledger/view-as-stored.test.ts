@@ -22,7 +22,7 @@ function explain(ledger: Ledger, batch: RebuiltFund) {
       manifest: batch,
       policy: makePolicy(),
       ledger: viewAsStored(view, batch, nowMs),
-      facts: { batch: 'open', previousAttempt: 'dead' },
+      facts: { clock: [], batch: 'open', previousAttempt: 'dead' },
       signer: { deterministic: false },
       nowMs,
     }),

@@ -57,11 +57,12 @@ function putCount({ get, run }: Statements, entry: CountEntry): void {
   const row = get('SELECT * FROM counted WHERE guard_id = ? AND day = ?', entry.guardId, entry.day);
   const merged = mergeWith(row, readCountRow, entry, mergeCounts);
   run(
-    'INSERT OR REPLACE INTO counted (guard_id, day, scope, amount) VALUES (?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO counted (guard_id, day, scope, amount, at_ms) VALUES (?, ?, ?, ?, ?)',
     merged.guardId,
     merged.day,
     merged.scope,
     String(merged.amount),
+    merged.atMs,
   );
 }
 

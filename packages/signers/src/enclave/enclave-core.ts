@@ -35,7 +35,7 @@ import {
 } from '@pool/policy';
 import { acceptSignature } from '../accept-signature.ts';
 import type { Attester } from './attester.ts';
-import { computeLocalFacts } from './local-facts.ts';
+import { computeLocalFacts, localClock } from './local-facts.ts';
 import type { SignAnswer } from './messages.ts';
 import type { SigningKey } from './signing-key.ts';
 import { parseSignRequest } from './wire-request.ts';
@@ -148,7 +148,7 @@ export function createEnclave(options: EnclaveOptions): Enclave {
         manifest,
         policy,
         ledger: view,
-        facts: manifest === undefined ? {} : readFacts(manifest, view),
+        facts: manifest === undefined ? localClock : readFacts(manifest, view),
         signer: { deterministic },
         nowMs: now,
       }),

@@ -7,15 +7,15 @@
  */
 import {
   type BatchQuestion,
-  computeBatchGuardId,
+  deadMarginSeconds,
   type Facts,
   type LedgerView,
   listFactQuestions,
   type RebuiltManifest,
 } from '@pool/policy';
 
-/** How long after a deadline no block can carry an earlier time, seconds. */
-const marginSeconds = 900;
+/** No block tells the time: only the ledger can contradict the clock. */
+export const localClock: Facts = { clock: [] };
 
 export function computeLocalFacts(
   manifest: RebuiltManifest,
@@ -23,8 +23,9 @@ export function computeLocalFacts(
   nowMs: number,
 ): Facts {
   const { previousAttempt, earlierSpends } = listFactQuestions(manifest, ledger);
-  const isOver = (deadline: number): boolean => nowMs > 1000 * (deadline + marginSeconds);
+  const isOver = (deadline: number): boolean => nowMs > 1000 * (deadline + deadMarginSeconds);
   return {
+    ...localClock,
     batch: 'open',
     previousAttempt:
       previousAttempt !== undefined && isUnsigned(previousAttempt, ledger) ? 'dead' : undefined,
@@ -37,10 +38,6 @@ export function computeLocalFacts(
 
 /** The attempt is stored, so that it is refused once a later one is, and its authorisation was never signed. */
 function isUnsigned(attempt: BatchQuestion, ledger: LedgerView): boolean {
-  const { chainId, pool, funder, batchNonce } = attempt;
-  const id = computeBatchGuardId('fund-authorization', chainId, pool, funder, batchNonce);
-  return (
-    ledger.findBatch(chainId, pool, funder, batchNonce) !== undefined &&
-    ledger.findGuard(id) === undefined
-  );
+  const { chainId, pool, funder, batchNonce, isApproved } = attempt;
+  return !isApproved && ledger.findBatch(chainId, pool, funder, batchNonce) !== undefined;
 }
