@@ -141,6 +141,27 @@ export const mutants: readonly Mutant[] = [
     find: 'mul(commitments.length, 0x20))',
     replace: 'mul(sub(commitments.length, 1), 0x20))',
   },
+  ...[
+    'registry',
+    ...['fund16', 'fund64', 'fund256', 'spend2x4', 'spend16x8'].map((of) => `verifiers.${of}`),
+  ].map((of) => ({
+    name: `a pool without code at ${of}`,
+    file: pool,
+    find: `_requireCode(address(${of}));`,
+    replace: '',
+  })),
+  {
+    name: 'a shorter grace period',
+    file: registry,
+    find: 'gracePeriod < SHORTEST_GRACE || ',
+    replace: '',
+  },
+  {
+    name: 'a longer grace period',
+    file: registry,
+    find: ' || gracePeriod > LONGEST_GRACE',
+    replace: '',
+  },
   {
     name: 'fee-taking tokens',
     file: pool,

@@ -155,12 +155,6 @@ export const spendMutants: readonly Mutant[] = [
     'if (uint256(nullifier) >= PublicInputs.R) revert PublicInputs.FieldElementOutOfRange();',
     '',
   ),
-  change(
-    'a pool without a verifier of spends',
-    pool,
-    'address(verifiers.spend2x4) == address(0) || address(verifiers.spend16x8) == address(0)',
-    'false',
-  ),
 
   without('one comparison: the second alone', authorization, firstComparison),
   without('one comparison: the first alone', authorization, secondComparison),

@@ -19,6 +19,12 @@ contract EligibilityRegistry is IEligibilityRegistry, AccessControl {
         uint64 expiresAt;
     }
 
+    /// @dev As long as a transfer may take from its first read of the root to its last second: a shorter grace would fail
+    /// honest transfers at each publication.
+    uint64 private constant SHORTEST_GRACE = 3_000;
+    /// @dev A wallet that was struck off stays payable for the grace period, unless the gate revokes.
+    uint64 private constant LONGEST_GRACE = 1 days;
+
     uint64 public immutable gracePeriodSeconds;
 
     /// @dev Flag beside the current root, which needs 254 bits: one storage read says that it is accepted.
@@ -32,8 +38,10 @@ contract EligibilityRegistry is IEligibilityRegistry, AccessControl {
 
     /// @param admin Grants and takes roles.
     /// @param publisher The gate's key.
-    /// @param gracePeriod Seconds for which a replaced root stays accepted.
+    /// @param gracePeriod Seconds for which a replaced root stays accepted: 3,000 to 86,400.
     constructor(address admin, address publisher, uint64 gracePeriod) {
+        if (admin == address(0) || publisher == address(0)) revert ZeroAddress();
+        if (gracePeriod < SHORTEST_GRACE || gracePeriod > LONGEST_GRACE) revert GracePeriodOutOfRange(gracePeriod);
         gracePeriodSeconds = gracePeriod;
         _grantRole(DEFAULT_ADMIN_ROLE, admin);
         _grantRole(PUBLISHER_ROLE, publisher);

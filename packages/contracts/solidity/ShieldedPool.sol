@@ -68,8 +68,8 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// @param admin Grants and takes roles, enables tokens, resumes funding.
     /// @param guardian May pause funding.
     /// @param relayer May submit batches.
-    /// @param registry Decides which eligibility roots are accepted.
-    /// @param verifiers One for each circuit.
+    /// @param registry Decides which eligibility roots are accepted. A contract.
+    /// @param verifiers One for each circuit. Contracts.
     constructor(
         address admin,
         address guardian,
@@ -80,12 +80,13 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         if (admin == address(0) || guardian == address(0) || relayer == address(0)) {
             revert ZeroAddress();
         }
-        if (address(registry) == address(0)) revert ZeroAddress();
-        if (address(verifiers.fund16) == address(0) || address(verifiers.fund64) == address(0)) revert ZeroAddress();
-        if (address(verifiers.fund256) == address(0)) revert ZeroAddress();
-        if (address(verifiers.spend2x4) == address(0) || address(verifiers.spend16x8) == address(0)) {
-            revert ZeroAddress();
-        }
+        // Nothing replaces them later, and without a spend verifier nothing that came in could leave.
+        _requireCode(address(registry));
+        _requireCode(address(verifiers.fund16));
+        _requireCode(address(verifiers.fund64));
+        _requireCode(address(verifiers.fund256));
+        _requireCode(address(verifiers.spend2x4));
+        _requireCode(address(verifiers.spend16x8));
         eligibilityRegistry = registry;
         fund16Verifier = verifiers.fund16;
         fund64Verifier = verifiers.fund64;
@@ -228,6 +229,10 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// @inheritdoc IShieldedPool
     function isTokenEnabled(address token) external view returns (bool) {
         return _assets[token] & ENABLED != 0;
+    }
+
+    function _requireCode(address account) private view {
+        if (account.code.length == 0) revert NoCode(account);
     }
 
     /// @dev The only place that turns a nonce into a batchId. The funder is inside: a nonce that somebody else uses

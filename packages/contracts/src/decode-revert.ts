@@ -17,6 +17,8 @@ const sentences: Readonly<Record<string, string>> = {
   TokenNotEnabled: 'The pool does not accept this token. Ask the administrator to enable it.',
   NotAToken: 'There is no contract at the token address.',
   ZeroAddress: 'An address is missing.',
+  NoCode: 'There is no contract at an address that was given for the registry or for a verifier.',
+  GracePeriodOutOfRange: 'The grace period must lie between 3,000 and 86,400 seconds.',
   TotalOutOfRange: 'The total must lie between 1 and 2^128 - 1 base units.',
   UnsupportedBatchSize: 'A batch holds exactly 16, 64 or 256 commitments.',
   ZeroBatchRoot: 'The batch root is zero, which no batch has.',

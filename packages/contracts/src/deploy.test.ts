@@ -45,7 +45,7 @@ describe('deployPool', () => {
       guardian: signer(1).address,
       relayer: signer(2).address,
       gate: signer(3).address,
-      eligibilityGraceSeconds: 60,
+      eligibilityGraceSeconds: 3_000,
       tokens: [token],
     });
   });

@@ -29,7 +29,7 @@ export type DeployPoolOptions = {
   readonly relayer: string;
   /** May publish and revoke eligibility roots. */
   readonly gate: string;
-  /** Seconds for which a replaced eligibility root stays accepted. Default: 3600. */
+  /** Seconds for which a replaced eligibility root stays accepted, 3,000 to 86,400. Default: 3600. */
   readonly eligibilityGraceSeconds?: number;
   /** Tokens to enable at once. Only when the signer is the administrator. */
   readonly tokens?: readonly string[];

@@ -22,6 +22,26 @@ contract EligibilityRegistryTest is TestBase {
         vm.startPrank(gate);
     }
 
+    function test_constructionBoundsTheGracePeriod() public {
+        uint64[2] memory allowed = [uint64(3_000), 1 days];
+        for (uint256 i = 0; i < 2; i++) {
+            uint64 seconds_ = new EligibilityRegistry(address(this), gate, allowed[i]).gracePeriodSeconds();
+            assertEq(seconds_, allowed[i], "grace period");
+        }
+        uint64[4] memory refused = [uint64(0), 2_999, 1 days + 1, type(uint64).max];
+        for (uint256 i = 0; i < 4; i++) {
+            vm.expectRevert(abi.encodeWithSelector(IEligibilityRegistry.GracePeriodOutOfRange.selector, refused[i]));
+            new EligibilityRegistry(address(this), gate, refused[i]);
+        }
+    }
+
+    function test_constructionRefusesAMissingRole() public {
+        vm.expectRevert(IEligibilityRegistry.ZeroAddress.selector);
+        new EligibilityRegistry(address(0), gate, GRACE);
+        vm.expectRevert(IEligibilityRegistry.ZeroAddress.selector);
+        new EligibilityRegistry(address(this), address(0), GRACE);
+    }
+
     function test_publishesTheFirstRoot() public {
         vm.expectEmit(address(registry));
         emit IEligibilityRegistry.RootPublished(A, 1, 0, 0);

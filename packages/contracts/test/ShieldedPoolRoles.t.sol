@@ -135,22 +135,38 @@ contract ShieldedPoolRolesTest is PoolFixture {
         assertTrue(!pool.isKnownRoot(bytes32(0)), "zero is a known root");
     }
 
-    function test_constructionRefusesEveryMissingAddress() public {
-        IGroth16Verifier none = IGroth16Verifier(address(0));
-        for (uint256 missing = 0; missing < 9; missing++) {
-            Verifiers memory all = verifiers();
-            if (missing == 4) all.fund16 = none;
-            if (missing == 5) all.fund64 = none;
-            if (missing == 6) all.fund256 = none;
-            if (missing == 7) all.spend2x4 = none;
-            if (missing == 8) all.spend16x8 = none;
+    function test_constructionRefusesEveryMissingRole() public {
+        for (uint256 missing = 0; missing < 3; missing++) {
             vm.expectRevert(IShieldedPool.ZeroAddress.selector);
             new ShieldedPool(
                 missing == 0 ? address(0) : admin,
                 missing == 1 ? address(0) : guardian,
                 missing == 2 ? address(0) : relayer,
-                IEligibilityRegistry(missing == 3 ? address(0) : address(registry)),
-                all
+                registry,
+                verifiers()
+            );
+        }
+    }
+
+    /// @dev On every chain: with a spend verifier that does not exist, what comes in could never leave.
+    function test_constructionRefusesARegistryOrVerifierWithoutCode() public {
+        vm.chainId(8453);
+        _refuses(address(0));
+        _refuses(stranger);
+    }
+
+    function _refuses(address codeless) private {
+        IGroth16Verifier none = IGroth16Verifier(codeless);
+        for (uint256 missing = 0; missing < 6; missing++) {
+            Verifiers memory all = verifiers();
+            if (missing == 1) all.fund16 = none;
+            if (missing == 2) all.fund64 = none;
+            if (missing == 3) all.fund256 = none;
+            if (missing == 4) all.spend2x4 = none;
+            if (missing == 5) all.spend16x8 = none;
+            vm.expectRevert(abi.encodeWithSelector(IShieldedPool.NoCode.selector, codeless));
+            new ShieldedPool(
+                admin, guardian, relayer, IEligibilityRegistry(missing == 0 ? codeless : address(registry)), all
             );
         }
     }

@@ -17,6 +17,10 @@ interface IEligibilityRegistry {
 
     /// @notice The zero root stands for "no eligibility tree" and can never be published.
     error ZeroEligibilityRoot();
+    /// @notice The administrator or the publisher is missing.
+    error ZeroAddress();
+    /// @notice Less than 3,000 seconds, or more than a day.
+    error GracePeriodOutOfRange(uint64 gracePeriod);
     /// @notice The root is not a canonical field element.
     error EligibilityRootOutOfRange(bytes32 root);
 

@@ -125,6 +125,8 @@ interface IShieldedPool {
     error TokenNotEnabled(address token);
     error NotAToken(address token);
     error ZeroAddress();
+    /// @notice There is no contract at the address given for the registry or for a verifier.
+    error NoCode(address account);
     error TotalOutOfRange(uint256 total);
     error UnsupportedBatchSize(uint256 size);
     error ZeroBatchRoot();
