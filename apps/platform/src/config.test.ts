@@ -73,6 +73,7 @@ describe('configuration', () => {
         edgePerSecond: 1_000,
         settlementsPerMinute: 60,
         spendsPerMinute: 10,
+        batchMibPerSecond: 4,
       },
     });
     expect(
@@ -84,6 +85,7 @@ describe('configuration', () => {
         PLATFORM_RATE_EDGE: '4',
         PLATFORM_RATE_SETTLEMENTS: '5',
         PLATFORM_RATE_SPENDS: '6',
+        PLATFORM_RATE_BATCHES: '7',
       }),
     ).toMatchObject({
       proxyHops: 1,
@@ -93,6 +95,7 @@ describe('configuration', () => {
         edgePerSecond: 4,
         settlementsPerMinute: 5,
         spendsPerMinute: 6,
+        batchMibPerSecond: 7,
       },
     });
     expect(parseGateConfig(gate)).toMatchObject({

@@ -142,6 +142,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
       edgePerSecond: read.integer('PLATFORM_RATE_EDGE', 1_000, 1, 1_000_000),
       settlementsPerMinute: read.integer('PLATFORM_RATE_SETTLEMENTS', 60, 1, 1_000_000),
       spendsPerMinute: read.integer('PLATFORM_RATE_SPENDS', 10, 1, 1_000_000),
+      batchMibPerSecond: read.integer('PLATFORM_RATE_BATCHES', 4, 1, 1_000_000),
     },
     signInChainIds: chainIds,
     nonceTtlSeconds: read.integer('PLATFORM_NONCE_TTL_SECONDS', 300, 10, 86_400),

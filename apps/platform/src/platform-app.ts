@@ -18,6 +18,7 @@ import { createContractWallets } from './auth/contract-wallets.ts';
 import type { PoolChain } from './chain/pool-chain.ts';
 import type { GateAccessConfig } from './config.ts';
 import type { PlatformDatabase } from './database/platform-tables.ts';
+import { type BatchPages, createBatchPages } from './edge/batch-pages.ts';
 import type { BootstrapSettings } from './edge/bootstrap.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
 import { addHolderRoutes } from './edge/holder-routes.ts';
@@ -57,6 +58,8 @@ export type PlatformAppDeps = {
   readonly allowedOrigins: readonly string[];
   readonly proxyHops: number;
   readonly rateLimits: RateLimitConfig;
+  /** Absent: pages of its own. */
+  readonly batchPages?: BatchPages;
   readonly onAccepted: () => void;
   readonly refreshIndex: (chain: string) => Promise<void>;
   /** Whether this process holds the database and the database answers. Absent: always. */
@@ -118,6 +121,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   };
   addHolderRoutes(app, {
     ...edge,
+    batchPages: deps.batchPages ?? createBatchPages(db, nowMs),
     makesNotePaths: deps.makesNotePaths,
     ...(deps.spendLimits === undefined ? {} : { spendLimits: deps.spendLimits }),
   });

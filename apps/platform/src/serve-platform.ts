@@ -13,6 +13,7 @@ import type { PlatformConfig } from './config.ts';
 import { openStore } from './database/open-database.ts';
 import { platformMigrations } from './database/platform-migrations.ts';
 import type { PlatformTables } from './database/platform-tables.ts';
+import { createBatchPages } from './edge/batch-pages.ts';
 import { createReaderVendor, type ReaderVendorDeps } from './edge/vend-readers.ts';
 import { listen } from './http/listen.ts';
 import { createIndexer } from './indexer/indexer.ts';
@@ -83,6 +84,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       log,
     });
   });
+  const batchPages = createBatchPages(db, nowMs);
   const indexers = new Map(
     chains.map((chain) => {
       const indexer = createIndexer({ db, chain, log, nowMs });
@@ -92,6 +94,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
         pass: async () => {
           if (ownership.isHeld()) {
             await indexer.pass();
+            await batchPages.extend(chain.key);
           }
         },
         log,
@@ -133,6 +136,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       dailyGasOfAll: config.spendsDailyGas,
       deadlineSeconds: spendSeconds + config.voteLimitSeconds,
     },
+    batchPages,
     gate,
     gateAccess: config.gate,
     ...(readers === undefined ? {} : { vendReader: readers.vendor.vend }),

@@ -45,6 +45,11 @@ import { deriveEmployerKey, deriveHolderKey, deriveRoleKey } from './sandbox-key
 
 export const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', import.meta.url));
 
+/** Live API keys that one wallet may have. */
+const maxKeys = 50;
+/** Beside those of employers and of sign-ins. */
+const strangerIndex = 2_000;
+
 /** Runtime code that answers 1 to every call. */
 const believingVerifier = '0x600160005260206000f3';
 
@@ -61,6 +66,8 @@ export type PlatformAlone = {
   readonly eligibilityRoot: Hex32;
   /** Registers one more employer. @returns an edge token of it */
   openEmployer(index: number): Promise<string>;
+  /** Registers a wallet that the operator does not know. @returns as many holder keys as it may have */
+  openStranger(): Promise<string[]>;
   /** Signs in as one of many wallets, through both routes. @throws the platform's error */
   signIn(index: number): Promise<void>;
   stop(): Promise<void>;
@@ -133,6 +140,14 @@ export async function startPlatformAlone(options: {
         await openSession(key, { platformUrl: url });
         const employerAddress = new Wallet(key.reveal()).address;
         return await createEdgeToken({ script: platformScript, dataDirectory, employerAddress });
+      },
+      async openStranger() {
+        const session = await openSession(deriveHolderKey(strangerIndex), { platformUrl: url });
+        const keys: string[] = [];
+        while (keys.length < maxKeys) {
+          keys.push((await session.mintKey('holder.read', 'stranger')).apiKey.reveal());
+        }
+        return keys;
       },
       signIn: createSignIns(url),
       stop: () => ledger.endAll(),

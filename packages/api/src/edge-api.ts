@@ -267,7 +267,10 @@ export const edgeRoutes = {
     summary: 'What the note tree contains, oldest first',
     description:
       'Commitments and nullifiers of all batches and spends that are final. A holder makes the paths of its notes from them, and ' +
-      'the platform does not learn which notes those are. All of it is public on chain: compare the last `noteRoot` with the pool.',
+      'the platform does not learn which notes those are. All of it is public on chain: compare the last `noteRoot` with the pool. A page ' +
+      'with `next` never changes: it has an `ETag` and `Cache-Control: public, immutable`, and a repeated request with `If-None-Match` is ' +
+      'answered with 304 and no body. Where wallets are admitted by invitation or screening, the wallet of the credential must be. The bytes ' +
+      'of all credentials of one wallet are counted together.',
     auth: { scheme: 'edgeToken', orScheme: 'holderKey' },
     query: {
       chain: v.pipe(chainKeySchema, v.description('Key of the chain to read, for example `base`.')),

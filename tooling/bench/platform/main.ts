@@ -3,6 +3,7 @@
 // A real platform process over HTTP, a real chain whose verifiers accept every proof. `--settlements` is per minute, `--sign-ins` per
 // second. Each scenario is one function in `scenarios` and measures with `measure`. Before them the hostile tenant runs, for
 // `--minutes`, on its own deployment (hostile.ts); `--only hostile` runs that alone and keeps its results, `--minutes 0` leaves it out.
+// `--only batches` measures sign-ins beside a stranger who reads `/agent-edge/batches` in 64 loops (stranger.ts).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +22,7 @@ import { savePlatformResults } from '../results-store.ts';
 import { runHostileBench } from './hostile.ts';
 import { createBatchMaker } from './made-up-batches.ts';
 import type { PlatformMeasurement } from './render.ts';
+import { loadAsStranger } from './stranger.ts';
 import { createTrapdoorKeys } from './trapdoor-keys.ts';
 
 export interface Bench {
@@ -40,12 +42,15 @@ type Scenario = (bench: Bench) => Promise<void>;
 /** Employers on a payday: each stays within its limit. */
 const employers = 5;
 
+/** Batches of 256 that a stranger reads: three full pages, and one that is not. */
+const readBatches = 50;
+
 const scenarios: Readonly<Record<string, Scenario>> = {
   alone: (bench) =>
     bench.measure({ [`sign-ins, ${bench.signInsPerSecond} a second`]: signIns(bench) }),
   payday: async (bench) => {
     await withSignIns(bench, 'new', (index) => post(bench, index, settlementOf(bench, index), 202));
-    await assertSettled(bench);
+    await assertSettled(bench, Math.ceil((bench.perMinute * bench.seconds) / 60));
   },
   replays: (bench) =>
     withSignIns(bench, 'repeated', (index) => post(bench, index, settlementOf(bench, index), 200)),
@@ -55,6 +60,25 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       const proof = settlementOf(bench, 0).proof;
       return await post(bench, index, { ...settlement, proof }, 400, 'refused');
     }),
+  batches: async (bench) => {
+    for (let index = 0; index < readBatches; index += 1) {
+      await post(bench, index, settlementOf(bench, index), 202);
+    }
+    await assertSettled(bench, readBatches);
+    const { platform, seconds } = bench;
+    const keys = await platform.openStranger();
+    for (const loops of [4, 64]) {
+      const work = { url: platform.url, chain: platform.chain, keys, loops, seconds };
+      await bench.measure({
+        [`/agent-edge/batches, a stranger in ${loops} loops`]: async () => {
+          const { load, statuses } = await loadAsStranger({ ...work, leaves: readBatches });
+          process.stdout.write(`  answers by status: ${JSON.stringify(statuses)}\n`);
+          return load;
+        },
+        [`sign-ins beside ${loops} loops`]: signIns(bench),
+      });
+    }
+  },
 };
 
 /** Runs the benchmark with the options of the command line. */
@@ -99,7 +123,7 @@ export async function runPlatformBench(args: readonly string[]): Promise<void> {
     progress.step('making settlements');
     // More than are stored, because refused ones must be unknown to the platform.
     const settlements: SettlementRequest[] = [];
-    const count = Math.ceil((perMinute * seconds) / 60);
+    const count = Math.max(Math.ceil((perMinute * seconds) / 60), readBatches);
     while (settlements.length < 2 * count) settlements.push(await maker.make());
     const measurements: PlatformMeasurement[] = [];
     progress.step('measuring');
@@ -201,9 +225,8 @@ async function post(
 }
 
 /** Every one that was stored is paid. */
-async function assertSettled({ platform, edgeTokens, perMinute, seconds }: Bench): Promise<void> {
+async function assertSettled({ platform, edgeTokens }: Bench, count: number): Promise<void> {
   const deadline = performance.now() + 120_000;
-  const count = Math.ceil((perMinute * seconds) / 60);
   for (let index = 0; index < count; index += 1) {
     for (;;) {
       const url = `${platform.url}/agent-edge/settlements/${keyOf(index, 'pay')}`;

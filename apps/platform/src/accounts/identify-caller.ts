@@ -109,25 +109,6 @@ export async function identifyKey(
   });
 }
 
-/**
- * An agent by its edge token, or a holder by one of its keys.
- * @throws PoolError `unauthorized` (401), `forbidden`, `edge_token_not_allowed` (403), `rate_limited` (429)
- */
-export async function identifyReader(deps: CallerDeps, c: ShellContext): Promise<void> {
-  const isKey = (c.req.header('authorization') ?? '').includes(` ${apiKeyPrefix}`);
-  if (!isKey) {
-    await identifyAgent(deps, c);
-    return;
-  }
-  const { capability } = await identifyKey(deps, c);
-  if (capability === 'disburse') {
-    throw new PoolError(
-      'forbidden',
-      'a disburse key does not reach this route; use an edge token or a key of a holder',
-    );
-  }
-}
-
 type Presented<T> = {
   readonly hash: string;
   readonly standing: CredentialStanding;

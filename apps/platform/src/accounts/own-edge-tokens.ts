@@ -68,22 +68,29 @@ export async function assertTokenStands(
   admission: Pick<AdmissionConfig, 'invitations'>,
   caller: EdgeCaller,
 ): Promise<void> {
-  if (admission.invitations === 'off') {
-    return;
-  }
-  const live = await db
-    .selectFrom('edge_tokens')
-    .select(['id', 'issued_by'])
-    .where('employer_id', '=', caller.id)
-    .where('revoked_at', 'is', null)
-    .execute();
-  if (
-    !live.some((token) => token.issued_by === 'operator') &&
-    !(await isAdmitted(db, caller.address))
-  ) {
+  if (!(await isKnownEmployer(db, admission, caller))) {
     throw new PoolError(
       'edge_token_not_allowed',
       'the wallet of this employer is not on the eligibility list any more, so the edge tokens that it made itself are refused; ask the operator of the platform',
     );
   }
+}
+
+/** Whether an account is more than a sign-in: its wallet was admitted, or the operator gave it an edge token that is live. */
+export async function isKnownEmployer(
+  db: PlatformDatabase,
+  admission: Pick<AdmissionConfig, 'invitations'>,
+  employer: { readonly id: string; readonly address: string },
+): Promise<boolean> {
+  if (admission.invitations === 'off') {
+    return true;
+  }
+  const customer = await db
+    .selectFrom('edge_tokens')
+    .select('id')
+    .where('employer_id', '=', employer.id)
+    .where('revoked_at', 'is', null)
+    .where('issued_by', '=', 'operator')
+    .executeTakeFirst();
+  return customer !== undefined || (await isAdmitted(db, employer.address));
 }

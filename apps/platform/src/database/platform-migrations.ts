@@ -354,4 +354,17 @@ export const platformMigrations: readonly Migration[] = [
       `update subjects set admitted_at = null where readiness <> 'ready'`,
     ],
   },
+  {
+    // Full pages of the note tree's contents (docs/decisions/0068). They are made of `batches`, and may be deleted.
+    number: 22,
+    statements: [
+      `create table batch_pages (
+        chain text not null,
+        first_leaf integer not null,
+        next_leaf integer not null,
+        etag text not null,
+        body text not null,
+        primary key (chain, first_leaf))`,
+    ],
+  },
 ];

@@ -167,6 +167,15 @@ export type PlatformTables = {
     /** When the notes of a spend that nobody posted here were last looked for in its transaction. */
     notes_sought_at: Generated<string | null>;
   };
+  /** Full pages of `/agent-edge/batches`, as they are served (batch-pages.ts). */
+  batch_pages: {
+    chain: string;
+    first_leaf: number;
+    /** The leaf after the last one of the page. */
+    next_leaf: number;
+    etag: string;
+    body: string;
+  };
   /** Sealed notes of a spend that nobody posted here, from the calldata of its transaction. */
   calldata_notes: {
     chain: string;

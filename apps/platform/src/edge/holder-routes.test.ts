@@ -1,16 +1,10 @@
 /** The routes that holders read, through the typed client and raw. */
 import type { Capability } from '@pool/api';
-import {
-  assertField,
-  bigintToHex32,
-  type Field,
-  fieldToHex,
-  parseField,
-  type Secret,
-} from '@pool/core';
+import { assertField, type Field, fieldToHex, parseField, type Secret } from '@pool/core';
 import { computeBatchRoot, computeNoteRootFromPath, createLeanImt } from '@pool/notes';
 import { createEdgeClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { insertLeaves, word } from '../fixtures/indexed-leaves.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import {
@@ -18,10 +12,6 @@ import {
   createTestPlatform,
   type TestPlatform,
 } from '../fixtures/test-platform.ts';
-
-function word(value: number) {
-  return bigintToHex32(BigInt(value));
-}
 
 describe('GET /agent-edge/batches', () => {
   let database: TestDatabase;
@@ -47,44 +37,11 @@ describe('GET /agent-edge/batches', () => {
     return (await session.mintKey(capability, 'x')).apiKey;
   }
 
-  /** @param slots - commitments of each leaf */
-  async function index(count: number, slots: number): Promise<void> {
-    const leaves = Array.from({ length: count }, (_, leaf) => ({
-      chain: 'anvil',
-      leaf_index: leaf,
-      kind: leaf % 2 === 0 ? ('fund' as const) : ('spend' as const),
-      batch_root: word(leaf),
-      batch_id: leaf % 2 === 0 ? word(1_000 + leaf) : null,
-      new_root: word(2_000 + leaf),
-      commitments: JSON.stringify(Array.from({ length: slots }, (_ignored, slot) => word(slot))),
-      sealed_notes_hash: word(3),
-      tx_hash: word(4_000 + leaf),
-      block_number: leaf,
-      settlement_id: null,
-    }));
-    await database.db.insertInto('batches').values(leaves).execute();
-    await database.db
-      .insertInto('nullifiers')
-      .values(
-        leaves
-          .filter(({ kind }) => kind === 'spend')
-          .flatMap(({ leaf_index }) =>
-            [1, 0].map((place) => ({
-              chain: 'anvil',
-              nullifier: word(10_000 + 2 * leaf_index + place),
-              leaf_index,
-              place,
-            })),
-          ),
-      )
-      .execute();
-  }
-
   it.each([
     ['at most 100 leaves', 230, 4, [100, 100, 30]],
     ['about 4,096 commitments', 40, 256, [16, 16, 8]],
   ])('answers pages of %s without a gap', async (_name, count, slots, pages) => {
-    await index(count, slots);
+    await insertLeaves(database.db, 0, count, slots);
     const edge = clientOf((await platform.edgeToken(a.address)).token);
     const sizes: number[] = [];
     let from: number | undefined = 0;
@@ -102,7 +59,7 @@ describe('GET /agent-edge/batches', () => {
   });
 
   it('answers the contents of a spend, its nullifiers in the order of the event', async () => {
-    await index(2, 4);
+    await insertLeaves(database.db, 0, 2, 4);
     const edge = clientOf((await platform.edgeToken(a.address)).token);
     expect((await edge.getBatches('anvil', 1)).batches).toEqual([
       {

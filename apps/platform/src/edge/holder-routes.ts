@@ -3,26 +3,31 @@
  *
  * @module
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { notePathsRequestSchema, spendRequestSchema } from '@pool/api';
 import { errorCodeOf, findAccountFamily, isIdempotencyKey, PoolError } from '@pool/core';
 import type { RateLimiter, Shell, ShellContext } from '@pool/http-server';
 import { countRefusedSpend } from '../accounts/api-keys.ts';
+import { createCredentialMemory } from '../accounts/credential-memory.ts';
 import { findSubject } from '../accounts/enrolment.ts';
-import { type CallerDeps, identifyKey, identifyReader } from '../accounts/identify-caller.ts';
-import { settlementCost } from '../http/rate-limit.ts';
+import { type CallerDeps, identifyKey } from '../accounts/identify-caller.ts';
+import { identifyReader } from '../accounts/identify-reader.ts';
+import { createOneByOne } from '../http/one-by-one.ts';
+import { batchCost, settlementCost } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptSpendDeps, acceptSpend, type Holder } from '../relayer/accept-spend.ts';
 import type { SpendRow } from '../relayer/spend-intents.ts';
 import { describeSpend, findSpend } from '../relayer/spend-store.ts';
+import type { BatchPages } from './batch-pages.ts';
 import { assertServed, type BootstrapSettings } from './bootstrap.ts';
 import { isUnfinished, traceJob } from './edge-requests.ts';
-import { listServedBatches } from './served-batches.ts';
 import { createNotePaths } from './served-note-paths.ts';
 import { listServedNotes } from './served-notes.ts';
 
 export type HolderDeps = CallerDeps &
   AcceptSpendDeps & {
     readonly bootstrap: Pick<BootstrapSettings, 'chains'>;
+    readonly batchPages: BatchPages;
     /** Whether holders may ask for the paths of their notes, which links the notes to their spends. */
     readonly makesNotePaths: boolean;
     /** Tells the relayer that there is something to send. */
@@ -31,10 +36,15 @@ export type HolderDeps = CallerDeps &
     readonly refreshIndex: (chain: string) => Promise<void>;
   };
 
+/** A refusal says that one second is the least to wait. */
+const refusalMs = 200;
+
 type Spender = Holder & { readonly keyId: number };
 
 export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
   const { db, bootstrap } = deps;
+  const readers = createCredentialMemory();
+  const oneByOne = createOneByOne();
   const notePaths = deps.makesNotePaths ? createNotePaths(db) : undefined;
 
   app.get('/agent-edge/notes', async (c) => {
@@ -68,11 +78,29 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
   });
 
   app.get('/agent-edge/batches', async (c) => {
-    await identifyReader(deps, c);
+    try {
+      return await oneByOne(() => answerBatches(c));
+    } catch (error) {
+      if (errorCodeOf(error) === 'rate_limited') {
+        // A caller that repeats a refused request without a pause would occupy the thread with refusals.
+        await delay(refusalMs);
+      }
+      throw error;
+    }
+  });
+
+  async function answerBatches(c: ShellContext): Promise<Response> {
+    const owner = await identifyReader({ ...deps, readers }, c);
     const { chain = '', from } = c.req.query();
     assertServed(bootstrap, chain);
-    return c.json(await listServedBatches(db, chain, parseFrom(from)));
-  });
+    const { bytes, etag } = await deps.batchPages.read(chain, parseFrom(from));
+    if (etag !== undefined && c.req.header('if-none-match') === etag) {
+      return c.body(null, 304, pageHeaders(etag));
+    }
+    deps.limits.batches.take(owner, Math.ceil(bytes.length / batchCost.bytes));
+    const headers = { 'content-type': 'application/json' };
+    return c.body(bytes, 200, etag === undefined ? headers : { ...headers, ...pageHeaders(etag) });
+  }
 
   app.post('/agent-edge/note-paths', async (c) => {
     const { capability } = await identifyKey(deps, c);
@@ -203,6 +231,11 @@ function takeQuietly(limiter: RateLimiter, holder: string): void {
 
 function answerSpend(c: ShellContext, row: SpendRow): Response {
   return c.json(describeSpend(row), isUnfinished(row) ? 202 : 200);
+}
+
+/** A full page is the same for everybody and for ever, and public on chain: a cache in front may serve it without asking. */
+function pageHeaders(etag: string): Record<string, string> {
+  return { etag, 'cache-control': 'public, max-age=31536000, immutable' };
 }
 
 function parseFrom(from: string | undefined): number {

@@ -1,6 +1,7 @@
 /**
  * The contents of batches and spends (ARCHITECTURE.md), from which holders make the paths of their notes themselves: who asks
  * for everything shows nobody which note is spent. All of it is public on chain. The reader compares the roots with the chain.
+ * What is read here is served by batch-pages.ts.
  *
  * @module
  */
@@ -29,15 +30,15 @@ export async function assertIndexRight(db: PlatformDatabase, chain: string): Pro
 }
 
 /**
+ * One page. `next` is absent while the page is not full, or nothing follows it.
  * @param from - index of the first leaf
- * @throws PoolError `notes_unavailable`, `index_incomplete` (503)
+ * @throws PoolError `index_incomplete` (503)
  */
-export async function listServedBatches(
+export async function readPage(
   db: PlatformDatabase,
   chain: string,
   from: number,
 ): Promise<BatchesResponse> {
-  await assertIndexRight(db, chain);
   const rows = await db
     .selectFrom('batches')
     .select([

@@ -10,6 +10,7 @@ const config = {
   edgePerSecond: 4,
   settlementsPerMinute: 6,
   spendsPerMinute: 2,
+  batchMibPerSecond: 1,
 };
 
 function takeAll(limiter: RateLimiter, cost = 1): number {

@@ -17,6 +17,8 @@ export type RateLimitConfig = {
   readonly settlementsPerMinute: number;
   /** Of one holder, through all of its keys: spends posted. A minute's worth may come at once. */
   readonly spendsPerMinute: number;
+  /** MiB of `/agent-edge/batches` per second that one owner of credentials reads. A minute's worth may come at once. */
+  readonly batchMibPerSecond: number;
 };
 
 export type RateLimits = {
@@ -29,6 +31,8 @@ export type RateLimits = {
   readonly spends: RateLimiter;
   /** Of one holder: spends whose proof did not verify. */
   readonly refusedProofs: RateLimiter;
+  /** Of one owner of edge tokens and holder keys, in parts of {@link batchCost}. */
+  readonly batches: RateLimiter;
 };
 
 /**
@@ -36,6 +40,14 @@ export type RateLimits = {
  * must be checked. The rest is taken before the first check.
  */
 export const settlementCost = { request: 1, checks: 4 } as const;
+
+/**
+ * What a request takes from `batches`: one part, and one for each `bytes` of its answer. The refusal of an owner who is not admitted
+ * costs more: the database was asked about it, and it can be repeated as fast as the network allows.
+ */
+export const batchCost = { request: 1, bytes: 64 * 1024, refusal: 63 } as const;
+
+const batchPartsPerMib = (1024 * 1024) / batchCost.bytes;
 
 /** Spends of one holder whose proof did not verify. An honest agent verifies its proof before it sends it. */
 const refusedProofs = { atOnce: 10, perDay: 24 } as const;
@@ -58,6 +70,12 @@ export function createRateLimits(config: RateLimitConfig, nowMs: () => number): 
     edge: createCallerLimiter(config.edgePerSecond, nowMs),
     settlements: perMinute(config.settlementsPerMinute),
     spends: perMinute(config.spendsPerMinute),
+    batches: createRateLimiter({
+      perSecond: batchPartsPerMib * config.batchMibPerSecond,
+      burst: 60 * batchPartsPerMib * config.batchMibPerSecond,
+      nowMs,
+      maxRemembered,
+    }),
     refusedProofs: createRateLimiter({
       perSecond: refusedProofs.perDay / 86_400,
       burst: refusedProofs.atOnce,

@@ -4,7 +4,8 @@ import { bigintToHex32, fieldToHex, type Hex32, parseField } from '@pool/core';
 import { createLeanImt } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import { listServedBatches } from '../edge/served-batches.ts';
+import { createBatchPages } from '../edge/batch-pages.ts';
+import { readPage } from '../edge/served-batches.ts';
 import { listServedNotes } from '../edge/served-notes.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { testSettings } from '../fixtures/test-platform.ts';
@@ -152,7 +153,7 @@ describe('createIndexer', () => {
     const leaves = [fake.fund(1), fake.fund(2, 'spend'), fake.fund(2), fake.fund(3, 'spend')];
     fake.state.final = 3;
     await create().pass();
-    expect(await listServedBatches(database.db, 'anvil', 1)).toEqual({
+    expect(await readPage(database.db, 'anvil', 1)).toEqual({
       batches: leaves.slice(1).map((leaf) => ({
         index: leaf.leafIndex,
         kind: leaf.kind,
@@ -171,10 +172,10 @@ describe('createIndexer', () => {
     for (const block of [1, 2, 1_500, 1_500]) fake.fund(block);
     fake.state.final = 1_600;
     await create().pass();
-    const served = await listServedBatches(database.db, 'anvil', 0);
+    const served = await readPage(database.db, 'anvil', 0);
     expect(served.batches).toHaveLength(4);
     await database.db.updateTable('batches').set({ commitments: null, new_root: null }).execute();
-    const list = () => listServedBatches(database.db, 'anvil', 0);
+    const list = () => readPage(database.db, 'anvil', 0);
     await expect(list()).rejects.toMatchObject({ code: 'index_incomplete', retryable: true });
     fake.state.ranges = [];
     await create().pass();
@@ -200,7 +201,7 @@ describe('createIndexer', () => {
     expect([await indexed(), await halted()]).toEqual([[0], null]);
     fake.state.batches = batches;
     await create().pass();
-    expect((await listServedBatches(database.db, 'anvil', 0)).batches).toHaveLength(1);
+    expect((await readPage(database.db, 'anvil', 0)).batches).toHaveLength(1);
   });
 
   it('reads a long chain in ranges, and resumes from its cursor after a restart', async () => {
@@ -268,7 +269,7 @@ describe('createIndexer', () => {
     expect(await halted()).toMatch(/root|batch/);
     expect(await indexed()).toEqual([]);
     await expect(notes()).rejects.toMatchObject({ code: 'notes_unavailable', status: 503 });
-    await expect(listServedBatches(database.db, 'anvil', 0)).rejects.toMatchObject({
+    await expect(createBatchPages(database.db, Date.now).read('anvil', 0)).rejects.toMatchObject({
       code: 'notes_unavailable',
     });
     fake.state.noteRoot = undefined;

@@ -4,7 +4,7 @@ import { mintTestToken } from '@pool/contracts';
 import { assertField, errorCodeOf } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain } from '../chain/pool-chain.ts';
-import { listServedBatches } from '../edge/served-batches.ts';
+import { readPage } from '../edge/served-batches.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { createSpendScene, sceneEligibilityRoot } from '../fixtures/spend-scene.ts';
 import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
@@ -67,7 +67,7 @@ describe('spend flow', () => {
         },
       ]);
     }
-    const { batches } = await listServedBatches(scene.database.db, 'anvil', 0);
+    const { batches } = await readPage(scene.database.db, 'anvil', 0);
     expect(batches.map(({ kind }) => kind)).toEqual(['fund', 'spend']);
     expect(batches[1]).toMatchObject({
       root: request.spend.outRoot,
