@@ -31,6 +31,7 @@ export {
 export {
   computeReleaseText,
   countReleases,
+  type Denial,
   parseReleaseText,
   type ReleaseContent,
   releaseSchema,
@@ -69,6 +70,7 @@ export type {
   NullifierEntry,
   Release,
   RosterEntry,
+  RosterRelease,
   StoredManifest,
 } from './ledger/ledger-view.ts';
 export { type LedgerOptions, openLedger } from './ledger/open-ledger.ts';

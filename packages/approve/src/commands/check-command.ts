@@ -27,6 +27,7 @@ import { type CommandContext, type CommonOptions, exitCodes, print } from './out
 
 /** Rules that wait for people. */
 const peopleRules: ReadonlySet<string> = new Set([
+  'not-denied',
   'hold-amount',
   'hold-new-payee',
   'duplicate-roster',
@@ -94,7 +95,7 @@ function findPeople(
 ): PeopleOfBatch | undefined {
   const people = stored === undefined ? undefined : describePeopleOf(stored);
   const isHeld = rules.some(({ rule, verdict }) => verdict === 'wait' && peopleRules.has(rule));
-  const hasSpoken = people?.deniedBy !== null || people.releasedBy.length > 0;
+  const hasSpoken = people?.deniedAt !== null || people.releasedBy.length > 0;
   return isHeld || hasSpoken ? people : undefined;
 }
 

@@ -148,16 +148,17 @@ describe('approve release', () => {
     for (const { entry } of [treasurer, head]) {
       database
         .prepare(
-          'INSERT INTO released (manifest_digest, public_key, decision, total, token, issued_at, signature) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          `INSERT INTO released (manifest_digest, public_key, decision, total, token, issued_at, signature, roster_digest)
+           SELECT manifest_digest, ?, ?, ?, ?, ?, ?, roster_digest FROM manifest WHERE manifest_digest = ?`,
         )
         .run(
-          manifestDigest,
           entry.publicKey,
           'release',
           '600',
           policyToken(),
           new Date().toISOString(),
           forged,
+          manifestDigest,
         );
     }
     database.close();

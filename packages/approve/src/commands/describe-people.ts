@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Hex32 } from '@pool/core';
 import {
   countReleases,
   type LedgerView,
@@ -16,6 +17,11 @@ export type PeopleOfBatch = {
   readonly required: number;
   readonly releasedBy: readonly string[];
   readonly deniedBy: string | null;
+  /** A batch with the same roster was denied. Only the person, or two people, release this one. */
+  readonly rosterDeniedBy: string | null;
+  /** ISO 8601 UTC, and the batch. Null: neither this batch nor its roster is denied. */
+  readonly deniedAt: string | null;
+  readonly deniedManifest: Hex32 | null;
   /** Names of those who did not release it yet. */
   readonly mayRelease: readonly string[];
 };
@@ -31,17 +37,21 @@ export function describePeople(
   if (batch === undefined || humanRelease === undefined) {
     return undefined;
   }
-  const { releasedBy, deniedBy } = countReleases(
-    view.listReleases(manifestDigest),
+  const { releasedBy, denial } = countReleases(
+    view.listReleases(batch.rosterDigest),
     { manifestDigest, token, total: batch.total },
     policy,
     nowMs,
   );
+  const isOwn = denial?.manifestDigest === manifestDigest;
   const done = new Set(releasedBy.map(({ publicKey }) => publicKey));
   return {
     required: humanRelease.required,
     releasedBy: releasedBy.map(({ name }) => name),
-    deniedBy: deniedBy ?? null,
+    deniedBy: denial !== undefined && isOwn ? denial.by : null,
+    rosterDeniedBy: denial === undefined || isOwn ? null : denial.by,
+    deniedAt: denial?.issuedAt ?? null,
+    deniedManifest: denial?.manifestDigest ?? null,
     mayRelease: firstOfEachKey(humanRelease.people)
       .filter(({ publicKey }) => !done.has(publicKey))
       .map(({ name }) => name),
@@ -56,9 +66,13 @@ function firstOfEachKey(people: readonly PolicyPerson[]): readonly PolicyPerson[
 }
 
 export function renderPeople(people: PeopleOfBatch): string {
-  const { required, releasedBy, deniedBy, mayRelease } = people;
+  const { required, releasedBy, deniedBy, rosterDeniedBy, mayRelease } = people;
   if (deniedBy !== null) {
     return `denied by ${deniedBy}`;
+  }
+  if (rosterDeniedBy !== null) {
+    const done = releasedBy.length === 0 ? 'nobody' : releasedBy.join(', ');
+    return `DENIED BEFORE: ${rosterDeniedBy} denied the same people and amounts at ${people.deniedAt} (manifest ${people.deniedManifest}). ${rosterDeniedBy}, or two people, must release this one; released by ${done}`;
   }
   const done =
     releasedBy.length === 0 ? 'nobody released it' : `released by ${releasedBy.join(', ')}`;

@@ -26,6 +26,7 @@ export const heldReasons: ReadonlySet<string> = new Set([
   'hold-new-payee',
   'hold-duplicate-roster',
   'hold-unknown-roster',
+  'hold-denied-roster',
 ]);
 
 /** Votes and waits about the payment itself; a withdrawal, a permit or an approval says nothing about it. */

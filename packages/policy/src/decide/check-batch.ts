@@ -15,7 +15,7 @@ import { checkEvidence, findPlace } from './check-payees.ts';
 import { checkDailyLimit } from './check-sums.ts';
 import type { DecideInput } from './decision.ts';
 import { check, type Finding, fail, pass, wait } from './findings.ts';
-import { countReleases } from './release.ts';
+import { countReleases, type ReleaseCount } from './release.ts';
 import { isWithinHours } from './working-hours.ts';
 
 const dayMs = 86_400_000;
@@ -184,14 +184,35 @@ export function checkFirstApproval(
   ];
 }
 
-/** A person's no is final, also for a batch that was approved before. */
-export function checkDenial(
+/**
+ * A person's no is final for its batch, also for one that was approved before. It holds for every later batch with the same roster, until
+ * who said it, or two people, release one: a new job key, label, order or memo does not end it.
+ */
+export function checkDenial(input: DecideInput, manifest: RebuiltFund, isRepeat: boolean): Finding {
+  const rule = 'not-denied';
+  const { denial } = countReleasesOf(input, manifest);
+  if (denial === undefined) {
+    return pass(rule);
+  }
+  const { by, issuedAt, manifestDigest } = denial;
+  if (manifestDigest === manifest.manifestDigest) {
+    return fail(rule, 'denied-by-person', `By ${by}.`);
+  }
+  // The payment before a duplicate that was denied goes on.
+  if (isRepeat) {
+    return pass(rule, `approved before ${by} denied another batch with this roster`);
+  }
+  const detail = `${by} denied the batch ${manifestDigest} at ${issuedAt}.`;
+  return input.policy.humanRelease === undefined
+    ? fail(rule, 'denied-roster', detail)
+    : wait(rule, 'hold-denied-roster', detail);
+}
+
+function countReleasesOf(
   { policy, ledger, nowMs }: DecideInput,
   manifest: RebuiltFund,
-): Finding {
-  const releases = ledger.listReleases(manifest.manifestDigest);
-  const { deniedBy } = countReleases(releases, manifest, policy, nowMs);
-  return check('not-denied', deniedBy === undefined, 'denied-by-person', `By ${deniedBy}.`);
+): ReleaseCount {
+  return countReleases(ledger.listReleases(manifest.rosterDigest), manifest, policy, nowMs);
 }
 
 function checkPeople(
@@ -200,10 +221,8 @@ function checkPeople(
   rule: TokenRule,
   guardId: string,
 ): readonly Finding[] {
-  const { policy, ledger, nowMs } = input;
-  const releases = ledger.listReleases(manifest.manifestDigest);
-  const { releasedBy } = countReleases(releases, manifest, policy, nowMs);
-  const released = releasedBy.length;
+  const { policy, ledger } = input;
+  const released = countReleasesOf(input, manifest).releasedBy.length;
   const required = policy.humanRelease?.required ?? Number.POSITIVE_INFINITY;
   const isReleased = released >= required;
   const toRelease = (name: string, isHeld: boolean, reason: Parameters<typeof wait>[1]): Finding =>

@@ -63,7 +63,7 @@ export function decideFund(input: DecideInput, request: FundAuthorizationRequest
     ...checkStaticRules(input, manifest),
     ...checkDeadline(input, manifest.file.deadline, isRepeat),
     guarded.finding,
-    checkDenial(input, manifest),
+    checkDenial(input, manifest, isRepeat),
     ...(isRepeat ? [] : checkFirstApproval(input, manifest, entry?.id)),
     checkBatchFact(input),
   ];

@@ -176,7 +176,15 @@ describe('a spend', () => {
       isConflicted: false,
     } as const;
     ledger.importHistory(
-      { guards: [guard], counts: [], pins: [], payees: [], rosters: [], nullifiers: [] },
+      {
+        guards: [guard],
+        counts: [],
+        pins: [],
+        payees: [],
+        rosters: [],
+        nullifiers: [],
+        releases: [],
+      },
       nowMs,
     );
     expect(askSpend({}, {}, ledger)).toMatchObject({ reason: 'spend-signed-before' });

@@ -47,6 +47,8 @@ export type PolicyReason =
   | 'unknown-roster'
   | 'hold-unknown-roster'
   | 'denied-by-person'
+  | 'denied-roster'
+  | 'hold-denied-roster'
   | 'permit-not-listed'
   | 'guard-other-digest'
   | 'guard-conflicted'
@@ -151,6 +153,10 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'hold-unknown-roster':
     'After a backup was restored, a batch of this total and of unknown people is known to be approved a short time ago. People must see whether it is the same one.',
   'denied-by-person': 'A person of the policy denied the batch.',
+  'denied-roster':
+    'A person denied a batch that pays the same people the same amounts, and the policy lists nobody who could release it.',
+  'hold-denied-roster':
+    'A person denied a batch that pays the same people the same amounts. Who denied it, or two people, must release this one.',
   'permit-not-listed': 'The policy does not list this permit domain for the token.',
 
   // The signing guard.

@@ -94,7 +94,7 @@ describe('the count of releases', () => {
     const count = (releases: readonly Release[]) => countReleases(releases, batch, policy, nowMs);
     expect(count([signAs(0), signAs(0), signAs(1)])).toEqual({
       releasedBy: releasePolicy.people,
-      deniedBy: undefined,
+      denial: undefined,
     });
     const forged = { ...signAs(1), signature: signAs(0).signature };
     const others = [
@@ -104,11 +104,16 @@ describe('the count of releases', () => {
     ];
     expect(count([signAs(0), ...others])).toEqual({
       releasedBy: releasePolicy.people.slice(0, 1),
-      deniedBy: undefined,
+      denial: undefined,
     });
     expect(count([signAs(0), signAs(1, { decision: 'deny' })])).toEqual({
       releasedBy: releasePolicy.people.slice(0, 1),
-      deniedBy: 'Person 2',
+      denial: {
+        by: 'Person 2',
+        publicKey: releasePolicy.people[1]?.publicKey,
+        issuedAt: content.issuedAt,
+        manifestDigest: batch.manifestDigest,
+      },
     });
   });
 });

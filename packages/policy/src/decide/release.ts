@@ -8,6 +8,7 @@ import {
   bytesToHex,
   canonicalJson,
   evmAddressSchema,
+  type Hex32,
   hex32Schema,
   hexSchema,
   hexToBytes,
@@ -120,33 +121,77 @@ function hasValidSignature(release: Release): boolean {
   }
 }
 
+/** A person's no that still holds. */
+export type Denial = {
+  /** Name of the person, or the key of one whom the policy does not list any more. */
+  readonly by: string;
+  readonly publicKey: string;
+  readonly issuedAt: string;
+  /** The batch that was denied: this one, or another one with the same roster. */
+  readonly manifestDigest: Hex32;
+};
+
 export type ReleaseCount = {
   /** The people whose keys released this batch. Two names with one key count once. */
   readonly releasedBy: readonly PolicyPerson[];
-  /** Name of a person who denied it. */
-  readonly deniedBy: string | undefined;
+  /** The newest denial of this roster that nobody took back. */
+  readonly denial: Denial | undefined;
 };
 
-/** Counts the valid words about a batch. Each is verified again, because the policy may have changed since. */
+/**
+ * Counts the valid words about a batch. Each is verified again, because the policy may have changed since.
+ * @param releases - about every batch with its roster
+ */
 export function countReleases(
   releases: readonly Release[],
   batch: Pick<RebuiltFund, 'manifestDigest' | 'total' | 'token'>,
   policy: Policy,
   nowMs: number,
 ): ReleaseCount {
-  const people = new Map<string, PolicyPerson>();
-  let deniedBy: string | undefined;
-  for (const release of releases) {
-    const isOfBatch =
-      release.manifestDigest === batch.manifestDigest &&
-      release.total === String(batch.total) &&
-      release.token === batch.token;
-    const verdict = isOfBatch ? verifyRelease(release, policy, nowMs) : undefined;
-    if (verdict?.kind === 'valid' && release.decision === 'deny') {
-      deniedBy ??= verdict.person.name;
-    } else if (verdict?.kind === 'valid') {
-      people.set(release.publicKey, verdict.person);
-    }
-  }
-  return { releasedBy: [...people.values()], deniedBy };
+  const ofRoster = releases.filter(
+    ({ total, token }) => total === String(batch.total) && token === batch.token,
+  );
+  const valid = ofRoster.filter(
+    (one) => one.decision === 'release' && verifyRelease(one, policy, nowMs).kind === 'valid',
+  );
+  const people = policy.humanRelease?.people ?? [];
+  const keys = valid
+    .filter(({ manifestDigest }) => manifestDigest === batch.manifestDigest)
+    .map(({ publicKey }) => publicKey);
+  // A person who left the policy keeps their no: else an edit of the policy would take it back.
+  const standing = ofRoster
+    .filter((one) => one.decision === 'deny' && hasValidSignature(one))
+    .filter((denial) => !isTakenBack(denial, valid))
+    .toSorted((left, right) => Date.parse(right.issuedAt) - Date.parse(left.issuedAt));
+  // Of this batch first: it is refused for good.
+  const denial =
+    standing.find(({ manifestDigest }) => manifestDigest === batch.manifestDigest) ?? standing[0];
+  return {
+    releasedBy: [...new Set(keys)].flatMap(
+      (key) => people.find(({ publicKey }) => publicKey === key) ?? [],
+    ),
+    denial: denial === undefined ? undefined : describeDenial(denial, people),
+  };
+}
+
+/** Later, who denied released a batch with this roster, or two different people released one. */
+function isTakenBack(denial: Release, releases: readonly Release[]): boolean {
+  const later = releases.filter(
+    ({ issuedAt }) => Date.parse(issuedAt) > Date.parse(denial.issuedAt),
+  );
+  return later.some(({ manifestDigest, publicKey }) => {
+    const ofOne = later.filter((one) => one.manifestDigest === manifestDigest);
+    return publicKey === denial.publicKey || new Set(ofOne.map((one) => one.publicKey)).size >= 2;
+  });
+}
+
+function describeDenial(denial: Release, people: readonly PolicyPerson[]): Denial {
+  const { publicKey, issuedAt, manifestDigest } = denial;
+  const person = people.find((one) => one.publicKey === publicKey);
+  return {
+    by: person?.name ?? `a person who left the policy (${publicKey})`,
+    publicKey,
+    issuedAt,
+    manifestDigest,
+  };
 }

@@ -43,7 +43,7 @@ export function createSignedHistory(signed: readonly SignedRequest[]): LedgerHis
       counts.push(...createCount(one.request, guard.id, one.atMs));
     }
   }
-  return { guards, counts, pins: [], payees: [], rosters: [], nullifiers: [] };
+  return { guards, counts, pins: [], payees: [], rosters: [], nullifiers: [], releases: [] };
 }
 
 function createGuard(signed: SignedRequest): GuardEntry | undefined {

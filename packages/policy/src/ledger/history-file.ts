@@ -12,6 +12,7 @@ import {
   unixSecondsSchema,
 } from '@pool/core';
 import * as v from 'valibot';
+import { releaseSchema } from '../decide/release.ts';
 import type { LedgerHistory } from './ledger.ts';
 
 const timeSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -75,6 +76,7 @@ const historyFileSchema = v.strictObject({
       deadline: unixSecondsSchema,
     }),
   ),
+  releases: v.array(v.strictObject({ ...releaseSchema.entries, rosterDigest: hex32Schema })),
 });
 
 /** Canonical JSON. */

@@ -8,7 +8,7 @@ import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync } fro
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PoolError } from '@pool/core';
-import { ledgerSchema, ledgerUpgrade, ledgerVersion } from './schema.ts';
+import { ledgerSchema, ledgerVersion } from './schema.ts';
 
 /** How long a statement waits for another process, for example an operator command. Milliseconds. */
 const busyTimeoutMs = 5_000;
@@ -91,10 +91,6 @@ function migrate(database: DatabaseSync): boolean {
   return runInTransaction(database, () => {
     const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
     if (version === ledgerVersion) {
-      return false;
-    }
-    if (version === 1) {
-      database.exec(ledgerUpgrade);
       return false;
     }
     if (version !== 0) {

@@ -90,6 +90,7 @@ export type StoredManifest = {
         readonly batchId: Hex32;
         readonly total: bigint;
         readonly voidDigest: Hex32;
+        readonly rosterDigest: Hex32;
       }
     | undefined;
 };
@@ -108,6 +109,9 @@ export type Release = {
   /** Ed25519 over {@link computeReleaseText}, 64 bytes of hex. */
   readonly signature: string;
 };
+
+/** A statement of a person, with the roster of its batch. */
+export type RosterRelease = Release & { readonly rosterDigest: Hex32 };
 
 export type LedgerView = {
   /** The ledger is older than what was voted: nothing is approved before it was re-baselined. */
@@ -143,5 +147,6 @@ export type LedgerView = {
   /** Spends of this holder, or of an unknown one, that were approved after this time, and whose notes are unknown. */
   listUnknownSpends(holder: EvmAddress, afterMs: number): readonly GuardEntry[];
   listNullifiers(nullifiers: readonly Hex32[]): readonly NullifierEntry[];
-  listReleases(manifestDigest: Hex32): readonly Release[];
+  /** What people stated about every batch with this roster. A caller that counts them verifies each. */
+  listReleases(rosterDigest: Hex32): readonly Release[];
 };

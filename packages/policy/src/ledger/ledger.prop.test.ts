@@ -2,7 +2,7 @@
 import { parseHex32 } from '@pool/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeBatch, makePayee, makeTokenPolicy, nowMs } from '../fixtures/batches.ts';
+import { makeBatch, makePayee, makeTokenPolicy, nowMs, token } from '../fixtures/batches.ts';
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
 import { computeCountScope, computeDay } from '../guard/guard-id.ts';
@@ -120,6 +120,19 @@ const historyArbitrary: fc.Arbitrary<LedgerHistory> = fc.record({
   ),
   nullifiers: fc.array(
     fc.record({ nullifier: wordArbitrary, manifestDigest: wordArbitrary, deadline: timeArbitrary }),
+    { maxLength: 3 },
+  ),
+  releases: fc.array(
+    fc.record({
+      rosterDigest: wordArbitrary,
+      manifestDigest: wordArbitrary,
+      publicKey: fc.constantFrom('0xaa', '0xbb'),
+      decision: fc.constantFrom('release', 'deny'),
+      total: fc.constant('1'),
+      token: fc.constant(token),
+      issuedAt: fc.constantFrom('2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z'),
+      signature: fc.constantFrom('0x01', '0x02'),
+    }),
     { maxLength: 3 },
   ),
 });

@@ -384,7 +384,7 @@ describe('manifests that nobody approves', () => {
     const database = new DatabaseSync(path);
     database.exec(
       `INSERT INTO manifest SELECT m.manifest_digest || n.value, kind, chain_id, pool, token, digest, deadline, received_at_ms, '{}',
-         funder, employer_id, job_key || n.value, attempt, batch_nonce, batch_id, total, void_digest
+         funder, employer_id, job_key || n.value, attempt, batch_nonce, batch_id, total, void_digest, roster_digest
        FROM manifest m, (WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM c WHERE value < ${count - 1})
          SELECT value FROM c) n`,
     );

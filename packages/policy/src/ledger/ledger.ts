@@ -17,6 +17,7 @@ import type {
   NullifierEntry,
   Release,
   RosterEntry,
+  RosterRelease,
   StoredManifest,
 } from './ledger-view.ts';
 
@@ -77,6 +78,7 @@ export type LedgerHistory = {
   readonly payees: readonly Hex32[];
   readonly rosters: readonly RosterEntry[];
   readonly nullifiers: readonly NullifierEntry[];
+  readonly releases: readonly RosterRelease[];
 };
 
 export type IntakeResult =
@@ -147,7 +149,10 @@ export type Ledger = {
   markSeen(voteId: number, nowMs: number): void;
   /** The request ended at the custodian without our vote: it waits no more. */
   dropWaiting(requestId: string, nowMs: number): void;
-  /** Stores a release whose signature {@link verifyRelease} accepted. */
+  /**
+   * Stores a release whose signature {@link verifyRelease} accepted, with the roster of its batch.
+   * @throws PoolError `manifest_unknown` if no such batch is stored
+   */
   addRelease(release: Release, nowMs: number): void;
   exportHistory(): LedgerHistory;
   /** Merges monotonically: nothing that is stored is ever lowered or removed. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { manifestFileSchema, parseWire } from '@pool/core';
+import { manifestFileSchema, PoolError, parseWire } from '@pool/core';
 import { appendAudit, findAuditHead, listAudit, verifyAudit } from './audit.ts';
 import { eraseManifests } from './erase-manifests.ts';
 import { findRestoreReason, readMarker, writeMarker } from './generation-marker.ts';
@@ -25,7 +25,7 @@ import {
   markSent,
   noteTransaction,
 } from './votes.ts';
-import { findMissing, readHistory, writeHistory } from './write-history.ts';
+import { findMissing, putRelease, readHistory, writeHistory } from './write-history.ts';
 
 export type LedgerOptions = {
   /** A file, made 0600, or `:memory:`. Its lock and its marker lie beside it. */
@@ -120,18 +120,12 @@ export function openLedger(options: LedgerOptions): Ledger {
     dropWaiting: (requestId, nowMs) => write(() => dropWaiting(statements, requestId, nowMs)),
     addRelease: (release, nowMs) =>
       write(() => {
-        const { manifestDigest, publicKey, decision, total, token, issuedAt, signature } = release;
-        const isFirst = statements.run(
-          `INSERT OR IGNORE INTO released (manifest_digest, public_key, decision, total, token, issued_at, signature)
-           VALUES (?, ?, ?, ?, ?, ?, ?)`,
-          manifestDigest,
-          publicKey,
-          decision,
-          total,
-          token,
-          issuedAt,
-          signature,
-        );
+        const { manifestDigest, publicKey, decision } = release;
+        const rosterDigest = view.findManifest(manifestDigest)?.batch?.rosterDigest;
+        if (rosterDigest === undefined) {
+          throw new PoolError('manifest_unknown', 'no batch with this manifest digest is stored');
+        }
+        const isFirst = putRelease(statements, { ...release, rosterDigest });
         if (isFirst > 0) {
           appendAudit(statements, 'release.added', { manifestDigest, publicKey, decision }, nowMs);
         }

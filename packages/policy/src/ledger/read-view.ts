@@ -24,7 +24,7 @@ import type { Statements } from './statements.ts';
 /** Everything but the file, so that no query reads people by accident. */
 export const manifestColumns =
   'manifest_digest, kind, chain_id, pool, token, digest, deadline, received_at_ms, file IS NULL AS is_erased, funder, ' +
-  'employer_id, job_key, attempt, batch_nonce, batch_id, total, void_digest';
+  'employer_id, job_key, attempt, batch_nonce, batch_id, total, void_digest, roster_digest';
 
 export function createView(statements: Statements): LedgerView {
   const { get, all } = statements;
@@ -114,8 +114,8 @@ export function createView(statements: Statements): LedgerView {
       nullifiers.flatMap((nullifier) =>
         all('SELECT * FROM nullifier WHERE nullifier = ?', nullifier).map(readNullifierRow),
       ),
-    listReleases: (manifestDigest) =>
-      all('SELECT * FROM released WHERE manifest_digest = ?', manifestDigest).map(readReleaseRow),
+    listReleases: (rosterDigest) =>
+      all('SELECT * FROM released WHERE roster_digest = ?', rosterDigest).map(readReleaseRow),
   };
 }
 

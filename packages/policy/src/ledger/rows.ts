@@ -21,8 +21,8 @@ import type {
   EvidencePin,
   GuardEntry,
   NullifierEntry,
-  Release,
   RosterEntry,
+  RosterRelease,
   StoredManifest,
   UnknownRoster,
 } from './ledger-view.ts';
@@ -81,6 +81,7 @@ export function readManifestRow(row: Row): StoredManifest {
           batchId: hex32(row, 'batch_id'),
           total: BigInt(text(row, 'total')),
           voidDigest: hex32(row, 'void_digest'),
+          rosterDigest: hex32(row, 'roster_digest'),
         }
       : undefined,
   };
@@ -148,8 +149,9 @@ export function readNullifierRow(row: Row): NullifierEntry {
   };
 }
 
-export function readReleaseRow(row: Row): Release {
+export function readReleaseRow(row: Row): RosterRelease {
   return {
+    rosterDigest: hex32(row, 'roster_digest'),
     manifestDigest: hex32(row, 'manifest_digest'),
     total: text(row, 'total'),
     token: address(row, 'token'),

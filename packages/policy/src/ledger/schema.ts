@@ -4,15 +4,8 @@
  * @module
  */
 
-/** Written into the file. A newer number is refused, and an older file is brought up to it. */
-export const ledgerVersion = 2;
-
-/** From version 1: the custodian's transaction of a request. */
-export const ledgerUpgrade = `
-  ALTER TABLE vote ADD COLUMN transaction_id TEXT;
-  ALTER TABLE waiting ADD COLUMN transaction_id TEXT;
-  PRAGMA user_version = ${String(ledgerVersion)};
-`;
+/** Written into the file. A file with another number is refused. */
+export const ledgerVersion = 3;
 
 export const ledgerSchema = `
   -- One row: identity of this ledger, number of its last write, and whether it is older than what was voted.
@@ -41,6 +34,7 @@ export const ledgerSchema = `
     batch_id TEXT,
     total TEXT,
     void_digest TEXT,
+    roster_digest TEXT,
     UNIQUE (employer_id, job_key, attempt)
   ) STRICT;
   CREATE INDEX manifest_by_digest ON manifest (digest);
@@ -82,6 +76,7 @@ export const ledgerSchema = `
     deadline INTEGER NOT NULL,
     PRIMARY KEY (nullifier, manifest_digest)
   ) STRICT;
+  -- Every statement of a person stays: a denial is of the roster, and outlives its batch.
   CREATE TABLE released (
     manifest_digest TEXT NOT NULL,
     public_key TEXT NOT NULL,
@@ -90,7 +85,8 @@ export const ledgerSchema = `
     token TEXT NOT NULL,
     issued_at TEXT NOT NULL,
     signature TEXT NOT NULL,
-    PRIMARY KEY (manifest_digest, public_key, decision)
+    roster_digest TEXT NOT NULL,
+    PRIMARY KEY (roster_digest, manifest_digest, public_key, decision, issued_at, signature)
   ) STRICT;
   CREATE TABLE vote (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

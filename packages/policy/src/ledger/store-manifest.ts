@@ -56,8 +56,8 @@ export function storeManifest(
   const batch = row.batch;
   run(
     `INSERT INTO manifest (manifest_digest, kind, chain_id, pool, token, digest, deadline, received_at_ms, file, funder,
-       employer_id, job_key, attempt, batch_nonce, batch_id, total, void_digest)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       employer_id, job_key, attempt, batch_nonce, batch_id, total, void_digest, roster_digest)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.manifestDigest,
     row.kind,
     row.chainId,
@@ -75,6 +75,7 @@ export function storeManifest(
     batch?.batchId ?? null,
     batch === undefined ? null : String(batch.total),
     batch?.voidDigest ?? null,
+    batch?.rosterDigest ?? null,
   );
   return { kind: 'stored', manifest: row };
 }
@@ -126,7 +127,8 @@ export function toStoredManifest(manifest: RebuiltManifest, nowMs: number): Stor
   if (manifest.kind === 'spend') {
     return { ...common, digest: manifest.digest, deadline: manifest.deadline, batch: undefined };
   }
-  const { funder, employerId, jobKey, attempt, batchNonce, batchId, total, voidDigest } = manifest;
+  const { funder, employerId, jobKey, attempt, batchNonce, batchId } = manifest;
+  const { total, voidDigest, rosterDigest } = manifest;
   return {
     ...common,
     digest: manifest.fundDigest,
@@ -140,6 +142,7 @@ export function toStoredManifest(manifest: RebuiltManifest, nowMs: number): Stor
       batchId: fieldToHex(batchId),
       total,
       voidDigest,
+      rosterDigest,
     },
   };
 }

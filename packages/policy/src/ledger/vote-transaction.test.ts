@@ -1,8 +1,7 @@
-// The custodian's transaction of a vote or a wait, in a file that a later process opens, also in one of an earlier version.
+// The custodian's transaction of a vote or a wait, in a file that a later process opens.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeBatch, nowMs } from '../fixtures/batches.ts';
 import { decideAs, storeBatch } from '../fixtures/ledgers.ts';
@@ -57,28 +56,4 @@ it('is stored with the decision, and of a vote without one when it is known', ()
     { requestId: 'waits', transactionId: 'tx-1' },
     { requestId: 'alone', transactionId: 'tx-3' },
   ]);
-});
-
-it('has its place in a file of version 1, whose votes stay', () => {
-  askAs('waits');
-  storeBatch(ledger, batch);
-  askAs('voted');
-  ledger.close();
-  const old = new DatabaseSync(path);
-  old.exec(`
-    ALTER TABLE vote DROP COLUMN transaction_id;
-    ALTER TABLE waiting DROP COLUMN transaction_id;
-    PRAGMA user_version = 1;
-  `);
-  old.close();
-  ledger = openLedger({ path, role: 'voter' });
-  ledger.noteTransaction(1, 'tx-1');
-  askAs('waits', 'tx-2');
-  reopen();
-  expect(ledger.status()).toMatchObject({ isRestored: false, votes: 2, waiting: 0 });
-  expect(ledger.listOpenVotes()).toMatchObject([
-    { requestId: 'voted', transactionId: 'tx-1' },
-    { requestId: 'waits', transactionId: 'tx-2' },
-  ]);
-  expect(ledger.verifyAudit().kind).toBe('intact');
 });

@@ -1,5 +1,5 @@
 /**
- * Writes what limits future approvals: guard, daily sums, pins, payees, rosters, nullifiers. Every write is a merge, so an approval and
+ * Writes what limits future approvals: guard, daily sums, pins, payees, rosters, nullifiers, statements of people. Every write is a merge, so an approval and
  * an import use the same code and neither can lower anything.
  *
  * @module
@@ -19,6 +19,7 @@ import type {
   GuardEntry,
   NullifierEntry,
   RosterEntry,
+  RosterRelease,
 } from './ledger-view.ts';
 import {
   type Row,
@@ -27,6 +28,7 @@ import {
   readNullifierRow,
   readPayeeRow,
   readPinRow,
+  readReleaseRow,
   readRosterRow,
 } from './rows.ts';
 import type { Statements } from './statements.ts';
@@ -112,6 +114,23 @@ function putNullifier({ get, run }: Statements, entry: NullifierEntry): void {
   );
 }
 
+/** A person's statement, once. @returns how many rows are new */
+export function putRelease({ run }: Statements, release: RosterRelease): number {
+  const { manifestDigest, publicKey, decision, total, token, issuedAt, signature } = release;
+  return run(
+    `INSERT OR IGNORE INTO released (manifest_digest, public_key, decision, total, token, issued_at, signature, roster_digest)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    manifestDigest,
+    publicKey,
+    decision,
+    total,
+    token,
+    issuedAt,
+    signature,
+    release.rosterDigest,
+  );
+}
+
 /** What an approval adds. */
 export function writeRecord(statements: Statements, record: DecisionRecord): void {
   putGuard(statements, record.guard);
@@ -122,6 +141,7 @@ export function writeRecord(statements: Statements, record: DecisionRecord): voi
     payees: record.payees,
     rosters: record.roster === undefined ? [] : [record.roster],
     nullifiers: record.nullifiers,
+    releases: [],
   });
 }
 
@@ -145,6 +165,9 @@ export function writeHistory(statements: Statements, history: LedgerHistory): vo
   for (const entry of history.nullifiers) {
     putNullifier(statements, entry);
   }
+  for (const release of history.releases) {
+    putRelease(statements, release);
+  }
 }
 
 /** Everything that limits future approvals, in a fixed order. */
@@ -158,6 +181,9 @@ export function readHistory({ all }: Statements): LedgerHistory {
     nullifiers: all('SELECT * FROM nullifier ORDER BY nullifier, manifest_digest').map(
       readNullifierRow,
     ),
+    releases: all(
+      'SELECT * FROM released ORDER BY roster_digest, manifest_digest, public_key, decision, issued_at, signature',
+    ).map(readReleaseRow),
   };
 }
 

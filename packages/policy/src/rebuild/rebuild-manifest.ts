@@ -6,7 +6,6 @@
  * @module
  */
 import {
-  canonicalDigest,
   computeFundAuthorizationData,
   computeTypedDataDigest,
   computeVoidBatchData,
@@ -30,7 +29,8 @@ import { buildSpend, stepFundBatch } from '@pool/notes';
 import type { PolicyReason } from '../decide/reasons.ts';
 import { stepVerifyPayees } from './evidence.ts';
 import { parsePayRunLabel } from './pay-run-label.ts';
-import type { RebuiltManifest, RebuiltPayee } from './rebuilt.ts';
+import type { RebuiltManifest } from './rebuilt.ts';
+import { computeRosterDigest } from './roster-digest.ts';
 
 export type Rebuild =
   | { readonly kind: 'rebuilt'; readonly manifest: RebuiltManifest }
@@ -158,16 +158,6 @@ function stepSpend(value: SpendFile, domain: EvidenceDomain): RebuildSteps {
       },
     };
   });
-}
-
-/** The same people and amounts on one chain and token, in any order. Memos do not matter: the money is the same. */
-function computeRosterDigest(
-  chainId: number,
-  token: string,
-  payees: readonly RebuiltPayee[],
-): ReturnType<typeof canonicalDigest> {
-  const lines = payees.map(({ address, amount }) => `${address} ${amount}`).sort();
-  return canonicalDigest(['pool/v1/roster', chainId, token, lines]);
 }
 
 function refuseEvidence(message: string): Rebuild {

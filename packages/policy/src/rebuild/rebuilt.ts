@@ -56,7 +56,7 @@ export type RebuiltFund = RebuiltOf<'fund', FundFile> & {
   readonly employerId: string;
   readonly jobKey: string;
   readonly attempt: number;
-  /** Names recipients and amounts on this chain and token, in any order. */
+  /** {@link computeRosterDigest}. */
   readonly rosterDigest: Hex32;
   /** Label part of the job key. Undefined: the key has none. */
   readonly payRunLabel: string | undefined;
