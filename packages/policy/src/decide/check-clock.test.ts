@@ -91,7 +91,7 @@ describe('the limit of a day', () => {
     const other = createTestLedger();
     onTestFinished(() => other.close());
     other.importHistory(
-      { guards: [], counts, pins: [], payees: [], rosters: [], nullifiers: [] },
+      { guards: [], counts, pins: [], payees: [], rosters: [], nullifiers: [], releases: [] },
       nowMs,
     );
     const scope = counts[0]?.scope ?? '';
