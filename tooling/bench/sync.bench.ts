@@ -121,7 +121,8 @@ async function measure(slots: number): Promise<readonly OneRun[]> {
       },
     });
     const archive = openNoteArchive(join(folder, `${name}.archive`));
-    const deps = { ...pool, ...holder, kernels, store, archive, deployedAtBlock: 1 };
+    const change = { list: async () => [], markKept: async () => undefined };
+    const deps = { ...pool, ...holder, kernels, store, archive, change, deployedAtBlock: 1 };
     return { store, deps, sync: createHolderSync(deps) };
   };
   const runs: OneRun[] = [];

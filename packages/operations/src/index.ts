@@ -124,6 +124,7 @@ export {
   followSpend,
   followSpends,
 } from './spend/follow-spends.ts';
+export { createOwnChange } from './spend/own-change.ts';
 export { createSpender, type SpendCall, type Spender } from './spend/perform-spend.ts';
 export {
   type ArchivedSpend,

@@ -23,6 +23,7 @@ import {
   archiveNotes,
   createEvmHistory,
   createHolderSync,
+  createOwnChange,
   type DeliveryPort,
   type EvmHistory,
   type HolderBalance,
@@ -45,6 +46,7 @@ import { openNoteArchive } from '../state/note-archive.ts';
 import { serializeIdentity } from '../state/note-cache-file.ts';
 import { deriveNoteCacheKey } from '../state/note-cache-mac.ts';
 import { openNoteStore } from '../state/note-store.ts';
+import { openSpendArchive, type SpendArchiveFile } from '../state/spend-archive.ts';
 import type { AgentLog } from './agent-log.ts';
 import { type Arrivals, createArrivalLog } from './arrivals.ts';
 import type { Holder } from './holder.ts';
@@ -128,6 +130,11 @@ export type HolderNotes = {
    * @returns an outcome for each, in their order
    */
   importNotes(offered: readonly OfferedNote[]): Promise<readonly ImportOutcome[]>;
+  /**
+   * Reads one chain and keeps the change of the holder's own spends there. The platform is not asked.
+   * @throws like {@link HolderNotes.readBalance}
+   */
+  keepChange(chain: HolderChain): Promise<void>;
   /** Of the sync that runs, or of the last one. */
   progress(): SyncProgress;
   close(): Promise<void>;
@@ -144,6 +151,8 @@ type Session = {
   readonly history: EvmHistory;
   readonly store: NoteStore;
   readonly archive: NoteArchive;
+  /** A connection of its own to the archive of spends: whoever makes them may be another process. */
+  readonly spends: SpendArchiveFile;
   readonly identity: SyncIdentity;
   readonly sync: HolderSync;
 };
@@ -204,6 +213,9 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
         deps.log.warn({ reason }, 'the note cache is made again from chain, archive and platform');
       },
     });
+    const spends = openSpendArchive(
+      deps.home === undefined ? ':memory:' : join(deps.home, 'spends.sqlite'),
+    );
     const history = createHistory(settings);
     const sync = createHolderSync({
       history,
@@ -211,18 +223,20 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
       kernels,
       store,
       archive,
+      change: createOwnChange(spends, identity),
       deployedAtBlock,
       viewingKey: viewingKey.reveal(),
       walletId: computeWalletId(walletPub),
     });
     arrivals.begin(chain.key, store, sync.isChange);
-    session = { chain, history, store, archive, identity, sync };
+    session = { chain, history, store, archive, spends, identity, sync };
     return session;
   }
 
   function closeSession(): void {
     session?.history.close();
     session?.store.close();
+    session?.spends.close();
     session = undefined;
   }
 
@@ -345,6 +359,7 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
         const assets = [...tokensOf(chain).keys()];
         return await withSession(chain, ({ sync }) => sync.importNotes(offered, assets));
       }),
+    keepChange: (chain) => enqueue(() => withSession(chain, ({ sync }) => sync.keepChange())),
     listSpendable: (symbol, at) =>
       enqueue(async () => {
         const { chain, asset } = findAsset(symbol, at);

@@ -11,7 +11,6 @@ import {
   type Consolidation,
   errorCodeOf,
   type Hex32,
-  isPoolError,
   PoolError,
   parseEvmAddress,
   parseWalletPub,
@@ -31,7 +30,6 @@ import {
   defaultSpendDeadlineSeconds,
   type EvidenceVerifier,
   type EvmSpendChain,
-  eraseExpiredSpends,
   followSpends,
   type KeptOpenings,
   type KeyLock,
@@ -60,14 +58,12 @@ import type { HolderChain } from './holder-notes.ts';
 import { warnOfShortGrace } from './registry-grace.ts';
 import { createRoleTokenMissing, requireRoleToken } from './role-tokens.ts';
 import { createNotesPort, parseDestinations, type SpendableNotes } from './spend-inputs.ts';
+import { keepSpends } from './spend-keeping.ts';
 import { logSpendEvent } from './spend-log.ts';
 import { createSpendProgress, type SpendProgress } from './spend-progress.ts';
 
 /** Pause between two looks at spends that nobody waits for, in milliseconds. */
 const followPauseMs = 15_000;
-
-/** Pause between two passes of retention, in milliseconds. */
-const erasePauseMs = 3_600_000;
 
 export type HolderSpends = {
   /** Performs one step of a consolidation. @throws PoolError; see `Consolidator` of @pool/operations */
@@ -252,7 +248,16 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
   }
 
   const following = followSpends({ ...base, withdraw }, followPauseMs);
-  const erasing = eraseRepeatedly();
+  const keeping = keepSpends({
+    archive,
+    notes: deps.notes,
+    chains: deps.chains,
+    retentionDays: deps.retentionDays,
+    keepOpenings: deps.keepOpenings,
+    log,
+    clock: systemClock,
+    signal,
+  });
   const checkingGrace = config.transferToken === undefined ? undefined : checkGrace();
 
   function checkGrace(): Promise<void> {
@@ -261,36 +266,6 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
       fetchGraceSeconds: () => openChain(chain).fetchGraceSeconds(),
     }));
     return warnOfShortGrace(readers, { log, clock: systemClock, signal });
-  }
-
-  const unopened = new Set<Hex32>();
-
-  /** Once for each spend: every pass finds it again. */
-  function reportUnopened(outRoot: Hex32, error: unknown): void {
-    if (!unopened.has(outRoot)) {
-      unopened.add(outRoot);
-      log.error(
-        { outRoot, code: isPoolError(error) ? error.code : 'unknown' },
-        'a spend in the archive cannot be opened, so what proves it later cannot be kept: its payees and seed are not erased; restore spends.sqlite from a backup',
-      );
-    }
-  }
-
-  async function eraseRepeatedly(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await eraseExpiredSpends(
-          archive,
-          deps.retentionDays,
-          systemClock.nowMs(),
-          deps.keepOpenings,
-          reportUnopened,
-        );
-      } catch (error) {
-        log.warn({ code: isPoolError(error) ? error.code : 'unknown' }, 'spends were not erased');
-      }
-      await systemClock.sleep(erasePauseMs, signal).catch(() => undefined);
-    }
   }
 
   return {
@@ -335,7 +310,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
     find: (outRoot) => archive.get(outRoot),
     async close() {
       stopping.abort();
-      await Promise.all([following, erasing, checkingGrace]);
+      await Promise.all([following, keeping, checkingGrace]);
       for (const { chain } of chains.values()) {
         chain.close();
       }

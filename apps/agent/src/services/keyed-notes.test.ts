@@ -154,7 +154,9 @@ describe('the notes of a holder with an earlier key', () => {
       [5n, true],
       [6n, true],
     ]);
-    expect(readdirSync(world.home).filter((name) => name.endsWith('.sqlite'))).toHaveLength(2);
+    expect(
+      readdirSync(world.home).filter((name) => /^holder-notes-.*sqlite$/.test(name)),
+    ).toHaveLength(2);
   });
 
   it('are kept over a restart and a rescan, although the platform does not list them any more', async () => {

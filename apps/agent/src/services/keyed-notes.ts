@@ -176,6 +176,9 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
       const byStore = await collect((store) => store.importNotes(offered));
       return offered.map((_, place) => joinOutcomes(byStore.map((outcomes) => outcomes[place])));
     },
+    async keepChange(chain) {
+      await collect((store) => store.keepChange(chain));
+    },
     readMovements,
     async listSpendable(symbol, chain) {
       const lists = await collect(async (store, index) => {

@@ -18,7 +18,7 @@ import type { HolderNote, OwnNote, SpendDeps } from '@pool/operations';
 import type { HolderChain, HolderNotes } from './holder-notes.ts';
 
 /** The holder's notes, of all its P. */
-export type SpendableNotes = Pick<HolderNotes, 'computePaths' | 'compareUses'> & {
+export type SpendableNotes = Pick<HolderNotes, 'computePaths' | 'compareUses' | 'keepChange'> & {
   /** P is absent: the present one. */
   listSpendable(
     symbol: string,

@@ -172,12 +172,22 @@ describe('the archive of spends', () => {
     });
   });
 
+  it('lists spends whose change is not kept, whatever their state, until they are marked', async () => {
+    const archive = connect();
+    const spend = createSpend(1n, [11n]);
+    await archive.add(spend);
+    await archive.change(spend.outRoot, (stored) => ({ ...stored, state: { kind: 'expired' } }));
+    expect((await archive.listUnkept()).map(({ outRoot }) => outRoot)).toEqual([spend.outRoot]);
+    await archive.change(spend.outRoot, (stored) => ({ ...stored, isChangeKept: true }));
+    expect(await connect().listUnkept()).toEqual([]);
+  });
+
   it('has neither seed nor amounts in the file after retention', async () => {
     const archive = connect();
     const spend = createSpend(1n, [11n]);
     await archive.add(spend);
     await archive.change(spend.outRoot, (stored) => ({ ...stored, state: { kind: 'expired' } }));
-    expect(await eraseExpiredSpends(archive, 30, 31 * 86_400_000)).toBe(1);
+    expect(await eraseExpiredSpends(archive, 30, 31 * 86_400_000, () => true)).toBe(1);
     expect(await archive.listErasable(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
     archive.close();
     opened.pop();

@@ -60,6 +60,12 @@ export function openSpendArchive(
   const selectLocked = database.prepare(
     'SELECT DISTINCT nullifier FROM spend_inputs JOIN spends USING (out_root) WHERE holds_inputs = 1',
   );
+  const selectUnkept = database.prepare(`
+    SELECT out_root, spend FROM spends
+    WHERE has_secrets = 1
+      AND CASE WHEN json_valid(spend) THEN json_extract(spend, '$.isChangeKept') END IS NULL
+    ORDER BY created_at_ms, out_root
+  `);
   const selectErasable = database.prepare(`
     SELECT out_root, spend FROM spends WHERE is_open = 0 AND has_secrets = 1 AND created_at_ms < ?
     ORDER BY created_at_ms, out_root
@@ -158,6 +164,9 @@ export function openSpendArchive(
     },
     async listLocked() {
       return new Set(selectLocked.all().map((row) => parseHex32(row['nullifier'])));
+    },
+    async listUnkept() {
+      return readAll(selectUnkept.iterate());
     },
     async listErasable(createdBeforeMs, limit) {
       return readAll(selectErasable.iterate(createdBeforeMs), limit);

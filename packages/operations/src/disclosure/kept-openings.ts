@@ -75,7 +75,7 @@ export function openSpend(spend: ArchivedSpend): KeptOpenings | undefined {
 }
 
 /** Outputs do not depend on the nullifiers of dummy inputs, so the viewing key is not needed: distinct numbers are enough. */
-function fillInputs({ circuit, inputNullifiers }: SpendManifest) {
+export function fillInputs({ circuit, inputNullifiers }: SpendManifest) {
   const free = spendShapes[circuit].inputs - inputNullifiers.length;
   return Array.from({ length: free }, (_, place) => assertField(BigInt(place + 1)));
 }

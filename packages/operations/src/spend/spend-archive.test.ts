@@ -20,6 +20,13 @@ async function archiveOne(world: ReturnType<typeof createSpendWorld>) {
   return { receipt, again: () => spender.spend(call) };
 }
 
+/** A sync, which keeps the change. */
+async function keepChange(world: ReturnType<typeof createSpendWorld>): Promise<void> {
+  await world.boot().deps.notes.listSpendable(world.assetId);
+}
+
+const isRead = (): boolean => true;
+
 describe('an archived spend', () => {
   it('is read as it was written', async () => {
     const world = createSpendWorld();
@@ -53,9 +60,10 @@ describe('retention', () => {
   it('erases payees, amounts and seed of a decided spend, and keeps its receipt', async () => {
     const world = createSpendWorld();
     const { receipt, again } = await archiveOne(world);
+    await keepChange(world);
     const nowMs = world.clock.nowMs();
-    expect(await eraseExpiredSpends(world.archive, 30, nowMs + 29 * 86_400_000)).toBe(0);
-    expect(await eraseExpiredSpends(world.archive, 30, nowMs + 31 * 86_400_000)).toBe(1);
+    expect(await eraseExpiredSpends(world.archive, 30, nowMs + 29 * 86_400_000, isRead)).toBe(0);
+    expect(await eraseExpiredSpends(world.archive, 30, nowMs + 31 * 86_400_000, isRead)).toBe(1);
     const [text = ''] = world.archive.texts.values();
     for (const secret of ['seed', '271', world.payees[0].walletPub, world.holder.walletPub]) {
       expect(text).not.toContain(secret);
@@ -64,9 +72,33 @@ describe('retention', () => {
     expect(() => requireSecrets(deserializeSpend(text))).toThrow('erased');
   });
 
+  it('erases nothing of a spend whose change is not among the kept notes', async () => {
+    const world = createSpendWorld();
+    await archiveOne(world);
+    const later = world.clock.nowMs() + 400 * 86_400_000;
+    expect(await eraseExpiredSpends(world.archive, 30, later, isRead)).toBe(0);
+    expect(world.archive.all()[0]?.secrets).toBeDefined();
+    await keepChange(world);
+    expect(await eraseExpiredSpends(world.archive, 30, later, isRead)).toBe(1);
+  });
+
+  it('erases nothing of a spend that expired until the chain was read after its deadline', async () => {
+    const world = createSpendWorld();
+    world.edge.holdBack = true;
+    const [payee] = world.payees;
+    const body = { token: 'USDC', recipients: [{ walletPub: payee.walletPub, amount: '271' }] };
+    await expect(
+      createSpender(world.boot().deps).spend({ operation: 'transfer', key: 'k', body }),
+    ).rejects.toMatchObject({ code: 'settlement_expired' });
+    const later = world.clock.nowMs() + 31 * 86_400_000;
+    expect(await eraseExpiredSpends(world.archive, 30, later, () => false)).toBe(0);
+    expect(await eraseExpiredSpends(world.archive, 30, later, isRead)).toBe(1);
+  });
+
   it('goes on after a spend that cannot be opened, and reports it once', async () => {
     const world = createSpendWorld();
     await archiveOne(world);
+    await keepChange(world);
     const [good] = world.archive.all();
     if (good === undefined) {
       throw new Error('there is no spend');
@@ -84,6 +116,7 @@ describe('retention', () => {
       world.archive,
       30,
       later,
+      isRead,
       ({ root }) => void kept.push(root),
       (outRoot) => void reported.push(outRoot),
     );
@@ -96,11 +129,14 @@ describe('retention', () => {
   it('ends the pass if what it keeps cannot be stored', async () => {
     const world = createSpendWorld();
     await archiveOne(world);
+    await keepChange(world);
     const later = world.clock.nowMs() + 31 * 86_400_000;
     const fail = (): never => {
       throw new Error('disk full');
     };
-    await expect(eraseExpiredSpends(world.archive, 30, later, fail)).rejects.toThrow('disk full');
+    await expect(eraseExpiredSpends(world.archive, 30, later, isRead, fail)).rejects.toThrow(
+      'disk full',
+    );
     expect(world.archive.all()[0]?.secrets).toBeDefined();
   });
 
@@ -118,7 +154,7 @@ describe('retention', () => {
       'stopped at',
     );
     const later = world.clock.nowMs() + 90 * 86_400_000;
-    expect(await eraseExpiredSpends(world.archive, 30, later)).toBe(0);
+    expect(await eraseExpiredSpends(world.archive, 30, later, isRead)).toBe(0);
     expect(world.archive.all()[0]?.secrets).toBeDefined();
   });
 });

@@ -39,6 +39,8 @@ export type ArchivedSpend = {
   readonly archivedAtBlock?: number;
   /** When this archive learned what the chain decided, which can be weeks after the decision. Undefined: open, abandoned or older. */
   readonly concludedAtMs?: number;
+  /** The archive of notes has the change. Absent: it does not, as far as is known. */
+  readonly isChangeKept?: true;
   /** Everything that rebuilds the spend. Undefined: erased by retention. */
   readonly secrets?: { readonly manifest: SpendManifest; readonly seed: Hex32 };
   readonly state: SpendState;
@@ -72,6 +74,8 @@ export type SpendArchive = {
   listRecent(sinceMs: number): Promise<readonly ArchivedSpend[]>;
   /** Inputs that no other spend may use. */
   listLocked(): Promise<ReadonlySet<Hex32>>;
+  /** Spends with secrets and without `isChangeKept`, whatever became of them. Oldest first. */
+  listUnkept(): Promise<readonly ArchivedSpend[]>;
   /** Decided spends with secrets that were created before a time, oldest first. */
   listErasable(createdBeforeMs: number, limit: number): Promise<readonly ArchivedSpend[]>;
 };

@@ -125,6 +125,7 @@ describe.each(variants)('a crash %s', (_, options) => {
       // What was paid is gone, everything else can be spent: notes and change.
       expect(world.balance()).toBe(1_100n - 250n * BigInt(landed + 1));
       const usable = await next.deps.notes.listSpendable(world.assetId);
+      expect(usable.reduce((sum, { amount }) => sum + amount, 0n)).toBe(world.balance());
       const stillLocked = await world.archive.listLocked();
       expect(
         usable.filter(({ nullifier }) => stillLocked.has(`0x${nullifier.toString(16)}` as never)),

@@ -21,10 +21,12 @@ import type {
   NoteKernels,
   NoteStore,
   NoteUse,
+  OwnChangePort,
   OwnNote,
   SyncProgress,
 } from './ports.ts';
 import { readArchive } from './read-archive.ts';
+import { createChangeReader } from './read-change.ts';
 import { readDeliveries, type SyncAsset } from './read-deliveries.ts';
 import { readHistory } from './read-history.ts';
 
@@ -35,6 +37,7 @@ export type HolderSyncDeps = {
   /** Open. The caller closes it. */
   readonly store: NoteStore;
   readonly archive: NoteArchive;
+  readonly change: OwnChangePort;
   readonly deployedAtBlock: number;
   /** v, secret. */
   readonly viewingKey: bigint;
@@ -67,6 +70,8 @@ export type HolderSync = {
     offered: readonly OfferedNote[],
     assets: readonly AssetId[],
   ): Promise<readonly ImportOutcome[]>;
+  /** Reads the chain and keeps the change of the holder's own spends. The platform is not asked. @throws like `sync` */
+  keepChange(): Promise<void>;
   /** As of the last sync. */
   computeBalance(assetId: AssetId): HolderBalance;
   /** Unspent notes as of the last sync, in the order of the tree. */
@@ -126,6 +131,7 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
   const notes = createOwnNotes();
   notes.add(store.readNotes());
   markSpends(notes, store, 0);
+  let readChange = createChangeReader(deps.change);
   let tree: Promise<NoteTree> | undefined;
   let progress: SyncProgress = idleProgress;
   let comparedBlock: number | undefined;
@@ -193,6 +199,7 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
         // Now that no scan writes any more.
         archiveNotes(store, archive);
         store.rewind(undefined);
+        readChange = createChangeReader(deps.change);
       } else {
         await forgetChanged();
       }
@@ -215,6 +222,12 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
     }
   }
 
+  /** What the holder's own files have. */
+  async function readOwn(source: NoteSourceDeps): Promise<void> {
+    await readArchive(source);
+    await readChange(source);
+  }
+
   /** @returns what was added since the last call, without the change of own spends */
   function takeFresh(): readonly OwnNote[] {
     const added = fresh.filter(({ leafIndex }) => !notes.isOwnSpend(leafIndex));
@@ -225,7 +238,7 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
   return {
     async sync(asset) {
       await readBesideChain(async (source) => {
-        await readArchive(source);
+        await readOwn(source);
         await readDeliveries(asset, { ...source, deliveries: deps.deliveries });
       });
       return takeFresh();
@@ -233,11 +246,12 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
     async importNotes(offered, assets) {
       let outcomes: readonly ImportOutcome[] = [];
       await readBesideChain(async (source) => {
-        await readArchive(source);
+        await readOwn(source);
         outcomes = await importNotes(offered, assets, source);
       });
       return outcomes;
     },
+    keepChange: () => readBesideChain(readOwn),
     computeBalance: (assetId) => computeBalance(notes.listSpendable(assetId)),
     listSpendable: (assetId) => notes.listSpendable(assetId),
     isChange: ({ leafIndex }) => notes.isOwnSpend(leafIndex),

@@ -146,6 +146,21 @@ export type NoteArchive = {
   }>;
 };
 
+/** Slot 0 of a spend that the holder made itself. Confidential. */
+export type OwnChange = {
+  readonly outRoot: Hex32;
+  readonly assetId: AssetId;
+  readonly commitment: Field;
+  readonly sealed: Hex;
+};
+
+/** Change that the archive of notes does not have yet, rebuilt from what the holder archived when it made the spends. */
+export type OwnChangePort = {
+  list(): Promise<readonly OwnChange[]>;
+  /** Call it once the archive of notes has the change on disk. */
+  markKept(outRoot: Hex32): Promise<void>;
+};
+
 /** How far a store has taken the notes of the archive. */
 export type ArchiveMark = {
   /** Records before this position were read. */
