@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { type ChainsFile, chainsFileSchema, describeIssues, PoolError, Secret } from '@pool/core';
 import { parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
@@ -44,6 +44,9 @@ export function createReader(env: Environment) {
       return new Secret(text(name));
     }
     const content = file(`${name}_FILE`, path);
+    if (content !== undefined && isReadByOthers(path)) {
+      problem(`${name}_FILE`, 'names a file that every user of this machine may read: chmod 600');
+    }
     if (content === '') {
       problem(`${name}_FILE`, 'names an empty file');
     }
@@ -127,4 +130,9 @@ export function createReader(env: Environment) {
       return value;
     },
   };
+}
+
+// On Windows access lists decide, and the mode does not show them.
+function isReadByOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o004) !== 0;
 }

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseGateConfig, parseOperatorConfig, parsePlatformConfig } from './config.ts';
 import type { Environment } from './config-reader.ts';
-import { testEvidenceDomain } from './fixtures/test-holder.ts';
-import { testSettings } from './fixtures/test-platform.ts';
+import { createTestEnvironments, testPrivateKey } from './fixtures/test-environment.ts';
 
-const key = `0x${'ab'.repeat(32)}`;
 const databaseUrl = 'postgres://pool:CANARY@127.0.0.1/pool';
 
 describe('configuration', () => {
@@ -16,30 +14,7 @@ describe('configuration', () => {
   let gate: Environment;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'pool-config-'));
-    const chainsFile = join(directory, 'chains.json');
-    const chains = { evidence: testEvidenceDomain, chains: { anvil: testSettings } };
-    writeFileSync(chainsFile, JSON.stringify(chains));
-    writeFileSync(join(directory, 'secret'), 'from-file\n');
-    writeFileSync(
-      join(directory, 'broken.json'),
-      '{"evidence": {"domain": 1}, "chains": "CANARY"}',
-    );
-    platform = {
-      PLATFORM_DATA_DIR: directory,
-      PLATFORM_CHAINS_FILE: chainsFile,
-      PLATFORM_DEFAULT_CHAIN: 'anvil',
-      PLATFORM_RELAYER_KEY: key,
-    };
-    gate = {
-      GATE_DATA_DIR: directory,
-      GATE_CHAINS_FILE: chainsFile,
-      GATE_CHAIN: 'anvil',
-      GATE_PUBLISHER_KEY: key,
-      GATE_READ_CLIENT_ID: 'r',
-      GATE_READ_CLIENT_SECRET: 'inline',
-      GATE_WRITE_CLIENT_ID: 'w',
-      GATE_WRITE_CLIENT_SECRET: 'inline',
-    };
+    ({ platform, gate } = createTestEnvironments(directory));
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -103,90 +78,6 @@ describe('configuration', () => {
       chain: { chainId: 31337 },
       screeningFile: undefined,
     });
-  });
-
-  it('caps the cost of a transaction in the chain’s coin, also for the gate’s publications', () => {
-    const costOf = (text: string) => [
-      ...parsePlatformConfig({ ...platform, PLATFORM_RELAYER_MAX_COST_COIN: text }).maxCost,
-    ];
-    expect(costOf('')).toEqual([]);
-    expect(costOf('0.05')).toEqual([['anvil', 50_000_000_000_000_000n]]);
-    expect(costOf('anvil=0.000000000000000001')).toEqual([['anvil', 1n]]);
-    for (const text of ['0', '-1', '1e3', '0.0000000000000000001', 'other=1', '1,2']) {
-      expect(() => costOf(text)).toThrow('PLATFORM_RELAYER_MAX_COST_COIN');
-    }
-    expect(parseGateConfig(gate).publisherCaps).toEqual({});
-    expect(
-      parseGateConfig({
-        ...gate,
-        GATE_PUBLISHER_MAX_FEE_GWEI: '50',
-        GATE_PUBLISHER_MAX_COST_COIN: '0.05',
-      }).publisherCaps,
-    ).toEqual({ maxFeePerGas: 50_000_000_000n, maxCostWei: 50_000_000_000_000_000n });
-    expect(() => parseGateConfig({ ...gate, GATE_PUBLISHER_MAX_FEE_GWEI: 'x' })).toThrow(
-      'GATE_PUBLISHER_MAX_FEE_GWEI',
-    );
-  });
-
-  it('has a day’s gas for a holder, makes no note paths, and serves past roots for 50 minutes', () => {
-    const defaults = { holderDailyGas: 20_000_000, makesNotePaths: false };
-    expect(parsePlatformConfig(platform)).toMatchObject(defaults);
-    expect(parseGateConfig(gate).pastRootSeconds).toBe(3_000);
-    const set = { PLATFORM_HOLDER_DAILY_GAS: '2000000', PLATFORM_NOTE_PATHS: 'on' };
-    expect(parsePlatformConfig({ ...platform, ...set })).toMatchObject({
-      holderDailyGas: 2_000_000,
-      makesNotePaths: true,
-    });
-    expect(parseGateConfig({ ...gate, GATE_PAST_ROOT_SECONDS: '0' }).pastRootSeconds).toBe(0);
-    for (const [name, value] of [
-      ['PLATFORM_HOLDER_DAILY_GAS', '1999999'],
-      ['PLATFORM_NOTE_PATHS', 'yes'],
-    ] as const) {
-      expect(() => parsePlatformConfig({ ...platform, [name]: value })).toThrow(name);
-    }
-    expect(() => parseGateConfig({ ...gate, GATE_PAST_ROOT_SECONDS: '-1' })).toThrow(
-      'GATE_PAST_ROOT_SECONDS',
-    );
-  });
-
-  it('reads the daily gas of an employer and the vote limit', () => {
-    expect(parsePlatformConfig(platform)).toMatchObject({
-      employerDailyGas: 100_000_000,
-      voteLimitSeconds: 86_400,
-    });
-    const set = { PLATFORM_EMPLOYER_DAILY_GAS: '5000000', PLATFORM_VOTE_LIMIT_SECONDS: '3600' };
-    expect(parsePlatformConfig({ ...platform, ...set })).toMatchObject({
-      employerDailyGas: 5_000_000,
-      voteLimitSeconds: 3_600,
-    });
-    // Too little for a single batch.
-    expect(() =>
-      parsePlatformConfig({ ...platform, PLATFORM_EMPLOYER_DAILY_GAS: '4999999' }),
-    ).toThrow('PLATFORM_EMPLOYER_DAILY_GAS');
-  });
-
-  it('caps the relayer’s fees for every chain or for those named, in gwei', () => {
-    const capsOf = (text: string) => [
-      ...parsePlatformConfig({ ...platform, PLATFORM_RELAYER_MAX_FEE_GWEI: text }).maxFeePerGas,
-    ];
-    expect(capsOf('')).toEqual([]);
-    expect(capsOf('50')).toEqual([['anvil', 50_000_000_000n]]);
-    expect(capsOf('anvil=0.000000001')).toEqual([['anvil', 1n]]);
-    expect(capsOf(' anvil = 12.5 ,')).toEqual([['anvil', 12_500_000_000n]]);
-    for (const [text, problem] of [
-      ['0', 'above 0'],
-      ['-1', 'above 0'],
-      ['1e3', 'above 0'],
-      ['0.0000000001', 'above 0'],
-      ['anvil=', 'above 0'],
-      ['anvil=CANARY', 'above 0'],
-      ['CANARY=1', 'names a chain'],
-      ['1,anvil=2', 'twice'],
-    ] as const) {
-      expect(() => capsOf(text)).toThrow(`PLATFORM_RELAYER_MAX_FEE_GWEI`);
-      expect(() => capsOf(text)).toThrow(problem);
-      expect(() => capsOf(text)).not.toThrow('CANARY');
-    }
   });
 
   it('recognises a production environment by NODE_ENV alone', () => {
@@ -296,7 +187,7 @@ describe('configuration', () => {
     expect(database).toMatchObject({ ...expected, directory: undefined });
     expect(JSON.stringify(database)).not.toContain('CANARY');
     const file = join(directory, 'database-url');
-    writeFileSync(file, `${databaseUrl}\n`);
+    writeFileSync(file, `${databaseUrl}\n`, { mode: 0o600 });
     expect(
       parsePlatformConfig({ ...platform, DATABASE_URL_FILE: file, DATABASE_POOL_SIZE: '4' }),
     ).toMatchObject({ database: { ...expected, poolSize: 4, directory } });
@@ -379,11 +270,21 @@ describe('configuration', () => {
     });
     expect(config.reader?.clientSecret.reveal()).toBe('from-file');
     expect(config.writer.clientSecret.reveal()).toBe('inline');
-    expect(JSON.stringify(config)).not.toContain(key);
+    expect(JSON.stringify(config)).not.toContain(testPrivateKey);
+  });
+
+  it('refuses a secret’s file that every user of the machine may read', () => {
+    const open = join(directory, 'open-secret');
+    writeFileSync(open, 'from-file');
+    chmodSync(open, 0o644);
+    const parse = () => parseGateConfig({ ...gate, GATE_WRITE_CLIENT_SECRET_FILE: open });
+    expect(parse).toThrow('GATE_WRITE_CLIENT_SECRET_FILE names a file that every user');
+    chmodSync(open, 0o640);
+    expect(parse().writer.clientSecret.reveal()).toBe('from-file');
   });
 
   it('reports an empty secret file as a problem', () => {
-    writeFileSync(join(directory, 'empty'), ' \n');
+    writeFileSync(join(directory, 'empty'), ' \n', { mode: 0o600 });
     const empty = join(directory, 'empty');
     for (const name of [
       'GATE_READ_CLIENT_SECRET',

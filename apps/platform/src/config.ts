@@ -15,7 +15,7 @@ import type { DatabaseConfig } from './database/open-database.ts';
 import type { TokenLimits } from './gate/oauth.ts';
 import { defaultPastRootSeconds } from './gate/publisher.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
-import { defaultEmployerDailyGas } from './relayer/gas-budget.ts';
+import { defaultEmployerDailyGas, defaultSelfEnrolledDailyGas } from './relayer/gas-budget.ts';
 import { defaultHolderDailyGas, defaultSpendsDailyGas } from './relayer/spend-limits.ts';
 
 export type ListenConfig = {
@@ -76,6 +76,10 @@ export type PlatformConfig = {
   readonly maxCost: FeeCaps;
   /** Gas of each chain's relayer that one employer may use in 24 hours. */
   readonly employerDailyGas: number;
+  /** The same for an employer to which the operator issued no edge token. */
+  readonly selfEnrolledDailyGas: number;
+  /** The most wei that the relayer may spend in 24 hours, by chain key; absent: `defaultDailyWei`. */
+  readonly relayerDailyWei: FeeCaps;
   /** Gas of each chain's relayer that one holder may use in 24 hours. */
   readonly holderDailyGas: number;
   /** Gas of each chain's relayer that all holders together may use in 24 hours. */
@@ -159,6 +163,13 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
       5_000_000,
       1_000_000_000_000,
     ),
+    selfEnrolledDailyGas: read.integer(
+      'PLATFORM_SELF_ENROLLED_DAILY_GAS',
+      defaultSelfEnrolledDailyGas,
+      0,
+      1_000_000_000_000,
+    ),
+    relayerDailyWei: readFeeCaps(read, 'PLATFORM_RELAYER_DAILY_COIN', 'coin', chains?.chains),
     holderDailyGas: read.integer(
       'PLATFORM_HOLDER_DAILY_GAS',
       defaultHolderDailyGas,

@@ -8,6 +8,7 @@ import { errorCodeOf, type PoolError, type Secret } from '@pool/core';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
 import { openCredentialMint } from './accounts/credential-key.ts';
+import { deleteUnusedEmployers } from './accounts/employers.ts';
 import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
 import type { PlatformConfig } from './config.ts';
 import { openStore } from './database/open-database.ts';
@@ -26,6 +27,7 @@ import { createSettlementChecks } from './relayer/checks/settlement-checks.ts';
 import { createEraser } from './relayer/erase-dead-notes.ts';
 import { createRelayer } from './relayer/relayer.ts';
 import { createRelayerWatch } from './relayer/relayer-health.ts';
+import { defaultDailyWei, type RelayerTotal } from './relayer/relayer-total.ts';
 import { authorisationSeconds } from './relayer/settlement-limits.ts';
 import { spendSeconds } from './relayer/spend-limits.ts';
 import { loadVerificationKeys } from './relayer/verification-keys.ts';
@@ -36,6 +38,8 @@ const refreshMs = 3_000;
 
 /** How often the platform looks for notes of batches that can never land. */
 const eraseIntervalMs = 60_000;
+/** How often accounts that nobody used are deleted. */
+const accountsIntervalMs = 3_600_000;
 /** How often unacknowledged states of readers are sent to the gate. */
 const readersIntervalMs = 10_000;
 /** The longest time that an operator's command waits for the gate. */
@@ -64,14 +68,33 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   await Promise.all(chains.map((chain) => assertChain(chain, log)));
   warnOfUncapped(config, log);
   const { stuckAfterMs, replaceAfterMs } = config;
+  const dailyWeiOf = (chain: string) => config.relayerDailyWei.get(chain) ?? defaultDailyWei;
   const watches = new Map(
-    chains.map((chain) => [chain.key, createRelayerWatch({ db, chain, log, nowMs, stuckAfterMs })]),
+    chains.map((chain) => {
+      const dailyWei = dailyWeiOf(chain.key);
+      const watch = createRelayerWatch({ db, chain, log, nowMs, stuckAfterMs, dailyWei });
+      return [chain.key, watch];
+    }),
   );
+  const totalOf = (chain: string): RelayerTotal => ({
+    dailyWei: dailyWeiOf(chain),
+    feeWei: watches.get(chain)?.readFeeWei(),
+  });
   const relayers = chains.map((chain) => {
     const watch = watches.get(chain.key);
     const onStep = () => watch?.notePulse();
     const { assertOwner } = ownership;
-    const relayer = createRelayer({ db, chain, log, nowMs, replaceAfterMs, assertOwner, onStep });
+    const dailyWei = dailyWeiOf(chain.key);
+    const relayer = createRelayer({
+      db,
+      chain,
+      log,
+      nowMs,
+      replaceAfterMs,
+      assertOwner,
+      dailyWei,
+      onStep,
+    });
     return startWorkerLoop({
       name: `relayer ${chain.key}`,
       intervalMs: config.pollIntervalMs,
@@ -112,6 +135,14 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       log,
     });
   });
+  const accounts = startWorkerLoop({
+    name: 'deleting unused accounts',
+    intervalMs: accountsIntervalMs,
+    pass: async () => {
+      await deleteUnusedEmployers(db, nowMs());
+    },
+    log,
+  });
   const gate = createEnrolmentGate(config);
   const readers = createReaders(config, { db, log, nowMs, gate });
   const verifier = createProofVerifier();
@@ -129,11 +160,14 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     }),
     settlementLimits: {
       dailyGas: config.employerDailyGas,
+      selfEnrolledDailyGas: config.selfEnrolledDailyGas,
+      totalOf,
       deadlineSeconds: authorisationSeconds + config.voteLimitSeconds,
     },
     spendLimits: {
       dailyGas: config.holderDailyGas,
       dailyGasOfAll: config.spendsDailyGas,
+      totalOf,
       deadlineSeconds: spendSeconds + config.voteLimitSeconds,
     },
     batchPages,
@@ -176,6 +210,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
         ...relayers,
         ...indexers.values(),
         ...erasers,
+        accounts,
         ...(readers === undefined ? [] : [readers.loop]),
       ];
       await Promise.all(loops.map((loop) => loop.stop()));

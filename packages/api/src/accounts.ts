@@ -8,12 +8,15 @@
 import { isoTimeSchema, parseHex } from '@pool/core';
 import * as v from 'valibot';
 
-/** A free label: 1 to 120 characters on one line, without control characters (databases refuse U+0000). */
+/**
+ * A free label: 1 to 120 characters on one line, without control characters (databases refuse U+0000) and without those that turn the
+ * direction of writing: a person must read what is stored.
+ */
 export const labelSchema = v.pipe(
   v.string(),
   v.minLength(1),
   v.maxLength(120),
-  v.regex(/^[^\p{Cc}\p{Cs}]*$/u),
+  v.regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]*$/u),
 );
 
 export const readinessValues = [
@@ -309,14 +312,15 @@ export const verifyKeyRequestSchema = v.strictObject({
 });
 export const verifyKeyResponseSchema = v.variant('valid', [
   v.strictObject({
-    valid: v.pipe(v.literal(false), v.description('False: the key is unknown or revoked.')),
+    valid: v.pipe(
+      v.literal(false),
+      v.description('False: the key is unknown or revoked, or belongs to another employer.'),
+    ),
   }),
   v.strictObject({
     valid: v.pipe(
       v.literal(true),
-      v.description(
-        'True: the key is live. Whose it is, `employerId` says; the agent compares it with its own.',
-      ),
+      v.description('True: the key is live and belongs to the employer of the edge token.'),
     ),
     capability: capabilitySchema,
     employerId: v.pipe(

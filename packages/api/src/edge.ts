@@ -32,7 +32,7 @@ const relayerHealthSchema = v.object({
       v.maxLength(64),
       v.regex(/^[a-z][a-z0-9_]*$/),
       v.description(
-        'Why it cannot, for programs, for example `insufficient_gas`. Later releases may add codes.',
+        'Why it cannot, for programs, for example `insufficient_gas`; with `ok: true`, what is about to stop it, for example `daily_total_near`. Later releases may add codes.',
       ),
     ),
   ),

@@ -36,7 +36,7 @@ export const inviteRequestSchema = v.strictObject({
     v.array(addressTextSchema),
     v.minLength(1),
     v.maxLength(500),
-    v.description('EVM addresses of the wallets to invite, 1 to 500.'),
+    v.description('Addresses of the wallets to invite, 1 to 500: EVM, Solana or Stellar.'),
   ),
 });
 export const inviteResponseSchema = v.strictObject({ success: successSchema, ...quota });
@@ -46,7 +46,9 @@ export const invitationSchema = v.pipe(
   v.strictObject({
     address: v.pipe(
       v.string(),
-      v.description('EVM address of the invited wallet, in EIP-55 checksum form.'),
+      v.description(
+        'Address of the invited wallet: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
+      ),
     ),
     createdAt: v.pipe(
       isoTimeSchema,

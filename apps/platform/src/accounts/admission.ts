@@ -6,9 +6,8 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { sql } from 'kysely';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { hashCredential } from './credential.ts';
+import { chargeCaller } from './charge-caller.ts';
 import { claimInvitation } from './invitations.ts';
 
 export type AdmissionConfig = {
@@ -29,8 +28,6 @@ export type AdmissionDeps = {
   readonly admission: AdmissionConfig;
   readonly nowMs: () => number;
 };
-
-const windowMs = 86_400_000;
 
 /** Whether the gate put the wallet on the list, and neither the gate nor the operator has taken it off since. */
 export async function isAdmitted(db: PlatformDatabase, address: string): Promise<boolean> {
@@ -56,37 +53,12 @@ export async function claimPlace(
   if (admission.invitations === 'required') {
     await claimInvitation(trx, admission, address, nowMs());
   }
-  await chargeCaller(trx, admission, caller, nowMs());
-}
-
-// One statement decides and counts, so that concurrent calls see each other. The count is stored, so it survives a restart.
-async function chargeCaller(
-  trx: PlatformDatabase,
-  { enrolmentsPerAddress }: AdmissionConfig,
-  caller: string,
-  nowMs: number,
-): Promise<void> {
-  const callerHash = hashCredential(caller);
-  const now = new Date(nowMs).toISOString();
-  const over = new Date(nowMs - windowMs).toISOString();
-  await trx.deleteFrom('enrolment_windows').where('began_at', '<=', over).execute();
-  const { rows } = await sql<{ enrolments: number }>`
-    insert into enrolment_windows (caller, began_at, enrolments) values (${callerHash}, ${now}, 1)
-    on conflict (caller) do update set enrolments = enrolment_windows.enrolments + 1
-      where enrolment_windows.enrolments < ${enrolmentsPerAddress}
-    returning enrolments`.execute(trx);
-  if (rows.length > 0) {
-    return;
-  }
-  const { began_at } = await trx
-    .selectFrom('enrolment_windows')
-    .select('began_at')
-    .where('caller', '=', callerHash)
-    .executeTakeFirstOrThrow();
-  const endsInMs = Date.parse(began_at) + windowMs - nowMs;
-  throw new PoolError(
-    'too_many_enrolments',
-    `${enrolmentsPerAddress} wallets were enrolled from this address within a day; try again later, or from another network`,
-    { details: { retryAfterSeconds: Math.max(1, Math.ceil(endsInMs / 1000)) } },
-  );
+  const { enrolmentsPerAddress: limit } = admission;
+  await chargeCaller(trx, caller, limit, nowMs(), (retryAfterSeconds) => {
+    return new PoolError(
+      'too_many_enrolments',
+      `${limit} wallets were enrolled from this address within a day; try again later, or from another network`,
+      { details: { retryAfterSeconds } },
+    );
+  });
 }

@@ -39,6 +39,8 @@ export type CredentialMint = {
 /** Letters and digits that are not mistaken for one another. */
 const idAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const tagLength = 10;
+/** In the tag of a cookie. Bearer credentials have their prefix: the tag of one kind never fits another. */
+const cookieKind = 'sessionId ';
 /** Digits of 32 bytes in base58. */
 const longestRandom = 44;
 
@@ -48,8 +50,8 @@ export function createCredentialMint(key: Uint8Array): CredentialMint {
     const mac = createHmac('sha256', key).update(text, 'utf8').digest();
     return toIdCharacters(mac.subarray(0, tagLength));
   };
-  const isTagged = (credential: string): boolean =>
-    isSameHash(tag(credential.slice(0, -tagLength)), credential.slice(-tagLength));
+  const isTagged = (credential: string, kind = ''): boolean =>
+    isSameHash(tag(kind + credential.slice(0, -tagLength)), credential.slice(-tagLength));
   return {
     mint(prefix) {
       const publicId = toIdCharacters(randomBytes(8));
@@ -65,7 +67,7 @@ export function createCredentialMint(key: Uint8Array): CredentialMint {
     },
     mintCookie() {
       const body = randomBytes(32).toString('base64url');
-      return new Secret(`${body}${tag(body)}`);
+      return new Secret(`${body}${tag(cookieKind + body)}`);
     },
     judge(prefix, credential) {
       if (parsePublicId(prefix, credential) === undefined) {
@@ -77,7 +79,7 @@ export function createCredentialMint(key: Uint8Array): CredentialMint {
       const random = credential.slice(credential.lastIndexOf('_') + 1);
       return random.length <= longestRandom ? 'untagged' : 'forged';
     },
-    judgeCookie: (cookie) => (isTagged(cookie) ? 'tagged' : 'forged'),
+    judgeCookie: (cookie) => (isTagged(cookie, cookieKind) ? 'tagged' : 'forged'),
   };
 }
 

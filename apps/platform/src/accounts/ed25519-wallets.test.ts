@@ -51,7 +51,7 @@ describe.each(['solana', 'stellar'] as const)('a wallet of %s', (family) => {
   beforeEach(async () => {
     await database.reset();
     gate = createFakeGate(() => Promise.resolve({ status: 'whitelisted' }));
-    platform = createTestPlatform(database, { gate, admission: { invitations: 'required' } });
+    platform = createTestPlatform(database, { gate, admission: { invitations: 'screened' } });
   });
 
   async function signIn(
@@ -94,6 +94,32 @@ describe.each(['solana', 'stellar'] as const)('a wallet of %s', (family) => {
     };
     expect(verifyEd25519Evidence(evidence, testEvidenceDomain, platform.clock.nowMs)).toMatchObject(
       { family, walletPub, address: addressOf(family), encryptionPublicKey },
+    );
+  });
+
+  it('needs the invitation that other wallets need, and counts against the limit of its network address', async () => {
+    platform = createTestPlatform(database, {
+      gate,
+      admission: { invitations: 'required', enrolmentsPerAddress: 1 },
+    });
+    const session = await signIn();
+    await session.register();
+    expect(await session.onboard(walletPub, encryptionPublicKey).catch(errorCodeOf)).toBe(
+      'not_invited',
+    );
+    expect(await database.db.selectFrom('subjects').selectAll().execute()).toEqual([]);
+    const employer = await createTestHolder('employer');
+    await platform.edgeToken(employer.address);
+    const inviting = await platform.signIn(employer);
+    expect(await inviting.invite([addressOf(family)])).toMatchObject({ walletsTaken: 1 });
+    await session.onboard(walletPub, encryptionPublicKey);
+    expect((await inviting.listInvitations()).invitations[0]?.enrolledAt).toBeDefined();
+    const next = await createTestHolder('next');
+    await inviting.invite([next.address]);
+    const other = await platform.signIn(next);
+    await other.register();
+    expect(await other.onboard(next.walletPub, next.encryptionPublicKey).catch(errorCodeOf)).toBe(
+      'too_many_enrolments',
     );
   });
 

@@ -278,13 +278,14 @@ describe('employer routes', () => {
       async (capability) => {
         const session = await registered(a);
         const minted = await session.mintKey(capability, 'x');
-        const { token } = await platform.edgeToken(b.address);
-        const check = async (apiKey: string) => {
+        const { token } = await platform.edgeToken(a.address);
+        const foreign = (await platform.edgeToken(b.address)).token;
+        const check = async (apiKey: string, asking = token) => {
           const response = await platform.app.request('/api/employers/verify-key', {
             method: 'POST',
             headers: {
               'content-type': 'application/json',
-              authorization: `Bearer ${token.reveal()}`,
+              authorization: `Bearer ${asking.reveal()}`,
             },
             body: JSON.stringify({ apiKey }),
           });
@@ -300,6 +301,8 @@ describe('employer routes', () => {
           keyId: minted.id,
         });
         const plain = minted.apiKey.reveal();
+        // Another employer learns neither whose the key is nor that it exists.
+        expect(await check(plain, foreign)).toEqual({ valid: false });
         const altered = `${plain.slice(0, -1)}${plain.endsWith('2') ? '3' : '2'}`;
         expect(await check(altered)).toEqual({ valid: false });
         await session.revokeKey(minted.id);

@@ -32,7 +32,8 @@ export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps & CallerDeps):
   app.post('/api/employers/register', async (c) => {
     const session = await identifySession(deps, c);
     const { name } = await readJson(c, registerRequestSchema);
-    const { employer, created } = await registerEmployer(db, session, name, nowMs());
+    const caller = c.get('callerAddress');
+    const { employer, created } = await registerEmployer(db, session, name, nowMs(), caller);
     const { id: employerId, address } = employer;
     return c.json({ success: true, created, employerId, address });
   });
@@ -92,11 +93,13 @@ export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps & CallerDeps):
   });
 
   app.post('/api/employers/verify-key', async (c) => {
-    await identifyAgent(deps, c);
+    const { id } = await identifyAgent(deps, c);
     const { apiKey } = await readJson(c, verifyKeyRequestSchema);
     // A guess that an agent forwards is recognised without a query.
     const isForged = deps.credentials.judge(apiKeyPrefix, apiKey) === 'forged';
-    return c.json(isForged ? { valid: false } : await verifyApiKey(db, apiKey));
+    const key = isForged ? ({ valid: false } as const) : await verifyApiKey(db, apiKey);
+    // Whose the key of another employer is, and that it exists, is not this agent's business.
+    return c.json(key.valid && key.employerId === id ? key : { valid: false });
   });
 }
 

@@ -5,7 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type AccountAddress, PoolError, parseAccountAddress } from '@pool/core';
+import { sql } from 'kysely';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { chargeCaller } from './charge-caller.ts';
 
 /** The wallet of a session, as accounts identify it. */
 export type AccountHolder = {
@@ -14,21 +16,47 @@ export type AccountHolder = {
   readonly contractChainId?: number | undefined;
 };
 
+/** Accounts that one address of the network may open within a day. */
+const accountsPerCaller = 1_000;
+
+const unusedAccountMs = 30 * 86_400_000;
+
+/** A longer delete would delay sign-ins. */
+const deletedAtOnce = 500;
+
 export type Employer = { readonly id: string; readonly address: AccountAddress };
 
 /**
  * Opens the account of a wallet, or returns the existing one.
  *
  * The id is a random UUID that chain observers never see: batch nonces are derived from it (protocol §3).
- * @throws PoolError `contract_on_another_chain` (409)
+ * @param caller - the address that the request came from. Absent: the operator
+ * @throws PoolError `contract_on_another_chain` (409), `rate_limited` (429)
  */
 export async function registerEmployer(
   db: PlatformDatabase,
   holder: AccountHolder,
   name: string | undefined,
   nowMs: number,
+  caller?: string,
 ): Promise<{ readonly employer: Employer; readonly created: boolean }> {
   const inserted = await db
+    .transaction()
+    .execute((trx) => insertEmployer(trx, holder, name, nowMs, caller));
+  return inserted === undefined
+    ? { employer: await getEmployer(db, holder), created: false }
+    : { employer: { id: inserted.id, address: holder.address }, created: true };
+}
+
+/** @returns undefined when the address has an account already */
+async function insertEmployer(
+  trx: PlatformDatabase,
+  holder: AccountHolder,
+  name: string | undefined,
+  nowMs: number,
+  caller: string | undefined,
+): Promise<{ readonly id: string } | undefined> {
+  const inserted = await trx
     .insertInto('employers')
     .values({
       id: randomUUID(),
@@ -38,11 +66,56 @@ export async function registerEmployer(
       created_at: new Date(nowMs).toISOString(),
     })
     .onConflict((conflict) => conflict.column('address').doNothing())
-    .returning(['id', 'address'])
+    .returning('id')
     .executeTakeFirst();
-  return inserted === undefined
-    ? { employer: await getEmployer(db, holder), created: false }
-    : { employer: { id: inserted.id, address: holder.address }, created: true };
+  if (inserted !== undefined) {
+    await trx
+      .updateTable('sessions')
+      .set({ has_account: true })
+      .where('address', '=', holder.address)
+      .execute();
+    if (caller !== undefined) {
+      await chargeCaller(trx, `account ${caller}`, accountsPerCaller, nowMs, tooManyAccounts);
+    }
+  }
+  return inserted;
+}
+
+function tooManyAccounts(retryAfterSeconds: number): PoolError {
+  return new PoolError(
+    'rate_limited',
+    `${accountsPerCaller} accounts were opened from this address within a day; try again later, or from another network`,
+    { details: { retryAfterSeconds } },
+  );
+}
+
+/**
+ * Deletes accounts that nobody ever used, {@link unusedAccountMs} after they were opened. A wallet that returns opens another one.
+ * @returns how many
+ */
+export async function deleteUnusedEmployers(db: PlatformDatabase, nowMs: number): Promise<number> {
+  const used = ['api_keys', 'edge_tokens', 'settlements', 'invitations', 'gate_readers'] as const;
+  const holders = ['subjects', 'spends', 'sessions'] as const;
+  const unused = db
+    .selectFrom('employers')
+    .select('id')
+    .where('created_at', '<', new Date(nowMs - unusedAccountMs).toISOString())
+    .where('wallet_limit', 'is', null)
+    .where((eb) =>
+      eb.and([
+        ...used.map(
+          (table) =>
+            sql<boolean>`not exists (select 1 from ${sql.table(table)} t where t.employer_id = employers.id)`,
+        ),
+        ...holders.map(
+          (table) =>
+            sql<boolean>`not exists (select 1 from ${sql.table(table)} t where t.address = employers.address)`,
+        ),
+      ]),
+    )
+    .limit(deletedAtOnce);
+  const deleted = await db.deleteFrom('employers').where('id', 'in', unused).executeTakeFirst();
+  return Number(deleted.numDeletedRows);
 }
 
 /** The account of a session's wallet. @throws PoolError `employer_not_found`, `contract_on_another_chain` (409) */

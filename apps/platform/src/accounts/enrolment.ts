@@ -34,15 +34,16 @@ export async function enrolHolder(
 ): Promise<Enrolled> {
   const { encryptionPublicKey } = request;
   const rules = rulesOf(session.address);
-  // A wallet of a chain without a pool is never written to the gate, and takes no leaf.
+  // A wallet of a chain without a pool is never written to the gate, and takes no leaf. Its row is charged for like any other.
   const deps: EnrolmentDeps = rules.hasPool ? given : { ...given, gate: undefined };
+  const isCharged = given.gate !== undefined;
   assertOwnWallet(session, request.walletPub);
   rules.assertKey(encryptionPublicKey);
   await getEmployer(deps.db, session);
   let created = false;
   if ((await findSubject(deps.db, session.address)) === undefined) {
     assertEvidence(session, encryptionPublicKey);
-    created = await insertSubject(deps, session, encryptionPublicKey, caller);
+    created = await insertSubject(deps, isCharged, session, encryptionPublicKey, caller);
   }
   // Read after the insert: of two first enrolments at once, the one that came second sees the other's key.
   const known = await findSubject(deps.db, session.address);
@@ -56,7 +57,7 @@ export async function enrolHolder(
         'POST /api/employers/holder/rotate-encryption-key changes it',
     );
   }
-  if (deps.gate !== undefined && known.claimed_at === null) {
+  if (isCharged && known.claimed_at === null) {
     await chargeKnown(deps, session.address, caller);
   }
   const confirmed = await confirmAtGate(deps, session.address);
@@ -91,6 +92,7 @@ export async function findSubject(
 /** @returns false when the wallet, or the encryption key, has a subject already */
 async function insertSubject(
   deps: EnrolmentDeps,
+  isCharged: boolean,
   session: KeySession,
   encryptionPublicKey: string,
   caller: string,
@@ -109,7 +111,7 @@ async function insertSubject(
         readiness: deps.gate === undefined ? 'eligibility_disabled' : 'eligibility_pending',
         whitelisted_at: null,
         created_at: now,
-        claimed_at: deps.gate === undefined ? null : now,
+        claimed_at: isCharged ? now : null,
         admitted_at: null,
       })
       .onConflict((conflict) => conflict.doNothing())
@@ -118,7 +120,7 @@ async function insertSubject(
     if (inserted === undefined) {
       return false;
     }
-    if (deps.gate !== undefined) {
+    if (isCharged) {
       await claimPlace(trx, deps, session.address, caller);
     }
     await claimEncryptionKey(trx, session.address, encryptionPublicKey, deps.nowMs());

@@ -40,6 +40,7 @@ export type CallerDeps = {
 export async function identifySession(deps: CallerDeps, c: ShellContext): Promise<Session> {
   const cookie = getCookie(c, sessionCookie) ?? '';
   return await identify(deps, c, {
+    kind: 'session',
     hash: hashCredential(cookie),
     standing: deps.credentials.judgeCookie(cookie),
     find: () => findSession(deps.db, cookie, deps.nowMs()),
@@ -80,6 +81,7 @@ export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<
   const token = readLimitedBearer(deps, c);
   const hash = hashCredential(token);
   const caller = await identify(deps, c, {
+    kind: 'edge-token',
     hash,
     standing: deps.credentials.judge(edgeTokenPrefix, token),
     find: () => findEdgeEmployer(deps.db, token),
@@ -98,6 +100,7 @@ export async function identifyKey(
   const apiKey = readLimitedBearer(deps, c);
   const hash = hashCredential(apiKey);
   return await identify(deps, c, {
+    kind: 'api-key',
     hash,
     standing: deps.credentials.judge(apiKeyPrefix, apiKey),
     async find() {
@@ -110,6 +113,7 @@ export async function identifyKey(
 }
 
 type Presented<T> = {
+  readonly kind: 'session' | 'edge-token' | 'api-key';
   readonly hash: string;
   readonly standing: CredentialStanding;
   /** Queries the database. */
@@ -123,10 +127,12 @@ type Presented<T> = {
 async function identify<T>(
   { limits, memory }: CallerDeps,
   c: ShellContext,
-  { hash, standing, find, limiter, callerOf, refusal }: Presented<T>,
+  { kind, hash, standing, find, limiter, callerOf, refusal }: Presented<T>,
 ): Promise<T> {
   const address = c.get('callerAddress');
-  const known = memory.recall(hash);
+  // With the kind: what is dead as a cookie may be a live bearer credential.
+  const entry = `${kind} ${hash}`;
+  const known = memory.recall(entry);
   if (standing === 'forged' || known?.kind === 'dead') {
     limits.address.take(address);
     throw unauthorized(refusal);
@@ -141,13 +147,13 @@ async function identify<T>(
   if (found === undefined) {
     // Guesses are not remembered: none is repeated, and together they would displace useful entries.
     if (known?.kind === 'good' || standing === 'tagged') {
-      memory.remember(hash, { kind: 'dead' });
+      memory.remember(entry, { kind: 'dead' });
       limits.address.take(address);
     }
     throw unauthorized(refusal);
   }
   const caller = callerOf(found);
-  memory.remember(hash, { kind: 'good', caller });
+  memory.remember(entry, { kind: 'good', caller });
   if (known === undefined) {
     if (standing === 'untagged') {
       limits.address.giveBack(address);

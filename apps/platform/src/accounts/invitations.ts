@@ -5,7 +5,7 @@
  * @module
  */
 import type { Invitation } from '@pool/api';
-import { isPoolError, PoolError, parseEvmAddress, peerCode } from '@pool/core';
+import { isPoolError, PoolError, parseAccountAddress, peerCode } from '@pool/core';
 import { sql } from 'kysely';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Employer } from './employers.ts';
@@ -124,7 +124,7 @@ export async function cancelInvitation(
   employer: Employer,
   text: string,
 ): Promise<void> {
-  const address = parseEvmAddress(text);
+  const address = parseAccountAddress(text);
   const cancelled = await db
     .deleteFrom('invitations')
     .where('employer_id', '=', employer.id)
@@ -205,7 +205,7 @@ function isLive(nowMs: number) {
 
 function parseInvited(text: string, index: number): string {
   try {
-    return parseEvmAddress(text);
+    return parseAccountAddress(text);
   } catch (error) {
     if (!isPoolError(error)) {
       throw error;

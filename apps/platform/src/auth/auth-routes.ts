@@ -50,6 +50,7 @@ export function addAuthRoutes(
       contracts(caller),
       evidence,
       nowMs,
+      caller,
     );
     await closeSession(db, getCookie(c, sessionCookie));
     setCookie(c, sessionCookie, cookie.reveal(), {

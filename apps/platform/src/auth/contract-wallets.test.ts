@@ -10,6 +10,7 @@ import { type Anvil, anvilMnemonic, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEdgeToken } from '../accounts/edge-tokens.ts';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
@@ -18,6 +19,7 @@ import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
+  testCredentials,
   testSettings,
 } from '../fixtures/test-platform.ts';
 import { maxSessionsPerWallet } from './sessions.ts';
@@ -223,7 +225,13 @@ describe('a contract wallet', () => {
       cookie,
     );
     const { apiKey, id } = (await minted.json()) as { apiKey: string; id: number };
-    const { token } = await platform.edgeToken(holder.address);
+    const { token } = await createEdgeToken(
+      database.db,
+      testCredentials,
+      { id: String(registered['employerId']), address: treasury },
+      'test',
+      platform.clock.nowMs,
+    );
     const check = async (): Promise<unknown> =>
       await (
         await platform.app.request('/api/employers/verify-key', {

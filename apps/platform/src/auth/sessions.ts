@@ -24,6 +24,12 @@ export const sessionCookie = 'sessionId';
 /** The most live sessions of a wallet. One more ends the oldest. */
 export const maxSessionsPerWallet = 50;
 
+/**
+ * The most live sessions that one address of the network has opened for wallets without an account. One more ends the oldest: a key
+ * costs nothing, so a limit per wallet does not bound the table.
+ */
+export const maxThrowAwaySessions = 1_000;
+
 type AnySession = {
   readonly address: AccountAddress;
   readonly evidence: SignInEvidence;
@@ -50,6 +56,7 @@ export type OpenedSession = { readonly cookie: Secret; readonly session: Session
 
 /**
  * Verifies a sign-in and opens a session.
+ * @param caller - the address that the request came from; stored hashed, for as long as the session lives
  * @throws PoolError as {@link verifySignIn}
  */
 export async function openSession(
@@ -59,6 +66,7 @@ export async function openSession(
   contracts: ContractWallets,
   evidence: SignInEvidence,
   nowMs: () => number,
+  caller: string,
 ): Promise<OpenedSession> {
   const { address, signer } = await verifySignIn(db, settings, contracts, evidence, nowMs);
   const openedAtMs = nowMs();
@@ -72,6 +80,12 @@ export async function openSession(
       .deleteFrom('sessions')
       .where('expires_at', '<=', new Date(openedAtMs).toISOString())
       .execute();
+    const callerHash = hashCredential(caller);
+    const account = await trx
+      .selectFrom('employers')
+      .select('id')
+      .where('address', '=', address)
+      .executeTakeFirst();
     await trx
       .insertInto('sessions')
       .values({
@@ -82,9 +96,12 @@ export async function openSession(
         message: evidence.message,
         signature: evidence.signature,
         expires_at: expiresAt,
+        caller: callerHash,
+        has_account: account !== undefined,
       })
       .execute();
     await endSurplus(trx, address, signer.contractChainId, idHash);
+    await endThrowAway(trx, callerHash, idHash);
   });
   return { cookie, session: { address, evidence, expiresAt, ...signer } };
 }
@@ -106,6 +123,19 @@ async function endSurplus(
     .orderBy('expires_at', 'desc')
     .orderBy('id_hash')
     .offset(maxSessionsPerWallet - 1);
+  await trx.deleteFrom('sessions').where('id_hash', 'in', surplus).execute();
+}
+
+async function endThrowAway(trx: PlatformDatabase, caller: string, newest: string): Promise<void> {
+  const surplus = trx
+    .selectFrom('sessions')
+    .select('id_hash')
+    .where('caller', '=', caller)
+    .where('has_account', '=', false)
+    .where('id_hash', '!=', newest)
+    .orderBy('expires_at', 'desc')
+    .orderBy('id_hash')
+    .offset(maxThrowAwaySessions - 1);
   await trx.deleteFrom('sessions').where('id_hash', 'in', surplus).execute();
 }
 

@@ -17,6 +17,8 @@ export type SignedTransaction = {
   readonly rawTransaction: string;
   readonly txHash: string;
   readonly gasLimit: bigint;
+  /** Wei that it offers per unit of gas. */
+  readonly maxFeePerGas: bigint;
 };
 
 export type ReplacementPurpose = 'same-call' | 'cancel' | CallWithGas;
@@ -104,7 +106,8 @@ export function createTransactionSigner(
       ...fees,
     });
     const rawTransaction = await wallet.signTransaction(transaction);
-    return { nonce, rawTransaction, txHash: keccak256(rawTransaction), gasLimit };
+    const { maxFeePerGas } = fees;
+    return { nonce, rawTransaction, txHash: keccak256(rawTransaction), gasLimit, maxFeePerGas };
   }
 
   async function sign(call: CallWithGas, nonce: number): Promise<SignedTransaction> {

@@ -367,4 +367,18 @@ export const platformMigrations: readonly Migration[] = [
         primary key (chain, first_leaf))`,
     ],
   },
+  {
+    // What the relayer spends in 24 hours (docs/decisions/0067).
+    number: 23,
+    statements: [`alter table relayer_transactions add column max_fee_wei text`],
+  },
+  {
+    // Sessions of wallets without an account are bounded by the address that opened them.
+    number: 24,
+    statements: [
+      `alter table sessions add column caller text`,
+      `alter table sessions add column has_account boolean not null default true`,
+      `create index sessions_throw_away on sessions (caller, expires_at) where not has_account`,
+    ],
+  },
 ];

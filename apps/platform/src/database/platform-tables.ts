@@ -22,6 +22,10 @@ export type PlatformTables = {
     message: string;
     signature: string;
     expires_at: string;
+    /** SHA-256 of the address that signed in. */
+    caller: Generated<string | null>;
+    /** Whether the wallet has an employer account. Sessions of the others are bounded per caller. */
+    has_account: Generated<boolean>;
   };
   employers: {
     id: string;
@@ -42,7 +46,7 @@ export type PlatformTables = {
     /** When the wallet used it. */
     enrolled_at: string | null;
   };
-  /** Enrolments of a caller's address within a day. `caller`: SHA-256 of the address. */
+  /** What a caller's address did within a day: enrolments, or opened accounts. `caller`: SHA-256 (charge-caller.ts). */
   enrolment_windows: { caller: string; began_at: string; enrolments: number };
   subjects: {
     address: string;
@@ -141,6 +145,8 @@ export type PlatformTables = {
     gas_limit: Generated<number | null>;
     /** Set once it is mined and final. */
     gas_used: Generated<number | null>;
+    /** What it offers per unit of gas. Null: signed by a version that did not record it. */
+    max_fee_wei: Generated<string | null>;
   };
   /** The leaves of the note tree, as the pool's events have them. */
   batches: {

@@ -187,7 +187,13 @@ describe('a PostgreSQL server that goes away', () => {
     await expect(storeSigned(first)).rejects.toMatchObject({ code: 'database_lock_lost' });
     const { assertOwner } = first.ownership;
     const deps = { db: first.db, chain: { key: 'anvil' }, nowMs: Date.now, assertOwner };
-    const signed = { nonce: 0, txHash: '0x1', rawTransaction: '0x', gasLimit: 1n };
+    const signed = {
+      nonce: 0,
+      txHash: '0x1',
+      rawTransaction: '0x',
+      gasLimit: 1n,
+      maxFeePerGas: 1n,
+    };
     await expect(
       insertTransaction(deps as never, { kind: 'settlement', id: 1 }, 'fund', signed),
     ).rejects.toMatchObject({

@@ -155,7 +155,13 @@ describe('concurrent requests', () => {
       .execute();
     const chain = { key: 'anvil' };
     const deps = { db: database.db, chain, log: createLog('silent', 'test'), nowMs: Date.now };
-    const signed = { nonce: 0, txHash: '0x1', rawTransaction: '0x', gasLimit: 1n };
+    const signed = {
+      nonce: 0,
+      txHash: '0x1',
+      rawTransaction: '0x',
+      gasLimit: 1n,
+      maxFeePerGas: 1n,
+    };
     const storing = insertCall(
       { ...deps, replaceAfterMs: 1 } as never,
       { kind: 'settlement', id },

@@ -28,6 +28,7 @@ import {
 import { assertServed, type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
 import { isUnfinished, traceJob } from './edge-requests.ts';
 import { lookupRecipients } from './recipient-lookup.ts';
+import { assertProofsGood, noteRefusedProof } from './refused-proofs.ts';
 
 export type EdgeDeps = AcceptDeps &
   CallerDeps & {
@@ -67,12 +68,16 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     const key = readIdempotencyKey(c);
     traceJob(c, key);
     const request = await readJson(c, settlementRequestSchema);
-    const beforeWork = (): void => deps.limits.settlements.take(id, settlementCost.checks);
+    const beforeWork = (): void => {
+      assertProofsGood(deps.limits.refusedProofs, id, 'settlements of this employer');
+      deps.limits.settlements.take(id, settlementCost.checks);
+    };
     const accepting = acceptSettlement({ ...deps, beforeWork }, id, key, request);
     const row = await accepting.catch(async (error: unknown) => {
       if (errorCodeOf(error) === 'proof_invalid') {
         const refused = await countRefusedProof(db, edgeTokenId);
         c.get('log').warn({ employer: id, edgeToken: edgeTokenId, refused }, 'a proof was refused');
+        noteRefusedProof(deps.limits.refusedProofs, id);
       }
       if (errorCodeOf(error) === 'gas_budget_exceeded') {
         c.get('log').warn(

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { notePathsRequestSchema, spendRequestSchema } from '@pool/api';
 import { errorCodeOf, findAccountFamily, isIdempotencyKey, PoolError } from '@pool/core';
-import type { RateLimiter, Shell, ShellContext } from '@pool/http-server';
+import type { Shell, ShellContext } from '@pool/http-server';
 import { countRefusedSpend } from '../accounts/api-keys.ts';
 import { createCredentialMemory } from '../accounts/credential-memory.ts';
 import { findSubject } from '../accounts/enrolment.ts';
@@ -21,6 +21,7 @@ import { describeSpend, findSpend } from '../relayer/spend-store.ts';
 import type { BatchPages } from './batch-pages.ts';
 import { assertServed, type BootstrapSettings } from './bootstrap.ts';
 import { isUnfinished, traceJob } from './edge-requests.ts';
+import { assertProofsGood, noteRefusedProof } from './refused-proofs.ts';
 import { createNotePaths } from './served-note-paths.ts';
 import { listServedNotes } from './served-notes.ts';
 
@@ -126,7 +127,7 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     const request = await readJson(c, spendRequestSchema);
     const beforeWork = (): void => {
       deps.limits.spends.take(holder.address, settlementCost.checks);
-      assertProofsGood(deps.limits.refusedProofs, holder.address);
+      assertProofsGood(deps.limits.refusedProofs, holder.address, 'spends of this holder');
     };
     const accepting = acceptSpend({ ...deps, beforeWork }, holder, key, request);
     const row = await accepting.catch(async (error: unknown) => {
@@ -168,7 +169,7 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     if (code === 'proof_invalid') {
       const refused = await countRefusedSpend(db, keyId);
       c.get('log').warn({ apiKey: keyId, refused }, 'the proof of a spend was refused');
-      takeQuietly(deps.limits.refusedProofs, address);
+      noteRefusedProof(deps.limits.refusedProofs, address);
     }
     if (code === 'gas_budget_exceeded') {
       c.get('log').warn({ apiKey: keyId }, 'no gas is left for a spend today');
@@ -202,30 +203,6 @@ function assertSpends(address: string): void {
       'forbidden',
       'this wallet signs on ed25519, and no pool on Solana or Stellar exists here: it can be enrolled, and cannot be paid or spend',
     );
-  }
-}
-
-/** Each refused proof costs a second of the thread that checks the spends of all holders. @throws PoolError `rate_limited` (429) */
-function assertProofsGood(limiter: RateLimiter, holder: string): void {
-  try {
-    limiter.take(holder);
-  } catch (cause) {
-    const details = cause instanceof PoolError ? cause.details : undefined;
-    throw new PoolError(
-      'rate_limited',
-      'too many spends of this holder had a proof that is not valid; check that agent and platform use keys of the same ceremony, and try again later',
-      { cause, ...(details === undefined ? {} : { details }) },
-    );
-  }
-  limiter.giveBack(holder);
-}
-
-/** The refusal itself is answered already. */
-function takeQuietly(limiter: RateLimiter, holder: string): void {
-  try {
-    limiter.take(holder);
-  } catch {
-    // Others of this holder were checked at the same time, and took the last ones.
   }
 }
 

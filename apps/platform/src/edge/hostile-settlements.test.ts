@@ -2,7 +2,9 @@
 import type { SettlementRequest } from '@pool/api';
 import {
   assertField,
+  errorCodeOf,
   type Hex32,
+  PoolError,
   parseEncryptionPublicKey,
   parseHex32,
   type Secret,
@@ -11,10 +13,12 @@ import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PoolChain } from '../chain/pool-chain.ts';
+import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform, type TestPlatform, testSettings } from '../fixtures/test-platform.ts';
 import { createTestSettlement } from '../fixtures/test-settlement.ts';
+import type { SettlementChecks } from '../relayer/checks/settlement-checks.ts';
 
 const token = testSettings.tokens['USDC']?.address ?? '';
 const funder = new Wallet(`0x${'11'.repeat(32)}`);
@@ -46,7 +50,7 @@ describe('a settlement of a hostile tenant', () => {
     open();
   });
 
-  function open(settlementsPerMinute = 10_000): void {
+  function open(settlementsPerMinute = 10_000, checks?: SettlementChecks): void {
     const chain: Partial<PoolChain> = {
       key: 'anvil',
       settings: testSettings,
@@ -59,6 +63,7 @@ describe('a settlement of a hostile tenant', () => {
     platform = createTestPlatform(database, {
       poolChains: new Map([['anvil', chain as PoolChain]]),
       rateLimits: { settlementsPerMinute },
+      ...(checks === undefined ? {} : { checks }),
     });
   }
   async function employer(name: string): Promise<{ edge: EdgeClient; credential: Secret }> {
@@ -209,5 +214,29 @@ describe('a settlement of a hostile tenant', () => {
         status: 429,
       });
     });
+  });
+
+  it('is not checked any more after ten proofs of its employer that did not verify, and others are', async () => {
+    let verified = 0;
+    open(10_000, {
+      ...fakeChecks,
+      assertProven: () => {
+        verified += 1;
+        return Promise.reject(new PoolError('proof_invalid', 'refused'));
+      },
+    });
+    const { edge } = await employer('mallory');
+    const post = (by: EdgeClient, index: number) =>
+      by.postSettlement(`job-${index}`, request).then(() => 'accepted', errorCodeOf);
+    for (let index = 0; index < 10; index += 1) {
+      expect(await post(edge, index)).toBe('proof_invalid');
+    }
+    await expect(edge.postSettlement('job-10', request)).rejects.toMatchObject({
+      code: 'rate_limited',
+      status: 429,
+      message: expect.stringContaining('proof that is not valid'),
+    });
+    expect(verified).toBe(10);
+    expect(await post((await employer('honest')).edge, 0)).toBe('proof_invalid');
   });
 });

@@ -111,6 +111,21 @@ describe('guessed credentials', () => {
     expect(questions).toBe(1);
   });
 
+  it('keeps a credential that was sent as another kind: a cookie that is a token, a token that is a key', async () => {
+    const { token } = await platform.edgeToken(holder.address);
+    const session = await platform.signIn(holder);
+    await session.register();
+    const { apiKey } = await session.mintKey('holder.read', 'x');
+    questions = 0;
+    for (const credential of [token, apiKey]) {
+      expect(await callKeys(credential.reveal())).toBe(401);
+    }
+    expect([await callNotes(token.reveal()), await callEdge(apiKey.reveal())]).toEqual([401, 401]);
+    // No query: a tag names its kind.
+    expect(questions).toBe(0);
+    expect([await callEdge(token.reveal()), await callNotes(apiKey.reveal())]).toEqual([200, 200]);
+  });
+
   it('applies the limit of a valid credential before it queries the database', async () => {
     platform = createTestPlatform(
       {

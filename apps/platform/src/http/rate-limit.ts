@@ -29,7 +29,7 @@ export type RateLimits = {
   readonly settlements: RateLimiter;
   /** In the same parts. */
   readonly spends: RateLimiter;
-  /** Of one holder: spends whose proof did not verify. */
+  /** Of one employer or holder: settlements or spends whose proof did not verify. */
   readonly refusedProofs: RateLimiter;
   /** Of one owner of edge tokens and holder keys, in parts of {@link batchCost}. */
   readonly batches: RateLimiter;
@@ -49,7 +49,7 @@ export const batchCost = { request: 1, bytes: 64 * 1024, refusal: 63 } as const;
 
 const batchPartsPerMib = (1024 * 1024) / batchCost.bytes;
 
-/** Spends of one holder whose proof did not verify. An honest agent verifies its proof before it sends it. */
+/** Of one employer or holder. An honest agent verifies its proof before it sends it. */
 const refusedProofs = { atOnce: 10, perDay: 24 } as const;
 
 /** Callers remembered at once. The one that called longest ago is forgotten first, and has a full bucket again. */

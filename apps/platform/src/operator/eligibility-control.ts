@@ -5,7 +5,7 @@
  * @module
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { PoolError, parseEvmAddress } from '@pool/core';
+import { findAccountFamily, PoolError, parseAccountAddress, parseEvmAddress } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 import type { GateClient } from '@pool/platform-client';
 import * as v from 'valibot';
@@ -71,10 +71,12 @@ export function addEligibilityControl(app: Shell, deps: EligibilityControlDeps):
 
   app.post('/eligibility/remove', async (c) => {
     const { address: text } = await readJson(c, removeRequestSchema);
-    const address = parseEvmAddress(text);
+    const address = parseAccountAddress(text);
     const gate = getGate(deps);
     const walletId = await withdrawAdmission(db, address);
-    const removal = gate.deleteWallet(walletId).then(async () => {
+    const isListed = findAccountFamily(address) === 'evm';
+    const atGate = isListed ? gate.deleteWallet(walletId) : Promise.resolve();
+    const removal = atGate.then(async () => {
       // Only now: if the invitation were free before its leaf, the employer could take another leaf.
       await db
         .deleteFrom('invitations')

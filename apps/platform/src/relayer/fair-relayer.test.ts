@@ -6,7 +6,11 @@ import { startDeafRpc } from '../fixtures/deaf-rpc.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import {
+  createTestSettlement,
+  insertTestEmployer,
+  testEmployerId,
+} from '../fixtures/test-settlement.ts';
 import { createLog } from '../log.ts';
 import { acceptSettlement } from './accept-settlement.ts';
 import { createRelayer } from './relayer.ts';
@@ -38,10 +42,7 @@ describe('a pass of the relayer', () => {
     const settings = { ...chain.settings, rpcUrl: rpc.rpcUrl };
     poolChain = createEvmPoolChain('anvil', settings, chain.key('relayer'));
     for (const id of [hostileId, testEmployerId]) {
-      await database.db
-        .insertInto('employers')
-        .values({ id, address: id, name: null, created_at: 'now' })
-        .execute();
+      await insertTestEmployer(database.db, id, id);
     }
   });
   afterAll(async () => {

@@ -14,6 +14,7 @@ import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import {
   createTestSettlement,
+  insertTestEmployer,
   type TestSettlement,
   testEmployerId,
 } from '../fixtures/test-settlement.ts';
@@ -36,10 +37,7 @@ beforeAll(async () => {
   await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
   await chain.fundFunder(1_000_000n);
   poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
-  await database.db
-    .insertInto('employers')
-    .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
-    .execute();
+  await insertTestEmployer(database.db);
 });
 afterAll(async () => {
   poolChain.close();

@@ -1,5 +1,5 @@
 /**
- * How much of a relayer's gas one employer may use in 24 hours (docs/decisions/0027). There is no counter: the sum is read
+ * How much of a relayer's gas one employer may use in 24 hours (docs/decisions/0027, 0067). There is no counter: the sum is read
  * from the rows of settlements and transactions, so a retry, a restart or a crash cannot count twice or forget.
  *
  * A settlement counts with all gas that it can still cost, its withdrawal included, and with the gas it used once that is
@@ -8,7 +8,9 @@
  * @module
  */
 import { PoolError } from '@pool/core';
+import { sql } from 'kysely';
 import { computeFundGasCeiling, voidGasCeiling } from '../chain/gas-ceilings.ts';
+import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { RelayerTransaction } from './intent-rows.ts';
 
@@ -17,6 +19,9 @@ import type { RelayerTransaction } from './intent-rows.ts';
  * 28 accepted ones wait at once, each with all that a hostile contract could make of it.
  */
 export const defaultEmployerDailyGas = 100_000_000;
+
+/** One batch at a time, and two or three small ones in a day. */
+export const defaultSelfEnrolledDailyGas = 4_000_000;
 
 const windowMs = 86_400_000;
 
@@ -27,7 +32,8 @@ const underWaySeconds = 60;
 export type GasCharge = { readonly atMs: number; readonly gas: number };
 
 type BudgetQuestion = {
-  readonly employerId: string;
+  /** Undefined: all employers without a live edge token of the operator. */
+  readonly employerId: string | undefined;
   readonly chain: string;
   /** Slots of the batch to be accepted. */
   readonly size: number;
@@ -40,19 +46,73 @@ export function computeReserve(size: number): number {
   return Number(computeFundGasCeiling(size));
 }
 
-/** @throws PoolError `gas_budget_exceeded` (429) with `retryAfterSeconds` */
+export type GasBudgets = {
+  /** Gas of a chain's relayer that one employer may take in 24 hours. */
+  readonly dailyGas: number;
+  /** The same for an employer without a live edge token of the operator. All of them together may take `dailyGas`. */
+  readonly selfEnrolledDailyGas: number;
+};
+
+/** Must run in the transaction that stores the row. @throws PoolError `gas_budget_exceeded` (429) with `retryAfterSeconds` */
 export async function assertWithinBudget(
+  db: PlatformDatabase,
+  question: BudgetQuestion & { readonly employerId: string },
+  { dailyGas, selfEnrolledDailyGas }: GasBudgets,
+  nowMs: number,
+): Promise<void> {
+  if (await isCustomer(db, question.employerId)) {
+    await assertGasOf(
+      db,
+      question,
+      dailyGas,
+      nowMs,
+      `this employer has used its ${dailyGas} gas for 24 hours on this chain; the agent tries again later, or the operator of the platform raises PLATFORM_EMPLOYER_DAILY_GAS`,
+    );
+    return;
+  }
+  // An account costs nothing: without a limit for all of them together, many accounts take what one must not take.
+  await lockName(db, `gas of self-enrolled employers on ${question.chain}`);
+  await assertGasOf(
+    db,
+    question,
+    selfEnrolledDailyGas,
+    nowMs,
+    `an employer to which the operator issued no edge token has ${selfEnrolledDailyGas} gas for 24 hours on this chain (PLATFORM_SELF_ENROLLED_DAILY_GAS), and this one needs more; ask the operator of the platform for an edge token`,
+  );
+  await assertGasOf(
+    db,
+    { ...question, employerId: undefined },
+    dailyGas,
+    nowMs,
+    `all employers to which the operator issued no edge token have used their ${dailyGas} gas for 24 hours on this chain (PLATFORM_EMPLOYER_DAILY_GAS); ask the operator of the platform for an edge token`,
+  );
+}
+
+/** Whether the operator issued the employer an edge token that is not revoked. */
+async function isCustomer(db: PlatformDatabase, employerId: string): Promise<boolean> {
+  const token = await db
+    .selectFrom('edge_tokens')
+    .select('id')
+    .where('employer_id', '=', employerId)
+    .where('issued_by', '=', 'operator')
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return token !== undefined;
+}
+
+async function assertGasOf(
   db: PlatformDatabase,
   question: BudgetQuestion,
   dailyGas: number,
   nowMs: number,
+  reason: string,
 ): Promise<void> {
   const charges = await selectCharges(db, question, nowMs);
   const outstanding = await selectOutstanding(db, question, nowMs);
   const needed = computeReserve(question.size) + Number(voidGasCeiling);
   assertGasLeft(
     { charges, outstanding, needed, dailyGas, nowMs },
-    `settlement not accepted now: this employer has used its ${dailyGas} gas for 24 hours on this chain; the agent tries again later, or the operator of the platform raises PLATFORM_EMPLOYER_DAILY_GAS`,
+    `settlement not accepted now: ${reason}`,
   );
 }
 
@@ -113,12 +173,20 @@ async function selectCharges(
     .selectFrom('relayer_transactions as t')
     .innerJoin('settlements as s', 's.id', 't.settlement_id')
     .select(['t.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.created_at'])
-    .where('s.employer_id', '=', employerId)
+    .where(isOf('s.employer_id', employerId))
     .where('t.chain', '=', chain)
     .where('t.state', '!=', 'dropped')
     .where('t.created_at', '>', windowStart(nowMs))
     .execute();
   return chargePerNonce(rows);
+}
+
+/** Rows of an employer; undefined: of all employers without a live edge token of the operator. */
+function isOf(column: 's.employer_id' | 'settlements.employer_id', employerId: string | undefined) {
+  return employerId === undefined
+    ? sql<boolean>`not exists (select 1 from edge_tokens where edge_tokens.employer_id = ${sql.ref(column)}
+        and edge_tokens.issued_by = 'operator' and edge_tokens.revoked_at is null)`
+    : sql<boolean>`${sql.ref(column)} = ${employerId}`;
 }
 
 /** Transactions from this time on count. */
@@ -153,16 +221,29 @@ async function selectOutstanding(
   const rows = await db
     .selectFrom('settlements')
     .select(['id', 'state', 'void_signature', 'gas_reserved', 'error_code'])
-    .where('employer_id', '=', employerId)
+    .where(isOf('settlements.employer_id', employerId))
     .where('chain', '=', chain)
     .where('state', '!=', 'settled')
     .where('superseded_at', 'is', null)
     .where('deadline', '>=', Math.floor(nowMs / 1_000))
     .execute();
   return rows
-    .filter(({ id, error_code }) => id !== instead && error_code !== 'batch_voided')
-    .reduce((sum, row) => {
-      const willFund = row.state === 'accepted' && row.void_signature === null;
-      return sum + (willFund ? Number(row.gas_reserved) : 0) + Number(voidGasCeiling);
-    }, 0);
+    .filter(({ id }) => id !== instead)
+    .reduce((sum, row) => sum + computeUnsentGas(row), 0);
+}
+
+type UnsettledRow = {
+  readonly state: string;
+  readonly void_signature: string | null;
+  readonly gas_reserved: number;
+  readonly error_code: string | null;
+};
+
+/** Gas that a settlement which is not settled can still take besides its sent transactions. */
+export function computeUnsentGas(row: UnsettledRow): number {
+  if (row.error_code === 'batch_voided') {
+    return 0;
+  }
+  const willFund = row.state === 'accepted' && row.void_signature === null;
+  return (willFund ? Number(row.gas_reserved) : 0) + Number(voidGasCeiling);
 }

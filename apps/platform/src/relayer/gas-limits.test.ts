@@ -12,7 +12,11 @@ import { strangeCode } from '../fixtures/contract-wallet.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import {
+  createTestSettlement,
+  insertTestEmployer,
+  testEmployerId,
+} from '../fixtures/test-settlement.ts';
 import { createIndexer, type Indexer } from '../indexer/indexer.ts';
 import { createLog } from '../log.ts';
 import { acceptSettlement } from './accept-settlement.ts';
@@ -44,10 +48,7 @@ describe('the gas of a relayer', () => {
     openChain();
     await database.reset();
     nowMs = Date.now();
-    await database.db
-      .insertInto('employers')
-      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
-      .execute();
+    await insertTestEmployer(database.db);
     await chain.provider.send('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
     await chain.mine(1);
   });

@@ -7,7 +7,11 @@ import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import {
+  createTestSettlement,
+  insertTestEmployer,
+  testEmployerId,
+} from '../fixtures/test-settlement.ts';
 import { createIndexer, type Indexer } from '../indexer/indexer.ts';
 import { createLog } from '../log.ts';
 import { acceptSettlement } from './accept-settlement.ts';
@@ -39,10 +43,7 @@ describe('a transaction in progress', () => {
     openChain();
     await database.reset();
     nowMs = Date.parse('2026-11-21T10:00:00Z');
-    await database.db
-      .insertInto('employers')
-      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
-      .execute();
+    await insertTestEmployer(database.db);
     await chain.provider.send('evm_setAutomine', [false]);
     // A snapshot does not contain the next block's base fee: the previous test may have left a high one.
     await mineAt(10n ** 9n);

@@ -21,6 +21,7 @@ import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
 import type { Intent, RelayerTransaction } from './intent-rows.ts';
 import { intentOf, isCall, rowsOf } from './intents.ts';
+import { assertMaySign } from './relayer-total.ts';
 import { selectSettlement } from './settlement-intents.ts';
 import { describeWithdrawal } from './settlement-store.ts';
 
@@ -36,6 +37,8 @@ export type RelayerDeps = {
    * Absent: an embedded database, whose lock lives as long as the process.
    */
   readonly assertOwner?: Ownership['assertOwner'];
+  /** The most that the relayer may spend in 24 hours. Absent: no limit, in tests only. */
+  readonly dailyWei?: bigint;
   /** Called after each nonce and each intent of a pass, for every outcome. */
   readonly onStep?: () => void;
 };
@@ -93,6 +96,7 @@ export async function insertTransaction(
       state: 'open',
       created_at: new Date(nowMs()).toISOString(),
       gas_limit: Number(signed.gasLimit),
+      max_fee_wei: signed.maxFeePerGas.toString(),
     })
     .execute();
 }
@@ -101,6 +105,7 @@ export async function insertTransaction(
  * Stores the signed bytes that carry an intent out, unless its row forbids it: a funder may have withdrawn the batch meanwhile.
  * @param isFirst - nothing of the intent was sent: it must still be `accepted`, and becomes `submitted`
  * @returns false when nothing was stored; then nothing may be sent
+ * @throws PoolError `gas_budget_exceeded` for a first transaction above what the relayer may spend in a day
  */
 export async function insertCall(
   deps: RelayerDeps,
@@ -113,6 +118,10 @@ export async function insertCall(
     await rows.lock(trx, intent.id);
     const may = isFirst ? await rows.claim(trx, intent.id) : await rows.mayResend(trx, intent.id);
     if (may) {
+      // Never for a replacement: the transactions behind its nonce wait for it, and fee caps bound it.
+      if (isFirst && deps.dailyWei !== undefined) {
+        await assertMaySign(trx, deps.chain.key, signed, deps.dailyWei, deps.nowMs());
+      }
       await insertTransaction({ ...deps, db: trx }, intent, rows.purpose, signed);
     }
     return may;

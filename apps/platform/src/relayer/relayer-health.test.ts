@@ -5,7 +5,11 @@ import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import {
+  createTestSettlement,
+  insertTestEmployer,
+  testEmployerId,
+} from '../fixtures/test-settlement.ts';
 import { createLog } from '../log.ts';
 import { acceptSettlement } from './accept-settlement.ts';
 import { runRelayerPass } from './relayer.ts';
@@ -35,10 +39,7 @@ describe('the health of the relayer', () => {
   beforeEach(async () => {
     snapshot = await chain.takeSnapshot();
     await database.reset();
-    await database.db
-      .insertInto('employers')
-      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
-      .execute();
+    await insertTestEmployer(database.db);
     await chain.provider.send('evm_setAutomine', [false]);
     await mineAt(gwei);
     nowMs = Date.parse('2026-11-21T10:00:00Z');

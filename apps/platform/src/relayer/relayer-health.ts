@@ -8,8 +8,10 @@
 import type { RelayerHealth } from '@pool/api';
 import { errorCodeOf } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
+import type { RelayerFunds } from '../chain/transaction-signer.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
+import { isNearTotal, readTotalUse, type TotalUse } from './relayer-total.ts';
 
 export type RelayerHealthDeps = {
   readonly db: PlatformDatabase;
@@ -18,6 +20,8 @@ export type RelayerHealthDeps = {
   readonly nowMs: () => number;
   /** How long the first transaction of a nonce may wait to be mined before the relayer counts as stuck. */
   readonly stuckAfterMs: number;
+  /** The most that the relayer may spend in 24 hours. Absent: no limit, in tests only. */
+  readonly dailyWei?: bigint;
 };
 
 export type RelayerWatch = {
@@ -28,6 +32,10 @@ export type RelayerWatch = {
   notePulse(): void;
   /** The result of the last check. Undefined: none yet. */
   read(): RelayerHealth | undefined;
+  /** What a transaction would have offered per unit of gas at the last check. Undefined: not known yet. */
+  readFeeWei(): bigint | undefined;
+  /** The coin of 24 hours at the last check. Undefined: not known yet, or without a limit. */
+  readTotalUse(): TotalUse | undefined;
 };
 
 /** Gas that a `fund` transaction of the largest batch is given for a funder with a key, margins included. */
@@ -43,6 +51,8 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
   const { chain, log, nowMs } = deps;
   let seen: { readonly health: RelayerHealth; readonly atMs: number } | undefined;
   let pulseAtMs = 0;
+  let feeWei: bigint | undefined;
+  let use: TotalUse | undefined;
 
   async function look(): Promise<void> {
     const agoMs = seen === undefined ? undefined : nowMs() - seen.atMs;
@@ -52,7 +62,8 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
     }
     const health = await observe();
     if (seen?.health.code !== health.code) {
-      log[health.ok ? 'info' : 'warn']({ chain: chain.key, ...health }, 'relayer health changed');
+      const level = health.code === undefined ? 'info' : 'warn';
+      log[level]({ chain: chain.key, ...health, ...use }, 'relayer health changed');
     }
     pulseAtMs = nowMs();
     seen = { health, atMs: pulseAtMs };
@@ -60,7 +71,10 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
 
   async function observe(): Promise<RelayerHealth> {
     try {
-      return await observeRelayer(deps);
+      const seenNow = await observeRelayer(deps);
+      feeWei = seenNow.feeWei ?? feeWei;
+      use = seenNow.use;
+      return seenNow.health;
     } catch (error) {
       log.debug(
         { chain: chain.key, ...describeFailure(error) },
@@ -82,24 +96,48 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
         ? { ok: false, code: 'stalled' }
         : seen?.health;
     },
+    readFeeWei: () => feeWei,
+    readTotalUse: () => use,
   };
 }
 
-/** The cause that lasts longest comes first: a stuck transaction, then fees, then missing coin. */
-async function observeRelayer(deps: RelayerHealthDeps): Promise<RelayerHealth> {
-  const { chain } = deps;
+type Observation = {
+  readonly health: RelayerHealth;
+  readonly feeWei?: bigint | undefined;
+  readonly use?: TotalUse | undefined;
+};
+
+async function observeRelayer(deps: RelayerHealthDeps): Promise<Observation> {
+  const { chain, db, dailyWei, nowMs } = deps;
   const [funds, minedNonce] = await Promise.all([
     chain.fetchRelayerFunds(fundGas),
     chain.fetchNonce(),
   ]);
-  if (await hasStuckTransaction(deps, minedNonce)) {
+  const feeWei = funds.fees?.maxFeePerGas;
+  const use =
+    dailyWei === undefined
+      ? undefined
+      : await readTotalUse(db, chain.key, { dailyWei, feeWei }, nowMs());
+  const isStuck = await hasStuckTransaction(deps, minedNonce);
+  return { health: judge(isStuck, funds, use), feeWei, use };
+}
+
+/** The cause that lasts longest comes first: a stuck transaction, then the coin of the day, then fees, then missing coin. */
+function judge(isStuck: boolean, funds: RelayerFunds, use: TotalUse | undefined): RelayerHealth {
+  if (isStuck) {
     return { ok: false, code: 'transaction_stuck' };
+  }
+  if (use !== undefined && use.usedGwei >= use.dailyGwei) {
+    return { ok: false, code: 'daily_total_reached' };
   }
   if (funds.fees === undefined) {
     return { ok: false, code: 'fee_cap_reached' };
   }
-  return funds.balanceWei < fundGas * funds.fees.maxFeePerGas
-    ? { ok: false, code: 'insufficient_gas' }
+  if (funds.balanceWei < fundGas * funds.fees.maxFeePerGas) {
+    return { ok: false, code: 'insufficient_gas' };
+  }
+  return use !== undefined && isNearTotal(use)
+    ? { ok: true, code: 'daily_total_near' }
     : { ok: true };
 }
 

@@ -104,7 +104,7 @@ async function attempt(pass: Pass, line: Line, { id, key }: KeyedRow): Promise<R
     outcome = await line.advance({ ...pass, log }, id);
   }).then((error) => {
     // Fees and missing coin are not caused by the owner.
-    outcome = errorCodeOf(error) === 'fee_cap_reached' ? 'refused' : outcome;
+    outcome = isTooDear(error) ? 'refused' : outcome;
   });
   return outcome;
 }
@@ -134,10 +134,15 @@ async function isolate(
     await work({ ...deps, log });
   } catch (error) {
     failure = error;
-    // Fees above the cap last for many passes; the relayer health reports them once.
-    const level = errorCodeOf(error) === 'fee_cap_reached' ? 'debug' : 'warn';
+    // Both last for many passes; the relayer health reports them once.
+    const level = isTooDear(error) ? 'debug' : 'warn';
     log[level]({ ...describeFailure(error) }, `${kind} step failed`);
   }
   deps.onStep?.();
   return failure;
+}
+
+/** The chain's fees are above the cap, or the coin of the day is used up. */
+function isTooDear(error: unknown): boolean {
+  return ['fee_cap_reached', 'gas_budget_exceeded'].includes(errorCodeOf(error) ?? '');
 }

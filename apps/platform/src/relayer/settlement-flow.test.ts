@@ -8,7 +8,11 @@ import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import {
+  createTestSettlement,
+  insertTestEmployer,
+  testEmployerId,
+} from '../fixtures/test-settlement.ts';
 import { createIndexer, type Indexer } from '../indexer/indexer.ts';
 import { createLog } from '../log.ts';
 import { acceptSettlement } from './accept-settlement.ts';
@@ -46,10 +50,7 @@ describe('settlement flow', () => {
     poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
     await database.reset();
     indexer = createIndexer({ db: database.db, chain: poolChain, log, nowMs: Date.now });
-    await database.db
-      .insertInto('employers')
-      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
-      .execute();
+    await insertTestEmployer(database.db);
   }
 
   const makeSettlement = async (
@@ -76,10 +77,7 @@ describe('settlement flow', () => {
   const relay = () => runRelayerPass(deps());
   async function sendElsewhere(request: SettlementRequest): Promise<void> {
     const other = await openTestDatabase();
-    await other.db
-      .insertInto('employers')
-      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
-      .execute();
+    await insertTestEmployer(other.db);
     await acceptIn(other, request, 'job-1');
     await runRelayerPass({ ...deps(), db: other.db });
     await other.close();

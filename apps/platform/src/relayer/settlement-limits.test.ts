@@ -21,7 +21,7 @@ import { createIndexer, type Indexer } from '../indexer/indexer.ts';
 import { createLog } from '../log.ts';
 import { computeReserve } from './gas-budget.ts';
 import { runRelayerPass } from './relayer.ts';
-import { authorisationSeconds } from './settlement-limits.ts';
+import { authorisationSeconds, defaultSettlementLimits } from './settlement-limits.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);
@@ -60,7 +60,11 @@ describe('the limits of a settlement', () => {
   async function open(dailyGas: number, who = 'a'): Promise<Opened> {
     const platform = createTestPlatform(database, {
       poolChains: new Map([['anvil', poolChain]]),
-      settlementLimits: { dailyGas, deadlineSeconds: authorisationSeconds },
+      settlementLimits: {
+        ...defaultSettlementLimits,
+        dailyGas,
+        deadlineSeconds: authorisationSeconds,
+      },
     });
     platform.clock.nowMs = Date.now();
     const { url, fetch, edgeToken } = platform;

@@ -7,22 +7,31 @@
 import type { SettlementRequest } from '@pool/api';
 import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
+import { voidGasCeiling } from '../chain/gas-ceilings.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { assertWithinBudget, computeReserve, defaultEmployerDailyGas } from './gas-budget.ts';
+import {
+  assertWithinBudget,
+  computeReserve,
+  defaultEmployerDailyGas,
+  defaultSelfEnrolledDailyGas,
+  type GasBudgets,
+} from './gas-budget.ts';
+import { assertTotalLeft, type RelayerTotal } from './relayer-total.ts';
 
 /** Agents sign for 60 minutes, rounded up to 15; the rest is for clocks that differ. */
 export const authorisationSeconds = 7_200;
 
-export type SettlementLimits = {
-  /** Gas of a chain's relayer that one employer may take in 24 hours. */
-  readonly dailyGas: number;
+export type SettlementLimits = GasBudgets & {
   /** How far ahead a deadline may lie. */
   readonly deadlineSeconds: number;
+  /** What the relayer of a chain may spend for everybody together. Absent: no limit, in tests only. */
+  readonly totalOf?: (chain: string) => RelayerTotal;
 };
 
 export const defaultSettlementLimits: SettlementLimits = {
   dailyGas: defaultEmployerDailyGas,
+  selfEnrolledDailyGas: defaultSelfEnrolledDailyGas,
   deadlineSeconds: authorisationSeconds,
 };
 
@@ -65,7 +74,7 @@ export async function reserveGas(
   employerId: string,
   { chain, batch }: Pick<SettlementRequest, 'chain' | 'batch'>,
   instead: number | undefined,
-  { dailyGas }: SettlementLimits,
+  limits: SettlementLimits,
   nowMs: number,
 ): Promise<number> {
   await trx
@@ -75,6 +84,16 @@ export async function reserveGas(
     .forUpdate()
     .executeTakeFirst();
   const size = batch.commitments.length;
-  await assertWithinBudget(trx, { employerId, chain, size, instead }, dailyGas, nowMs);
+  await assertWithinBudget(trx, { employerId, chain, size, instead }, limits, nowMs);
+  const total = limits.totalOf?.(chain);
+  if (total !== undefined) {
+    const neededGas = computeReserve(size) + Number(voidGasCeiling);
+    await assertTotalLeft(
+      trx,
+      { chain, neededGas, instead: { settlement: instead } },
+      total,
+      nowMs,
+    );
+  }
   return computeReserve(size);
 }

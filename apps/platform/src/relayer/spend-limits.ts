@@ -10,6 +10,7 @@ import { computeSpendGasCeiling } from '../chain/gas-ceilings.ts';
 import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertGasLeft, chargePerNonce, type GasCharge, windowStart } from './gas-budget.ts';
+import { assertTotalLeft, type RelayerTotal } from './relayer-total.ts';
 
 /** Agents sign for 15 minutes, rounded up to a quarter of an hour; the rest is for clocks that differ. */
 export const spendSeconds = 3_600;
@@ -27,6 +28,8 @@ export type SpendLimits = {
   readonly dailyGasOfAll: number;
   /** How far ahead a deadline may lie. */
   readonly deadlineSeconds: number;
+  /** As for settlements. */
+  readonly totalOf?: (chain: string) => RelayerTotal;
 };
 
 export const defaultSpendLimits: SpendLimits = {
@@ -48,7 +51,7 @@ export async function reserveSpendGas(
   holder: string,
   { chain, circuit }: GasQuestion,
   instead: number | undefined,
-  { dailyGas, dailyGasOfAll }: SpendLimits,
+  { dailyGas, dailyGasOfAll, totalOf }: SpendLimits,
   nowMs: number,
 ): Promise<number> {
   await lockName(trx, `gas of spends on ${chain}`);
@@ -63,6 +66,11 @@ export async function reserveSpendGas(
     { ...all, needed, dailyGas: dailyGasOfAll, nowMs },
     `spend not accepted now: all holders together have used the ${dailyGasOfAll} gas that the relayer has for spends in 24 hours on this chain (PLATFORM_SPENDS_DAILY_GAS); try again later, ${withoutRelayer}`,
   );
+  const total = totalOf?.(chain);
+  if (total !== undefined) {
+    const question = { chain, neededGas: needed, instead: { spend: instead } };
+    await assertTotalLeft(trx, question, total, nowMs);
+  }
   return needed;
 }
 

@@ -119,6 +119,7 @@ const relayerTroubles: Readonly<Record<string, string>> = {
   rpc_unreachable: 'cannot reach the chain',
   insufficient_gas: 'has too little coin for the gas of a batch',
   fee_cap_reached: "waits until the chain's fees are below its cap",
+  daily_total_reached: 'has used the coin that it may spend in 24 hours',
   transaction_stuck: 'has a transaction that is not mined, and everything after it waits',
   stalled: 'does not work',
 };

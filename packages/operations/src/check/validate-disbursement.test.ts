@@ -304,6 +304,7 @@ describe('preflight', () => {
     ['rpc_unreachable', 'cannot reach the chain'],
     ['insufficient_gas', 'too little coin'],
     ['fee_cap_reached', 'below its cap'],
+    ['daily_total_reached', 'may spend in 24 hours'],
     ['transaction_stuck', 'is not mined'],
     ['stalled', 'does not work'],
     // An answer that a later platform may give, and an answer that no platform should give.

@@ -53,13 +53,29 @@ describe('turns', () => {
       details: { retryAfterSeconds: 1 },
     });
     all.push(add('b1'));
-    await expect(add('c1')).rejects.toMatchObject({
+    await expect(add('b2')).rejects.toMatchObject({
       code: 'verifier_unavailable',
       status: 503,
       retryable: true,
     });
     for (let times = 0; times < 4; times += 1) await endOne();
     expect(await Promise.all(all)).toHaveLength(4);
+  });
+
+  it('take the last place of the longest line when all are taken, so that full lines close nobody out', async () => {
+    const { add, begun, endOne, settle } = open({ maxWaiting: 4, maxWaitingOfCaller: 4 });
+    const [first, ...waiting] = ['a1', 'a2', 'a3', 'a4', 'a5'].map(add);
+    await settle();
+    const refused = expect(waiting[3]).rejects.toMatchObject({ code: 'verifier_unavailable' });
+    const honest = [add('b1')];
+    await refused;
+    honest.push(add('c1'));
+    await expect(waiting[2]).rejects.toMatchObject({ code: 'verifier_unavailable' });
+    // Two each would be left: the one who asks has as many.
+    await expect(add('b2')).rejects.toMatchObject({ code: 'verifier_unavailable' });
+    for (let times = 0; times < 5; times += 1) await endOne();
+    await Promise.all([first, waiting[0], waiting[1], ...honest]);
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3']);
   });
 
   it('refuse a caller who waited too long, and free its place', async () => {

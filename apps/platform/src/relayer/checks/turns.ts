@@ -1,6 +1,7 @@
 /**
  * Decides whose settlement is checked next. Employers take turns, so an employer who posts many settlements does not delay
- * the others, and each has at most one check under way.
+ * the others, and each has at most one check under way. When all places are taken, the longest line loses its last one, so a few
+ * employers with full lines do not close the others out.
  *
  * @module
  */
@@ -31,12 +32,12 @@ const defaultLimits: TurnLimits = {
   waitMs: 15_000,
 };
 
-type Begin = () => void;
+type Waiting = { readonly begin: () => void; readonly refuse: (reason: PoolError) => void };
 
 export function createTurns(limits: Partial<TurnLimits> = {}): Turns {
   const { atOnce, maxWaiting, maxWaitingOfCaller, waitMs } = { ...defaultLimits, ...limits };
   /** Lines of the callers, in the order in which their turns come. */
-  const lines = new Map<string, Begin[]>();
+  const lines = new Map<string, Waiting[]>();
   const busy = new Set<string>();
   let waiting = 0;
 
@@ -45,8 +46,8 @@ export function createTurns(limits: Partial<TurnLimits> = {}): Turns {
       if (busy.size >= atOnce) {
         return;
       }
-      const begin = busy.has(caller) ? undefined : line.shift();
-      if (begin !== undefined) {
+      const next = busy.has(caller) ? undefined : line.shift();
+      if (next !== undefined) {
         // Goes to the end of the line if more of it waits.
         lines.delete(caller);
         if (line.length > 0) {
@@ -54,18 +55,31 @@ export function createTurns(limits: Partial<TurnLimits> = {}): Turns {
         }
         waiting -= 1;
         busy.add(caller);
-        begin();
+        next.begin();
       }
     }
   }
 
-  function leave(caller: string, begin: Begin): void {
+  function leave(caller: string, one: Waiting): void {
     const line = lines.get(caller) ?? [];
-    line.splice(line.indexOf(begin), 1);
+    line.splice(line.indexOf(one), 1);
     waiting -= 1;
     if (line.length === 0) {
       lines.delete(caller);
     }
+  }
+
+  /** @param own - places of the caller who asks. Nobody is left with fewer than this caller then has */
+  function makeRoom(own: number): boolean {
+    const [caller = '', line = []] =
+      [...lines].toSorted(([, one], [, other]) => other.length - one.length)[0] ?? [];
+    const last = line.at(-1);
+    if (last === undefined || line.length - 1 <= own) {
+      return false;
+    }
+    leave(caller, last);
+    last.refuse(unavailable('too many settlements wait to be checked'));
+    return true;
   }
 
   async function wait(caller: string): Promise<void> {
@@ -77,16 +91,16 @@ export function createTurns(limits: Partial<TurnLimits> = {}): Turns {
         { details: { retryAfterSeconds: 1 } },
       );
     }
-    if (waiting >= maxWaiting) {
+    if (waiting >= maxWaiting && !makeRoom(line.length)) {
       throw unavailable('too many settlements wait to be checked');
     }
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    const begin = (): void => resolve(undefined);
+    const one: Waiting = { begin: () => resolve(undefined), refuse: reject };
     const timer = setTimeout(() => {
-      leave(caller, begin);
+      leave(caller, one);
       reject(unavailable('the settlement waited too long to be checked'));
     }, waitMs);
-    line.push(begin);
+    line.push(one);
     lines.set(caller, line);
     waiting += 1;
     beginNext();
