@@ -151,6 +151,12 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   })),
   {
+    name: 'a verifier with another key than the given one',
+    file: 'solidity/KeyVerifier.sol',
+    find: 'key[21] = _ic3Y;',
+    replace: 'key[21] = _ic3X;',
+  },
+  {
     name: 'a shorter grace period',
     file: registry,
     find: 'gracePeriod < SHORTEST_GRACE || ',

@@ -15,7 +15,7 @@ abstract contract Groth16Verifier is IGroth16Verifier {
 
     /// @dev The verification key, 22 words: α (2), β (4), γ (4), δ (4), IC_0 .. IC_3 (2 each); G2 points with
     /// the imaginary part first.
-    function _verificationKey() internal pure virtual returns (uint256[22] memory);
+    function _verificationKey() internal view virtual returns (uint256[22] memory);
 
     /// @inheritdoc IGroth16Verifier
     function verify(Groth16Proof calldata proof, uint256 digest, uint256 z, uint256 y)

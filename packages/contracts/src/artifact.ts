@@ -9,8 +9,20 @@ import { getAddress, type JsonFragment } from 'ethers';
 /** A place in the creation bytecode that holds a library's address. */
 export type LibraryLink = {
   readonly library: string;
+  /** Byte offset into the bytecode. */
+  readonly start: number;
+};
+
+/** Where the code that a chain stores is in the creation bytecode, and what construction writes into it. */
+export type RuntimeLayout = {
   /** Byte offset into the creation bytecode. */
   readonly start: number;
+  /** Bytes. */
+  readonly length: number;
+  /** Byte offsets of 32-byte words in the stored code, by the immutable's name, in the order of the source. */
+  readonly immutables: Readonly<Record<string, readonly number[]>>;
+  /** Places in the stored code that hold a library's address. A library holds its own. */
+  readonly links: readonly LibraryLink[];
 };
 
 export type ContractArtifact = {
@@ -18,6 +30,7 @@ export type ContractArtifact = {
   /** Creation bytecode, `0x` hex; zeros where a library's address belongs. */
   readonly bytecode: string;
   readonly links: readonly LibraryLink[];
+  readonly runtime: RuntimeLayout;
 };
 
 /**
@@ -25,7 +38,7 @@ export type ContractArtifact = {
  * @throws PoolError `library_not_given` when a linked library has no address
  */
 export function linkBytecode(
-  artifact: ContractArtifact,
+  artifact: Pick<ContractArtifact, 'bytecode' | 'links'>,
   libraries: Readonly<Record<string, string>> = {},
 ): string {
   let code = artifact.bytecode;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {KeyVerifier} from "../solidity/KeyVerifier.sol";
 import {Groth16Proof, IGroth16Verifier} from "../solidity/interfaces/IGroth16Verifier.sol";
 import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
 import {Fund256Verifier} from "../solidity/verifiers/Fund256Verifier.sol";
@@ -9,6 +10,12 @@ import {Spend16x8Verifier} from "../solidity/verifiers/Spend16x8Verifier.sol";
 import {Spend2x4Verifier} from "../solidity/verifiers/Spend2x4Verifier.sol";
 import {TestBase} from "./support/TestBase.sol";
 import {TrapdoorVerifier} from "./support/TrapdoorVerifier.sol";
+
+contract KnownKey is TrapdoorVerifier {
+    function key() external pure returns (uint256[22] memory) {
+        return _verificationKey();
+    }
+}
 
 contract Groth16VerifierTest is TestBase {
     uint256 internal constant R = 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001;
@@ -28,6 +35,28 @@ contract Groth16VerifierTest is TestBase {
         assertTrue(!_holds(proof, addmod(digest, 1, R), z, y), "another digest passes");
         assertTrue(!_holds(proof, digest, addmod(z, 1, R), y), "another z passes");
         assertTrue(!_holds(proof, digest, z, addmod(y, 1, R)), "another y passes");
+    }
+
+    function testFuzz_aKeyGivenAtConstructionVerifiesTheSame(uint256 digest, uint256 z, uint256 y) public {
+        (digest, z, y) = (digest % R, z % R, y % R);
+        KeyVerifier given = new KeyVerifier(new KnownKey().key());
+        Groth16Proof memory proof = verifier.prove(digest, z, y);
+        assertTrue(given.verify(proof, digest, z, y), "a valid proof is refused");
+        assertTrue(!given.verify(proof, digest, z, addmod(y, 1, R)), "another y passes");
+    }
+
+    /// @dev Every word of the key stands at its place: with any other word, the proof does not hold.
+    function test_everyWordOfAGivenKeyMatters() public {
+        Groth16Proof memory proof = verifier.prove(1, 2, 3);
+        for (uint256 i = 0; i < 22; i++) {
+            uint256[22] memory key = new KnownKey().key();
+            key[i] ^= 1;
+            KeyVerifier given = new KeyVerifier(key);
+            // Points off the curve make several precompiles fail, and each takes the gas it was given.
+            try given.verify{gas: 1_000_000}(proof, 1, 2, 3) returns (bool valid) {
+                assertTrue(!valid, "a changed word passes");
+            } catch {}
+        }
     }
 
     function test_refusesAliasesOfItsInputs() public view {

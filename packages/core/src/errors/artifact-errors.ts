@@ -46,6 +46,9 @@ export const artifactErrors = {
   compiler_missing: {
     meaning: 'The circuit compiler is not installed. Install the development dependency circom2.',
   },
+  verification_key_malformed: {
+    meaning: 'The verification key cannot be used. Export or fetch it again.',
+  },
   r1cs_malformed: { meaning: 'The constraint system cannot be read. Build or fetch it again.' },
   witness_malformed: { meaning: 'The witness program cannot be read. Build or fetch it again.' },
   zkey_malformed: { meaning: 'The proving key cannot be used. Fetch it again.' },

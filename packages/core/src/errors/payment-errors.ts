@@ -158,6 +158,11 @@ export const paymentErrors = {
     status: 503,
     meaning: 'The configured RPC serves another chain. Correct rpcUrl in chains.json.',
   },
+  pool_code_differs: {
+    status: 503,
+    meaning:
+      'A contract of the pool on chain does not have the code that the pinned keys give. Nothing is funded or enrolled there. Compare chains.json and the manifest of keys with those that were published.',
+  },
   chain_unreachable: {
     status: 503,
     retry: true,

@@ -13,6 +13,10 @@ export const toolErrors = {
   deployment_failed: {
     meaning: 'A contract was not deployed. Look at the transaction that the message names.',
   },
+  deployment_differs: {
+    meaning:
+      'What is on chain is not what the deployment planned. Nothing was sent again. Look at the address that the message names.',
+  },
   library_not_given: {
     meaning:
       'A contract needs a library that was not deployed first. Deploy the library and give its address.',
