@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf, type PoolError, type Secret } from '@pool/core';
+import { createTreeHasher } from '@pool/notes';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
 import { openCredentialMint } from './accounts/credential-key.ts';
@@ -108,9 +109,10 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     });
   });
   const batchPages = createBatchPages(db, nowMs);
+  const hasher = createTreeHasher();
   const indexers = new Map(
     chains.map((chain) => {
-      const indexer = createIndexer({ db, chain, log, nowMs });
+      const indexer = createIndexer({ db, chain, log, nowMs, hashMany: hasher.hashMany });
       const loop = startWorkerLoop({
         name: `indexer ${chain.key}`,
         intervalMs: config.pollIntervalMs,
@@ -214,6 +216,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
         ...(readers === undefined ? [] : [readers.loop]),
       ];
       await Promise.all(loops.map((loop) => loop.stop()));
+      await hasher.close();
       for (const chain of chains) {
         chain.close();
       }

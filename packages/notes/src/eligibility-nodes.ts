@@ -13,8 +13,11 @@ import {
   zeroField,
 } from '@pool/core';
 import { poseidon } from './poseidon.ts';
+import type { HashMany } from './tree-hasher.ts';
 
 const arity = 4;
+/** Nodes hashed in one turn of the event loop. */
+const nodesAtOnce = 1_024;
 
 /** A node of the lowest level has leaves as children, every other one has nodes. At least one child is present. */
 export type EligibilityNode = {
@@ -68,6 +71,31 @@ export function computeNode(
   return node.hash;
 }
 
+/**
+ * Gives all nodes their hashes as {@link computeNode} does, level by level in the hasher. The nodes must not be written meanwhile.
+ */
+export async function computeNodesWith(
+  top: EligibilityNode | undefined,
+  hashMany: HashMany,
+): Promise<void> {
+  // Of each level, the nodes without a hash. All nodes above such a node have none either.
+  const levels: EligibilityNode[][] = [];
+  for (let nodes = listOpen([top]); nodes.length > 0; ) {
+    levels.push(nodes);
+    nodes = listOpen(nodes.flatMap(({ children }) => children));
+  }
+  for (const [below, nodes] of [...levels.entries()].reverse()) {
+    for (let first = 0; first < nodes.length; first += nodesAtOnce) {
+      const some = nodes.slice(first, first + nodesAtOnce);
+      const rows = some.map((node) => computeChildren(node, eligibilityDepth - below));
+      const hashes = await hashMany(rows);
+      for (const [place, node] of some.entries()) {
+        node.hash = hashes[place];
+      }
+    }
+  }
+}
+
 /** Three siblings per level, from the leaf up. */
 export function computeSiblings(
   top: EligibilityNode | undefined,
@@ -100,6 +128,13 @@ function computeChildren(
 function copyChildren(node: EligibilityNode | undefined): EligibilityNode['children'] {
   const [a, b, c, d] = node?.children ?? [];
   return [a, b, c, d];
+}
+
+function listOpen(children: readonly Child[]): EligibilityNode[] {
+  return children
+    .map(asNode)
+    .filter((node) => node !== undefined)
+    .filter((node) => node.hash === undefined);
 }
 
 function asNode(child: Child): EligibilityNode | undefined {

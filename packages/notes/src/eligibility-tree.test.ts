@@ -10,6 +10,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../vectors/eligibility-tree.json' with { type: 'json' };
 import { computeEligibilityRootFromPath, createEligibilityTree } from './eligibility-tree.ts';
+import { type HashMany, hashHere } from './tree-hasher.ts';
 
 const w = assertField;
 
@@ -61,6 +62,31 @@ describe('createEligibilityTree', () => {
     tree.remove(w(9n));
     tree.remove(w(2n));
     expect(tree.root).toBe(createEligibilityTree().root);
+  });
+
+  it('has every node hashed in the hasher, once, with the same root', async () => {
+    const wallets = Array.from({ length: 70 }, (_, place) => assertField(BigInt(place + 1)));
+    const tree = createEligibilityTree(wallets);
+    const levels: number[] = [];
+    const count: HashMany = (rows) => {
+      levels.push(rows.length);
+      return hashHere(rows);
+    };
+    await tree.hashAll(count);
+    expect(levels).toEqual([18, 5, 2, 1, 1, 1, 1, 1, 1, 1]);
+    expect(tree.root).toBe(createEligibilityTree(wallets).root);
+    const snapshot = tree.snapshot();
+    tree.set(69, assertField(999n));
+    levels.length = 0;
+    await tree.hashAll(count);
+    expect(levels).toEqual(Array.from({ length: 10 }, () => 1));
+    expect(tree.root).toBe(
+      createEligibilityTree([...wallets.slice(0, 69), 999n].map(assertField)).root,
+    );
+    expect(snapshot.root).toBe(createEligibilityTree(wallets).root);
+    levels.length = 0;
+    await tree.hashAll(count);
+    expect(levels).toEqual([]);
   });
 
   it('takes snapshots that later changes of the tree do not change', () => {

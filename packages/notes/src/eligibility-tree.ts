@@ -16,12 +16,14 @@ import {
 } from '@pool/core';
 import {
   computeNode,
+  computeNodesWith,
   computeSiblings,
   type EligibilityNode,
   readLeaf,
   writeLeaf,
 } from './eligibility-nodes.ts';
 import { poseidon } from './poseidon.ts';
+import type { HashMany } from './tree-hasher.ts';
 
 const arity = 4;
 
@@ -51,6 +53,8 @@ export type EligibilityTree = {
    * @throws PoolError `invalid_leaf_index`, `invalid_field_element`, `duplicate_wallet` if the wallet has another position
    */
   set(index: number, walletId: Field): void;
+  /** Hashes all nodes in the hasher, so that {@link root} is at hand. The tree must not be changed until it resolves. */
+  hashAll(hashMany: HashMany): Promise<void>;
   /**
    * Adds a wallet at the lowest empty position and returns the position. A wallet on the list keeps its position.
    * @throws PoolError `invalid_wallet_id` for 0, `invalid_field_element`, `tree_full`
@@ -106,6 +110,7 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
       }
       write(index, walletId);
     },
+    hashAll: (hashMany) => computeNodesWith(top, hashMany),
     insert: (walletId) => {
       const present = positions.get(assertField(walletId));
       if (present !== undefined) {

@@ -74,6 +74,14 @@ export {
   leanImtCapacity,
   verifyLeanImtPath,
 } from './lean-imt.ts';
+export {
+  type Appended,
+  appendLeaves,
+  deserializeFrontier,
+  emptyFrontier,
+  type LeanImtFrontier,
+  serializeFrontier,
+} from './lean-imt-frontier.ts';
 export { computeCommitment, computeNullifier, type Note } from './note.ts';
 export { createNoteScanner, type NoteScanner } from './note-scanner.ts';
 export { type AddressedSealedNote, computeSealedNotesHash, type NoteSlot } from './note-slot.ts';
@@ -113,6 +121,7 @@ export {
   type SpendPublicInputs,
   type SpentNote,
 } from './spend/spend-proof-inputs.ts';
+export { createTreeHasher, type HashMany, hashHere, type TreeHasher } from './tree-hasher.ts';
 export {
   type VerifiedPath,
   verifyEligibilityPath,

@@ -381,4 +381,5 @@ export const platformMigrations: readonly Migration[] = [
       `create index sessions_throw_away on sessions (caller, expires_at) where not has_account`,
     ],
   },
+  { number: 25, statements: [`alter table indexer_cursors add column frontier text`] },
 ];

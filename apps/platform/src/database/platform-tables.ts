@@ -200,6 +200,8 @@ export type PlatformTables = {
     block_hash: string;
     /** Why the indexer halted; while set, no notes are served. */
     halted: string | null;
+    /** The inner nodes that the next leaf of the note tree is hashed with, JSON; null: they are made from all leaves. */
+    frontier: Generated<string | null>;
   };
 };
 

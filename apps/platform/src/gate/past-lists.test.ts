@@ -4,6 +4,7 @@ import {
   computeEligibilityRootFromPath,
   computeWalletId,
   createEligibilityTree,
+  hashHere,
 } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
@@ -30,12 +31,12 @@ describe('createPastLists', () => {
 
   it.each(Array.from({ length: 8 }, (_, seed) => seed + 1))(
     'serves each list of the last minute as it was, also after a restart (history %i)',
-    (seed) => {
+    async (seed) => {
       const next = createNumbers(seed * 7_919);
       let nowMs = 1_000_000;
-      const options = { maxAgeMs: 60_000, nowMs: () => nowMs, log };
+      const options = { maxAgeMs: 60_000, nowMs: () => nowMs, log, hashMany: hashHere };
       const tree = createEligibilityTree();
-      const lists = createPastLists(tree, [], options);
+      const lists = await createPastLists(tree, [], options);
       const places = new Map<Field, number>();
       const publications: FinalPublication[] = [];
       const known: { on: readonly Field[]; root: Hex32; replacedAtMs: number }[] = [];
@@ -50,7 +51,7 @@ describe('createPastLists', () => {
         lists.replace(changes);
         publications.unshift({ root: fieldToHex(tree.root), changes, finalAtMs: nowMs });
       }
-      for (const served of [lists, createPastLists(tree, publications, options)]) {
+      for (const served of [lists, await createPastLists(tree, publications, options)]) {
         for (const { on, root, replacedAtMs } of known) {
           const list = served.find(parseField(root));
           if (nowMs - replacedAtMs < 60_000) {
@@ -73,7 +74,7 @@ describe('createPastLists', () => {
     return [0, 1, 2, 3, 4, 5].find((place) => !taken.includes(place)) ?? 6;
   }
 
-  it('serves no list that the stored publications do not lead to', () => {
+  it('serves no list that the stored publications do not lead to', async () => {
     const tree = createEligibilityTree([assertField(1n), assertField(2n)]);
     const { root } = tree;
     const before = createEligibilityTree([assertField(1n)]).root;
@@ -82,7 +83,8 @@ describe('createPastLists', () => {
       { root: fieldToHex(root), changes, finalAtMs: 0 },
       { root: fieldToHex(assertField(5n)), changes: [], finalAtMs: 0 },
     ];
-    const lists = createPastLists(tree, publications, { maxAgeMs: 1_000, nowMs: () => 1, log });
+    const options = { maxAgeMs: 1_000, nowMs: () => 1, log, hashMany: hashHere };
+    const lists = await createPastLists(tree, publications, options);
     expect(tree.root).toBe(root);
     expect(lists.find(before)?.has(assertField(1n))).toBe(true);
     expect(lists.find(before)?.has(assertField(2n))).toBe(false);

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { setImmediate } from 'node:timers/promises';
 import {
   type EligibilityPathWire,
   type Field,
@@ -16,7 +17,7 @@ import {
   parseField,
   zeroField,
 } from '@pool/core';
-import type { EligibilitySnapshot, EligibilityTree } from '@pool/notes';
+import type { EligibilitySnapshot, EligibilityTree, HashMany } from '@pool/notes';
 import type { Log } from '../log.ts';
 
 /** What a publication did to one wallet. */
@@ -63,13 +64,14 @@ type PastList = {
  * @param publications - the final ones, the newest first
  * @param maxAgeMs - how long after its replacement a list is served
  */
-export function createPastLists(
+export async function createPastLists(
   tree: EligibilityTree,
   publications: readonly FinalPublication[],
-  { maxAgeMs, nowMs, log }: { maxAgeMs: number; nowMs: () => number; log: Log },
-): PastLists {
+  options: { maxAgeMs: number; nowMs: () => number; log: Log; hashMany: HashMany },
+): Promise<PastLists> {
+  const { maxAgeMs, nowMs, log, hashMany } = options;
   /** The oldest first. */
-  let past = restore(tree, publications, log);
+  let past = await restore(tree, publications, log, hashMany);
 
   function forgetOld(): void {
     const oldest = nowMs() - maxAgeMs;
@@ -123,14 +125,16 @@ export function createPastLists(
   };
 }
 
-/** Undoes the publications one by one on the tree itself, and brings it back to where it was. */
-function restore(
+/** Undoes the publications one by one on the tree itself, and brings it back to where it was. Each in a turn of the event loop. */
+async function restore(
   tree: EligibilityTree,
   publications: readonly FinalPublication[],
   log: Log,
-): PastList[] {
+  hashMany: HashMany,
+): Promise<PastList[]> {
   const past: PastList[] = [];
   const undone: (readonly Change[])[] = [];
+  await tree.hashAll(hashMany);
   for (const { root, changes, finalAtMs } of publications.slice(0, maxPastLists)) {
     if (fieldToHex(tree.root) !== root) {
       // A store that was repaired by hand, or restored in part. What is left are lists that are certainly right.
@@ -145,6 +149,8 @@ function restore(
       changes.map((change) => ({ ...change, wanted: !change.wanted })),
     );
     undone.unshift(changes);
+    await setImmediate();
+    await tree.hashAll(hashMany);
     past.unshift({
       snapshot: tree.snapshot(),
       changed: mapChanges(changes),
@@ -154,6 +160,7 @@ function restore(
   for (const changes of undone) {
     applyChanges(tree, changes);
   }
+  await tree.hashAll(hashMany);
   return past;
 }
 

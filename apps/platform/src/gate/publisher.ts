@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { fetchNonceOutcome } from '@pool/contracts';
 import { errorCodeOf, type Field, fieldToHex, PoolError, parseField } from '@pool/core';
-import { createEligibilityTree, type EligibilityTree } from '@pool/notes';
+import { createEligibilityTree, type EligibilityTree, type HashMany, hashHere } from '@pool/notes';
 import type { Selectable } from 'kysely';
 import type { RegistryChain } from '../chain/registry-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
@@ -40,6 +40,8 @@ export type PublisherDeps = {
   readonly quietMs?: number;
   /** How long paths under a replaced root are served. Default: {@link defaultPastRootSeconds}. */
   readonly pastRootSeconds?: number;
+  /** Hashes the tree at start. Default: on this thread. */
+  readonly hashMany?: HashMany;
   /** Called in each transaction that stores signed bytes, as in the relayer. */
   readonly assertOwner?: Ownership['assertOwner'];
   /** Aborted at shutdown: a wait for finality ends then, and continues at the next start. */
@@ -73,6 +75,9 @@ type Lists = { readonly tree: EligibilityTree; readonly past: PastLists };
 
 const defaultQuietMs = 200;
 
+/** Wallets put into the tree in one turn of the event loop, at start. */
+const rowsAtOnce = 1_000;
+
 /**
  * 50 minutes (docs/decisions/0036): 15 until a block is final, 5 for a proof, 30 until the deadline of a spend, which lies 15
  * minutes ahead and is rounded up to the next quarter of an hour.
@@ -88,15 +93,19 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
     await releaseUnused(db);
   }
   const rows = await db.selectFrom('wallets').selectAll().where('published', '=', true).execute();
-  for (const row of rows) {
+  for (const [place, row] of rows.entries()) {
+    if (place % rowsAtOnce === 0) {
+      await setImmediate();
+    }
     tree.set(row.leaf_index, parseField(row.wallet_id));
   }
   const { quietMs = defaultQuietMs, pastRootSeconds = defaultPastRootSeconds, signal } = deps;
   const maxAgeMs = pastRootSeconds * 1_000;
-  const past = createPastLists(tree, await selectFinal(deps, maxAgeMs), {
+  const past = await createPastLists(tree, await selectFinal(deps, maxAgeMs), {
     maxAgeMs,
     nowMs: deps.nowMs,
     log,
+    hashMany: deps.hashMany ?? hashHere,
   });
   const lists: Lists = { tree, past };
   const gathering = createGathering(

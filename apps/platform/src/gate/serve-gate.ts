@@ -5,6 +5,7 @@
  */
 import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
+import { createTreeHasher } from '@pool/notes';
 import { createEvmRegistryChain, type RegistryChain } from '../chain/registry-chain.ts';
 import type { GateConfig } from '../config.ts';
 import { openStore } from '../database/open-database.ts';
@@ -35,6 +36,7 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
     );
   }
   const stopping = new AbortController();
+  const hasher = createTreeHasher();
   await chain.assertChain();
   await assertAccepted(chain, config.pastRootSeconds);
   const publisher = await startPublisher({
@@ -47,7 +49,10 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
     pastRootSeconds: config.pastRootSeconds,
     assertOwner: ownership.assertOwner,
     signal: stopping.signal,
+    hashMany: hasher.hashMany,
   });
+  // Publications change few nodes: they are hashed on this thread.
+  await hasher.close();
   const leaves = createLeaves(db, log);
   await leaves.watch();
   const readers = await openReaderClients(db, nowMs);

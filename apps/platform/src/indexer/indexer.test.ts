@@ -1,7 +1,7 @@
 /** The indexer against made-up chains: what it stores, when it stops, how it continues. */
 import type { PoolLeaf } from '@pool/contracts';
 import { bigintToHex32, fieldToHex, type Hex32, parseField } from '@pool/core';
-import { createLeanImt } from '@pool/notes';
+import { createLeanImt, hashHere } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import { createBatchPages } from '../edge/batch-pages.ts';
@@ -276,6 +276,65 @@ describe('createIndexer', () => {
     await passOften();
     expect(await indexed()).toEqual([]);
   });
+
+  it.each(['events', 'root'] as const)(
+    'hashes no leaf again after an outage of the RPC (%s), nor after a restart',
+    async (failing) => {
+      for (let block = 1; block <= 9; block += 1) {
+        fake.fund(block);
+      }
+      fake.state.final = 9;
+      await create().pass();
+      // A tree that is made of these rows again has another root.
+      const { batch_root } = await database.db
+        .selectFrom('batches')
+        .select('batch_root')
+        .where('leaf_index', '=', 3)
+        .executeTakeFirstOrThrow();
+      await database.db
+        .updateTable('batches')
+        .set({ batch_root: word(1) })
+        .where('leaf_index', '=', 3)
+        .execute();
+      const rows: number[] = [];
+      const indexer = createIndexer({
+        db: database.db,
+        chain: fake.chain,
+        log,
+        nowMs: () => nowMs,
+        hashMany: (level) => {
+          rows.push(level.length);
+          return hashHere(level);
+        },
+      });
+      fake.fund(11);
+      fake.state.final = 11;
+      fake.state.failing = failing;
+      for (let round = 0; round < 3; round += 1) {
+        await expect(indexer.pass()).rejects.toThrow('RPC down');
+      }
+      fake.state.failing = undefined;
+      await indexer.pass();
+      expect(await indexed()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      // Each attempt hashes the path of the new leaf only: 9 is 0b1001.
+      expect(Math.max(...rows)).toBe(1);
+      // An operator who resumes has everything hashed again, and the damage is found.
+      await database.db.updateTable('indexer_cursors').set({ halted: 'x' }).execute();
+      await resumeIndexer(database.db, 'anvil');
+      fake.fund(12);
+      fake.state.final = 12;
+      await passOften();
+      expect(await halted()).toMatch(/root/);
+      await database.db
+        .updateTable('batches')
+        .set({ batch_root })
+        .where('leaf_index', '=', 3)
+        .execute();
+      await resumeIndexer(database.db, 'anvil');
+      await create().pass();
+      expect((await indexed()).length).toBe(11);
+    },
+  );
 
   it('reads a mismatch again on fresh state before it halts', async () => {
     fake.fund(1);

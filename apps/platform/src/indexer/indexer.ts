@@ -1,13 +1,24 @@
 /**
- * The indexer: one worker per chain. It reads what the pool inserted into its note tree up to the final block, rebuilds the tree
- * and compares its root with the contract's after every range (ARCHITECTURE.md, "The authority for each fact"). It reads a mismatch again
+ * The indexer: one worker per chain. It reads what the pool inserted into its note tree up to the final block, computes the tree's root
+ * and compares it with the contract's after every range (ARCHITECTURE.md, "The authority for each fact"). It reads a mismatch again
  * on fresh state for a while, since one RPC node behind the others is enough to cause one. When the mismatch stays, the
  * indexer halts and no notes are served: a wrong tree would yield unspendable paths.
  *
+ * The inner nodes that the next leaf needs are stored with the position, in the transaction that stores the leaves
+ * (docs/decisions/0068, §6). So a pass that fails, or a restart, hashes nothing again.
+ *
  * @module
  */
-import { fieldToHex, PoolError, parseField } from '@pool/core';
-import { createLeanImt, type LeanImt } from '@pool/notes';
+import { fieldToHex, PoolError, parseField, zeroField } from '@pool/core';
+import {
+  appendLeaves,
+  deserializeFrontier,
+  emptyFrontier,
+  type HashMany,
+  hashHere,
+  type LeanImtFrontier,
+  serializeFrontier,
+} from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
@@ -20,6 +31,8 @@ export type IndexerDeps = {
   readonly chain: PoolChain;
   readonly log: Log;
   readonly nowMs: () => number;
+  /** Default: hashes on this thread. */
+  readonly hashMany?: HashMany;
 };
 
 export type Indexer = {
@@ -35,8 +48,6 @@ const believedAfterPasses = 5;
 const believedAfterMs = 30_000;
 
 export function createIndexer(deps: IndexerDeps): Indexer {
-  // In memory beside the rows; dropped when a pass fails, so that the two never differ.
-  let tree: LeanImt | undefined;
   let doubt: { readonly sinceMs: number; readonly passes: number } | undefined;
 
   async function weigh(reason: string | undefined): Promise<void> {
@@ -44,7 +55,6 @@ export function createIndexer(deps: IndexerDeps): Indexer {
       doubt = undefined;
       return;
     }
-    tree = undefined;
     const now = deps.nowMs();
     doubt = { sinceMs: doubt?.sinceMs ?? now, passes: (doubt?.passes ?? 0) + 1 };
     if (doubt.passes >= believedAfterPasses && now - doubt.sinceMs >= believedAfterMs) {
@@ -56,21 +66,15 @@ export function createIndexer(deps: IndexerDeps): Indexer {
 
   return {
     async pass() {
-      try {
-        tree ??= await loadTree(deps);
-        await weigh(await runPass(deps, tree));
-      } catch (error) {
-        tree = undefined;
-        throw error;
-      }
+      await weigh(await runPass(deps));
     },
   };
 }
 
 /** @returns what is wrong with the chain's answers, or undefined */
-async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undefined> {
+async function runPass(deps: IndexerDeps): Promise<string | undefined> {
   const { chain } = deps;
-  const { halted, cursor } = await readCursor(deps);
+  const { halted, cursor, frontier: stored } = await readCursor(deps);
   if (halted !== null) {
     return undefined;
   }
@@ -81,13 +85,15 @@ async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undef
       return 'a block that was final has changed';
     }
   }
+  let frontier = stored ?? (await restoreFrontier(deps));
   let from = cursor === undefined ? chain.settings.deployedAtBlock : cursor.blockNumber + 1;
   while (from <= final.number) {
     const to = Math.min(from + blocksPerRange - 1, final.number);
-    const problem = await readRange(deps, tree, from, to);
-    if (problem !== undefined) {
-      return problem;
+    const read = await readRange(deps, frontier, from, to);
+    if (typeof read === 'string') {
+      return read;
     }
+    frontier = read;
     from = to + 1;
   }
   await settleLandedBatches(deps);
@@ -98,7 +104,7 @@ async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undef
 }
 
 /**
- * Lifts a halt, for an operator who has found the cause. The next pass checks everything again and may halt again.
+ * Lifts a halt, for an operator who has found the cause. The next pass hashes all leaves again, checks everything and may halt again.
  * @returns the reason of the halt; undefined when there was none
  */
 export async function resumeIndexer(
@@ -119,44 +125,46 @@ export async function resumeIndexer(
       ? trx.deleteFrom('indexer_cursors').where('chain', '=', chainKey).execute()
       : trx
           .updateTable('indexer_cursors')
-          .set({ halted: null })
+          .set({ halted: null, frontier: null })
           .where('chain', '=', chainKey)
           .execute());
     return row.halted;
   });
 }
 
-/** @returns what is wrong with the range, or undefined when it was stored */
+/** @returns the frontier with the leaves of the range, which were stored; or what is wrong with the range */
 async function readRange(
   deps: IndexerDeps,
-  tree: LeanImt,
+  before: LeanImtFrontier,
   from: number,
   to: number,
-): Promise<string | undefined> {
-  const { chain, log } = deps;
+): Promise<LeanImtFrontier | string> {
+  const { chain, log, hashMany = hashHere } = deps;
   const leaves = await chain.fetchPoolLeaves(from, to);
   const hash = await chain.fetchBlockHash(to);
   if (hash === undefined) {
     throw new PoolError('chain_unreachable', 'the RPC does not know a final block');
   }
-  for (const leaf of leaves) {
-    if (leaf.leafIndex !== tree.size) {
-      return 'a batch is missing or out of order';
-    }
-    tree.insert(parseField(leaf.batchRoot));
-    if (fieldToHex(tree.root) !== leaf.newRoot) {
-      return 'the re-derived note root differs from the root of an event';
-    }
+  if (leaves.some(({ leafIndex }, place) => leafIndex !== before.size + place)) {
+    return 'a batch is missing or out of order';
+  }
+  const { frontier, roots } = await appendLeaves(
+    before,
+    leaves.map(({ batchRoot }) => parseField(batchRoot)),
+    hashMany,
+  );
+  if (leaves.some(({ newRoot }, place) => fieldToHex(roots[place] ?? zeroField) !== newRoot)) {
+    return 'the re-derived note root differs from the root of an event';
   }
   // Compares with the contract's own root, so that withheld events are noticed.
-  if (fieldToHex(tree.root) !== (await chain.fetchNoteRoot(to))) {
+  if (fieldToHex(frontier.root) !== (await chain.fetchNoteRoot(to))) {
     return 'the re-derived note root differs from the contract';
   }
-  await storeLeaves(deps, leaves, { blockNumber: to, blockHash: hash });
+  await storeLeaves(deps, leaves, { blockNumber: to, blockHash: hash, frontier });
   if (leaves.length > 0) {
     log.info({ chain: chain.key, batches: leaves.length, block: to }, 'indexed');
   }
-  return undefined;
+  return frontier;
 }
 
 async function readCursor({ db, chain }: IndexerDeps) {
@@ -165,21 +173,46 @@ async function readCursor({ db, chain }: IndexerDeps) {
     .selectAll()
     .where('chain', '=', chain.key)
     .executeTakeFirst();
+  const frontier = row?.frontier ?? null;
   return {
     halted: row?.halted ?? null,
     cursor:
       row === undefined ? undefined : { blockNumber: row.block_number, blockHash: row.block_hash },
+    frontier: frontier === null ? undefined : deserializeFrontier(frontier),
   };
 }
 
-async function loadTree({ db, chain }: IndexerDeps): Promise<LeanImt> {
-  const rows = await db
-    .selectFrom('batches')
-    .select('batch_root')
+/** Leaves read from the database and hashed at once. */
+const leavesAtOnce = 1_000;
+
+/** Hashes all leaves: once after the indexer was resumed, or where the frontier was never stored. */
+async function restoreFrontier({
+  db,
+  chain,
+  hashMany = hashHere,
+}: IndexerDeps): Promise<LeanImtFrontier> {
+  let frontier = emptyFrontier;
+  for (;;) {
+    const rows = await db
+      .selectFrom('batches')
+      .select('batch_root')
+      .where('chain', '=', chain.key)
+      .where('leaf_index', '>=', frontier.size)
+      .orderBy('leaf_index')
+      .limit(leavesAtOnce)
+      .execute();
+    if (rows.length === 0) {
+      break;
+    }
+    const roots = rows.map((row) => parseField(row.batch_root));
+    ({ frontier } = await appendLeaves(frontier, roots, hashMany));
+  }
+  await db
+    .updateTable('indexer_cursors')
+    .set({ frontier: serializeFrontier(frontier) })
     .where('chain', '=', chain.key)
-    .orderBy('leaf_index')
     .execute();
-  return createLeanImt(rows.map((row) => parseField(row.batch_root)));
+  return frontier;
 }
 
 async function halt({ db, chain, log }: IndexerDeps, reason: string): Promise<void> {

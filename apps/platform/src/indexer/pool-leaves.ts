@@ -5,6 +5,7 @@
  */
 import type { PoolLeaf } from '@pool/contracts';
 import { errorCodeOf } from '@pool/core';
+import { type LeanImtFrontier, serializeFrontier } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
@@ -15,7 +16,12 @@ type LeafDeps = {
   readonly log: Log;
 };
 
-type Cursor = { readonly blockNumber: number; readonly blockHash: string };
+type Cursor = {
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  /** Of the tree with these leaves. */
+  readonly frontier: LeanImtFrontier;
+};
 
 /** Leaves per statement: the commitments of each may be 17 kB. */
 const leavesAtOnce = 50;
@@ -26,7 +32,11 @@ export async function storeLeaves(
   leaves: readonly PoolLeaf[],
   cursor: Cursor,
 ): Promise<void> {
-  const position = { block_number: cursor.blockNumber, block_hash: cursor.blockHash };
+  const position = {
+    block_number: cursor.blockNumber,
+    block_hash: cursor.blockHash,
+    frontier: serializeFrontier(cursor.frontier),
+  };
   const nullifiers = leaves.flatMap((leaf) =>
     leaf.kind === 'fund'
       ? []
