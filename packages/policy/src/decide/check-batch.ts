@@ -5,14 +5,15 @@
  * @module
  */
 
-import { computeCountScope, computePayeeKey } from '../guard/guard-id.ts';
-import type { RosterEntry } from '../ledger/ledger-view.ts';
+import { computeBatchGuardId, computeCountScope, computePayeeKey } from '../guard/guard-id.ts';
+import type { LedgerView, RosterEntry, StoredManifest } from '../ledger/ledger-view.ts';
 import type { Policy, TokenRule } from '../policy/policy-schema.ts';
 import { describeAmount } from '../policy/token-unit.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import { checkDay } from './check-day.ts';
 import { hasUnknownRoster } from './check-learnt.ts';
 import { checkEvidence, findPlace } from './check-payees.ts';
-import { checkDailyLimit } from './check-sums.ts';
+import { readRollingSum } from './check-sums.ts';
 import type { DecideInput } from './decision.ts';
 import { check, type Finding, fail, pass, wait } from './findings.ts';
 import { countReleases, type ReleaseCount } from './release.ts';
@@ -68,13 +69,16 @@ export function checkStaticRules(input: DecideInput, manifest: RebuiltFund): rea
 
 /** Another manifest of the job, an earlier attempt that may still be paid, or a later one. */
 export function checkAttempts(
-  { ledger, facts }: Pick<DecideInput, 'ledger' | 'facts'>,
+  { ledger, facts, nowMs }: Pick<DecideInput, 'ledger' | 'facts' | 'nowMs'>,
   manifest: RebuiltFund,
 ): readonly Finding[] {
   const { employerId, jobKey, attempt, manifestDigest } = manifest;
   const attempts = ledger.listAttempts(employerId, jobKey);
   const isOnlyOne = attempts.every(
-    (stored) => stored.batch?.attempt !== attempt || stored.manifestDigest === manifestDigest,
+    (stored) =>
+      stored.batch?.attempt !== attempt ||
+      stored.manifestDigest === manifestDigest ||
+      isFree(ledger, stored, nowMs),
   );
   const isLatest = attempts.every((stored) => (stored.batch?.attempt ?? 0) <= attempt);
   return [
@@ -82,6 +86,24 @@ export function checkAttempts(
     check('latest-attempt', isLatest, 'attempt-superseded'),
     checkPreviousAttempt(attempt, facts.previousAttempt),
   ];
+}
+
+/**
+ * Its deadline passed and nobody approved it, so it is never paid, and another manifest may take its job and attempt. Else whoever posts
+ * manifests could block a job for ever.
+ */
+export function isFree(
+  ledger: Pick<LedgerView, 'findGuard'>,
+  { chainId, pool, deadline, batch }: StoredManifest,
+  nowMs: number,
+): boolean {
+  return (
+    batch !== undefined &&
+    nowMs > 1000 * deadline &&
+    ledger.findGuard(
+      computeBatchGuardId('fund-authorization', chainId, pool, batch.funder, batch.batchNonce),
+    ) === undefined
+  );
 }
 
 function checkPreviousAttempt(
@@ -169,15 +191,7 @@ export function checkFirstApproval(
   const isYoung = nowMs - receivedAtMs <= 1000 * policy.maxBatchAgeSeconds;
   const isOpen = policy.workingHours === undefined || isWithinHours(policy.workingHours, nowMs);
   return [
-    ...checkDailyLimit(ledger, {
-      scope: computeCountScope(manifest),
-      guardId,
-      amount: manifest.total,
-      most: BigInt(rule.maxPerDay),
-      reason: 'day-limit',
-      show: (amount) => describeAmount(amount, rule),
-      nowMs,
-    }),
+    ...checkDay(input, manifest, rule, guardId),
     check('batch-age', isYoung, 'batch-too-old'),
     isOpen ? pass('working-hours') : wait('working-hours', 'outside-working-hours'),
     ...checkPeople(input, manifest, rule, guardId),
@@ -221,7 +235,7 @@ function checkPeople(
   rule: TokenRule,
   guardId: string,
 ): readonly Finding[] {
-  const { policy, ledger } = input;
+  const { policy, ledger, nowMs } = input;
   const released = countReleasesOf(input, manifest).releasedBy.length;
   const required = policy.humanRelease?.required ?? Number.POSITIVE_INFINITY;
   const isReleased = released >= required;
@@ -230,7 +244,10 @@ function checkPeople(
       ? pass(name, isHeld ? `released by ${released}` : 'ok')
       : wait(name, reason, `${released} of ${required} released it.`);
 
-  const isLarge = rule.holdAbove !== undefined && manifest.total > BigInt(rule.holdAbove);
+  // With what was approved before, else many batches below the threshold would pass it.
+  const earlier = readRollingSum(ledger, computeCountScope(manifest), nowMs);
+  const sum = ledger.hasCounted(guardId) ? earlier : earlier + manifest.total;
+  const isLarge = rule.holdAbove !== undefined && sum > BigInt(rule.holdAbove);
   const isNewPayee =
     policy.humanRelease?.newPayee === true &&
     manifest.payees.some(({ address }) => !ledger.hasPaid(computePayeeKey(address)));

@@ -37,7 +37,7 @@ export function createPlainRecord({ entry }: Guarded): DecisionRecord | undefine
         digest: entry.digest,
         manifestDigest: undefined,
         guard: entry,
-        count: undefined,
+        counts: [],
         pins: [],
         payees: [],
         roster: undefined,

@@ -160,8 +160,74 @@ describe('the token approvals of a day', () => {
     expect(askFor(three, 0n, nowMs + dayMs).kind).toBe('approve');
   });
 
-  it('are 20 where the policy does not say', () => {
-    expect(makePolicy().funders[0]?.maxApprovalsPerDay).toBe(20);
+  it('are none for a token with permits where the policy does not say, and 20 for another', () => {
+    const { maxApprovalsPerDay: _, ...silent } = funder ?? { maxApprovalsPerDay: 0 };
+    const changes = { funders: [silent] };
+    const [one, other] = [makeBatch({ jobKey: 'one' }), makeBatch({ jobKey: 'other' })];
+    const ledger = createTestLedger();
+    storeBatch(ledger, one);
+    storeBatch(ledger, other);
+    const askFor = (batch = one, withPolicy = makePolicy(changes)) =>
+      ask(ledger, {
+        request: approvalRequest(batch),
+        manifest: batch,
+        facts: {},
+        policy: withPolicy,
+      });
+    expect(askFor()).toMatchObject({ kind: 'deny', reason: 'approvals-not-allowed' });
+    const none = makePolicy({ funders: [{ ...funder, maxApprovalsPerDay: 0 }] });
+    expect(askFor(one, none)).toMatchObject({ reason: 'approvals-not-allowed' });
+    expect(askFor(one, makeTokenPolicy({ permit: undefined }, changes)).kind).toBe('approve');
+  });
+});
+
+describe('the fees of a day', () => {
+  const [funder] = policyJson.funders;
+  const gweiFee = (gwei: bigint) => ({ maxFeePerGas: gwei * 10n ** 9n });
+
+  function createAsker(maxFeePerDay?: string) {
+    const ledger = createTestLedger();
+    const limit = maxFeePerDay === undefined ? {} : { maxFeePerDay };
+    const policy = makePolicy({ funders: [{ ...funder, ...limit }] });
+    return (jobKey: string, changes: Parameters<typeof approvalRequest>[1], atMs = nowMs) => {
+      const batch = makeBatch({ jobKey });
+      storeBatch(ledger, batch);
+      const decision = ask(ledger, {
+        request: approvalRequest(batch, changes),
+        manifest: batch,
+        policy,
+        facts: {},
+        nowMs: atMs,
+      });
+      return decision.kind === 'approve' ? 'approve' : decision.reason;
+    };
+  }
+
+  it('have a limit, and the next approval waits', () => {
+    const gas = approvalRequest(makeBatch()).payload;
+    expect(gas.unsignedTransaction).toMatch(/^0x02/);
+    // The transaction of these tests has 60,000 gas: 6 * 10^15 wei at 100 gwei.
+    const askFor = createAsker(String(15n * 10n ** 15n));
+    expect(askFor('one', gweiFee(100n))).toBe('approve');
+    expect(askFor('two', gweiFee(100n))).toBe('approve');
+    expect(askFor('three', gweiFee(100n))).toBe('approval-fee-limit');
+    expect(askFor('three', gweiFee(10n))).toBe('approve');
+    // Two days later both sums are empty again.
+    expect(askFor('four', gweiFee(100n), nowMs + 2 * dayMs)).toBe('approve');
+  });
+
+  it('count what a replacement costs more', () => {
+    const askFor = createAsker(String(10n * 10n ** 15n));
+    expect(askFor('one', gweiFee(100n))).toBe('approve');
+    expect(askFor('one', gweiFee(100n))).toBe('approve');
+    expect(askFor('one', gweiFee(150n))).toBe('approve');
+    expect(askFor('one', gweiFee(170n))).toBe('approval-fee-limit');
+  });
+
+  it('are the most that is signed where the custodian chooses them', () => {
+    const askFor = createAsker();
+    const answers = ['a', 'b', 'c', 'd', 'e', 'f'].map((jobKey) => askFor(jobKey, gweiFee(0n)));
+    expect(answers).toEqual([...Array(5).fill('approve'), 'approval-fee-limit']);
   });
 });
 

@@ -4,14 +4,7 @@
  * @module
  */
 import { fieldToHex } from '@pool/core';
-import {
-  computeApprovalScope,
-  computeBatchGuardId,
-  computeCountScope,
-  computeDay,
-  computeGuardDigest,
-  computePayeeKey,
-} from '../guard/guard-id.ts';
+import { computeGuardDigest, computePayeeKey } from '../guard/guard-id.ts';
 import {
   findApprovalMismatch,
   findFundMismatch,
@@ -25,6 +18,7 @@ import type {
   VoidRequest,
 } from '../requests/requests.ts';
 import { readApproval } from '../requests/token-approval.ts';
+import { checkApprovals, listApprovalCounts } from './check-approvals.ts';
 import {
   checkAttempts,
   checkBatchFact,
@@ -34,18 +28,12 @@ import {
   checkStaticRules,
   findTokenRule,
 } from './check-batch.ts';
+import { listBatchCounts } from './check-day.ts';
 import { checkGuard, type Guarded } from './check-guard.ts';
 import { listPins } from './check-payees.ts';
 import { checkOrigin, checkRequest, explainMissing } from './check-request.ts';
-import { readRollingSum } from './check-sums.ts';
 import type { DecideInput, Decision, DecisionRecord } from './decision.ts';
-import { check, conclude, type Finding, fail, pass, wait } from './findings.ts';
-
-/**
- * Different account nonces and values for which one batch may be approved: zero first, the total, and zero again is three, and each may
- * have to be made again once.
- */
-const maxApprovalsPerBatch = 6;
+import { check, conclude, type Finding, fail, pass } from './findings.ts';
 
 /** The authorisation that pays a batch: every rule of the policy. */
 export function decideFund(input: DecideInput, request: FundAuthorizationRequest): Decision {
@@ -84,15 +72,7 @@ function createFundRecord(
   const { rosterDigest, payRunLabel } = manifest;
   return {
     ...record,
-    count: ledger.hasCounted(guardId)
-      ? undefined
-      : {
-          guardId,
-          scope: computeCountScope(manifest),
-          day: computeDay(nowMs),
-          amount: manifest.total,
-          atMs: nowMs,
-        },
+    counts: ledger.hasCounted(guardId) ? [] : listBatchCounts(input, manifest, guardId),
     pins: listPins(input, manifest),
     payees: manifest.payees.map(({ address }) => computePayeeKey(address)),
     // Of a repeat too: the first approval may be known from a custodian's history only, without its people.
@@ -156,59 +136,12 @@ export function decideTokenApproval(input: DecideInput, request: TokenApprovalRe
     checkMatch(findApprovalMismatch(request, manifest)),
     // Taking an allowance back harms nobody, whatever the policy says by now.
     ...(isReset(request) ? [] : checkStaticRules(input, manifest)),
-    checkApprovalCount(input, manifest, guarded),
-    checkApprovalsOfDay(input, guarded),
+    ...checkApprovals(input, request, manifest, guarded),
     guarded.finding,
   ];
-  return conclude(findings, createApprovalRecord(input, manifest, guarded));
-}
-
-function createApprovalRecord(
-  input: DecideInput,
-  manifest: RebuiltFund,
-  guarded: Guarded,
-): DecisionRecord | undefined {
   const record = createRecord(input, manifest, guarded);
-  if (record === undefined || guarded.isRepeat) {
-    return record;
-  }
-  const scope = computeApprovalScope(input.request.expectedSigner);
-  const { nowMs } = input;
-  const count = {
-    guardId: record.guard.id,
-    scope,
-    day: computeDay(nowMs),
-    amount: 1n,
-    atMs: nowMs,
-  };
-  return { ...record, count };
-}
-
-/** A caller that invents batches could have approvals for each of them. Resets count: they cost as much. */
-function checkApprovalsOfDay(
-  { policy, ledger, request, nowMs }: DecideInput,
-  { isRepeat }: Guarded,
-): Finding {
-  const rule = 'approvals-per-day';
-  const funder = policy.funders.find(({ address }) => address === request.expectedSigner);
-  const most = funder?.maxApprovalsPerDay ?? 0;
-  const scope = computeApprovalScope(request.expectedSigner);
-  const ofDay = ledger.sumOfDay(scope, computeDay(nowMs));
-  const rolling = readRollingSum(ledger, scope, nowMs);
-  return isRepeat || (ofDay < BigInt(most) && rolling < BigInt(most))
-    ? pass(rule)
-    : wait(rule, 'approval-day-limit', `The limit is ${most}.`);
-}
-
-/** A caller that asks again and again under new account nonces would spend the funder's coin on gas. */
-function checkApprovalCount(
-  { ledger }: DecideInput,
-  { chainId, pool, funder, batchNonce }: RebuiltFund,
-  { isRepeat }: Guarded,
-): Finding {
-  const prefix = `${computeBatchGuardId('token-approval', chainId, pool, funder, batchNonce)}/`;
-  const isFew = isRepeat || ledger.countGuards(prefix) < maxApprovalsPerBatch;
-  return check('approvals-per-batch', isFew, 'too-many-approvals');
+  const counts = listApprovalCounts(input, request, guarded);
+  return conclude(findings, record === undefined ? undefined : { ...record, counts });
 }
 
 function isReset({ payload }: TokenApprovalRequest): boolean {
@@ -254,7 +187,7 @@ function createRecord(
         digest: computeGuardDigest(request),
         manifestDigest: manifest?.manifestDigest,
         guard: entry,
-        count: undefined,
+        counts: [],
         pins: [],
         payees: [],
         roster: undefined,

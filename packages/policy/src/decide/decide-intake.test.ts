@@ -14,7 +14,7 @@ import {
   pool,
 } from '../fixtures/batches.ts';
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
-import { spendRequest } from '../fixtures/requests.ts';
+import { fundRequest, spendRequest } from '../fixtures/requests.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
 import { decideIntake, type IntakeInput } from './decide-intake.ts';
 import { listFactQuestions } from './fact-questions.ts';
@@ -66,6 +66,34 @@ describe('the intake of a manifest', () => {
     ],
   ] as const)('refuses %s', (_title, manifest, changes, reason) => {
     expect(takeIn(manifest, changes)).toMatchObject({ kind: 'refused', reason });
+  });
+
+  it('frees a job key after the deadline of a manifest that nobody approved', () => {
+    const ledger = createTestLedger();
+    const junk = makeBatch({ batchRoot: 12n, deadline: nowMs / 1000 + 4 });
+    const real = makeBatch({ deadline: nowMs / 1000 + 7_200 });
+    const takeAt = (atMs: number, batch = real) =>
+      ledger.storeManifest(batch, atMs, (view) =>
+        decideIntake({
+          manifest: batch,
+          policy: makePolicy(),
+          ledger: view,
+          facts: {},
+          nowMs: atMs,
+        }),
+      );
+    const askAt = (atMs: number, batch: typeof real) =>
+      ask(ledger, { request: fundRequest(batch), manifest: batch, nowMs: atMs });
+    expect(takeAt(nowMs, junk).kind).toBe('stored');
+    expect(takeAt(nowMs + 4_000)).toMatchObject({ reason: 'job-has-other-manifest' });
+    expect(takeAt(nowMs + 4_001).kind).toBe('stored');
+    // The one that made way is never approved, and its authorisation does not follow from the other.
+    expect(askAt(nowMs + 5_000, junk).kind).not.toBe('approve');
+    expect(askAt(nowMs + 5_000, real).kind).toBe('approve');
+    // What was approved keeps its key for ever.
+    const late = makeBatch({ batchRoot: 13n, deadline: nowMs / 1000 + 9_000 });
+    expect(takeAt(nowMs + 7_200_001, late)).toMatchObject({ reason: 'job-has-other-manifest' });
+    expect(ledger.verifyAudit().kind).toBe('intact');
   });
 
   it('refuses a second live manifest for one job, and takes the next attempt when the first is dead', () => {

@@ -168,15 +168,17 @@ function createSpendRecord(
     digest,
     manifestDigest,
     guard: entry,
-    count: ledger.hasCounted(entry.id)
-      ? undefined
-      : {
-          guardId: entry.id,
-          scope: computeCountScope(manifest, address),
-          day: computeDay(nowMs),
-          amount: sent,
-          atMs: nowMs,
-        },
+    counts: ledger.hasCounted(entry.id)
+      ? []
+      : [
+          {
+            guardId: entry.id,
+            scope: computeCountScope(manifest, address),
+            day: computeDay(nowMs),
+            amount: sent,
+            atMs: nowMs,
+          },
+        ],
     pins: listPins(input, manifest),
     payees: [],
     roster: undefined,

@@ -65,7 +65,7 @@ export type DecisionRecord = {
   readonly digest: Hex32;
   readonly manifestDigest: Hex32 | undefined;
   readonly guard: GuardEntry;
-  readonly count: CountEntry | undefined;
+  readonly counts: readonly CountEntry[];
   readonly pins: readonly EvidencePin[];
   /** {@link computePayeeKey} of each address that was paid. */
   readonly payees: readonly Hex32[];

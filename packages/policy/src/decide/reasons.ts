@@ -54,6 +54,9 @@ export type PolicyReason =
   | 'guard-conflicted'
   | 'too-many-approvals'
   | 'approval-day-limit'
+  | 'approval-fee-limit'
+  | 'approvals-not-allowed'
+  | 'recipient-day-limit'
   | 'spend-signed-before'
   | 'spend-not-allowed'
   | 'change-not-own'
@@ -138,13 +141,16 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'day-limit': 'The totals of this day would be larger than the policy allows.',
   'rolling-limit':
     'The totals of 24 hours would be larger than the policy allows. It waits until earlier ones are older than that.',
+  'recipient-day-limit':
+    'A recipient would get more on this day, in all batches together, than the policy allows.',
   'outside-working-hours': 'The batch waits for the working hours of the policy.',
   'deadline-too-near': 'The deadline is nearer than the policy allows.',
   'deadline-too-far': 'The deadline is further away than the policy allows.',
   'batch-too-old': 'The manifest arrived longer ago than the policy allows.',
   'duplicate-roster':
     'The same people were paid the same amounts a short time ago, under the same pay-run label.',
-  'hold-amount': 'The total is above the policy’s threshold, so people must release the batch.',
+  'hold-amount':
+    'The total, with what was approved in the 24 hours before, is above the policy’s threshold, so people must release the batch.',
   'hold-new-payee': 'The batch pays a new recipient, so people must release it.',
   'hold-duplicate-roster':
     'The same people were paid the same amounts a short time ago, so people must release the batch.',
@@ -167,6 +173,10 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
     'More token approvals were signed for this batch than a payment needs. Each costs the funder gas, so no further one is signed.',
   'approval-day-limit':
     'As many token approvals were signed for this funder today, or in the last 24 hours, as the policy allows. The next one waits.',
+  'approval-fee-limit':
+    'The token approvals of this funder could cost more today, or in the last 24 hours, than the policy allows. The next one waits.',
+  'approvals-not-allowed':
+    'The policy allows no token approvals of this token: it has permits, or maxApprovalsPerDay is 0.',
   'request-changed':
     'The custodian shows another content under the id of a request that was decided before.',
   'spend-signed-before':

@@ -138,6 +138,22 @@ export function computeApprovalScope(funder: EvmAddress): string {
   return `approvals/${funder}`;
 }
 
+/** Scope of the day's fees of a funder's token approvals, in wei, in all pools and chains. */
+export function computeFeeScope(funder: EvmAddress): string {
+  return `fees/${funder}`;
+}
+
+/** Beginning of {@link computePayeeScope}: these sums are about one person, so they are erased when they limit nothing any more. */
+export const payeeScopePrefix = 'payee/';
+
+/** Scope of what one recipient is paid in a token. */
+export function computePayeeScope(
+  asset: { readonly chainId: number; readonly token: EvmAddress },
+  address: EvmAddress,
+): string {
+  return `${payeeScopePrefix}${asset.chainId}/${asset.token}/${computePayeeKey(address)}`;
+}
+
 /** UTC day of a time, `YYYY-MM-DD`. */
 export function computeDay(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 10);

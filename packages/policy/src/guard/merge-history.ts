@@ -21,7 +21,8 @@ function firstOf<T extends string>(left: T, right: T): T {
   return right;
 }
 
-function lastOf<T extends string | bigint>(left: T, right: T): T {
+/** The greater of two values, in the order of `>`. */
+export function lastOf<T extends string | bigint>(left: T, right: T): T {
   if (left > right) {
     return left;
   }
@@ -43,12 +44,12 @@ export function mergeGuards(left: GuardEntry, right: GuardEntry): GuardEntry {
   };
 }
 
-/** Of one guard id and day. */
+/** Of one guard id, scope and day. */
 export function mergeCounts(left: CountEntry, right: CountEntry): CountEntry {
   return {
     guardId: left.guardId,
     day: left.day,
-    scope: lastOf(left.scope, right.scope),
+    scope: left.scope,
     amount: lastOf(left.amount, right.amount),
     // The later time counts longer.
     atMs: Math.max(left.atMs, right.atMs),

@@ -3,8 +3,12 @@
  *
  * @module
  */
+import { payeeScopePrefix } from '../guard/guard-id.ts';
 import { appendAudit } from './audit.ts';
 import type { Statements } from './statements.ts';
+
+/** A UTC day and 24 hours are within it. */
+const payeeSumMs = 172_800_000;
 
 /** Files that are kept. More would only come from an agent that was taken over. */
 const maxFiles = 10_000;
@@ -27,6 +31,13 @@ export function eraseManifests(
        manifest_digest NOT IN (SELECT manifest_digest FROM waiting WHERE manifest_digest IS NOT NULL)))`,
     beforeMs,
     Math.floor(nowMs / 1000),
+  );
+  // What a recipient was paid is about one person, and limits nothing after two days.
+  statements.run(
+    'DELETE FROM counted WHERE substr(scope, 1, ?) = ? AND at_ms < ?',
+    payeeScopePrefix.length,
+    payeeScopePrefix,
+    nowMs - payeeSumMs,
   );
   if (erased > 0) {
     const why = by === undefined ? {} : { by };

@@ -21,11 +21,11 @@ export type GuardEntry = {
 export type CountEntry = {
   /** Guard id of the batch or spend. */
   readonly guardId: string;
-  /** {@link computeCountScope}: a token of a pool, for batches or for one holder. */
+  /** What it counts for: {@link computeCountScope} a token of a pool, and other scopes of `guard-id.ts`. */
   readonly scope: string;
   /** UTC day `YYYY-MM-DD`. */
   readonly day: string;
-  /** Base units. */
+  /** Base units, wei of a fee, or a number of approvals. */
   readonly amount: bigint;
   /** When it was approved. */
   readonly atMs: number;
@@ -132,6 +132,8 @@ export type LedgerView = {
   /** How many ids of the guard begin with this text. */
   countGuards(prefix: string): number;
   hasCounted(guardId: string): boolean;
+  /** The most that this guard id counts for in a scope. Zero: nothing. */
+  countOf(guardId: string, scope: string): bigint;
   /** Sum that counts on this day, base units. */
   sumOfDay(scope: string, day: string): bigint;
   /** Sum of what was approved after this time, base units. */

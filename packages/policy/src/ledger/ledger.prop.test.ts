@@ -174,7 +174,8 @@ describe('any merge of histories', () => {
         }
         for (const count of before.counts) {
           const kept = after.counts.find(
-            ({ guardId, day }) => guardId === count.guardId && day === count.day,
+            ({ guardId, scope, day }) =>
+              guardId === count.guardId && scope === count.scope && day === count.day,
           );
           expect(kept !== undefined && kept.amount >= count.amount).toBe(true);
         }

@@ -5,6 +5,7 @@
  */
 import { fieldToHex } from '@pool/core';
 import { computeSpendDigestId } from '../guard/guard-id.ts';
+import { lastOf } from '../guard/merge-history.ts';
 import { computeRequestDigest } from '../requests/request-digest.ts';
 import type { PermitSignRequest, SignRequest, TokenApprovalRequest } from '../requests/requests.ts';
 import { readApproval } from '../requests/token-approval.ts';
@@ -73,6 +74,10 @@ export function createView(statements: Statements): LedgerView {
       ),
     hasCounted: (guardId) =>
       get('SELECT 1 FROM counted WHERE guard_id = ? LIMIT 1', guardId) !== undefined,
+    countOf: (guardId, scope) =>
+      all('SELECT * FROM counted WHERE guard_id = ? AND scope = ?', guardId, scope)
+        .map(readCountRow)
+        .reduce((most, { amount }) => lastOf(most, amount), 0n),
     sumOfDay: (scope, day) =>
       all('SELECT * FROM counted WHERE scope = ? AND day = ?', scope, day)
         .map(readCountRow)
@@ -96,7 +101,7 @@ export function createView(statements: Statements): LedgerView {
     listUnknownRosters: (afterMs) =>
       all(
         `SELECT guard.id, guard.is_conflicted, counted.scope, counted.amount
-         FROM guard LEFT JOIN counted ON counted.guard_id = guard.id
+         FROM guard LEFT JOIN counted ON counted.guard_id = guard.id AND substr(counted.scope, 1, 5) = 'fund/'
          WHERE guard.kind = 'fund-authorization' AND guard.first_at_ms > ?
            AND guard.id NOT IN (SELECT guard_id FROM roster)`,
         afterMs,

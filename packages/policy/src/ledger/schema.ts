@@ -53,7 +53,7 @@ export const ledgerSchema = `
     scope TEXT NOT NULL,
     amount TEXT NOT NULL,
     at_ms INTEGER NOT NULL,
-    PRIMARY KEY (guard_id, day)
+    PRIMARY KEY (guard_id, scope, day)
   ) STRICT;
   CREATE INDEX counted_by_day ON counted (scope, day);
   CREATE INDEX counted_by_time ON counted (scope, at_ms);

@@ -1,11 +1,13 @@
 /**
- * Stores a manifest file, once for each attempt of a job.
+ * Stores a manifest file, once for each attempt of a job. A file that was never approved makes way after its deadline.
  *
  * @module
  */
 import { canonicalJson, fieldToHex, type ManifestFile } from '@pool/core';
+import { isFree } from '../decide/check-batch.ts';
 import { decisionReasons } from '../decide/reasons.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import { appendAudit } from './audit.ts';
 import { makeRoom } from './erase-manifests.ts';
 import type { IntakeResult, IntakeVerdict } from './ledger.ts';
 import type { LedgerView, StoredManifest } from './ledger-view.ts';
@@ -49,8 +51,13 @@ export function storeManifest(
     const { reason, message } = verdict;
     return { kind: verdict.kind === 'later' ? 'later' : 'refused', reason, message };
   }
-  if (hasAttempt(view, manifest)) {
+  const other = findAttempt(view, manifest);
+  if (other !== undefined && !isFree(view, other, nowMs)) {
     return refuse('job-has-other-manifest');
+  }
+  if (other !== undefined) {
+    run('DELETE FROM manifest WHERE manifest_digest = ?', other.manifestDigest);
+    appendAudit(statements, 'manifest.replaced', { manifestDigest: other.manifestDigest }, nowMs);
   }
   const row = toStoredManifest(manifest, nowMs);
   const batch = row.batch;
@@ -103,13 +110,12 @@ function digestOf(manifest: RebuiltManifest): string {
   return manifest.kind === 'fund' ? manifest.fundDigest : manifest.digest;
 }
 
-function hasAttempt(view: LedgerView, manifest: RebuiltManifest): boolean {
-  return (
-    manifest.kind === 'fund' &&
-    view
-      .listAttempts(manifest.employerId, manifest.jobKey)
-      .some(({ batch }) => batch?.attempt === manifest.attempt)
-  );
+function findAttempt(view: LedgerView, manifest: RebuiltManifest): StoredManifest | undefined {
+  return manifest.kind === 'fund'
+    ? view
+        .listAttempts(manifest.employerId, manifest.jobKey)
+        .find(({ batch }) => batch?.attempt === manifest.attempt)
+    : undefined;
 }
 
 /** The row of a manifest that arrives now. */

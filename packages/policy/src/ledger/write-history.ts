@@ -56,7 +56,12 @@ function putGuard({ get, run }: Statements, entry: GuardEntry): void {
 }
 
 function putCount({ get, run }: Statements, entry: CountEntry): void {
-  const row = get('SELECT * FROM counted WHERE guard_id = ? AND day = ?', entry.guardId, entry.day);
+  const row = get(
+    'SELECT * FROM counted WHERE guard_id = ? AND scope = ? AND day = ?',
+    entry.guardId,
+    entry.scope,
+    entry.day,
+  );
   const merged = mergeWith(row, readCountRow, entry, mergeCounts);
   run(
     'INSERT OR REPLACE INTO counted (guard_id, day, scope, amount, at_ms) VALUES (?, ?, ?, ?, ?)',
@@ -136,7 +141,7 @@ export function writeRecord(statements: Statements, record: DecisionRecord): voi
   putGuard(statements, record.guard);
   writeHistory(statements, {
     guards: [],
-    counts: record.count === undefined ? [] : [record.count],
+    counts: record.counts,
     pins: record.pins,
     payees: record.payees,
     rosters: record.roster === undefined ? [] : [record.roster],
@@ -174,7 +179,7 @@ export function writeHistory(statements: Statements, history: LedgerHistory): vo
 export function readHistory({ all }: Statements): LedgerHistory {
   return {
     guards: all('SELECT * FROM guard ORDER BY id').map(readGuardRow),
-    counts: all('SELECT * FROM counted ORDER BY guard_id, day').map(readCountRow),
+    counts: all('SELECT * FROM counted ORDER BY guard_id, scope, day').map(readCountRow),
     pins: all('SELECT * FROM pin ORDER BY wallet_key').map(readPinRow),
     payees: all('SELECT payee_key FROM payee ORDER BY payee_key').map(readPayeeRow),
     rosters: all('SELECT * FROM roster ORDER BY roster_digest, guard_id').map(readRosterRow),

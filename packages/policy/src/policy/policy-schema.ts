@@ -62,11 +62,19 @@ const tokenRuleSchema = v.strictObject({
       'Largest sum of the totals of all batches that are first approved on one UTC day, base units.',
     ),
   ),
+  maxPerRecipientPerDay: v.optional(
+    v.pipe(
+      amountSchema,
+      v.description(
+        'Largest sum for one recipient in all batches that are first approved on one UTC day, and in 24 hours, base units. Absent: no such limit.',
+      ),
+    ),
+  ),
   holdAbove: v.optional(
     v.pipe(
       amountSchema,
       v.description(
-        'A batch with a larger total waits for people. Base units. Requires `humanRelease`.',
+        'A batch waits for people if its total, together with what was approved in the 24 hours before, is larger. Base units. Requires `humanRelease`.',
       ),
     ),
   ),
@@ -96,10 +104,17 @@ const funderRuleSchema = v.strictObject({
       v.minValue(0),
       v.maxValue(10_000),
       v.description(
-        'Most token approvals of one UTC day, resets to zero included. Each may cost 0.1 of the chain’s coin. A further one waits for the next day.',
+        'Most token approvals of one UTC day and of 24 hours, resets to zero included. A further one waits. Default: 0 for a token with permits, else 20.',
       ),
     ),
-    20,
+  ),
+  maxFeePerDay: v.optional(
+    v.pipe(
+      amountSchema,
+      v.description(
+        'Most that the token approvals of one UTC day and of 24 hours may cost, wei of the chain’s coin. A further one waits. Default: 0.5 of a coin with 18 decimals.',
+      ),
+    ),
   ),
 });
 

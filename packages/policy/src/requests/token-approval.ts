@@ -74,7 +74,7 @@ export function findApprovalDefect(
     : undefined;
 }
 
-/** An approval as its transaction says it. The fees are left out: a replacement changes nothing else. */
+/** An approval as its transaction says it. */
 export type ReadApproval = {
   readonly chainId: number;
   readonly token: EvmAddress;
@@ -83,6 +83,8 @@ export type ReadApproval = {
   readonly value: bigint;
   /** Nonce of the funder's account. */
   readonly accountNonce: number;
+  /** The most that it may cost. A replacement changes nothing else. Zero: the custodian chooses the fees. */
+  readonly maxFeeWei: bigint;
 };
 
 /** @returns undefined unless the transaction calls exactly `approve(spender, value)` */
@@ -97,6 +99,7 @@ export function readApproval(unsignedTransaction: Hex): ReadApproval | undefined
         spender: call.spender,
         value: call.value,
         accountNonce: transaction.nonce,
+        maxFeeWei: transaction.gasLimit * (transaction.maxFeePerGas ?? 0n),
       };
 }
 

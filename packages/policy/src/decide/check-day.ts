@@ -1,0 +1,92 @@
+/**
+ * What a batch counts for on its day: its total, and what each recipient gets where the policy limits that. Several batches below every
+ * limit of one batch would otherwise pay one recipient the whole day's sum.
+ *
+ * @module
+ */
+import { computeCountScope, computeDay, computePayeeScope } from '../guard/guard-id.ts';
+import type { CountEntry } from '../ledger/ledger-view.ts';
+import type { TokenRule } from '../policy/policy-schema.ts';
+import { describeAmount } from '../policy/token-unit.ts';
+import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import { findTokenRule } from './check-batch.ts';
+import { checkDailyLimit } from './check-sums.ts';
+import type { DecideInput } from './decision.ts';
+import { type Finding, pass } from './findings.ts';
+
+type Day = Pick<DecideInput, 'ledger' | 'nowMs'>;
+
+export function checkDay(
+  { ledger, nowMs }: Day,
+  manifest: RebuiltFund,
+  rule: TokenRule,
+  guardId: string,
+): readonly Finding[] {
+  return [
+    ...checkDailyLimit(ledger, {
+      scope: computeCountScope(manifest),
+      guardId,
+      amount: manifest.total,
+      most: BigInt(rule.maxPerDay),
+      reason: 'day-limit',
+      show: (amount) => describeAmount(amount, rule),
+      nowMs,
+    }),
+    checkRecipients({ ledger, nowMs }, manifest, rule, guardId),
+  ];
+}
+
+/** The first recipient above its limit. A refusal outranks a wait. */
+function checkRecipients(
+  { ledger, nowMs }: Day,
+  manifest: RebuiltFund,
+  rule: TokenRule,
+  guardId: string,
+): Finding {
+  const name = 'limit-per-recipient-and-day';
+  if (rule.maxPerRecipientPerDay === undefined) {
+    return pass(name, 'the policy has no such limit');
+  }
+  const most = BigInt(rule.maxPerRecipientPerDay);
+  const findings = [...sumByRecipient(manifest)].flatMap(([scope, { amount, address }]) =>
+    checkDailyLimit(ledger, {
+      scope,
+      guardId,
+      amount,
+      most,
+      reason: 'recipient-day-limit',
+      show: (sum) => describeAmount(sum, rule),
+      nowMs,
+    }).map((one) => ({ ...one, rule: name, message: `${one.message} Recipient: ${address}.` })),
+  );
+  return (
+    findings.find(({ verdict }) => verdict === 'fail') ??
+    findings.find(({ verdict }) => verdict === 'wait') ??
+    pass(name)
+  );
+}
+
+/** A recipient may be listed several times. */
+function sumByRecipient(manifest: RebuiltFund) {
+  const sums = new Map<string, { readonly address: string; readonly amount: bigint }>();
+  for (const { address, amount } of manifest.payees) {
+    const scope = computePayeeScope(manifest, address);
+    sums.set(scope, { address, amount: (sums.get(scope)?.amount ?? 0n) + amount });
+  }
+  return sums;
+}
+
+/** What the ledger counts for a batch at its first approval. Sums of people are kept only where the policy limits them. */
+export function listBatchCounts(
+  { policy, nowMs }: Pick<DecideInput, 'policy' | 'nowMs'>,
+  manifest: RebuiltFund,
+  guardId: string,
+): readonly CountEntry[] {
+  const common = { guardId, day: computeDay(nowMs), atMs: nowMs };
+  const isLimited = findTokenRule(policy, manifest)?.maxPerRecipientPerDay !== undefined;
+  const ofRecipients = isLimited ? [...sumByRecipient(manifest)] : [];
+  return [
+    { ...common, scope: computeCountScope(manifest), amount: manifest.total },
+    ...ofRecipients.map(([scope, { amount }]) => ({ ...common, scope, amount })),
+  ];
+}
