@@ -124,6 +124,7 @@ export {
   type HttpExchange,
   type HttpService,
 } from './http/http-client.ts';
+export { type Cut, tooLarge } from './http/read-cut-json.ts';
 export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';
 export type {
   Outcome,

@@ -4,15 +4,34 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { HistorySource, PastApproval } from '../gate/history.ts';
+import { createUnread, type HistorySource, type PastApproval } from '../gate/history.ts';
 import type { Approvals } from './approvals.ts';
-import { type Approval, readActivity } from './wire.ts';
+import { type Approval, type ListedApproval, readActivity } from './wire.ts';
 
+/** An approval that cannot be read in its list is read alone. One that our user did not give is nobody's business here. */
 export function createPastApprovals(approvals: Approvals, userId: string): HistorySource {
+  async function readListed(listed: ListedApproval): Promise<readonly PastApproval[]> {
+    if (listed.kind === 'approval') {
+      return readPast(listed.approval, userId);
+    }
+    const alone = (listed.id === undefined ? undefined : await approvals.read(listed.id)) ?? listed;
+    if (alone.kind === 'approval') {
+      return readPast(alone.approval, userId);
+    }
+    const { id, voters } = alone;
+    return voters?.includes(userId) === false
+      ? []
+      : [createUnread(id, 'the approval does not have the documented form')];
+  }
+
   return {
     async *pages() {
       for await (const page of approvals.pages({}, 100)) {
-        yield page.flatMap((approval) => readPast(approval, userId));
+        const found: PastApproval[] = [];
+        for (const listed of page) {
+          found.push(...(await readListed(listed)));
+        }
+        yield found;
       }
     },
   };

@@ -10,7 +10,7 @@ import type { FaultPoint } from '../config/variables.ts';
 import type { GateLog } from '../gate/gate-log.ts';
 import type { Judge, Judgement } from '../gate/judge.ts';
 import type { Approvals } from './approvals.ts';
-import { type Activity, type Approval, readActivity } from './wire.ts';
+import { type Activity, type Approval, type ListedApproval, readActivity } from './wire.ts';
 
 export type PollerDeps = {
   readonly approvals: Approvals;
@@ -41,6 +41,13 @@ export type Poller = {
   /** One look at everything. An approval whose vote fails does not stop the others. @throws if the list cannot be read */
   poll(): Promise<PollOutcome>;
 };
+
+/** An approval that waits. `listed` undefined: it is read again when its turn comes, so that a long list does not fill the memory. */
+type Waiting = { readonly id: string; readonly listed: ListedApproval | undefined };
+const maxHeld = 500;
+
+/** As the custodian's own lists have it. */
+const pageSize = 20;
 
 type Refusal = { readonly pauseMs: number; readonly untilMs: number };
 const minPauseMs = 60_000;
@@ -100,6 +107,36 @@ export function createPoller(deps: PollerDeps): Poller {
     });
   }
 
+  /** What waits, oldest first: the newest come first in the list, and the oldest has waited longest. */
+  async function listPending(): Promise<readonly Waiting[]> {
+    const found = new Map<string, Waiting>();
+    for await (const page of approvals.pages({ status: 'Pending' }, pageSize)) {
+      for (const listed of page) {
+        const id = listed.kind === 'approval' ? listed.approval.id : listed.id;
+        if (id === undefined) {
+          log.warn({}, 'the list of the custodian has an item without an id, which is passed over');
+          continue;
+        }
+        found.set(id, { id, listed: found.size < maxHeld ? listed : undefined });
+      }
+    }
+    return [...found.values()].toReversed();
+  }
+
+  async function handleWaiting({ id, listed }: Waiting): Promise<'voted' | 'waiting'> {
+    const shown = listed ?? (await approvals.read(id));
+    if (shown === undefined) {
+      return 'waiting';
+    }
+    if (shown.kind === 'approval') {
+      return await handle(shown.approval);
+    }
+    // Nothing can be said about a vote that we gave before it became unreadable.
+    return ledger.findVote(id) === undefined
+      ? await handle({ id, status: 'Pending', decisions: [] })
+      : 'waiting';
+  }
+
   /** @returns whether a vote of ours stands */
   async function handle(approval: Approval): Promise<'voted' | 'waiting'> {
     if (endOwnVote(approval)) {
@@ -154,8 +191,8 @@ export function createPoller(deps: PollerDeps): Poller {
     deps.onAnswer(value);
     fault('vote.after-send');
     const standing = await approvals.read(requestId);
-    if (standing !== undefined) {
-      endOwnVote(standing);
+    if (standing?.kind === 'approval') {
+      endOwnVote(standing.approval);
     }
     fault('vote.after-read-back');
     log.info({ approval: requestId, kind, vote: value, reason: reason ?? null }, 'voted');
@@ -220,14 +257,13 @@ export function createPoller(deps: PollerDeps): Poller {
 
   return {
     async poll() {
-      const pending = await approvals.listPending();
+      const pending = await listPending();
       if (!deps.mayVote()) {
         return { pending: pending.length, voted: 0, waiting: pending.length, failed: 0 };
       }
       const counts = { voted: 0, waiting: 0, failed: 0 };
-      // The newest come first in the list; the oldest has waited longest.
-      for (const approval of pending.toReversed()) {
-        counts[await attempt(approval.id, () => handle(approval))] += 1;
+      for (const waiting of pending) {
+        counts[await attempt(waiting.id, () => handleWaiting(waiting))] += 1;
       }
       const ids = new Set(pending.map(({ id }) => id));
       await endMissing(ids);
@@ -248,9 +284,9 @@ export function createPoller(deps: PollerDeps): Poller {
     for (const vote of votes) {
       await attempt(vote.requestId, async () => {
         const approval = await approvals.read(vote.requestId);
-        if (approval !== undefined) {
-          endOwnVote(approval);
-        } else {
+        if (approval?.kind === 'approval') {
+          endOwnVote(approval.approval);
+        } else if (approval === undefined) {
           ledger.markSeen(vote.id, nowMs());
           ledger.writeAudit('vote-lost', { requestId: vote.requestId }, nowMs());
         }

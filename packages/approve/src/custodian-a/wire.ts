@@ -5,6 +5,7 @@
  * @module
  */
 import { parseHex32 } from '@pool/core';
+import { tooLarge } from '@pool/signers';
 import * as v from 'valibot';
 import { foreign, type Reading } from '../preimage/preimage.ts';
 import { readHexText, readTransaction } from '../preimage/text.ts';
@@ -29,10 +30,52 @@ export const approvalSchema = v.object({
 });
 export type Approval = v.InferOutput<typeof approvalSchema>;
 
+/** Each item is read apart: one that cannot be read is one foreign item. */
 export const approvalPageSchema = v.object({
-  items: v.pipe(v.array(approvalSchema), v.maxLength(1_000)),
+  items: v.pipe(v.array(v.unknown()), v.maxLength(1_000)),
   nextPageToken: v.nullish(v.pipe(v.string(), v.maxLength(4_096))),
 });
+
+/** An approval of which no more can be read than its id, and that our user did not approve, as far as it shows. */
+const unreadableSchema = v.object({
+  id,
+  decisions: v.optional(
+    v.array(v.object({ userId: v.optional(v.string()), value: v.optional(v.string()) })),
+  ),
+});
+
+/** What is read of an item of a list. */
+export type ListedApproval =
+  | { readonly kind: 'approval'; readonly approval: Approval }
+  /** `voters`: who approved it. Undefined: unknown too. `id` undefined: it cannot even be named. */
+  | {
+      readonly kind: 'unreadable';
+      readonly id: string | undefined;
+      readonly voters: readonly string[] | undefined;
+    };
+
+/** Never throws. */
+export function readApproval(item: unknown): ListedApproval {
+  const whole = v.safeParse(approvalSchema, item);
+  if (whole.success) {
+    return { kind: 'approval', approval: whole.output };
+  }
+  const named = v.safeParse(unreadableSchema, item);
+  if (named.success) {
+    const { id: found, decisions } = named.output;
+    const voters = decisions?.flatMap(({ userId, value }) =>
+      value === 'Denied' || userId === undefined ? [] : [userId],
+    );
+    const isKnown = decisions?.every(({ userId }) => userId !== undefined) === true;
+    return { kind: 'unreadable', id: found, voters: isKnown ? voters : undefined };
+  }
+  const alone = v.safeParse(v.object({ id }), item);
+  return {
+    kind: 'unreadable',
+    id: alone.success ? alone.output.id : undefined,
+    voters: undefined,
+  };
+}
 
 /** What an approval asks for. */
 export type Activity =
@@ -55,6 +98,9 @@ const signatureActivitySchema = v.object({
 
 /** Never throws. */
 export function readActivity(activity: unknown): Activity {
+  if (activity === tooLarge) {
+    return { kind: 'foreign', message: 'the request is larger than the gate reads' };
+  }
   const parsed = v.safeParse(signatureActivitySchema, activity);
   if (!parsed.success) {
     const isOther = typeof activity === 'object' && activity !== null && 'kind' in activity;

@@ -31,8 +31,7 @@ function itemsOf(length: number, createdAt: (index: number) => number) {
 it.each([
   ['a 404', undefined],
   ['an object', { transactions: [] }],
-  ['an item without createdAt', [{ status: 'COMPLETED' }]],
-  ['an item that is null', [null]],
+  ['a page without any createdAt', itemsOf(200, () => -1)],
   ['a list that never goes back', itemsOf(200, () => 7)],
 ])('refuses %s', async (_title, body) => {
   await expect(readAll(() => body)).rejects.toMatchObject({ code: 'custodian_invalid_response' });
@@ -47,4 +46,40 @@ it('reads on from the millisecond of the last item, which others may share', asy
     before === undefined ? itemsOf(200, (index) => 1000 - index) : [],
   );
   expect(queries).toEqual([{ limit: '200' }, { limit: '200', before: '802' }]);
+});
+
+it('reads on where more items have one millisecond than a page has', async () => {
+  const items = [...itemsOf(300, () => 7), ...itemsOf(10, () => 5)];
+  const { queries } = await readAll(({ before, limit }) =>
+    items
+      .filter(({ createdAt }) => before === undefined || createdAt < Number(before))
+      .slice(0, Number(limit)),
+  );
+  expect(queries.map(({ limit }) => limit)).toEqual(['200', '200', '500']);
+});
+
+it('reads an item alone that cannot be read in the list, and passes over one of others', async () => {
+  const whole = { id: 'a', status: 'COMPLETED', createdAt: 5, signedBy: ['signer'] };
+  const list = [
+    { ...whole, createdAt: 'x' },
+    { id: 'b', signedBy: ['somebody'] },
+    { id: 'c' },
+    null,
+    { ...whole, id: 'd' },
+  ];
+  const alone: Readonly<Record<string, unknown>> = { a: whole, b: list[1] };
+  const reader = {
+    get: async (path: string) =>
+      await Promise.resolve(path.endsWith('/transactions') ? list : alone[path.slice(-1)]),
+  };
+  const found = [];
+  for await (const page of createPastTransactions(reader, 'signer', () => undefined).pages()) {
+    found.push(...page.map(({ id, createdAtMs }) => [id, createdAtMs]));
+  }
+  expect(found).toEqual([
+    ['a', 5],
+    ['c', Number.POSITIVE_INFINITY],
+    ['an approval without an id', Number.POSITIVE_INFINITY],
+    ['d', 5],
+  ]);
 });

@@ -5,14 +5,18 @@
  */
 import { PoolError } from '@pool/core';
 import * as v from 'valibot';
-import type { HistorySource, PastApproval } from '../gate/history.ts';
+import { createUnread, type HistorySource, type PastApproval } from '../gate/history.ts';
+import { cutPage } from '../gate/list-cut.ts';
 import { createPageReader } from '../gate/page-reader.ts';
 import { foreign } from '../preimage/preimage.ts';
 import type { CustodianBReader } from './read-client.ts';
 import { parseTransaction, readTransactionContent } from './wire.ts';
 
 /** Two at least: the last item of a page is the first of the next one. */
-const pageSizes = [200, 50, 10, 2];
+const pageSizes = [200, 50, 10];
+
+/** Of one page, as the custodian allows it. */
+const mostItems = 500;
 
 const signedSchema = v.object({
   createdAt: v.pipe(v.number(), v.minValue(0)),
@@ -22,54 +26,90 @@ const signedSchema = v.object({
 });
 type Signed = v.InferOutput<typeof signedSchema>;
 
-/** A list that is cut would make a restored ledger look complete, so it is refused: its pages throw `custodian_invalid_response`. */
+/**
+ * A list that is cut would make a restored ledger look complete, so it is refused: its pages throw `custodian_invalid_response`. A transaction
+ * that cannot be read in the list is read alone.
+ */
 export function createPastTransactions(
   reader: CustodianBReader,
   signerId: string,
   findChainId: (to: string) => number | undefined,
 ): HistorySource {
+  async function readItem({ item, signed }: Item): Promise<readonly PastApproval[]> {
+    const id = readId(item);
+    if (signed !== undefined || id === undefined) {
+      return readPast(item, signed, signerId, findChainId);
+    }
+    const alone = (await reader.get(`/v1/transactions/${encodeURIComponent(id)}`)) ?? item;
+    return readPast(alone, readSigned(alone), signerId, findChainId);
+  }
+
   return {
     async *pages() {
-      const readPage = createPageReader(pageSizes, async (size, before: number | undefined) => {
+      const readPage = createPageReader(pageSizes, async (ofPages, { before, isWide }: Place) => {
+        const size = isWide ? mostItems : ofPages;
         const query = {
           limit: String(size),
           ...(before === undefined ? {} : { before: String(before) }),
         };
-        return { size, body: await reader.get('/v1/transactions', query) };
+        return { size, body: await reader.get('/v1/transactions', query, cutPage(2, size)) };
       });
-      let before: number | undefined;
+      let place: Place = { before: undefined, isWide: false };
+      let narrow = 0;
       for (;;) {
-        const { size, body } = await readPage(before);
+        const { size, body } = await readPage(place);
         const items = readItems(body);
-        yield items.flatMap(({ item, signed }) => readPast(item, signed, signerId, findChainId));
-        const oldest = items.at(-1);
-        if (oldest === undefined || items.length < size) {
-          return;
+        const found: PastApproval[] = [];
+        for (const item of items) {
+          found.push(...(await readItem(item)));
         }
-        // Others of the same millisecond may be on the next page.
-        const next = oldest.signed.createdAt + 1;
-        if (before !== undefined && next >= before) {
+        yield found;
+        // A custodian that does not give more when it is asked for more would end its list too early.
+        if (place.isWide && items.length <= narrow) {
           throw invalid('the list of transactions does not go back in time');
         }
-        before = next;
+        if (items.length < size) {
+          return;
+        }
+        narrow = size;
+        place = findNextPlace(items, place);
       }
     },
   };
 }
 
-type Item = { readonly item: unknown; readonly signed: Signed };
+/** Pages go back in time. `isWide`: more items have one millisecond than fit into a page of the usual size. */
+type Place = { readonly before: number | undefined; readonly isWide: boolean };
+
+/** `signed` undefined: what the list needs of it cannot be read. */
+type Item = { readonly item: unknown; readonly signed: Signed | undefined };
+
+function findNextPlace(items: readonly Item[], { before, isWide }: Place): Place {
+  const oldest = items.findLast(({ signed }) => signed !== undefined)?.signed;
+  if (oldest === undefined) {
+    throw invalid('no transaction of a page has a createdAt and a status');
+  }
+  // Others of the same millisecond may be on the next page.
+  const next = oldest.createdAt + 1;
+  if (before === undefined || next < before) {
+    return { before: next, isWide: false };
+  }
+  if (isWide) {
+    throw invalid('the list of transactions does not go back in time');
+  }
+  return { before, isWide: true };
+}
 
 function readItems(body: unknown): readonly Item[] {
   if (!Array.isArray(body)) {
     throw invalid('the list of transactions is no array');
   }
-  return body.map((item: unknown) => {
-    const signed = v.safeParse(signedSchema, item);
-    if (!signed.success) {
-      throw invalid('a transaction in the list has no createdAt or no status');
-    }
-    return { item, signed: signed.output };
-  });
+  return body.map((item: unknown) => ({ item, signed: readSigned(item) }));
+}
+
+function readSigned(item: unknown): Signed | undefined {
+  const signed = v.safeParse(signedSchema, item);
+  return signed.success ? signed.output : undefined;
 }
 
 function invalid(what: string): PoolError {
@@ -81,10 +121,16 @@ function invalid(what: string): PoolError {
 
 function readPast(
   item: unknown,
-  { signedBy, status, createdAt, lastUpdated }: Signed,
+  signed: Signed | undefined,
   signerId: string,
   findChainId: (to: string) => number | undefined,
 ): readonly PastApproval[] {
+  if (signed === undefined) {
+    return isOfOthers(item, signerId)
+      ? []
+      : [createUnread(readId(item), 'the transaction has no createdAt or no status')];
+  }
+  const { signedBy, status, createdAt, lastUpdated } = signed;
   const isOwn = signedBy?.includes(signerId) === true;
   if (!isOwn && status !== 'COMPLETED') {
     return [];
@@ -93,7 +139,8 @@ function readPast(
   const times = { createdAtMs: createdAt, atMs: lastUpdated ?? createdAt };
   if (transaction === undefined) {
     const reading = foreign('the transaction is of an unknown form');
-    return isOwn ? [{ id: readId(item), wallet: '', reading, ...times }] : [];
+    const id = readId(item) ?? 'a transaction without an id';
+    return isOwn ? [{ id, wallet: '', reading, ...times }] : [];
   }
   const chainId = findChainId(transaction.destinationAddress ?? '');
   const reading = readTransactionContent(transaction, {}, chainId);
@@ -103,7 +150,13 @@ function readPast(
     : [];
 }
 
-function readId(item: unknown): string {
+/** It shows who signed it, and the paired user is not among them. */
+function isOfOthers(item: unknown, signerId: string): boolean {
+  const shown = v.safeParse(v.object({ signedBy: v.array(v.string()) }), item);
+  return shown.success && !shown.output.signedBy.includes(signerId);
+}
+
+function readId(item: unknown): string | undefined {
   const parsed = v.safeParse(v.object({ id: v.pipe(v.string(), v.maxLength(256)) }), item);
-  return parsed.success ? parsed.output.id : 'a transaction without an id';
+  return parsed.success ? parsed.output.id : undefined;
 }

@@ -5,16 +5,18 @@
  */
 import { createHash, type KeyObject, randomUUID } from 'node:crypto';
 import { joinUrl, PoolError, type Secret } from '@pool/core';
-import { createHttpClient, describeAnswer, type HttpClientOptions } from '@pool/signers';
+import { type Cut, createHttpClient, describeAnswer, type HttpClientOptions } from '@pool/signers';
 import { SignJWT } from 'jose';
+import { cutItem } from '../gate/list-cut.ts';
 
 export type CustodianBReader = {
   /**
    * @param path - below the base URL, without a query
+   * @param cut - of a list. Default: that of one item
    * @returns the JSON; undefined for 404
    * @throws PoolError `custodian_unreachable` (retryable), `custodian_refused`
    */
-  get(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>;
+  get(path: string, query?: Readonly<Record<string, string>>, cut?: Cut): Promise<unknown>;
 };
 
 const emptyHash = createHash('sha256').update('').digest('hex');
@@ -33,7 +35,7 @@ export function createCustodianBReader(
   const { url, apiKey, apiSecret, nowMs, ...rest } = options;
   const call = createHttpClient({ ...rest, url: url.href, service: 'custodian', timeoutMs });
   return {
-    async get(path, query = {}) {
+    async get(path, query = {}, cut = cutItem) {
       const { pathname, search } = joinUrl(url, path, query);
       const iat = Math.floor(nowMs() / 1000);
       const token = await new SignJWT({
@@ -50,6 +52,7 @@ export function createCustodianBReader(
         method: 'GET',
         path,
         query,
+        cut,
         headers: { authorization: `Bearer ${token}`, 'x-api-key': apiKey.reveal() },
       });
       if (answer.status === 404) {

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Hex32, parseEvmAddress, parseHex, parseHex32 } from '@pool/core';
+import { tooLarge } from '@pool/signers';
 import * as v from 'valibot';
 import { foreign, type Reading } from '../preimage/preimage.ts';
 import { readHexText, readTransaction } from '../preimage/text.ts';
@@ -101,6 +102,9 @@ export function isHiddenAtSigning(
 }
 
 function readMessage(extraParameters: unknown): Reading {
+  if (extraParameters === tooLarge) {
+    return foreign('the request is larger than the gate reads');
+  }
   const parsed = v.safeParse(typedMessageSchema, extraParameters);
   if (!parsed.success) {
     return foreign('the typed message is not exactly one document, or has an unknown field');

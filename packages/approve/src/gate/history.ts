@@ -12,7 +12,7 @@ import {
   type Policy,
   type SignedRequest,
 } from '@pool/policy';
-import type { Preimage, Reading } from '../preimage/preimage.ts';
+import { foreign, type Preimage, type Reading } from '../preimage/preimage.ts';
 import { toSignRequest } from '../preimage/to-request.ts';
 import { findSigner } from './judge.ts';
 
@@ -27,6 +27,20 @@ export type PastApproval = {
   /** When the gate approved it. */
   readonly atMs: number;
 };
+
+/**
+ * An approval that may be ours, and of which nothing can be read. Its dates neither end a comparison nor begin it.
+ * @param id - undefined: it has none
+ */
+export function createUnread(id: string | undefined, why: string): PastApproval {
+  return {
+    id: id ?? 'an approval without an id',
+    wallet: '',
+    reading: foreign(why),
+    createdAtMs: Number.POSITIVE_INFINITY,
+    atMs: 0,
+  };
+}
 
 export type HistorySource = {
   /** Newest first, in pages. */

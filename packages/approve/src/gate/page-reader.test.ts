@@ -35,11 +35,10 @@ it('reads the whole list of custodian A, whatever the size of its items', async 
   const approvals = createApprovals(client);
   const seen: string[] = [];
   for await (const page of approvals.pages({}, 100)) {
-    seen.push(...page.map(({ id }) => id));
+    seen.push(...page.map((one) => (one.kind === 'approval' ? one.approval.id : 'unreadable')));
   }
   expect(seen).toEqual(Array.from({ length: 12 }, (_, index) => `a-${index}`));
   expect(limits).toEqual([100, 20, 5, 5, 5]);
-  expect(await approvals.listPending()).toHaveLength(12);
 });
 
 it('reads the whole list of custodian B, and gives up where one item is too large', async () => {

@@ -15,6 +15,7 @@ import {
   isSuccess,
   parseAnswer,
 } from '../http/http-client.ts';
+import type { Cut } from '../http/read-cut-json.ts';
 import { parseServiceKey } from './service-key.ts';
 
 export type CustodianAAccount = Omit<HttpClientOptions, 'service'> & {
@@ -35,6 +36,8 @@ export type CustodianAChange = {
   readonly path: string;
   /** JSON text, sent and signed byte for byte. */
   readonly body: string;
+  /** How the answer is read. */
+  readonly cut?: Cut | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -49,6 +52,7 @@ export type CustodianAClient = {
     path: string,
     options?: {
       readonly query?: Readonly<Record<string, string>>;
+      readonly cut?: Cut | undefined;
       readonly signal?: AbortSignal | undefined;
     },
   ): Promise<HttpAnswer>;
@@ -111,8 +115,8 @@ export function createCustodianAClient(account: CustodianAAccount): CustodianACl
   }
 
   return {
-    get: (path, { query = {}, signal } = {}) =>
-      call({ method: 'GET', path, query, headers: authorization(), signal }),
+    get: (path, { query = {}, cut, signal } = {}) =>
+      call({ method: 'GET', path, query, headers: authorization(), cut, signal }),
 
     async authorize(change) {
       const { method, path, body, signal } = change;

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { PoolError, Secret } from '@pool/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpClient, describeAnswer } from './http-client.ts';
+import { tooLarge } from './read-cut-json.ts';
 
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
@@ -69,6 +70,19 @@ describe('an exchange with a custodian', () => {
     const call = createHttpClient({ url, service: 'custodian' });
     const error = await failureOf(call({ method: 'GET', path: '/' }));
     expect([error.code, error.retryable]).toEqual(['custodian_invalid_response', false]);
+  });
+
+  it('reads more where it cuts what is too large, and at most what is asked for', async () => {
+    const body = JSON.stringify([{ id: '1', text: 'x'.repeat(1024 * 1024) }]);
+    const url = await serve((_request, response) => response.end(body));
+    const call = createHttpClient({ url, service: 'custodian' });
+    const cut = { depth: 2, maxLength: 1024, maxBytes: 2 * 1024 * 1024 };
+    const answer = await call({ method: 'GET', path: '/', cut });
+    expect(answer.body).toEqual([{ id: '1', text: tooLarge }]);
+    const error = await failureOf(
+      call({ method: 'GET', path: '/', cut: { ...cut, maxBytes: 1024 * 1024 } }),
+    );
+    expect(error.code).toBe('custodian_invalid_response');
   });
 
   it('ends after its time limit, and reports a retryable failure', async () => {

@@ -9,6 +9,7 @@
  */
 import { cleanMessage, joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import * as v from 'valibot';
+import { type Cut, readCutJson } from './read-cut-json.ts';
 
 /** The services that are called. Their failures have the codes `<service>_unreachable` and `<service>_invalid_response`. */
 export type HttpService = 'custodian' | 'approver';
@@ -31,6 +32,8 @@ export type HttpExchange = {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON text, sent as it is. */
   readonly body?: string;
+  /** How an answer is read whose size others decide. Absent: an answer of more than 1 MiB is an error. */
+  readonly cut?: Cut | undefined;
   /** Ends the exchange; the call then throws the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
 };
@@ -58,7 +61,7 @@ const maxBytes = 1024 * 1024;
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { service, timeoutMs = defaultTimeoutMs, fetch: send = fetch } = options;
   const base = parseServiceUrl(options.url, `the url of the ${service}`);
-  return async ({ method, path, query, headers, body, signal }) => {
+  return async ({ method, path, query, headers, body, cut, signal }) => {
     signal?.throwIfAborted();
     const deadline = AbortSignal.timeout(timeoutMs);
     const signals = signal === undefined ? [deadline] : [deadline, signal];
@@ -81,8 +84,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
           `the ${service} answered with a redirect; configure its final address`,
         );
       }
-      const text = await readBounded(response, service);
-      return { status: response.status, headers: response.headers, body: parseJson(text) };
+      const { status, headers: received } = response;
+      const chunks = readBounded(response, service, cut?.maxBytes ?? maxBytes);
+      return { status, headers: received, body: await readJson(chunks, cut) };
     } catch (cause) {
       if (cause instanceof PoolError) {
         throw cause;
@@ -103,27 +107,36 @@ function isRedirect({ type, status }: Response): boolean {
   return type === 'opaqueredirect' || (status >= 300 && status < 400);
 }
 
-async function readBounded(response: Response, service: HttpService): Promise<string> {
-  const chunks: Uint8Array[] = [];
+async function* readBounded(
+  response: Response,
+  service: HttpService,
+  most: number,
+): AsyncGenerator<Uint8Array> {
   let size = 0;
   if (response.body !== null) {
     for await (const chunk of response.body as ReadableStream<Uint8Array>) {
       size += chunk.byteLength;
-      if (size > maxBytes) {
+      if (size > most) {
         throw new PoolError(
           `${service}_invalid_response`,
-          `the ${service} answered with more than ${maxBytes} bytes`,
+          `the ${service} answered with more than ${most} bytes`,
         );
       }
-      chunks.push(chunk);
+      yield chunk;
     }
   }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
-function parseJson(text: string): unknown {
+async function readJson(chunks: AsyncIterable<Uint8Array>, cut: Cut | undefined): Promise<unknown> {
+  if (cut !== undefined) {
+    return await readCutJson(chunks, cut);
+  }
+  const kept: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    kept.push(chunk);
+  }
   try {
-    return JSON.parse(text);
+    return JSON.parse(Buffer.concat(kept).toString('utf8'));
   } catch {
     return undefined;
   }
