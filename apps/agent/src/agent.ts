@@ -168,6 +168,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     home: config.jobStore === 'memory:' ? undefined : config.home,
     notes: holderNotes,
     findSpend: holderSpends.find,
+    readLocked: holderSpends.locked,
     listSentHashes: (chainId) => listSentHashes(config.home, chainId),
     log,
   });

@@ -6,6 +6,28 @@
 import { chainKeySchema, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
 
+/** What spends that are underway hold. Both absent: nothing. */
+export const lockedFields = {
+  locked: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[1-9][0-9]*$/),
+      v.description(
+        'Base units of unspent notes that spends of this agent hold while they are underway. They count in the balance and cannot be spent now. Absent: none.',
+      ),
+    ),
+  ),
+  lockedUntil: v.optional(
+    v.pipe(
+      v.string(),
+      v.isoTimestamp(),
+      v.description(
+        'The last of those notes is free, or spent, once a block after this time is final. Present with `locked`.',
+      ),
+    ),
+  ),
+} as const;
+
 export const balanceSchema = v.pipe(
   v.strictObject({
     total: v.pipe(
@@ -35,6 +57,7 @@ export const balanceSchema = v.pipe(
       chainKeySchema,
       v.description('Key of the chain of holder operations, for example `base`.'),
     ),
+    ...lockedFields,
   }),
   v.description('What the holder of this agent can spend of one token.'),
 );

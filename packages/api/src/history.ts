@@ -11,6 +11,7 @@ import {
   walletPubSchema,
 } from '@pool/core';
 import * as v from 'valibot';
+import { lockedFields } from './balance.ts';
 
 const baseUnitsSchema = v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]*)$/));
 
@@ -151,6 +152,7 @@ export const historySchema = v.pipe(
       v.description('Received notes and spends, in the order of the chain.'),
     ),
     more: v.pipe(v.boolean(), v.description('True: there are later entries; ask again.')),
+    ...lockedFields,
   }),
   v.description('What happened to the notes of this agent’s holder in one token.'),
 );

@@ -124,6 +124,8 @@ export {
   followSpend,
   followSpends,
 } from './spend/follow-spends.ts';
+export type { OrphanRule } from './spend/free-orphan.ts';
+export { describeLocked, type LockedNotes, markLocked, sumLocked } from './spend/locked-notes.ts';
 export { createOwnChange } from './spend/own-change.ts';
 export { createSpender, type SpendCall, type Spender } from './spend/perform-spend.ts';
 export {
@@ -131,6 +133,7 @@ export {
   deserializeSpend,
   type SpendArchive,
   type SpendCheck,
+  type SpendOwner,
   serializeSpend,
 } from './spend/spend-archive.ts';
 export { defaultSpendDeadlineSeconds, neededGraceSeconds } from './spend/spend-deadline.ts';

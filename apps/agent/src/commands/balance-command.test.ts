@@ -45,6 +45,17 @@ describe('disburse-agent balance', () => {
     expect(output.shown).toEqual([]);
   });
 
+  it('says beside the line what spends that are underway lock, and until when', async () => {
+    const output = createOutput(false);
+    const held = { ...balance, locked: '4000000000', lockedUntil: '2026-09-21T14:13:20Z' };
+    const client = clientWith({ balance: async () => held });
+    await showBalance(client, (at) => at.balance('USDC'), {}, output);
+    expect(output.printed).toHaveLength(1);
+    expect(output.shown.join('')).toMatch(
+      /4000000000 base units are locked .*2026-09-21T14:13:20Z/,
+    );
+  });
+
   it('prints one JSON document with --json', async () => {
     const output = createOutput(false);
     await showBalance(clientWith(), (at) => at.balance('USDC'), { json: true }, output);

@@ -48,7 +48,20 @@ export async function showBalance(
 ): Promise<number> {
   const balance = await showSync(client, () => ask(client), terminal);
   out(json === true ? JSON.stringify(balance, null, 2) : formatBalance(balance));
+  writeLocked(balance, terminal);
   return exitCodes.ok;
+}
+
+/** Beside the balance and the history, which say nothing of it. */
+export function writeLocked(
+  { locked, lockedUntil }: Pick<Balance, 'locked' | 'lockedUntil'>,
+  terminal: Output['terminal'],
+): void {
+  if (locked !== undefined && lockedUntil !== undefined) {
+    terminal.write(
+      `${locked} base units are locked by spends that are underway, and count in the balance; they are free, or spent, once a block after ${lockedUntil} is final\n`,
+    );
+  }
 }
 
 /** Shows the progress of the agent's sync until the answer comes. */

@@ -13,7 +13,7 @@ import type { HistoryRange, HolderClient } from '../services/holder-client.ts';
 import { readLabels } from '../state/contacts.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
-import { openClient } from './balance-command.ts';
+import { openClient, writeLocked } from './balance-command.ts';
 import { parseRange } from './history-range.ts';
 import {
   feeNote,
@@ -107,12 +107,16 @@ export async function showHistory(
     await sleep(followMs).catch(() => undefined);
   }
   if (view.json === true) {
-    const { chain, symbol, decimals, walletPub } = head;
+    const { chain, symbol, decimals, walletPub, locked, lockedUntil } = head;
     const labelled = entries.map((entry) => addLabels(entry, view.labels));
-    out(JSON.stringify({ chain, symbol, decimals, walletPub, entries: labelled }, null, 2));
+    const held = locked === undefined ? {} : { locked, lockedUntil };
+    out(
+      JSON.stringify({ chain, symbol, decimals, walletPub, ...held, entries: labelled }, null, 2),
+    );
   } else if (view.csv !== true) {
     terminal.write(`${feeNote}\n`);
   }
+  writeLocked(head, terminal);
 }
 
 /** While following, an outage is waited out. @returns undefined: interrupted */

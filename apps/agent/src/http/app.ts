@@ -85,7 +85,10 @@ export type AppDeps = {
   readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
   readonly holderNotes: HolderReads;
   readonly holderHistory: Pick<HolderHistory, 'read'>;
-  readonly holderSpends: Pick<HolderSpends, 'spend' | 'consolidate' | 'progress' | 'sweep'>;
+  readonly holderSpends: Pick<
+    HolderSpends,
+    'spend' | 'consolidate' | 'progress' | 'sweep' | 'locked'
+  >;
 };
 
 /** Holds 10,000 recipients with memos. */
@@ -239,7 +242,7 @@ export function createApp(deps: AppDeps): Shell {
     );
   });
 
-  addHolderRoutes(app, deps.holderNotes, requireBearer);
+  addHolderRoutes(app, deps.holderNotes, deps.holderSpends, requireBearer);
   addHistoryRoutes(app, {
     history: deps.holderHistory,
     address: () => deps.holderNotes.address(),

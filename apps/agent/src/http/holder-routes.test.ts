@@ -18,6 +18,14 @@ describe('GET /api/balance', () => {
     });
   });
 
+  it('says beside it what spends that are underway lock, and until when', async () => {
+    const { get, state } = createTestApp();
+    state.locked = { amount: 3n, untilSeconds: 1_790_000_000 };
+    expect(await read(get('/api/balance?token=USDC', reader))).toMatchObject({
+      body: { total: '7', locked: '3', lockedUntil: '2026-09-21T14:13:20Z' },
+    });
+  });
+
   it.each(['DAI', '0xe7f1725e7734ce288f8367e1bb143e90bb3f0512'])(
     'answers 400 unknown_token for %s',
     async (token) => {

@@ -7,9 +7,11 @@
 import type { Balance, Capability } from '@pool/api';
 import { fieldToHex, PoolError } from '@pool/core';
 import type { Shell, ShellEnv } from '@pool/http-server';
+import { describeLocked } from '@pool/operations';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Arrival } from '../services/arrivals.ts';
 import type { BalanceReport, HolderReads } from '../services/holder-notes.ts';
+import type { HolderSpends } from '../services/holder-spends.ts';
 import type { Principal } from './bearer.ts';
 
 export type HolderEnv = { Variables: { principal: Principal } };
@@ -41,13 +43,19 @@ export function requireHolder(address: () => Promise<string>): MiddlewareHandler
 export function addHolderRoutes(
   app: Shell,
   notes: HolderReads,
+  spends: Pick<HolderSpends, 'locked'>,
   requireBearer: (capability: Capability) => MiddlewareHandler<HolderEnv>,
 ): void {
+  const answer = async (token: string, report: BalanceReport): Promise<Balance> => {
+    const locked = await spends.locked(token);
+    return { ...createBalance(report), ...(locked === undefined ? {} : describeLocked(locked)) };
+  };
   const reader = [requireBearer('holder.read'), requireHolder(() => notes.address())] as const;
 
-  app.get('/api/balance', ...reader, async (context) =>
-    context.json(createBalance(await notes.readBalance(readToken(context)))),
-  );
+  app.get('/api/balance', ...reader, async (context) => {
+    const token = readToken(context);
+    return context.json(await answer(token, await notes.readBalance(token)));
+  });
 
   // For this agent's own command line. A first sync can take minutes.
   app.get('/api/balance/progress', ...reader, (context) => context.json(notes.progress()));
@@ -71,7 +79,8 @@ export function addHolderRoutes(
     }
     const fromBlock = from === undefined ? undefined : Number(from);
     context.get('log').info({}, 'rescan asked for');
-    return context.json(createBalance(await notes.rescan(readToken(context), fromBlock)));
+    const token = readToken(context);
+    return context.json(await answer(token, await notes.rescan(token, fromBlock)));
   });
 }
 

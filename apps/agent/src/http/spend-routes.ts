@@ -138,14 +138,20 @@ function isCommand(header: (name: string) => string | undefined, loopbackToken: 
   return isSameSecret(header(commandHeaders.proof) ?? '', loopbackToken.reveal());
 }
 
-/** `spendable` of `insufficient_funds`, and `largestSpend` of `consolidation_required`. Undefined for other errors. */
+/** What `insufficient_funds` and `consolidation_required` carry. The first is always there. */
+const amountFields = ['spendable', 'locked', 'lockedUntil', 'largestSpend'] as const;
+
+/** Undefined for other errors. */
 function pickAmounts(
   details: Readonly<Record<string, unknown>> | undefined,
-): { readonly spendable: string; readonly largestSpend?: string } | undefined {
-  const spendable = details?.['spendable'];
-  const largestSpend = details?.['largestSpend'];
-  if (typeof spendable !== 'string') {
+): Readonly<Partial<Record<(typeof amountFields)[number], string>>> | undefined {
+  if (typeof details?.['spendable'] !== 'string') {
     return undefined;
   }
-  return typeof largestSpend === 'string' ? { spendable, largestSpend } : { spendable };
+  return Object.fromEntries(
+    amountFields.flatMap((name) => {
+      const value = details[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
 }

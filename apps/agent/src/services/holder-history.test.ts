@@ -100,6 +100,7 @@ function start(
     close: () => undefined,
   };
   const history = createHolderHistory({
+    readLocked: async () => undefined,
     home: options.home,
     notes: {
       holder: async () => ({ walletPub: anna.walletPub }) as unknown as Holder,

@@ -10,7 +10,9 @@ import { type EvmChainSettings, errorCodeOf, type Hex32, type SpendManifest } fr
 import {
   type ArchivedSpend,
   createEvmRecords,
+  describeLocked,
   type EvmRecords,
+  type LockedNotes,
   type Movement,
 } from '@pool/operations';
 import {
@@ -45,6 +47,8 @@ export type HolderHistoryDeps = {
   readonly notes: Pick<HolderNotes, 'holder' | 'readMovements'>;
   /** The agent's own archive. Undefined: it does not have the spend. */
   readonly findSpend: (outRoot: Hex32) => Promise<ArchivedSpend | undefined>;
+  /** What spends that are underway hold of a token's notes. */
+  readonly readLocked: (symbol: string) => Promise<LockedNotes | undefined>;
   /** Transactions whose gas a key of this agent directory paid. Default: none. */
   readonly listSentHashes?: (chainId: number) => ReadonlySet<Hex32>;
   readonly createRecords?: (settings: EvmChainSettings) => EvmRecords;
@@ -97,6 +101,7 @@ export function createHolderHistory(deps: HolderHistoryDeps): HolderHistory {
       const first = after === undefined ? 0 : countUpTo(movements, after);
       const begin = Math.max(first, await countBefore(movements, from, source));
       const end = to === undefined ? movements.length : await countBefore(movements, to, source);
+      const locked = await deps.readLocked(token);
       const page = movements.slice(begin, Math.min(end, begin + historyPageSize));
       return {
         chain: chain.key,
@@ -105,6 +110,7 @@ export function createHolderHistory(deps: HolderHistoryDeps): HolderHistory {
         walletPub: (await notes.holder()).walletPub,
         entries: await mapWide(page, (movement) => createEntry(movement, source)),
         more: begin + page.length < end,
+        ...(locked === undefined ? {} : describeLocked(locked)),
       };
     },
     close() {

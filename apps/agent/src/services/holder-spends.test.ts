@@ -1,5 +1,9 @@
 // The spends of an agent: what its configuration decides. Dry runs with a mock prover go through the checks and the choice of notes.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
+  bigintToHex32,
   chainFamilies,
   type EvmChainSettings,
   parseEvmAddress,
@@ -8,7 +12,7 @@ import {
 } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
-import { createEvidenceVerifier, createKeyLock } from '@pool/operations';
+import { type ArchivedSpend, createEvidenceVerifier, createKeyLock } from '@pool/operations';
 import { createLocalKeyHolder } from '@pool/signers';
 import {
   createFakeClock,
@@ -22,6 +26,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseConfig } from '../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
+import { writeRestoreMark } from '../state/restored-state.ts';
+import { openSpendArchive } from '../state/spend-archive.ts';
 import { openHolder } from './holder.ts';
 import { createHolderNotes } from './holder-notes.ts';
 import { createHolderSpends } from './holder-spends.ts';
@@ -64,7 +70,7 @@ beforeAll(async () => {
 afterAll(() => scanner.close());
 
 type Variables = Readonly<Record<string, string>>;
-type Changes = { readonly encryptionPublicKey?: string };
+type Changes = { readonly encryptionPublicKey?: string; readonly home?: string };
 
 /** An agent whose holder has 100 base units on anvil and 9 on base. */
 function start(variables: Variables = tokens, changes: Changes = {}) {
@@ -124,8 +130,12 @@ function start(variables: Variables = tokens, changes: Changes = {}) {
     createScanner: async () => ({ ...scanner, close: async () => undefined }),
   });
   const refuse = () => Promise.reject(new Error('nothing may be asked here'));
+  let look: () => void = () => undefined;
+  const looked = new Promise<void>((resolve) => {
+    look = resolve;
+  });
   const spends = createHolderSpends({
-    home: undefined,
+    home: changes.home,
     log,
     holder,
     retentionDays: 30,
@@ -145,17 +155,20 @@ function start(variables: Variables = tokens, changes: Changes = {}) {
     gates: { isConfigured: () => true, port: () => undefined },
     prover: { mode: 'mock', prove: refuse, verify: refuse },
     locks: createKeyLock(),
-    createEdge: () => ({ postSpend: refuse, getSpend: refuse }),
+    createEdge: () => ({ postSpend: refuse, getSpend: async () => undefined }),
     createChain: () => ({
       fetchHeadTimestamp: async () => Math.floor(clock.nowMs() / 1000),
       fetchFinalBlockNumber: refuse,
       fetchGraceSeconds: async () => 60,
       // No note is used.
-      fetchNullifierState: async (nullifiers) => ({
-        finalBlock: { number: 100, timestampSeconds: 0 },
-        outRoots: nullifiers.map(() => undefined),
-        pending: false,
-      }),
+      async fetchNullifierState(nullifiers) {
+        look();
+        return {
+          finalBlock: { number: 100, timestampSeconds: 0 },
+          outRoots: nullifiers.map(() => undefined),
+          pending: false,
+        };
+      },
       fetchSpentTransaction: refuse,
       fetchFinalEligibilityRoot: refuse,
       isEligibilityRootAccepted: refuse,
@@ -178,12 +191,56 @@ function start(variables: Variables = tokens, changes: Changes = {}) {
     });
   return {
     spends,
+    looked,
     warnings,
     transfer: (amount: string, chain?: string) =>
       run('transfer', { recipients: [{ walletPub: bob.walletPub, amount }] }, chain),
     send: (request: object, chain?: string) => run('send', request, chain),
   };
 }
+
+describe('a spend of an agent that was killed before anything left', () => {
+  const spend: ArchivedSpend = {
+    ...{ version: 1, operation: 'send', chain: 'anvil', chainId: anvil.chainId, pool: anvil.pool },
+    outRoot: bigintToHex32(7n),
+    inputNullifiers: [bigintToHex32(8n)],
+    deadline: Math.floor(Date.now() / 1_000) + 900,
+    ...{ changeAmount: '0', createdAtMs: 1, state: { kind: 'archived', isAsked: true } },
+  };
+
+  /** @param owner - of the spend that the archive has when the agent starts */
+  async function restart(owner: ArchivedSpend['owner'], isRestored = false) {
+    const home = mkdtempSync(join(tmpdir(), 'pool-home-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const archive = openSpendArchive(join(home, 'spends.sqlite'));
+    onTestFinished(() => archive.close());
+    await archive.add(owner === undefined ? spend : { ...spend, owner });
+    if (isRestored) {
+      const now = new Date().toISOString();
+      writeRestoreMark(home, { version: 1, restoredAt: now, backupCreatedAt: now });
+    }
+    const { looked } = start({ ...tokens }, { home });
+    // One look at the chain, and what follows it.
+    await looked;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return (await archive.get(spend.outRoot))?.state.kind;
+  }
+
+  it.each([
+    ['no owner', undefined],
+    ['the same process id, from before the restart', { processId: process.pid, startedAtMs: 1 }],
+  ])('is given up at the next start: %s', async (_, owner) => {
+    expect(await restart(owner)).toBe('abandoned');
+  });
+
+  it('is kept while its process runs', async () => {
+    expect(await restart({ processId: process.ppid, startedAtMs: 1 })).toBe('archived');
+  });
+
+  it('is kept after a restore: it may have left later than the backup', async () => {
+    expect(await restart(undefined, true)).toBe('archived');
+  });
+});
 
 describe('the spends of an agent', () => {
   it('check and plan a dry run of each operation', async () => {

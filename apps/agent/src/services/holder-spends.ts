@@ -33,16 +33,21 @@ import {
   followSpends,
   type KeptOpenings,
   type KeyLock,
+  type LockedNotes,
+  markLocked,
+  type OrphanRule,
   type SpendCall,
   type SpendContext,
   type SpendDeps,
   type SpendEvent,
   type Spender,
   type SpendFaultPoint,
+  type SpendOwner,
   type SpendPlatformPort,
   type SpendProverPort,
   type SweepCounts,
   type SweepStep,
+  sumLocked,
   sweepOnce,
   withdrawSpendRequest,
 } from '@pool/operations';
@@ -60,6 +65,7 @@ import { createRoleTokenMissing, requireRoleToken } from './role-tokens.ts';
 import { createNotesPort, parseDestinations, type SpendableNotes } from './spend-inputs.ts';
 import { keepSpends } from './spend-keeping.ts';
 import { logSpendEvent } from './spend-log.ts';
+import { hasEnded, ownProcess } from './spend-owner.ts';
 import { createSpendProgress, type SpendProgress } from './spend-progress.ts';
 
 /** Pause between two looks at spends that nobody waits for, in milliseconds. */
@@ -72,6 +78,11 @@ export type HolderSpends = {
   spend(call: SpendCall): Promise<SpendReceipt>;
   /** For a terminal that waits for a spend. */
   progress(operation: SpendOperationName, key: string): SpendProgress;
+  /**
+   * What spends that are underway hold of the unspent notes of a token on the chain of the holder. Undefined: nothing.
+   * @throws PoolError like `HolderNotes.readBalance`
+   */
+  locked(symbol: string): Promise<LockedNotes | undefined>;
   /** A spend of this agent's archive. */
   find(outRoot: Hex32): Promise<ArchivedSpend | undefined>;
   /**
@@ -116,11 +127,13 @@ export type HolderSpendsDeps = {
   readonly createEdge: (token: Secret) => Pick<EdgeClient, 'postSpend' | 'getSpend'>;
   /** Called at each point of a spend. Tests end the process there. */
   readonly onFaultPoint: (point: SpendFaultPoint) => Promise<void>;
+  /** This process. Tests pass another one. */
+  readonly owner?: SpendOwner;
   readonly createChain?: (settings: HolderChain['settings']) => EvmSpendChain;
 };
 
 export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
-  const { log, holder: config, createChain = createEvmSpendChain } = deps;
+  const { log, holder: config, createChain = createEvmSpendChain, owner = ownProcess } = deps;
   const stopping = new AbortController();
   const { signal } = stopping;
   const archive = openSpendArchive(
@@ -151,6 +164,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
   /** Everything except the holder's own keys. */
   const base = {
     clock: systemClock,
+    owner,
     route: (key?: string) =>
       toContext(key === undefined ? deps.findChain() : requireChain(key, deps)),
     findChain: (key: string) => {
@@ -247,7 +261,24 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
     }
   }
 
-  const following = followSpends({ ...base, withdraw }, followPauseMs);
+  const orphans: OrphanRule = {
+    isOrphan: (performer) => hasEnded(performer, owner) && isComplete(),
+    isRemote: config.remote !== undefined,
+  };
+
+  /** False for a while after a restore: the archive does not have everything that was sent. */
+  function isComplete(): boolean {
+    try {
+      if (deps.home !== undefined) {
+        assertSpendsKnown(deps.home, systemClock.nowMs());
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  const following = followSpends({ ...base, withdraw, orphans }, followPauseMs);
   const keeping = keepSpends({
     archive,
     notes: deps.notes,
@@ -307,6 +338,13 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
         : await sweepOnce(symbol, spendDeps);
     },
     progress: progress.of,
+    async locked(symbol) {
+      const { key } = deps.findChain();
+      const open = (await archive.listOpen()).filter(({ chain }) => chain === key);
+      return open.length === 0
+        ? undefined
+        : sumLocked(markLocked(await deps.notes.listSpendable(symbol), open));
+    },
     find: (outRoot) => archive.get(outRoot),
     async close() {
       stopping.abort();

@@ -56,6 +56,7 @@ import type { Holder } from './holder.ts';
 import { createHolderNotes, type HolderChain } from './holder-notes.ts';
 import { createKeyedNotes } from './keyed-notes.ts';
 import { createNotesPort, parseDestinations } from './spend-inputs.ts';
+import { ownProcess } from './spend-owner.ts';
 
 /** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */
 const followReadings = 3;
@@ -199,6 +200,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
     );
     return {
       ...followDeps,
+      owner: ownProcess,
       route: () => context,
       holder: {
         walletPub: parseWalletPub(holder.walletPub),

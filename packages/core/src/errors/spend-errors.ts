@@ -34,7 +34,7 @@ export const spendErrors = {
     exit: 6,
     status: 409,
     meaning:
-      'The notes that are free to spend do not cover the amount. Read `spendable`, and wait for spends that are underway.',
+      'The notes that are free to spend do not cover the amount. Read `spendable`; `locked` are the base units that spends underway hold, until `lockedUntil`.',
   },
   consolidation_required: {
     exit: 6,

@@ -29,6 +29,7 @@ import {
 } from '@pool/core';
 import type { EvidenceVerifier } from '../check/evidence-verifier.ts';
 import type { PlatformPort } from '../ports.ts';
+import type { LockableNote } from './locked-notes.ts';
 import type { HolderNote, SpendContext, SpendHolder } from './spend-ports.ts';
 
 /** A request whose form is right. */
@@ -52,7 +53,7 @@ export type CheckedSpend = {
 };
 
 /** A note with whether another spend holds it. */
-export type CandidateNote = HolderNote & { readonly isLocked: boolean };
+export type CandidateNote = HolderNote & LockableNote & { readonly isLocked: boolean };
 
 /** What a spend is planned for: a request that passed, or a spend that pays only its own change. */
 export type SpendIntent = Omit<CheckedSpend, 'total'> &

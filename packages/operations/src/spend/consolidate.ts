@@ -94,7 +94,7 @@ function planSteps(
     ...(until === undefined ? {} : { until }),
   });
   if (planned.kind === 'insufficient') {
-    throw createInsufficient(planned.spendable, { context, token });
+    throw createInsufficient(planned.spendable, notes, { context, token });
   }
   return planned.steps;
 }

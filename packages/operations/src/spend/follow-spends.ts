@@ -1,11 +1,13 @@
 /**
  * Watches the archived spends that nobody waits for: those of a process that was killed. Their outcome is stored, which frees or uses up
  * their notes. Nothing is sent here. A caller whose connection broke was told to read the chain before it pays again, so a spend that did
- * not leave before the kill must not leave afterwards. Only a caller with the same key and a durable journal continues it.
+ * not leave before the kill must not leave afterwards. Its notes are free again at the next start ({@link freeOrphan}). Only a caller with
+ * the same key and a durable journal continues it.
  *
  * @module
  */
 import { concludeSpend } from './conclude-spend.ts';
+import { freeOrphan } from './free-orphan.ts';
 import type { ArchivedSpend } from './spend-archive.ts';
 import { type FollowDeps, findSpendContext, reportRetry, rethrowCrash } from './spend-deps.ts';
 import { isAskedFor } from './spend-state.ts';
@@ -51,7 +53,8 @@ export async function followSpend(spend: ArchivedSpend, deps: FollowDeps): Promi
   try {
     const decision = await readDecision(context, spend);
     if (decision.kind === 'wait') {
-      return { kind: 'open' };
+      const freed = await freeOrphan(spend, decision.isUsed, deps);
+      return freed === undefined ? { kind: 'open' } : { kind: 'decided', spend: freed };
     }
     if (decision.kind !== 'settled' && isAskedFor(spend.state)) {
       await deps.withdraw?.(spend);

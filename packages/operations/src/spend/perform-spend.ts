@@ -221,7 +221,7 @@ export async function finishSpend(
     return spend;
   }
   const context = requireSpendContext(deps, spend);
-  const current = isOld ? await reconcile(context, spend, deps) : spend;
+  const current = isOld ? await reconcile(context, await takeUp(spend, deps), deps) : spend;
   if (!isOpen(current.state)) {
     return current;
   }
@@ -229,6 +229,11 @@ export async function finishSpend(
     return watchToEnd(current, () => watchSpend(context, current, deps));
   }
   return releaseSpend(context, current, deps);
+}
+
+/** From now on this process performs it, so that no other one gives it up. @returns the spend as it is stored then */
+function takeUp({ outRoot }: ArchivedSpend, { archive, owner }: SpendDeps): Promise<ArchivedSpend> {
+  return archive.change(outRoot, (now) => (isUnreleased(now.state) ? { ...now, owner } : now));
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   type SpendPlan,
 } from '@pool/notes';
 import { type CandidateNote, describeAmount, type SpendIntent } from './check-spend.ts';
+import { describeLocked, markLocked, sumLocked } from './locked-notes.ts';
 import { type ArchivedSpend, requireSecrets } from './spend-archive.ts';
 import { computeSpendDeadline } from './spend-deadline.ts';
 import { fetchNow, passSpendPoint, retrySpend, type SpendDeps } from './spend-deps.ts';
@@ -103,7 +104,7 @@ async function chooseNotes(checked: SpendIntent, deps: SpendDeps) {
     case 'selected':
       return planned;
     case 'insufficient':
-      throw createInsufficient(planned.spendable, checked);
+      throw createInsufficient(planned.spendable, candidates, checked);
     case 'consolidation-required':
       throw new PoolError(
         'consolidation_required',
@@ -143,22 +144,36 @@ export async function listCandidates(
 ): Promise<readonly CandidateNote[]> {
   const owned = await retrySpend(deps, () => deps.notes.listSpendable(assetId));
   const locked = await deps.archive.listLocked();
-  return owned
-    .filter(
-      ({ encryptionPublicKey }) => deps.holder.viewingKeyOf(encryptionPublicKey) !== undefined,
-    )
-    .map((note) => ({ ...note, isLocked: locked.has(fieldToHex(note.nullifier)) }));
+  const usable = owned.filter(
+    ({ encryptionPublicKey }) => deps.holder.viewingKeyOf(encryptionPublicKey) !== undefined,
+  );
+  return markLocked(usable, await deps.archive.listOpen()).map((note) => ({
+    ...note,
+    isLocked: locked.has(fieldToHex(note.nullifier)),
+  }));
 }
 
-/** @param spendable - base units of the notes that are free */
+/**
+ * @param spendable - base units of the notes that are free
+ * @param notes - all of the token
+ */
 export function createInsufficient(
   spendable: bigint,
+  notes: readonly CandidateNote[],
   spend: Pick<SpendIntent, 'context' | 'token'>,
 ): PoolError {
+  const found = `the notes that are free to spend hold ${describeAmount(spendable, spend)}`;
+  const locked = sumLocked(notes);
+  if (locked === undefined) {
+    return new PoolError('insufficient_funds', found, {
+      details: { spendable: spendable.toString() },
+    });
+  }
+  const details = { spendable: spendable.toString(), ...describeLocked(locked) };
   return new PoolError(
     'insufficient_funds',
-    `the notes that are free to spend hold ${describeAmount(spendable, spend)}`,
-    { details: { spendable: spendable.toString() } },
+    `${found}; spends that are underway lock ${describeAmount(locked.amount, spend)} more, until a block after ${details.lockedUntil} is final at the latest`,
+    { details },
   );
 }
 
@@ -241,7 +256,7 @@ async function store(spend: ArchivedSpend, { archive }: SpendDeps): Promise<bool
 function describeSpend(
   { operation }: SpendIntent,
   { manifest, seed, plan }: PlannedSpend,
-  { clock }: SpendDeps,
+  { clock, owner }: SpendDeps,
 ): ArchivedSpend {
   const { chain, chainId, pool, inputNullifiers, deadline, changeAmount } = manifest;
   return {
@@ -255,6 +270,7 @@ function describeSpend(
     deadline,
     changeAmount,
     createdAtMs: clock.nowMs(),
+    owner,
     secrets: { manifest, seed },
     state: { kind: 'archived' },
   };

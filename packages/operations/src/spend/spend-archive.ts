@@ -17,6 +17,13 @@ import {
 } from '@pool/core';
 import { assertSpendTransition, type SpendState } from './spend-state.ts';
 
+/** A process that performs a spend. */
+export type SpendOwner = {
+  readonly processId: number;
+  /** Unix milliseconds: process ids are used again. */
+  readonly startedAtMs: number;
+};
+
 /** One spend. Confidential. `secrets` is secret as well, until retention erases it. */
 export type ArchivedSpend = {
   readonly version: 1;
@@ -35,6 +42,8 @@ export type ArchivedSpend = {
   /** Decimal base units. */
   readonly changeAmount: string;
   readonly createdAtMs: number;
+  /** The process that began or continued it last. */
+  readonly owner?: SpendOwner;
   /** A final block of that time: the spend can only be in a later one. Undefined: an earlier version archived it. */
   readonly archivedAtBlock?: number;
   /** When this archive learned what the chain decided, which can be weeks after the decision. Undefined: open, abandoned or older. */

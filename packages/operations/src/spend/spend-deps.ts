@@ -14,7 +14,8 @@ import {
 import type { HolderSigner } from '@pool/signers';
 import type { Clock } from '../ports.ts';
 import type { SpendCheckDeps } from './check-spend.ts';
-import type { ArchivedSpend, SpendArchive } from './spend-archive.ts';
+import type { OrphanRule } from './free-orphan.ts';
+import type { ArchivedSpend, SpendArchive, SpendOwner } from './spend-archive.ts';
 import type { SpendFaultPoint } from './spend-fault-points.ts';
 import type { SpendJournal } from './spend-journal.ts';
 import type {
@@ -49,6 +50,8 @@ export type SpendEvent =
 
 export type SpendDeps = SpendCheckDeps & {
   readonly clock: Clock;
+  /** This process. */
+  readonly owner: SpendOwner;
   /** Undefined: the chain is not configured any more. */
   readonly findChain: (key: string) => SpendContext | undefined;
   readonly signer: Pick<HolderSigner, 'signSpend' | 'withdrawSpend' | 'needsVote' | 'isRemote'>;
@@ -111,6 +114,8 @@ export type FollowDeps = Pick<
 > & {
   /** Takes back the request of a spend that no block can take any more. Never throws. Absent: there is no signer. */
   readonly withdraw?: (spend: ArchivedSpend) => Promise<void>;
+  /** Absent: a spend of a process that ended keeps its notes until its deadline. */
+  readonly orphans?: OrphanRule;
 };
 
 /** The process ends here. Nothing may be stored or sent any more. Only tests throw it. */

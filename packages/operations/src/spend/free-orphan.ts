@@ -1,0 +1,53 @@
+/**
+ * Frees the notes of a spend whose process ended before anything of it left. What left is durable: a spend is stored as `released` before
+ * it is sent ({@link SpendState}). So one that is not released was never sent by this directory. An archive can be older than what was
+ * sent, for example from a copy of the machine, so chain and platform are asked as well (docs/decisions/0043, §11).
+ *
+ * @module
+ */
+import type { ArchivedSpend, SpendOwner } from './spend-archive.ts';
+import { computePlatformKey, type FollowDeps } from './spend-deps.ts';
+import { isUnreleased, mayAbandon } from './spend-state.ts';
+
+/** Which spends nobody performs any more. */
+export type OrphanRule = {
+  /** The process that performs the spend has ended, and this directory knows everything that was sent. */
+  readonly isOrphan: (owner: SpendOwner | undefined) => boolean;
+  /** The signer is outside this process: it may have signed what it was asked for. */
+  readonly isRemote: boolean;
+};
+
+/**
+ * @param isUsed - a block that is not final uses an input
+ * @returns the spend if it is abandoned now. Undefined: it stays open
+ * @throws errors of platform and archive
+ */
+export async function freeOrphan(
+  spend: ArchivedSpend,
+  isUsed: boolean,
+  deps: FollowDeps,
+): Promise<ArchivedSpend | undefined> {
+  const { orphans } = deps;
+  if (orphans === undefined || isUsed || !mayFree(spend, orphans)) {
+    return undefined;
+  }
+  const row = await deps.platform[spend.operation].getSpend(computePlatformKey(spend));
+  if (row !== undefined) {
+    return undefined;
+  }
+  const stored = await deps.archive.change(spend.outRoot, (now) =>
+    // Another process may have taken it up meanwhile.
+    mayFree(now, orphans) ? { ...now, state: { kind: 'abandoned', code: 'interrupted' } } : now,
+  );
+  if (stored.state.kind !== 'abandoned') {
+    return undefined;
+  }
+  deps.onEvent({ kind: 'outcome', state: stored.state.kind });
+  return stored;
+}
+
+function mayFree({ state, owner }: ArchivedSpend, { isOrphan, isRemote }: OrphanRule): boolean {
+  return (
+    isUnreleased(state) && isOrphan(owner) && mayAbandon(state, { isRemote, isRefused: false })
+  );
+}
