@@ -5,6 +5,7 @@
  */
 import { type Hex32, isPoolError, parseHex32 } from '@pool/core';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { RebaselineOptions } from './commands/ledger-command.ts';
 import { type CommandContext, type CommonOptions, exitCodes } from './commands/output.ts';
 import type { ReleaseOptions } from './commands/release-command.ts';
 
@@ -212,13 +213,15 @@ function addLedgerCommands(program: Command, context: CommandContext, setCode: S
         '--accept-unknown <n>',
         'end the state although this many approvals cannot be described; the command names them',
         '0',
+      )
+      .option(
+        '--key-file <path>',
+        'with --accept-unknown: the Ed25519 key of a person of the policy, who signs it; - reads standard input',
       ),
-  ).action(
-    async (given: CommonOptions & { by: string; acceptUnknown: string }, command: Command) => {
-      const { runLedgerRebaseline } = await import('./commands/ledger-command.ts');
-      setCode(await runLedgerRebaseline(merge(given, command), context));
-    },
-  );
+  ).action(async (given: RebaselineOptions, command: Command) => {
+    const { runLedgerRebaseline } = await import('./commands/ledger-command.ts');
+    setCode(await runLedgerRebaseline(merge(given, command), context));
+  });
 }
 
 function addFileCommands(program: Command, context: CommandContext, setCode: SetCode): void {

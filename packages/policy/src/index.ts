@@ -22,6 +22,7 @@ export {
   listFactQuestions,
 } from './decide/fact-questions.ts';
 export type { ClockWitness, Facts } from './decide/facts.ts';
+export { type AcceptedLoss, acceptLoss } from './decide/loss-statement.ts';
 export {
   type DecisionReason,
   decisionReasons,

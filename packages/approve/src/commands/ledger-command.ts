@@ -12,6 +12,7 @@ import { describeCause } from '../config/env-file.ts';
 import { rebaselineLedger } from '../gate/rebaseline.ts';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { readPersonKey } from './person-key.ts';
 
 /** @returns the exit code */
 export async function runLedgerStatus(
@@ -114,23 +115,32 @@ export async function runLedgerErase(
   });
 }
 
+export type RebaselineOptions = CommonOptions & {
+  readonly by: string;
+  readonly acceptUnknown: string;
+  /** Of a person who signs that what cannot be described is lost. */
+  readonly keyFile?: string;
+};
+
 /**
  * Reads everything that the custodian remembers of the gate's approvals, merges it, and ends the state "restored".
  * @returns the exit code
  */
 export async function runLedgerRebaseline(
-  options: CommonOptions & { readonly by: string; readonly acceptUnknown: string },
+  options: RebaselineOptions,
   context: CommandContext,
 ): Promise<number> {
   const config = parseGateConfig(context.source, options.envFile);
-  const { by } = options;
+  const { by, keyFile } = options;
   const acceptUnknown = readCount('--accept-unknown', options.acceptUnknown);
-  const result = await rebaselineLedger(config, { by, acceptUnknown, nowMs: context.nowMs });
+  const personKey = keyFile === undefined ? undefined : readPersonKey(keyFile, context);
+  const { nowMs } = context;
+  const result = await rebaselineLedger(config, { by, acceptUnknown, personKey, nowMs });
   const { approvals, guards, unknown } = result;
   const lost =
     unknown.length === 0
       ? ''
-      : ` ${unknown.length} could not be described, and you accepted that they are unknown.`;
+      : ` ${unknown.length} could not be described, and a person signed that they are lost.`;
   print(
     context,
     options,

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { PoolError } from '@pool/core';
 import {
   computeReleaseText,
@@ -19,11 +18,11 @@ import {
   signRelease,
   verifyRelease,
 } from '@pool/policy';
-import { describeCause } from '../config/env-file.ts';
 import { readPolicyFile } from '../gate/settings-files.ts';
 import { findStored } from './find-stored.ts';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { readPersonKey, readSignedText } from './person-key.ts';
 
 type Decision = ReleaseContent['decision'];
 
@@ -119,11 +118,11 @@ type Sign = (content: ReleaseContent, policy: Policy) => Release;
 function readSigning(options: ReleaseOptions, context: CommandContext): Sign {
   const { keyFile, statement, signature } = options;
   if (keyFile !== undefined && statement === undefined && signature === undefined) {
-    const key = readKey(keyFile, context);
+    const key = readPersonKey(keyFile, context);
     return (content) => signRelease(content, key);
   }
   if (keyFile === undefined && statement !== undefined && signature !== undefined) {
-    const text = readText(statement, 'statement', context);
+    const text = readSignedText(statement, 'statement', context);
     return (content, policy) => adoptStatement({ content, policy, text, signature, context });
   }
   throw new PoolError(
@@ -172,43 +171,5 @@ function adoptStatement(input: {
   throw new PoolError(
     'invalid_release',
     'the statement does not count: the signature is not that of a person of the policy, or the statement is dated ahead',
-  );
-}
-
-function readText(path: string, what: string, { source }: CommandContext): string {
-  try {
-    return source.readFile(path);
-  } catch (cause) {
-    throw new PoolError(
-      'invalid_release',
-      `the ${what} file ${path} cannot be read${describeCause(cause)}`,
-      { cause },
-    );
-  }
-}
-
-/** PKCS#8 PEM, or the 32 bytes of an Ed25519 seed as hex. */
-function readKey(path: string, context: CommandContext): KeyObject {
-  const text = readText(path, 'key', context).trim();
-  const [, seed] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? [];
-  try {
-    const key =
-      seed === undefined
-        ? createPrivateKey(text)
-        : createPrivateKey({
-            // The fixed beginning of an Ed25519 key in PKCS#8 (RFC 8410).
-            key: Buffer.from(`302e020100300506032b657004220420${seed}`, 'hex'),
-            format: 'der',
-            type: 'pkcs8',
-          });
-    if (key.asymmetricKeyType === 'ed25519') {
-      return key;
-    }
-  } catch {
-    // The cause is dropped on purpose: parsers repeat their input in messages.
-  }
-  throw new PoolError(
-    'invalid_release',
-    `the key file ${path} is not an Ed25519 private key: PKCS#8 PEM, or 32 bytes of hex`,
   );
 }

@@ -1,6 +1,8 @@
 // The gate is killed between deciding, storing, sending and reading back, and starts again on the same files.
+import { generateKeyPairSync, verify } from 'node:crypto';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bytesToHex } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FaultPoint } from '../config/variables.ts';
 import { fundBody } from '../fixtures/bodies.ts';
@@ -294,14 +296,30 @@ it('stays restored while an approval cannot be described and is not accepted as 
     status: 'Approved',
     decisions: [{ userId: approver.userId, value: 'Approved', date }],
   });
-  world.home.writePolicy(policyJson({ funderWallet: 'wa-renamed', initiator: initiator.userId }));
+  const person = generateKeyPairSync('ed25519');
+  const { x } = person.publicKey.export({ format: 'jwk' });
+  const publicKey = bytesToHex(Buffer.from(x ?? '', 'base64url'));
+  const humanRelease = {
+    people: [{ name: 'Treasurer', publicKey }],
+    required: 1,
+    newPayee: false,
+  };
+  world.home.writePolicy(
+    policyJson({ funderWallet: 'wa-renamed', initiator: initiator.userId }, { humanRelease }),
+  );
   for (const end of ['', '-wal', '-shm']) {
     rmSync(join(world.home.path, `ledger.sqlite${end}`), { force: true });
   }
   const restored = await start();
-  for (const acceptUnknown of [0, 2]) {
+  const stranger = generateKeyPairSync('ed25519');
+  for (const changes of [
+    { acceptUnknown: 0, personKey: person.privateKey },
+    { acceptUnknown: 2, personKey: person.privateKey },
+    { acceptUnknown: 1, personKey: stranger.privateKey },
+    { acceptUnknown: 1 },
+  ]) {
     await expect(
-      rebaselineLedger(world.home.config, { ...byTest, acceptUnknown }),
+      rebaselineLedger(world.home.config, { ...byTest, ...changes }),
     ).rejects.toMatchObject({
       code: 'ledger_refused',
       message: expect.stringMatching(
@@ -310,10 +328,19 @@ it('stays restored while an approval cannot be described and is not accepted as 
     });
     expect(restored.gate.ledger.status()).toMatchObject({ isRestored: true });
   }
-  const accepted = await rebaselineLedger(world.home.config, { ...byTest, acceptUnknown: 1 });
+  const accepted = await rebaselineLedger(world.home.config, {
+    ...byTest,
+    acceptUnknown: 1,
+    personKey: person.privateKey,
+  });
   expect(accepted).toMatchObject({ approvals: 2, guards: 1, unknown: [{ id }] });
   expect(restored.gate.ledger.status()).toMatchObject({ isRestored: false });
   expect(restored.gate.ledger.exportHistory().counts).toMatchObject([{ amount: 700n }]);
-  const audit = restored.gate.ledger.listAudit(0, -1).map(({ event, data }) => `${event} ${data}`);
-  expect(audit.join('\n')).toMatch(new RegExp(`ledger.rebaselined .*"accepted":\\["${id}"\\]`));
+  const audit = restored.gate.ledger.listAudit(0, -1);
+  const entry = audit.find(({ event }) => event === 'ledger.rebaselined')?.data ?? '{}';
+  const signed = JSON.parse(entry) as Readonly<Record<string, string>>;
+  expect(signed).toMatchObject({ person: publicKey, by: 'a test' });
+  expect(JSON.parse(signed['accepted'] ?? '')).toMatchObject({ unknown: [id] });
+  const [text, signature = ''] = [Buffer.from(signed['accepted'] ?? ''), signed['signature']];
+  expect(verify(null, text, person.publicKey, Buffer.from(signature.slice(2), 'hex'))).toBe(true);
 });

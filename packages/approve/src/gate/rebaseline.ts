@@ -3,8 +3,9 @@
  *
  * @module
  */
+import type { KeyObject } from 'node:crypto';
 import { PoolError } from '@pool/core';
-import { openLedger } from '@pool/policy';
+import { acceptLoss, openLedger } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
 import { ensureGateHome, ledgerPath } from './gate-home.ts';
 import { createHistoryCheck, type UnknownApproval } from './history.ts';
@@ -16,6 +17,8 @@ export type Rebaseline = {
   readonly by: string;
   /** How many approvals that cannot be described are accepted as lost. */
   readonly acceptUnknown: number;
+  /** Ed25519 key of a person of the policy, who signs that they are. */
+  readonly personKey?: KeyObject | undefined;
   readonly nowMs: () => number;
 };
 
@@ -34,11 +37,12 @@ const maxNamed = 10;
  * Reads everything that the custodian remembers of the gate's approvals, merges it into the ledger, and ends the state "restored". The
  * gate may run.
  * @throws PoolError `custodian_invalid_response` if it shows none, or its list is cut; `ledger_refused` if it shows approvals that cannot
- *   be described, and not exactly so many are accepted. What can be described is merged; the ledger still counts as restored
+ *   be described, and not exactly so many are accepted, or no person of the policy signs it. What can be described is merged; the ledger still
+ *   counts as restored
  */
 export async function rebaselineLedger(
   config: GateConfig,
-  { by, acceptUnknown, nowMs }: Rebaseline,
+  { by, acceptUnknown, personKey, nowMs }: Rebaseline,
 ): Promise<RebaselineResult> {
   const { policy } = readPolicyFile(config.policyFile);
   const chains = readChainsFile(config.chainsFile);
@@ -48,8 +52,13 @@ export async function rebaselineLedger(
     const source = createHistorySource({ config, chains, nowMs });
     const check = createHistoryCheck({ source, ledger, policy: () => policy });
     const { history, approvals, unknown } = await check.readAll();
-    const isComplete = approvals > 0 && unknown.length === acceptUnknown;
-    const accepted = isComplete ? unknown.map(({ id }) => id) : [];
+    const ids = unknown.map(({ id }) => id);
+    const accepted =
+      unknown.length > 0 && unknown.length === acceptUnknown && personKey !== undefined
+        ? acceptLoss(ids, policy, personKey, nowMs())
+        : undefined;
+    const isExplained = unknown.length === 0 ? acceptUnknown === 0 : accepted !== undefined;
+    const isComplete = approvals > 0 && isExplained;
     if (!ledger.rebaseline(history, { by, isComplete, accepted }, nowMs())) {
       throw approvals === 0 ? createEmpty() : createIncomplete(unknown);
     }
@@ -77,6 +86,6 @@ function createIncomplete(unknown: readonly UnknownApproval[]): PoolError {
   const more = unknown.length > maxNamed ? `; and ${unknown.length - maxNamed} more` : '';
   return new PoolError(
     'ledger_refused',
-    `the custodian shows ${unknown.length} approvals of this gate that cannot be described, so the ledger still counts as restored; the others were merged. ${named.join('; ')}${more}. If a wallet is missing, list it in the policy. If you know that none of them can be used again, run the command again with --accept-unknown ${unknown.length}`,
+    `the custodian shows ${unknown.length} approvals of this gate that cannot be described, so the ledger still counts as restored; the others were merged. ${named.join('; ')}${more}. If a wallet is missing, list it in the policy. If you know that none of them can be used again, run the command again with --accept-unknown ${unknown.length} and --key-file, the key of a person of the policy's humanRelease, who signs it`,
   );
 }

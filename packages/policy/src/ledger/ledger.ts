@@ -6,6 +6,7 @@
  */
 import type { Hex32, ManifestFile } from '@pool/core';
 import type { Decision } from '../decide/decision.ts';
+import type { AcceptedLoss } from '../decide/loss-statement.ts';
 import type { DecisionReason } from '../decide/reasons.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
 import type { SignKind, SignRequest } from '../requests/requests.ts';
@@ -168,8 +169,8 @@ export type Ledger = {
     basis: {
       readonly by: string;
       readonly isComplete: boolean;
-      /** Ids of approvals that the caller could not describe, and whose loss the operator accepts: for the audit log. */
-      readonly accepted?: readonly string[];
+      /** A person's word about approvals that the caller could not describe: for the audit log. */
+      readonly accepted?: AcceptedLoss | undefined;
     },
     nowMs: number,
   ): boolean;

@@ -152,14 +152,21 @@ export function openLedger(options: LedgerOptions): Ledger {
         }
         return { missing };
       }),
-    rebaseline: (history, { by, isComplete, accepted = [] }, nowMs) =>
+    rebaseline: (history, { by, isComplete, accepted }, nowMs) =>
       write(() => {
         writeHistory(statements, history);
         if (isComplete) {
           statements.run('UPDATE ledger SET restored_because = NULL');
         }
         const event = isComplete ? 'ledger.rebaselined' : 'history.imported';
-        const lost = accepted.length === 0 ? {} : { accepted };
+        const lost =
+          accepted === undefined
+            ? {}
+            : {
+                person: accepted.person.publicKey,
+                accepted: accepted.statement,
+                signature: accepted.signature,
+              };
         appendAudit(statements, event, { by, ...countHistory(history), ...lost }, nowMs);
         return isComplete;
       }),

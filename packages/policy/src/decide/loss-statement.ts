@@ -1,0 +1,45 @@
+/**
+ * The signed word of a person that a restored ledger may vote again although some approvals at the custodian cannot be described. The audit log
+ * keeps it.
+ *
+ * @module
+ */
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { bytesToHex, canonicalJson, type Hex } from '@pool/core';
+import type { Policy, PolicyPerson } from '../policy/policy-schema.ts';
+
+export type AcceptedLoss = {
+  readonly person: PolicyPerson;
+  /** What was signed: canonical JSON with its newline. */
+  readonly statement: string;
+  readonly signature: Hex;
+};
+
+/**
+ * @param unknown - ids of the approvals at the custodian
+ * @param privateKey - Ed25519 key of the person
+ * @returns undefined unless the policy lists the person
+ */
+export function acceptLoss(
+  unknown: readonly string[],
+  policy: Policy,
+  privateKey: KeyObject,
+  nowMs: number,
+): AcceptedLoss | undefined {
+  const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
+  const publicKey = bytesToHex(Buffer.from(x ?? '', 'base64url'));
+  const person = policy.humanRelease?.people.find((one) => one.publicKey === publicKey);
+  if (person === undefined) {
+    return undefined;
+  }
+  const statement = `${canonicalJson({
+    purpose: 'pool/v1/rebaseline',
+    unknown: unknown.toSorted(),
+    issuedAt: new Date(nowMs).toISOString(),
+  })}\n`;
+  return {
+    person,
+    statement,
+    signature: bytesToHex(sign(null, Buffer.from(statement), privateKey)),
+  };
+}
