@@ -31,7 +31,7 @@ export function checkClock({
     : wait(rule, 'clock-differs', `By ${computeDifference(other, nowMs)} seconds.`);
 }
 
-export function isBehindLedger({ newestAtMs }: LedgerView, nowMs: number): boolean {
+function isBehindLedger({ newestAtMs }: LedgerView, nowMs: number): boolean {
   return nowMs < newestAtMs - ledgerToleranceMs;
 }
 
