@@ -313,7 +313,7 @@ describe('the platform and its documents', () => {
       known: {
         chain: ['anvil', 'nowhere'],
         token: ['USDC', 'NONE'],
-        cursor: ['0.0', '1.2'],
+        cursor: ['0.0.0', '1.2.0'],
         from: ['0', '1'],
         addresses: [[a.address], ['GABC', a.address]],
         key: ['job-1', 'job-2', 'never'],

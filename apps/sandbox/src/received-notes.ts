@@ -85,8 +85,9 @@ async function readAllPages(edge: EdgeClient, chain: string, token: string): Pro
   do {
     const query = { chain, token, ...(cursor === undefined ? {} : { cursor }) };
     const page = await edge.getNotes(query);
-    notes.push(...page.notes);
-    cursor = page.notes.length === 0 ? undefined : page.cursor;
+    const listed = [...page.notes, ...(page.open ?? [])];
+    notes.push(...listed);
+    cursor = listed.length === 0 ? undefined : page.cursor;
   } while (cursor !== undefined);
   return notes;
 }

@@ -199,7 +199,7 @@ export const edgeRoutes = {
       cursor: v.optional(
         v.pipe(
           v.string(),
-          v.regex(/^[0-9]{1,9}\.[0-9]{1,4}$/),
+          v.regex(/^(-1|[0-9]{1,9})\.(-1|[0-9]{1,4})\.[0-9]{1,9}$/),
           v.description('`cursor` of the page before, unchanged. Absent: the first page.'),
         ),
       ),

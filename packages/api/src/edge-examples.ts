@@ -72,7 +72,7 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
   },
   redeliverNotes: { parameters: { key: 'payroll-2026-11' } },
   getNotes: {
-    parameters: { chain: 'base', token: 'USDC', cursor: '12.3' },
+    parameters: { chain: 'base', token: 'USDC', cursor: '12.3.0' },
     answers: {
       200: {
         notes: [

@@ -169,46 +169,53 @@ export const recipientLookupResponseSchema = v.strictObject({
   ),
 });
 
+const servedNoteSchema = v.strictObject({
+  commitment: v.pipe(
+    hex32Schema,
+    v.description('Hash of the note, as it is on chain: a field element as 32 bytes of 0x hex.'),
+  ),
+  sealed: v.pipe(
+    hexSchema(209),
+    v.description(
+      'The encrypted note: 209 bytes of 0x hex (protocol §3). The holder’s viewing key opens it; the holder counts it only ' +
+        'if the commitment matches.',
+    ),
+  ),
+  chain: v.pipe(
+    chainKeySchema,
+    v.description('Key of the chain that the note is on, for example `base`.'),
+  ),
+  token: v.pipe(
+    tokenSymbolSchema,
+    v.description('Symbol of the note’s token, for example `USDC`.'),
+  ),
+  batchIndex: v.pipe(
+    v.number(),
+    v.description('Position of the note’s batch in the pool, from 0, in the order of settlement.'),
+  ),
+  slot: v.pipe(v.number(), v.description('Position of the note in its batch, from 0.')),
+  txHash: v.pipe(
+    hex32Schema,
+    v.description('Hash of the transaction that settled the batch: 32 bytes of 0x hex.'),
+  ),
+});
+
 /** `GET /agent-edge/notes?chain&token&cursor`, bearer = a `holder.read` key. */
 export const notesResponseSchema = v.strictObject({
   notes: v.pipe(
-    v.array(
-      v.strictObject({
-        commitment: v.pipe(
-          hex32Schema,
-          v.description(
-            'Hash of the note, as it is on chain: a field element as 32 bytes of 0x hex.',
-          ),
-        ),
-        sealed: v.pipe(
-          hexSchema(209),
-          v.description(
-            'The encrypted note: 209 bytes of 0x hex (protocol §3). The holder’s viewing key opens it; the holder counts it only ' +
-              'if the commitment matches.',
-          ),
-        ),
-        chain: v.pipe(
-          chainKeySchema,
-          v.description('Key of the chain that the note is on, for example `base`.'),
-        ),
-        token: v.pipe(
-          tokenSymbolSchema,
-          v.description('Symbol of the note’s token, for example `USDC`.'),
-        ),
-        batchIndex: v.pipe(
-          v.number(),
-          v.description(
-            'Position of the note’s batch in the pool, from 0, in the order of settlement.',
-          ),
-        ),
-        slot: v.pipe(v.number(), v.description('Position of the note in its batch, from 0.')),
-        txHash: v.pipe(
-          hex32Schema,
-          v.description('Hash of the transaction that settled the batch: 32 bytes of 0x hex.'),
-        ),
-      }),
+    v.array(servedNoteSchema),
+    v.description(
+      'Sealed notes that are labelled with the holder’s registered P, in the order of the pool. At most one page.',
     ),
-    v.description('Sealed notes of the holder’s registered P, oldest first. At most one page.'),
+  ),
+  open: v.optional(
+    v.pipe(
+      v.array(servedNoteSchema),
+      v.description(
+        'Notes of spends for whose labels nobody vouches, for every holder: try the viewing key on each. They come in the order in which ' +
+          'the platform learned of them, so a page may have notes of an older batch than the page before. Absent: none on this page.',
+      ),
+    ),
   ),
   cursor: v.optional(
     v.pipe(
@@ -224,7 +231,7 @@ export const notesResponseSchema = v.strictObject({
       v.integer(),
       v.minValue(0),
       v.description(
-        'How many notes the listing has up to `cursor` of the request, as of now. A larger number than were read up to there: a note ' +
+        'How many of `notes` the listing has up to `cursor` of the request, as of now. A larger number than were read up to there: a note ' +
           'arrived late, for example from its funder; read again from the beginning. Absent: no `cursor` was sent.',
       ),
     ),

@@ -54,6 +54,7 @@ type Delivered = {
 
 type FakePage = {
   readonly notes: readonly Delivered[];
+  readonly open?: readonly Delivered[];
   readonly cursor?: string;
   readonly before?: number;
 };

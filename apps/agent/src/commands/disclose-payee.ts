@@ -173,11 +173,12 @@ async function findSealed(
   const kind = leaf.kind === 'spend' ? 'spend' : 'batch';
   for (let cursor: string | undefined; ; ) {
     const page = await deliveries.fetchPage(token, cursor);
-    const found = page.notes.find((note) => note.commitment === commitment);
+    const listed = [...page.notes, ...(page.open ?? [])];
+    const found = listed.find((note) => note.commitment === commitment);
     if (found !== undefined) {
       return { kind, sealed: parseHex(found.sealed, 209), all: undefined };
     }
-    if (page.cursor === undefined || page.cursor === cursor || page.notes.length === 0) {
+    if (page.cursor === undefined || page.cursor === cursor || listed.length === 0) {
       throw unavailable(commitment);
     }
     cursor = page.cursor;

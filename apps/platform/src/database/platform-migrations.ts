@@ -382,4 +382,23 @@ export const platformMigrations: readonly Migration[] = [
     ],
   },
   { number: 25, statements: [`alter table indexer_cursors add column frontier text`] },
+  {
+    // Notes that are served to everybody are a stream of their own: a late one is at its end, and nobody reads again from the start.
+    number: 26,
+    statements: [
+      `create table open_leaves (
+        seq integer generated always as identity primary key,
+        chain text not null,
+        leaf_index integer not null,
+        token text,
+        unique (chain, leaf_index))`,
+      `create index open_leaves_stream on open_leaves (chain, seq)`,
+      `drop index batches_with_open_notes`,
+      `insert into open_leaves (chain, leaf_index, token)
+        select b.chain, b.leaf_index, coalesce(s.token, (
+          select min(n.token) from calldata_notes n where n.chain = b.chain and n.leaf_index = b.leaf_index))
+        from batches b left join spends s on s.id = b.spend_id
+        where b.open_notes order by b.chain, b.leaf_index`,
+    ],
+  },
 ];

@@ -192,6 +192,17 @@ export type PlatformTables = {
     commitment: string;
     sealed: string;
   };
+  /**
+   * The leaves whose notes are served to everybody, in the order in which they became so: a stream with a cursor of its own, to which
+   * only the indexer appends.
+   */
+  open_leaves: {
+    seq: Generated<number>;
+    chain: string;
+    leaf_index: number;
+    /** Lower case. Null: not known, so under each token. */
+    token: string | null;
+  };
   /** Nullifiers of the spends, by their place in the event. */
   nullifiers: { chain: string; nullifier: string; leaf_index: number; place: number };
   indexer_cursors: {

@@ -326,7 +326,7 @@ describe('agent edge', () => {
           txHash: `0x${'ab'.repeat(32)}`,
         },
       ]);
-      const after = await reader.getNotes({ ...query, cursor: `4.${slot}` });
+      const after = await reader.getNotes({ ...query, cursor: `4.${slot}.0` });
       expect(after).toEqual({ notes: [], before: 1 });
       const stranger = await readerOf(await createTestHolder('c'));
       expect(await stranger.getNotes(query)).toEqual({ notes: [] });

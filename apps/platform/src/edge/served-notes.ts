@@ -1,7 +1,7 @@
 /**
  * Sealed notes for a holder (protocol §3): those addressed to the subject's registered P, in batches and spends that are final on
- * chain, in the order of the note tree. Also all notes of spends for whose labels nobody vouches: the holder tries its key on them
- * (docs/decisions/0056, §6).
+ * chain, in the order of the note tree. Beside them all notes of spends for whose labels nobody vouches, in the order in which they
+ * became so: the holder tries its key on them (docs/decisions/0056, §6).
  *
  * @module
  */
@@ -21,6 +21,9 @@ export type NotesQuery = {
 
 const pageSize = 200;
 
+/** Leaves of the open stream per page: 200 notes at most. */
+const openLeavesPerPage = 25;
+
 /** @throws PoolError `notes_unavailable` (503) after the indexer halted on a wrong tree, `invalid_request` */
 export async function listServedNotes(
   db: PlatformDatabase,
@@ -31,31 +34,45 @@ export async function listServedNotes(
   const isBehind = sql<boolean>`(b.leaf_index, n.slot) > (${after.batchIndex}, ${after.slot})`;
   const rows = [
     ...(await inOrder(ofBatches(db, query).select(columns).where(isBehind)).execute()),
-    ...(await inOrder(ofSpends(db, query, 'own').select(columns).where(isBehind)).execute()),
-    ...(await inOrder(ofSpends(db, query, 'open').select(columns).where(isBehind)).execute()),
-    ...(await inOrder(ofCalldata(db, query).select(columns).where(isBehind)).execute()),
-  ].sort((one, other) => one.batchIndex - other.batchIndex || one.slot - other.slot);
+    ...(await inOrder(ofSpends(db, query).select(columns).where(isBehind)).execute()),
+  ].sort(comparePlaces);
   const page = rows.slice(0, pageSize);
+  const open = await selectOpen(db, query, after.open);
   const before = query.cursor === undefined ? undefined : await countUpTo(db, query, after);
-  const last = page.at(-1);
+  const last = page.at(-1) ?? after;
   return {
-    notes: page.map((row) => ({
-      commitment: parseHex32(row.commitment),
-      sealed: parseHex(row.sealed),
-      chain: query.chain,
-      token: query.tokenSymbol,
-      batchIndex: row.batchIndex,
-      slot: row.slot,
-      txHash: parseHex32(row.txHash),
-    })),
+    notes: page.map((row) => describeNote(query, row)),
+    ...(open.notes.length === 0 ? {} : { open: open.notes.map((row) => describeNote(query, row)) }),
     ...(before === undefined ? {} : { before }),
-    ...(rows.length > pageSize && last !== undefined
-      ? { cursor: `${last.batchIndex}.${last.slot}` }
+    ...(rows.length > pageSize || open.hasMore
+      ? { cursor: `${last.batchIndex}.${last.slot}.${open.last}` }
       : {}),
   };
 }
 
 type Position = { readonly batchIndex: number; readonly slot: number };
+
+type NoteRow = Position & {
+  readonly commitment: string;
+  readonly sealed: string;
+  readonly txHash: string;
+};
+
+function describeNote({ chain, tokenSymbol }: NotesQuery, row: NoteRow) {
+  return {
+    commitment: parseHex32(row.commitment),
+    sealed: parseHex(row.sealed),
+    chain,
+    token: tokenSymbol,
+    batchIndex: row.batchIndex,
+    slot: row.slot,
+    txHash: parseHex32(row.txHash),
+  };
+}
+
+function comparePlaces(one: Position, other: Position): number {
+  return one.batchIndex - other.batchIndex || one.slot - other.slot;
+}
 
 const columns = [
   'n.commitment as commitment',
@@ -84,35 +101,62 @@ function ofBatches(db: PlatformDatabase, query: NotesQuery) {
     .where('n.encryption_public_key', '=', query.encryptionPublicKey);
 }
 
-/**
- * Outputs of spends: what holders transferred to each other, and the change of their own spends.
- * @param which - `own`: labelled with the holder's P. `open`: the others, of spends for whose labels nobody vouches
- */
-function ofSpends(db: PlatformDatabase, query: NotesQuery, which: 'own' | 'open') {
+/** Outputs of spends: what holders transferred to each other, and the change of their own spends. */
+function ofSpends(db: PlatformDatabase, query: NotesQuery) {
   return db
     .selectFrom('spend_notes as n')
     .innerJoin('batches as b', 'b.spend_id', 'n.spend_id')
     .innerJoin('spends as s', 's.id', 'n.spend_id')
     .where('b.chain', '=', query.chain)
     .where('s.token', '=', query.tokenAddress.toLowerCase())
-    .where('n.encryption_public_key', which === 'own' ? '=' : '!=', query.encryptionPublicKey)
-    .$if(which === 'open', (notes) => notes.where('b.open_notes', '=', true));
+    .where('n.encryption_public_key', '=', query.encryptionPublicKey);
 }
 
-/** Outputs of spends that nobody posted here. */
-function ofCalldata(db: PlatformDatabase, query: NotesQuery) {
-  return db
+/** The next leaves of the stream that everybody reads: notes of spends for whose labels nobody vouches, or that nobody posted here. */
+async function selectOpen(
+  db: PlatformDatabase,
+  { chain, tokenAddress }: NotesQuery,
+  after: number,
+): Promise<{ readonly notes: NoteRow[]; readonly last: number; readonly hasMore: boolean }> {
+  const leaves = await db
+    .selectFrom('open_leaves')
+    .select(['seq', 'leaf_index'])
+    .where('chain', '=', chain)
+    .where('seq', '>', after)
+    .where((eb) => eb.or([eb('token', 'is', null), eb('token', '=', tokenAddress.toLowerCase())]))
+    .orderBy('seq')
+    .limit(openLeavesPerPage + 1)
+    .execute();
+  const page = leaves.slice(0, openLeavesPerPage);
+  const last = page.at(-1)?.seq ?? after;
+  if (page.length === 0) {
+    return { notes: [], last, hasMore: false };
+  }
+  const indices = page.map(({ leaf_index }) => leaf_index);
+  const posted = await db
+    .selectFrom('spend_notes as n')
+    .innerJoin('batches as b', 'b.spend_id', 'n.spend_id')
+    .select(columns)
+    .where('b.chain', '=', chain)
+    .where('b.leaf_index', 'in', indices)
+    .execute();
+  const restored = await db
     .selectFrom('calldata_notes as n')
     .innerJoin('batches as b', (join) =>
       join.onRef('b.chain', '=', 'n.chain').onRef('b.leaf_index', '=', 'n.leaf_index'),
     )
-    .where('b.chain', '=', query.chain)
-    .where((eb) =>
-      eb.or([eb('n.token', 'is', null), eb('n.token', '=', query.tokenAddress.toLowerCase())]),
-    );
+    .select(columns)
+    .where('n.chain', '=', chain)
+    .where('n.leaf_index', 'in', indices)
+    .execute();
+  const notes = [...posted, ...restored].sort(comparePlaces);
+  return { notes, last, hasMore: leaves.length > openLeavesPerPage };
 }
 
-/** How many notes the pages up to a position have. It grows when a note is delivered late, behind the cursor of its holder. */
+/**
+ * How many notes of the holder's own the pages up to a position have. It grows when a note is delivered late, behind the cursor of
+ * its holder.
+ */
 async function countUpTo(
   db: PlatformDatabase,
   query: NotesQuery,
@@ -122,20 +166,18 @@ async function countUpTo(
   const count = sql<string | number>`count(*)`.as('count');
   const counts = [
     await ofBatches(db, query).select(count).where(isCovered).executeTakeFirstOrThrow(),
-    await ofSpends(db, query, 'own').select(count).where(isCovered).executeTakeFirstOrThrow(),
-    await ofSpends(db, query, 'open').select(count).where(isCovered).executeTakeFirstOrThrow(),
-    await ofCalldata(db, query).select(count).where(isCovered).executeTakeFirstOrThrow(),
+    await ofSpends(db, query).select(count).where(isCovered).executeTakeFirstOrThrow(),
   ];
   return counts.reduce((sum, row) => sum + Number(row.count), 0);
 }
 
-function parseCursor(cursor: string | undefined): Position {
+function parseCursor(cursor: string | undefined): Position & { readonly open: number } {
   if (cursor === undefined) {
-    return { batchIndex: -1, slot: -1 };
+    return { batchIndex: -1, slot: -1, open: 0 };
   }
-  const match = /^([0-9]{1,9})\.([0-9]{1,4})$/.exec(cursor);
+  const match = /^(-1|[0-9]{1,9})\.(-1|[0-9]{1,4})\.([0-9]{1,9})$/.exec(cursor);
   if (match === null) {
     throw new PoolError('invalid_request', 'cursor: pass the cursor of the page before, unchanged');
   }
-  return { batchIndex: Number(match[1]), slot: Number(match[2]) };
+  return { batchIndex: Number(match[1]), slot: Number(match[2]), open: Number(match[3]) };
 }

@@ -11,6 +11,7 @@ import type { PoolChain, SentCall } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { parseWords } from '../edge/served-batches.ts';
 import type { Log } from '../log.ts';
+import { openLeaf } from '../relayer/spend-labels.ts';
 
 export type RestoreDeps = {
   readonly db: PlatformDatabase;
@@ -144,6 +145,7 @@ async function storeNotes(
     if (open === undefined) {
       return;
     }
+    await openLeaf(trx, { chain: chain.key, leafIndex, token });
     await trx
       .insertInto('calldata_notes')
       .values(

@@ -8,7 +8,7 @@ import { deriveTraceId } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
-import { areLabelsOpen } from '../relayer/spend-labels.ts';
+import { areLabelsOpen, openLeaf } from '../relayer/spend-labels.ts';
 
 type SettleDeps = {
   readonly db: PlatformDatabase;
@@ -88,6 +88,7 @@ export async function settleLandedSpends({ db, chain, log }: SettleDeps): Promis
     .select([
       's.id as id',
       's.key as key',
+      's.token as token',
       's.sealed_notes_hash as ownHash',
       'b.sealed_notes_hash as chainHash',
       'b.tx_hash as txHash',
@@ -97,7 +98,7 @@ export async function settleLandedSpends({ db, chain, log }: SettleDeps): Promis
     .where('s.chain', '=', chain.key)
     .where('s.state', '!=', 'settled')
     .execute();
-  for (const { id, key, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
+  for (const { id, key, token, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
     const receipt = await chain.fetchReceipt(txHash);
     await db.transaction().execute(async (trx) => {
       await trx
@@ -113,9 +114,13 @@ export async function settleLandedSpends({ db, chain, log }: SettleDeps): Promis
         .where('id', '=', id)
         .execute();
       if (ownHash === chainHash) {
+        const isOpen = await areLabelsOpen(trx, id, txHash);
+        if (isOpen) {
+          await openLeaf(trx, { chain: chain.key, leafIndex, token });
+        }
         await trx
           .updateTable('batches')
-          .set({ spend_id: id, open_notes: await areLabelsOpen(trx, id, txHash) })
+          .set({ spend_id: id, open_notes: isOpen })
           .where('chain', '=', chain.key)
           .where('leaf_index', '=', leafIndex)
           .execute();

@@ -15,7 +15,7 @@ import type { SettlementChecks } from './checks/settlement-checks.ts';
 import { assertDeadline } from './settlement-limits.ts';
 import type { ReserveGas } from './settlement-store.ts';
 import type { SpendRow } from './spend-intents.ts';
-import { disputeLabels } from './spend-labels.ts';
+import { areLabelsOther, disputeLabels } from './spend-labels.ts';
 import { defaultSpendLimits, reserveSpendGas, type SpendLimits } from './spend-limits.ts';
 import {
   findSpend,
@@ -72,7 +72,7 @@ export async function acceptSpend(
   deps.beforeWork?.();
   await assertSpenderAdmitted(deps, holder);
   if (!isSame) {
-    await assertOutputsFree(db, request, form, nowMs());
+    await assertOutputsFree(deps, holder, request, form, chain);
   }
   const reserve: ReserveGas = (trx) =>
     reserveSpendGas(
@@ -132,24 +132,36 @@ function mayReopen(row: SpendRow): boolean {
   return row.state === 'reverted' && row.notes_erased_at === null;
 }
 
-/** Refusing early saves the checks. @throws PoolError `idempotency_conflict` (409) */
+/**
+ * Refuses a spend whose outputs have a row already. If its labels differ, they count only with a valid proof: whoever has none has seen
+ * nothing but the hash. A settled spend has no dispute: either this relayer sent it, with the labels of before it was public, or its
+ * notes are served to everybody already.
+ * @throws PoolError `idempotency_conflict` (409), and as `assertSpendProven`
+ */
 async function assertOutputsFree(
-  db: PlatformDatabase,
-  { chain, spend, sealedNotes }: SpendRequest,
-  { sealedNotesHash }: SpendForm,
-  nowMs: number,
+  { db, checks, nowMs }: AcceptSpendDeps,
+  { address }: Holder,
+  request: SpendRequest,
+  form: SpendForm,
+  { settings }: PoolChain,
 ): Promise<void> {
+  const { chain, spend, sealedNotes } = request;
   const taken = await db
     .selectFrom('spends')
-    .select(['id', 'sealed_notes_hash'])
+    .select(['id', 'sealed_notes_hash', 'state'])
     .where('chain', '=', chain)
     .where('out_root', '=', spend.outRoot)
     .executeTakeFirst();
   if (taken === undefined) {
     return;
   }
-  if (taken.sealed_notes_hash === sealedNotesHash) {
-    await disputeLabels(db, taken.id, sealedNotes, nowMs);
+  if (
+    taken.sealed_notes_hash === form.sealedNotesHash &&
+    taken.state !== 'settled' &&
+    (await areLabelsOther(db, taken.id, sealedNotes))
+  ) {
+    await checks.assertSpendProven(address, request, form, settings);
+    await disputeLabels(db, taken.id, nowMs());
   }
   throw spendConflict();
 }

@@ -3,7 +3,7 @@
  * a spend first, posts it with labels of its own, or nobody posts it at all.
  */
 import type { SpendRequest } from '@pool/api';
-import { errorCodeOf } from '@pool/core';
+import { errorCodeOf, PoolError } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSpendScene } from '../fixtures/spend-scene.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
@@ -83,14 +83,45 @@ describe('the notes of a spend', () => {
     expect(await scene.transactions()).toEqual([]);
   });
 
-  it('are served to everybody once the holder posts its labels after a stranger’s', async () => {
+  it('are served to everybody once the holder posts its labels after a stranger’s, while it waits', async () => {
     const request = await makeSpend();
     await accept(relabel(request), 'theft', {}, mallory);
     await relay();
-    await settleDown();
-    expect(await servedSlots(scene.b)).toEqual([]);
     expect(await accept(request).catch(errorCodeOf)).toBe('idempotency_conflict');
+    await settleDown();
     expect(await servedSlots(scene.b)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('stay with their labels when a stranger posts others without a valid proof', async () => {
+    const request = await makeSpend();
+    await accept(request);
+    const junk = accept(relabel(request), 'junk', {}, mallory, {
+      assertSpendProven: () => Promise.reject(new PoolError('proof_invalid', 'refused')),
+    });
+    expect(await junk.catch(errorCodeOf)).toBe('proof_invalid');
+    await relay();
+    await settleDown();
+    expect(await servedSlots(mallory)).toEqual([]);
+    expect(await servedSlots(scene.b)).toEqual(slotsOf(request, scene.b));
+  });
+
+  it('stay with their labels when a stranger copies them from the chain, and cost no proof check', async () => {
+    const request = await makeSpend();
+    await accept(request);
+    await relay();
+    await settleDown();
+    const checked: string[] = [];
+    const theft = accept(relabel(request), 'theft', {}, mallory, {
+      assertSpendProven: (holder) => {
+        checked.push(holder);
+        return Promise.resolve();
+      },
+    });
+    expect(await theft.catch(errorCodeOf)).toBe('idempotency_conflict');
+    expect(checked).toEqual([]);
+    await scene.indexer.pass();
+    expect(await servedSlots(mallory)).toEqual([]);
+    expect(await servedSlots(scene.b)).toEqual(slotsOf(request, scene.b));
   });
 
   it('are served to everybody when two accounts posted different labels before it landed', async () => {

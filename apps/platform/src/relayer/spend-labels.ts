@@ -8,36 +8,38 @@
 import type { SpendRequest } from '@pool/api';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
-/**
- * Two accounts posted one spend with the same notes. Unless their labels are equal, the notes are served to everybody from now on.
- * The first labels stay.
- */
-export async function disputeLabels(
+/** Whether another post of a stored spend names other keys than the first. */
+export async function areLabelsOther(
   db: PlatformDatabase,
   id: number,
   sealedNotes: SpendRequest['sealedNotes'],
-  nowMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const stored = await db
     .selectFrom('spend_notes')
     .select(['slot', 'encryption_public_key'])
     .where('spend_id', '=', id)
     .execute();
-  const isSame = stored.every(
+  return stored.some(
     ({ slot, encryption_public_key }) =>
-      sealedNotes[slot]?.encryptionPublicKey === encryption_public_key,
+      sealedNotes[slot]?.encryptionPublicKey !== encryption_public_key,
   );
-  if (isSame) {
-    return;
-  }
-  await db.transaction().execute(async (trx) => {
-    await trx
-      .updateTable('spends')
-      .set({ labels_disputed_at: new Date(nowMs).toISOString() })
-      .where('id', '=', id)
-      .execute();
-    await trx.updateTable('batches').set({ open_notes: true }).where('spend_id', '=', id).execute();
-  });
+}
+
+/**
+ * Two accounts posted one spend, with a valid proof and other labels: once it lands, its notes are served to everybody. The first labels
+ * stay. It changes nothing of a spend that settled meanwhile.
+ */
+export async function disputeLabels(
+  db: PlatformDatabase,
+  id: number,
+  nowMs: number,
+): Promise<void> {
+  await db
+    .updateTable('spends')
+    .set({ labels_disputed_at: new Date(nowMs).toISOString() })
+    .where('id', '=', id)
+    .where('state', '!=', 'settled')
+    .execute();
 }
 
 /**
@@ -63,4 +65,16 @@ export async function areLabelsOpen(
     .where('tx_hash', '=', txHash)
     .executeTakeFirst();
   return labels_disputed_at !== null || ours === undefined;
+}
+
+/** Appends the notes of a leaf to the stream that everybody reads. @param token - lower case; null: not known */
+export async function openLeaf(
+  trx: PlatformDatabase,
+  leaf: { readonly chain: string; readonly leafIndex: number; readonly token: string | null },
+): Promise<void> {
+  await trx
+    .insertInto('open_leaves')
+    .values({ chain: leaf.chain, leaf_index: leaf.leafIndex, token: leaf.token })
+    .onConflict((conflict) => conflict.columns(['chain', 'leaf_index']).doNothing())
+    .execute();
 }

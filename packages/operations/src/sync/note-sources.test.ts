@@ -279,3 +279,47 @@ describe('notes from a file', () => {
     expect(await open(pool, store, archive).read()).toEqual([5n, 1, 5n]);
   });
 });
+
+describe('notes that everybody is served', () => {
+  /** A listing in which the note of the first batch is one of everybody's, from the second sync on. */
+  async function openLate() {
+    const pool = createFakeNotePool({ pageSize: 1 });
+    pool.fundUndelivered([{ holder: anna, amount: 5n }]);
+    pool.fund([{ holder: anna, amount: 6n }]);
+    pool.fund([{ holder: anna, amount: 7n }]);
+    const opened = open(pool);
+    await opened.read();
+    const { fetchPage } = pool.deliveries;
+    const own = await Promise.all([undefined, '1.0'].map((cursor) => fetchPage('USDC', cursor)));
+    pool.deliver();
+    const late = (await fetchPage('USDC', undefined)).notes;
+    return { pool, opened, own, late };
+  }
+
+  it('are found behind the place of the listing, which is not read again from the start', async () => {
+    const { pool, opened, own, late } = await openLate();
+    const asked: (string | undefined)[] = [];
+    pool.deliveries.fetchPage = (_symbol, cursor) => {
+      asked.push(cursor);
+      return Promise.resolve({
+        ...(own[cursor === undefined ? 0 : 1] ?? { notes: [] }),
+        open: late,
+      });
+    };
+    expect(await opened.read()).toEqual([18n, 3, 7n]);
+    expect(asked).toEqual(['1.0']);
+  });
+
+  it('are refused when one comes twice: such a listing could be endless', async () => {
+    const { pool, opened, late } = await openLate();
+    let page = 0;
+    pool.deliveries.fetchPage = () => {
+      page += 1;
+      return Promise.resolve({ notes: [], open: late, cursor: `${page}` });
+    };
+    await expect(opened.read()).rejects.toMatchObject({
+      code: 'platform_invalid_response',
+      message: expect.stringContaining('twice'),
+    });
+  });
+});

@@ -58,16 +58,19 @@ export type DeliveredNote = {
 
 export type DeliveryPort = {
   /**
-   * One page of the holder's sealed notes, oldest first.
+   * One page of sealed notes.
    * @param cursor - of the page before; undefined: the first page
    */
   fetchPage(
     tokenSymbol: string,
     cursor: string | undefined,
   ): Promise<{
+    /** The holder's own, by the platform, in the order of the note tree. */
     readonly notes: readonly DeliveredNote[];
+    /** Notes that everybody is served, in the order in which the platform learned of them. */
+    readonly open?: readonly DeliveredNote[] | undefined;
     readonly cursor?: string | undefined;
-    /** How many notes the listing has before this page now. Undefined: the platform does not say. */
+    /** How many own notes the listing has before this page now. Undefined: the platform does not say. */
     readonly before?: number | undefined;
   }>;
 };
@@ -75,7 +78,7 @@ export type DeliveryPort = {
 /** How far the listing of an asset was read. */
 export type ListingPlace = {
   readonly cursor: string;
-  /** Notes that were listed before the cursor when it was reached. A larger number later: a note arrived behind the cursor. */
+  /** Own notes that were listed before the cursor when it was reached. A larger number later: a note arrived behind the cursor. */
   readonly notes: number;
 };
 

@@ -65,20 +65,27 @@ async function* readChunks(
   }
   let notes: DeliveredNote[] = [];
   let last = { batchIndex: -1, slot: -1 };
+  const opened = new Set<string>();
   for (;;) {
     for (const note of page.notes) {
       assertLater(note, last);
       last = note;
     }
-    const leafCount = last.batchIndex < 0 ? 0 : await waitForLeaf(last.batchIndex);
-    const final = page.notes.filter(({ batchIndex }) => batchIndex < leafCount);
+    const open = page.open ?? [];
+    for (const note of open) {
+      assertFirst(note, opened);
+    }
+    const listed = [...page.notes, ...open];
+    const highest = Math.max(last.batchIndex, ...open.map(({ batchIndex }) => batchIndex));
+    const leafCount = highest < 0 ? 0 : await waitForLeaf(highest);
+    const final = listed.filter(({ batchIndex }) => batchIndex < leafCount);
     notes.push(...final);
-    if (page.cursor === undefined || final.length < page.notes.length) {
+    if (page.cursor === undefined || final.length < listed.length) {
       // The same page is read again next time: it can have grown.
       yield { notes, place };
       return;
     }
-    if (page.notes.length === 0 || page.cursor === place?.cursor) {
+    if (listed.length === 0 || page.cursor === place?.cursor) {
       throw invalid('pages that lead nowhere');
     }
     place = { cursor: page.cursor, notes: (place?.notes ?? 0) + page.notes.length };
@@ -101,6 +108,15 @@ function assertLater(
   if (!Number.isSafeInteger(batchIndex) || !Number.isSafeInteger(slot) || slot < 0 || !isLater) {
     throw invalid('notes that are not in the order of the note tree');
   }
+}
+
+/** Without an order, the chain bounds the listing: each of its notes comes once. */
+function assertFirst({ batchIndex, slot }: DeliveredNote, seen: Set<string>): void {
+  const place = `${batchIndex}.${slot}`;
+  if (!Number.isSafeInteger(batchIndex) || !Number.isSafeInteger(slot) || seen.has(place)) {
+    throw invalid('one note of everybody twice');
+  }
+  seen.add(place);
 }
 
 function invalid(found: string): PoolError {
