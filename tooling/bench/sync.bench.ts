@@ -61,6 +61,7 @@ function createPool(slots: number) {
       return own?.commitment ?? bigintToHex32(BigInt(leafIndex * slots + at));
     }),
     nullifiers: [],
+    sealedNotes: [],
     txHash: bigintToHex32(BigInt(leafIndex)),
     blockNumber: leafIndex + 1,
   }));
@@ -122,7 +123,16 @@ async function measure(slots: number): Promise<readonly OneRun[]> {
     });
     const archive = openNoteArchive(join(folder, `${name}.archive`));
     const change = { list: async () => [], markKept: async () => undefined };
-    const deps = { ...pool, ...holder, kernels, store, archive, change, deployedAtBlock: 1 };
+    const deps = {
+      ...pool,
+      ...holder,
+      kernels,
+      store,
+      archive,
+      change,
+      assets: [assetId],
+      deployedAtBlock: 1,
+    };
     return { store, deps, sync: createHolderSync(deps) };
   };
   const runs: OneRun[] = [];

@@ -10,9 +10,8 @@ import {
   parseHex,
 } from '@pool/core';
 import { computeNotePath, computeNullifier, type NotePath, openNote } from '@pool/notes';
-import type { JsonRpcProvider } from 'ethers';
 import type { NotesFile } from './files.ts';
-import { fetchSealedNotes, type PoolState } from './read-pool.ts';
+import type { PoolState } from './read-pool.ts';
 
 export type Keys = {
   readonly walletId: Field;
@@ -34,21 +33,19 @@ export type SpendableNote = {
 type SealedNote = { readonly leafIndex: number; readonly slot: number; readonly sealed: string };
 
 export async function findNotes(
-  provider: JsonRpcProvider,
   pool: PoolState,
   kept: NotesFile,
   asset: { readonly assetId: AssetId; readonly token: string },
   keys: Keys,
 ): Promise<readonly SpendableNote[]> {
-  // Notes of disbursements are in the file. Transfers and change are on the chain.
+  // Notes of disbursements are in the file. Transfers and change are in the events of spends.
   const sealed: SealedNote[] = kept.notes.filter(
     ({ token }) => token.toLowerCase() === asset.token.toLowerCase(),
   );
   for (const leaf of pool.leaves) {
     if (leaf.kind === 'spend') {
-      const notes = await fetchSealedNotes(provider, leaf.txHash);
-      const { leafIndex } = leaf;
-      sealed.push(...notes.map((text, slot) => ({ leafIndex, slot, sealed: text })));
+      const { leafIndex, sealedNotes } = leaf;
+      sealed.push(...sealedNotes.map((text, slot) => ({ leafIndex, slot, sealed: text })));
     }
   }
   const found = new Map<Field, SpendableNote>();

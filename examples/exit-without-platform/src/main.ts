@@ -60,7 +60,7 @@ try {
   const assetId = computeAssetId(file.chain.chainId, file.chain.pool, token);
 
   const pool = await readPool(provider, file, log);
-  const notes = await findNotes(provider, pool, readNotesFile(notesPath), { assetId, token }, keys);
+  const notes = await findNotes(pool, readNotesFile(notesPath), { assetId, token }, keys);
   const total = notes.reduce((sum, { amount }) => sum + amount, 0n);
   log(`${notes.length} spendable note(s), ${total} base units`);
 

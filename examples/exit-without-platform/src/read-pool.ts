@@ -1,5 +1,5 @@
-// Everything that the chain knows of the pool: the leaves of its note tree, and the sealed notes of spends.
-import { createPoolReader, decodeSpend, type PoolLeaf, type PoolReader } from '@pool/contracts';
+// Everything that the chain knows of the pool: the leaves of its note tree, with the sealed notes of spends.
+import { createPoolReader, type PoolLeaf, type PoolReader } from '@pool/contracts';
 import { type Field, parseField } from '@pool/core';
 import { createLeanImt, type LeanImt } from '@pool/notes';
 import type { JsonRpcProvider } from 'ethers';
@@ -7,9 +7,6 @@ import type { ExitFile } from './files.ts';
 
 /** Most public RPCs answer this many blocks at once. */
 const windowBlocks = 1_000;
-
-/** Hex digits of one sealed note, 209 bytes. */
-const sealedDigits = 418;
 
 export type PoolState = {
   readonly reader: PoolReader;
@@ -37,21 +34,4 @@ export async function readPool(
   }
   log(`read ${leaves.length} leaves of the note tree up to block ${last}`);
   return { reader, leaves, tree, noteRoot: tree.root };
-}
-
-/** The sealed notes of a spend in slot order: its calldata has them. Empty if another contract made the call. */
-export async function fetchSealedNotes(
-  provider: JsonRpcProvider,
-  txHash: string,
-): Promise<readonly string[]> {
-  const data = (await provider.getTransaction(txHash))?.data ?? '0x';
-  try {
-    const text = decodeSpend(data).sealedNotes.slice(2);
-    return Array.from(
-      { length: text.length / sealedDigits },
-      (_, slot) => `0x${text.slice(slot * sealedDigits, (slot + 1) * sealedDigits)}`,
-    );
-  } catch {
-    return [];
-  }
 }

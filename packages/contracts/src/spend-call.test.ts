@@ -5,6 +5,7 @@ import { type Anvil, startAnvil } from '@pool/testkit';
 import {
   AbiCoder,
   concat,
+  dataSlice,
   id,
   JsonRpcProvider,
   keccak256,
@@ -164,7 +165,12 @@ describe('spend on a chain', () => {
     const block = receipt?.blockNumber ?? 0;
     const found = await reader.fetchSpends(0, block);
     const place = { leafIndex: 0, txHash: sent.hash, blockNumber: block };
-    expect(found).toEqual([{ kind: 'spend', batchRoot: outRoot, ...facts, ...place }]);
+    const notes = Array.from({ length: operation.commitments.length }, (_, slot) =>
+      dataSlice(sealedNotes, 209 * slot, 209 * (slot + 1)),
+    );
+    expect(found).toEqual([
+      { kind: 'spend', batchRoot: outRoot, ...facts, ...place, sealedNotes: notes },
+    ]);
     expect(await reader.fetchPoolLeaves(0, block)).toEqual(found);
     expect(await reader.fetchSpends(0, block, operation.outRoot)).toEqual(found);
     expect(await reader.fetchSpends(0, block, id('another root'))).toEqual([]);

@@ -106,7 +106,6 @@ export {
 } from './run/record.ts';
 export type { DisbursementDeps, RunEvent, RunInput } from './run/run.ts';
 export { runDisbursement } from './run/run-disbursement.ts';
-export { type ChainDeliveryDeps, createChainDeliveries } from './self-submit/chain-deliveries.ts';
 export { createEvmGasChain, type GasChain } from './self-submit/gas-chain.ts';
 export {
   createSelfSubmitter,

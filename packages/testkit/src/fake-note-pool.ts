@@ -41,6 +41,7 @@ type FakeLeaf = {
   readonly newRoot: Field;
   readonly commitments: readonly Hex32[];
   readonly nullifiers: readonly Hex32[];
+  readonly sealedNotes: readonly Hex[];
   readonly txHash: Hex32;
   readonly blockNumber: number;
 };
@@ -120,6 +121,8 @@ export function createFakeNotePool(
       newRoot: tree.root,
       commitments: commitments.map(fieldToHex),
       nullifiers: nullifiers.map(fieldToHex),
+      // The event of a spend has its notes, whoever sent it.
+      sealedNotes: nullifiers.length === 0 ? [] : slots.map(({ sealed }) => sealed),
       txHash: bigintToHex32(BigInt(leafIndex) + 1n),
       blockNumber: head,
     });

@@ -62,13 +62,15 @@ beforeAll(async () => {
   } as unknown as ArchivedSpend) as KeptOpenings;
 });
 
-function createFakeRecords(): EvmRecords {
+/** @param sealedNotes - in the event of the spend */
+function createRecordsWith(sealedNotes: readonly string[]): EvmRecords {
   const leaves = vectors.facts.insertions.map((fact, place) => ({
     ...fact,
     kind: place === 0 ? 'fund' : 'spend',
     leafIndex: fact.index,
     batchRoot: place === 0 ? batch.root : spend.root,
     blockNumber: 4,
+    sealedNotes,
   }));
   return {
     fetchFinalBlock: async () => 9,
@@ -80,6 +82,10 @@ function createFakeRecords(): EvmRecords {
     fetchLeaves: async () => leaves as never,
     close: () => undefined,
   };
+}
+
+function createFakeRecords(): EvmRecords {
+  return createRecordsWith([]);
 }
 
 function start(openings: readonly KeptOpenings[]) {
@@ -277,11 +283,7 @@ describe('a disclosure of a payee', () => {
             more: false,
           }) as never,
       },
-      records: {
-        ...createFakeRecords(),
-        fetchSpendCalldata: async () =>
-          ({ sealedNotes: [0, 1, 2, 3].map((slot) => sealedOf(1, slot)) }) as never,
-      },
+      records: createRecordsWith([0, 1, 2, 3].map((slot) => sealedOf(1, slot))),
       deliveries: {
         fetchPage: async () => ({
           notes: (insertions[0]?.payments ?? []).map(({ slot, commitment }) => ({

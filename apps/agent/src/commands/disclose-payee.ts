@@ -41,7 +41,7 @@ import { parseRange } from './history-range.ts';
 /** What the command asks. */
 export type PayeeSources = {
   readonly client: Pick<HolderClient, 'history'>;
-  readonly records: Pick<EvmRecords, 'fetchTransactionLeaves' | 'fetchSpendCalldata'>;
+  readonly records: Pick<EvmRecords, 'fetchTransactionLeaves'>;
   readonly deliveries: DeliveryPort;
   readonly holder: Pick<Holder, 'walletPub' | 'address' | 'viewingKey' | 'signer'>;
 };
@@ -164,8 +164,8 @@ async function findSealed(
     throw unavailable(commitment);
   }
   if (leaf.kind === 'spend') {
-    const all = (await records.fetchSpendCalldata(txHash))?.sealedNotes;
-    const own = all?.[slot];
+    const all = leaf.sealedNotes;
+    const own = all[slot];
     if (own !== undefined) {
       return { kind: 'spend', sealed: own, all };
     }

@@ -85,7 +85,6 @@ function start(
             outRoot: bigintToHex32(BigInt(500 + index)),
             withdrawAmount,
             recipient: withdrawAmount === 0n ? undefined : address,
-            sealedNotes: [],
           };
     },
     fetchGasCost: async (txHash) => {

@@ -224,6 +224,7 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
       store,
       archive,
       change: createOwnChange(spends, identity),
+      assets: [...tokensOf(chain).keys()],
       deployedAtBlock,
       viewingKey: viewingKey.reveal(),
       walletId: computeWalletId(walletPub),

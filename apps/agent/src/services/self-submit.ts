@@ -21,7 +21,6 @@ import {
 } from '@pool/core';
 import {
   type ArchivedSpend,
-  createChainDeliveries,
   createEvidenceVerifier,
   createEvmGasChain,
   createEvmSpendChain,
@@ -135,12 +134,10 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       'a spend in the archive cannot be read: it is not continued, an equal one is not recognised, and its notes stay locked; restore spends.sqlite from a backup',
     );
   });
-  // One for all P, so that the calldata of a spend is read once.
-  const deliveries = createChainDeliveries({
-    chain: gasChain,
-    deployedAtBlock: chain.settings.deployedAtBlock,
-    kept: deps.kept,
-  });
+  // No page has a cursor, so the place up to which the platform's listing was read stays stored.
+  const kept = [...deps.kept].sort(
+    (one, other) => one.batchIndex - other.batchIndex || one.slot - other.slot,
+  );
   const notes = createKeyedNotes({
     earlierCount: holder.earlier.length,
     openHolder: async () => holder,
@@ -150,7 +147,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
         openHolder: openOne,
         findChain: () => chain,
       }),
-    createDeliveries: () => deliveries,
+    createDeliveries: () => ({ fetchPage: async () => ({ notes: kept }) }),
     fetchRegistered: undefined,
   });
   const submitter = createSelfSubmitter({

@@ -78,7 +78,7 @@ function createFakeChain() {
           : {
               kind,
               nullifiers: [word(700 + 2 * leafIndex), word(701 + 2 * leafIndex)],
-              sealedNotes: '0x',
+              sealedNotes: [],
             }),
         leafIndex,
         batchRoot: word(100 + leafIndex),

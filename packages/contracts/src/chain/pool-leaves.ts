@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { type Hex32, PoolError, parseHex32 } from '@pool/core';
-import { keccak256, type Log, type LogDescription } from 'ethers';
+import { type Hex, type Hex32, PoolError, parseHex, parseHex32 } from '@pool/core';
+import { dataLength, dataSlice, keccak256, type Log, type LogDescription } from 'ethers';
 import { shieldedPoolInterface } from '../shielded-pool.ts';
 
 /** The same facts of a batch and of a spend. All of it is public. */
@@ -35,13 +35,16 @@ export type LandedSpend = LeafFacts & {
   readonly kind: 'spend';
   /** Of the inputs, those of dummies included. */
   readonly nullifiers: readonly Hex32[];
-  /** Of all outputs in slot order, without anything between them, `0x` hex. They have the event's hash. */
-  readonly sealedNotes: string;
+  /** Of all outputs in slot order, 209 bytes each. Together they have the event's hash. */
+  readonly sealedNotes: readonly Hex[];
 };
 
 export type PoolLeaf = FundedBatch | LandedSpend;
 
 const leafEvents = ['BatchFunded', 'Spent'] as const;
+
+/** Bytes of one sealed note (protocol §3). */
+const sealedBytes = 209;
 
 /** Filter of the events that insert a leaf. */
 export function encodeLeafTopics(): string[][] {
@@ -92,9 +95,13 @@ function readWords({ args }: Pick<LogDescription, 'args'>, name: string): Hex32[
 }
 
 /** The pool emits both, so a difference is the node's. */
-function readSealedNotes({ args }: LogDescription): string {
+function readSealedNotes({ args }: LogDescription): readonly Hex[] {
   const sealedNotes = args.getValue('sealedNotes') as string;
-  if (keccak256(sealedNotes) === args.getValue('sealedNotesHash')) return sealedNotes;
+  if (keccak256(sealedNotes) === args.getValue('sealedNotesHash')) {
+    return Array.from({ length: Math.floor(dataLength(sealedNotes) / sealedBytes) }, (_, slot) =>
+      parseHex(dataSlice(sealedNotes, slot * sealedBytes, (slot + 1) * sealedBytes)),
+    );
+  }
   throw new PoolError(
     'chain_unreachable',
     "the RPC answered with a spend whose sealed notes do not have the event's hash; use another node",

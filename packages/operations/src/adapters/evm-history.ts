@@ -51,6 +51,7 @@ function readLeaf(leaf: PoolLeaf): HistoryLeaf {
     newRoot: parseField(newRoot),
     commitments,
     nullifiers: leaf.kind === 'spend' ? leaf.nullifiers : [],
+    sealedNotes: leaf.kind === 'spend' ? leaf.sealedNotes : [],
     txHash,
     blockNumber,
   };

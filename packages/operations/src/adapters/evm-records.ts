@@ -14,11 +14,9 @@ import {
 import {
   type EvmAddress,
   type EvmChainSettings,
-  type Hex,
   type Hex32,
   PoolError,
   parseEvmAddress,
-  parseHex,
   parseHex32,
 } from '@pool/core';
 
@@ -29,8 +27,6 @@ export type SpendCalldata = {
   readonly withdrawAmount: bigint;
   /** Undefined for a transfer. */
   readonly recipient: EvmAddress | undefined;
-  /** In slot order, 209 bytes each. */
-  readonly sealedNotes: readonly Hex[];
 };
 
 export type EvmRecords = {
@@ -52,9 +48,6 @@ export type EvmRecords = {
 
 /** Time limit of one RPC call. */
 const rpcTimeoutMs = 30_000;
-
-/** 0x and 209 bytes. */
-const sealedDigits = 418;
 
 /** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
 export function createEvmRecords(settings: EvmChainSettings): EvmRecords {
@@ -129,14 +122,10 @@ function readSpend(data: string): SpendCalldata | undefined {
   } catch {
     return undefined;
   }
-  const { withdrawAmount, recipient, outRoot, commitments } = args.operation;
-  const digits = args.sealedNotes.slice(2);
+  const { withdrawAmount, recipient, outRoot } = args.operation;
   return {
     outRoot: parseHex32(outRoot),
     withdrawAmount,
     recipient: withdrawAmount === 0n ? undefined : parseEvmAddress(recipient.toLowerCase()),
-    sealedNotes: commitments.map((_, slot) =>
-      parseHex(`0x${digits.slice(sealedDigits * slot, sealedDigits * (slot + 1))}`, 209),
-    ),
   };
 }

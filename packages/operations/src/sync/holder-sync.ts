@@ -28,6 +28,7 @@ import type {
 import { readArchive } from './read-archive.ts';
 import { createChangeReader } from './read-change.ts';
 import { readDeliveries, type SyncAsset } from './read-deliveries.ts';
+import { createEventReader } from './read-events.ts';
 import { readHistory } from './read-history.ts';
 
 export type HolderSyncDeps = {
@@ -38,6 +39,8 @@ export type HolderSyncDeps = {
   readonly store: NoteStore;
   readonly archive: NoteArchive;
   readonly change: OwnChangePort;
+  /** Of every token whose notes the holder wants: the events of spends do not name theirs. */
+  readonly assets: readonly AssetId[];
   readonly deployedAtBlock: number;
   /** v, secret. */
   readonly viewingKey: bigint;
@@ -132,6 +135,7 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
   notes.add(store.readNotes());
   markSpends(notes, store, 0);
   let readChange = createChangeReader(deps.change);
+  let events = createEventReader(deps);
   let tree: Promise<NoteTree> | undefined;
   let progress: SyncProgress = idleProgress;
   let comparedBlock: number | undefined;
@@ -165,6 +169,7 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
           ...deps,
           tree: findTree,
           comparedBlock,
+          onLeaves: (found) => events.read(found),
           onBlocks: (read, total) => {
             progress = { ...progress, blocks: { read, total } };
             leaves.announce();
@@ -186,7 +191,7 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
       ...deps,
       leafCheck,
       waitForLeaf: leaves.wait,
-      isKnown: notes.has,
+      isKnown: (leafIndex, slot) => notes.has(leafIndex, slot) || events.has(leafIndex, slot),
       onNotes: (processed, added) => {
         notes.add(added);
         fresh = [...fresh, ...added];
@@ -200,6 +205,7 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
         archiveNotes(store, archive);
         store.rewind(undefined);
         readChange = createChangeReader(deps.change);
+        events = createEventReader(deps);
       } else {
         await forgetChanged();
       }
@@ -222,10 +228,17 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
     }
   }
 
-  /** What the holder's own files have. */
-  async function readOwn(source: NoteSourceDeps): Promise<void> {
-    await readArchive(source);
+  /** What the holder's own files have, then another source, and at last what the events brought into the archive meanwhile. */
+  async function readOwn(source: NoteSourceDeps, readOther: () => Promise<void>): Promise<void> {
+    const archived = { ...source, isKnown: notes.has };
+    await readArchive(archived);
     await readChange(source);
+    try {
+      await readOther();
+    } finally {
+      await source.waitForLeaf(Number.MAX_SAFE_INTEGER);
+      await readArchive(archived);
+    }
   }
 
   /** @returns what was added since the last call, without the change of own spends */
@@ -237,21 +250,21 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
 
   return {
     async sync(asset) {
-      await readBesideChain(async (source) => {
-        await readOwn(source);
-        await readDeliveries(asset, { ...source, deliveries: deps.deliveries });
-      });
+      await readBesideChain((source) =>
+        readOwn(source, () => readDeliveries(asset, { ...source, deliveries: deps.deliveries })),
+      );
       return takeFresh();
     },
     async importNotes(offered, assets) {
       let outcomes: readonly ImportOutcome[] = [];
-      await readBesideChain(async (source) => {
-        await readOwn(source);
-        outcomes = await importNotes(offered, assets, source);
-      });
+      await readBesideChain((source) =>
+        readOwn(source, async () => {
+          outcomes = await importNotes(offered, assets, source);
+        }),
+      );
       return outcomes;
     },
-    keepChange: () => readBesideChain(readOwn),
+    keepChange: () => readBesideChain((source) => readOwn(source, async () => undefined)),
     computeBalance: (assetId) => computeBalance(notes.listSpendable(assetId)),
     listSpendable: (assetId) => notes.listSpendable(assetId),
     isChange: ({ leafIndex }) => notes.isOwnSpend(leafIndex),

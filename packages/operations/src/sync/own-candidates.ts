@@ -26,7 +26,7 @@ import type {
 
 export type CandidateDeps = {
   readonly kernels: NoteKernels;
-  readonly store: NoteStore;
+  readonly store: Pick<NoteStore, 'readLeaf'>;
   /** v, secret. */
   readonly viewingKey: bigint;
   readonly walletId: Field;
@@ -38,6 +38,7 @@ export type CandidateDeps = {
 
 /** A source of notes while the chain is read at the same time. */
 export type NoteSourceDeps = CandidateDeps & {
+  readonly store: NoteStore;
   readonly archive: NoteArchive;
   /** Resolves to the number of stored leaves once the leaf is stored, or when the history is complete. */
   readonly waitForLeaf: (leafIndex: number) => Promise<number>;
@@ -105,7 +106,9 @@ export function hasCommitment(leaf: StoredLeaf, slot: number, commitment: bigint
 }
 
 /** Notes of one batch follow each other, so the last leaf is kept. */
-export function createLeafReader(store: NoteStore): (leafIndex: number) => StoredLeaf | undefined {
+export function createLeafReader(
+  store: Pick<NoteStore, 'readLeaf'>,
+): (leafIndex: number) => StoredLeaf | undefined {
   let last: { readonly index: number; readonly leaf: StoredLeaf | undefined } | undefined;
   return (index) => {
     if (last?.index !== index) {

@@ -30,6 +30,8 @@ export type HistoryLeaf = {
   readonly commitments: readonly Hex32[];
   /** What the spend used up, dummies included. Empty for a batch. */
   readonly nullifiers: readonly Hex32[];
+  /** Of the outputs of a spend, in slot order. Empty for a batch: its event has their hash only. */
+  readonly sealedNotes: readonly Hex[];
   readonly txHash: Hex32;
   readonly blockNumber: number;
 };

@@ -16,6 +16,8 @@ export type HistoryDeps = {
   readonly deployedAtBlock: number;
   /** The stored root was compared with the pool's as of this block, by this process. Undefined: not yet. */
   readonly comparedBlock: number | undefined;
+  /** Before leaves are stored, so that what an interruption loses of them is read again. */
+  readonly onLeaves: (leaves: readonly HistoryLeaf[]) => Promise<void>;
   /** After each write. */
   readonly onBlocks: (read: number, total: number) => void;
 };
@@ -126,7 +128,7 @@ async function markBlock(history: HistoryPort, number: number): Promise<BlockMar
 async function write(
   leaves: readonly HistoryLeaf[],
   upTo: BlockMark,
-  { store, history, tree: findTree }: HistoryDeps,
+  { store, history, tree: findTree, onLeaves }: HistoryDeps,
 ): Promise<void> {
   const first = store.leafCount;
   if (leaves.some(({ leafIndex }, place) => leafIndex !== first + place)) {
@@ -140,5 +142,6 @@ async function write(
       throw createIncomplete(history, 'they do not give the root that the last of them names');
     }
   }
+  await onLeaves(leaves);
   store.appendLeaves(leaves, upTo);
 }
