@@ -244,6 +244,32 @@ it('approve audit verifies its log, and finds an entry that was changed', async 
   });
 });
 
+it('approve audit finds a daily sum that was lowered, and the gate votes nothing after its next start', async () => {
+  const file = fundFile();
+  await served.post(file);
+  await world.ask(funderWallet, fundBody(file));
+  await served.gate.poll();
+  expect((await run('audit', 'verify')).code).toBe(0);
+  await served.close();
+  const database = new DatabaseSync(join(world.home.path, 'ledger.sqlite'));
+  const { changes } = database.prepare("UPDATE counted SET amount = '1'").run();
+  database.close();
+  expect(changes).toBe(1);
+  expect(await run('audit', 'verify')).toMatchObject({
+    code: 2,
+    out: expect.stringMatching(/sums of fund-authorization.* are not those of entry/) as string,
+  });
+  served = await serveTestGate(world.home);
+  expect((await served.gate.examine()).checks).toContainEqual(
+    expect.objectContaining({ name: 'audit-log', ok: false }),
+  );
+  const next = fundFile();
+  await served.post(next);
+  const id = await world.ask(funderWallet, fundBody(next));
+  await served.gate.poll();
+  expect(world.votesOf(id)).toEqual([]);
+});
+
 it('approve policy lint names what can never work', async () => {
   expect((await run('policy', 'lint')).code).toBe(0);
   world.home.writePolicy(policyWith({ deadline: { minSeconds: 600, maxSeconds: 600 } }));

@@ -13,7 +13,7 @@ export function runConfigCheck(options: CommonOptions, context: CommandContext):
     context.source,
     options.envFile,
   );
-  const settings = readSettings({ policyFile, chainsFile });
+  const settings = readSettings({ policyFile, chainsFile, voteLimitSeconds });
   const { policy, sha256 } = settings.loaded;
   const chains = Object.keys(settings.chains.chains);
   const document = {

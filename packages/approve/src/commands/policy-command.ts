@@ -17,10 +17,13 @@ export function runPolicyLint(
   options: CommonOptions,
   context: CommandContext,
 ): number {
-  const path = file ?? parseGatePlaces(context.source, options.envFile).policyFile;
+  const { policyFile, chainsFile, voteLimitSeconds } = parseGatePlaces(
+    context.source,
+    options.envFile,
+  );
+  const path = file ?? policyFile;
   const { policy, sha256 } = parsePolicyFile(path, context.source.readFile);
-  const { chainsFile } = parseGatePlaces(context.source, options.envFile);
-  const findings = [...lintPolicy(policy), ...lintChains(policy, chainsFile)];
+  const findings = [...lintPolicy(policy, { voteLimitSeconds }), ...lintChains(policy, chainsFile)];
   const lines = findings.map(
     ({ severity, path: place, message }) =>
       `${severity}: ${place === '' ? '' : `${place}: `}${message}`,

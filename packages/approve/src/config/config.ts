@@ -51,12 +51,12 @@ export type GatePlaces = {
   readonly policyFile: string;
   readonly chainsFile: string;
   readonly logLevel: LogLevel;
+  readonly voteLimitSeconds: number;
 };
 
 export type GateConfig = GatePlaces & {
   readonly custodian: CustodianAConfig | CustodianBConfig;
   readonly manifestToken: Secret;
-  readonly voteLimitSeconds: number;
   readonly retentionDays: number;
   readonly host: string;
   readonly port: number;
@@ -92,7 +92,6 @@ export function parseGateConfig(source: ConfigSource, envFile?: string): GateCon
     ...readPlaces(read),
     custodian,
     manifestToken: read.required(variables.manifestToken),
-    voteLimitSeconds: read.defaulted(variables.voteLimitSeconds),
     retentionDays: read.defaulted(variables.retentionDays),
     host: read.defaulted(variables.host),
     port: read.defaulted(variables.port),
@@ -124,6 +123,7 @@ function readPlaces(read: Reader): GatePlaces {
     policyFile: resolve(read.defaulted(variables.policyFile)),
     chainsFile: resolve(read.defaulted(variables.chainsFile)),
     logLevel: read.defaulted(variables.logLevel),
+    voteLimitSeconds: read.defaulted(variables.voteLimitSeconds),
   };
 }
 

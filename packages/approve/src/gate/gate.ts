@@ -5,7 +5,7 @@
  */
 import { type ChainsFile, errorCodeOf, isPoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
-import { type Ledger, openLedger, type Policy } from '@pool/policy';
+import { type AuditVerdict, type Ledger, openLedger, type Policy } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
 import type { FaultPoint } from '../config/variables.ts';
 import { createApp } from '../http/app.ts';
@@ -134,6 +134,7 @@ export function openGate(options: GateOptions): Gate {
     });
   }
 
+  let auditVerdict: AuditVerdict | undefined;
   const eraseExpired = (): number =>
     ledger.eraseManifests(nowMs() - config.retentionDays * 86_400_000, nowMs());
 
@@ -141,7 +142,9 @@ export function openGate(options: GateOptions): Gate {
   async function examineLedger(): Promise<readonly DoctorCheck[]> {
     try {
       eraseExpired();
-      return [passed('ledger', 'the ledger can be written')];
+      // Once, because it reads the whole log.
+      auditVerdict ??= ledger.verifyAudit();
+      return [passed('ledger', 'the ledger can be written'), describeAudit(auditVerdict)];
     } catch (error) {
       return [failUnwritable(error)];
     }
@@ -252,6 +255,15 @@ function recordReport(
     log.info({ checks: checks.length }, 'doctor: every check passed');
   }
   return [];
+}
+
+function describeAudit(verdict: AuditVerdict): DoctorCheck {
+  return verdict.kind === 'intact'
+    ? passed('audit-log', 'the audit log was intact at the start, and so were the daily sums')
+    : failed(
+        'audit-log',
+        `the audit log is broken: ${verdict.message}; find out who wrote into the ledger, and restore it from a backup`,
+      );
 }
 
 /** The messages of SQLite name no content. */

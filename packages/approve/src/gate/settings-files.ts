@@ -29,9 +29,12 @@ export type LoadedPolicy = {
  *
  * @throws PoolError `invalid_policy` that names the file and what is wrong in it, each error of the lint included
  */
-export function readPolicyFile(path: string): LoadedPolicy {
+export function readPolicyFile(
+  path: string,
+  context: { readonly voteLimitSeconds?: number } = {},
+): LoadedPolicy {
   const loaded = parsePolicyFile(path);
-  const errors = lintPolicy(loaded.policy).filter(({ severity }) => severity === 'error');
+  const errors = lintPolicy(loaded.policy, context).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     const lines = errors.map(
       ({ path: place, message }) => `\n- ${place === '' ? '' : `${place}: `}${message}`,
@@ -69,7 +72,11 @@ export function readChainsFile(path: string): ChainsFile {
   }
 }
 
-type SettingsPlaces = { readonly policyFile: string; readonly chainsFile: string };
+type SettingsPlaces = {
+  readonly policyFile: string;
+  readonly chainsFile: string;
+  readonly voteLimitSeconds: number;
+};
 
 /** A pool whose chain the gate reads. */
 export type PoolPlace = { readonly chainId: number; readonly pool: EvmAddress };
@@ -94,9 +101,9 @@ export function readSettings(places: SettingsPlaces): {
  */
 export function readPolicyFor(
   chains: ChainsFile,
-  { policyFile, chainsFile }: SettingsPlaces,
+  { policyFile, chainsFile, voteLimitSeconds }: SettingsPlaces,
 ): LoadedPolicy {
-  const loaded = readPolicyFile(policyFile);
+  const loaded = readPolicyFile(policyFile, { voteLimitSeconds });
   const problems = compareWithChains(loaded.policy, chains);
   if (problems.length > 0) {
     const lines = problems.map(({ path, message }) => `\n- ${path}: ${message}`);

@@ -5,10 +5,8 @@
  */
 import { payeeScopePrefix } from '../guard/guard-id.ts';
 import { appendAudit } from './audit.ts';
+import { recipientSumMs } from './counted-digests.ts';
 import type { Statements } from './statements.ts';
-
-/** A UTC day and 24 hours are within it. */
-const payeeSumMs = 172_800_000;
 
 /** Files that are kept. More would only come from an agent that was taken over. */
 const maxFiles = 10_000;
@@ -33,12 +31,15 @@ export function eraseManifests(
     Math.floor(nowMs / 1000),
   );
   // What a recipient was paid is about one person, and limits nothing after two days.
-  statements.run(
+  const sums = statements.run(
     'DELETE FROM counted WHERE substr(scope, 1, ?) = ? AND at_ms < ?',
     payeeScopePrefix.length,
     payeeScopePrefix,
-    nowMs - payeeSumMs,
+    nowMs - recipientSumMs,
   );
+  if (sums > 0) {
+    appendAudit(statements, 'sums.erased', { count: sums }, nowMs);
+  }
   if (erased > 0) {
     const why = by === undefined ? {} : { by };
     appendAudit(statements, 'manifests.erased', { count: erased, ...why }, nowMs);

@@ -183,6 +183,7 @@ export type Ledger = {
   eraseManifests(beforeMs: number, nowMs: number, by?: string): number;
   writeAudit(event: string, data: Readonly<Record<string, unknown>>, nowMs: number): void;
   listAudit(afterSeq: number, limit: number): readonly AuditEntry[];
+  /** The chain of the log, and the daily sums, whose digests it contains. */
   verifyAudit(): AuditVerdict;
   /** The newest entry. Whoever keeps its hash elsewhere notices later that the end of the log was cut off. */
   findAuditHead(): AuditEntry | undefined;

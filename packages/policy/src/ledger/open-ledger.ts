@@ -5,9 +5,10 @@
  */
 import { manifestFileSchema, PoolError, parseWire } from '@pool/core';
 import { appendAudit, findAuditHead, listAudit, verifyAudit } from './audit.ts';
+import { findChangedCount, readCountDigests } from './counted-digests.ts';
 import { eraseManifests } from './erase-manifests.ts';
 import { findRestoreReason, readMarker, writeMarker } from './generation-marker.ts';
-import type { Ledger, LedgerHistory, LedgerStatus } from './ledger.ts';
+import type { AuditVerdict, Ledger, LedgerHistory, LedgerStatus } from './ledger.ts';
 import { openLedgerDatabase } from './ledger-database.ts';
 import { createView, findManifestFor, findSpendByDigest, manifestColumns } from './read-view.ts';
 import { readManifestRow } from './rows.ts';
@@ -137,8 +138,13 @@ export function openLedger(options: LedgerOptions): Ledger {
       ).result,
     importHistory: (history, nowMs) =>
       write(() => {
-        writeHistory(statements, history);
-        appendAudit(statements, 'history.imported', countHistory(history), nowMs);
+        const counted = mergeHistory(statements, history);
+        appendAudit(
+          statements,
+          'history.imported',
+          { ...countHistory(history), ...counted },
+          nowMs,
+        );
       }),
     compareHistory: (history, nowMs) =>
       write(() => {
@@ -154,7 +160,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       }),
     rebaseline: (history, { by, isComplete, accepted }, nowMs) =>
       write(() => {
-        writeHistory(statements, history);
+        const counted = mergeHistory(statements, history);
         if (isComplete) {
           statements.run('UPDATE ledger SET restored_because = NULL');
         }
@@ -167,14 +173,19 @@ export function openLedger(options: LedgerOptions): Ledger {
                 accepted: accepted.statement,
                 signature: accepted.signature,
               };
-        appendAudit(statements, event, { by, ...countHistory(history), ...lost }, nowMs);
+        appendAudit(
+          statements,
+          event,
+          { by, ...countHistory(history), ...counted, ...lost },
+          nowMs,
+        );
         return isComplete;
       }),
     eraseManifests: (beforeMs, nowMs, by) =>
       write(() => eraseManifests(statements, beforeMs, nowMs, by)),
     writeAudit: (event, data, nowMs) => write(() => appendAudit(statements, event, data, nowMs)),
     listAudit: (afterSeq, limit) => listAudit(statements, afterSeq, limit),
-    verifyAudit: () => verifyAudit(listAudit(statements, 0, -1)),
+    verifyAudit: () => verifyLog(statements),
     findAuditHead: () => findAuditHead(statements),
     status: () => readStatus(statements),
     close,
@@ -224,6 +235,31 @@ function raiseMarker(statements: Statements, markerPath: string | undefined): vo
   if (!isCurrent) {
     writeMarker(markerPath, identity);
   }
+}
+
+/** The chain of the log, and the sums that it names. */
+function verifyLog(statements: Statements): AuditVerdict {
+  const entries = listAudit(statements, 0, -1);
+  const verdict = verifyAudit(entries);
+  const changed = verdict.kind === 'intact' ? findChangedCount(statements, entries) : undefined;
+  return changed === undefined
+    ? verdict
+    : {
+        kind: 'broken',
+        seq: changed.seq,
+        message: `the sums of ${changed.guardId} are not those of entry ${changed.seq}`,
+      };
+}
+
+/** @returns digests of the sums that changed, for the audit log */
+function mergeHistory(statements: Statements, history: LedgerHistory) {
+  const guardIds = new Set(history.counts.map(({ guardId }) => guardId));
+  const before = readCountDigests(statements, guardIds);
+  writeHistory(statements, history);
+  const changed = Object.entries(readCountDigests(statements, guardIds)).filter(
+    ([name, digest]) => before[name] !== digest,
+  );
+  return changed.length === 0 ? {} : { counted: Object.fromEntries(changed) };
 }
 
 function countHistory(history: LedgerHistory): Readonly<Record<string, number>> {

@@ -5,9 +5,10 @@
  * @module
  */
 import type { Hex32 } from '@pool/core';
-import type { Decision } from '../decide/decision.ts';
+import type { Decision, DecisionRecord } from '../decide/decision.ts';
 import { computeGuardDigest } from '../guard/guard-id.ts';
 import { appendAudit } from './audit.ts';
+import { readCountDigests } from './counted-digests.ts';
 import type { Question, Vote, Voted, WaitingRequest } from './ledger.ts';
 import type { LedgerView } from './ledger-view.ts';
 import { createView } from './read-view.ts';
@@ -132,11 +133,17 @@ function insertVote(
       ...(digest === undefined ? {} : { digest }),
       ...(reason === undefined ? {} : { reason }),
       ...(manifestDigest === undefined ? {} : { manifestDigest }),
-      ...(isApproval ? { guardId: decision.record.guard.id } : {}),
+      ...(isApproval ? describeRecord(statements, decision.record) : {}),
     },
     nowMs,
   );
   return vote;
+}
+
+/** The digest of the sums makes a lowered one visible. */
+function describeRecord(statements: Statements, { guard, counts }: DecisionRecord) {
+  const counted = counts.length === 0 ? {} : { counted: readCountDigests(statements, [guard.id]) };
+  return { guardId: guard.id, ...counted };
 }
 
 function tryComputeDigest(request: Question['request']): Vote['digest'] {

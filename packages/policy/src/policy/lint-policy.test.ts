@@ -15,6 +15,12 @@ import { lintPolicy } from './lint-policy.ts';
 const example: unknown = JSON.parse(
   readFileSync(new URL('../../examples/payroll-policy.json', import.meta.url), 'utf8'),
 );
+const deployed: unknown = JSON.parse(
+  readFileSync(
+    new URL('../../../../apps/approve/deploy/policy.example.json', import.meta.url),
+    'utf8',
+  ),
+);
 const complete = {
   ...policyJson,
   recipients: { allow: [payeeAddress(1)] },
@@ -32,9 +38,41 @@ function withHolder(change: object): object {
 }
 
 describe('the lint of a policy', () => {
-  it('finds nothing in the example and in the policy of these tests', () => {
-    expect(lintPolicy(example)).toEqual([]);
+  it('finds nothing in the policy of these tests', () => {
     expect(lintPolicy(complete)).toEqual([]);
+  });
+
+  it('refuses the placeholders of the examples, and finds nothing else in them', () => {
+    const found = lintPolicy(example);
+    expect(found.map(({ path }) => path).toSorted()).toEqual([
+      'funders.0.address',
+      'holders.0.spend.assets.0.pool',
+      'humanRelease.people.0.publicKey',
+      'humanRelease.people.1.publicKey',
+      'pools.0.pool',
+    ]);
+    for (const finding of [...found, ...lintPolicy(deployed)]) {
+      expect(finding).toMatchObject({
+        severity: 'error',
+        message: expect.stringMatching(/placeholder/) as string,
+      });
+    }
+    expect(lintPolicy(deployed).map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['funders.0.wallets.0', 'funders.0.initiators.0', 'employers.0']),
+    );
+  });
+
+  it('refuses deadlines that are too near for the vote limit', () => {
+    const withMax = (maxSeconds: number) => ({
+      ...complete,
+      deadline: { minSeconds: 0, maxSeconds },
+    });
+    const find = (policy: unknown) => lintPolicy(policy, { voteLimitSeconds: 86_400 });
+    expect(find(withMax(89_999))).toEqual([
+      expect.objectContaining({ severity: 'error', path: 'deadline.maxSeconds' }),
+    ]);
+    expect(find(withMax(90_000))).toEqual([]);
+    expect(lintPolicy(withMax(89_999))).toEqual([]);
   });
 
   it.each([

@@ -23,8 +23,14 @@ function warning(path: string, message: string): PolicyFinding {
   return { severity: 'warning', path, message };
 }
 
-/** @param value - the parsed JSON of a policy file */
-export function lintPolicy(value: unknown): readonly PolicyFinding[] {
+/**
+ * @param value - the parsed JSON of a policy file
+ * @param context.voteLimitSeconds - how long a vote may take, where a custodian votes
+ */
+export function lintPolicy(
+  value: unknown,
+  context: { readonly voteLimitSeconds?: number } = {},
+): readonly PolicyFinding[] {
   let policy: Policy;
   try {
     policy = parsePolicy(value);
@@ -40,6 +46,8 @@ export function lintPolicy(value: unknown): readonly PolicyFinding[] {
     ...lintRecipients(policy),
     ...lintPeople(policy),
     ...lintTimes(policy),
+    ...lintVoteLimit(policy, context.voteLimitSeconds),
+    ...listPlaceholders(policy, ''),
     ...lintWallets(policy),
     ...policy.holders.flatMap((holder, index) => lintHolder(holder, `holders.${index}`)),
   ];
@@ -205,6 +213,42 @@ function lintTimes({
     findings.push(error('maxBatchAgeSeconds', 'It is 0, so every batch is too old.'));
   }
   return findings;
+}
+
+/** The agent gives a batch an hour and the vote limit, so a shorter window refuses every batch. */
+function lintVoteLimit(
+  { funders, deadline }: Policy,
+  voteLimitSeconds: number | undefined,
+): readonly PolicyFinding[] {
+  if (voteLimitSeconds === undefined || funders.length === 0) {
+    return [];
+  }
+  const least = voteLimitSeconds + 3_600;
+  return deadline.maxSeconds >= least
+    ? []
+    : [
+        error(
+          'deadline.maxSeconds',
+          `It is below ${least}: the vote limit of ${voteLimitSeconds} seconds and one hour. The deadline of every batch would be too far.`,
+        ),
+      ];
+}
+
+/** Values of the examples: one digit repeated, a UUID of zeros, or the word REPLACE. */
+const placeholder = /^0x([0-9a-f])\1{19,}$|^0{8}-0{4}-|replace/i;
+
+/** Whoever made an example's key could release batches, and an example's wallet belongs to nobody. */
+function listPlaceholders(value: unknown, path: string): readonly PolicyFinding[] {
+  if (typeof value === 'string') {
+    return placeholder.test(value)
+      ? [error(path, 'This is a placeholder of an example. Write your own value.')]
+      : [];
+  }
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([key, child]) =>
+        listPlaceholders(child, path === '' ? key : `${path}.${key}`),
+      )
+    : [];
 }
 
 /** One wallet has one role: a digest that a holder signs could otherwise be a funder's authorisation. */
