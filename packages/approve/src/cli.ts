@@ -94,6 +94,20 @@ function addCommon(command: Command): Command {
   return command.option('--json', 'print one JSON document').addOption(envFile());
 }
 
+/** A key, or what a person signed elsewhere. */
+function addSigning(command: Command): Command {
+  return addCommon(command)
+    .option(
+      '--key-file <path>',
+      "the person's Ed25519 key: PKCS#8 PEM, or 32 bytes of hex; - reads standard input",
+    )
+    .option(
+      '--statement <path>',
+      'what the person signed elsewhere: the output of "statement"; - reads standard input',
+    )
+    .option('--signature <hex>', 'the Ed25519 signature of the statement, 64 bytes');
+}
+
 function addExplainingCommands(program: Command, context: CommandContext, setCode: SetCode): void {
   addCommon(
     program
@@ -144,23 +158,12 @@ function addPeopleCommands(program: Command, context: CommandContext, setCode: S
       },
     );
   for (const decision of ['release', 'deny'] as const) {
-    addCommon(
-      program
-        .command(`${decision} <manifest>`)
-        .description(words[decision])
-        .option(
-          '--key-file <path>',
-          "the person's Ed25519 key: PKCS#8 PEM, or 32 bytes of hex; - reads standard input",
-        )
-        .option(
-          '--statement <path>',
-          'what the person signed elsewhere: the output of "statement"; - reads standard input',
-        )
-        .option('--signature <hex>', 'the Ed25519 signature of the statement, 64 bytes'),
-    ).action(async (manifest: string, given: ReleaseOptions, command: Command) => {
-      const { runRelease } = await import('./commands/release-command.ts');
-      setCode(await runRelease(decision, manifest, merge(given, command), context));
-    });
+    addSigning(program.command(`${decision} <manifest>`).description(words[decision])).action(
+      async (manifest: string, given: ReleaseOptions, command: Command) => {
+        const { runRelease } = await import('./commands/release-command.ts');
+        setCode(await runRelease(decision, manifest, merge(given, command), context));
+      },
+    );
   }
 }
 
@@ -224,11 +227,45 @@ function addLedgerCommands(program: Command, context: CommandContext, setCode: S
   });
 }
 
-function addFileCommands(program: Command, context: CommandContext, setCode: SetCode): void {
+function addPolicyChanges(policy: Command, context: CommandContext, setCode: SetCode): void {
   addCommon(
-    program
-      .command('policy')
-      .description('Inspect the policy.')
+    policy
+      .command('propose <file>')
+      .description('Store a policy file, so that people can sign it; - reads standard input.'),
+  ).action(async (file: string, given: CommonOptions, command: Command) => {
+    const { runPolicyPropose } = await import('./commands/policy-change-command.ts');
+    setCode(await runPolicyPropose(file, merge(given, command), context));
+  });
+  policy
+    .command('statement <sha256>')
+    .description('Print the statement about a proposed policy that a person signs elsewhere.')
+    .addOption(envFile())
+    .action(async (sha256: string, given: CommonOptions, command: Command) => {
+      const { runPolicyStatement } = await import('./commands/policy-change-command.ts');
+      setCode(await runPolicyStatement(sha256, merge(given, command), context));
+    });
+  addSigning(
+    policy
+      .command('sign <sha256>')
+      .description('Sign a proposed policy, with the key of a person of the policy in effect.'),
+  ).action(async (sha256: string, given: ReleaseOptions, command: Command) => {
+    const { runPolicySign } = await import('./commands/policy-change-command.ts');
+    setCode(await runPolicySign(sha256, merge(given, command), context));
+  });
+  addCommon(
+    policy
+      .command('apply <sha256>')
+      .description('Put a proposed policy in effect, once the people of the one in effect signed.'),
+  ).action(async (sha256: string, given: CommonOptions, command: Command) => {
+    const { runPolicyApply } = await import('./commands/policy-change-command.ts');
+    setCode(await runPolicyApply(sha256, merge(given, command), context));
+  });
+}
+
+function addFileCommands(program: Command, context: CommandContext, setCode: SetCode): void {
+  const policy = program.command('policy').description('Inspect the policy, and change it.');
+  addCommon(
+    policy
       .command('lint [file]')
       .description(
         'Read a policy file as the gate would, and say what is wrong in it; - reads standard input.',
@@ -237,6 +274,7 @@ function addFileCommands(program: Command, context: CommandContext, setCode: Set
     const { runPolicyLint } = await import('./commands/policy-command.ts');
     setCode(runPolicyLint(file, merge(given, command), context));
   });
+  addPolicyChanges(policy, context, setCode);
   const audit = program.command('audit').description('The audit log.');
   addCommon(
     audit

@@ -58,6 +58,8 @@ export type {
   Ledger,
   LedgerHistory,
   LedgerStatus,
+  PolicyStore,
+  PolicyText,
   Question,
   Vote,
   Voted,
@@ -79,6 +81,17 @@ export { viewAsStored } from './ledger/view-as-stored.ts';
 export type { LedgerFaultPoint } from './ledger/votes.ts';
 export type { HolderRule } from './policy/holder-rule.ts';
 export { lintPolicy, type PolicyFinding } from './policy/lint-policy.ts';
+export {
+  type AppliedPolicy,
+  computePolicyChangeText,
+  countRequiredPeople,
+  listPolicySigners,
+  type PolicyChange,
+  type PolicySignature,
+  parseAppliedPolicy,
+  parsePolicyChangeText,
+  signPolicyChange,
+} from './policy/policy-change.ts';
 export {
   type Policy,
   type PolicyPerson,

@@ -8,6 +8,25 @@ import { PoolError } from '@pool/core';
 import { describeCause } from '../config/env-file.ts';
 import type { CommandContext } from './output.ts';
 
+/** Either the key, or a statement that was signed on another machine. */
+export type SigningOptions = {
+  readonly keyFile?: string;
+  readonly statement?: string;
+  readonly signature?: string;
+};
+
+/** @returns 64 bytes of hex. @throws PoolError `invalid_release` */
+export function parseSignature(signature: string): string {
+  const hex = signature.toLowerCase().replace(/^0x/, '');
+  if (!/^[0-9a-f]{128}$/.test(hex)) {
+    throw new PoolError(
+      'invalid_release',
+      '--signature is not an Ed25519 signature: 64 bytes of hex',
+    );
+  }
+  return `0x${hex}`;
+}
+
 export function readSignedText(path: string, what: string, { source }: CommandContext): string {
   try {
     return source.readFile(path);

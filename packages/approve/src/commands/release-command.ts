@@ -22,16 +22,16 @@ import { readPolicyFile } from '../gate/settings-files.ts';
 import { findStored } from './find-stored.ts';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
-import { readPersonKey, readSignedText } from './person-key.ts';
+import {
+  parseSignature,
+  readPersonKey,
+  readSignedText,
+  type SigningOptions,
+} from './person-key.ts';
 
 type Decision = ReleaseContent['decision'];
 
-/** Either the key, or a statement that was signed on another machine. */
-export type ReleaseOptions = CommonOptions & {
-  readonly keyFile?: string;
-  readonly statement?: string;
-  readonly signature?: string;
-};
+export type ReleaseOptions = CommonOptions & SigningOptions;
 
 /** Prints what a person signs on a machine of their own. @returns the exit code */
 export async function runStatement(
@@ -155,15 +155,9 @@ function adoptStatement(input: {
       `the statement says ${signed.decision} about ${signed.manifestDigest} with the total ${signed.total} in base units, and this command is about another`,
     );
   }
-  const hex = signature.toLowerCase().replace(/^0x/, '');
-  if (!/^[0-9a-f]{128}$/.test(hex)) {
-    throw new PoolError(
-      'invalid_release',
-      '--signature is not an Ed25519 signature: 64 bytes of hex',
-    );
-  }
+  const hex = parseSignature(signature);
   for (const { publicKey } of policy.humanRelease?.people ?? []) {
-    const release: Release = { ...signed, publicKey, signature: `0x${hex}` };
+    const release: Release = { ...signed, publicKey, signature: hex };
     if (verifyRelease(release, policy, context.nowMs()).kind === 'valid') {
       return release;
     }

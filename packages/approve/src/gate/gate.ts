@@ -28,7 +28,12 @@ import { createJudge, type Judge } from './judge.ts';
 import { findWalletRoles } from './policy-wallets.ts';
 import type { FactReader } from './read-facts.ts';
 import { createRebuilds, type Rebuilds } from './rebuilds.ts';
-import { listPolicyPools, readPolicyFor, readSettings } from './settings-files.ts';
+import {
+  type LoadedPolicy,
+  listPolicyPools,
+  readPolicyFor,
+  readSettings,
+} from './settings-files.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 export type GateOptions = {
@@ -75,6 +80,7 @@ export function openGate(options: GateOptions): Gate {
   let { loaded } = settings;
   ensureGateHome(config.home);
   const ledger: Ledger = openLedger({ path: ledgerPath(config.home), role: 'voter' });
+  adoptPolicy(ledger, loaded, nowMs());
   const policy = (): Policy => loaded.policy;
   const answers = new Map<string, number>();
   const counts = { answers, pollFailures: 0, policyReloads: 0 };
@@ -200,7 +206,9 @@ export function openGate(options: GateOptions): Gate {
     nodeProblems: () => facts.problems(),
     reloadPolicy() {
       try {
-        loaded = readPolicyFor(chains, config);
+        const next = readPolicyFor(chains, config);
+        ledger.policies.adopt(next, nowMs());
+        loaded = next;
       } catch (error) {
         const message = isPoolError(error) ? error.message : 'unexpected error';
         ledger.writeAudit('policy-refused', { message }, nowMs());
@@ -230,6 +238,16 @@ export function openGate(options: GateOptions): Gate {
       }
     },
   };
+}
+
+/** The file takes effect only if the ledger's policy lets it, also at the start. */
+function adoptPolicy(ledger: Ledger, loaded: LoadedPolicy, nowMs: number): void {
+  try {
+    ledger.policies.adopt(loaded, nowMs);
+  } catch (error) {
+    ledger.close();
+    throw error;
+  }
 }
 
 /** @returns what could not be recorded, as a check that fails */

@@ -22,6 +22,8 @@ export type LoadedPolicy = {
   readonly policy: Policy;
   /** SHA-256 of the file's bytes, hex. In the audit log. */
   readonly sha256: string;
+  /** The file as it is. */
+  readonly text: string;
 };
 
 /**
@@ -31,9 +33,13 @@ export type LoadedPolicy = {
  */
 export function readPolicyFile(
   path: string,
-  context: { readonly voteLimitSeconds?: number } = {},
+  context: {
+    readonly voteLimitSeconds?: number;
+    /** Of a command, which reads `-` from standard input. */
+    readonly readFile?: (path: string) => string;
+  } = {},
 ): LoadedPolicy {
-  const loaded = parsePolicyFile(path);
+  const loaded = parsePolicyFile(path, context.readFile);
   const errors = lintPolicy(loaded.policy, context).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     const lines = errors.map(
@@ -56,7 +62,8 @@ export function readPolicyFile(
 export function parsePolicyFile(path: string, readFile = readTextFile): LoadedPolicy {
   const { text, value } = readJsonFile(path, 'invalid_policy', 'APPROVE_POLICY_FILE', readFile);
   try {
-    return { policy: parsePolicy(value), sha256: createHash('sha256').update(text).digest('hex') };
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    return { policy: parsePolicy(value), sha256, text };
   } catch (cause) {
     throw new PoolError('invalid_policy', `${describeInput(path)}: ${describe(cause)}`, { cause });
   }

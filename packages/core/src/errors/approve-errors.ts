@@ -10,6 +10,11 @@ export const approveErrors = {
     meaning:
       'The policy file cannot be read, or a field in it is wrong. Correct what the message names; `approve policy lint` reads it again.',
   },
+  policy_not_signed: {
+    exit: 2,
+    meaning:
+      'The policy in effect changes only when its named people signed the next one. Put its file back, or have the change proposed, signed and applied.',
+  },
   manifest_conflict: {
     status: 409,
     meaning:

@@ -4,9 +4,10 @@
  *
  * @module
  */
-import { createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { bytesToHex, canonicalJson, type Hex } from '@pool/core';
+import type { KeyObject } from 'node:crypto';
+import { canonicalJson, type Hex } from '@pool/core';
 import type { Policy, PolicyPerson } from '../policy/policy-schema.ts';
+import { signText } from './person-key.ts';
 
 export type AcceptedLoss = {
   readonly person: PolicyPerson;
@@ -26,20 +27,12 @@ export function acceptLoss(
   privateKey: KeyObject,
   nowMs: number,
 ): AcceptedLoss | undefined {
-  const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
-  const publicKey = bytesToHex(Buffer.from(x ?? '', 'base64url'));
-  const person = policy.humanRelease?.people.find((one) => one.publicKey === publicKey);
-  if (person === undefined) {
-    return undefined;
-  }
   const statement = `${canonicalJson({
     purpose: 'pool/v1/rebaseline',
     unknown: unknown.toSorted(),
     issuedAt: new Date(nowMs).toISOString(),
   })}\n`;
-  return {
-    person,
-    statement,
-    signature: bytesToHex(sign(null, Buffer.from(statement), privateKey)),
-  };
+  const { publicKey, signature } = signText(statement, privateKey);
+  const person = policy.humanRelease?.people.find((one) => one.publicKey === publicKey);
+  return person === undefined ? undefined : { person, statement, signature };
 }

@@ -3,15 +3,13 @@
  *
  * @module
  */
-import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import {
-  bytesToHex,
   canonicalJson,
   evmAddressSchema,
   type Hex32,
   hex32Schema,
   hexSchema,
-  hexToBytes,
   isAmountString,
   isoTimeSchema,
   maxEvidenceSkewMs,
@@ -22,6 +20,7 @@ import * as v from 'valibot';
 import type { Release } from '../ledger/ledger-view.ts';
 import type { Policy, PolicyPerson } from '../policy/policy-schema.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import { isSignedText, signText } from './person-key.ts';
 
 /** A release as the operator command hands it over. */
 export const releaseSchema = v.strictObject({
@@ -82,12 +81,7 @@ export function parseReleaseText(text: string): ReleaseContent | undefined {
 
 /** @param privateKey - Ed25519 key of the person */
 export function signRelease(content: ReleaseContent, privateKey: KeyObject): Release {
-  const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return {
-    ...content,
-    publicKey: bytesToHex(Buffer.from(x ?? '', 'base64url')),
-    signature: bytesToHex(sign(null, Buffer.from(computeReleaseText(content)), privateKey)),
-  };
+  return { ...content, ...signText(computeReleaseText(content), privateKey) };
 }
 
 export type ReleaseVerdict =
@@ -111,14 +105,7 @@ export function verifyRelease(release: Release, policy: Policy, nowMs: number): 
 }
 
 function hasValidSignature(release: Release): boolean {
-  try {
-    const x = Buffer.from(hexToBytes(release.publicKey, 32)).toString('base64url');
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-    const text = Buffer.from(computeReleaseText(release));
-    return verify(null, text, key, hexToBytes(release.signature, 64));
-  } catch {
-    return false;
-  }
+  return isSignedText(computeReleaseText(release), release.publicKey, release.signature);
 }
 
 /** A person's no that still holds. */

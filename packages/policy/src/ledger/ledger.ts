@@ -8,6 +8,8 @@ import type { Hex32, ManifestFile } from '@pool/core';
 import type { Decision } from '../decide/decision.ts';
 import type { AcceptedLoss } from '../decide/loss-statement.ts';
 import type { DecisionReason } from '../decide/reasons.ts';
+import type { AppliedPolicy, PolicySignature } from '../policy/policy-change.ts';
+import type { PolicyPerson } from '../policy/policy-schema.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
 import type { SignKind, SignRequest } from '../requests/requests.ts';
 import type {
@@ -114,7 +116,33 @@ export type LedgerStatus = {
   readonly waiting: number;
 };
 
+/** The bytes of a policy file. */
+export type PolicyText = { readonly sha256: string; readonly text: string };
+
+export type PolicyStore = {
+  /** The policy in effect. Undefined: no gate has started with this ledger. */
+  findApplied(): AppliedPolicy | undefined;
+  /** Whether a policy with this digest was proposed or in effect. */
+  has(sha256: string): boolean;
+  propose(policy: PolicyText, nowMs: number): void;
+  listSignatures(sha256: string): readonly PolicySignature[];
+  /** Stores a signature. `apply` verifies it. */
+  sign(signature: PolicySignature, nowMs: number): void;
+  /**
+   * Puts a proposed policy in effect.
+   * @returns the people who signed it
+   * @throws PoolError `policy_not_signed`
+   */
+  apply(sha256: string, nowMs: number): readonly PolicyPerson[];
+  /**
+   * Takes the file that the gate reads, if it is in effect, or if the policy in effect asks nobody about its changes.
+   * @throws PoolError `policy_not_signed`
+   */
+  adopt(policy: PolicyText, nowMs: number): void;
+};
+
 export type Ledger = {
+  readonly policies: PolicyStore;
   /**
    * Stores a manifest that was rebuilt, unless another one has its job and attempt. `judge` decides with a view of the same
    * transaction: pass `decideIntake`.

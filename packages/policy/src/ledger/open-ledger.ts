@@ -10,6 +10,7 @@ import { eraseManifests } from './erase-manifests.ts';
 import { findRestoreReason, readMarker, writeMarker } from './generation-marker.ts';
 import type { AuditVerdict, Ledger, LedgerHistory, LedgerStatus } from './ledger.ts';
 import { openLedgerDatabase } from './ledger-database.ts';
+import { createPolicyStore } from './policy-store.ts';
 import { createView, findManifestFor, findSpendByDigest, manifestColumns } from './read-view.ts';
 import { readManifestRow } from './rows.ts';
 import { createStatements, type Statements } from './statements.ts';
@@ -66,6 +67,7 @@ export function openLedger(options: LedgerOptions): Ledger {
     detectRestore(statements, markerPath, isNew);
   }
   return {
+    policies: createPolicyStore(statements, write),
     storeManifest: (manifest, nowMs, judge) => {
       const result = write(() => {
         const stored = storeManifest(statements, manifest, nowMs, judge);

@@ -113,6 +113,22 @@ export const ledgerSchema = `
     since_ms INTEGER NOT NULL,
     transaction_id TEXT
   ) STRICT;
+  CREATE TABLE policy (sha256 TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
+  CREATE TABLE policy_signature (
+    sha256 TEXT NOT NULL,
+    previous TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    issued_at TEXT NOT NULL,
+    public_key TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    PRIMARY KEY (sha256, previous, number, public_key, issued_at, signature)
+  ) STRICT;
+  -- The policy with the greatest number is in effect.
+  CREATE TABLE policy_applied (
+    number INTEGER PRIMARY KEY,
+    sha256 TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+  ) STRICT;
   CREATE TABLE audit (
     seq INTEGER PRIMARY KEY,
     at_ms INTEGER NOT NULL,

@@ -175,11 +175,19 @@ function lintRecipients(policy: Policy): readonly PolicyFinding[] {
   return findings;
 }
 
-function lintPeople({ humanRelease }: Policy): readonly PolicyFinding[] {
+function lintPeople({ humanRelease, policyChange }: Policy): readonly PolicyFinding[] {
+  const keys = (humanRelease?.people ?? []).map(({ publicKey }) => publicKey);
+  if (policyChange !== undefined && new Set(keys).size < policyChange.people) {
+    return [
+      error(
+        'policyChange.people',
+        'humanRelease.people has fewer different keys than this, so the policy could never change.',
+      ),
+    ];
+  }
   if (humanRelease === undefined) {
     return [];
   }
-  const keys = humanRelease.people.map(({ publicKey }) => publicKey);
   const findings = keys.flatMap((key, index) =>
     keys.indexOf(key) < index
       ? [

@@ -276,6 +276,21 @@ export const policySchema = v.strictObject({
       v.description('People who release a batch that waits. Absent: no batch can wait for people.'),
     ),
   ),
+  policyChange: v.optional(
+    v.pipe(
+      v.strictObject({
+        people: v.pipe(
+          v.picklist([1, 2]),
+          v.description(
+            'How many different keys of `humanRelease.people` must sign the next policy.',
+          ),
+        ),
+      }),
+      v.description(
+        'Another policy takes effect only when people of this one signed it. Absent: whoever writes the file changes it.',
+      ),
+    ),
+  ),
   holders: v.pipe(
     v.array(holderRuleSchema),
     v.maxLength(100),
