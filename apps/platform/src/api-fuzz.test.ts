@@ -15,6 +15,7 @@ import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
+  testMetricsToken,
   testSettings,
 } from './fixtures/test-platform.ts';
 import { createTestSettlement } from './fixtures/test-settlement.ts';
@@ -146,6 +147,7 @@ describe('the platform and its documents', () => {
       credentials: {
         session: { cookie },
         edgeToken: { authorization: `Bearer ${edge.token.reveal()}` },
+        metricsToken: { authorization: `Bearer ${testMetricsToken}` },
       },
       known: {
         walletPub: [a.walletPub],
@@ -237,7 +239,8 @@ describe('the platform and its documents', () => {
     platform = startPlatform(1);
     const seen = await fuzzPlatform(cookie, { runs: 30 });
     for (const [id, statuses] of seen) {
-      expect([id, statuses.has(429)], seen.note).toEqual([id, id !== 'livez' && id !== 'readyz']);
+      const isUnlimited = id === 'livez' || id === 'readyz' || id === 'metrics';
+      expect([id, statuses.has(429)], seen.note).toEqual([id, !isUnlimited]);
     }
   });
 

@@ -31,6 +31,23 @@ describe('configuration', () => {
     expect(limitsOf({ ...configured, PLATFORM_MAX_CONNECTIONS_PER_PEER: '0' })).toEqual([99, 0]);
   });
 
+  it.each([
+    ['PLATFORM', () => platform, parsePlatformConfig],
+    ['GATE', () => gate, parseGateConfig],
+  ] as const)('takes a token for the metrics and a drain (%s)', (prefix, base, parse) => {
+    expect(parse(base())).toMatchObject({ metricsToken: undefined, drainMs: 0 });
+    const token = 'x'.repeat(20);
+    const set = {
+      [`${prefix}_METRICS_TOKEN`]: token,
+      [`${prefix}_DRAIN_SECONDS`]: '15',
+    };
+    const config = parse({ ...base(), ...set });
+    expect([config.metricsToken?.reveal(), config.drainMs]).toEqual([token, 15_000]);
+    expect(() => parse({ ...base(), [`${prefix}_METRICS_TOKEN`]: 'short' })).toThrow(
+      `${prefix}_METRICS_TOKEN must have 20 characters or more`,
+    );
+  });
+
   it('uses defaults for absent variables', () => {
     expect(parsePlatformConfig(platform)).toMatchObject({
       listen: { host: '127.0.0.1', port: 8080 },

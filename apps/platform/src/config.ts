@@ -9,6 +9,7 @@ import type { HttpLimits } from '@pool/http-server';
 import type { AdmissionConfig } from './accounts/admission.ts';
 import { type FeeCaps, type feeUnits, parseFeeCaps } from './chain/fee-caps.ts';
 import type { TransactionCaps } from './chain/transaction-signer.ts';
+import { type OperationsConfig, readOperations } from './config-operations.ts';
 import { createReader, type Environment, type Reader } from './config-reader.ts';
 import { readDatabase } from './database/database-config.ts';
 import type { DatabaseConfig } from './database/open-database.ts';
@@ -38,7 +39,7 @@ export type GateAccessConfig = {
 /** Keys of a ceremony, as `openProductionKeys` expects them. */
 export type KeyFolder = { readonly folder: string; readonly manifest: string };
 
-export type PlatformConfig = {
+export type PlatformConfig = OperationsConfig & {
   /** `NODE_ENV=production`: settings for development only are refused. */
   readonly isProduction: boolean;
   readonly listen: ListenConfig;
@@ -92,11 +93,12 @@ export type PlatformConfig = {
   readonly logLevel: string;
 };
 
-export type GateConfig = {
+export type GateConfig = OperationsConfig & {
   /** `NODE_ENV=production`: settings for development only are refused. */
   readonly isProduction: boolean;
   readonly listen: ListenConfig;
   readonly database: DatabaseConfig;
+  readonly chainKey: string;
   readonly chain: EvmChainSettings;
   readonly publisherKey: Secret;
   /** The most that a publication may cost. */
@@ -128,6 +130,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
   const dataDirectory = read.text('PLATFORM_DATA_DIR');
   const config = {
     isProduction,
+    ...readOperations(read, 'PLATFORM', isProduction),
     listen: readListen(read, 'PLATFORM', 8080),
     dataDirectory,
     database: readDatabase(read, isProduction, dataDirectory),
@@ -214,6 +217,8 @@ export function parseGateConfig(env: Environment): GateConfig {
   }
   const config = {
     isProduction,
+    ...readOperations(read, 'GATE', isProduction),
+    chainKey,
     listen: readListen(read, 'GATE', 8090),
     database: readDatabase(read, isProduction, read.optional('GATE_DATA_DIR'), 'GATE_DATA_DIR'),
     publisherKey: read.privateKey('GATE_PUBLISHER_KEY'),

@@ -4,7 +4,7 @@
  * @module
  */
 import { createApiPages, edgeApi, platformApi, type RelayerHealth } from '@pool/api';
-import type { ChainsFile } from '@pool/core';
+import type { ChainsFile, Secret } from '@pool/core';
 import { createShell, type Shell } from '@pool/http-server';
 import type { AdmissionConfig } from './accounts/admission.ts';
 import type { CredentialMint } from './accounts/credential.ts';
@@ -24,7 +24,9 @@ import { addEdgeRoutes } from './edge/edge-routes.ts';
 import { addHolderRoutes } from './edge/holder-routes.ts';
 import { addApiPages } from './http/api-pages.ts';
 import { addHealthRoutes } from './http/health-routes.ts';
+import { addMetricsRoute, type Measure } from './http/metrics.ts';
 import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
+import type { Check } from './http/readiness.ts';
 import { describeFailure, type Log } from './log.ts';
 import type { SettlementChecks } from './relayer/checks/settlement-checks.ts';
 import type { SettlementLimits } from './relayer/settlement-limits.ts';
@@ -62,8 +64,10 @@ export type PlatformAppDeps = {
   readonly batchPages?: BatchPages;
   readonly onAccepted: () => void;
   readonly refreshIndex: (chain: string) => Promise<void>;
-  /** Whether this process holds the database and the database answers. Absent: always. */
-  readonly isReady?: () => boolean;
+  /** Why this process should not be sent requests. Absent: it always should. */
+  readonly findProblem?: Check;
+  /** Absent: there is no `/metrics`. */
+  readonly metrics?: { readonly token: Secret | undefined; readonly measures: readonly Measure[] };
   /** The last findings of the relayer's worker. */
   readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
 };
@@ -83,7 +87,8 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     describeFailure,
     proxyHops: deps.proxyHops,
   });
-  addHealthRoutes(app, deps.isReady);
+  addHealthRoutes(app, deps.findProblem);
+  addMetricsRoute(app, deps.metrics?.measures ?? [], deps.metrics?.token);
   addApiPages(app, [...createApiPages(platformApi), ...createApiPages(edgeApi, '/agent-edge')]);
   addAuthRoutes(app, {
     db,

@@ -18,10 +18,13 @@ import type { PlatformTables } from './database/platform-tables.ts';
 import { createBatchPages } from './edge/batch-pages.ts';
 import { createReaderVendor, type ReaderVendorDeps } from './edge/vend-readers.ts';
 import { listen } from './http/listen.ts';
+import { createChainWatch, createDatabaseCheck, createReadiness, drain } from './http/readiness.ts';
+import { createHaltWatch } from './indexer/halt-watch.ts';
 import { createIndexer } from './indexer/indexer.ts';
 import { describeFailure, type Log } from './log.ts';
 import { startControl } from './operator/control.ts';
 import { createPlatformApp } from './platform-app.ts';
+import { listPlatformMeasures } from './platform-measures.ts';
 import { createBatchChecker } from './relayer/checks/batch-checker.ts';
 import { createProofCheck } from './relayer/checks/check-proof.ts';
 import { createSettlementChecks } from './relayer/checks/settlement-checks.ts';
@@ -109,6 +112,12 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     });
   });
   const batchPages = createBatchPages(db, nowMs);
+  const silences = new Map(chains.map(({ key }) => [key, createChainWatch(key, nowMs)]));
+  const halts = new Map(chains.map(({ key }) => [key, createHaltWatch(db, key)]));
+  const readiness = createReadiness([
+    createDatabaseCheck(ownership.isHeld),
+    ...[...silences.values(), ...halts.values()].map(({ check }) => check),
+  ]);
   const hasher = createTreeHasher();
   const indexers = new Map(
     chains.map((chain) => {
@@ -119,7 +128,9 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
         pass: async () => {
           if (ownership.isHeld()) {
             await indexer.pass();
+            silences.get(chain.key)?.noteAnswer();
             await batchPages.extend(chain.key);
+            await halts.get(chain.key)?.look();
           }
         },
         log,
@@ -188,7 +199,11 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       ]);
     },
     readRelayerHealth: (chain) => watches.get(chain)?.read(),
-    isReady: ownership.isHeld,
+    findProblem: readiness.find,
+    metrics: {
+      token: config.metricsToken,
+      measures: listPlatformMeasures(db, watches, silences),
+    },
   });
   const control =
     config.dataDirectory === 'memory:'
@@ -206,6 +221,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     url: listening.url,
     lost: ownership.lost,
     async close() {
+      await drain(readiness, config.drainMs, log);
       await Promise.all([listening.close(), control?.close()]);
       await Promise.all([verifier.close(), batches.close()]);
       const loops = [

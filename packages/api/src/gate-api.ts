@@ -18,8 +18,8 @@ import {
   gateWalletResponseSchema,
 } from './gate.ts';
 import { gateExamples } from './gate-examples.ts';
+import { livez, metrics, metricsToken, readyz } from './probe-routes.ts';
 import { type Api, defineRoute } from './route.ts';
-import { okSchema } from './shared-schemas.ts';
 
 const read = { scheme: 'accessToken', needs: 'gate.read' } as const;
 const write = { scheme: 'accessToken', needs: 'gate.write' } as const;
@@ -85,24 +85,9 @@ function tokenErrorSchema(codes: readonly string[]) {
 }
 
 export const gateRoutes = {
-  livez: defineRoute({
-    id: 'livez',
-    method: 'GET',
-    path: '/livez',
-    summary: 'Liveness of the process',
-    answers: { 200: { description: 'The process is alive.', schema: okSchema } },
-    errors: { 403: foreign },
-  }),
-  readyz: defineRoute({
-    id: 'readyz',
-    method: 'GET',
-    path: '/readyz',
-    summary: 'Readiness of the process',
-    description:
-      'The process is ready while its database answers and no other process has taken that over.',
-    answers: { 200: { description: 'The process is ready.', schema: okSchema } },
-    errors: { 403: foreign, 503: ['database_unavailable'] },
-  }),
+  livez,
+  readyz,
+  metrics,
   grantToken: defineRoute({
     id: 'grantToken',
     method: 'POST',
@@ -230,6 +215,7 @@ export const gateApi: Api = {
   description: 'The list of eligible wallets and the paths that prove membership.',
   servers: [{ url: '/', description: 'The gate that serves this document.' }],
   securitySchemes: {
+    metricsToken,
     accessToken: {
       type: 'http',
       scheme: 'bearer',

@@ -14,6 +14,7 @@ const walletPub = '0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b1
 export const gateExamples: Readonly<Record<string, RouteExample>> = {
   livez: { answers: { 200: { ok: true } } },
   readyz: { answers: { 200: { ok: true } } },
+  metrics: { answers: { 200: 'pool_eligibility_tree_fill 0.42\n' } },
   grantToken: {
     body: {
       grant_type: 'client_credentials',

@@ -34,8 +34,8 @@ import {
   listInvitationsResponseSchema,
 } from './invitations.ts';
 import { platformExamples } from './platform-examples.ts';
+import { livez, metrics, metricsToken, readyz } from './probe-routes.ts';
 import { type Api, defineRoute } from './route.ts';
-import { okSchema } from './shared-schemas.ts';
 
 const session = { scheme: 'session' } as const;
 
@@ -48,24 +48,9 @@ const limited = ['rate_limited'] as const;
 const noAccount = ['employer_not_found', 'contract_on_another_chain'] as const;
 
 export const platformRoutes = {
-  livez: defineRoute({
-    id: 'livez',
-    method: 'GET',
-    path: '/livez',
-    summary: 'Liveness of the process',
-    answers: { 200: { description: 'The process is alive.', schema: okSchema } },
-    errors: { 403: foreign },
-  }),
-  readyz: defineRoute({
-    id: 'readyz',
-    method: 'GET',
-    path: '/readyz',
-    summary: 'Readiness of the process',
-    description:
-      'The process is ready while its database answers and no other process has taken that over.',
-    answers: { 200: { description: 'The process is ready.', schema: okSchema } },
-    errors: { 403: foreign, 503: ['database_unavailable'] },
-  }),
+  livez,
+  readyz,
+  metrics,
   createNonce: defineRoute({
     id: 'createNonce',
     method: 'GET',
@@ -379,6 +364,7 @@ export const platformApi: Api = {
     'Accounts, enrolment and API keys. The routes of agents have a document of their own.',
   servers: [{ url: '/', description: 'The platform that serves this document.' }],
   securitySchemes: {
+    metricsToken,
     session: {
       type: 'apiKey',
       in: 'cookie',

@@ -59,6 +59,7 @@ const enrolled = {
 export const platformExamples: Readonly<Record<string, RouteExample>> = {
   livez: { answers: { 200: { ok: true } } },
   readyz: { answers: { 200: { ok: true } } },
+  metrics: { answers: { 200: 'pool_relayer_ok{chain="base"} 1\n' } },
   createNonce: {
     answers: { 200: { nonce, expiresAt: '2026-11-21T10:05:00.000Z', chainIds: [8453] } },
   },

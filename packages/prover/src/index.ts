@@ -25,7 +25,13 @@ export type {
   Prover,
   ProvingArtifact,
 } from './prover.ts';
-export { type CircuitMetrics, type ProverMetrics, renderProverMetrics } from './prover-metrics.ts';
+export {
+  type CircuitMetrics,
+  type MetricSample,
+  type ProverMetrics,
+  renderMetricFamily,
+  renderProverMetrics,
+} from './prover-metrics.ts';
 export { fromSolidityProof, type SolidityProof, toSolidityProof } from './solidity-proof.ts';
 export { verifyProof } from './verify-proof.ts';
 export { readVerificationKey } from './zkey/read-verification-key.ts';

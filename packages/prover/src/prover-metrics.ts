@@ -46,7 +46,7 @@ export type ProverMetrics = {
   readonly acceleratorRetired: 0 | 1;
 };
 
-type Sample = readonly [
+export type MetricSample = readonly [
   suffix: string,
   labels: Readonly<Record<string, string>>,
   value: number | string,
@@ -56,11 +56,12 @@ function escapeLabel(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
 
-function renderFamily(
+/** One metric with its samples in Prometheus' text format. The suffix is empty but for histograms. */
+export function renderMetricFamily(
   name: string,
   type: 'gauge' | 'counter' | 'histogram',
   help: string,
-  samples: readonly Sample[],
+  samples: readonly MetricSample[],
 ): string {
   const lines = samples.map(([suffix, labels, value]) => {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
@@ -122,10 +123,12 @@ function renderHistogram({
   outcomes,
   durations,
   seconds,
-}: CircuitMetrics): readonly Sample[] {
+}: CircuitMetrics): readonly MetricSample[] {
   const proved = outcomes['proved'] ?? 0;
   return [
-    ...durations.map(([bound, count]): Sample => ['_bucket', { circuit, le: `${bound}` }, count]),
+    ...durations.map(
+      ([bound, count]): MetricSample => ['_bucket', { circuit, le: `${bound}` }, count],
+    ),
     ['_bucket', { circuit, le: '+Inf' }, proved],
     ['_sum', { circuit }, seconds],
     ['_count', { circuit }, proved],
@@ -136,36 +139,36 @@ function renderHistogram({
 export function renderProverMetrics(metrics: ProverMetrics): string {
   const { accelerator, circuits } = metrics;
   return [
-    renderFamily(
+    renderMetricFamily(
       'prover_accelerator_info',
       'gauge',
       'The device or processor that makes the proofs.',
       [['', { kind: accelerator.kind, detail: accelerator.detail }, 1]],
     ),
-    renderFamily(
+    renderMetricFamily(
       'prover_proofs_total',
       'counter',
       'Proofs requested, by outcome.',
       circuits.flatMap(({ circuit, outcomes }) =>
         Object.entries(outcomes).map(
-          ([outcome, count]): Sample => ['', { circuit, outcome }, count],
+          ([outcome, count]): MetricSample => ['', { circuit, outcome }, count],
         ),
       ),
     ),
-    renderFamily(
+    renderMetricFamily(
       'prover_proof_duration_seconds',
       'histogram',
       'Time of a proof from its turn until it is verified.',
       circuits.flatMap(renderHistogram),
     ),
-    renderFamily(
+    renderMetricFamily(
       'prover_wait_seconds_total',
       'counter',
       'Time that proofs waited for artifacts and for their turn.',
-      circuits.map(({ circuit, waitSeconds }): Sample => ['', { circuit }, waitSeconds]),
+      circuits.map(({ circuit, waitSeconds }): MetricSample => ['', { circuit }, waitSeconds]),
     ),
     ...single.map(([field, name, type, help]) =>
-      renderFamily(name, type, help, [['', {}, metrics[field]]]),
+      renderMetricFamily(name, type, help, [['', {}, metrics[field]]]),
     ),
   ].join('');
 }

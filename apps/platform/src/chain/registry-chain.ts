@@ -39,6 +39,8 @@ export type RegistryChain = {
    * @throws PoolError `fee_cap_reached` (retryable), `gas_ceiling_exceeded`
    */
   signReplacement(rawTransaction: string): Promise<SignedTransaction>;
+  /** Of the publisher's account, in the chain's own coin. */
+  fetchBalanceWei(): Promise<bigint>;
   fetchNonce(): Promise<number>;
   fetchNonceAt(block: number): Promise<number>;
   /** @throws PoolError `transaction_rejected` when the node will never accept the bytes */
@@ -84,6 +86,7 @@ export function createEvmRegistryChain(
         isWithin || to === null ? 'same-call' : await withGas({ to, data }),
       );
     },
+    fetchBalanceWei: () => provider.getBalance(signer.address),
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block) => signer.fetchNonceAt(block),
     broadcast: (raw) => signer.broadcast(raw),

@@ -20,12 +20,15 @@ import {
   parseField,
   parseWalletPub,
   parseWire,
+  type Secret,
 } from '@pool/core';
 import { createShell, type Shell } from '@pool/http-server';
 import { computeWalletId } from '@pool/notes';
 import { addApiPages } from '../http/api-pages.ts';
 import { addHealthRoutes } from '../http/health-routes.ts';
+import { addMetricsRoute, type Measure } from '../http/metrics.ts';
 import { readBearer, readJson } from '../http/read-request.ts';
+import type { Check } from '../http/readiness.ts';
 import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase } from './gate-tables.ts';
 import type { Leaves } from './leaves.ts';
@@ -45,8 +48,10 @@ export type GateAppDeps = {
   readonly log: Log;
   readonly allowedHosts: readonly string[];
   readonly leaves: Leaves;
-  /** Whether this process holds the database and the database answers. Absent: always. */
-  readonly isReady?: () => boolean;
+  /** Why this process should not be sent requests. Absent: it always should. */
+  readonly findProblem?: Check;
+  /** Absent: there is no `/metrics`. */
+  readonly metrics?: { readonly token: Secret | undefined; readonly measures: readonly Measure[] };
   /** The number of own proxies in front, whose `X-Forwarded-For` is trusted. Default: none. */
   readonly proxyHops?: number;
 };
@@ -64,7 +69,8 @@ export function createGateApp(deps: GateAppDeps): Shell {
     ...(deps.proxyHops === undefined ? {} : { proxyHops: deps.proxyHops }),
   });
 
-  addHealthRoutes(app, deps.isReady);
+  addHealthRoutes(app, deps.findProblem);
+  addMetricsRoute(app, deps.metrics?.measures ?? [], deps.metrics?.token);
   addApiPages(app, createApiPages(gateApi));
 
   addTokenRoute(app, tokens);

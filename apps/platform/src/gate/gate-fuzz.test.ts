@@ -21,6 +21,8 @@ import { passEverybody } from './screening.ts';
 
 const secret = 'writer-secret-of-the-test';
 
+const metricsToken = 'metrics-'.padEnd(24, 'm');
+
 describe('the gate and its document', () => {
   let database: OpenDatabase<GateTables>;
   let publisher: Publisher;
@@ -52,6 +54,7 @@ describe('the gate and its document', () => {
       leaves: createLeaves(database.db, log),
       log,
       screening: passEverybody,
+      metrics: { token: new Secret(metricsToken), measures: [] },
       allowedHosts: [],
       tokens: createTokenService(
         [
@@ -107,7 +110,10 @@ describe('the gate and its document', () => {
     const seen = await fuzzApi({
       document: createOpenApi(gateApi),
       send: async (path, init) => await app.request(`http://127.0.0.1${path}`, init),
-      credentials: { accessToken: { authorization: `Bearer ${token}` } },
+      credentials: {
+        accessToken: { authorization: `Bearer ${token}` },
+        metricsToken: { authorization: `Bearer ${metricsToken}` },
+      },
       known: {
         walletId: ids,
         walletIds: [ids, ids.slice(1)],

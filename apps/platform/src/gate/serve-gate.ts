@@ -10,15 +10,26 @@ import { createEvmRegistryChain, type RegistryChain } from '../chain/registry-ch
 import type { GateConfig } from '../config.ts';
 import { openStore } from '../database/open-database.ts';
 import { listen } from '../http/listen.ts';
+import {
+  createChainWatch,
+  createDatabaseCheck,
+  createReadiness,
+  drain,
+} from '../http/readiness.ts';
 import type { Log } from '../log.ts';
 import type { Served } from '../serve-platform.ts';
+import { startWorkerLoop } from '../worker-loop.ts';
 import { createGateApp } from './gate-app.ts';
+import { listGateMeasures } from './gate-measures.ts';
 import { type GateTables, gateMigrations } from './gate-tables.ts';
 import { createLeaves } from './leaves.ts';
 import { createTokenService } from './oauth.ts';
 import { startPublisher } from './publisher.ts';
 import { openReaderClients } from './reader-clients.ts';
 import { createFileScreening, passEverybody } from './screening.ts';
+
+/** How often the gate asks the RPC, also while nothing is published. */
+const watchIntervalMs = 10_000;
 
 /** @throws PoolError `wrong_chain`, `chain_unreachable`, `invalid_config`, and as `openStore` */
 export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
@@ -56,13 +67,36 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
   const leaves = createLeaves(db, log);
   await leaves.watch();
   const readers = await openReaderClients(db, nowMs);
+  const silence = createChainWatch(config.chainKey, nowMs);
+  let balanceWei: bigint | undefined;
+  const watch = startWorkerLoop({
+    name: 'chain watch',
+    intervalMs: watchIntervalMs,
+    async pass() {
+      balanceWei = await chain.fetchBalanceWei();
+      await chain.fetchFinalBlock();
+      silence.noteAnswer();
+    },
+    log,
+  });
+  const readiness = createReadiness([createDatabaseCheck(ownership.isHeld), silence.check]);
   const app = createGateApp({
     db,
     readers,
     leaves,
     publisher,
     log,
-    isReady: ownership.isHeld,
+    findProblem: readiness.find,
+    metrics: {
+      token: config.metricsToken,
+      measures: listGateMeasures({
+        db,
+        leaves,
+        chain: silence,
+        readBalanceWei: () => balanceWei,
+        nowMs,
+      }),
+    },
     tokens: createTokenService(
       [
         ...(config.reader === undefined
@@ -86,8 +120,10 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
     url: listening.url,
     lost: ownership.lost,
     async close() {
+      await drain(readiness, config.drainMs, log);
       stopping.abort();
       await listening.close();
+      await watch.stop();
       await publisher.idle();
       chain.close();
       await database.close();

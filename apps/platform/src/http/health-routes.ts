@@ -1,17 +1,18 @@
 /**
- * Probes for a supervisor and a load balancer: whether the process is alive, and whether it can serve.
+ * Probes for a supervisor and a load balancer: whether the process is alive, and whether it should be sent requests.
  *
  * @module
  */
-import { PoolError } from '@pool/core';
 import type { Shell } from '@pool/http-server';
+import type { Check } from './readiness.ts';
 
-/** @param isReady - whether this process holds the database and the database answers, as its lock saw it within the last seconds */
-export function addHealthRoutes(app: Shell, isReady: () => boolean = () => true): void {
+/** @param findProblem - why the process is not ready */
+export function addHealthRoutes(app: Shell, findProblem: Check = () => undefined): void {
   app.get('/livez', (c) => c.json({ ok: true }));
   app.get('/readyz', (c) => {
-    if (!isReady()) {
-      throw new PoolError('database_unavailable', 'the database does not answer; try again');
+    const problem = findProblem();
+    if (problem !== undefined) {
+      throw problem;
     }
     return c.json({ ok: true });
   });

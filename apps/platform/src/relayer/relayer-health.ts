@@ -34,6 +34,8 @@ export type RelayerWatch = {
   read(): RelayerHealth | undefined;
   /** What a transaction would have offered per unit of gas at the last check. Undefined: not known yet. */
   readFeeWei(): bigint | undefined;
+  /** The relayer's coin at the last check. Undefined: not known yet. */
+  readBalanceWei(): bigint | undefined;
   /** The coin of 24 hours at the last check. Undefined: not known yet, or without a limit. */
   readTotalUse(): TotalUse | undefined;
 };
@@ -52,6 +54,7 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
   let seen: { readonly health: RelayerHealth; readonly atMs: number } | undefined;
   let pulseAtMs = 0;
   let feeWei: bigint | undefined;
+  let balanceWei: bigint | undefined;
   let use: TotalUse | undefined;
 
   async function look(): Promise<void> {
@@ -74,6 +77,7 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
       const seenNow = await observeRelayer(deps);
       feeWei = seenNow.feeWei ?? feeWei;
       use = seenNow.use;
+      balanceWei = seenNow.balanceWei;
       return seenNow.health;
     } catch (error) {
       log.debug(
@@ -97,12 +101,14 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
         : seen?.health;
     },
     readFeeWei: () => feeWei,
+    readBalanceWei: () => balanceWei,
     readTotalUse: () => use,
   };
 }
 
 type Observation = {
   readonly health: RelayerHealth;
+  readonly balanceWei: bigint;
   readonly feeWei?: bigint | undefined;
   readonly use?: TotalUse | undefined;
 };
@@ -119,7 +125,7 @@ async function observeRelayer(deps: RelayerHealthDeps): Promise<Observation> {
       ? undefined
       : await readTotalUse(db, chain.key, { dailyWei, feeWei }, nowMs());
   const isStuck = await hasStuckTransaction(deps, minedNonce);
-  return { health: judge(isStuck, funds, use), feeWei, use };
+  return { health: judge(isStuck, funds, use), balanceWei: funds.balanceWei, feeWei, use };
 }
 
 /** The cause that lasts longest comes first: a stuck transaction, then the coin of the day, then fees, then missing coin. */

@@ -1,0 +1,93 @@
+/**
+ * `GET /metrics` of the platform and of the gate, with a token of its own (docs/decisions/0068, §9). The numbers name chains and states:
+ * no address, amount of a payment or key.
+ *
+ * @module
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { PoolError, type Secret } from '@pool/core';
+import type { Shell } from '@pool/http-server';
+import { renderMetricFamily } from '@pool/prover';
+import { hashCredential, isSameHash } from '../accounts/credential.ts';
+import { readBearer, unauthorized } from './read-request.ts';
+
+export type Sample = {
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
+};
+
+/** A number that is read when the monitoring asks for it. */
+export type Measure = {
+  readonly name: string;
+  readonly help: string;
+  /** Default: `gauge`. */
+  readonly type?: 'gauge' | 'counter';
+  read(): readonly Sample[] | Promise<readonly Sample[]>;
+};
+
+/** @param token - undefined: the route answers that it is not there */
+export function addMetricsRoute(
+  app: Shell,
+  measures: readonly Measure[],
+  token: Secret | undefined,
+): void {
+  const expected = token === undefined ? undefined : hashCredential(token.reveal());
+  const all = [...measures, ...listProcessMeasures()];
+  app.get('/metrics', async (c) => {
+    if (expected === undefined) {
+      throw new PoolError('not_found', 'there is no such route');
+    }
+    if (!isSameHash(expected, hashCredential(readBearer(c)))) {
+      throw unauthorized('send Authorization: Bearer with the metrics token');
+    }
+    const texts = await Promise.all(
+      all.map(async ({ name, help, type = 'gauge', read }) => {
+        const samples = await read();
+        return renderMetricFamily(
+          name,
+          type,
+          help,
+          samples.map(({ labels = {}, value }) => ['', labels, value]),
+        );
+      }),
+    );
+    return c.body(texts.join(''), 200, {
+      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    });
+  });
+}
+
+function listProcessMeasures(): Measure[] {
+  let delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
+  return [
+    {
+      name: 'process_resident_memory_bytes',
+      help: 'Memory of the process, all threads.',
+      read: () => [{ value: process.memoryUsage.rss() }],
+    },
+    {
+      name: 'process_cpu_seconds_total',
+      help: 'Processor time, user and system.',
+      type: 'counter',
+      read() {
+        const { user, system } = process.cpuUsage();
+        return [{ value: (user + system) / 1e6 }];
+      },
+    },
+    {
+      name: 'nodejs_eventloop_lag_p99_seconds',
+      help: 'How late a timer of 10 ms was since the last scrape, 99th percentile.',
+      read() {
+        // Measured from the first scrape on.
+        if (delay === undefined) {
+          delay = monitorEventLoopDelay({ resolution: 10 });
+          delay.enable();
+          return [];
+        }
+        const value = delay.percentile(99) / 1e9;
+        delay.reset();
+        return [{ value }];
+      },
+    },
+  ];
+}

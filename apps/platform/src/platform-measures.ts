@@ -1,0 +1,133 @@
+/**
+ * What the platform's `/metrics` says: the relayer's coin and queue, how far the index is, and how full the note tree is.
+ *
+ * @module
+ */
+import { leanImtCapacity } from '@pool/notes';
+import type { PlatformDatabase } from './database/platform-tables.ts';
+import type { Measure, Sample } from './http/metrics.ts';
+import type { ChainWatch } from './http/readiness.ts';
+import type { RelayerWatch } from './relayer/relayer-health.ts';
+
+type Relayer = Pick<RelayerWatch, 'read' | 'readBalanceWei' | 'readTotalUse'>;
+type Indexer = Pick<ChainWatch, 'readSilentMs'>;
+
+type WatchedChain = {
+  readonly key: string;
+  readonly relayer: Relayer;
+  readonly indexer: Indexer | undefined;
+};
+
+/** @param indexers - by chain key, like the relayers */
+export function listPlatformMeasures(
+  db: PlatformDatabase,
+  relayers: ReadonlyMap<string, Relayer>,
+  indexers: ReadonlyMap<string, Indexer>,
+): Measure[] {
+  const chains = [...relayers].map(
+    ([key, relayer]): WatchedChain => ({ key, relayer, indexer: indexers.get(key) }),
+  );
+
+  function perChain(
+    name: string,
+    help: string,
+    read: (chain: WatchedChain) => number | undefined | Promise<number | undefined>,
+  ): Measure {
+    return {
+      name,
+      help,
+      async read() {
+        const samples = await Promise.all(
+          chains.map(async (chain): Promise<Sample[]> => {
+            const value = await read(chain);
+            return value === undefined ? [] : [{ value, labels: { chain: chain.key } }];
+          }),
+        );
+        return samples.flat();
+      },
+    };
+  }
+
+  return [
+    perChain('pool_relayer_coin', "The relayer's balance, in the chain's coin.", ({ relayer }) => {
+      const wei = relayer.readBalanceWei();
+      return wei === undefined ? undefined : Number(wei) / 1e18;
+    }),
+    perChain('pool_relayer_ok', '1 if a settlement that is posted now would be sent.', (chain) => {
+      const health = chain.relayer.read();
+      return health === undefined ? undefined : Number(health.ok);
+    }),
+    perChain(
+      'pool_relayer_day_used',
+      "Share of the relayer's coin of 24 hours that is used.",
+      ({ relayer }) => {
+        const use = relayer.readTotalUse();
+        return use === undefined ? undefined : Number(use.usedGwei) / Number(use.dailyGwei);
+      },
+    ),
+    {
+      name: 'pool_relayer_queue',
+      help: 'Settlements and spends that are not final yet.',
+      read: async () =>
+        (
+          await Promise.all(
+            chains.flatMap(({ key }) =>
+              (['settlements', 'spends'] as const).map((kind) => countUnfinished(db, key, kind)),
+            ),
+          )
+        ).flat(),
+    },
+    perChain(
+      'pool_index_silent_seconds',
+      "Seconds since the indexer last read up to the chain's final block: the lag of the index.",
+      ({ indexer }) => (indexer === undefined ? undefined : indexer.readSilentMs() / 1_000),
+    ),
+    perChain('pool_index_block', 'The last block that is indexed.', async ({ key }) => {
+      const row = await selectCursor(db, key);
+      return row?.block_number;
+    }),
+    perChain('pool_index_halted', '1 if the index disagrees with the chain.', async ({ key }) => {
+      const row = await selectCursor(db, key);
+      return Number((row?.halted ?? null) !== null);
+    }),
+    perChain(
+      'pool_note_tree_fill',
+      'Share of the newest note tree that is used.',
+      async ({ key }) => {
+        const { last } = await db
+          .selectFrom('batches')
+          .select((eb) => eb.fn.max<number | null>('leaf_index').as('last'))
+          .where('chain', '=', key)
+          .executeTakeFirstOrThrow();
+        return (((last ?? -1) + 1) % leanImtCapacity) / leanImtCapacity;
+      },
+    ),
+  ];
+}
+
+async function selectCursor(db: PlatformDatabase, chain: string) {
+  return await db
+    .selectFrom('indexer_cursors')
+    .select(['block_number', 'halted'])
+    .where('chain', '=', chain)
+    .executeTakeFirst();
+}
+
+async function countUnfinished(
+  db: PlatformDatabase,
+  chain: string,
+  kind: 'settlements' | 'spends',
+): Promise<Sample[]> {
+  const rows = await db
+    .selectFrom(kind)
+    .select((eb) => ['state', eb.fn.countAll<string | number>().as('count')])
+    .where('chain', '=', chain)
+    .where('state', 'in', ['accepted', 'submitted'])
+    .where('superseded_at', 'is', null)
+    .groupBy('state')
+    .execute();
+  return (['accepted', 'submitted'] as const).map((state) => ({
+    value: Number(rows.find((row) => row.state === state)?.count ?? 0),
+    labels: { chain, kind, state },
+  }));
+}
