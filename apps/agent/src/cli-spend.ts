@@ -26,12 +26,16 @@ export function addSpendCommands(
       .addOption(
         new Option(
           '--to <W>',
-          "a payee's wallet public key or contact @label, or either with :<base units>; repeat it to pay several in one transfer",
+          "a payee's wallet public key or contact @label, or either with :<amount>; repeat it to pay several in one transfer",
         )
           .argParser((text, earlier: readonly string[] | undefined) => [...(earlier ?? []), text])
           .makeOptionMandatory(),
       )
-      .option('--amount <base units>', 'for every --to without an amount of its own', takeOnce),
+      .option(
+        '--amount <amount>',
+        `for every --to without an amount of its own; ${amountForms}`,
+        takeOnce,
+      ),
   )
     .addOption(envFile())
     .action(async (options: TransferOptions) => {
@@ -45,7 +49,7 @@ export function addSpendCommands(
       .description(
         "Withdraw from the pool to a pinned destination or to the holder's own wallet, through the agent on this machine. Uses DISBURSE_SEND_TOKEN. Prints the receipt.",
       )
-      .option('--amount <base units>', 'how much to withdraw', takeOnce)
+      .option('--amount <amount>', `how much to withdraw; ${amountForms}`, takeOnce)
       .option(
         '--to <label>',
         "a label of DISBURSE_SEND_DESTINATIONS; default: the holder's own wallet",
@@ -70,7 +74,7 @@ export function addSpendCommands(
       }
       const { amount } = options;
       if (amount === undefined) {
-        return send.error("error: required option '--amount <base units>' not specified");
+        return send.error("error: required option '--amount <amount>' not specified");
       }
       if (options.notes !== undefined) {
         send.error("error: option '--notes <file>' needs --self-submit");
@@ -96,14 +100,15 @@ function addConsolidate(
       'Merge notes of the holder, so that one spend can cover more, through the agent on this machine. Uses DISBURSE_TRANSFER_TOKEN. Shows its steps and their time first.',
     )
     .option(
-      '--until <base units>',
-      'what one spend must cover afterwards; default: everything that is free to spend',
+      '--until <amount>',
+      `what one spend must cover afterwards; ${amountForms}; default: everything that is free to spend`,
       takeOnce,
     )
+    .addOption(decimalOption())
     .addOption(tokenOption())
     .option('--dry-run', 'show the steps and their time, and send nothing')
     .option('--json', 'print one JSON document: the plan and the receipts')
-    .option('--yes', 'on a terminal: begin without a question (elsewhere there is no question)')
+    .option('--yes', yesText('begin'))
     .addOption(envFile())
     .action(async (options: ConsolidateOptions) => {
       const { runConsolidate } = await import('./commands/consolidate-command.ts');
@@ -113,6 +118,7 @@ function addConsolidate(
 
 function addOptions(command: Command): Command {
   return command
+    .addOption(decimalOption())
     .addOption(tokenOption())
     .option('--chain <key>', "one of the agent's chains with a pool; default: DISBURSE_CHAIN")
     .option('--dry-run', 'check and prove everything, and send nothing')
@@ -120,7 +126,18 @@ function addOptions(command: Command): Command {
       '--key <key>',
       'show the outcome of the spend that an earlier run sent under this key; never begins another one',
     )
-    .option('--yes', 'on a terminal: send without a question (elsewhere there is no question)');
+    .option('--yes', yesText('send'));
+}
+
+/** How every amount can be typed. */
+const amountForms = 'base units (as 1000500000), or tokens with their symbol (as 1000.50USDC)';
+
+function decimalOption(): Option {
+  return new Option('--decimal', 'amounts without a symbol are in tokens');
+}
+
+function yesText(what: string): string {
+  return `${what} without a question (where there is no terminal, there is none); takes less than one token only if it is written in tokens`;
 }
 
 /** Refuses a second value, which would silently replace the first. */

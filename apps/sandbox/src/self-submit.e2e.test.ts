@@ -134,7 +134,7 @@ describe('a withdrawal without platform and gate', () => {
     });
     await waitFor(() => stack.readLogs().includes('the spend was refused; it can still land'));
     const { stdout, stderr, code } = await run([]);
-    expect(stderr).toContain('continuing the withdrawal of 7 base units');
+    expect(stderr).toContain('continuing the withdrawal of 0.000007 USDC');
     expect([code, await balanceOf(vault)]).toEqual([0, 7n]);
     const receipt = JSON.parse(stdout) as { txHash: string };
     expect(receipt).toMatchObject({ operation: 'send', status: 'success', changeAmount: '23' });
@@ -226,14 +226,14 @@ describe('a withdrawal without platform and gate', () => {
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringMatching(
-        /equal_withdrawal: an equal withdrawal of 2 base units .* is not decided/,
+        /equal_withdrawal: an equal withdrawal of 0\.000002 USDC .* is not decided/,
       ),
     ]);
     const { code, stdout } = await first;
     expect([code, await balanceOf(address)]).toEqual([0, before + 2n]);
     const { txHash } = JSON.parse(stdout) as { txHash: string };
 
-    const repeated = await run(['--amount', '2', '--yes'], home, env);
+    const repeated = await run(['--amount', '0.000002USDC', '--yes'], home, env);
     expect([repeated.code, repeated.stderr]).toEqual([
       2,
       expect.stringContaining(`was paid by transaction ${txHash}`),
@@ -272,7 +272,7 @@ describe('a withdrawal without platform and gate', () => {
     expect(killed.code).toBeNull();
     const [, txHash = ''] = /sent (0x[0-9a-f]{64})/.exec(killed.stderr) ?? [];
     await provider.waitForTransaction(txHash, 20);
-    const repeated = await run(['--amount', '1', '--yes'], home, env);
+    const repeated = await run(['--amount', '0.000001USDC', '--yes'], home, env);
     expect(repeated.stderr).toContain(`it was paid by transaction ${txHash}`);
     expect(repeated.stderr).toContain('equal_withdrawal');
     expect([repeated.code, repeated.stdout, await balanceOf(address)]).toEqual([

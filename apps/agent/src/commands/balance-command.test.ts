@@ -37,28 +37,35 @@ function clientWith(changes: Partial<HolderClient> = {}): HolderClient {
   };
 }
 
+const view = { findDecimals: () => 6 };
+
 describe('disburse-agent balance', () => {
   it('prints total, symbol, number of notes, the largest and the chain in one line', async () => {
     const output = createOutput(false);
-    expect(await showBalance(clientWith(), (at) => at.balance('USDC'), {}, output)).toBe(0);
+    expect(await showBalance(clientWith(), (at) => at.balance('USDC'), view, output)).toBe(0);
     expect(output.printed).toEqual(['7000000000 USDC (2 note(s), largest 4000000000) on base']);
-    expect(output.shown).toEqual([]);
+  });
+
+  it('says the same in tokens beside it, for people', async () => {
+    const output = createOutput(false);
+    await showBalance(clientWith(), (at) => at.balance('USDC'), view, output);
+    expect(output.shown).toEqual(['= 7000 USDC (2 note(s), largest 4000 USDC) on base\n']);
   });
 
   it('says beside the line what spends that are underway lock, and until when', async () => {
     const output = createOutput(false);
     const held = { ...balance, locked: '4000000000', lockedUntil: '2026-09-21T14:13:20Z' };
     const client = clientWith({ balance: async () => held });
-    await showBalance(client, (at) => at.balance('USDC'), {}, output);
+    await showBalance(client, (at) => at.balance('USDC'), view, output);
     expect(output.printed).toHaveLength(1);
     expect(output.shown.join('')).toMatch(
-      /4000000000 base units are locked .*2026-09-21T14:13:20Z/,
+      /4000 USDC is locked .*2026-09-21T14:13:20Z/,
     );
   });
 
   it('prints one JSON document with --json', async () => {
     const output = createOutput(false);
-    await showBalance(clientWith(), (at) => at.balance('USDC'), { json: true }, output);
+    await showBalance(clientWith(), (at) => at.balance('USDC'), { ...view, json: true }, output);
     expect(JSON.parse(output.printed.join(''))).toEqual(balance);
   });
 
@@ -74,16 +81,16 @@ describe('disburse-agent balance', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_300));
       return balance;
     };
-    await showBalance(clientWith(), slow, {}, output);
+    await showBalance(clientWith(), slow, view, output);
     expect(output.shown.join('')).toMatch(/reading the chain .* 25 %.* left/);
-    expect(output.shown.at(-1)).toBe('\r\u001b[K');
+    expect(output.shown.slice(-2)).toEqual(['\r\u001b[K', expect.stringContaining('= 7000 USDC')]);
     expect(output.printed).toHaveLength(1);
   });
 
   it('reports the error of the agent and not that of the progress', async () => {
     const fail = () => Promise.reject(new PoolError('unknown_token', 'not configured'));
     const client = clientWith({ progress: fail });
-    await expect(showBalance(client, fail, {}, createOutput(true))).rejects.toMatchObject({
+    await expect(showBalance(client, fail, view, createOutput(true))).rejects.toMatchObject({
       code: 'unknown_token',
     });
   });

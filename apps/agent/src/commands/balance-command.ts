@@ -5,7 +5,7 @@
  * @module
  */
 import type { Balance } from '@pool/api';
-import { PoolError } from '@pool/core';
+import { formatTokenAmount, isPoolError, PoolError } from '@pool/core';
 import { readAgentAddress, readConfig } from '../config/config.ts';
 import { createHolderClient, type HolderClient } from '../services/holder-client.ts';
 import { createTokenMissing } from '../services/served-notes.ts';
@@ -13,6 +13,7 @@ import type { Output } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { createSyncView } from '../terminal/sync-view.ts';
 import { urlOf } from './disburse-command.ts';
+import { findDecimals, inTokens } from './spend-echo.ts';
 
 export type BalanceOptions = {
   readonly token?: string;
@@ -28,38 +29,45 @@ const pollMs = 500;
 
 /** @returns the exit code */
 export async function runBalance(options: BalanceOptions, output: Output): Promise<number> {
-  const { client, token } = openClient(options);
-  return await showBalance(client, (at) => at.balance(token), options, output);
+  const { client, token, findDecimals } = openClient(options);
+  const view = { ...options, findDecimals };
+  return await showBalance(client, (at) => at.balance(token), view, output);
 }
 
 /** @returns the exit code */
 export async function runRescan(options: RescanOptions, output: Output): Promise<number> {
   const fromBlock = parseFrom(options.from);
-  const { client, token } = openClient(options);
-  return await showBalance(client, (at) => at.rescan(token, fromBlock), options, output);
+  const { client, token, findDecimals } = openClient(options);
+  const view = { ...options, findDecimals };
+  return await showBalance(client, (at) => at.rescan(token, fromBlock), view, output);
 }
 
 /** @param ask - the request */
 export async function showBalance(
   client: HolderClient,
   ask: (client: HolderClient) => Promise<Balance>,
-  { json }: Pick<BalanceOptions, 'json'>,
+  { json, findDecimals }: Pick<BalanceOptions, 'json'> & Pick<OpenClient, 'findDecimals'>,
   { out, terminal }: Output,
 ): Promise<number> {
   const balance = await showSync(client, () => ask(client), terminal);
   out(json === true ? JSON.stringify(balance, null, 2) : formatBalance(balance));
-  writeLocked(balance, terminal);
+  const decimals = findDecimals(balance);
+  if (decimals !== undefined) {
+    terminal.write(`= ${formatInTokens(balance, decimals)}\n`);
+  }
+  writeLocked(balance, decimals, terminal);
   return exitCodes.ok;
 }
 
 /** Beside the balance and the history, which say nothing of it. */
 export function writeLocked(
-  { locked, lockedUntil }: Pick<Balance, 'locked' | 'lockedUntil'>,
+  { locked, lockedUntil, symbol }: Pick<Balance, 'locked' | 'lockedUntil' | 'symbol'>,
+  decimals: number | undefined,
   terminal: Output['terminal'],
 ): void {
   if (locked !== undefined && lockedUntil !== undefined) {
     terminal.write(
-      `${locked} base units are locked by spends that are underway, and count in the balance; they are free, or spent, once a block after ${lockedUntil} is final\n`,
+      `${inTokens(locked, symbol, { decimals })} is locked by spends that are underway, and counts in the balance; it is free, or spent, once a block after ${lockedUntil} is final\n`,
     );
   }
 }
@@ -85,23 +93,49 @@ export async function showSync<T>(
   }
 }
 
-/** The report of one line, amounts in base units. */
+/** For people: amounts in tokens. */
+export function formatInTokens(
+  { total, symbol, notes, largestNote, chain }: Balance,
+  decimals: number,
+): string {
+  const format = (amount: string): string =>
+    formatTokenAmount(BigInt(amount), { symbol, decimals });
+  return `${format(total)} (${notes} note(s), largest ${format(largestNote)}) on ${chain}`;
+}
+
+/** The report of one line on standard output, amounts in base units: the form that programs read. */
 export function formatBalance({ total, symbol, notes, largestNote, chain }: Balance): string {
   return `${total} ${symbol} (${notes} note(s), largest ${largestNote}) on ${chain}`;
 }
 
-/** @throws PoolError `invalid_configuration`, `role_token_missing` */
-export function openClient(options: Pick<BalanceOptions, 'token' | 'envFile'>): {
+type OpenClient = {
   readonly client: HolderClient;
   readonly token: string;
-} {
-  const { holder } = readConfig(options.envFile);
+  /** Of the token. Undefined: chains.json does not list it. */
+  readonly findDecimals: (balance: Pick<Balance, 'chain' | 'symbol'>) => number | undefined;
+};
+
+/** @throws PoolError `invalid_configuration`, `role_token_missing` */
+export function openClient(options: Pick<BalanceOptions, 'token' | 'envFile'>): OpenClient {
+  const config = readConfig(options.envFile);
+  const { holder } = config;
   if (holder.balanceToken === undefined) {
     throw createTokenMissing();
   }
   return {
     client: createHolderClient(urlOf(readAgentAddress(options.envFile)), holder.balanceToken),
     token: options.token ?? holder.tokenSymbol,
+    findDecimals({ chain, symbol }) {
+      try {
+        return findDecimals(chain, symbol, config);
+      } catch (error) {
+        // The balance itself was answered.
+        if (isPoolError(error)) {
+          return undefined;
+        }
+        throw error;
+      }
+    },
   };
 }
 

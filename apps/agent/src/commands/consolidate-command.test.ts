@@ -49,17 +49,18 @@ function createOutput(answer?: string) {
 
 const { signal } = new AbortController();
 const request = { token: 'USDC' };
+const decimals = 6;
 
 describe('disburse-agent consolidate', () => {
   it('shows steps and time before it sends anything', async () => {
     const { client, calls } = createAgent(2);
     const { output, lines } = createOutput();
-    const code = await consolidate(client, request, { dryRun: true }, output, signal);
+    const code = await consolidate(client, request, { dryRun: true, decimals }, output, signal);
     expect([code, calls]).toEqual([exitCodes.ok, [{ token: 'USDC', dryRun: true }]]);
     expect(lines).toEqual([
-      '2 step(s) until one spend can cover everything that is free of USDC on anvil, about 1 min 0 s:',
-      '  1. 16 note(s) become one of 9',
-      '  2. 16 note(s) become one of 10',
+      '2 step(s) until one spend can cover all USDC that is free on anvil, about 1 min 0 s:',
+      '  1. 16 note(s) become one of 0.000009 USDC',
+      '  2. 16 note(s) become one of 0.00001 USDC',
     ]);
   });
 
@@ -67,35 +68,35 @@ describe('disburse-agent consolidate', () => {
     const { client, calls } = createAgent(owed);
     const { output, lines } = createOutput();
     const until = { token: 'USDC', until: '50' };
-    expect(await consolidate(client, until, {}, output, signal)).toBe(exitCodes.ok);
+    expect(await consolidate(client, until, { decimals }, output, signal)).toBe(exitCodes.ok);
     expect(calls).toEqual([
       { ...until, dryRun: true },
       ...Array.from({ length: owed }, () => until),
     ]);
-    expect(lines.at(-1)).toContain(`step ${owed}: 16 note(s) became one of 9`);
+    expect(lines.at(-1)).toContain(`step ${owed}: 16 note(s) became one of 0.000009 USDC`);
   });
 
   it('asks the agent even if nothing is owed: a step of an earlier run may be open', async () => {
     const { client, calls } = createAgent(0);
     const { output, lines } = createOutput();
-    expect(await consolidate(client, request, {}, output, signal)).toBe(exitCodes.ok);
+    expect(await consolidate(client, request, { decimals }, output, signal)).toBe(exitCodes.ok);
     expect(calls).toHaveLength(2);
-    expect(lines).toEqual([
-      'nothing to merge: one spend can cover everything that is free of USDC on anvil',
-    ]);
+    expect(lines).toEqual(['nothing to merge: one spend can cover all USDC that is free on anvil']);
   });
 
   it('asks on a terminal, and sends nothing without a yes', async () => {
     const { client, calls } = createAgent(1);
     await expect(
-      consolidate(client, request, {}, createOutput('n').output, signal),
+      consolidate(client, request, { decimals }, createOutput('n').output, signal),
     ).rejects.toMatchObject({ code: 'payment_declined' });
     expect(calls).toHaveLength(1);
-    expect(await consolidate(client, request, {}, createOutput('y').output, signal)).toBe(0);
+    expect(await consolidate(client, request, { decimals }, createOutput('y').output, signal)).toBe(
+      0,
+    );
     await consolidate(
       createAgent(1).client,
       request,
-      { yes: true },
+      { yes: true, decimals },
       createOutput('n').output,
       signal,
     );
@@ -104,20 +105,24 @@ describe('disburse-agent consolidate', () => {
   it('ends at an interruption and says how to go on', async () => {
     const { client } = createAgent(3, 1);
     const { output, notes } = createOutput();
-    expect(await consolidate(client, request, {}, output, signal)).toBe(exitCodes.interrupted);
+    expect(await consolidate(client, request, { decimals }, output, signal)).toBe(
+      exitCodes.interrupted,
+    );
     expect(notes.join('')).toContain('run the same command again');
   });
 
   it('ends at a step that reverted', async () => {
     const { client, calls } = createAgent(3, -1, 'reverted');
     const { output, lines } = createOutput();
-    expect(await consolidate(client, request, {}, output, signal)).toBe(exitCodes.partial);
+    expect(await consolidate(client, request, { decimals }, output, signal)).toBe(
+      exitCodes.partial,
+    );
     expect([calls.length, lines.at(-1)]).toEqual([2, expect.stringContaining('step 1 reverted')]);
   });
 
   it('prints one JSON document with the plan and the receipts', async () => {
     const { output, lines } = createOutput();
-    await consolidate(createAgent(2).client, request, { json: true }, output, signal);
+    await consolidate(createAgent(2).client, request, { json: true, decimals }, output, signal);
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       chain: 'anvil',

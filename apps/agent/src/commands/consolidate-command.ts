@@ -19,12 +19,15 @@ import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { drawBar, formatSeconds } from '../terminal/progress-view.ts';
 import { urlOf } from './disburse-command.ts';
-import { assertAmount } from './spend-recipients.ts';
+import { inTokens, readSpendPlace } from './spend-echo.ts';
+import { readTypedAmounts } from './typed-amount.ts';
 
 export type ConsolidateOptions = {
-  /** Base units that one spend must cover afterwards. */
+  /** What one spend must cover afterwards, as typed. */
   readonly until?: string;
   readonly token?: string;
+  /** `until` without a unit is in tokens. */
+  readonly decimal?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
@@ -33,38 +36,46 @@ export type ConsolidateOptions = {
 
 const redrawMs = 500;
 
+/** Of the token. Undefined: they are not known here. */
+type Decimals = { readonly decimals: number | undefined };
+
 /** @returns the exit code */
 export async function runConsolidate(options: ConsolidateOptions, output: Output): Promise<number> {
-  if (options.until !== undefined) {
-    assertAmount(options.until, '--until');
-  }
   const config = readConfig(options.envFile);
+  const token = options.token ?? config.holder.tokenSymbol;
+  const { decimals } = readSpendPlace(undefined, token, config);
+  const isUnasked = options.yes === true;
+  const [until] = await readTypedAmounts(
+    options.until === undefined ? [] : [{ option: '--until', text: options.until }],
+    { token, decimals, isDecimal: options.decimal === true, isUnasked, ask: output.ask },
+  );
   const client = createConsolidateClient({
     baseUrl: urlOf(readAgentAddress(options.envFile)),
     token: requireRoleToken('transfer', config.holder),
     timeoutMs: computeSpendWaitMs(config.holder),
   });
   const request: ConsolidateRequest = {
-    token: options.token ?? config.holder.tokenSymbol,
-    ...(options.until === undefined ? {} : { until: options.until }),
+    token,
+    ...(until === undefined ? {} : { until }),
   };
-  return await withInterruption((signal) => consolidate(client, request, options, output, signal));
+  const view = { ...options, decimals };
+  return await withInterruption((signal) => consolidate(client, request, view, output, signal));
 }
 
 /** @returns the exit code */
 export async function consolidate(
   client: ConsolidateClient,
   request: ConsolidateRequest,
-  options: Pick<ConsolidateOptions, 'dryRun' | 'yes' | 'json'>,
+  options: Pick<ConsolidateOptions, 'dryRun' | 'yes' | 'json'> & Decimals,
   output: Output,
   signal: AbortSignal,
 ): Promise<number> {
   const { out } = output;
   const plan = await client.step({ ...request, dryRun: true }, signal);
-  if (options.json !== true) {
-    for (const line of describePlan(plan, request)) {
-      out(line);
-    }
+  // A question is never about a plan that nobody saw.
+  const say = options.json === true ? (line: string) => output.terminal.write(`${line}\n`) : out;
+  for (const line of describePlan(plan, request, options)) {
+    say(line);
   }
   if (options.dryRun === true) {
     printJson(options, out, { ...plan, receipts: [] });
@@ -87,7 +98,8 @@ export async function consolidate(
       }
       receipts.push(receipt);
       if (options.json !== true) {
-        out(describeStep(receipts.length, answer, receipt));
+        const { token } = request;
+        out(describeStep(receipts.length, answer, receipt, { ...options, token }));
       }
       if (receipt.status === 'reverted') {
         printJson(options, out, { ...plan, receipts });
@@ -122,15 +134,17 @@ function printJson(
 function describePlan(
   { steps, seconds, chain }: Consolidation,
   { token, until }: ConsolidateRequest,
+  decimals: Decimals,
 ): readonly string[] {
-  const goal = until === undefined ? 'everything that is free' : `${until} base units`;
+  const goal = until === undefined ? `all ${token} that is free` : inTokens(until, token, decimals);
   if (steps.length === 0) {
-    return [`nothing to merge: one spend can cover ${goal} of ${token} on ${chain}`];
+    return [`nothing to merge: one spend can cover ${goal} on ${chain}`];
   }
   return [
-    `${steps.length} step(s) until one spend can cover ${goal} of ${token} on ${chain}, about ${formatSeconds(seconds)}:`,
+    `${steps.length} step(s) until one spend can cover ${goal} on ${chain}, about ${formatSeconds(seconds)}:`,
     ...steps.map(
-      ({ notes, amount }, index) => `  ${index + 1}. ${notes} note(s) become one of ${amount}`,
+      ({ notes, amount }, index) =>
+        `  ${index + 1}. ${notes} note(s) become one of ${inTokens(amount, token, decimals)}`,
     ),
   ];
 }
@@ -139,8 +153,12 @@ function describeStep(
   index: number,
   { steps: [step] }: Consolidation,
   { status, txHash }: SpendReceipt,
+  { token, decimals }: Decimals & { readonly token: string },
 ): string {
-  const made = step === undefined ? '' : `: ${step.notes} note(s) became one of ${step.amount}`;
+  const made =
+    step === undefined
+      ? ''
+      : `: ${step.notes} note(s) became one of ${inTokens(step.amount, token, { decimals })}`;
   return status === 'success'
     ? `step ${index}${made} (${txHash ?? 'no transaction'})`
     : `step ${index} reverted, and nothing moved (${txHash ?? 'no transaction'})`;

@@ -190,10 +190,10 @@ describe('contacts', () => {
   it('pay by label, and the label is in no request', async () => {
     const { run } = start();
     await run('contacts', 'add', 'secretlabel', ben.walletPub);
-    const paid = await run('transfer', '--to', '@secretlabel:7', '--dry-run', '--yes');
+    const paid = await run('transfer', '--to', '@secretlabel:7USDC', '--dry-run', '--yes');
     expect(paid).toMatchObject({
       code: 0,
-      shown: expect.stringContaining(`@secretlabel is ${ben.walletPub}: 7 base units`),
+      shown: expect.stringContaining(`  7 USDC to @secretlabel (${ben.walletPub})`),
     });
     const unknown = await run('transfer', '--to', '@nobody:7', '--dry-run', '--yes');
     expect(unknown.errors).toMatch(/^contact_unknown: .*@secretlabel/);

@@ -116,7 +116,7 @@ export async function showHistory(
   } else if (view.csv !== true) {
     terminal.write(`${feeNote}\n`);
   }
-  writeLocked(head, terminal);
+  writeLocked(head, head.decimals, terminal);
 }
 
 /** While following, an outage is waited out. @returns undefined: interrupted */

@@ -143,7 +143,7 @@ describe('notes export', () => {
     const file = join(home, 'kept.json');
     const { code, printed } = await runExport({ file });
     expect(code).toBe(0);
-    expect(printed).toContain(`${file}: 2 sealed note(s) (2 USDC)`);
+    expect(printed).toContain(`${file}: 2 sealed note(s), spent ones too (USDC: 2 note(s))`);
     expect(printed).toContain(`chain anvil (chain id 31337), pool ${settings.pool}`);
     expect(printed).toContain(`P ${anna.encryptionPublicKey}`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -225,7 +225,7 @@ describe('notes import', () => {
     const other = createAgent(anna);
     expect(await runImport(file, other.envFile)).toEqual({
       code: 0,
-      printed: `${file}: 2 new, 0 known, 0 refused\n  USDC: from 0 to 42 base units`,
+      printed: `${file}: 2 new, 0 known, 0 refused\n  balance: from 0 USDC to 0.000042 USDC`,
       written: [],
     });
     expect(await runImport(file, other.envFile)).toMatchObject({

@@ -18,6 +18,7 @@ import type { Output } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { createSyncView } from '../terminal/sync-view.ts';
 import { findChain, findToken } from './disclose-options.ts';
+import { inTokens } from './spend-echo.ts';
 
 type NotesOptions = {
   readonly chain?: string;
@@ -103,7 +104,9 @@ export async function runNotesImport(
         return before === after ? [] : [{ token, before: `${before}`, after: `${after}` }];
       }),
     };
-    out(options.json === true ? JSON.stringify(report, null, 2) : describeImport(path, report));
+    out(
+      options.json === true ? JSON.stringify(report, null, 2) : describeImport(path, report, chain),
+    );
     return report.refused.length === 0 && report.new + report.known > 0
       ? exitCodes.ok
       : exitCodes.error;
@@ -170,9 +173,9 @@ function summarize(
 
 function describeExport(document: NotesDocument, chain: HolderChain): string {
   const { notes, tokens, pool, chainId, encryptionPublicKeys } = summarize('', document, chain);
-  const counts = Object.entries(tokens).map(([token, count]) => `${count} ${token}`);
+  const counts = Object.entries(tokens).map(([token, count]) => `${token}: ${count} note(s)`);
   return [
-    `${notes} sealed note(s) (${counts.join(', ')}), spent ones too`,
+    `${notes} sealed note(s), spent ones too (${counts.join(', ')})`,
     `  chain ${chain.key} (chain id ${chainId}), pool ${pool}`,
     ...encryptionPublicKeys.map((key) => `  P ${key}`),
     '  No key is in the file. Whoever has the viewing key can read it, and nobody can spend from it.',
@@ -269,7 +272,10 @@ function describeImport(
       readonly after: string;
     }[];
   },
+  { settings: { tokens } }: HolderChain,
 ): string {
+  const format = (amount: string, token: string): string =>
+    inTokens(amount, token, { decimals: tokens[token]?.decimals });
   const { known, others, refused, balances } = report;
   const lines = refused
     .slice(0, shownRefusals)
@@ -283,7 +289,8 @@ function describeImport(
   if (balances.length > 0) {
     lines.push(
       ...balances.map(
-        ({ token, before, after }) => `  ${token}: from ${before} to ${after} base units`,
+        ({ token, before, after }) =>
+          `  balance: from ${format(before, token)} to ${format(after, token)}`,
       ),
     );
   } else {

@@ -29,6 +29,7 @@ import { type Holder, openHolder } from '../services/holder.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
+import { inTokens, readSpendPlace } from './spend-echo.ts';
 
 export type RotateOptions = {
   /** File of the new viewing key. Absent: continues with the configured one. */
@@ -178,7 +179,7 @@ async function finishRotation(rotation: Rotation): Promise<number> {
       `${isRegistered ? 'P was registered before' : 'registered P'}: ${holder.encryptionPublicKey}`,
       'What remains to do:',
       '1. Make a backup: disburse-agent backup create --out <file> --encrypt-to <age recipient>.',
-      `2. Keep ${variables.holderEarlierViewingKeys.name} configured. Payments that were signed for an earlier key can land until their deadline, and the platform lists them only while that key is registered. To get a disbursement, ask its payer for the file of \`disburse-agent redeliver --out <file> --for <P>\`, with P ${earlier.join(' or ')}, and read it with \`disburse-agent notes import <file>\`: the earlier key that is configured opens it. A transfer of another holder has no such file: its note is in the calldata of its transaction, and \`disburse-agent send --self-submit --amount <base units> --dry-run\` reads that with every configured key. Do not rotate back for it: that would move all notes to the earlier key.`,
+      `2. Keep ${variables.holderEarlierViewingKeys.name} configured. Payments that were signed for an earlier key can land until their deadline, and the platform lists them only while that key is registered. To get a disbursement, ask its payer for the file of \`disburse-agent redeliver --out <file> --for <P>\`, with P ${earlier.join(' or ')}, and read it with \`disburse-agent notes import <file>\`: the earlier key that is configured opens it. A transfer of another holder has no such file: its note is in the calldata of its transaction, and \`disburse-agent send --self-submit --amount <amount> --dry-run\` reads that with every configured key. Do not rotate back for it: that would move all notes to the earlier key.`,
       '3. Run this command again after a day: it moves what has arrived under an earlier key meanwhile.',
     ].join('\n'),
   );
@@ -265,7 +266,7 @@ async function sweep(symbol: string, rotation: Rotation): Promise<void> {
     if (step?.receipt !== undefined) {
       assertMoved(step.receipt, symbol);
       output.terminal.write(
-        `moved ${step.receipt.changeAmount} base units of ${symbol} to the new key\n`,
+        `moved ${inTokens(step.receipt.changeAmount, symbol, readSpendPlace(undefined, symbol, rotation.config))} to the new key\n`,
       );
       continue;
     }

@@ -17,13 +17,12 @@ import { ensureAgentHome } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { createSelfSubmitView } from '../terminal/self-submit-view.ts';
 import { performWithdrawals, type SelfSubmitOptions } from './self-submit-withdrawals.ts';
-import { assertAmount, refuseAddress } from './spend-recipients.ts';
+import { findDecimals } from './spend-echo.ts';
+import { refuseAddress } from './spend-recipients.ts';
+import { readTypedAmounts } from './typed-amount.ts';
 
 /** @returns the exit code */
 export async function runSelfSubmit(options: SelfSubmitOptions, output: Output): Promise<number> {
-  if (options.amount !== undefined) {
-    assertAmount(options.amount, '--amount');
-  }
   if (options.key !== undefined) {
     throw new PoolError(
       'invalid_request',
@@ -50,6 +49,16 @@ export async function runSelfSubmit(options: SelfSubmitOptions, output: Output):
   const chain = findChain(options.chain ?? settings.chain, readChainsFile(settings.chainsFile));
   const holder = await openEvmHolder(settings, chain);
   const token = options.token ?? settings.holder.tokenSymbol;
+  const isUnasked = options.yes === true;
+  const [amount] = await readTypedAmounts(
+    options.amount === undefined ? [] : [{ option: '--amount', text: options.amount }],
+    {
+      ...{ token, decimals: findDecimals(chain.key, token, settings) },
+      ...{ isDecimal: options.decimal === true, isUnasked, ask: output.ask },
+    },
+  );
+  const { amount: _typed, ...others } = options;
+  const order = { ...others, ...(amount === undefined ? {} : { amount }), token };
   const view = createSelfSubmitView(output.terminal);
   return await withInterruption(async (signal) => {
     const submission = openSelfSubmission({
@@ -62,7 +71,7 @@ export async function runSelfSubmit(options: SelfSubmitOptions, output: Output):
     });
     try {
       return await performWithdrawals(
-        { ...options, token },
+        order,
         { submission, settings, holder, chain, signal },
         output,
       );

@@ -4,8 +4,9 @@
  *
  * @module
  */
-import { isPoolError, PoolError } from '@pool/core';
+import { formatTokenUnits, isPoolError, PoolError } from '@pool/core';
 import type { ArchivedSpend } from '@pool/operations';
+import { describeWithdrawn } from '../services/equal-withdrawals.ts';
 import type { Holder } from '../services/holder.ts';
 import type { HolderChain } from '../services/holder-notes.ts';
 import type { WithdrawalRequest } from '../services/self-submit.ts';
@@ -47,16 +48,18 @@ export function explainFailure(
       );
     }
     case 'insufficient_funds':
-      return open.length === 0 ? error : replace(error, `${error.message}\n${describeHeld(open)}`);
+      return open.length === 0
+        ? error
+        : replace(error, `${error.message}\n${describeHeld(open, place)}`);
     default:
       return error;
   }
 }
 
-function describeHeld(open: readonly ArchivedSpend[]): string {
+function describeHeld(open: readonly ArchivedSpend[], { chain }: Place): string {
   const lines = open.map(
-    ({ secrets, createdAtMs, deadline }) =>
-      `${secrets?.manifest.withdrawAmount ?? ''} base units, begun at ${new Date(createdAtMs).toISOString()}, until ${new Date(deadline * 1_000).toISOString()}`,
+    (spend) =>
+      `${describeWithdrawn(spend, chain.settings.tokens)}, begun at ${new Date(spend.createdAtMs).toISOString()}, until ${new Date(spend.deadline * 1_000).toISOString()}`,
   );
   return `open withdrawals hold notes: ${lines.join('; ')}. Continue one with its own --amount and --to, or run this command again when a block after that time is final`;
 }
@@ -70,7 +73,15 @@ function describeCommand(
   // An open withdrawal can pay an address that has no label now.
   const label = to ?? (recipient === holder.address ? undefined : `<label of ${recipient}>`);
   const destination = label === undefined ? '' : ` --to ${label}`;
-  return `disburse-agent send --self-submit --chain ${chain.key} --token ${token} --amount ${amount}${destination}`;
+  return `disburse-agent send --self-submit --chain ${chain.key} --token ${token} --amount ${writeAmount(amount, token, chain)}${destination}`;
+}
+
+/** As it is typed: in tokens, so that the command asks for no unit. */
+function writeAmount(amount: string, token: string, { settings }: HolderChain): string {
+  const decimals = settings.tokens[token]?.decimals;
+  return decimals === undefined || amount === ''
+    ? amount
+    : `${formatTokenUnits(BigInt(amount), decimals)}${token}`;
 }
 
 /** What was found. The last part of the message is what to do with an agent. */

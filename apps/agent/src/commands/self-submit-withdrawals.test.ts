@@ -200,7 +200,7 @@ describe('a withdrawal that was paid in the last 24 hours', () => {
         message: expect.stringMatching(/--again/),
       });
       expect(shown).toContain(
-        `of 12 base units began at 2026-11-23T12:00:00.000Z and was paid by transaction ${bigintToHex32(9n)}`,
+        `of 0.000012 USDC began at 2026-11-23T12:00:00.000Z and was paid by transaction ${bigintToHex32(9n)}`,
       );
       expect(sent).toEqual([]);
     },
@@ -239,7 +239,7 @@ describe('a withdrawal of a process that was killed', () => {
     const { error, shown, sent } = await perform(request, { decided: [paid], paid: [paid] });
     expect(error).toMatchObject({ code: 'equal_withdrawal' });
     expect(shown).toContain(
-      `12 base units of USDC to vault, begun at 2026-11-23T12:00:00.000Z: it was paid by transaction ${bigintToHex32(9n)}`,
+      `0.000012 USDC to vault, begun at 2026-11-23T12:00:00.000Z: it was paid by transaction ${bigintToHex32(9n)}`,
     );
     expect(sent).toEqual([]);
   });
@@ -285,7 +285,7 @@ describe('several open withdrawals', () => {
     );
     expect(printed.match(/"status"/g)).toHaveLength(2);
     expect(shown).toMatch(
-      /1 of 3 withdrawals failed:\n {2}7 base units of USDC to vault, begun at 2026-11-23T12:00:00.000Z: settlement_expired: it expired; to begin it again: disburse-agent send --self-submit .* --amount 7 --to vault\n$/,
+      /1 of 3 withdrawals failed:\n {2}0\.000007 USDC to vault, begun at 2026-11-23T12:00:00.000Z: settlement_expired: it expired; to begin it again: disburse-agent send --self-submit .* --amount 0\.000007USDC --to vault\n$/,
     );
     expect(code).not.toBe(0);
   });
@@ -325,9 +325,17 @@ describe('a failure is explained for this command', () => {
   const command = 'disburse-agent send --self-submit --chain anvil --token USDC';
 
   it.each([
-    ['settlement_expired', 'it expired; send it again under a new Idempotency-Key', '12'],
-    ['note_already_spent', 'a note is spent; send it again under a new Idempotency-Key', '12'],
-    ['consolidation_required', 'at most 9 with the notes; merge them with "consolidate"', '9'],
+    ['settlement_expired', 'it expired; send it again under a new Idempotency-Key', '0.000012'],
+    [
+      'note_already_spent',
+      'a note is spent; send it again under a new Idempotency-Key',
+      '0.000012',
+    ],
+    [
+      'consolidation_required',
+      'at most 9 with the notes; merge them with "consolidate"',
+      '0.000009',
+    ],
   ] as const)('%s names the next command', async (code, message, amount) => {
     const details = { spendable: '20', largestSpend: '9' };
     const failures = { 12: new PoolError(code, message, { details }) };
@@ -336,7 +344,7 @@ describe('a failure is explained for this command', () => {
     expect(error).toMatchObject({
       message: expect.stringMatching(new RegExp(`^${message.split(';')[0]};`)),
     });
-    expect(String(error)).toContain(`${command} --amount ${amount} --to vault`);
+    expect(String(error)).toContain(`${command} --amount ${amount}USDC --to vault`);
     expect(String(error)).not.toMatch(/Idempotency-Key|consolidate/);
   });
 
@@ -346,7 +354,7 @@ describe('a failure is explained for this command', () => {
     expect(error).toMatchObject({
       code: 'insufficient_funds',
       message: expect.stringMatching(
-        /hold 3\nopen withdrawals hold notes: 7 base units, begun at 2026-11-23T12:00:00.000Z, until 2027-01-15T08:00:00.000Z/,
+        /hold 3\nopen withdrawals hold notes: 0\.000007 USDC \(7 base units\), begun at 2026-11-23T12:00:00.000Z, until 2027-01-15T08:00:00.000Z/,
       ),
     });
   });

@@ -23,11 +23,13 @@ import { exitCodeOfError } from '../terminal/exit-code-of-error.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { formatCoin } from '../terminal/self-submit-view.ts';
 import { explainFailure } from './self-submit-failures.ts';
-import { confirmSpend, readSpendPlace } from './spend-echo.ts';
+import { confirmSpend, inTokens, readSpendPlace } from './spend-echo.ts';
 
 export type SelfSubmitOptions = {
-  /** Base units. Absent: submits the withdrawals that are open. */
+  /** As typed; {@link performWithdrawals} takes base units. Absent: submits the withdrawals that are open. */
   readonly amount?: string;
+  /** An amount without a unit is in tokens. */
+  readonly decimal?: boolean;
   readonly to?: string;
   readonly token?: string;
   readonly chain?: string;
@@ -78,12 +80,15 @@ export async function performWithdrawals(
     const withdrawal = withdrawals[index];
     if (result.status === 'fulfilled') {
       output.out(JSON.stringify(result.value, null, 2));
+      if (withdrawal !== undefined) {
+        terminal.write(`${describeWithdrawal(withdrawal, parts.chain)}: ${result.value.status}\n`);
+      }
       codes.push(result.value.status === 'reverted' ? exitCodes.partial : exitCodes.ok);
     } else if (withdrawal !== undefined) {
       const { code, message } = describeError(result.reason);
       errors.push(result.reason);
       codes.push(exitCodeOfError(code));
-      failures.push(`  ${describeWithdrawal(withdrawal)}: ${code}: ${message}\n`);
+      failures.push(`  ${describeWithdrawal(withdrawal, parts.chain)}: ${code}: ${message}\n`);
     }
   }
   if (errors.length > 0 && (withdrawals.length === 1 || parts.signal.aborted)) {
@@ -114,14 +119,17 @@ async function performOne(
     open === undefined
       ? { ...asked, accepted: await confirmRepetition(asked, options, parts, output) }
       : asked;
-  if (open === undefined && request.dryRun !== true && options.yes !== true) {
-    const { settings, chain } = parts;
-    const place = readSpendPlace(chain.key, request.token, settings);
-    await confirmSpend({ operation: 'send', body: toBody(request) }, place, output);
+  const { settings, chain } = parts;
+  const place = readSpendPlace(chain.key, request.token, settings);
+  if (open === undefined) {
+    const asks = request.dryRun !== true && options.yes !== true;
+    const { ask, terminal } = output;
+    const spend = { operation: 'send', body: toBody(request) } as const;
+    await confirmSpend(spend, place, { terminal, ask: asks ? ask : undefined });
   }
   if (open !== undefined && !isDecided) {
     output.terminal.write(
-      `continuing the withdrawal of ${request.amount} base units that began at ${new Date(open.createdAtMs).toISOString()}: its own authorisation is submitted, and no second one is made\n`,
+      `continuing the withdrawal of ${inTokens(request.amount, request.token, place)} that began at ${new Date(open.createdAtMs).toISOString()}: its own authorisation is submitted, and no second one is made\n`,
     );
   }
   try {
@@ -137,10 +145,14 @@ async function performOne(
   }
 }
 
-function describeWithdrawal({ request: { amount, token, to }, open }: Withdrawal): string {
+function describeWithdrawal(
+  { request: { amount, token, to }, open }: Withdrawal,
+  { settings: { tokens } }: HolderChain,
+): string {
   const began = open === undefined ? '' : `, begun at ${new Date(open.createdAtMs).toISOString()}`;
   const recipient = to ?? open?.secrets?.manifest.recipient ?? "the holder's own wallet";
-  return `${amount} base units of ${token} to ${recipient}${began}`;
+  const decimals = tokens[token]?.decimals;
+  return `${inTokens(amount, token, { decimals })} to ${recipient}${began}`;
 }
 
 /** The text of an unknown error may quote confidential values. */
@@ -161,17 +173,19 @@ async function confirmRepetition(
   parts: WithdrawalParts,
   { ask, terminal }: Output,
 ): Promise<ReadonlySet<Hex32>> {
+  const { tokens } = parts.chain.settings;
+  const decimals = tokens[request.token]?.decimals;
   const paid = await parts.submission.listPaid(request, findRecipient(request.to, parts));
   for (const { createdAtMs, state } of paid) {
     const txHash = state.kind === 'settled' ? state.txHash : '';
     terminal.write(
-      `an equal withdrawal of ${request.amount} base units began at ${new Date(createdAtMs).toISOString()} and was paid by transaction ${txHash}\n`,
+      `an equal withdrawal of ${inTokens(request.amount, request.token, { decimals })} began at ${new Date(createdAtMs).toISOString()} and was paid by transaction ${txHash}\n`,
     );
   }
   const [first] = paid;
   if (first !== undefined && again !== true && request.dryRun !== true) {
     if (ask === undefined) {
-      throw createEqualWithdrawal(first);
+      throw createEqualWithdrawal(first, tokens);
     }
     const answer = await ask('Pay the same amount to the same destination a second time? [y/N] ');
     if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) {
@@ -181,8 +195,12 @@ async function confirmRepetition(
   return new Set(paid.map(({ outRoot }) => outRoot));
 }
 
-function toBody({ token, amount, to }: WithdrawalRequest): SendRequest {
-  return { token, amount, ...(to === undefined ? {} : { to }) };
+function toBody({ token, amount, to, dryRun }: WithdrawalRequest): SendRequest {
+  return {
+    ...{ token, amount },
+    ...(to === undefined ? {} : { to }),
+    ...(dryRun === true ? { dryRun } : {}),
+  };
 }
 
 type Withdrawal = {
@@ -213,7 +231,9 @@ async function chooseWithdrawals(
   );
   for (const found of decided) {
     if (!listed.includes(found)) {
-      terminal.write(`${describeWithdrawal(describe(found.spend))}: ${describeEnd(found.spend)}\n`);
+      terminal.write(
+        `${describeWithdrawal(describe(found.spend), chain)}: ${describeEnd(found.spend)}\n`,
+      );
     }
   }
   const open = await submission.listOpen();

@@ -12,7 +12,6 @@ import { apiKey, createTestApp, loopbackToken, token } from '../fixtures/test-ap
 import { createSpendClient, type SpendOrder } from '../services/spend-client.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { performSpend } from './spend-command.ts';
-import { confirmSpend, describeSpend } from './spend-echo.ts';
 
 const w = `0x02${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'}`;
 const receipt: SpendReceipt = {
@@ -33,12 +32,17 @@ const order: SpendOrder = {
 function createOutput(isTty = false, answer?: string) {
   const printed: string[] = [];
   const shown: string[] = [];
+  const asked: string[] = [];
+  const ask = async (question: string) => {
+    asked.push(question);
+    return answer;
+  };
   const output: Output = {
     out: (text) => void printed.push(text),
     terminal: { isTty, write: (text) => void shown.push(text) },
-    ...(answer === undefined ? {} : { ask: async () => answer }),
+    ...(answer === undefined ? {} : { ask }),
   };
-  return { output, printed, shown };
+  return { output, printed, shown, asked };
 }
 
 async function serve() {
@@ -223,52 +227,15 @@ describe('Ctrl-C', () => {
   });
 });
 
-describe('the question before a spend', () => {
-  const place = { chain: 'base', decimals: 6, destinations: new Map([['bank', '0x70']]) };
-
-  it('shows payees, amounts and total in token units', () => {
-    const body = { token: 'USDC', recipients: [{ walletPub: w, amount: '1500000' }] };
-    expect(describeSpend({ operation: 'transfer', body }, place)).toEqual([
-      'transfer on base: 1.5 USDC in total to 1 payee(s)',
-      `  1.5 USDC to ${w}`,
-    ]);
-  });
-
-  it('shows the destination of a withdrawal, and that the chain shows it', () => {
-    const describe = (to?: string) =>
-      describeSpend(
-        {
-          operation: 'send',
-          body: { token: 'USDC', amount: '5', ...(to === undefined ? {} : { to }) },
-        },
-        { ...place, decimals: undefined },
-      ).join('\n');
-    expect(describe('bank')).toMatch(/^send on base: 5 base units of USDC to bank \(0x70\)\n/);
-    expect(describe()).toMatch(/to the holder's own wallet\n.*the chain shows/);
-  });
-
-  it('is declined by anything but yes', async () => {
-    const spend = { operation: 'send', body: { token: 'USDC', amount: '5' } } as const;
-    const confirm = async (answer: string | undefined) => {
-      const { output, shown } = createOutput(true);
-      await confirmSpend(spend, place, { ask: async () => answer, terminal: output.terminal });
-      return shown.join('');
-    };
-    expect(await confirm('y')).toContain('0.000005 USDC');
-    for (const answer of ['', 'n', 'yess', undefined]) {
-      await expect(confirm(answer)).rejects.toMatchObject({ code: 'payment_declined' });
-    }
-  });
-});
-
 describe('the command line', () => {
   async function run(argv: readonly string[], answer?: string) {
-    const { output, printed, shown } = createOutput(answer !== undefined, answer);
+    const { output, printed, shown, asked } = createOutput(answer !== undefined, answer);
     let errors = '';
     const err = (text: string): void => {
       errors += text;
     };
-    return { code: await runCli(argv, { ...output, err }), errors, printed, shown: shown.join('') };
+    const code = await runCli(argv, { ...output, err });
+    return { code, errors, printed, shown: shown.join(''), asked };
   }
 
   /** A configuration file that names a served agent. */
@@ -277,6 +244,22 @@ describe('the command line', () => {
     const home = mkdtempSync(join(tmpdir(), 'pool-spend-'));
     onTestFinished(() => rmSync(home, { recursive: true }));
     writeFileSync(join(home, 'loopback.token'), `${loopbackToken}\n`);
+    const tokens = Object.fromEntries(
+      ['USDC', 'EURC', 'USDT'].map((symbol) => [symbol, { address: token, decimals: 6 }]),
+    );
+    const chain = {
+      family: 'evm',
+      chainId: 31337,
+      rpcUrl: 'http://127.0.0.1:8545',
+      pool: token,
+      registry: token,
+      deployedAtBlock: 0,
+      finality: { kind: 'depth', blocks: 1 },
+      maxRecipients: 3,
+      tokens,
+    };
+    const evidence = { domain: 'pool.test', uri: 'https://pool.test' };
+    writeFileSync(join(home, 'chains.json'), JSON.stringify({ evidence, chains: { base: chain } }));
     const file = join(home, 'agent.env');
     const variables = {
       DISBURSE_PLATFORM_URL: 'https://pool.example/agent-edge',
@@ -293,7 +276,6 @@ describe('the command line', () => {
     return {
       world,
       run: (argv: string[], answer?: string) => run([...argv, ...env], answer),
-      home,
     };
   }
 
@@ -332,22 +314,8 @@ describe('the command line', () => {
   });
 
   it('asks on a terminal, and sends nothing without a yes', async () => {
-    const { world, run: runHere, home } = await configure();
-    const tokens = { USDC: { address: token, decimals: 6 } };
-    const chain = {
-      family: 'evm',
-      chainId: 31337,
-      rpcUrl: 'http://127.0.0.1:8545',
-      pool: token,
-      registry: token,
-      deployedAtBlock: 0,
-      finality: { kind: 'depth', blocks: 1 },
-      maxRecipients: 3,
-      tokens,
-    };
-    const evidence = { domain: 'pool.test', uri: 'https://pool.test' };
-    writeFileSync(join(home, 'chains.json'), JSON.stringify({ evidence, chains: { base: chain } }));
-    const spend = ['transfer', '--to', w, '--amount', '1500000'];
+    const { world, run: runHere } = await configure();
+    const spend = ['transfer', '--to', w, '--amount', '1.5USDC'];
     const declined = await runHere(spend, 'no');
     expect([declined.code, declined.errors]).toEqual([
       2,
@@ -366,6 +334,64 @@ describe('the command line', () => {
     ]);
   });
 
+  it('takes tokens with their symbol or with --decimal, and base units', async () => {
+    const { world, run: runHere } = await configure();
+    await runHere(['send', '--amount', '1000.50USDC']);
+    await runHere(['send', '--amount', '1000.50 USDC', '--yes']);
+    await runHere(['send', '--amount', '1000.50', '--decimal', '--yes']);
+    await runHere(['send', '--amount', '1000500000', '--yes']);
+    await runHere(['transfer', '--to', `${w}:1000.50USDC`]);
+    const merges = await runHere(['consolidate', '--until', '1000.50USDC', '--dry-run']);
+    expect(merges.printed.join('\n')).toContain('1000.5 USDC');
+    const payees = [{ walletPub: w, amount: '1000500000' }];
+    expect(world.state.spends.map(({ body }) => body)).toEqual([
+      ...Array.from({ length: 4 }, () => ({ token: 'USDC', amount: '1000500000' })),
+      { token: 'USDC', recipients: payees },
+    ]);
+  });
+
+  it.each([
+    [['--amount', '1000USDT'], '--amount: "1000USDT" is in USDT, but the token is USDC'],
+    [['--amount', '1.5'], '"1.5" is not a whole number of base units; write 1.5USDC'],
+    [['--amount', '1,200.50'], '"1,200.50" is not a whole number of base units; write 1200.5USDC'],
+    [['--amount', '1.500,5USDC'], 'write 1500.5USDC'],
+    [['--amount', '0.0000001USDC'], 'has 7 decimals, but USDC has 6'],
+    // The audit's case: it withdrew 0.001 USDC without a summary.
+    [
+      ['--amount', '1000', '--yes'],
+      '1000 is in base units, which is 0.001 USDC; --yes takes less than one USDC only if it is written in tokens: 0.001USDC for this amount, or 1000USDC',
+    ],
+    [['--amount', '5', '--yes', '--token', 'DAI'], 'how many decimals DAI has'],
+  ])('refuses %j and sends nothing', async (argv, message) => {
+    const { world, run: runHere } = await configure();
+    const { code, errors } = await runHere(['send', ...argv]);
+    expect([code, errors]).toEqual([2, expect.stringContaining(message)]);
+    expect(world.state.spends).toEqual([]);
+  });
+
+  it('says what leaves in tokens, also with --yes, and the receipt in tokens', async () => {
+    const { run: runHere } = await configure();
+    const { shown, printed } = await runHere(['send', '--amount', '0.001USDC', '--yes']);
+    expect(shown).toMatch(/^.*send.*: 0\.001 USDC to the holder's own wallet\n/m);
+    expect(shown).toMatch(/paid 0\.001 USDC to the holder's own wallet; change: 0 USDC\n$/);
+    expect(Object.keys(JSON.parse(printed.join('')) as object)).toContain('changeAmount');
+  });
+
+  it('asks on a terminal what a number without a unit counts, and shows both', async () => {
+    const { world, run: runHere } = await configure();
+    const neither = await runHere(['send', '--amount', '1234', '--dry-run'], 'y');
+    expect([neither.code, neither.errors]).toEqual([2, expect.stringContaining('1234USDC')]);
+    expect(neither.asked[0]).toMatch(
+      /^1234 has no unit.*\n {2}b .*: 0\.001234 USDC\n {2}t .*: +1234 USDC\n/,
+    );
+    await runHere(['send', '--amount', '1234', '--dry-run'], 'T');
+    await runHere(['send', '--amount', '1234', '--dry-run'], 'b');
+    expect(world.state.spends).toMatchObject([
+      { body: { amount: '1234000000' } },
+      { body: { amount: '1234' } },
+    ]);
+  });
+
   it.each([
     [['transfer'], /--to <W>/],
     [['transfer', '--to', w, '--amount', '5', '--amount', '6'], /Give this option once/],
@@ -379,7 +405,6 @@ describe('the command line', () => {
   it.each([
     [['transfer', '--to', `0x${'70'.repeat(20)}`, '--amount', '5'], /^invalid_request: --to is an/],
     [['transfer', '--to', w], /^invalid-amount: --to: the amount is missing/],
-    [['send', '--amount', '1.5'], /^invalid-amount: --amount/],
     [['transfer', '--to', `${w}:5`, '--dry-run', '--key', 'k'], /^invalid_/],
   ])('ends %j with 2', async (argv, message) => {
     const { code, errors } = await run(argv);

@@ -30,17 +30,21 @@ import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { createSpendView } from '../terminal/spend-view.ts';
 import { urlOf } from './disburse-command.ts';
-import { confirmSpend, findSpendChain, type PendingSpend, readSpendPlace } from './spend-echo.ts';
 import {
-  assertAmount,
-  type FindContact,
-  refuseAddress,
-  resolveRecipients,
-} from './spend-recipients.ts';
+  confirmSpend,
+  describeReceipt,
+  findSpendChain,
+  type PendingSpend,
+  readSpendPlace,
+} from './spend-echo.ts';
+import { type FindContact, refuseAddress, resolveRecipients } from './spend-recipients.ts';
+import { readTypedAmounts, type TypedAmount } from './typed-amount.ts';
 
 export type SpendOptions = {
   readonly token?: string;
   readonly chain?: string;
+  /** Amounts without a unit are tokens. */
+  readonly decimal?: boolean;
   readonly dryRun?: boolean;
   /** Sends without a question. */
   readonly yes?: boolean;
@@ -63,8 +67,18 @@ export async function runTransfer(options: TransferOptions, output: Output): Pro
   assertKey(options);
   // Arguments come first. The configuration is needed early only if one of them is a contact.
   const findLabel: FindContact = (label) => resolveContact(label, readConfig(options.envFile));
-  const recipients = [...resolveRecipients(options.to, options.amount, findLabel)];
+  const payees = resolveRecipients(options.to, options.amount, findLabel);
   const config = readConfig(options.envFile);
+  const amounts = await readAmounts(
+    payees.map(({ amount }) => amount),
+    options,
+    config,
+    output,
+  );
+  const recipients = payees.map(({ walletPub }, index) => ({
+    walletPub,
+    amount: amounts[index] ?? '',
+  }));
   const body = { token: tokenOf(options, config), recipients, ...dryRunOf(options) };
   return await runSpend({ operation: 'transfer', body }, options, config, output);
 }
@@ -77,16 +91,35 @@ function resolveContact(label: string, { home, chainsFile }: Config): string {
 /** @returns the exit code */
 export async function runSend(options: SendOptions, output: Output): Promise<number> {
   assertKey(options);
-  assertAmount(options.amount, '--amount');
   const config = readConfig(options.envFile);
   refuseAddress(options.to, config.holder.sendDestinations);
+  const typed = { option: '--amount', text: options.amount };
+  const [amount = ''] = await readAmounts([typed], options, config, output);
   const body = {
     token: tokenOf(options, config),
-    amount: options.amount,
+    amount,
     ...(options.to === undefined ? {} : { to: options.to }),
     ...dryRunOf(options),
   };
   return await runSpend({ operation: 'send', body }, options, config, output);
+}
+
+/** Base units, decimal. */
+async function readAmounts(
+  typed: readonly TypedAmount[],
+  options: SpendOptions,
+  config: Config,
+  { ask }: Output,
+): Promise<readonly string[]> {
+  const token = tokenOf(options, config);
+  const { decimals } = readSpendPlace(options.chain, token, config);
+  const isUnasked = options.yes === true;
+  return await readTypedAmounts(typed, {
+    ...{ token, decimals, ask: isUnasked ? undefined : ask },
+    isDecimal: options.decimal === true,
+    // An earlier run sent it, so nothing more can leave.
+    isUnasked: isUnasked && options.key === undefined,
+  });
 }
 
 /** @throws PoolError `invalid_request` */
@@ -127,20 +160,23 @@ async function runSpend(
   if (operation === 'send' && !isAttached) {
     await showGasNotice(body.to, options, config, output);
   }
-  const asks = !isAttached && body.dryRun !== true && options.yes !== true;
-  if (asks && output.ask !== undefined) {
-    const place = readSpendPlace(options.chain, body.token, config);
-    await confirmSpend(spend, { ...place, labels: readLabels(config.home) }, output);
+  const place = {
+    ...readSpendPlace(options.chain, body.token, config),
+    labels: readLabels(config.home),
+  };
+  if (!isAttached) {
+    const asks = body.dryRun !== true && options.yes !== true;
+    const { ask, terminal } = output;
+    await confirmSpend(spend, place, { terminal, ask: asks ? ask : undefined });
   }
   const key =
     options.key === undefined ? `${operation}-${randomUUID()}` : parseIdempotencyKey(options.key);
-  const code = await performSpend(
+  return await performSpend(
     client,
     { operation, key, body, chain: options.chain, isAttached },
     output,
+    (receipt) => describeReceipt(receipt, spend, place),
   );
-  showContacts(spend, readLabels(config.home), output);
-  return code;
 }
 
 /** Beside the answer, whose form is fixed. Whatever is wrong here, the spend itself reports it. */
@@ -163,27 +199,16 @@ async function showGasNotice(
   }
 }
 
-/** The receipt has no payees. Those that are contacts are named beside it. */
-function showContacts(
-  spend: PendingSpend,
-  labels: ReadonlyMap<string, string>,
-  { terminal }: Output,
-): void {
-  if (spend.operation === 'transfer') {
-    for (const { walletPub, amount } of spend.body.recipients) {
-      const label = labels.get(walletPub);
-      if (label !== undefined) {
-        terminal.write(`@${label} is ${walletPub}: ${amount} base units\n`);
-      }
-    }
-  }
-}
-
-/** Sends the spend, shows its progress on a terminal, and prints the receipt. @returns the exit code */
+/**
+ * Sends the spend, shows its progress on a terminal, and prints the receipt.
+ * @param explain - lines for people beside the receipt
+ * @returns the exit code
+ */
 export async function performSpend(
   client: SpendClient,
   order: SpendOrder,
   output: Output,
+  explain: (receipt: SpendReceipt) => readonly string[] = () => [],
 ): Promise<number> {
   const { operation, key, body } = order;
   const isDryRun = body.dryRun === true;
@@ -203,6 +228,9 @@ export async function performSpend(
     const receipt = await withInterruption((signal) => client.spend(order, signal));
     view.end();
     output.out(JSON.stringify(receipt, null, 2));
+    for (const line of explain(receipt)) {
+      output.terminal.write(`${line}\n`);
+    }
     return exitCodeOf(receipt);
   } catch (error) {
     view.end();

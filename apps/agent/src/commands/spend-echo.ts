@@ -1,14 +1,15 @@
 /**
- * The last step of a spend on a terminal: prints what is about to leave, in token units, and asks. A script is not asked and gets no
- * echo, as with a disbursement (docs/decisions/0023, §10).
+ * The last step of a spend: prints what is about to leave, in token units, and asks on a terminal. A script is not asked and gets the same
+ * lines on standard error (docs/decisions/0069). After it, the receipt in tokens.
  *
  * @module
  */
 import {
   type EvmChainSettings,
-  formatTokenUnits,
+  formatTokenAmount,
   PoolError,
   type SendRequest,
+  type SpendReceipt,
   type TransferRequest,
 } from '@pool/core';
 import type { Config } from '../config/config.ts';
@@ -33,17 +34,17 @@ export type SpendPlace = {
   readonly destinations: ReadonlyMap<string, string>;
 };
 
-/** @throws PoolError `payment_declined`. Nothing was sent then */
+/** Prints what is about to leave, and asks if there is somebody to ask. @throws PoolError `payment_declined`. Nothing was sent then */
 export async function confirmSpend(
   spend: PendingSpend,
   place: SpendPlace,
   { ask, terminal }: Pick<Output, 'ask' | 'terminal'>,
 ): Promise<void> {
-  if (ask === undefined) {
-    return;
-  }
   for (const line of describeSpend(spend, place)) {
     terminal.write(`${line}\n`);
+  }
+  if (ask === undefined) {
+    return;
   }
   const answer = await ask('Send this? [y/N] ');
   if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) {
@@ -53,28 +54,61 @@ export async function confirmSpend(
 
 /** For people, one line per fact. */
 export function describeSpend(spend: PendingSpend, place: SpendPlace): readonly string[] {
-  const { token } = spend.body;
-  const inUnits = (amount: bigint): string =>
-    place.decimals === undefined
-      ? `${amount} base units of ${token}`
-      : `${formatTokenUnits(amount, place.decimals)} ${token}`;
   const on = place.chain === undefined ? '' : ` on ${place.chain}`;
+  const what = spend.body.dryRun === true ? `dry run of a ${spend.operation}` : spend.operation;
   if (spend.operation === 'send') {
-    const { amount, to } = spend.body;
+    const { amount, to, token } = spend.body;
     return [
-      `send${on}: ${inUnits(BigInt(amount))} to ${describeDestination(to, place)}`,
+      `${what}${on}: ${inTokens(amount, token, place)} to ${describeDestination(to, place)}`,
       '  the chain shows this amount and the address that receives it',
     ];
   }
-  const { recipients } = spend.body;
+  const { recipients, token } = spend.body;
   const total = recipients.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   return [
-    `transfer${on}: ${inUnits(total)} in total to ${recipients.length} payee(s)`,
-    ...recipients.map(
-      ({ walletPub, amount }) =>
-        `  ${inUnits(BigInt(amount))} to ${nameOf(walletPub, place.labels ?? new Map())}`,
-    ),
+    `${what}${on}: ${inTokens(total, token, place)} in total to ${recipients.length} payee(s)`,
+    ...listPayees(spend.body, place),
   ];
+}
+
+/** The receipt for people, beside the document. The receipt itself has no payees. */
+export function describeReceipt(
+  { status, changeAmount }: SpendReceipt,
+  spend: PendingSpend,
+  place: SpendPlace,
+): readonly string[] {
+  const { token } = spend.body;
+  const change = `change: ${inTokens(changeAmount, token, place)}`;
+  switch (status) {
+    case 'reverted':
+      return ['nothing was paid: the transaction reverted'];
+    case 'dry-run':
+      return [`dry run: nothing was sent; ${change}`];
+    case 'success':
+      return spend.operation === 'send'
+        ? [
+            `paid ${inTokens(spend.body.amount, token, place)} to ${describeDestination(spend.body.to, place)}; ${change}`,
+          ]
+        : [`paid; ${change}`, ...listPayees(spend.body, place)];
+  }
+}
+
+function listPayees({ recipients, token }: TransferRequest, place: SpendPlace): readonly string[] {
+  return recipients.map(
+    ({ walletPub, amount }) =>
+      `  ${inTokens(amount, token, place)} to ${nameOf(walletPub, place.labels ?? new Map())}`,
+  );
+}
+
+/** An amount as people read it. */
+export function inTokens(
+  amount: string | bigint,
+  symbol: string,
+  { decimals }: Pick<SpendPlace, 'decimals'>,
+): string {
+  return decimals === undefined
+    ? `${amount} base units of ${symbol}`
+    : formatTokenAmount(BigInt(amount), { symbol, decimals });
 }
 
 function describeDestination(to: string | undefined, { destinations }: SpendPlace): string {
@@ -91,10 +125,23 @@ export function readSpendPlace(
   token: string,
   config: Pick<Config, 'chain' | 'chainsFile' | 'holder'>,
 ): SpendPlace {
-  const { key, settings } = findSpendChain(chain, config);
-  const tokens = settings?.tokens ?? {};
-  const decimals = Object.hasOwn(tokens, token) ? tokens[token]?.decimals : undefined;
+  const { key } = findSpendChain(chain, config);
+  const decimals = findDecimals(key, token, config);
   return { chain: key, decimals, destinations: config.holder.sendDestinations };
+}
+
+/** Of a token. @param chain - undefined: it is not known here, and then every chain must say the same */
+export function findDecimals(
+  chain: string | undefined,
+  token: string,
+  { chainsFile }: Pick<Config, 'chainsFile'>,
+): number | undefined {
+  const found = Object.entries(readChainsFile(chainsFile).chains).flatMap(([key, { tokens }]) =>
+    (chain === undefined || chain === key) && Object.hasOwn(tokens, token)
+      ? [tokens[token]?.decimals]
+      : [],
+  );
+  return new Set(found).size === 1 ? found[0] : undefined;
 }
 
 /** What is undefined is not known here: the platform vends it. @throws PoolError of chains.json */

@@ -3,24 +3,23 @@
  *
  * @module
  */
-import { isAmountString, PoolError, parseWalletPub, type TransferRequest } from '@pool/core';
+import { PoolError, parseWalletPub } from '@pool/core';
+import type { TypedAmount } from './typed-amount.ts';
 
-export type Payee = TransferRequest['recipients'][number];
+/** A payee whose amount is not read yet. */
+export type TypedPayee = { readonly walletPub: string; readonly amount: TypedAmount };
 
 /**
  * @param tos - the texts after `--to`, in their order
  * @param amount - the text after `--amount`; an amount of a payee's own has precedence
  * @param findContact - asked for each `@label`; the label goes no further
- * @throws PoolError `invalid_request` for what is no W, `invalid-amount`; those of `findContact`
+ * @throws PoolError `invalid_request` for what is no W, `invalid-amount` if one is missing; those of `findContact`
  */
 export function resolveRecipients(
   tos: readonly string[],
   amount: string | undefined,
   findContact: FindContact = refuseContact,
-): readonly Payee[] {
-  if (amount !== undefined) {
-    assertAmount(amount, '--amount');
-  }
+): readonly TypedPayee[] {
   return tos.map((text, index) =>
     resolveRecipient(text, amount, nameOption(index, tos.length), findContact),
   );
@@ -39,22 +38,20 @@ function resolveRecipient(
   shared: string | undefined,
   option: string,
   findContact: FindContact,
-): Payee {
+): TypedPayee {
   const colon = text.indexOf(':');
   const name = colon < 0 ? text : text.slice(0, colon);
   const walletPub = name.startsWith('@') ? findContact(name) : readWallet(name, option);
   if (colon >= 0) {
-    const amount = text.slice(colon + 1);
-    assertAmount(amount, option);
-    return { walletPub, amount };
+    return { walletPub, amount: { option, text: text.slice(colon + 1) } };
   }
   if (shared === undefined) {
     throw new PoolError(
       'invalid-amount',
-      `${option}: the amount is missing; give --amount <base units>, or ${option} <W>:<base units>`,
+      `${option}: the amount is missing; give --amount <amount>, or ${option} <W>:<amount>`,
     );
   }
-  return { walletPub, amount: shared };
+  return { walletPub, amount: { option: '--amount', text: shared } };
 }
 
 function readWallet(text: string, option: string): string {
@@ -71,16 +68,6 @@ function readWallet(text: string, option: string): string {
       'invalid_request',
       `${option} must be W, the payee's wallet public key: 33 bytes of lower-case hex with 0x, which "disburse-agent identity" prints as walletPub`,
       { cause },
-    );
-  }
-}
-
-/** @throws PoolError `invalid-amount` */
-export function assertAmount(text: string, option: string): void {
-  if (!isAmountString(text)) {
-    throw new PoolError(
-      'invalid-amount',
-      `${option}: the amount must be a whole number of base units from 1 to 2^128-1, without sign, point or leading zero`,
     );
   }
 }

@@ -64,10 +64,10 @@ describe('balance --watch', () => {
       answer('12', arrival('4', 'May'), arrival('1')),
     ]);
     expect(printed).toEqual([
-      '7 USDC (2 note(s), largest 4) on base',
-      `2026-05-29 09:30:00 UTC  +4 USDC  "May"  ${txHash}`,
-      `2026-05-29 09:30:00 UTC  +1 USDC  ${txHash}`,
-      '12 USDC (2 note(s), largest 4) on base',
+      '0.000007 USDC (2 note(s), largest 0.000004 USDC) on base',
+      `2026-05-29 09:30:00 UTC  +0.000004 USDC  "May"  ${txHash}`,
+      `2026-05-29 09:30:00 UTC  +0.000001 USDC  ${txHash}`,
+      '0.000012 USDC (2 note(s), largest 0.000004 USDC) on base',
     ]);
     expect(notes).toEqual([]);
     expect(asked).toEqual([undefined, 'at.7', 'at.7']);
@@ -77,8 +77,8 @@ describe('balance --watch', () => {
   it('prints the balance that a spend of the holder changed', async () => {
     const { printed } = await watch([answer('7'), answer('3')]);
     expect(printed).toEqual([
-      '7 USDC (2 note(s), largest 4) on base',
-      '3 USDC (2 note(s), largest 4) on base',
+      '0.000007 USDC (2 note(s), largest 0.000004 USDC) on base',
+      '0.000003 USDC (2 note(s), largest 0.000004 USDC) on base',
     ]);
   });
 

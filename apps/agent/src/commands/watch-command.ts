@@ -5,14 +5,20 @@
  * @module
  */
 import type { Balance } from '@pool/api';
-import { isPoolError } from '@pool/core';
+import { formatTokenAmount, isPoolError } from '@pool/core';
 import { quote } from '../roster/roster-quote.ts';
 import { passesByItself } from '../services/agent-client.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import type { ArrivalsAnswer, HolderClient } from '../services/holder-client.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
-import { formatBalance, openClient, showSync, type WatchOptions } from './balance-command.ts';
+import {
+  formatBalance,
+  formatInTokens,
+  openClient,
+  showSync,
+  type WatchOptions,
+} from './balance-command.ts';
 
 /** Pause between two questions, milliseconds. Each makes the agent ask its RPC for new blocks. */
 const watchMs = 5_000;
@@ -112,11 +118,12 @@ function createOutageNotes({ output, nowMs = systemClock.nowMs }: Watch): {
 
 function printBalance({ balance, decimals }: ArrivalsAnswer, { json, output }: Watch): void {
   output.out(
-    json ? JSON.stringify({ kind: 'balance', ...balance, decimals }) : formatBalance(balance),
+    json
+      ? JSON.stringify({ kind: 'balance', ...balance, decimals })
+      : formatInTokens(balance, decimals),
   );
 }
 
-/** Amounts are base units, as in the line of the balance. */
 function printArrival(
   arrival: ArrivalsAnswer['arrivals'][number],
   { balance, decimals }: ArrivalsAnswer,
@@ -129,7 +136,14 @@ function printArrival(
     return;
   }
   const text = memo === undefined ? [] : [quote(memo)];
-  output.out([formatTime(time), `+${amount} ${symbol}`, ...text, txHash].join('  '));
+  output.out(
+    [
+      formatTime(time),
+      `+${formatTokenAmount(BigInt(amount), { symbol, decimals })}`,
+      ...text,
+      txHash,
+    ].join('  '),
+  );
 }
 
 /** @param time - ISO 8601 in UTC */

@@ -19,7 +19,7 @@ describe('a roster that is paid whole', () => {
     test.chain.balance = 1n;
     await expect(test.whole()).rejects.toMatchObject({
       code: 'payment_blocked',
-      message: expect.stringContaining('insufficient_balance: the funder holds 1 base units'),
+      message: expect.stringContaining('insufficient_balance: the funder holds 0.000001 USDC'),
     });
     expect(test.state.submitted).toEqual([]);
     const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };

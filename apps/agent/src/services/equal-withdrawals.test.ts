@@ -57,7 +57,7 @@ beforeEach(() => {
 function connect(accepted: readonly Hex32[] = []) {
   const archive = openSpendArchive(path);
   onTestFinished(() => archive.close());
-  return refuseEqualWithdrawals(archive, new Set(accepted), () => nowMs);
+  return refuseEqualWithdrawals(archive, new Set(accepted), {}, () => nowMs);
 }
 
 describe('of two equal withdrawals', () => {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Hex32, PoolError } from '@pool/core';
+import { describeAmountOf, type EvmChainSettings, type Hex32, PoolError } from '@pool/core';
 import { type ArchivedSpend, isOpen, type SpendArchive } from '@pool/operations';
 
 /** What makes two withdrawals equal. */
@@ -60,10 +60,12 @@ function isPaidOrOpen({ state, deadline }: ArchivedSpend, nowMs: number): boolea
  * An archive that stores no withdrawal beside an equal one that is open or was settled lately. It looks in the transaction that stores
  * the new one, so two commands at the same time cannot both begin.
  * @param accepted - outRoots of settled ones that the caller knows of and pays again
+ * @param tokens - of the chain's settings, for the message
  */
 export function refuseEqualWithdrawals<TArchive extends SpendArchive>(
   archive: TArchive,
   accepted: ReadonlySet<Hex32>,
+  tokens: EvmChainSettings['tokens'],
   nowMs: () => number,
 ): TArchive {
   return {
@@ -81,16 +83,29 @@ export function refuseEqualWithdrawals<TArchive extends SpendArchive>(
                   !accepted.has(other.outRoot),
               );
         if (equal !== undefined) {
-          throw createEqualWithdrawal(equal);
+          throw createEqualWithdrawal(equal, tokens);
         }
       }),
   };
 }
 
+/** Its amount for people. Empty: retention has erased it. */
+export function describeWithdrawn(
+  { secrets }: Pick<ArchivedSpend, 'secrets'>,
+  tokens: EvmChainSettings['tokens'],
+): string {
+  const { withdrawAmount, token } = secrets?.manifest ?? {};
+  return withdrawAmount === undefined || token === undefined
+    ? ''
+    : describeAmountOf(tokens, token, BigInt(withdrawAmount));
+}
+
 /** @param equal - settled or open */
-export function createEqualWithdrawal(equal: ArchivedSpend): PoolError {
-  const amount = equal.secrets?.manifest.withdrawAmount ?? '';
-  const began = `an equal withdrawal of ${amount} base units began at ${new Date(equal.createdAtMs).toISOString()}`;
+export function createEqualWithdrawal(
+  equal: ArchivedSpend,
+  tokens: EvmChainSettings['tokens'],
+): PoolError {
+  const began = `an equal withdrawal of ${describeWithdrawn(equal, tokens)} began at ${new Date(equal.createdAtMs).toISOString()}`;
   return new PoolError(
     'equal_withdrawal',
     equal.state.kind === 'settled'

@@ -218,7 +218,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       ceilings: { transfer: undefined, send: settings.holder.sendMaxAmount },
       notes: createNotesPort({ notes, chains: new Map([[chain.key, chain]]) }, encryptionPublicKey),
       prover: port,
-      archive: refuseEqualWithdrawals(archive, accepted, systemClock.nowMs),
+      archive: refuseEqualWithdrawals(archive, accepted, chain.settings.tokens, systemClock.nowMs),
       journal,
       acquireAccelerator: (waiting) => locks.acquire('accelerator', waiting),
       randomBytes: (length) => randomBytes(length),

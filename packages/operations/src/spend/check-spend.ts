@@ -13,6 +13,8 @@ import {
   describeAmountOf,
   type EvmAddress,
   explainPlatformFailure,
+  findTokenUnit,
+  formatTokenUnits,
   maxAmount,
   PoolError,
   parseAmount,
@@ -133,6 +135,17 @@ export function describeAmount(
   { context, token }: Pick<SpendIntent, 'context' | 'token'>,
 ): string {
   return describeAmountOf(context.settings.tokens, token, amount);
+}
+
+/** An amount as it is typed after an option of a command. */
+export function writeAmount(
+  amount: bigint,
+  { context, token }: Pick<SpendIntent, 'context' | 'token'>,
+): string {
+  const unit = findTokenUnit(context.settings.tokens, token);
+  return unit === undefined
+    ? amount.toString()
+    : `${formatTokenUnits(amount, unit.decimals)}${unit.symbol}`;
 }
 
 /** @throws PoolError `unknown_token` */

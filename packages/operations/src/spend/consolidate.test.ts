@@ -80,7 +80,7 @@ describe('a consolidation', () => {
       createSpender(boot().deps).spend({ operation: 'send', key: 'all', body }),
     ).rejects.toMatchObject({
       code: 'consolidation_required',
-      message: expect.stringContaining(`"disburse-agent consolidate --until ${total}"`),
+      message: expect.stringContaining(`"disburse-agent consolidate --until 0.000${total}USDC"`),
     });
   });
 

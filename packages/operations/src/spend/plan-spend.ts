@@ -22,7 +22,12 @@ import {
   planSpend as planCoins,
   type SpendPlan,
 } from '@pool/notes';
-import { type CandidateNote, describeAmount, type SpendIntent } from './check-spend.ts';
+import {
+  type CandidateNote,
+  describeAmount,
+  type SpendIntent,
+  writeAmount,
+} from './check-spend.ts';
 import { describeLocked, markLocked, sumLocked } from './locked-notes.ts';
 import { type ArchivedSpend, requireSecrets } from './spend-archive.ts';
 import { computeSpendDeadline } from './spend-deadline.ts';
@@ -108,7 +113,7 @@ async function chooseNotes(checked: SpendIntent, deps: SpendDeps) {
     case 'consolidation-required':
       throw new PoolError(
         'consolidation_required',
-        `one spend can cover at most ${describeAmount(planned.largestSpend, checked)} with the notes as they are; spend less at once, or merge notes first with "disburse-agent consolidate --until ${checked.total}"`,
+        `one spend can cover at most ${describeAmount(planned.largestSpend, checked)} with the notes as they are; spend less at once, or merge notes first with "disburse-agent consolidate --until ${writeAmount(checked.total, checked)}"`,
         {
           details: {
             spendable: planned.spendable.toString(),

@@ -1,0 +1,133 @@
+/**
+ * Amounts that are typed after an option: base units, tokens as `1000.50USDC`, or tokens with `--decimal`. A number without a unit is asked
+ * about on a terminal, because base units and tokens differ by a factor of a million (docs/decisions/0069).
+ *
+ * @module
+ */
+import {
+  type Amount,
+  formatTokenAmount,
+  formatTokenUnits,
+  isAmountString,
+  PoolError,
+  readAmount,
+  type TokenUnit,
+} from '@pool/core';
+import { quote } from '../roster/roster-quote.ts';
+import type { Ask } from '../terminal/command-output.ts';
+
+export type TypedAmount = {
+  /** For messages, for example `--amount`. */
+  readonly option: string;
+  readonly text: string;
+};
+
+export type AmountRules = {
+  /** Symbol of the token. */
+  readonly token: string;
+  /** Of the token. Undefined: it is not known here. */
+  readonly decimals: number | undefined;
+  /** `--decimal`: numbers without a unit are tokens. */
+  readonly isDecimal: boolean;
+  /** `--yes`: nothing is asked, so nothing below one token is taken from a number without a unit. */
+  readonly isUnasked: boolean;
+  /** Undefined: there is nobody to ask. */
+  readonly ask: Ask | undefined;
+};
+
+/**
+ * @returns base units, decimal, in the same order
+ * @throws PoolError `invalid-amount`; `payment_declined`: the question was not answered
+ */
+export async function readTypedAmounts(
+  typed: readonly TypedAmount[],
+  rules: AmountRules,
+): Promise<readonly string[]> {
+  const bare = typed.filter(({ text }) => isBare(text, rules));
+  const isInTokens = bare.length > 0 && (await decideUnit(bare, rules)) === 'tokens';
+  return typed.map((one) =>
+    isBare(one.text, rules) && !isInTokens ? one.text : String(readInTokens(one, rules)),
+  );
+}
+
+/** Digits alone, for which nobody said what they count. */
+function isBare(text: string, { isDecimal }: AmountRules): boolean {
+  return !isDecimal && isAmountString(text);
+}
+
+async function decideUnit(
+  bare: readonly TypedAmount[],
+  { token, decimals, isUnasked, ask }: AmountRules,
+): Promise<'base-units' | 'tokens'> {
+  if (decimals === 0) {
+    return 'base-units';
+  }
+  if (decimals === undefined) {
+    if (isUnasked) {
+      throw createUnknown(bare[0]?.option ?? '', token);
+    }
+    return 'base-units';
+  }
+  const unit: TokenUnit = { symbol: token, decimals };
+  if (isUnasked) {
+    const small = bare.find(({ text }) => BigInt(text) < 10n ** BigInt(decimals));
+    if (small !== undefined) {
+      throw createTooSmall(small, unit);
+    }
+    return 'base-units';
+  }
+  if (ask === undefined) {
+    return 'base-units';
+  }
+  const list = (read: (text: string) => string): string =>
+    bare.map(({ text }) => read(text)).join(', ');
+  const answer = await ask(
+    [
+      `${list((text) => text)} has no unit. What is meant?`,
+      `  b  base units: ${list((text) => formatTokenAmount(BigInt(text), unit))}`,
+      `  t  tokens:     ${list((text) => `${text} ${token}`)}`,
+      '[b/t] ',
+    ].join('\n'),
+  );
+  const letter = answer?.trim().toLowerCase();
+  if (letter !== 'b' && letter !== 't') {
+    throw new PoolError(
+      'payment_declined',
+      `nothing was sent: the unit of the amount was not chosen; write for example ${bare[0]?.text ?? ''}${token}, which is in tokens`,
+    );
+  }
+  return letter === 't' ? 'tokens' : 'base-units';
+}
+
+function createUnknown(option: string, token: string): PoolError {
+  return new PoolError(
+    'invalid-amount',
+    `${option}: chains.json does not say how many decimals ${token} has, so the amount cannot be shown in tokens; correct --token, or name the chain with --chain`,
+  );
+}
+
+function createTooSmall({ option, text }: TypedAmount, unit: TokenUnit): PoolError {
+  const { symbol, decimals } = unit;
+  const shown = formatTokenUnits(BigInt(text), decimals);
+  return new PoolError(
+    'invalid-amount',
+    `${option}: ${text} is in base units, which is ${shown} ${symbol}; --yes takes less than one ${symbol} only if it is written in tokens: ${shown}${symbol} for this amount, or ${text}${symbol}`,
+  );
+}
+
+function readInTokens({ option, text }: TypedAmount, rules: AmountRules): Amount {
+  const { token, decimals } = rules;
+  if (decimals === undefined) {
+    throw createUnknown(option, token);
+  }
+  // Digits alone come here if they were said to be tokens.
+  const isToken = rules.isDecimal || isAmountString(text) || /[\p{L}\p{Sc}]/u.test(text);
+  const unit = { symbol: token, decimals, format: isToken ? 'plain' : 'base-units' } as const;
+  const found = readAmount(text, unit);
+  if (found.kind === 'amount') {
+    return found.amount;
+  }
+  const forms = found.readings.map(({ amount }) => `${formatTokenUnits(amount, decimals)}${token}`);
+  const advice = forms.length === 0 ? '' : `; write ${forms.join(' or ')}`;
+  throw new PoolError('invalid-amount', `${option}: ${quote(text)} ${found.problem}${advice}`);
+}
