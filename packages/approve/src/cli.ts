@@ -71,8 +71,9 @@ function createProgram(options: ApproveCliOptions, setCode: SetCode): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => streams.out(text.trimEnd()), writeErr: streams.err })
     .option('--dry-run', 'judge everything, vote nothing, and log what the vote would be')
+    .option('--standby', 'wait while another process votes with the ledger, then take over')
     .addOption(envFile())
-    .action(async (given: { dryRun?: boolean; envFile?: string }) => {
+    .action(async (given: { dryRun?: boolean; standby?: boolean; envFile?: string }) => {
       const { runServe } = await import('./commands/serve-command.ts');
       await runServe(given, options);
     });

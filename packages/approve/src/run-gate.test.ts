@@ -69,3 +69,46 @@ it('closes its server and fails when a loop ends by itself', async () => {
   expect(lines).toContainEqual(expect.objectContaining({ error: 'RangeError' }));
   expect(process.listenerCount('SIGHUP')).toBe(listeners);
 });
+
+it('stands by while another process votes with the ledger, and takes over when that one ends', async () => {
+  const world = await createWorldA();
+  onTestFinished(() => world.close());
+  const start = (isStandby: boolean) => {
+    const { log, lines } = createRecordedLog();
+    const listening = Promise.withResolvers<string>();
+    let isBroken = false;
+    const running = runGate(
+      {
+        config: world.home.config,
+        log,
+        isStandby,
+        openReader: async () => createFakeChain().reader,
+        nowMs() {
+          if (isBroken) {
+            throw new RangeError('the clock is broken');
+          }
+          return Date.now();
+        },
+      },
+      listening.resolve,
+    );
+    const end = async (): Promise<void> => {
+      const ended = expect(running).rejects.toThrow('the clock is broken');
+      isBroken = true;
+      process.emit('SIGHUP');
+      await ended;
+    };
+    return { url: listening.promise, lines, end };
+  };
+  const first = start(false);
+  const url = await first.url;
+  const second = start(true);
+  await expect
+    .poll(() => second.lines.map(({ msg }) => msg))
+    .toContainEqual('standing by: another process votes with this ledger');
+  await expect.poll(async () => (await fetch(`${url}/healthz`)).status, { interval: 5 }).toBe(200);
+  await first.end();
+  const next = await second.url;
+  await expect.poll(async () => (await fetch(`${next}/healthz`)).status, { interval: 5 }).toBe(200);
+  await second.end();
+});

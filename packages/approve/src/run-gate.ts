@@ -11,8 +11,15 @@ import { type Gate, type GateOptions, openGate } from './gate/gate.ts';
 const hourMs = 3_600_000;
 /** A custodian whose configuration was wrong is examined again soon. */
 const minuteMs = 60_000;
+/** A standby looks for a free ledger. */
+const standbyMs = 1_000;
 /** Time for open work to end; every step is stored, so a hard exit loses nothing. */
 const graceMs = 20_000;
+
+export type RunOptions = GateOptions & {
+  /** Waits while another process votes with the ledger, and takes over when that one ends. */
+  readonly isStandby?: boolean;
+};
 
 /**
  * Resolves when the gate was stopped. When one of its loops ends by itself, the server is closed too: a gate that looks at nothing must
@@ -21,14 +28,55 @@ const graceMs = 20_000;
  * @throws PoolError `ledger_in_use`, `invalid_policy`, `invalid_configuration`, `cannot_listen`, and the error that ended a loop
  */
 export async function runGate(
+  options: RunOptions,
+  onListening: (url: string) => void,
+): Promise<void> {
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort();
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+  let gate: Gate | undefined;
+  try {
+    gate = await openWhenFree(options, stopping.signal);
+  } finally {
+    if (gate === undefined) {
+      process.off('SIGTERM', stop).off('SIGINT', stop);
+    }
+  }
+  if (gate === undefined) {
+    return;
+  }
+  await serveGate(gate, options, { stopping, stop }, onListening);
+}
+
+/** A standby waits until no other process votes with the ledger. @returns undefined when it was stopped meanwhile */
+async function openWhenFree(
+  { isStandby = false, ...options }: RunOptions,
+  signal: AbortSignal,
+): Promise<Gate | undefined> {
+  for (let tries = 0; !signal.aborted; tries += 1) {
+    try {
+      // Settings and policy are read again each time: they may have changed while it waited.
+      return openGate(options);
+    } catch (error) {
+      if (!isStandby || errorCodeOf(error) !== 'ledger_in_use') {
+        throw error;
+      }
+      if (tries === 0) {
+        options.log.info({}, 'standing by: another process votes with this ledger');
+      }
+      await pause(standbyMs, signal);
+    }
+  }
+  return undefined;
+}
+
+async function serveGate(
+  gate: Gate,
   options: GateOptions,
+  { stopping, stop }: { readonly stopping: AbortController; readonly stop: () => void },
   onListening: (url: string) => void,
 ): Promise<void> {
   const { config, log } = options;
-  const stopping = new AbortController();
-  const stop = (): void => stopping.abort();
-  const gate = openGate(options);
-  process.once('SIGTERM', stop).once('SIGINT', stop);
   const reload = (): void => {
     try {
       gate.reloadPolicy();

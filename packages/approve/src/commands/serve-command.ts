@@ -10,14 +10,14 @@ import type { CommandContext } from './output.ts';
 
 /** Resolves when the gate was stopped. */
 export async function runServe(
-  options: { readonly dryRun?: boolean; readonly envFile?: string },
+  options: { readonly dryRun?: boolean; readonly standby?: boolean; readonly envFile?: string },
   { source, streams, nowMs }: CommandContext,
 ): Promise<void> {
   const config = parseGateConfig(source, options.envFile);
   const log = createGateLog(config.logLevel);
-  const { dryRun: isDryRun = false } = options;
+  const { dryRun: isDryRun = false, standby: isStandby = false } = options;
   const note = isDryRun ? ', and votes nothing (dry run)' : '';
-  await runGate({ config, log, isDryRun, nowMs }, (url) =>
+  await runGate({ config, log, isDryRun, isStandby, nowMs }, (url) =>
     streams.out(`pool-approve listens on ${url}${note}`),
   );
 }

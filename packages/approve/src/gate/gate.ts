@@ -210,7 +210,12 @@ export function openGate(options: GateOptions): Gate {
         ledger.policies.adopt(next, nowMs());
         loaded = next;
       } catch (error) {
-        const message = isPoolError(error) ? error.message : 'unexpected error';
+        if (!isPoolError(error)) {
+          // Whatever failed, nothing is voted before the next examination.
+          examineAgain();
+          throw error;
+        }
+        const { message } = error;
         ledger.writeAudit('policy-refused', { message }, nowMs());
         log.error({ message }, 'the new policy file is not used; the earlier policy stays');
         return false;

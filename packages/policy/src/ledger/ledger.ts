@@ -141,6 +141,10 @@ export type PolicyStore = {
   adopt(policy: PolicyText, nowMs: number): void;
 };
 
+/**
+ * Everything that a gate or an enclave stores. This is the port of another store: one that several hosts share needs a lock for one voter,
+ * a number of the voter that each of its writes compares (`ledger_in_use`), and the same immediate transactions.
+ */
 export type Ledger = {
   readonly policies: PolicyStore;
   /**

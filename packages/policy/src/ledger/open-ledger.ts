@@ -51,11 +51,19 @@ export function openLedger(options: LedgerOptions): Ledger {
   const statements = createStatements(database);
   const markerPath = path === ':memory:' ? undefined : `${path}.generation`;
 
+  const voter = role === 'voter' ? takeOver(statements) : undefined;
+
   /** One transaction. What it wrote is numbered, and the number is on the disk before anything is given out. */
   function write<T>(work: () => T): T {
-    const { result, hasWritten } = statements.transact(work, () => {
-      statements.run('UPDATE ledger SET generation = generation + 1');
-    });
+    const { result, hasWritten } = statements.transact(
+      () => {
+        requireVoter(statements, voter);
+        return work();
+      },
+      () => {
+        statements.run('UPDATE ledger SET generation = generation + 1');
+      },
+    );
     if (hasWritten) {
       raiseMarker(statements, markerPath);
     }
@@ -192,6 +200,30 @@ export function openLedger(options: LedgerOptions): Ledger {
     status: () => readStatus(statements),
     close,
   };
+}
+
+/** The lock keeps a second voter out. The number also stops the first one if its lock is lost, for example with a deleted lock file. */
+function takeOver(statements: Statements): number {
+  return statements.transact(
+    () => {
+      statements.run('UPDATE ledger SET voter = voter + 1');
+      return readVoter(statements);
+    },
+    () => {},
+  ).result;
+}
+
+function readVoter({ get }: Statements): number {
+  return Number(get('SELECT voter FROM ledger')?.['voter']);
+}
+
+function requireVoter(statements: Statements, voter: number | undefined): void {
+  if (voter !== undefined && readVoter(statements) !== voter) {
+    throw new PoolError(
+      'ledger_in_use',
+      'another process votes with this ledger since; stop this one',
+    );
+  }
 }
 
 type Identity = { readonly ledgerId: string; readonly generation: number };

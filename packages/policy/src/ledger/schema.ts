@@ -13,7 +13,9 @@ export const ledgerSchema = `
     only INTEGER PRIMARY KEY CHECK (only = 1),
     ledger_id TEXT NOT NULL,
     generation INTEGER NOT NULL,
-    restored_because TEXT
+    restored_because TEXT,
+    -- Number of the process that votes. One with an earlier number was replaced, and writes nothing.
+    voter INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE TABLE manifest (
     manifest_digest TEXT PRIMARY KEY,
