@@ -33,6 +33,15 @@ it('pool-approve asks systemd for the user, the secrets and the directory of the
   }
 });
 
+it('pool-approve says that the program was deployed before it was built', () => {
+  const env = { PATH: '/usr/bin:/bin', CREDENTIALS_DIRECTORY: '/nowhere' };
+  const { status, stderr } = spawnSync('/bin/sh', [command, 'doctor'], { encoding: 'utf8', env });
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/dist\/main\.js is missing: it was deployed before it was built/),
+  ]);
+});
+
 it('pool-approve names the same files of secrets as the unit, and those of custodian B', () => {
   const inUnit = [...unit.matchAll(/^Environment=(APPROVE_\w+_FILE)=%d\/(.+)$/gm)];
   const inScript = [...script.matchAll(/^name_file (APPROVE_\w+_FILE) (.+)$/gm)];

@@ -5,10 +5,11 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { createProcessSource, runApproveCli } from '@pool/approve';
+import { isBuiltin } from 'node:module';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   readonly version: string;
+  readonly engines: { readonly node: string };
 };
 
 // The end of whoever reads the output, as in `pool-approve audit list | head`, ends neither the gate nor a command with a stack trace.
@@ -20,13 +21,26 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-process.exitCode = await runApproveCli(process.argv.slice(2), {
-  name: 'pool-approve',
-  version: manifest.version,
-  source: createProcessSource(),
-  nowMs: Date.now,
-  streams: {
-    out: (text) => process.stdout.write(`${text}\n`),
-    err: (text) => process.stderr.write(`${text.trimEnd()}\n`),
-  },
-});
+// An older Node does not even load the gate: it has no node:sqlite, which the gate imports.
+if (isBuiltin('node:sqlite')) {
+  process.exitCode = await run();
+} else {
+  process.stderr.write(
+    `pool-approve needs Node ${manifest.engines.node} with node:sqlite, and this is Node ${process.versions.node}; install a newer Node\n`,
+  );
+  process.exitCode = 1;
+}
+
+async function run(): Promise<number> {
+  const { createProcessSource, runApproveCli } = await import('@pool/approve');
+  return await runApproveCli(process.argv.slice(2), {
+    name: 'pool-approve',
+    version: manifest.version,
+    source: createProcessSource(),
+    nowMs: Date.now,
+    streams: {
+      out: (text) => process.stdout.write(`${text}\n`),
+      err: (text) => process.stderr.write(`${text.trimEnd()}\n`),
+    },
+  });
+}

@@ -5,7 +5,7 @@
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { PoolError } from '@pool/core';
-import { describeCause } from '../config/env-file.ts';
+import { describeCause, findModeProblem } from '../config/env-file.ts';
 import type { CommandContext } from './output.ts';
 
 /** Either the key, or a statement that was signed on another machine. */
@@ -41,6 +41,10 @@ export function readSignedText(path: string, what: string, { source }: CommandCo
 
 /** PKCS#8 PEM, or the 32 bytes of an Ed25519 seed as hex. */
 export function readPersonKey(path: string, context: CommandContext): KeyObject {
+  const open = findModeProblem(context.source, path);
+  if (open !== undefined) {
+    throw new PoolError('invalid_release', `the key file is not private: ${open}`);
+  }
   const text = readSignedText(path, 'key', context).trim();
   const [, seed] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? [];
   try {

@@ -38,7 +38,11 @@ const custodianB = {
 
 const files: Readonly<Record<string, string>> = { '/secrets/key.pem': ed25519 };
 
-function parse(env: Readonly<Record<string, string>>, file?: string): GateConfig {
+function parse(
+  env: Readonly<Record<string, string>>,
+  file?: string,
+  readMode?: (path: string) => number | undefined,
+): GateConfig {
   const readFile = (path: string): string => {
     const content = path === '/home/.pool-approve/approve.env' ? file : files[path];
     if (content === undefined) {
@@ -46,12 +50,45 @@ function parse(env: Readonly<Record<string, string>>, file?: string): GateConfig
     }
     return content;
   };
-  return parseGateConfig({ env, readFile, homeDir: '/home' });
+  const modes = readMode === undefined ? {} : { readMode };
+  return parseGateConfig({ env, readFile, ...modes, homeDir: '/home' });
 }
 
-function problemsOf(env: Readonly<Record<string, string>>, file?: string): string {
+describe('what the gate refuses to start with', () => {
+  it('is a misspelt variable, in the environment or in the file', () => {
+    expect(problemsOf({ ...custodianA, APPROVE_VOTE_LIMIT: '60' })).toMatch(
+      /APPROVE_VOTE_LIMIT is no variable of the gate/,
+    );
+    expect(problemsOf(custodianA, 'APPROVE_PROT=1\n')).toMatch(/APPROVE_PROT is no variable/);
+    expect(problemsOf({ ...custodianA, OTHER_NAME: '1' })).toBe('');
+  });
+
+  it.each([
+    [0o644, /SERVICE_KEY_FILE names a file that is not private: \/secrets\/key\.pem is open to/],
+    [0o100604, /mode 0604.*chmod o= /],
+    [0o640, /^$/],
+    [undefined, /^$/],
+  ])('is a secret file of mode %o', (mode, expected) => {
+    const readMode = (path: string) => (path === '/secrets/key.pem' ? mode : 0o600);
+    expect(problemsOf(custodianA, undefined, readMode)).toMatch(expected);
+  });
+
+  it('is a configuration file that others can read, where a secret is written in it', () => {
+    const readMode = (path: string) => (path.endsWith('approve.env') ? 0o644 : 0o600);
+    const { APPROVE_MANIFEST_TOKEN: token, ...others } = custodianA;
+    const secret = `APPROVE_MANIFEST_TOKEN=${token}\n`;
+    expect(problemsOf(others, secret, readMode)).toMatch(/approve\.env is open to every user/);
+    expect(problemsOf(custodianA, 'APPROVE_PORT=1\n', readMode)).toBe('');
+  });
+});
+
+function problemsOf(
+  env: Readonly<Record<string, string>>,
+  file?: string,
+  readMode?: (path: string) => number | undefined,
+): string {
   try {
-    parse(env, file);
+    parse(env, file, readMode);
   } catch (error) {
     return error instanceof Error ? error.message : '';
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { isLoopbackHost, PoolError, type Secret } from '@pool/core';
@@ -72,6 +72,9 @@ export function createProcessSource(): ConfigSource {
     env: process.env,
     // Standard input by its descriptor: as another user, or when it is a socket, its path cannot be opened.
     readFile: (path) => readFileSync(isStandardInput(path) ? 0 : path, 'utf8'),
+    // Windows has no such bits.
+    readMode: (path) =>
+      isStandardInput(path) || process.platform === 'win32' ? undefined : statSync(path).mode,
     homeDir: homedir(),
   };
 }
@@ -232,7 +235,12 @@ type Reader = {
 };
 
 function createReader(layers: ConfigLayers): Reader {
-  const problems = [...layers.fileProblems, ...findForeignNames(layers)];
+  const problems = [
+    ...layers.fileProblems,
+    ...findForeignNames(layers),
+    ...findUnknownNames(layers),
+    ...findOpenFile(layers),
+  ];
 
   function optional<T>(variable: Variable<T>): T | undefined {
     const found = findValue(variable, layers);
@@ -293,12 +301,46 @@ function findValue(variable: Variable<unknown>, layers: ConfigLayers): Found | u
       const problem = `names a file that cannot be read${describeCause(error)}`;
       return { kind: 'wrong', name: fileName, problem };
     }
+    const open = layers.findModeProblem(path);
+    if (open !== undefined) {
+      return {
+        kind: 'wrong',
+        name: fileName,
+        problem: `names a file that is not private: ${open}`,
+      };
+    }
     return text === ''
       ? { kind: 'wrong', name: fileName, problem: 'names an empty file' }
       : { kind: 'text', name: fileName, text };
   }
   const text = findText(layers, variable.name);
   return text === undefined ? undefined : { kind: 'text', name: variable.name, text };
+}
+
+const knownNames: ReadonlySet<string> = new Set(
+  Object.values<Variable<unknown>>(variables).flatMap(({ name, isSecret }) =>
+    isSecret === true ? [name, `${name}_FILE`] : [name],
+  ),
+);
+
+/** A misspelt limit would be the default without a word. */
+function findUnknownNames({ env, file }: ConfigLayers): readonly string[] {
+  const names = [...Object.keys(env), ...Object.keys(file)].filter(
+    (name) => name.startsWith('APPROVE_') && !knownNames.has(name),
+  );
+  return [...new Set(names)].map(
+    (name) =>
+      `${name} is no variable of the gate; correct its name, or remove it (README.md of @pool/approve lists them all)`,
+  );
+}
+
+/** The configuration file itself, where a secret is written in it. */
+function findOpenFile({ file, path, findModeProblem }: ConfigLayers): readonly string[] {
+  const hasSecret = Object.values<Variable<unknown>>(variables).some(
+    ({ name, isSecret }) => isSecret === true && file[name] !== undefined,
+  );
+  const problem = hasSecret ? findModeProblem(path) : undefined;
+  return problem === undefined ? [] : [problem];
 }
 
 function findForeignNames({ env, file }: ConfigLayers): readonly string[] {

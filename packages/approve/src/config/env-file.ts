@@ -14,6 +14,8 @@ export type ConfigSource = {
   readonly env: Env;
   /** @throws when the file cannot be read */
   readonly readFile: (path: string) => string;
+  /** Permission bits of a file. Undefined: there are none, as of standard input. Absent: they are not checked. */
+  readonly readMode?: (path: string) => number | undefined;
   readonly homeDir: string;
 };
 
@@ -26,6 +28,10 @@ export type ConfigLayers = {
   /** Of the file itself: the line and what is wrong with it. */
   readonly fileProblems: readonly string[];
   readonly readFile: (path: string) => string;
+  /** What is wrong with the permissions of a file that holds a secret. */
+  readonly findModeProblem: (path: string) => string | undefined;
+  /** Of the file, if it exists. */
+  readonly path: string;
 };
 
 /** @throws PoolError `invalid_configuration` when the file cannot be read, or was named and does not exist */
@@ -46,7 +52,26 @@ export function readLayers(source: ConfigSource, envFile?: string): ConfigLayers
     }
   }
   const { values: file, problems: fileProblems } = parseEnvFile(content, path);
-  return { env, file, home: findHome(source, file), fileProblems, readFile };
+  return {
+    env,
+    file,
+    home: findHome(source, file),
+    fileProblems,
+    readFile,
+    findModeProblem: (secretPath) => findModeProblem(source, secretPath),
+    path,
+  };
+}
+
+/** A secret that every user of the host can read is none. A group may read it: the service's own. */
+export function findModeProblem(
+  { readMode }: Pick<ConfigSource, 'readMode'>,
+  path: string,
+): string | undefined {
+  const mode = readMode?.(path) ?? 0;
+  return (mode & 0o007) === 0
+    ? undefined
+    : `${path} is open to every user of this host (mode ${(mode & 0o777).toString(8).padStart(4, '0')}); run "chmod o= ${path}", and replace the secret if others could have read it`;
 }
 
 /** The text of a name, trimmed. An empty variable counts as unset, so that it does not hide the file's value. */

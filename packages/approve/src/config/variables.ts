@@ -279,10 +279,10 @@ export const variables = {
   metricsToken: {
     name: 'APPROVE_METRICS_TOKEN',
     role: 'all',
-    purpose: 'opens `GET /metrics`, and nothing else',
+    purpose: 'opens `GET /metrics` and the details of `GET /healthz`, and nothing else',
     kind: kinds.bearerSecret(20),
     isSecret: true,
-    whenUnset: 'no metrics',
+    whenUnset: 'no metrics, and `GET /healthz` says only whether it votes',
   },
   logLevel: {
     name: 'APPROVE_LOG_LEVEL',

@@ -5,7 +5,12 @@ import { encodeApproveCall } from '@pool/policy';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fundBody, permitBody, rebuildFund } from '../fixtures/bodies.ts';
 import { contractCall, createWorldB, typedMessage, type WorldB } from '../fixtures/custodian-b.ts';
-import { type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
+import {
+  manifestToken,
+  metricsToken,
+  type ServedGate,
+  serveTestGate,
+} from '../fixtures/gate-home.ts';
 import { fundFile, otherAddress, pool, recipient, token } from '../fixtures/payroll.ts';
 import { ledgerPath } from '../gate/gate-home.ts';
 import { rebaselineLedger } from '../gate/rebaseline.ts';
@@ -189,7 +194,15 @@ it('says in its health that the custodian has no handler configured', async () =
   await gate.gate.examine();
   expect(gate.gate.health().problems.join()).toMatch(/no handler configured/);
   const response = await fetch(`${gate.url}/healthz`);
-  expect(response.status).toBe(503);
+  expect([response.status, await response.json()]).toEqual([503, { ok: false }]);
+  const headers = { authorization: `Bearer ${metricsToken}` };
+  const details = await fetch(`${gate.url}/healthz`, { headers });
+  expect([details.status, await details.text()]).toEqual([
+    503,
+    expect.stringMatching(/no handler configured/),
+  ]);
+  const wrong = { authorization: `Bearer ${manifestToken}` };
+  expect((await fetch(`${gate.url}/healthz`, { headers: wrong })).status).toBe(401);
 });
 
 it('answers the signing stage from the vote, with the digest alone, also after a restart', async () => {

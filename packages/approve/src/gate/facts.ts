@@ -7,7 +7,6 @@
 import { assertChainId, createEvmProvider, createPoolReader } from '@pool/contracts';
 import {
   type ChainsFile,
-  type EvmAddress,
   type EvmChainSettings,
   errorCodeOf,
   PoolError,

@@ -37,12 +37,16 @@ export type ManifestReceipt = {
 export type Intake = {
   /**
    * @param body - JSON of the request
+   * @param signal - of the connection: who went away is not waited for
    * @throws PoolError `invalid_request`, `manifest_conflict`, `manifest_refused`, `manifest_not_ready`
    */
-  post(body: unknown): Promise<ManifestReceipt>;
+  post(body: unknown, signal?: AbortSignal): Promise<ManifestReceipt>;
   /** @throws PoolError `manifest_unknown` */
   read(manifestDigest: string): ManifestReceipt;
 };
+
+/** Posts that wait for their turn: a minute of rebuilding, and at most 2 MiB each. */
+const maxQueued = 64;
 
 export function createIntake(deps: {
   readonly ledger: Ledger;
@@ -55,6 +59,7 @@ export function createIntake(deps: {
 }): Intake {
   const { ledger, nowMs } = deps;
   let last: Promise<unknown> = Promise.resolve();
+  let queued = 0;
 
   function report(manifestDigest: Hex32): ManifestReceipt {
     return { manifestDigest, ...findManifestState(ledger, manifestDigest) };
@@ -87,10 +92,23 @@ export function createIntake(deps: {
   }
 
   return {
-    async post(body) {
+    async post(body, signal) {
       const file = parseWire(manifestFileSchema, body, 'manifest file');
+      if (queued >= maxQueued) {
+        throw new PoolError(
+          'manifest_not_ready',
+          `${maxQueued} manifests wait to be rebuilt; send this one again later`,
+        );
+      }
       // One rebuild at a time: a second of computing per manifest of 256 recipients.
-      const turn = last.then(() => store(file));
+      queued += 1;
+      const turn = last.then(async () => {
+        queued -= 1;
+        if (signal?.aborted === true) {
+          throw new PoolError('manifest_not_ready', 'the client went away before its turn');
+        }
+        return await store(file);
+      });
       last = turn.catch(() => undefined);
       return await turn;
     },

@@ -26,6 +26,9 @@ const maxManifestBytes = 2 * 1024 * 1024;
 const maxCallbackBytes = 64 * 1024;
 const maxEventBytes = 256 * 1024;
 
+/** Callbacks that are answered at once. Whoever reaches the port can send them; one co-signer sends a few. */
+const maxCallbacks = 64;
+
 export type AppDeps = {
   readonly log: ShellLog;
   readonly allowedHosts: readonly string[];
@@ -59,7 +62,7 @@ export function createApp(deps: AppDeps): Shell {
 
   app.post('/v1/manifests', limitBody(maxManifestBytes), async (c) => {
     requireBearer(c.req.header('authorization'), deps.manifestToken, 'manifest token');
-    return c.json(await deps.intake.post(await readJsonBody(c)));
+    return c.json(await deps.intake.post(await readJsonBody(c), c.req.raw.signal));
   });
   app.get('/v1/manifests/:digest', (c) => {
     requireBearer(c.req.header('authorization'), deps.manifestToken, 'manifest token');
@@ -70,8 +73,14 @@ export function createApp(deps: AppDeps): Shell {
     requireBearer(c.req.header('authorization'), deps.manifestToken, 'manifest token');
     return c.json(deps.readWallet(parseEvmAddress(c.req.param('address'))));
   });
+  // Everybody may ask whether it votes. What is wrong names wallets and settings.
   app.get('/healthz', (c) => {
     const { ok, problems, doctor, ledger } = deps.health();
+    const authorization = c.req.header('authorization');
+    if (deps.metricsToken === undefined || authorization === undefined) {
+      return c.json({ ok }, ok ? 200 : 503);
+    }
+    requireBearer(authorization, deps.metricsToken, 'metrics token');
     const { isRestored, openVotes, waiting } = ledger;
     const report = {
       ok,
@@ -117,11 +126,21 @@ function addCallbacks(app: Shell, { callbacks }: AppDeps): void {
   if (callbacks === undefined) {
     return;
   }
+  let inProgress = 0;
   async function answer(
     c: ShellContext,
     read: (token: string) => Promise<string>,
   ): Promise<Response> {
-    return c.body(await read(await c.req.text()), 200, { 'content-type': 'text/plain' });
+    // Before anything is read. The co-signer asks again.
+    if (inProgress >= maxCallbacks) {
+      throw new PoolError('rate_limited', 'too many callbacks are answered at once; ask again');
+    }
+    inProgress += 1;
+    try {
+      return c.body(await read(await c.req.text()), 200, { 'content-type': 'text/plain' });
+    } finally {
+      inProgress -= 1;
+    }
   }
   app.post('/v2/tx_sign_request', limitBody(maxCallbackBytes), (c) =>
     answer(c, callbacks.answerSignRequest),
