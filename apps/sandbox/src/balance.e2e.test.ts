@@ -67,10 +67,12 @@ describe('the balance', () => {
     const { apiKey: transfer } = await own.mintKey('holder.transfer', 'test');
     const other = await openSession(new Secret(stack.holders[1]!.privateKey), stack);
     const { apiKey: foreign } = await other.mintKey('holder.read', 'test');
-    for (const bearer of [transfer.reveal(), foreign.reveal(), agent.loopbackToken]) {
+    for (const bearer of [transfer.reveal(), agent.loopbackToken]) {
       expect(await ask(bearer)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     }
-    expect(await ask('f'.repeat(64))).toMatchObject({ status: 401 });
+    for (const bearer of [foreign.reveal(), 'f'.repeat(64)]) {
+      expect(await ask(bearer)).toMatchObject({ status: 401 });
+    }
   });
 
   it('refuses a token that is not configured, also as an address', async () => {

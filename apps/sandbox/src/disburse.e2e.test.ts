@@ -145,7 +145,7 @@ describe('a deployment', () => {
     const reader = await session.mintKey('holder.read', 'test');
     expect(await statusWith(reader.apiKey.reveal())).toBe(403);
     const foreign = await openSession(new Secret(stack.holders[0]!.privateKey), stack);
-    expect(await statusWith((await foreign.mintKey('disburse', 'test')).apiKey.reveal())).toBe(403);
+    expect(await statusWith((await foreign.mintKey('disburse', 'test')).apiKey.reveal())).toBe(401);
 
     const revoked = await session.mintKey('disburse', 'test');
     expect(await statusWith(revoked.apiKey.reveal())).toBe(200);
