@@ -195,6 +195,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
               nowMs: () => performance.now(),
             }),
       employerId: tenant.employerId,
+      refusal: tenant.refusal,
       limiter,
     },
     acceptingEmployerId: () => tenant.current().employerId,

@@ -164,7 +164,7 @@ describe('a deployment', () => {
     const down = Object.keys(checks).filter((name) => checks[name]?.ok !== true);
     return { status, ok: body['ok'], asked: Object.keys(checks).sort(), down: down.sort() };
   }
-  const asked = ['accelerator', 'platform', 'poolGate', 'signer'];
+  const asked = ['accelerator', 'chains', 'platform', 'poolGate', 'signer'];
 
   it('is ready with all its parts, and not ready without its gate', async () => {
     expect(await readReadiness()).toEqual({ status: 200, ok: true, asked, down: [] });

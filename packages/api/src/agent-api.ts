@@ -58,7 +58,9 @@ const readinessReportSchema = v.pipe(
         ),
         signer: v.pipe(
           checkSchema,
-          v.description('The funder signer, which signs the authorisation of a batch.'),
+          v.description(
+            'The funder signer, which signs the authorisation of a batch, and the signer of the holder. An agent without a funder signer that has a key of a holder’s role needs none.',
+          ),
         ),
         poolGate: v.pipe(
           checkSchema,
@@ -67,6 +69,10 @@ const readinessReportSchema = v.pipe(
         platform: v.pipe(
           checkSchema,
           v.description('The platform, this agent’s edge token there, and its relayer.'),
+        ),
+        chains: v.pipe(
+          checkSchema,
+          v.description('The RPC of each chain of chains.json that has a pool.'),
         ),
       }),
       v.description('One check for each part that a payment needs.'),

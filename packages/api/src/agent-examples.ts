@@ -66,6 +66,7 @@ const checks = {
   signer: check('local-key', 'the funder can sign', 1),
   poolGate: check('reachable', 'the gate answers', 12),
   platform: check('reachable', 'the platform knows this agent', 9),
+  chains: check('reachable', 'the RPC of each chain answers', 7),
 };
 const gateDown = {
   ok: false,

@@ -399,8 +399,9 @@ function readDestination(entry: string, found: Map<string, string>): string | un
   if (!destinationLabel.test(name)) {
     return 'needs a label of up to 32 letters, digits, dots, hyphens or underscores that begins with a letter';
   }
-  if (found.has(name)) {
-    return 'repeats the label of an earlier entry';
+  const folded = name.toLowerCase();
+  if ([...found.keys()].some((label) => label.toLowerCase() === folded)) {
+    return 'repeats the label of an earlier entry; upper and lower case count as the same';
   }
   try {
     found.set(name, parseEvmAddress(address));

@@ -52,6 +52,7 @@ import { addHistoryRoutes } from './history-routes.ts';
 import { addHolderRoutes } from './holder-routes.ts';
 import { authenticateMetrics, metricsContentType } from './metrics.ts';
 import { addSpendRoutes } from './spend-routes.ts';
+import { takesQuery } from './takes-query.ts';
 
 export type AppDeps = {
   readonly version: string;
@@ -125,7 +126,7 @@ export function createApp(deps: AppDeps): Shell {
     app.get(path, (context) => context.body(body, 200, headers));
   }
 
-  app.get('/api/livez', (context) =>
+  app.get('/api/livez', takesQuery(), (context) =>
     context.json({
       ok: true,
       version: deps.version,
@@ -133,7 +134,7 @@ export function createApp(deps: AppDeps): Shell {
     }),
   );
 
-  app.get('/api/readyz', async (context) => {
+  app.get('/api/readyz', takesQuery(), async (context) => {
     const report = await deps.readiness.read();
     return context.json(report, report.ok ? 200 : 503);
   });
@@ -215,7 +216,7 @@ export function createApp(deps: AppDeps): Shell {
     },
   );
 
-  app.get('/api/disburse/:key', requireBearer('disburse'), async (context) => {
+  app.get('/api/disburse/:key', requireBearer('disburse'), takesQuery(), async (context) => {
     return context.json(viewOf(await findJob(context)));
   });
 
@@ -227,7 +228,7 @@ export function createApp(deps: AppDeps): Shell {
   });
 
   // For this agent's own command line: progress, seconds per stage, gas. Not part of the job object.
-  app.get('/api/disburse/:key/trace', requireBearer('disburse'), async (context) => {
+  app.get('/api/disburse/:key/trace', requireBearer('disburse'), takesQuery(), async (context) => {
     if (context.get('principal').kind !== 'loopback') {
       throw new PoolError('forbidden', 'this route takes the loopback token only');
     }

@@ -1,5 +1,5 @@
 // Which credentials are accepted depends on the configuration of the agent (docs/decisions/0008, §1).
-import { Secret } from '@pool/core';
+import { PoolError, Secret } from '@pool/core';
 import { expect, it } from 'vitest';
 import { authenticate, type BearerDeps, createCredentialLimiter } from './bearer.ts';
 
@@ -12,6 +12,7 @@ function createDeps(verifier: BearerDeps['verifier']): BearerDeps {
     loopbackToken: new Secret(loopbackToken),
     verifier,
     employerId: () => employerId,
+    refusal: () => undefined,
     limiter: createCredentialLimiter(9, () => 0),
   };
 }
@@ -48,4 +49,23 @@ it('notifies the verifier when the caller disconnects', async () => {
     status: 401,
   });
   expect(heard).toEqual([signal]);
+});
+
+it('names the mismatch to a key of the employer that this directory does not belong to', async () => {
+  const other = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e02';
+  const key = {
+    valid: true,
+    capability: 'disburse',
+    employerId: other,
+    address: '0x',
+    keyId: 1,
+  } as const;
+  const refusal = new PoolError('employer_mismatch', 'the directory belongs to another employer');
+  const verifier = { verify: async () => key };
+  const refused = { ...createDeps(verifier), refusal: () => refusal };
+  await expect(authenticate(`Bearer ${apiKey}`, 'disburse', refused)).rejects.toBe(refusal);
+  // Without a mismatch of the directory it is a foreign key.
+  await expect(
+    authenticate(`Bearer ${apiKey}`, 'disburse', createDeps(verifier)),
+  ).rejects.toMatchObject({ code: 'forbidden' });
 });

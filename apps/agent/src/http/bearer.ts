@@ -21,6 +21,8 @@ export type BearerDeps = {
   readonly verifier: KeyGate | undefined;
   /** The agent's own employer, whose jobs can be read. @throws PoolError 503 while it is unknown */
   readonly employerId: () => string;
+  /** Why this agent accepts nothing of the employer whose edge token it has. Undefined: it accepts. */
+  readonly refusal: () => PoolError | undefined;
   /** By the hash of a credential. */
   readonly limiter: RateLimiter;
 };
@@ -77,11 +79,20 @@ export async function authenticate(
   if (!key.valid) {
     throw unauthorized('the API key is not known or was revoked');
   }
-  if (key.capability !== capability || key.employerId !== deps.employerId()) {
-    throw new PoolError('forbidden', 'this API key does not reach this route of this agent');
+  if (key.employerId !== deps.employerId()) {
+    // A directory of another employer: the key is right, and the directory or the edge token is not.
+    const refusal = deps.refusal();
+    throw refusal ?? forbidden();
+  }
+  if (key.capability !== capability) {
+    throw forbidden();
   }
   deps.limiter.admit(caller);
   return { kind: 'api-key', address: key.address };
+}
+
+function forbidden(): PoolError {
+  return new PoolError('forbidden', 'this API key does not reach this route of this agent');
 }
 
 function unauthorized(message: string): PoolError {

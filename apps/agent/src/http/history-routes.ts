@@ -10,6 +10,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import type { HistoryRequest, HolderHistory } from '../services/holder-history.ts';
 import { type HolderEnv, requireHolder } from './holder-routes.ts';
+import { takesQuery } from './takes-query.ts';
 
 const querySchema = v.object(historyQuery);
 
@@ -23,8 +24,12 @@ export function addHistoryRoutes(
   },
 ): void {
   const { history, address, requireBearer } = deps;
-  app.get('/api/history', requireBearer('holder.read'), requireHolder(address), async (context) =>
-    context.json(await history.read(readRequest(context))),
+  app.get(
+    '/api/history',
+    requireBearer('holder.read'),
+    requireHolder(address),
+    takesQuery(...Object.keys(historyQuery)),
+    async (context) => context.json(await history.read(readRequest(context))),
   );
 }
 
@@ -36,10 +41,27 @@ function readRequest(context: Context<ShellEnv & HolderEnv>): HistoryRequest {
     }
   }
   const query = parseWire(querySchema, context.req.query(), 'the query');
+  const from = readTime('from', query.from);
+  const to = readTime('to', query.to);
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new PoolError('invalid_request', 'to: must not be before from');
+  }
   return {
     token: query.token,
-    from: query.from === undefined ? undefined : Date.parse(query.from) / 1_000,
-    to: query.to === undefined ? undefined : Date.parse(query.to) / 1_000,
+    from,
+    to,
     after: query.after,
   };
+}
+
+/** Unix seconds. A day that the month does not have would otherwise become one of the next month. */
+function readTime(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) {
+    return undefined;
+  }
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms) || `${new Date(ms).toISOString().slice(0, 19)}Z` !== text) {
+    throw new PoolError('invalid_request', `${name}: there is no such day`);
+  }
+  return ms / 1_000;
 }

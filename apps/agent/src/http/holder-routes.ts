@@ -13,6 +13,7 @@ import type { Arrival } from '../services/arrivals.ts';
 import type { BalanceReport, HolderReads } from '../services/holder-notes.ts';
 import type { HolderSpends } from '../services/holder-spends.ts';
 import type { Principal } from './bearer.ts';
+import { takesQuery } from './takes-query.ts';
 
 export type HolderEnv = { Variables: { principal: Principal } };
 
@@ -52,16 +53,18 @@ export function addHolderRoutes(
   };
   const reader = [requireBearer('holder.read'), requireHolder(() => notes.address())] as const;
 
-  app.get('/api/balance', ...reader, async (context) => {
+  app.get('/api/balance', ...reader, takesQuery('token'), async (context) => {
     const token = readToken(context);
     return context.json(await answer(token, await notes.readBalance(token)));
   });
 
   // For this agent's own command line. A first sync can take minutes.
-  app.get('/api/balance/progress', ...reader, (context) => context.json(notes.progress()));
+  app.get('/api/balance/progress', ...reader, takesQuery(), (context) =>
+    context.json(notes.progress()),
+  );
 
   // For this agent's own command line too.
-  app.get('/api/balance/arrivals', ...reader, async (context) => {
+  app.get('/api/balance/arrivals', ...reader, takesQuery('token', 'after'), async (context) => {
     const { arrivals, balance, decimals, cursor } = await notes.readArrivals(
       readToken(context),
       readCursor(context),

@@ -23,7 +23,13 @@ import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createLocalEd25519Funder, type Ed25519Funder } from '@pool/signers';
 import type { Config } from '../config/config.ts';
 import { readChainsFile, routeChain } from './chains.ts';
-import { type CustodyProbe, createSignerProbe, listCustodyProbes } from './custody-probes.ts';
+import { createChainsProbe } from './chains-probe.ts';
+import {
+  type CustodyProbe,
+  createSignerProbe,
+  isHolderOnly,
+  listCustodyProbes,
+} from './custody-probes.ts';
 import { createFunderSigner } from './funder-signer.ts';
 import { createGateSource, type GateSource } from './gate-source.ts';
 import { findOutages } from './outages.ts';
@@ -45,7 +51,7 @@ export type AgentParts = {
   /** Signers outside this process, and the approve process. */
   readonly custody: readonly CustodyProbe[];
   /** The probes of readiness, except the accelerator's. */
-  readonly probes: Readonly<Record<'signer' | 'poolGate' | 'platform', Probe>>;
+  readonly probes: Readonly<Record<'signer' | 'poolGate' | 'platform' | 'chains', Probe>>;
   createValidation(input: ValidationInput): ValidateDeps;
   close(): void;
 };
@@ -95,8 +101,9 @@ export async function createParts(config: Config): Promise<AgentParts> {
     funder,
     custody: listCustodyProbes(config, () => chainsFile),
     probes: {
-      ...createProbes(gates, createSignerProbe(config, chainsFile)),
+      ...createProbes(gates, createSignerProbe(config, chainsFile), needsGate(config)),
       platform: platform.probe,
+      chains: createChainsProbe(contexts),
     },
     createValidation: ({ bootstrap, pins, paidKeys, check }) => ({
       checks: {
@@ -152,13 +159,22 @@ function createConfiguredEd25519Funder({ funderEd25519Key }: Config): Ed25519Fun
       createLocalEd25519Funder({ seed: funderEd25519Key, allow: { pools: [] } });
 }
 
+/** Withdrawals and the balance need no gate. */
+function needsGate(config: Config): boolean {
+  return !isHolderOnly(config) || config.holder.transferToken !== undefined;
+}
+
 function createProbes(
   gates: GateSource,
   probeSigner: Probe,
+  isGateNeeded: boolean,
 ): Pick<AgentParts['probes'], 'signer' | 'poolGate'> {
   return {
     signer: probeSigner,
     poolGate: async () => {
+      if (!isGateNeeded) {
+        return up('not_needed', 'this agent makes no payment that needs a pool-gate');
+      }
       if (!gates.isConfigured()) {
         return down('none', 'no pool-gate is configured or vended: no payment is possible');
       }

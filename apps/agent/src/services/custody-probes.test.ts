@@ -9,6 +9,7 @@ import { approveToken, type CustodyWorld, openCustodyWorld } from '../fixtures/c
 import {
   askCustody,
   createSignerProbe,
+  isHolderOnly,
   listCustodyProbes,
   reportCustody,
 } from './custody-probes.ts';
@@ -262,6 +263,36 @@ describe('`signer` of readiness', () => {
     expect(await read({ DISBURSE_SIGNER: '' })).toMatchObject({
       ok: false,
       detail: { kind: 'none', message: expect.stringContaining('no funder signer') },
+    });
+  });
+});
+
+describe('an agent for its holder only', () => {
+  const funder = `0x${'11'.repeat(32)}`;
+  const token = { DISBURSE_BALANCE_TOKEN: 'pool_live_reader' };
+  const configureOnly = (variables: Readonly<Record<string, string>>): Config =>
+    parseConfig(createConfigSource(variables), { values: {} });
+
+  it('is ready without a funder signer', async () => {
+    const config = configureOnly({ ...goodEnvironment, ...token });
+    expect(isHolderOnly(config)).toBe(true);
+    expect(await createSignerProbe(config, chainsFile)()).toMatchObject({
+      ok: true,
+      detail: { kind: 'holder' },
+    });
+  });
+
+  it.each([
+    ['with a funder key', { ...token, DISBURSE_FUNDER_PRIVATE_KEY: funder }],
+    ['without a key of a holder’s role', {}],
+  ])('is not one %s', (_, variables) => {
+    expect(isHolderOnly(configureOnly({ ...goodEnvironment, ...variables }))).toBe(false);
+  });
+
+  it('that has neither a funder signer nor a role is not ready, and says so', async () => {
+    expect(await createSignerProbe(configureOnly(goodEnvironment), chainsFile)()).toMatchObject({
+      ok: false,
+      detail: { kind: 'none' },
     });
   });
 });

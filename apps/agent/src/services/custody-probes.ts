@@ -16,7 +16,20 @@ import { createFunderProbe, type FunderConfig } from './funder-signer.ts';
 import { createHolderSigner } from './holder.ts';
 import { describeFailure, type Finding, type Probe, probeTimeoutMs } from './readiness.ts';
 
-type CustodyConfig = FunderConfig & Pick<Config, 'holder'>;
+type CustodyConfig = FunderConfig & Pick<Config, 'holder' | 'funderEd25519Key'>;
+
+/** No funder signer is configured, and a key of a holder's role is: nobody asks this agent to pay a batch (docs/decisions/0070). */
+export function isHolderOnly({
+  funderPrivateKey,
+  funderEd25519Key,
+  remoteFunder,
+  holder: { balanceToken, transferToken, sendToken },
+}: CustodyConfig): boolean {
+  return (
+    [funderPrivateKey, funderEd25519Key, remoteFunder].every((signer) => signer === undefined) &&
+    [balanceToken, transferToken, sendToken].some((token) => token !== undefined)
+  );
+}
 
 type CustodyPart = 'signer' | 'holderSigner' | 'approve';
 
@@ -220,7 +233,13 @@ export function createSignerProbe(
   timeoutMs: number = readinessTimeoutMs,
 ): Probe {
   const remote = listCustodyProbes(config, () => chainsFile);
-  const local: CustodyProbe = { part: 'signer', ask: createFunderProbe(config, () => chainsFile) };
+  const local: CustodyProbe = {
+    part: 'signer',
+    ask: isHolderOnly(config)
+      ? async () =>
+          found('holder', 'this agent spends for its holder only, and has no funder signer')
+      : createFunderProbe(config, () => chainsFile),
+  };
   const probes = config.remoteFunder === undefined ? [local, ...remote] : remote;
   return async () => {
     const findings = await Promise.all(probes.map((probe) => askForReadiness(probe, timeoutMs)));

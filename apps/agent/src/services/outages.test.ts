@@ -33,6 +33,7 @@ function createAgent(...chains: string[]) {
       signer: async () => up,
       poolGate: async () => state.gate,
       platform: platform.probe,
+      chains: async () => up,
     },
     // No cache: each request probes again.
     { nowMs: () => 0, keepMs: 0 },

@@ -18,6 +18,7 @@ function createLooks(platform: () => Promise<Finding>) {
         calls.platform += 1;
         return platform();
       },
+      chains: async () => up,
     },
     { nowMs: () => clock.nowMs, timeoutMs: 20, keepMs: 1_000 },
   );
@@ -38,11 +39,12 @@ describe('GET /api/readyz', () => {
         signer: { ok: true, detail: reachable, latencyMs: 0 },
         poolGate: { ok: true, detail: reachable, latencyMs: 0 },
         platform: { ok: true, detail: reachable, latencyMs: 0 },
+        chains: { ok: true, detail: reachable, latencyMs: 0 },
       },
     });
   });
 
-  it.each(['accelerator', 'signer', 'poolGate', 'platform'] as const)(
+  it.each(['accelerator', 'signer', 'poolGate', 'platform', 'chains'] as const)(
     'is 503 while the %s is down, and says so',
     async (name) => {
       const { get, state } = createTestApp();
@@ -67,11 +69,11 @@ describe('GET /api/readyz', () => {
       checks: { platform: { ok: false, detail: { kind: 'timeout' } }, signer: { ok: true } },
     });
     await Promise.all(Array.from({ length: 50 }, async () => get('/api/readyz')));
-    expect(state.probed).toBe(4);
+    expect(state.probed).toBe(5);
     clock.advanceSeconds(2);
     state.findings.platform = up;
     expect((await get('/api/readyz')).status).toBe(200);
-    expect(state.probed).toBe(8);
+    expect(state.probed).toBe(10);
   });
 });
 

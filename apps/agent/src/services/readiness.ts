@@ -7,7 +7,7 @@
 import { errorCodeOf, isPoolError } from '@pool/core';
 import { withinTime } from '@pool/operations';
 
-export const checkNames = ['accelerator', 'signer', 'poolGate', 'platform'] as const;
+export const checkNames = ['accelerator', 'signer', 'poolGate', 'platform', 'chains'] as const;
 export type CheckName = (typeof checkNames)[number];
 
 /** The result of a probe: a word for programs and a sentence for people. It contains no secret. */
@@ -55,17 +55,19 @@ export function createReadiness(
     signer: createCachedCheck(probes.signer, { ...options, ...keepSigner }),
     poolGate: createCachedCheck(probes.poolGate, options),
     platform: createCachedCheck(probes.platform, options),
+    chains: createCachedCheck(probes.chains, options),
   };
   return {
     check: (name) => cached[name](),
     async read() {
-      const [accelerator, signer, poolGate, platform] = await Promise.all([
+      const [accelerator, signer, poolGate, platform, chains] = await Promise.all([
         cached.accelerator(),
         cached.signer(),
         cached.poolGate(),
         cached.platform(),
+        cached.chains(),
       ]);
-      const checks = { accelerator, signer, poolGate, platform };
+      const checks = { accelerator, signer, poolGate, platform, chains };
       return { ok: Object.values(checks).every(({ ok }) => ok), checks };
     },
   };
