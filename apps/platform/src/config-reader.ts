@@ -77,9 +77,12 @@ export function createReader(env: Environment) {
       }
       return parsed;
     },
+    /** Separated by commas, or by lines in a file. */
     list(name: string): string[] {
-      return (optional(name) ?? '')
-        .split(',')
+      const path = optional(`${name}_FILE`);
+      const items = path === undefined ? optional(name) : file(`${name}_FILE`, path);
+      return (items ?? '')
+        .split(/[,\n]/)
         .map((item) => item.trim())
         .filter((item) => item !== '');
     },

@@ -48,6 +48,22 @@ describe('configuration', () => {
     );
   });
 
+  it('reads caps on fees from files, which SIGHUP reads again', () => {
+    const file = join(directory, 'fees');
+    const read = () =>
+      parsePlatformConfig({
+        ...platform,
+        PLATFORM_RELAYER_MAX_FEE_GWEI_FILE: file,
+        PLATFORM_RELAYER_MAX_FEE_GWEI: '99',
+      }).maxFeePerGas;
+    writeFileSync(file, 'anvil=2\n');
+    expect(read()).toEqual(new Map([['anvil', 2_000_000_000n]]));
+    writeFileSync(file, '3');
+    expect(read()).toEqual(new Map([['anvil', 3_000_000_000n]]));
+    rmSync(file);
+    expect(read).toThrow('PLATFORM_RELAYER_MAX_FEE_GWEI_FILE names a file that cannot be read');
+  });
+
   it('uses defaults for absent variables', () => {
     expect(parsePlatformConfig(platform)).toMatchObject({
       listen: { host: '127.0.0.1', port: 8080 },

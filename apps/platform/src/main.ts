@@ -21,7 +21,8 @@ program
     const { servePlatform } = await import('./serve-platform.ts');
     const config = parsePlatformConfig(process.env);
     const log = createLog(config.logLevel, 'platform');
-    runUntilStopped(await servePlatform(config, log), log);
+    const readConfig = () => parsePlatformConfig(process.env);
+    runUntilStopped(await servePlatform(config, log, readConfig), log);
   });
 
 program
@@ -36,7 +37,8 @@ program
     const { serveGate } = await import('./gate/serve-gate.ts');
     const config = parseGateConfig(process.env);
     const log = createLog(config.logLevel, 'gate');
-    runUntilStopped(await serveGate(config, log), log);
+    const readConfig = () => parseGateConfig(process.env);
+    runUntilStopped(await serveGate(config, log, readConfig), log);
   });
 
 const edgeToken = program

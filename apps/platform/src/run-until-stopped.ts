@@ -1,5 +1,6 @@
 /**
- * The life of a service once it listens: it prints its address, and ends on a signal or with its database.
+ * The life of a service once it listens: it prints its address, reads keys and caps again on SIGHUP, and ends on another signal or
+ * with its database.
  *
  * @module
  */
@@ -22,6 +23,14 @@ export function runUntilStopped(served: Served, log: Log): void {
       },
     );
   };
+  process.on('SIGHUP', () => {
+    try {
+      served.reload();
+      log.info('read keys and caps on fees again');
+    } catch (error) {
+      log.error({ ...describeFailure(error) }, 'nothing was changed: the configuration is wrong');
+    }
+  });
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   // Another process works on the database: all work in progress here ends at once.

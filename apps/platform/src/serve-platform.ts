@@ -4,7 +4,7 @@
  * @module
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCodeOf, type PoolError, type Secret } from '@pool/core';
+import { errorCodeOf, type PoolError } from '@pool/core';
 import { createTreeHasher } from '@pool/notes';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
@@ -32,6 +32,7 @@ import { createEraser } from './relayer/erase-dead-notes.ts';
 import { createRelayer } from './relayer/relayer.ts';
 import { createRelayerWatch } from './relayer/relayer-health.ts';
 import { defaultDailyWei, type RelayerTotal } from './relayer/relayer-total.ts';
+import { type ChangingCaps, createRelayerReload } from './relayer/reload.ts';
 import { authorisationSeconds } from './relayer/settlement-limits.ts';
 import { spendSeconds } from './relayer/spend-limits.ts';
 import { loadVerificationKeys } from './relayer/verification-keys.ts';
@@ -51,13 +52,22 @@ const tellMs = 5_000;
 
 export type Served = {
   readonly url: string;
+  /** Takes over what may change while it runs. @throws PoolError `invalid_config` */
+  reload(): void;
   /** Resolves when another process has taken over the database: this one must end. */
   readonly lost: Promise<PoolError>;
   close(): Promise<void>;
 };
 
-/** @throws PoolError `wrong_chain`, and as `openStore` and `loadVerificationKeys` */
-export async function servePlatform(config: PlatformConfig, log: Log): Promise<Served> {
+/**
+ * @param readConfig - reads the configuration again, for a reload
+ * @throws PoolError `wrong_chain`, and as `openStore` and `loadVerificationKeys`
+ */
+export async function servePlatform(
+  config: PlatformConfig,
+  log: Log,
+  readConfig: () => PlatformConfig = () => config,
+): Promise<Served> {
   const verificationKeys = await loadVerificationKeys(config.productionKeys);
   const database = await openStore<PlatformTables>(
     config.database,
@@ -68,7 +78,14 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   const { db, ownership } = database;
   const credentials = await openCredentialMint(db);
   const nowMs = Date.now;
-  const chains = createPoolChains(config);
+  const poolChains = createPoolChains(config);
+  const chains = poolChains.map(({ chain }) => chain);
+  const reloads = new Map(
+    poolChains.map(({ chain, caps }) => [
+      chain.key,
+      createRelayerReload(db, chain, caps, config.relayerKey, log),
+    ]),
+  );
   await Promise.all(chains.map((chain) => assertChain(chain, log)));
   warnOfUncapped(config, log);
   const { stuckAfterMs, replaceAfterMs } = config;
@@ -97,6 +114,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       replaceAfterMs,
       assertOwner,
       dailyWei,
+      isWaiting: () => reloads.get(chain.key)?.isWaiting() === true,
       onStep,
     });
     return startWorkerLoop({
@@ -105,6 +123,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       pass: async () => {
         await watch?.look();
         if (ownership.isHeld()) {
+          await reloads.get(chain.key)?.apply();
           await relayer.pass();
         }
       },
@@ -220,6 +239,12 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   return {
     url: listening.url,
     lost: ownership.lost,
+    reload() {
+      const { relayerKey, ...caps } = readConfig();
+      for (const [key, reload] of reloads) {
+        reload.change(capsOf(caps, key), relayerKey);
+      }
+    },
     async close() {
       await drain(readiness, config.drainMs, log);
       await Promise.all([listening.close(), control?.close()]);
@@ -241,14 +266,20 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   };
 }
 
-function createPoolChains(config: PlatformConfig): PoolChain[] {
-  const key: Secret = config.relayerKey;
-  return Object.entries(config.chains.chains).map(([name, settings]) =>
-    createEvmPoolChain(name, settings, key, {
-      maxFeePerGas: config.maxFeePerGas.get(name),
-      maxCostWei: config.maxCost.get(name),
-    }),
-  );
+function createPoolChains(
+  config: PlatformConfig,
+): { readonly chain: PoolChain; readonly caps: ChangingCaps }[] {
+  return Object.entries(config.chains.chains).map(([name, settings]) => {
+    const caps = capsOf(config, name);
+    return { chain: createEvmPoolChain(name, settings, config.relayerKey, caps), caps };
+  });
+}
+
+function capsOf(
+  { maxFeePerGas, maxCost }: Pick<PlatformConfig, 'maxFeePerGas' | 'maxCost'>,
+  chain: string,
+): ChangingCaps {
+  return { maxFeePerGas: maxFeePerGas.get(chain), maxCostWei: maxCost.get(chain) };
 }
 
 // A chain's fees have no upper limit. Without a cap, the cost of a settlement has none either.

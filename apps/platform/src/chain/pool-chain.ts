@@ -77,7 +77,10 @@ export type GasDecision =
 export type PoolChain = PoolReader & {
   readonly key: string;
   readonly settings: EvmChainSettings;
+  /** Of the key in use. */
   readonly relayerAddress: string;
+  /** Signs with another key from now on (relayer/reload.ts). @returns its address */
+  useRelayerKey(key: Secret): string;
   /** @throws PoolError `wrong_chain` when the RPC serves another chain than configured */
   assertChain(): Promise<void>;
   /** eth_call of `fund` from the relayer, within the gas ceiling. @returns why it would fail, or undefined */
@@ -157,7 +160,7 @@ function findSpendCeiling(inputs: number): bigint {
   return computeSpendGasCeiling(circuit ?? 'spend-16x8');
 }
 
-/** @param caps - upper bounds on the cost of a transaction of the relayer */
+/** @param caps - upper bounds on the cost of a transaction of the relayer, read at each signature */
 export function createEvmPoolChain(
   key: string,
   settings: EvmChainSettings,
@@ -218,7 +221,13 @@ export function createEvmPoolChain(
     ...createPoolReader(provider, settings),
     key,
     settings,
-    relayerAddress: signer.address,
+    get relayerAddress() {
+      return signer.address;
+    },
+    useRelayerKey(other) {
+      signer.useKey(other);
+      return signer.address;
+    },
     assertChain: () => assertChainId(provider, settings),
     simulateFund: (call) => simulateWithin(describeFund(call), computeFundGasCeiling(sizeOf(call))),
     decideFundGas: (call) => decideGas(describeFund(call), computeFundGasCeiling(sizeOf(call))),

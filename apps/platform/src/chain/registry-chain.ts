@@ -23,7 +23,10 @@ import {
 } from './transaction-signer.ts';
 
 export type RegistryChain = {
+  /** Of the key in use. */
   readonly publisherAddress: string;
+  /** Signs with another key from now on. No publication of the old one may be open. */
+  usePublisherKey(key: Secret): void;
   /** @throws PoolError `wrong_chain` when the RPC serves another chain than configured */
   assertChain(): Promise<void>;
   fetchFinalBlock(): Promise<FinalBlock>;
@@ -66,7 +69,10 @@ export function createEvmRegistryChain(
   }
 
   return {
-    publisherAddress: signer.address,
+    get publisherAddress() {
+      return signer.address;
+    },
+    usePublisherKey: (other) => signer.useKey(other),
     assertChain: () => assertChainId(provider, settings),
     fetchFinalBlock: () => fetchFinalBlock(provider, settings.finality),
     fetchGraceSeconds: async () => Number(await registry.gracePeriodSeconds()),

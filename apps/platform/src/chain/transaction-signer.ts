@@ -40,7 +40,10 @@ export type RelayerFunds = {
 };
 
 export type TransactionSigner = {
+  /** Of the key in use. */
   readonly address: string;
+  /** Signs with another key from now on. No transaction of the old one may still be mined. */
+  useKey(privateKey: Secret): void;
   /**
    * @param nonce - decided by the caller, who serialises them
    * @throws PoolError `fee_cap_reached` (retryable) when the chain asks for more than the cap allows
@@ -74,7 +77,7 @@ export function createTransactionSigner(
   privateKey: Secret,
   caps: TransactionCaps = {},
 ): TransactionSigner {
-  const wallet = new Wallet(privateKey.reveal());
+  let wallet = new Wallet(privateKey.reveal());
 
   /** @returns undefined when a transaction within the cap would not be mined now */
   async function fetchFees(cap: bigint | undefined): Promise<Fees | undefined> {
@@ -122,7 +125,12 @@ export function createTransactionSigner(
   }
 
   return {
-    address: wallet.address,
+    get address() {
+      return wallet.address;
+    },
+    useKey(other) {
+      wallet = new Wallet(other.reveal());
+    },
     sign,
     signCancel: async (nonce) => await sign(await describeCancel(), nonce),
     async signReplacement(rawTransaction, purpose) {

@@ -40,6 +40,8 @@ export type PublisherDeps = {
   readonly quietMs?: number;
   /** How long paths under a replaced root are served. Default: {@link defaultPastRootSeconds}. */
   readonly pastRootSeconds?: number;
+  /** Called when no publication is open, before one is signed: another key may be used from here on. */
+  readonly beforeSigning?: () => void;
   /** Hashes the tree at start. Default: on this thread. */
   readonly hashMany?: HashMany;
   /** Called in each transaction that stores signed bytes, as in the relayer. */
@@ -187,6 +189,7 @@ async function publishOnce(deps: PublisherDeps, lists: Lists, gathering: Gatheri
   if (changes.length === 0 && (isCurrent || tree.size === 0)) {
     return;
   }
+  deps.beforeSigning?.();
   await finish(deps, lists, await sendPublication(deps, root, changes));
 }
 

@@ -31,12 +31,21 @@ import { createFileScreening, passEverybody } from './screening.ts';
 /** How often the gate asks the RPC, also while nothing is published. */
 const watchIntervalMs = 10_000;
 
-/** @throws PoolError `wrong_chain`, `chain_unreachable`, `invalid_config`, and as `openStore` */
-export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
+/**
+ * @param readConfig - reads the configuration again, for a reload
+ * @throws PoolError `wrong_chain`, `chain_unreachable`, `invalid_config`, and as `openStore`
+ */
+export async function serveGate(
+  config: GateConfig,
+  log: Log,
+  readConfig: () => GateConfig = () => config,
+): Promise<Served> {
   const database = await openStore<GateTables>(config.database, 'gate', gateMigrations, log);
   const { db, ownership } = database;
   const nowMs = Date.now;
-  const chain = createEvmRegistryChain(config.chain, config.publisherKey, config.publisherCaps);
+  const caps = { ...config.publisherCaps };
+  let publisherKey = config.publisherKey;
+  const chain = createEvmRegistryChain(config.chain, config.publisherKey, caps);
 
   if (
     config.publisherCaps.maxFeePerGas === undefined &&
@@ -60,6 +69,7 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
     pastRootSeconds: config.pastRootSeconds,
     assertOwner: ownership.assertOwner,
     signal: stopping.signal,
+    beforeSigning: () => chain.usePublisherKey(publisherKey),
     hashMany: hasher.hashMany,
   });
   // Publications change few nodes: they are hashed on this thread.
@@ -119,6 +129,11 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
   return {
     url: listening.url,
     lost: ownership.lost,
+    reload() {
+      const fresh = readConfig();
+      publisherKey = fresh.publisherKey;
+      Object.assign(caps, fresh.publisherCaps);
+    },
     async close() {
       await drain(readiness, config.drainMs, log);
       stopping.abort();

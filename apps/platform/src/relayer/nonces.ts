@@ -39,6 +39,8 @@ export type RelayerDeps = {
   readonly assertOwner?: Ownership['assertOwner'];
   /** The most that the relayer may spend in 24 hours. Absent: no limit, in tests only. */
   readonly dailyWei?: bigint;
+  /** Whether nothing new is sent now, because the relayer waits for a new key (reload.ts). */
+  readonly isWaiting?: () => boolean;
   /** Called after each nonce and each intent of a pass, for every outcome. */
   readonly onStep?: () => void;
 };

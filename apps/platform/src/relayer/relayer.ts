@@ -69,6 +69,9 @@ async function runPass(deps: RelayerDeps, lines: readonly QueuedLine[]): Promise
       await isolate(deps, intent, key, (own) => followNonce(own, sent, final));
     },
   );
+  if (deps.isWaiting?.() === true) {
+    return;
+  }
   const pass: Pass = { ...deps, final, inTurn: createTurns() };
   const chosen = await Promise.all(lines.map((queued) => choose(deps, queued)));
   await runBounded(

@@ -1,0 +1,129 @@
+/** SIGHUP: new caps at once, a new key when nothing of the old one may still be mined. */
+import { Secret } from '@pool/core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createLog } from '../log.ts';
+import { type ChangingCaps, createRelayerReload } from './reload.ts';
+
+const log = createLog('silent', 'test');
+const oldKey = new Secret('0x01');
+const newKey = new Secret('0x02');
+
+describe('createRelayerReload', () => {
+  let database: TestDatabase;
+  let used: string[];
+  const caps: ChangingCaps = { maxFeePerGas: 5n, maxCostWei: undefined };
+  const create = () =>
+    createRelayerReload(
+      database.db,
+      {
+        key: 'anvil',
+        useRelayerKey(key) {
+          used.push(key.reveal());
+          return '0x';
+        },
+      },
+      caps,
+      oldKey,
+      log,
+    );
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    used = [];
+  });
+
+  async function insertOpen(chain: string): Promise<void> {
+    await database.db
+      .insertInto('employers')
+      .values({ id: chain, address: chain, name: null, created_at: '' })
+      .execute();
+    const { id } = await database.db
+      .insertInto('spends')
+      .values({
+        address: '0x1',
+        key: chain,
+        chain,
+        token: '0x',
+        withdraw_amount: '0',
+        recipient: null,
+        deadline: 1,
+        out_root: '0x',
+        first_nullifier: '0x',
+        sealed_notes_hash: '0x',
+        request: '{}',
+        state: 'submitted',
+        gas_reserved: 0,
+        tx_hash: null,
+        block_number: null,
+        gas_used: null,
+        error_code: null,
+        error_message: null,
+        superseded_at: null,
+        created_at: '',
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    await database.db
+      .insertInto('relayer_transactions')
+      .values({
+        spend_id: id,
+        chain,
+        nonce: 0,
+        tx_hash: chain,
+        raw_transaction: '0x',
+        purpose: 'spend',
+        state: 'open',
+        created_at: '',
+      })
+      .execute();
+  }
+
+  it('has the new caps at once, and asks for no pause when the key is the same', async () => {
+    const reload = create();
+    reload.change({ maxFeePerGas: 7n, maxCostWei: 9n }, new Secret('0x01'));
+    expect(caps).toEqual({ maxFeePerGas: 7n, maxCostWei: 9n });
+    expect(reload.isWaiting()).toBe(false);
+    await reload.apply();
+    expect(used).toEqual([]);
+    reload.change({ maxFeePerGas: undefined, maxCostWei: undefined }, oldKey);
+    expect(caps).toEqual({ maxFeePerGas: undefined, maxCostWei: undefined });
+  });
+
+  it('waits with the new key while a transaction of the old one is open, and sends nothing new meanwhile', async () => {
+    await insertOpen('anvil');
+    await insertOpen('other');
+    const reload = create();
+    reload.change({}, newKey);
+    await reload.apply();
+    expect([used, reload.isWaiting()]).toEqual([[], true]);
+    await database.db
+      .updateTable('relayer_transactions')
+      .set({ state: 'succeeded' })
+      .where('chain', '=', 'anvil')
+      .execute();
+    await reload.apply();
+    expect([used, reload.isWaiting()]).toEqual([['0x02'], false]);
+    await reload.apply();
+    expect(used).toEqual(['0x02']);
+    // Back to the first key is a change as well.
+    reload.change({}, oldKey);
+    await reload.apply();
+    expect(used).toEqual(['0x02', '0x01']);
+  });
+
+  it('keeps the old key when the change is taken back before it took effect', async () => {
+    await insertOpen('anvil');
+    const reload = create();
+    reload.change({}, newKey);
+    await reload.apply();
+    reload.change({}, oldKey);
+    expect(reload.isWaiting()).toBe(false);
+    await database.db.updateTable('relayer_transactions').set({ state: 'succeeded' }).execute();
+    await reload.apply();
+    expect(used).toEqual([]);
+  });
+});
