@@ -7,10 +7,12 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { addHolderCommands } from './cli-holder.ts';
 import { addKeepingCommands } from './cli-keeping.ts';
+import { numberFormatOption } from './cli-options.ts';
 import { addRecordCommands } from './cli-records.ts';
 import { addSpendCommands } from './cli-spend.ts';
 import type { CancelOptions } from './commands/cancel-command.ts';
 import type { DisburseOptions } from './commands/disburse-command.ts';
+import type { PayRunsOptions } from './commands/pay-runs-command.ts';
 import type { RecipientsOptions } from './commands/recipients-command.ts';
 import type { RedeliverOptions } from './commands/redeliver-command.ts';
 import type { NewTenancyOptions, TenancyOptions } from './commands/tenancy-command.ts';
@@ -92,7 +94,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .description('Pay a roster through the agent on this machine.')
     .requiredOption(
       '--file <csv>',
-      'roster: address,amount[,memo], separated by commas, semicolons or tabs; - is standard input',
+      'roster: columns address, amount and perhaps memo, separated by commas, semicolons or tabs; - is standard input',
       takeOnce,
     )
     .requiredOption(
@@ -109,6 +111,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
       ).choices(['fail', 'skip']),
     )
     .option('--decimal', "amounts are in token units, by the token's decimals")
+    .addOption(numberFormatOption())
     .option('--dry-run', 'check everything, without a proof and without a payment')
     .option('--json', 'print one JSON document: job, timings, settlement')
     .option('--yes', 'on a terminal: send without a question (elsewhere there is no question)')
@@ -141,6 +144,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--token <symbol>', 'token symbol', 'USDC')
     .option('--chain <key>', 'chain key; default: DISBURSE_CHAIN')
     .option('--decimal', "amounts are in token units, by the token's decimals")
+    .addOption(numberFormatOption())
     .option('--json', 'print one JSON document')
     .option('--csv <path>', 'write the report as a table for a spreadsheet')
     .addOption(envFile())
@@ -150,10 +154,13 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     });
 
   program
-    .command('cancel <key>')
+    .command('cancel')
+    .argument('<key or label>', 'an Idempotency-Key, or the label of a pay run of this directory')
     .description(
       'Cancel a payment: at once before its batch is sent, afterwards by withdrawing it on chain. Waits for the outcome.',
     )
+    .option('--chain <key>', 'of the pay run, if several have the label')
+    .option('--token <symbol>', 'of the pay run, if several have the label')
     .option('--json', 'print one JSON document: the job')
     .addOption(envFile())
     .action(async (key: string, options: CancelOptions) => {
@@ -216,12 +223,45 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
       setCode(await runApprove(args, streams));
     });
 
+  addPayRunCommands(program, envFile, streams, setCode);
   addTenancyCommands(program, envFile, streams, setCode);
   addHolderCommands(program, envFile, streams, setCode);
   addKeepingCommands(program, envFile, streams, setCode);
   addSpendCommands(program, envFile, streams, setCode);
   addRecordCommands(program, envFile, streams, setCode);
   return program;
+}
+
+function addPayRunCommands(
+  program: Command,
+  envFile: () => Option,
+  streams: Streams,
+  setCode: (code: number) => void,
+): void {
+  const payRuns = program
+    .command('pay-runs')
+    .description('The pay runs that were sent from this directory. Moves no money.');
+  const addOptions = (command: Command): Command =>
+    command
+      .option('--chain <key>', 'of this chain only')
+      .option('--token <symbol>', 'of this token only')
+      .option('--json', 'print one JSON document')
+      .addOption(envFile());
+  addOptions(
+    payRuns.command('list').description('Print every label, and what became of it.'),
+  ).action(async (options: PayRunsOptions) => {
+    const { runListPayRuns } = await import('./commands/pay-runs-command.ts');
+    setCode(await runListPayRuns(options, streams));
+  });
+  addOptions(
+    payRuns
+      .command('show')
+      .argument('<label>', 'of a pay run')
+      .description('Print the parts of a pay run: state, transaction, key.'),
+  ).action(async (label: string, options: PayRunsOptions) => {
+    const { runShowPayRun } = await import('./commands/pay-runs-command.ts');
+    setCode(await runShowPayRun(label, options, streams));
+  });
 }
 
 function addTenancyCommands(

@@ -127,7 +127,7 @@ describe('disburse-agent for payroll staff', () => {
   it('warns of the same roster under another label, and asks no question in a script', async () => {
     const dry = await disburse('june', '--unregistered', 'skip', '--dry-run');
     expect(dry.stdout).toContain('the same roster was sent under the label may at 20');
-    const paid = await disburse('june', '--unregistered', 'skip', '--yes');
+    const paid = await disburse('june', '--unregistered', 'skip');
     expect(paid.code).toBe(5);
     expect(paid.stderr).toContain('the same roster was sent under the label may at 20');
     expect(await countFundedBatches(stack.place)).toBe(2);

@@ -1,5 +1,6 @@
 // A roster above the ceiling, paid in parts by the command itself, which is killed with SIGKILL in between: every
 // recipient is paid exactly once, and an edited roster under the same label is not paid.
+import { formatTokenUnits } from '@pool/core';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -119,7 +120,7 @@ describe('disburse --split', () => {
     ]);
     expect(again.code).toBe(0);
     expect(again.stdout).toContain(
-      `3 of 3 parts paid, 5 of 5 recipients, ${total} of ${total} base units`,
+      `3 of 3 parts paid, 5 of 5 recipients, ${formatTokenUnits(BigInt(total), 6)} of ${formatTokenUnits(BigInt(total), 6)} USDC`,
     );
     for (const { code, stderr } of refused) {
       expect(stderr).toContain('pay_run_conflict');

@@ -1,7 +1,7 @@
 // `disburse-agent cancel`: output and exit code for each outcome of a job.
 import { type DisbursementJob, PoolError } from '@pool/core';
 import { expect, it } from 'vitest';
-import { cancelThrough } from './cancel-command.ts';
+import { cancelPayRun, cancelThrough } from './cancel-command.ts';
 
 const running: DisbursementJob = { key: 'k', state: 'submitted', stage: 'settlement-refused' };
 const cancelled: DisbursementJob = {
@@ -88,4 +88,39 @@ it('does not cancel a job that had already ended, and reports it', async () => {
 it('reports an unknown key', async () => {
   const unknown = new PoolError('not_found', 'never seen');
   await expect(run(running, [unknown])).rejects.toMatchObject({ code: 'not_found' });
+});
+
+it('cancels the open parts of a pay run by its label, and only those', async () => {
+  const since = { attempt: 1, sinceMs: 0 } as const;
+  const record = {
+    digest: `0x${'5c'.repeat(32)}`,
+    parts: [
+      { ...since, sent: 'accepted' as const },
+      { ...since, sent: 'accepted' as const },
+      { ...since, sent: 'no' as const },
+    ],
+  };
+  const found = { chain: 'base', token: 'USDC', payRun: 'june', record };
+  const cancels: string[] = [];
+  const written: string[] = [];
+  const jobs = [{ ...ended('completed'), key: 'a' }, { ...running, key: 'b' }, undefined];
+  const client = {
+    find: async (key: string) => jobs[Number(/-([123])of3-/.exec(key)?.[1] ?? 9) - 1],
+    job: async () => running,
+    cancel: async (key: string) => {
+      cancels.push(key);
+      return cancelled;
+    },
+  };
+  const output = {
+    out: () => undefined,
+    terminal: { isTty: false, write: (text: string) => void written.push(text) },
+  };
+  expect(await cancelPayRun(client, [found], {}, output)).toBe(0);
+  expect(cancels).toEqual([expect.stringMatching(/^june-2of3-/)]);
+  expect(written[0]).toContain('part 1: it had ended: paid');
+  expect(written.at(-1)).toContain('part 3: the agent has no job');
+  await expect(
+    cancelPayRun(client, [found, { ...found, chain: 'other' }], {}, output),
+  ).rejects.toMatchObject({ message: expect.stringContaining('--chain') });
 });

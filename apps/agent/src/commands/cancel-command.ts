@@ -1,31 +1,86 @@
 /**
- * `disburse-agent cancel <key>`: cancels a job through the agent on this machine, and waits until its outcome is
+ * `disburse-agent cancel <key or label>`: cancels a job, or the open jobs of a pay run, through the agent on this machine, and waits until its outcome is
  * certain.
  *
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DisbursementJob } from '@pool/core';
+import { type DisbursementJob, PoolError } from '@pool/core';
 import { readAgentAddress } from '../config/config.ts';
 import { isTerminal, optional } from '../pay-run/follow-job.ts';
 import { describeTraceId } from '../pay-run/job-report.ts';
 import { adviseOnUsedKey, isUsedElsewhere } from '../pay-run/pay-run-find.ts';
+import { listAllPayRuns, type NamedPayRun } from '../pay-run/pay-run-ledger.ts';
+import { stateOf } from '../pay-run/split-report.ts';
 import type { AgentClient } from '../services/agent-client.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { createClient } from './disburse-command.ts';
+import { findLabel, inspectPayRun } from './pay-runs-command.ts';
 
-export type CancelOptions = { readonly json?: boolean; readonly envFile?: string };
+export type CancelOptions = {
+  readonly chain?: string;
+  readonly token?: string;
+  readonly json?: boolean;
+  readonly envFile?: string;
+};
 
 const pauseMs = 1_000;
 
-/** @returns the exit code */
+/**
+ * @param name - a key, or the label of a pay run that was sent from this directory
+ * @returns the exit code
+ */
 export async function runCancel(
-  key: string,
+  name: string,
   options: CancelOptions,
   output: Output,
 ): Promise<number> {
-  return cancelThrough(createClient(readAgentAddress(options.envFile)), key, options, output);
+  const address = readAgentAddress(options.envFile);
+  const client = createClient(address);
+  const found = isKey(name) ? [] : findLabel(name, listAllPayRuns(address.home), options);
+  return found.length === 0
+    ? await cancelThrough(client, name, options, output)
+    : await cancelPayRun(client, found, options, output);
+}
+
+/** Keys of pay runs end with 32 hex digits, and their labels are as long as they are. */
+function isKey(name: string): boolean {
+  return /-[0-9a-f]{32}$/.test(name) || !/^[\p{L}\p{N}]/u.test(name);
+}
+
+/** Cancels every part that has not ended. @throws PoolError `invalid_request` if several payments have the label */
+export async function cancelPayRun(
+  client: Pick<AgentClient, 'find' | 'job' | 'cancel'>,
+  found: readonly NamedPayRun[],
+  options: CancelOptions,
+  output: Output,
+): Promise<number> {
+  const [payRun, other] = found;
+  if (payRun === undefined || other !== undefined) {
+    const places = found.map(({ payRun, chain, token }) => `${payRun} on ${chain} in ${token}`);
+    throw new PoolError(
+      'invalid_request',
+      `nothing was cancelled: several pay runs have this label: ${places.join('; ')}; choose one with --chain and --token, or cancel its keys, which "disburse-agent pay-runs show" prints`,
+    );
+  }
+  const { parts } = await inspectPayRun(payRun, client);
+  const isWhole = parts.length === 1;
+  const codes: number[] = [];
+  for (const { part, key, job } of parts) {
+    if (job === undefined) {
+      output.terminal.write(
+        `part ${part}: the agent has no job for it, so there is nothing to cancel; it is not sent unless the pay run is run again\n`,
+      );
+      continue;
+    }
+    if (isWhole || !isTerminal(job)) {
+      codes.push(await cancelThrough(client, key, options, output));
+    } else {
+      output.terminal.write(`part ${part}: it had ended: ${stateOf(job)}\n`);
+    }
+  }
+  return codes.find((code) => code !== exitCodes.ok) ?? exitCodes.ok;
 }
 
 /** {@link runCancel} with a given client. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
+import { type AmountUnit, type NumberFormat, PoolError } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
 import { type AgentAddress, type Config, readAgentAddress, readConfig } from '../config/config.ts';
 import { createApproval } from '../pay-run/confirm-payment.ts';
@@ -16,9 +16,10 @@ import { explainMistakes } from '../pay-run/roster-check.ts';
 import { createRosterError, RosterError, type RosterProblem } from '../pay-run/roster-problems.ts';
 import { paySplit, type SplitPlan } from '../pay-run/split-pay-run.ts';
 import { createSplitDocument, describeSplit, exitCodeOfSplit } from '../pay-run/split-report.ts';
-import { type AmountUnit, warnOfTokenUnits } from '../roster/roster-amount.ts';
+import { chooseFormat, decideRosterUnit, warnOfTokenUnits } from '../roster/roster-amount.ts';
 import { parseRoster } from '../roster/roster-csv.ts';
 import { readRosterText } from '../roster/roster-file.ts';
+import { quote } from '../roster/roster-quote.ts';
 import { type AgentClient, createAgentClient } from '../services/agent-client.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
@@ -37,6 +38,8 @@ export type DisburseOptions = {
   readonly chain?: string;
   readonly unregistered?: 'fail' | 'skip';
   readonly decimal?: boolean;
+  /** How the amounts of the roster are written; they are in tokens then. */
+  readonly numberFormat?: NumberFormat;
   readonly dryRun?: boolean;
   readonly json?: boolean;
   /** Sends without a question. */
@@ -56,8 +59,21 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   }
   const config = readConfig(options.envFile);
   const { chain, token, decimals } = resolveTarget(options, config);
-  const unit: AmountUnit = { decimals, token, isDecimal: options.decimal === true };
-  const roster = parseRoster(readRosterText(options.file), unit);
+  const declared: AmountUnit = { decimals, symbol: token, format: chooseFormat(options) };
+  const text = readRosterText(options.file);
+  const read = parseRoster(text, declared);
+  const isUnasked = options.yes === true && options.dryRun !== true;
+  const question = { isUnasked, ask: options.yes === true ? undefined : output.ask };
+  const unit: AmountUnit =
+    read.kind === 'mistakes'
+      ? declared
+      : { ...declared, format: await decideRosterUnit(read.entries, declared, question) };
+  const roster = unit.format === declared.format ? read : parseRoster(text, unit);
+  if (roster.unread.length > 0) {
+    output.terminal.write(
+      `note: columns of the roster that are not read: ${roster.unread.map(quote).join(', ')}\n`,
+    );
+  }
   if (roster.kind === 'mistakes') {
     const { unregistered } = options;
     const place = { chain, token, unregistered, isSplit: options.split === true };
@@ -98,7 +114,7 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   const deps = { ...claim, platform, terminal, approve };
   try {
     if (options.split === true) {
-      return await runSplit(config, plan, deps, options, output);
+      return await runSplit(config, plan, deps, { ...options, decimals }, output);
     }
     const first = await payWhole(plan, deps);
     return await followWhole(client, first, plan.entries, options, output);
@@ -117,7 +133,7 @@ async function runSplit(
   config: Config,
   plan: SplitPlan,
   deps: WholeDeps,
-  options: DisburseOptions,
+  options: DisburseOptions & { readonly decimals: number },
   output: Output,
 ): Promise<number> {
   const outcome = await withInterruption((signal) =>
@@ -131,7 +147,7 @@ async function runSplit(
   output.out(
     options.json === true
       ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
-      : describeSplit(plan, outcome),
+      : describeSplit(plan, outcome, options.decimals),
   );
   return exitCodeOfSplit(outcome);
 }

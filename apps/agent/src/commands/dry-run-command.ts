@@ -136,7 +136,10 @@ async function dryRunParts(
   };
   return {
     exitCode: decideExitCode(!report.isPayable, report.ok, report.skipped.length > 0),
-    lines: [...describeSplitDryRun(report), ...describePayment(payment, decimals)],
+    lines: [
+      ...describeSplitDryRun(report, { symbol: plan.token, decimals }),
+      ...describePayment(payment, decimals),
+    ],
     document: { ...report, payment: summarizePayment(payment, decimals) },
   };
 }

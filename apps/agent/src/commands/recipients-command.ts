@@ -5,9 +5,10 @@
  * @module
  */
 import { renameSync, statSync, writeFileSync } from 'node:fs';
-import { PoolError, parseEvmAddress } from '@pool/core';
+import { type NumberFormat, PoolError, parseEvmAddress } from '@pool/core';
 import { readConfig } from '../config/config.ts';
 import { createRosterError } from '../pay-run/roster-problems.ts';
+import { chooseFormat } from '../roster/roster-amount.ts';
 import { parseRoster } from '../roster/roster-csv.ts';
 import { isStandardInput, readRosterText } from '../roster/roster-file.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
@@ -26,6 +27,7 @@ export type RecipientsOptions = {
   readonly token?: string;
   readonly chain?: string;
   readonly decimal?: boolean;
+  readonly numberFormat?: NumberFormat;
   readonly json?: boolean;
   /** Path of the table. */
   readonly csv?: string;
@@ -37,7 +39,7 @@ export async function checkRecipients(options: RecipientsOptions, output: Output
   const config = readConfig(options.envFile);
   const { chain, token, decimals } = resolveTarget(options, config);
   assertNotRoster(options);
-  const unit = { decimals, token, isDecimal: options.decimal === true };
+  const unit = { decimals, symbol: token, format: chooseFormat(options) };
   const roster = parseRoster(readRosterText(options.file), unit);
   // Before payday amounts can be missing, but each recipient must be valid.
   const unclear = roster.mistakes.filter(({ column }) => column !== 'amount' && column !== 'memo');

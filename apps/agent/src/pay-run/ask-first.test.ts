@@ -160,6 +160,7 @@ it.each(['whole', 'split', 'dry run'] as const)(
             validate: (request) => test.plain.validate(request),
           },
         ),
+        { symbol: 'USDC', decimals: 6 },
       );
     }
     const told = lines.filter((line) => line.includes('the encryption key changed'));

@@ -1,4 +1,5 @@
 // Ctrl-C while a payment is followed: the payment continues, and the command says so.
+import type { DisbursementJob } from '@pool/core';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { followWhole } from './follow-whole.ts';
@@ -28,4 +29,32 @@ it.each(['SIGINT', 'SIGTERM'] as const)('prints on %s how to follow the job', as
   expect(told.join('')).toContain('Run the same command again');
   expect(told.join('')).toContain('disburse-agent cancel june-1');
   expect(process.listenerCount(name)).toBe(listeners);
+});
+
+it('says first that a run sent nothing, before what an earlier one paid', async () => {
+  const printed: string[] = [];
+  const job: DisbursementJob = {
+    key: 'june-1',
+    state: 'done',
+    result: {
+      status: 'completed',
+      batches: [{ index: 0, txHash: '0x5c', recipientCount: 1, status: 'success' }],
+      notes: [],
+      skipped: [],
+      allowance: { state: 'sufficient' },
+    },
+  };
+  await followWhole(
+    {
+      job: async () => job,
+      trace: async () => ({ timings: [], prover: { kind: 'cpu', detail: '' } }),
+    },
+    { job, isRepeat: true },
+    [],
+    { pollMs: 1 },
+    { out: (text) => printed.push(text), terminal: { isTty: false, write: () => undefined } },
+  );
+  const lines = printed.join('\n').split('\n');
+  expect(lines[0]).toContain('this run sent nothing');
+  expect(lines[1]).toContain('completed: 1 recipient(s) in 0x5c');
 });

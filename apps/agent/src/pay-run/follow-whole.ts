@@ -37,8 +37,8 @@ export async function followWhole(
     json === true
       ? JSON.stringify(createJobDocument(job, trace, entries), null, 2)
       : [
-          describeJob(job, trace, entries, terminal.isTty),
           ...(first.isRepeat ? [repeatLine] : []),
+          describeJob(job, trace, entries, terminal.isTty),
         ].join('\n'),
   );
   return exitCodeOfJob(job);

@@ -26,6 +26,9 @@ export type LedgerEntry = {
   readonly record: PayRunRecord;
 };
 
+/** A payment with its chain, token and label. */
+export type NamedPayRun = PayRunName & { readonly record: PayRunRecord };
+
 const partSchema = v.strictObject({
   /** From 1. */
   attempt: v.pipe(v.number(), v.integer(), v.minValue(1)),
@@ -50,6 +53,8 @@ export type PayRunLedger = {
   read(name: PayRunName): PayRunRecord | undefined;
   /** All labels of a chain and a token. */
   list(place: Omit<PayRunName, 'payRun'>): readonly LedgerEntry[];
+  /** All labels of all chains and tokens, the newest first. */
+  listAll(): readonly NamedPayRun[];
   /**
    * Reads, decides and writes in one transaction, which is on disk when it returns. Two commands at once run one after
    * the other. An error of `decide` is thrown on, and nothing is written.
@@ -90,6 +95,21 @@ export function openPayRunLedger(path: string): PayRunLedger {
       }));
   }
 
+  function listAll(): readonly NamedPayRun[] {
+    const changedAtMs = ({ record }: NamedPayRun): number =>
+      Math.max(...record.parts.map(({ sinceMs }) => sinceMs));
+    return database
+      .prepare('SELECT chain, token, label, record FROM pay_run ORDER BY chain, token, label')
+      .all()
+      .map((row) => ({
+        chain: String(row['chain']),
+        token: String(row['token']),
+        payRun: String(row['label']),
+        record: parseRecord(row['record'], path),
+      }))
+      .sort((left, right) => changedAtMs(right) - changedAtMs(left));
+  }
+
   function change(
     name: PayRunName,
     decide: (current: PayRunRecord | undefined) => PayRunRecord,
@@ -116,6 +136,7 @@ export function openPayRunLedger(path: string): PayRunLedger {
   return {
     read: (name) => explain(path, () => read(name)),
     list: (place) => explain(path, () => list(place)),
+    listAll: () => explain(path, listAll),
     change: (name, decide) => explain(path, () => change(name, decide)),
     close: () => database.close(),
   };
@@ -173,18 +194,26 @@ export function createCutConflict(): PoolError {
   );
 }
 
-/** Reads without creating anything, not even an empty file. */
 export function listPayRuns(
   home: string,
   place: Omit<PayRunName, 'payRun'>,
 ): readonly LedgerEntry[] {
+  return readLedger(home, (ledger) => ledger.list(place));
+}
+
+export function listAllPayRuns(home: string): readonly NamedPayRun[] {
+  return readLedger(home, (ledger) => ledger.listAll());
+}
+
+/** Reads without creating anything, not even an empty file. */
+function readLedger<T>(home: string, read: (ledger: PayRunLedger) => readonly T[]): readonly T[] {
   const path = payRunLedgerPath(home);
   if (!existsSync(path)) {
     return [];
   }
   const ledger = openPayRunLedger(path);
   try {
-    return ledger.list(place);
+    return read(ledger);
   } finally {
     ledger.close();
   }

@@ -34,7 +34,7 @@ function writeRoster({ entries }: TestPayRun): string {
 
 const expected = [
   'address;the recipient has not signed in and enrolled',
-  'amount;"1,500.00" is not a whole number of base units; use --decimal for token units',
+  'amount;"1,500.00" is not a whole number of base units',
   'address;the recipient has not signed in and enrolled',
   'memo;"a\\u{202e}b" contains the character U+202E, which changes the direction of text; remove it',
   'address;the same address is on line 3; list each recipient once per roster',

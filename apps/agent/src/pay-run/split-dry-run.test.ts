@@ -34,14 +34,16 @@ describe('dryRunSplit', () => {
       parts.map(({ key, entries }) => ({ key, recipients: entries })),
     );
     expect(report.parts.map(({ submitted }) => submitted)).toEqual([false, false, false]);
-    expect(describeSplitDryRun(report).join('\n')).toContain('part 3 of 3: 1 recipient(s)');
+    expect(describeSplitDryRun(report, { symbol: 'USDC', decimals: 6 }).join('\n')).toContain(
+      'part 3 of 3: 1 recipient(s)',
+    );
   });
 
   it('reports every issue of every part with its address', async () => {
     const test = createTestPayRun({ people: 2 });
     const report = await dryRun(test, [...test.entries, stranger]);
     expect(report.ok).toBe(false);
-    expect(describeSplitDryRun(report).join('\n')).toContain(
+    expect(describeSplitDryRun(report, { symbol: 'USDC', decimals: 6 }).join('\n')).toContain(
       `part 2: unregistered-recipient: the recipient has not signed in and enrolled (${stranger.recipientAddress})`,
     );
   });
@@ -54,7 +56,7 @@ describe('dryRunSplit', () => {
       key === parts[1]?.key ? use : undefined,
     );
     expect(report).toMatchObject({ ok: false, isPayable: false });
-    expect(describeSplitDryRun(report).join('\n')).toContain(
+    expect(describeSplitDryRun(report, { symbol: 'USDC', decimals: 6 }).join('\n')).toContain(
       'part 2: settled_elsewhere: paid; do not resubmit',
     );
   });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ErrorBody } from '@pool/core';
+import { type ErrorBody, formatTokenAmount, type TokenUnit } from '@pool/core';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
 import type { CheckedRequest } from '../services/agent-client.ts';
@@ -90,14 +90,17 @@ export async function dryRunSplit(
   return { ok: issues.length === 0, isPayable, payRun, parts, issues, warnings, skipped };
 }
 
-export function describeSplitDryRun({ parts, issues, warnings }: SplitDryRun): readonly string[] {
+export function describeSplitDryRun(
+  { parts, issues, warnings }: SplitDryRun,
+  unit: TokenUnit,
+): readonly string[] {
   return [
     issues.length === 0
       ? 'dry run: every part that was not submitted yet would go through'
       : 'dry run: nothing would be submitted',
     ...parts.map(
       ({ part, of, key, submitted, amount, recipients }) =>
-        `part ${part} of ${of}: ${recipients.length} recipient(s), ${amount} base units, key ${key}${submitted ? ', submitted before' : ''}`,
+        `part ${part} of ${of}: ${recipients.length} recipient(s), ${formatTokenAmount(BigInt(amount), unit)}, key ${key}${submitted ? ', submitted before' : ''}`,
     ),
     ...issues.map(describeIssue),
     ...warnings.map((warning) => `warning: ${describeIssue(warning)}`),

@@ -71,8 +71,8 @@ function createOutcome(...jobs: readonly (DisbursementJob | undefined)[]): Split
 
 describe('describeSplit', () => {
   it('says what is paid, what is not, and what to do', () => {
-    expect(describeSplit(name, createOutcome(paid, failed, undefined)).split('\n')).toEqual([
-      'pay run 2026-11: 1 of 3 parts paid, 2 of 5 recipients, 20 of 50 base units of USDC',
+    expect(describeSplit(name, createOutcome(paid, failed, undefined), 6).split('\n')).toEqual([
+      'pay run 2026-11: 1 of 3 parts paid, 2 of 5 recipients, 0.00002 of 0.00005 USDC',
       'part 1: paid: 2 recipient(s) in 0x5c',
       'part 2: failed: unregistered-recipient: why',
       '  nothing of it was paid: correct the cause, then run the same command with --retry 2',
@@ -85,17 +85,19 @@ describe('describeSplit', () => {
     const text = describeSplit(
       name,
       createOutcome(reverted, failedBy('settled_elsewhere'), running),
+      6,
     );
     expect(text).not.toContain('--retry');
     expect(text).toContain('part 1: reverted: 2 recipient(s) in 0x5c: reverted: BatchNonceUsed');
-    expect(text).toContain('0 of 3 parts paid, 0 of 5 recipients, 0 of 50');
+    expect(text).toContain('0 of 3 parts paid, 0 of 5 recipients, 0 of 0.00005 USDC');
     expect(text).toContain('check what was paid before you pay again');
   });
 
   it('says when a run paid nobody, because a new payment of the same people needs another label', () => {
     const outcome = createOutcome(paid, paid, createDone('completed', ['0xe']));
-    expect(describeSplit(name, outcome)).not.toContain('this run sent nothing');
-    expect(describeSplit(name, { ...outcome, isRepeat: true })).toContain('this run sent nothing');
+    expect(describeSplit(name, outcome, 6)).not.toContain('this run sent nothing');
+    const [first] = describeSplit(name, { ...outcome, isRepeat: true }, 6).split('\n');
+    expect(first).toContain('this run sent nothing');
   });
 
   it('names what stopped the run, and the people who were skipped', () => {
@@ -110,8 +112,8 @@ describe('describeSplit', () => {
     const one = createDone('completed', ['0xa']);
     const job = { ...one, result: { ...one.result!, skipped } };
     const stop = { code: 'interrupted', message: 'm', exitCode: 130 };
-    const text = describeSplit(name, { ...createOutcome(job, running), stop });
-    expect(text).toContain('1 of 4 recipients, 10 of 40');
+    const text = describeSplit(name, { ...createOutcome(job, running), stop }, 6);
+    expect(text).toContain('1 of 4 recipients, 0.00001 of 0.00004 USDC');
     expect(text).toContain(
       '  skipped 0xb: not enrolled\n  the people who were skipped were not paid',
     );

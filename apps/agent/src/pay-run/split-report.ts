@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type DisbursementJob, deriveTraceId } from '@pool/core';
+import { type DisbursementJob, deriveTraceId, formatTokenUnits } from '@pool/core';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
@@ -77,15 +77,17 @@ export function createSplitDocument(name: PayRunName, outcome: SplitOutcome): ob
   };
 }
 
-export function describeSplit(name: PayRunName, outcome: SplitOutcome): string {
+/** @param decimals - of the token */
+export function describeSplit(name: PayRunName, outcome: SplitOutcome, decimals: number): string {
   const { parts, stop } = outcome;
   const total = sumUp(parts);
   const paidParts = parts.filter(({ job }) => stateOf(job) === 'paid').length;
   const isUnfinished = parts.some(({ job }) => job === undefined);
+  const format = (amount: bigint): string => formatTokenUnits(amount, decimals);
   return [
-    `pay run ${name.payRun}: ${paidParts} of ${parts.length} parts paid, ${total.paidRecipients} of ${total.recipients} recipients, ${total.paidAmount} of ${total.amount} base units of ${name.token}`,
-    ...parts.flatMap(describePart),
     ...(outcome.isRepeat === true ? [repeatLine] : []),
+    `pay run ${name.payRun}: ${paidParts} of ${parts.length} parts paid, ${total.paidRecipients} of ${total.recipients} recipients, ${format(total.paidAmount)} of ${format(total.amount)} ${name.token}`,
+    ...parts.flatMap(describePart),
     ...(stop === undefined ? [] : [`stopped: ${stop.code}: ${stop.message}`]),
     ...(isUnfinished ? ['  run the same command again to continue'] : []),
   ].join('\n');
@@ -93,7 +95,7 @@ export function describeSplit(name: PayRunName, outcome: SplitOutcome): string {
 
 /** For an operator who expected a new payment: there was none. */
 export const repeatLine =
-  'this run sent nothing: all of it was submitted before under this label. A new payment needs a new label';
+  'this run sent nothing: all of it was submitted before under this label, as follows. A new payment needs a new label';
 
 export const skippedLine =
   'the people who were skipped were not paid: when they are enrolled, pay them under a new label';

@@ -1,120 +1,134 @@
 /**
- * The amounts of a roster: base units, or token units with `--decimal` (docs/decisions/0022, §6). An invalid amount is quoted
- * with its problem. The parser never guesses: `1,500` means 1500 to one reader and 1.5 to another.
+ * The amounts of a roster: base units, or token units in the declared number format (docs/decisions/0069). An invalid amount is quoted with
+ * its problem, and with the options that would read it. The parser never guesses: `1,500` means 1500 to one reader and 1.5 to another.
  *
  * @module
  */
 import {
   type Amount,
+  type AmountUnit,
+  formatTokenAmount,
   formatTokenUnits,
-  isAmountString,
-  maxAmount,
-  parseAmount,
-  parseTokenUnits,
+  type NumberFormat,
+  PoolError,
+  readAmount,
 } from '@pool/core';
+import type { Ask } from '../terminal/command-output.ts';
 import { quote } from './roster-quote.ts';
-
-/** The unit of a roster's amounts. */
-export type AmountUnit = {
-  /** Decimals of the token, 0 to 36. */
-  readonly decimals: number;
-  /** Symbol of the token. */
-  readonly token: string;
-  /** Amounts are in token units (`--decimal`); else in base units. */
-  readonly isDecimal: boolean;
-};
 
 export type RosterAmount =
   | { readonly kind: 'amount'; readonly amount: Amount }
   | { readonly kind: 'mistake'; readonly message: string };
 
 export function parseRosterAmount(text: string, unit: AmountUnit): RosterAmount {
-  const message = unit.isDecimal ? judgeDecimal(text, unit) : judgeBaseUnits(text);
-  if (message !== undefined) {
-    return { kind: 'mistake', message };
-  }
-  const amount = unit.isDecimal ? parseTokenUnits(text, unit.decimals) : parseAmount(text);
-  return { kind: 'amount', amount };
-}
-
-/** @returns the problem; undefined: the amount is valid */
-function judgeBaseUnits(text: string): string | undefined {
-  if (isAmountString(text)) {
-    return undefined;
-  }
-  const common = judgeAnyUnit(text);
-  if (common !== undefined) {
-    return common;
-  }
-  return /^[0-9]+$/.test(text)
-    ? `${quote(text)} is more than 2^128-1, the largest amount`
-    : `${quote(text)} is not a whole number of base units; use --decimal for token units`;
-}
-
-/** @returns the problem; undefined: the amount is valid */
-function judgeDecimal(text: string, { decimals, token }: AmountUnit): string | undefined {
-  const common = judgeAnyUnit(text);
-  if (common !== undefined) {
-    return common;
-  }
-  const shown = quote(text);
-  const match = /^([0-9]+)(?:\.([0-9]+))?$/.exec(text);
-  if (match === null) {
-    return `${shown} is not an amount in token units; write only digits, with a point before the decimals, for example 1500.00`;
-  }
-  const [, whole = '', fraction = ''] = match;
-  if (fraction.length > decimals) {
-    return `${shown} has ${fraction.length} decimals, but ${token} has ${decimals}; write ${decimals === 0 ? 'a whole number' : `at most ${decimals} decimals`}`;
-  }
-  return whole.length > 39 || BigInt(`${whole}${fraction.padEnd(decimals, '0')}`) > maxAmount
-    ? `${shown} is more than 2^128-1 base units, the largest amount`
-    : undefined;
-}
-
-/** A problem that does not depend on the unit; undefined: there is none. */
-function judgeAnyUnit(text: string): string | undefined {
-  const shown = quote(text);
   if (text === '') {
-    return 'the amount is missing';
+    return { kind: 'mistake', message: 'the amount is missing' };
   }
-  if (/^[-\u2212]/.test(text)) {
-    return `${shown} is negative; an amount must be more than zero`;
+  const found = readAmount(text, unit);
+  if (found.kind === 'amount') {
+    return found;
   }
-  if (/^\+/.test(text)) {
-    return `${shown} has a sign; write only the digits`;
+  const advice = found.readings.map(
+    ({ formats, amount }) =>
+      `; ${formats.map(nameOption).join(' or ')} reads it as ${formatTokenAmount(amount, unit)}`,
+  );
+  return { kind: 'mistake', message: `${quote(text)} ${found.problem}${advice.join('')}` };
+}
+
+function nameOption(format: NumberFormat): string {
+  return format === 'plain' ? '--decimal' : `--number-format ${format}`;
+}
+
+/** The format that the options declare. */
+export function chooseFormat(options: {
+  readonly decimal?: boolean;
+  readonly numberFormat?: NumberFormat;
+}): AmountUnit['format'] {
+  return options.numberFormat ?? (options.decimal === true ? 'plain' : 'base-units');
+}
+
+type Amounts = readonly { readonly amount: string }[];
+
+/** What a roster of digits alone counts: nobody said it. */
+export type UnitQuestion = {
+  /** `--yes`: nobody is asked, so no recipient may get less than one token. */
+  readonly isUnasked: boolean;
+  /** Undefined: there is nobody to ask. */
+  readonly ask: Ask | undefined;
+};
+
+/**
+ * Asks on a terminal whether the amounts of a roster are base units or tokens.
+ * @param entries - read as base units
+ * @returns the format to read the roster in
+ * @throws PoolError `payment_declined`; `invalid-amount` under `--yes`
+ */
+export async function decideRosterUnit(
+  entries: Amounts,
+  unit: AmountUnit,
+  { isUnasked, ask }: UnitQuestion,
+): Promise<AmountUnit['format']> {
+  const { format, decimals, symbol } = unit;
+  if (format !== 'base-units' || decimals === 0 || entries.length === 0) {
+    return format;
   }
-  if (/^[0-9.,]+e[+-]?[0-9]+$/i.test(text)) {
-    return `${shown} is in scientific notation and may have lost digits; format the column as text and write all digits`;
+  const one = 10n ** BigInt(decimals);
+  if (isUnasked) {
+    const small = entries.find(({ amount }) => BigInt(amount) < one);
+    if (small !== undefined) {
+      throw new PoolError(
+        'invalid-amount',
+        `nothing was sent: the amounts have no unit, and as base units ${small.amount} is ${formatTokenAmount(BigInt(small.amount), unit)}; --yes takes less than one ${symbol} only from a roster in tokens: use --decimal`,
+      );
+    }
+    return format;
   }
-  if (/^0+(?:\.0*)?$/.test(text)) {
-    return `${shown} is zero; write an amount above zero, or remove the line`;
+  if (ask === undefined) {
+    return format;
   }
-  if (/^0[0-9]+(?:\.[0-9]*)?$/.test(text)) {
-    return `${shown} has a leading zero; write ${text.replace(/^0+(?=[0-9])/, '')}`;
+  const largest = entries.reduce(
+    (found, { amount }) => (BigInt(amount) > found ? BigInt(amount) : found),
+    0n,
+  );
+  const total = sumAmounts(entries);
+  const answer = await ask(
+    [
+      'The amounts of the roster have no unit. What is meant?',
+      `  b  base units: the largest is ${formatTokenAmount(largest, unit)}, all together ${formatTokenAmount(total, unit)}`,
+      `  t  tokens:     the largest is ${largest} ${symbol}, all together ${total} ${symbol}`,
+      '[b/t] ',
+    ].join('\n'),
+  );
+  switch (answer?.trim().toLowerCase()) {
+    case 'b':
+      return 'base-units';
+    case 't':
+      return 'plain';
+    default:
+      throw new PoolError(
+        'payment_declined',
+        'nothing was sent: the unit of the amounts was not chosen; --decimal declares tokens',
+      );
   }
-  return undefined;
 }
 
 /**
  * Warns of amounts in base units that look like token units: no recipient would receive one whole token.
  * @returns a warning; undefined: the amounts are plausible
  */
-export function warnOfTokenUnits(
-  entries: readonly { readonly amount: string }[],
-  unit: AmountUnit,
-): string | undefined {
-  const { decimals, token, isDecimal } = unit;
+export function warnOfTokenUnits(entries: Amounts, unit: AmountUnit): string | undefined {
+  const { decimals, symbol, format } = unit;
   const largest = entries.reduce((found, { amount }) => {
     const value = BigInt(amount);
     return value > found ? value : found;
   }, 0n);
-  if (isDecimal || largest === 0n || largest >= 10n ** BigInt(decimals)) {
+  if (format !== 'base-units' || largest === 0n || largest >= 10n ** BigInt(decimals)) {
     return undefined;
   }
-  return `warning: amounts are read as base units, and no recipient of this roster receives a whole ${token}: the largest amount, ${largest}, is ${formatTokenUnits(largest, decimals)} ${token}; use --decimal if the amounts are in ${token}`;
+  return `warning: amounts are read as base units, and no recipient of this roster receives a whole ${symbol}: the largest amount, ${largest}, is ${formatTokenUnits(largest, decimals)} ${symbol}; use --decimal if the amounts are in ${symbol}`;
 }
 
 /** The sum, in base units. */
-export function sumAmounts(entries: readonly { readonly amount: string }[]): bigint {
+export function sumAmounts(entries: Amounts): bigint {
   return entries.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }

@@ -1,17 +1,18 @@
 // Rosters (docs/decisions/0009, §15): every mistake at once, by line and column.
+import type { AmountUnit } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { parseRoster } from './roster-csv.ts';
 
 const alice = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
 const bob = '0x751CA7928deBE9e5DBE56adC2A366E5F61bed0B0';
 
-const usdc = { decimals: 6, token: 'USDC', isDecimal: true };
+const usdc: AmountUnit = { decimals: 6, symbol: 'USDC', format: 'plain' };
 
-function mistakesOf(text: string, unit?: typeof usdc): string[] {
+function mistakesOf(text: string, unit?: AmountUnit): string[] {
   return parseRoster(text, unit).mistakes.map(({ line, column }) => `${line} ${column}`);
 }
 
-function messagesOf(text: string, unit?: typeof usdc): string[] {
+function messagesOf(text: string, unit?: AmountUnit): string[] {
   return parseRoster(text, unit).mistakes.map(({ message }) => message);
 }
 
@@ -25,6 +26,7 @@ describe('parseRoster', () => {
         { recipientAddress: bob, amount: '7', line: 3 },
       ],
       mistakes: [],
+      unread: [],
     });
   });
 
@@ -37,6 +39,7 @@ describe('parseRoster', () => {
         { recipientAddress: bob, amount: '7', memo: 'x', line: 5 },
       ],
       mistakes: [],
+      unread: [],
     });
   });
 
@@ -104,9 +107,9 @@ describe('parseRoster', () => {
       { recipientAddress: alice, amount: '100', memo: 'a, b', line: 2 },
       { recipientAddress: bob, amount: '7', line: 3 },
     ];
-    expect(parseRoster(text)).toEqual({ kind: 'roster', entries, mistakes: [] });
+    expect(parseRoster(text)).toEqual({ kind: 'roster', entries, mistakes: [], unread: [] });
     const quoted = text.replace(/[^;\t\r\n]+/g, '"$&"');
-    expect(parseRoster(quoted)).toEqual({ kind: 'roster', entries, mistakes: [] });
+    expect(parseRoster(quoted)).toEqual({ kind: 'roster', entries, mistakes: [], unread: [] });
   });
 
   it('reads the line in which Excel names the separator', () => {
@@ -117,9 +120,39 @@ describe('parseRoster', () => {
     );
   });
 
+  it('reads columns by their names, in any order and among others', () => {
+    const unit: AmountUnit = { ...usdc, format: 'point-comma' };
+    const text = [
+      'Name;Memo;Amount;Department;Address',
+      `Ann;May;1.234,50 USDC;Sales;${alice}`,
+      `Bob;;7;;${bob}`,
+    ].join('\n');
+    expect(parseRoster(text, unit)).toEqual({
+      kind: 'roster',
+      entries: [
+        { recipientAddress: alice, amount: '1234500000', memo: 'May', line: 2 },
+        { recipientAddress: bob, amount: '7000000', line: 3 },
+      ],
+      mistakes: [],
+      unread: ['name', 'department'],
+    });
+  });
+
+  it('refuses a shorter line among further columns, because its amount may be shifted', () => {
+    const text = `address,amount,memo,team\n${alice},1,200.50,x,y\n${bob},1,200.50\n`;
+    expect(mistakesOf(text)).toEqual(['2 row', '3 row']);
+    expect(messagesOf(text)[1]).toContain('has 3 fields, but the header names 4');
+  });
+
+  it('refuses a column that is named twice', () => {
+    expect(messagesOf(`address,amount,Amount\n${alice},1,2\n`)).toEqual([
+      'the header names the column amount twice; remove one of them',
+    ]);
+  });
+
   it('quotes a first line that is not a header, and describes it', () => {
     expect(messagesOf('Name;Betrag\n')).toEqual([
-      'the first line is "Name;Betrag"; the header must be address,amount or address,amount,memo, separated by commas, semicolons or tabs',
+      'the first line is "Name;Betrag"; the header must name the columns address and amount, and memo if there is one; further columns are not read, separated by commas, semicolons or tabs',
     ]);
     expect(messagesOf(`${bob},100\n`)[0]).toContain(`"${bob},100", which is a recipient`);
     expect(messagesOf('address,amount;memo\n')[0]).toContain(

@@ -1,15 +1,20 @@
 /**
- * Parses a roster (docs/decisions/0022, §1 and §3): header `address,amount[,memo]`, separated by commas, semicolons or tabs, one
- * recipient per line. Finds every mistake in one pass, by line and column.
+ * Parses a roster (docs/decisions/0022, §1 and §3): a header that names address, amount and perhaps memo, in any order and among
+ * further columns; commas, semicolons or tabs; one recipient per line. Finds every mistake in one pass, by line and column.
  *
  * @module
  */
-import { findMemoProblem, type RequestedRecipient, tryParseEvmAddress } from '@pool/core';
-import { type AmountUnit, parseRosterAmount } from './roster-amount.ts';
 import {
-  type Delimiter,
+  type AmountUnit,
+  findMemoProblem,
+  type RequestedRecipient,
+  tryParseEvmAddress,
+} from '@pool/core';
+import { parseRosterAmount } from './roster-amount.ts';
+import {
   delimiterNames,
   delimiters,
+  type Header,
   parseHeader,
   parseSeparatorLine,
 } from './roster-delimiter.ts';
@@ -40,12 +45,14 @@ export type Roster = {
   readonly entries: readonly RosterEntry[];
   /** In the order of lines. Empty for a `roster`. */
   readonly mistakes: readonly RosterMistake[];
+  /** Names of columns that were not read. */
+  readonly unread: readonly string[];
 };
 
 /** Amounts are in base units, of any token. */
-const baseUnits: AmountUnit = { decimals: 0, token: '', isDecimal: false };
+const baseUnits: AmountUnit = { decimals: 0, symbol: '', format: 'base-units' };
 
-type Width = { readonly delimiter: Delimiter; readonly width: number };
+type Columns = Extract<Header, { readonly kind: 'header' }>;
 
 export function parseRoster(text: string, unit: AmountUnit = baseUnits): Roster {
   const all = splitLines(text);
@@ -71,17 +78,18 @@ export function parseRoster(text: string, unit: AmountUnit = baseUnits): Roster 
   }
   findDuplicates(entries, mistakes);
   mistakes.sort((left, right) => left.line - right.line);
-  return { kind: mistakes.length > 0 ? 'mistakes' : 'roster', entries, mistakes };
+  const { unread } = header;
+  return { kind: mistakes.length > 0 ? 'mistakes' : 'roster', entries, mistakes, unread };
 }
 
 /** @returns undefined for a line without a recipient */
 function parseRow(
   { line, text }: TextLine,
-  { delimiter, width }: Width,
+  header: Columns,
   unit: AmountUnit,
   mistakes: RosterMistake[],
 ): RosterEntry | undefined {
-  const parsed = parseLine(text, delimiter);
+  const parsed = parseLine(text, header.delimiter);
   if (parsed.kind === 'mistake') {
     mistakes.push({ line, column: 'row', code: 'invalid_roster', message: parsed.message });
     return undefined;
@@ -90,14 +98,16 @@ function parseRow(
   if (fields.every((field) => field === '')) {
     return undefined;
   }
-  const misfit = describeMisfit(text, fields.length, { delimiter, width });
+  const misfit = describeMisfit(text, fields.length, header);
   if (misfit !== undefined) {
     mistakes.push({ line, column: 'row', code: 'invalid_roster', message: misfit });
   }
   if (fields.length < 2) {
     return undefined;
   }
-  const [addressText = '', amountText = '', memo = ''] = fields;
+  const { places } = header;
+  const [addressText = '', amountText = ''] = [fields[places.address], fields[places.amount]];
+  const memo = places.memo === undefined ? '' : (fields[places.memo] ?? '');
   const recipientAddress = tryParseEvmAddress(addressText);
   const named = recipientAddress === undefined ? {} : { address: recipientAddress };
   if (recipientAddress === undefined) {
@@ -127,9 +137,11 @@ function parseRow(
 }
 
 /** @returns the problem with the number of fields; undefined: the number is valid */
-function describeMisfit(text: string, fields: number, header: Width): string | undefined {
-  const { delimiter, width } = header;
-  if (fields >= 2 && fields <= width) {
+function describeMisfit(text: string, fields: number, header: Columns): string | undefined {
+  const { delimiter, width, unread, places } = header;
+  // Only a memo at the end may be missing: with further columns, a shorter line would shift an amount.
+  const least = unread.length === 0 && places.memo === 2 ? 2 : width;
+  if (fields >= least && fields <= width) {
     return undefined;
   }
   const other = delimiters.find((one) => one !== delimiter && text.includes(one));
@@ -138,6 +150,9 @@ function describeMisfit(text: string, fields: number, header: Width): string | u
   }
   if (fields < 2) {
     return `${quote(text)} has one field, but the header names ${width}`;
+  }
+  if (fields < width) {
+    return `has ${fields} fields, but the header names ${width}; write every field of the line, also an empty one`;
   }
   return `has ${fields} fields, but the header names ${width}; put a field that contains ${delimiterNames[delimiter]} in quotes`;
 }
@@ -183,5 +198,5 @@ function findDuplicates(entries: readonly RosterEntry[], mistakes: RosterMistake
 /** The result for a file that is not a roster, so that its lines cannot be checked. */
 function mistaken(header: { readonly line: number; readonly message: string }): Roster {
   const mistake = { ...header, column: 'header', code: 'invalid_roster' } as const;
-  return { kind: 'mistakes', entries: [], mistakes: [mistake] };
+  return { kind: 'mistakes', entries: [], mistakes: [mistake], unread: [] };
 }

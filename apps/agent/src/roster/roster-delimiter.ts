@@ -22,8 +22,16 @@ export type Header =
   | {
       readonly kind: 'header';
       readonly delimiter: Delimiter;
-      /** Columns: 2, or 3 with a memo. */
+      /** Columns, those included that are not read. */
       readonly width: number;
+      /** Where each column is, from 0. */
+      readonly places: {
+        readonly address: number;
+        readonly amount: number;
+        readonly memo?: number;
+      };
+      /** Names of columns that are not read, as the file has them. */
+      readonly unread: readonly string[];
     }
   | { readonly kind: 'mistake'; readonly message: string };
 
@@ -31,10 +39,24 @@ export type Header =
 export function parseHeader(line: string): Header {
   for (const delimiter of delimiters) {
     const names = readNames(line, delimiter);
-    const width = names.length;
-    if ((width === 2 || width === 3) && names.every((name, index) => name === columns[index])) {
-      return { kind: 'header', delimiter, width };
+    const [address, amount, memo] = columns.map((column) => names.indexOf(column));
+    const twice = columns.find((column) => names.indexOf(column) !== names.lastIndexOf(column));
+    if (address === undefined || amount === undefined || address < 0 || amount < 0) {
+      continue;
     }
+    if (twice !== undefined) {
+      return {
+        kind: 'mistake',
+        message: `the header names the column ${twice} twice; remove one of them`,
+      };
+    }
+    return {
+      kind: 'header',
+      delimiter,
+      width: names.length,
+      places: { address, amount, ...(memo === undefined || memo < 0 ? {} : { memo }) },
+      unread: names.filter((name) => !columns.some((column) => column === name)),
+    };
   }
   return { kind: 'mistake', message: describeHeader(line) };
 }
@@ -46,7 +68,8 @@ export function parseSeparatorLine(line: string): Delimiter | undefined {
 }
 
 function describeHeader(line: string): string {
-  const expected = 'the header must be address,amount or address,amount,memo';
+  const expected =
+    'the header must name the columns address and amount, and memo if there is one; further columns are not read';
   const used = delimiters.filter((delimiter) => line.includes(delimiter));
   const words = line
     .toLowerCase()

@@ -36,6 +36,7 @@ function split(job: DisbursementJob): string {
   return describeSplit(
     { chain: 'anvil', token: 'USDC', payRun: 'may' },
     { parts: [{ part: 1, of: 1, key: 'k', attempt: 1, entries: [], job }] },
+    6,
   );
 }
 
