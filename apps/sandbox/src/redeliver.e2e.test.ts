@@ -73,9 +73,7 @@ it('serves the notes of a payment again after the platform lost them', async () 
     `0 USDC (0 note(s), largest 0 USDC) on ${stack.chain}`,
     `1.5 USDC (1 note(s), largest 1.5 USDC) on ${stack.chain}`,
   ]);
-  expect(arrival).toMatch(
-    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {2}\+1\.5 USDC {2}0x[0-9a-f]{64}$/,
-  );
+  expect(arrival).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {2}\+1\.5 USDC {2}0x[0-9a-f]{64}$/);
   expect(others).toEqual([]);
   expect(watch.stderr.match(/can be read again/g)).toHaveLength(1);
 });
@@ -89,7 +87,10 @@ async function expectImported(file: string): Promise<void> {
     DISBURSE_HOME: home,
     DISBURSE_HOLDER_PRIVATE_KEY: stack.holders[1]!.privateKey,
   };
-  const lines = ['1 new, 0 known, 0 refused\n  balance: from 0 USDC to 0.000002 USDC', '0 new, 1 known'];
+  const lines = [
+    '1 new, 0 known, 0 refused\n  balance: from 0 USDC to 0.000002 USDC',
+    '0 new, 1 known',
+  ];
   for (const line of lines) {
     const imported = await runAgentCommand({ environment }, ['notes', 'import', file]);
     expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining(line)]);

@@ -1,9 +1,10 @@
 // A roster above the ceiling, paid in parts by the command itself, which is killed with SIGKILL in between: every
 // recipient is paid exactly once, and an edited roster under the same label is not paid.
-import { formatTokenUnits } from '@pool/core';
+
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatTokenUnits } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentScript } from './agent-process.ts';
 import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';

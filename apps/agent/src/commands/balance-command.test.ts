@@ -58,9 +58,7 @@ describe('disburse-agent balance', () => {
     const client = clientWith({ balance: async () => held });
     await showBalance(client, (at) => at.balance('USDC'), view, output);
     expect(output.printed).toHaveLength(1);
-    expect(output.shown.join('')).toMatch(
-      /4000 USDC is locked .*2026-09-21T14:13:20Z/,
-    );
+    expect(output.shown.join('')).toMatch(/4000 USDC is locked .*2026-09-21T14:13:20Z/);
   });
 
   it('prints one JSON document with --json', async () => {
