@@ -5,6 +5,7 @@
  */
 
 export { type Anvil, type AnvilOptions, anvilMnemonic, startAnvil } from './anvil.ts';
+export { callWrapped } from './call-wrapper.ts';
 export { openEmptyCluster, placeEmptyCluster } from './embedded-cluster.ts';
 export { createFakeClock, type FakeClock } from './fake-clock.ts';
 export {

@@ -62,13 +62,6 @@ export type HolderSpendCall = Pick<SpendRequest, 'spend' | 'proof'> & {
   readonly sealedNotes: readonly Hex[];
 };
 
-/** Public. */
-export type SentCall = {
-  /** Undefined: it creates a contract. */
-  readonly to: string | undefined;
-  readonly data: string;
-};
-
 /** The gas that a call gets, or why it must not be sent. */
 export type GasDecision =
   | { readonly kind: 'limit'; readonly gasLimit: bigint }
@@ -110,8 +103,6 @@ export type PoolChain = PoolReader & {
   decideSpendGas(call: HolderSpendCall): Promise<GasDecision>;
   /** @throws PoolError `fee_cap_reached` (retryable) */
   signSpend(call: HolderSpendCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
-  /** What a transaction calls. Undefined: the node does not have the transaction. */
-  fetchCall(txHash: string): Promise<SentCall | undefined>;
   /** Balance of the relayer's account, and the fees that a transaction with this gas limit would offer now. */
   fetchRelayerFunds(gasLimit: bigint): Promise<RelayerFunds>;
   fetchNonce(): Promise<number>;
@@ -246,10 +237,6 @@ export function createEvmPoolChain(
     simulateSpend: (call) => simulateWithin(describeSpend(call), ceilingOf(call)),
     decideSpendGas: (call) => decideGas(describeSpend(call), ceilingOf(call)),
     signSpend: (call, nonce, gasLimit) => signer.sign({ ...describeSpend(call), gasLimit }, nonce),
-    async fetchCall(txHash) {
-      const sent = await provider.getTransaction(txHash);
-      return sent === null ? undefined : { to: sent.to ?? undefined, data: sent.data };
-    },
     fetchRelayerFunds: (gasLimit) => signer.fetchFunds(gasLimit),
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block) => signer.fetchNonceAt(block),

@@ -182,7 +182,7 @@ export type PlatformTables = {
     etag: string;
     body: string;
   };
-  /** Sealed notes of a spend that nobody posted here, from the calldata of its transaction. */
+  /** Sealed notes of a spend that nobody posted here, from its event. */
   calldata_notes: {
     chain: string;
     leaf_index: number;

@@ -22,7 +22,7 @@ import {
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
-import { restoreSpendNotes } from './calldata-notes.ts';
+import { restoreSpendNotes } from './event-notes.ts';
 import { readMissingContents, storeLeaves } from './pool-leaves.ts';
 import { settleLandedBatches, settleLandedSpends } from './settle-landed.ts';
 

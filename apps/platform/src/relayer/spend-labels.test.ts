@@ -18,7 +18,7 @@ afterAll(scene.close);
 beforeEach(scene.begin);
 afterEach(scene.end);
 
-const { accept, makeSpend, notesOf, relay, sendAsStranger, settleDown } = scene;
+const { accept, makeSpend, notesOf, relay, sendAsStranger, sendWrapped, settleDown } = scene;
 
 /** Every note labelled with a key of the stranger. */
 function relabel(request: SpendRequest): SpendRequest {
@@ -52,9 +52,12 @@ describe('the notes of a spend', () => {
     expect(await servedSlots(mallory)).toEqual([]);
   });
 
-  it('that nobody posted here are restored from the transaction, and served to everybody', async () => {
+  it.each([
+    ['that nobody posted here', sendAsStranger],
+    ['that a contract sent whose calldata does not show them', sendWrapped],
+  ])('%s are restored from the event, and served to everybody', async (_case, send) => {
     const request = await makeSpend();
-    const txHash = await sendAsStranger(request);
+    const txHash = await send(request);
     await settleDown();
     for (const holder of [scene.a, scene.b, mallory]) {
       expect(await notesOf(holder)).toEqual(
