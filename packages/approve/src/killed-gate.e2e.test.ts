@@ -32,13 +32,17 @@ const block = {
   hash: zeroWord,
   parentHash: zeroWord,
   number: '0x1',
-  timestamp: '0x1',
   difficulty: '0x0',
   gasLimit: '0x0',
   gasUsed: '0x0',
   extraData: '0x',
   transactions: [],
 };
+
+/** The gate compares its clock with the newest block. */
+function readClock(): string {
+  return `0x${Math.floor(Date.now() / 1000).toString(16)}`;
+}
 
 /** A fake node: on its chain, no batch was funded or voided. */
 function serveFakeNode(): Server {
@@ -47,7 +51,7 @@ function serveFakeNode(): Server {
       const { id, method } = body as { readonly id: number; readonly method: string };
       const results = new Map<string, unknown>([
         ['eth_chainId', `0x${chainId.toString(16)}`],
-        ['eth_getBlockByNumber', block],
+        ['eth_getBlockByNumber', { ...block, timestamp: readClock() }],
       ]);
       const result = results.get(method) ?? zeroWord;
       response.setHeader('content-type', 'application/json');
