@@ -9,7 +9,6 @@ import type { CountEntry } from '../ledger/ledger-view.ts';
 import type { TokenRule } from '../policy/policy-schema.ts';
 import { describeAmount } from '../policy/token-unit.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
-import { findTokenRule } from './check-batch.ts';
 import { checkDailyLimit } from './check-sums.ts';
 import type { DecideInput } from './decision.ts';
 import { type Finding, pass } from './findings.ts';
@@ -78,13 +77,14 @@ function sumByRecipient(manifest: RebuiltFund) {
 
 /** What the ledger counts for a batch at its first approval. Sums of people are kept only where the policy limits them. */
 export function listBatchCounts(
-  { policy, nowMs }: Pick<DecideInput, 'policy' | 'nowMs'>,
+  { nowMs }: Pick<DecideInput, 'nowMs'>,
   manifest: RebuiltFund,
+  rule: TokenRule | undefined,
   guardId: string,
 ): readonly CountEntry[] {
   const common = { guardId, day: computeDay(nowMs), atMs: nowMs };
-  const isLimited = findTokenRule(policy, manifest)?.maxPerRecipientPerDay !== undefined;
-  const ofRecipients = isLimited ? [...sumByRecipient(manifest)] : [];
+  const ofRecipients =
+    rule?.maxPerRecipientPerDay === undefined ? [] : [...sumByRecipient(manifest)];
   return [
     { ...common, scope: computeCountScope(manifest), amount: manifest.total },
     ...ofRecipients.map(([scope, { amount }]) => ({ ...common, scope, amount })),

@@ -72,7 +72,9 @@ function createFundRecord(
   const { rosterDigest, payRunLabel } = manifest;
   return {
     ...record,
-    counts: ledger.hasCounted(guardId) ? [] : listBatchCounts(input, manifest, guardId),
+    counts: ledger.hasCounted(guardId)
+      ? []
+      : listBatchCounts(input, manifest, findTokenRule(input.policy, manifest), guardId),
     pins: listPins(input, manifest),
     payees: manifest.payees.map(({ address }) => computePayeeKey(address)),
     // Of a repeat too: the first approval may be known from a custodian's history only, without its people.
