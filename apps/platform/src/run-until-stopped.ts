@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isPoolError } from '@pool/core';
 import { describeFailure, type Log } from './log.ts';
 import type { Served } from './serve-platform.ts';
 
@@ -28,7 +29,9 @@ export function runUntilStopped(served: Served, log: Log): void {
       served.reload();
       log.info('read keys and caps on fees again');
     } catch (error) {
-      log.error({ ...describeFailure(error) }, 'nothing was changed: the configuration is wrong');
+      // The message names variables, never values.
+      const problem = isPoolError(error) ? { problem: error.message } : describeFailure(error);
+      log.error({ ...problem }, 'nothing was changed: the configuration is wrong');
     }
   });
   process.once('SIGTERM', stop);
