@@ -28,14 +28,13 @@ export {
 export { unknownRevertReason } from './chain/revert-reason.ts';
 export { type SimulatedCall, type SimulationOutcome, simulateCall } from './chain/simulate-call.ts';
 export {
-  type CircuitKeys,
   createPoolComparison,
   findPoolDifference,
   type PoolPlace,
   requirePoolCode,
 } from './code/compare-pool.ts';
 export { renderVerifierCode } from './code/contract-code.ts';
-export { type CircuitKey, parseKeyWords } from './code/key-words.ts';
+export { type CircuitKeys, type KeySource, readPinnedKeys } from './code/pinned-keys.ts';
 export { decodeRevert } from './decode-revert.ts';
 export { type DeployPoolOptions, deployPool, type PoolAddresses } from './deploy.ts';
 export {

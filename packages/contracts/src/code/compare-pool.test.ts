@@ -1,5 +1,9 @@
 /** Code on a real chain compared with code rendered from keys: every contract of a pool, changed in every way that matters. */
 
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { verificationKeys } from '@pool/circuits';
 import { parseEvmAddress } from '@pool/core';
 import { type Anvil, startAnvil } from '@pool/testkit';
@@ -9,18 +13,20 @@ import { createEvmProvider } from '../chain/evm-provider.ts';
 import { deployPool, type PoolAddresses } from '../deploy.ts';
 import { keyVerifierArtifact } from '../generated/key-verifier.ts';
 import {
-  type CircuitKeys,
   createPoolComparison,
   findPoolDifference,
   type PoolPlace,
   requirePoolCode,
 } from './compare-pool.ts';
-import { renderVerifierCode } from './contract-code.ts';
+import { renderPoolCode, renderVerifierCode } from './contract-code.ts';
 import { parseKeyWords } from './key-words.ts';
+import { type CircuitKeys, readPinnedKeys } from './pinned-keys.ts';
 
 /** Another key of the same shape, with words that begin with many zeros. */
 const ceremonyKey = { ...verificationKeys['fund-16'], vk_alpha_1: ['1', '2', '1'] };
-const ceremonyKeys: CircuitKeys = { ...verificationKeys, 'fund-16': ceremonyKey };
+const ceremonyWords = parseKeyWords(ceremonyKey);
+const developmentKeys = await readPinnedKeys(undefined);
+const ceremonyKeys: CircuitKeys = { ...developmentKeys, 'fund-16': ceremonyWords };
 
 describe('findPoolDifference', () => {
   let anvil: Anvil;
@@ -46,7 +52,7 @@ describe('findPoolDifference', () => {
     await anvil.stop();
   });
 
-  const compare = (keys: CircuitKeys = verificationKeys, at: PoolPlace = place) =>
+  const compare = (keys: CircuitKeys = developmentKeys, at: PoolPlace = place) =>
     findPoolDifference(provider, at, keys);
 
   /** The comparison while an address has other code. */
@@ -88,24 +94,73 @@ describe('findPoolDifference', () => {
   });
 
   it('renders the code of a deployed verifier from its key alone', async () => {
-    const words = parseKeyWords(ceremonyKey);
     const signer = await provider.getSigner(0);
     const { abi, bytecode } = keyVerifierArtifact;
-    const contract = await new ContractFactory(abi, bytecode, signer).deploy(words);
+    const contract = await new ContractFactory(abi, bytecode, signer).deploy(ceremonyWords);
     const code = await provider.getCode(await contract.getAddress());
-    expect(renderVerifierCode(words)).toBe(code);
+    expect(renderVerifierCode(ceremonyWords)).toBe(code);
     expect(await compareWith(addresses.fund16Verifier, code, ceremonyKeys)).toBeUndefined();
   });
 
   it('finds a development verifier where the manifest pins another key, and the other way round', async () => {
     expect(await compare(ceremonyKeys)).toMatch(/fund-16 at .* does not hold the pinned/);
-    const code = renderVerifierCode(parseKeyWords(ceremonyKey));
+    const code = renderVerifierCode(ceremonyWords);
     expect(await compareWith(addresses.fund16Verifier, code)).toMatch(/does not hold the pinned/);
   });
 
   it('finds a circuit that no pinned key covers: its verifier could be anything', async () => {
-    const { 'spend-16x8': _, ...keys } = verificationKeys;
+    const { 'spend-16x8': _, ...keys } = developmentKeys;
     expect(await compare(keys)).toMatch(/spend-16x8 .* cannot be compared/);
+  });
+
+  it('finds a development key on a public chain, whatever holds it', async () => {
+    const mainnet = await startAnvil({ chainId: 8453 });
+    const other = new JsonRpcProvider(mainnet.rpcUrl, undefined, { cacheTimeout: -1 });
+    try {
+      for (const address of Object.values(addresses).filter((value) => typeof value === 'string')) {
+        await other.send('anvil_setCode', [address, await provider.getCode(address)]);
+      }
+      const parts = {
+        registry: addresses.registry,
+        noteTree: addresses.noteTree,
+        verifiers: {
+          'fund-16': addresses.fund16Verifier,
+          'fund-64': addresses.fund64Verifier,
+          'fund-256': addresses.fund256Verifier,
+          'spend-2x4': addresses.spend2x4Verifier,
+          'spend-16x8': addresses.spend16x8Verifier,
+        },
+      };
+      const there = { ...place, chainId: 8453 };
+      await other.send('anvil_setCode', [place.pool, renderPoolCode(there, parts)]);
+      expect(await findPoolDifference(other, there, developmentKeys)).toMatch(/development key/);
+    } finally {
+      other.destroy();
+      await mainnet.stop();
+    }
+  });
+
+  it('reads the keys that a manifest pins, and refuses a file that it does not pin', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pool-pinned-keys-'));
+    try {
+      const json = JSON.stringify(ceremonyKey);
+      const sha256 = { verificationKey: createHash('sha256').update(json).digest('hex') };
+      const manifest = join(folder, 'manifest.json');
+      await writeFile(
+        manifest,
+        JSON.stringify({ circuits: { 'fund-16': { sha256 }, 'fund-64': { sha256 } } }),
+      );
+      await mkdir(join(folder, 'fund-16'));
+      const path = join(folder, 'fund-16', 'verification-key.json');
+      await writeFile(path, json);
+      expect(await readPinnedKeys({ folder, manifest })).toEqual({ 'fund-16': ceremonyWords });
+      await writeFile(path, `${json} `);
+      await expect(readPinnedKeys({ folder, manifest })).rejects.toMatchObject({
+        code: 'artifact_refused',
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('finds another pool, another registry, and a registry with a grace that its constructor refuses', async () => {
@@ -121,8 +176,7 @@ describe('findPoolDifference', () => {
 
   it('says that a chain does not answer, or is another one, and does not call it a difference', async () => {
     const deaf = createEvmProvider({ rpcUrl: 'http://127.0.0.1:1', chainId: 31337 }, 500);
-    const keys = verificationKeys;
-    await expect(findPoolDifference(deaf, place, keys)).rejects.toMatchObject({
+    await expect(findPoolDifference(deaf, place, developmentKeys)).rejects.toMatchObject({
       code: 'chain_unreachable',
     });
     deaf.destroy();
@@ -141,7 +195,7 @@ describe('findPoolDifference', () => {
     });
     await expect(comparison()).rejects.toThrow('folder');
     await expect(requirePoolCode(comparison)).rejects.toMatchObject({ code: 'pool_code_differs' });
-    keys = verificationKeys;
+    keys = developmentKeys;
     await Promise.all([requirePoolCode(comparison), requirePoolCode(comparison)]);
     await requirePoolCode(comparison);
     expect(asked).toBe(3);

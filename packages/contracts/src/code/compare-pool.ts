@@ -21,18 +21,19 @@ import {
   type VerifiedCircuit,
   verifierPlaces,
 } from './contract-code.ts';
-import { type CircuitKey, parseKeyWords } from './key-words.ts';
+import { isOfDevelopmentSetup } from './key-words.ts';
+import type { CircuitKeys } from './pinned-keys.ts';
 import { readImmutableAddress, readLibraryAddress } from './runtime-code.ts';
 
-/** Verification keys by circuit: those that the manifest pins, or the development keys. */
-export type CircuitKeys = Readonly<Partial<Record<VerifiedCircuit, CircuitKey>>>;
+/** Where development keys may be used. */
+export const developmentChains: readonly number[] = [31337, 1337];
 
 export type PoolPlace = Pick<EvmChainSettings, 'chainId' | 'pool' | 'registry'>;
 
 /**
  * The first difference, as a sentence for an operator. Undefined: all eight contracts are as they must be. One call of the node for
  * each contract.
- * @throws PoolError `chain_unreachable` (retryable), `wrong_chain`, `verification_key_malformed`
+ * @throws PoolError `chain_unreachable` (retryable), `wrong_chain`
  */
 export async function findPoolDifference(
   provider: JsonRpcProvider,
@@ -72,9 +73,12 @@ export async function findPoolDifference(
     if (key === undefined) {
       return `${where} cannot be compared: the manifest pins no verification key of ${circuit}, or the folder of keys lacks it`;
     }
+    if (!developmentChains.includes(place.chainId) && isOfDevelopmentSetup(key)) {
+      return `${where} is compared with a development key, whose secrets are public: name the manifest of the ceremony's keys`;
+    }
     const code = verifierCodes[index];
     if (code === '0x') return `there is no contract at ${where}`;
-    if (code === undefined || !listVerifierCodes(circuit, parseKeyWords(key)).includes(code)) {
+    if (code === undefined || !listVerifierCodes(circuit, key).includes(code)) {
       return `${where} does not hold the pinned verification key of ${circuit}`;
     }
   }
