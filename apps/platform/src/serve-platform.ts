@@ -54,14 +54,14 @@ export type Served = {
   readonly url: string;
   /** Takes over what may change while it runs. @throws PoolError `invalid_config` */
   reload(): void;
-  /** Resolves when another process has taken over the database: this one must end. */
+  /** Resolves when this process must end: another one has taken over the database, or a pool is not the expected one. */
   readonly lost: Promise<PoolError>;
   close(): Promise<void>;
 };
 
 /**
  * @param readConfig - reads the configuration again, for a reload
- * @throws PoolError `wrong_chain`, and as `openStore` and `loadVerificationKeys`
+ * @throws PoolError `wrong_chain`, `pool_code_differs`, and as `openStore` and `loadVerificationKeys`
  */
 export async function servePlatform(
   config: PlatformConfig,
@@ -86,6 +86,8 @@ export async function servePlatform(
       createRelayerReload(db, chain, caps, config.relayerKey, log),
     ]),
   );
+  /** A chain that was silent at the start can show another pool later. */
+  const differs = Promise.withResolvers<PoolError>();
   await Promise.all(chains.map((chain) => assertChain(chain, log)));
   warnOfUncapped(config, log);
   const { stuckAfterMs, replaceAfterMs } = config;
@@ -122,6 +124,10 @@ export async function servePlatform(
       intervalMs: config.pollIntervalMs,
       pass: async () => {
         await watch?.look();
+        await chain.assertChain().catch((error: unknown) => {
+          if (isOtherPool(error)) differs.resolve(error);
+          throw error;
+        });
         if (ownership.isHeld()) {
           await reloads.get(chain.key)?.apply();
           await relayer.pass();
@@ -238,7 +244,7 @@ export async function servePlatform(
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,
-    lost: ownership.lost,
+    lost: Promise.race([ownership.lost, differs.promise]),
     reload() {
       const { relayerKey, ...caps } = readConfig();
       for (const [key, reload] of reloads) {
@@ -271,7 +277,9 @@ function createPoolChains(
 ): { readonly chain: PoolChain; readonly caps: ChangingCaps }[] {
   return Object.entries(config.chains.chains).map(([name, settings]) => {
     const caps = capsOf(config, name);
-    return { chain: createEvmPoolChain(name, settings, config.relayerKey, caps), caps };
+    const { relayerKey, productionKeys } = config;
+    const chain = createEvmPoolChain(name, settings, relayerKey, caps, productionKeys);
+    return { chain, caps };
   });
 }
 
@@ -336,12 +344,17 @@ function createReaders(
   };
 }
 
-// A chain that is down may come back; a wrong chain stays wrong.
+/** A chain that is down may come back; another chain, and a pool with other contracts, stay wrong. */
+function isOtherPool(error: unknown): error is PoolError {
+  const code = errorCodeOf(error);
+  return code === 'wrong_chain' || code === 'pool_code_differs';
+}
+
 async function assertChain(chain: Pick<PoolChain, 'assertChain'>, log: Log): Promise<void> {
   try {
     await chain.assertChain();
   } catch (error) {
-    if (errorCodeOf(error) === 'wrong_chain') {
+    if (isOtherPool(error)) {
       throw error;
     }
     log.warn({ ...describeFailure(error) }, 'the chain does not answer yet');

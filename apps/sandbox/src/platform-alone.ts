@@ -8,7 +8,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connectEligibilityRegistry, connectErc20 } from '@pool/contracts';
+import {
+  connectEligibilityRegistry,
+  connectErc20,
+  type KeySource,
+  readPinnedKeys,
+  renderVerifierCode,
+  verifiedCircuits,
+} from '@pool/contracts';
 import {
   bigintToHex32,
   type ChainsFile,
@@ -49,9 +56,6 @@ export const platformScript = fileURLToPath(new URL('../../platform/src/main.ts'
 const maxKeys = 50;
 /** Beside those of employers and of sign-ins. */
 const strangerIndex = 2_000;
-
-/** Runtime code that answers 1 to every call. */
-const believingVerifier = '0x600160005260206000f3';
 
 export type PlatformAlone = {
   readonly url: string;
@@ -99,7 +103,8 @@ export async function startPlatformAlone(options: {
     await waitUntilReady(anvil, () => readChainId(rpcUrl));
     onStep('deploying contracts and tokens');
     const deployed = await deployChain(rpcUrl);
-    const eligibilityRoot = await prepareChain(rpcUrl, deployed);
+    const keys = findKeySource(options.environment);
+    const eligibilityRoot = await prepareChain(rpcUrl, deployed, keys);
     const chains = createChainsFile(deployed, { rpcUrl, platformUrl: url, maxRecipients: 256 });
     const chainsFile = join(directory, 'chains.json');
     writeFileSync(chainsFile, JSON.stringify(chains), { mode: 0o600 });
@@ -166,15 +171,35 @@ function settingsOf({ chains }: ChainsFile): EvmChainSettings {
   return settings;
 }
 
-/** Verifiers that accept every proof, an accepted root, and the funder's allowance. */
-async function prepareChain(rpcUrl: string, { contracts, tokens }: DeployedChain): Promise<Hex32> {
+function findKeySource(environment: Readonly<Record<string, string>>): KeySource | undefined {
+  const folder = environment['PLATFORM_ARTIFACTS_DIR'];
+  const manifest = environment['PLATFORM_ARTIFACTS_MANIFEST'];
+  return folder === undefined || manifest === undefined ? undefined : { folder, manifest };
+}
+
+/** Verifiers with the platform's own keys, an accepted root, and the funder's allowance. */
+async function prepareChain(
+  rpcUrl: string,
+  { contracts, tokens }: DeployedChain,
+  source: KeySource | undefined,
+): Promise<Hex32> {
   const root = bigintToHex32(0xcafen);
   const provider = new JsonRpcProvider(rpcUrl, undefined, { cacheTimeout: -1 });
   provider.pollingInterval = 100;
   try {
-    const { fund16Verifier, fund64Verifier, fund256Verifier } = contracts;
-    for (const verifier of [fund16Verifier, fund64Verifier, fund256Verifier]) {
-      await provider.send('anvil_setCode', [verifier, believingVerifier]);
+    if (source !== undefined) {
+      const keys = await readPinnedKeys(source);
+      const verifiers = {
+        'fund-16': contracts.fund16Verifier,
+        'fund-64': contracts.fund64Verifier,
+        'fund-256': contracts.fund256Verifier,
+        'spend-2x4': contracts.spend2x4Verifier,
+        'spend-16x8': contracts.spend16x8Verifier,
+      } as const;
+      for (const circuit of verifiedCircuits) {
+        const code = renderVerifierCode(keys[circuit] ?? []);
+        await provider.send('anvil_setCode', [verifiers[circuit], code]);
+      }
     }
     const publisher = new Wallet(deriveRoleKey('publisher').reveal(), provider);
     await (await connectEligibilityRegistry(contracts.registry, publisher).publish(root)).wait();

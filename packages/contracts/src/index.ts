@@ -33,7 +33,7 @@ export {
   type PoolPlace,
   requirePoolCode,
 } from './code/compare-pool.ts';
-export { renderVerifierCode } from './code/contract-code.ts';
+export { renderVerifierCode, verifiedCircuits } from './code/contract-code.ts';
 export { type CircuitKeys, type KeySource, readPinnedKeys } from './code/pinned-keys.ts';
 export { decodeRevert } from './decode-revert.ts';
 export { type DeployPoolOptions, deployPool, type PoolAddresses } from './deploy.ts';

@@ -107,6 +107,11 @@ export type ChainFees = {
 
 /** One EVM chain, read through the agent's own RPC. */
 export type ChainPort = {
+  /**
+   * Compares the contracts of the pool with the code that the pinned keys give. An answer without a difference is kept.
+   * @throws PoolError `pool_code_differs`, `chain_unreachable`
+   */
+  requirePool(): Promise<void>;
   fetchNonceState(funder: EvmAddress, batchNonce: Hex32): Promise<NonceState>;
   /** Timestamp of the newest block, Unix seconds. */
   fetchHeadTimestamp(): Promise<number>;

@@ -158,6 +158,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
           pending: use !== undefined && !isFinal,
         };
       }),
+    requirePool: () => Promise.resolve(),
     headSeconds,
     fetchHeadTimestamp: () => read(headSeconds),
     isEligibilityRootAccepted: (root: Hex32) => read(() => roots.has(root)),

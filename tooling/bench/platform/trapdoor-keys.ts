@@ -15,7 +15,8 @@ import {
 /** r and q of BN254. */
 const order = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const prime = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
-const circuit = 'fund-256';
+/** One key for all: a pool needs a verifier for each circuit. */
+const circuits = ['fund-16', 'fund-64', 'fund-256', 'spend-2x4', 'spend-16x8'];
 
 function modulo(value: bigint, modulus: bigint): bigint {
   return ((value % modulus) + modulus) % modulus;
@@ -103,8 +104,11 @@ function writeKeys(folder: string, key: string): Readonly<Record<string, string>
   const absent = digest('not there');
   const sha256 = { r1cs: absent, wasm: absent, zkey: absent, verificationKey: digest(key) };
   const manifest = join(folder, 'production.json');
-  mkdirSync(join(folder, circuit), { recursive: true });
-  writeFileSync(join(folder, circuit, 'verification-key.json'), key);
-  writeFileSync(manifest, JSON.stringify({ circuits: { [circuit]: { sha256 } } }));
+  for (const circuit of circuits) {
+    mkdirSync(join(folder, circuit), { recursive: true });
+    writeFileSync(join(folder, circuit, 'verification-key.json'), key);
+  }
+  const entries = circuits.map((circuit) => [circuit, { sha256 }]);
+  writeFileSync(manifest, JSON.stringify({ circuits: Object.fromEntries(entries) }));
   return { PLATFORM_ARTIFACTS_DIR: folder, PLATFORM_ARTIFACTS_MANIFEST: manifest };
 }

@@ -22,7 +22,7 @@ import {
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createLocalEd25519Funder, type Ed25519Funder } from '@pool/signers';
 import type { Config } from '../config/config.ts';
-import { readChainsFile, routeChain } from './chains.ts';
+import { readChainsFile, refuseOtherPool, routeChain } from './chains.ts';
 import { createChainsProbe } from './chains-probe.ts';
 import {
   type CustodyProbe,
@@ -69,7 +69,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
   const chains: EvmChain[] = [];
   const contexts = new Map<string, ChainContext>();
   for (const [key, settings] of Object.entries(chainsFile.chains)) {
-    const chain = createEvmChain(settings);
+    const chain = createEvmChain(settings, findKeySource(config));
     chains.push(chain);
     contexts.set(key, { key, settings, chain });
   }
@@ -107,8 +107,8 @@ export async function createParts(config: Config): Promise<AgentParts> {
     },
     createValidation: ({ bootstrap, pins, paidKeys, check }) => ({
       checks: {
-        routeChain: (key) =>
-          routeChain(key, {
+        routeChain: (key) => {
+          const route = routeChain(key, {
             contexts,
             bootstrap: bootstrap(),
             defaultChain: config.chain,
@@ -117,7 +117,9 @@ export async function createParts(config: Config): Promise<AgentParts> {
               ...(ed25519Funder?.capabilities.curves ?? []),
             ],
             addressOnlyChains: chainsFile.addressOnlyChains,
-          }),
+          });
+          return refuseOtherPool(route, probeTimeoutMs);
+        },
         platform: edge,
         evidence: createEvidenceVerifier({
           domain: chainsFile.evidence,
@@ -142,6 +144,16 @@ export async function createParts(config: Config): Promise<AgentParts> {
       }
     },
   };
+}
+
+/** The keys with which the verifiers of every pool are compared: those that proofs are made with. */
+export function findKeySource({
+  artifactsDir,
+  artifactsManifest,
+}: Pick<Config, 'artifactsDir' | 'artifactsManifest'>): Parameters<typeof createEvmChain>[1] {
+  return artifactsDir === undefined || artifactsManifest === undefined
+    ? undefined
+    : { folder: artifactsDir, manifest: artifactsManifest };
 }
 
 async function createConfiguredFunder(

@@ -2,10 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PoolError } from '@pool/core';
 import { createFakeClock, createFakePoolChain } from '@pool/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bootstrap, pool } from '../fixtures/test-app.ts';
-import { type RouteDeps, readChainsFile, routeChain } from './chains.ts';
+import { type RouteDeps, readChainsFile, refuseOtherPool, routeChain } from './chains.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'chains-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -138,6 +139,38 @@ describe('readChainsFile', () => {
           message: expect.stringContaining(path),
         }),
       );
+    }
+  });
+});
+
+describe('refuseOtherPool', () => {
+  const open = (requirePool: () => Promise<void>) => {
+    const deps = createDeps();
+    const context = deps.contexts.get('anvil');
+    if (context === undefined) throw new Error('no chain');
+    const chain = { ...context.chain, requirePool };
+    return { ...deps, contexts: new Map([['anvil', { ...context, chain }]]) };
+  };
+
+  it('makes a chain unusable whose pool has other contracts, with the contract in the reason', async () => {
+    const deps = open(() =>
+      Promise.reject(new PoolError('pool_code_differs', 'there is no contract at the verifier')),
+    );
+    expect(await refuseOtherPool(routeChain('anvil', deps), 1_000)).toEqual({
+      kind: 'invalid',
+      reason: expect.stringContaining('there is no contract at the verifier') as string,
+    });
+  });
+
+  it('keeps a chain whose pool is the expected one, and one whose node is silent or down', async () => {
+    const silent = new Promise<void>(() => undefined);
+    const down = new PoolError('chain_unreachable', 'down');
+    for (const answer of [Promise.resolve(), silent, Promise.reject(down)]) {
+      const route = routeChain(
+        'anvil',
+        open(() => answer),
+      );
+      expect(await refuseOtherPool(route, 20)).toBe(route);
     }
   });
 });

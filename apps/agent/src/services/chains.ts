@@ -18,7 +18,7 @@ import {
   parseWire,
   type VendedChain,
 } from '@pool/core';
-import type { ChainContext, ChainRoute } from '@pool/operations';
+import { type ChainContext, type ChainRoute, withinTime } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
 
 /** @throws PoolError `invalid_configuration`: unreadable, malformed, or with an invalid address or URL */
@@ -94,6 +94,24 @@ export function routeChain(key: string | undefined, deps: RouteDeps): ChainRoute
     Math.max(...batchSizes),
   );
   return { kind: 'routable', context, maxRecipients };
+}
+
+/**
+ * A chain whose pool does not have the expected contracts is unusable. A node that does not answer in time decides nothing here: the
+ * pool is compared again before anything is signed.
+ */
+export async function refuseOtherPool(route: ChainRoute, timeoutMs: number): Promise<ChainRoute> {
+  if (route.kind === 'invalid') {
+    return route;
+  }
+  try {
+    await withinTime(route.context.chain.requirePool(), timeoutMs);
+  } catch (error) {
+    if (error instanceof PoolError && error.code === 'pool_code_differs') {
+      return invalid(`chain ${route.context.key}: ${error.message}`);
+    }
+  }
+  return route;
 }
 
 /** Every reason at once, so that the operator does not fix one and then meets the next. */

@@ -50,3 +50,22 @@ describe('simulateFund', () => {
     await expect(simulate(() => ({ error }))).rejects.toThrow();
   });
 });
+
+describe('assertChain', () => {
+  it('refuses a pool whose contracts are not the expected ones, and another chain', async () => {
+    let chainId = testSettings.chainId;
+    const rpc = await startStubRpc((method) => ({
+      result: method === 'eth_chainId' ? `0x${chainId.toString(16)}` : '0xfe',
+    }));
+    const settings = { ...testSettings, rpcUrl: rpc.rpcUrl };
+    const chain = createEvmPoolChain('anvil', settings, new Secret(`0x${'31'.repeat(32)}`));
+    try {
+      await expect(chain.assertChain()).rejects.toMatchObject({ code: 'pool_code_differs' });
+      chainId = 1;
+      await expect(chain.assertChain()).rejects.toMatchObject({ code: 'wrong_chain' });
+    } finally {
+      chain.close();
+      rpc.stop();
+    }
+  });
+});

@@ -7,15 +7,18 @@
 
 import type { SettlementRequest, SpendRequest, VoidRequest } from '@pool/api';
 import {
-  assertChainId,
   createEvmProvider,
+  createPoolComparison,
   createPoolReader,
   decodeRevert,
   encodeSpend,
   isEvmFailure,
+  type KeySource,
   noPermit,
   type PoolReader,
   shieldedPoolInterface as pool,
+  readPinnedKeys,
+  requirePoolCode,
   simulateCall,
 } from '@pool/contracts';
 import {
@@ -74,7 +77,11 @@ export type PoolChain = PoolReader & {
   readonly relayerAddress: string;
   /** Signs with another key from now on (relayer/reload.ts). @returns its address */
   useRelayerKey(key: Secret): string;
-  /** @throws PoolError `wrong_chain` when the RPC serves another chain than configured */
+  /**
+   * That the RPC serves the configured chain, and that the contracts of the pool have the code that the pinned keys give. The second
+   * is asked until it is true, and not again.
+   * @throws PoolError `wrong_chain`, `pool_code_differs`, `chain_unreachable`
+   */
   assertChain(): Promise<void>;
   /** eth_call of `fund` from the relayer, within the gas ceiling. @returns why it would fail, or undefined */
   simulateFund(call: FundCall): Promise<ErrorBody | undefined>;
@@ -151,16 +158,21 @@ function findSpendCeiling(inputs: number): bigint {
   return computeSpendGasCeiling(circuit ?? 'spend-16x8');
 }
 
-/** @param caps - upper bounds on the cost of a transaction of the relayer, read at each signature */
+/**
+ * @param caps - upper bounds on the cost of a transaction of the relayer, read at each signature
+ * @param keys - with which the pool's verifiers are compared. Default: the development keys
+ */
 export function createEvmPoolChain(
   key: string,
   settings: EvmChainSettings,
   relayerKey: Secret,
   caps: TransactionCaps = {},
+  keys?: KeySource,
 ): PoolChain {
   const provider = createEvmProvider(settings);
   const tenantProvider = createEvmProvider(settings, tenantCallTimeoutMs);
   const signer = createTransactionSigner(provider, settings.chainId, relayerKey, caps);
+  const compare = createPoolComparison(provider, settings, () => readPinnedKeys(keys));
   const to = settings.pool;
   const describeFund = (call: FundCall): Call => ({ to, data: encodeFundCall(call) });
   const describeVoid = (call: VoidCall): Call => ({ to, data: encodeVoidCall(call) });
@@ -219,7 +231,7 @@ export function createEvmPoolChain(
       signer.useKey(other);
       return signer.address;
     },
-    assertChain: () => assertChainId(provider, settings),
+    assertChain: () => requirePoolCode(compare),
     simulateFund: (call) => simulateWithin(describeFund(call), computeFundGasCeiling(sizeOf(call))),
     decideFundGas: (call) => decideGas(describeFund(call), computeFundGasCeiling(sizeOf(call))),
     signFund: (call, nonce, gasLimit) => signer.sign({ ...describeFund(call), gasLimit }, nonce),

@@ -15,7 +15,7 @@ import {
   type StoredManifest,
   type Vote,
 } from '@pool/policy';
-import { createFactSource } from '../gate/facts.ts';
+import { createFactSource, openPoolReader } from '../gate/facts.ts';
 import { createJudge } from '../gate/judge.ts';
 import { createRebuilds } from '../gate/rebuilds.ts';
 import { readChainsFile, readPolicyFile } from '../gate/settings-files.ts';
@@ -51,7 +51,7 @@ export async function runCheck(
   options: CommonOptions,
   context: CommandContext,
 ): Promise<number> {
-  return await withLedger(context, options, async (ledger, { policyFile, chainsFile }) => {
+  return await withLedger(context, options, async (ledger, { policyFile, chainsFile, keys }) => {
     const { policy } = readPolicyFile(policyFile);
     const chains = readChainsFile(chainsFile);
     const rebuilds = createRebuilds({
@@ -63,7 +63,7 @@ export async function runCheck(
       ledger,
       policy: () => policy,
       rebuilds,
-      facts: createFactSource(chains),
+      facts: createFactSource(chains, (settings) => openPoolReader(settings, keys)),
       mayVote: () => false,
       nowMs: context.nowMs,
       isDryRun: true,

@@ -50,6 +50,8 @@ export type GatePlaces = {
   readonly home: string;
   readonly policyFile: string;
   readonly chainsFile: string;
+  /** With which the contracts of each pool are compared. Undefined: the development keys. */
+  readonly keys: { readonly folder: string; readonly manifest: string } | undefined;
   readonly logLevel: LogLevel;
   readonly voteLimitSeconds: number;
 };
@@ -125,9 +127,24 @@ function readPlaces(read: Reader): GatePlaces {
     home: read.home,
     policyFile: resolve(read.defaulted(variables.policyFile)),
     chainsFile: resolve(read.defaulted(variables.chainsFile)),
+    keys: readKeys(read),
     logLevel: read.defaulted(variables.logLevel),
     voteLimitSeconds: read.defaulted(variables.voteLimitSeconds),
   };
+}
+
+function readKeys(read: Reader): GatePlaces['keys'] {
+  const folder = read.optional(variables.artifactsDir);
+  const manifest = read.optional(variables.artifactsManifest);
+  if (folder !== undefined && manifest !== undefined) {
+    return { folder: resolve(folder), manifest: resolve(manifest) };
+  }
+  if (folder !== undefined || manifest !== undefined) {
+    read.report(
+      `${variables.artifactsDir.name} and ${variables.artifactsManifest.name} name one set of keys; set both or none`,
+    );
+  }
+  return undefined;
 }
 
 function readFault(read: Reader): FaultPoint | undefined {

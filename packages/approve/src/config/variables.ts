@@ -222,6 +222,22 @@ export const variables = {
     kind: kinds.path,
     fallback: (home) => join(home, 'chains.json'),
   },
+  artifactsDir: {
+    name: 'APPROVE_ARTIFACTS_DIR',
+    role: 'all',
+    purpose:
+      "folder of `pool-circuits fetch`, of which the gate reads each circuit's `verification-key.json`",
+    kind: kinds.path,
+    whenUnset: 'the development keys, which only chains 31337 and 1337 may have',
+  },
+  artifactsManifest: {
+    name: 'APPROVE_ARTIFACTS_MANIFEST',
+    role: 'all',
+    purpose:
+      "manifest that pins those keys. The gate votes only for pools whose contracts have these keys' code",
+    kind: kinds.path,
+    whenUnset: 'the development keys, which only chains 31337 and 1337 may have',
+  },
   manifestToken: {
     name: 'APPROVE_MANIFEST_TOKEN',
     role: 'all',

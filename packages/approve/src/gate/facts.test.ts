@@ -1,10 +1,11 @@
+import { createServer } from 'node:http';
 import { chainsFileSchema, PoolError, parseHex32, parseWire } from '@pool/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWorldA } from '../fixtures/custodian-a.ts';
 import { createFakeChain } from '../fixtures/fake-chain.ts';
 import { createRecordedLog, serveTestGate } from '../fixtures/gate-home.ts';
 import { chainId, chainsJson, funder, otherAddress, pool } from '../fixtures/payroll.ts';
-import { createFactSource } from './facts.ts';
+import { createFactSource, openPoolReader } from './facts.ts';
 
 const chains = parseWire(chainsFileSchema, chainsJson, 'chains');
 const noWord = parseHex32(`0x${'0a'.repeat(32)}`);
@@ -153,4 +154,38 @@ it('believes one node that an attempt was voided only if it was never approved',
   expect(await read(true)).toBe('alive');
   expect(await read(true, 1)).toBe('alive');
   expect(await read(true, 0)).toBe('dead');
+});
+
+it('answers nothing about a pool whose contracts are not the expected ones, and says so', async () => {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (part: Buffer) => {
+      body += part.toString();
+    });
+    request.on('end', () => {
+      const { id, method } = JSON.parse(body) as { readonly id: number; readonly method: string };
+      const result = method === 'eth_chainId' ? `0x${chainId.toString(16)}` : '0xfe';
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const { log, lines } = createRecordedLog();
+  const facts = createFactSource(
+    chains,
+    (settings) => openPoolReader({ ...settings, rpcUrl: `http://127.0.0.1:${port}` }, undefined),
+    log,
+  );
+  expect(await facts.read(spendQuestion, Date.now())).toMatchObject({ usedNullifiers: undefined });
+  await facts.probe([{ chainId, pool }], Date.now());
+  expect(facts.problems()).toEqual([expect.stringContaining('pool_code_differs')]);
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      error: 'pool_code_differs',
+      reason: expect.stringContaining(pool) as string,
+    }),
+  );
 });

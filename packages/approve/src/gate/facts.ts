@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { assertChainId, createEvmProvider, createPoolReader } from '@pool/contracts';
+import {
+  createEvmProvider,
+  createPoolComparison,
+  createPoolReader,
+  type KeySource,
+  readPinnedKeys,
+  requirePoolCode,
+} from '@pool/contracts';
 import {
   type ChainsFile,
   type EvmChainSettings,
@@ -44,7 +51,7 @@ const noNullifier = parseHex32(`0x${'00'.repeat(32)}`);
 /** @param openReader - makes the reader of a chain; tests pass their own */
 export function createFactSource(
   chains: ChainsFile,
-  openReader: (settings: EvmChainSettings) => Promise<FactReader> = openPoolReader,
+  openReader: (settings: EvmChainSettings) => Promise<FactReader>,
   log?: Pick<GateLog, 'info' | 'error'>,
 ): FactSource {
   const readers = new Map<string, Promise<FactReaders>>();
@@ -74,9 +81,12 @@ export function createFactSource(
       // Whatever went wrong, the question is open, and a decision that depends on it waits.
       const code = errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
       if (failing.get(key)?.code !== code) {
+        const isOther = error instanceof PoolError && code === 'pool_code_differs';
         log?.error(
-          { chainId, pool, about, error: code },
-          'the node does not answer; what depends on it waits',
+          { chainId, pool, about, error: code, ...(isOther ? { reason: error.message } : {}) },
+          isOther
+            ? 'the pool is not the expected one; nothing is voted for it'
+            : 'the node does not answer; what depends on it waits',
         );
       }
       failing.set(key, { chainId, code });
@@ -173,9 +183,10 @@ export function createFactSource(
       }
     },
     problems() {
-      const lines = [...failing.values()].map(
-        ({ chainId, code }) =>
-          `the node of chain ${chainId} does not answer (${code}), so batches and spends wait: check its rpcUrl in the chain settings, and read the log`,
+      const lines = [...failing.values()].map(({ chainId, code }) =>
+        code === 'pool_code_differs'
+          ? `the pool of chain ${chainId} does not have the contracts that the pinned keys give (${code}), so nothing is voted for it: read the log for the contract, and compare the chain settings with the addresses that were published`
+          : `the node of chain ${chainId} does not answer (${code}), so batches and spends wait: check its rpcUrl in the chain settings, and read the log`,
       );
       const clockLines = [...clocks].map(
         ([chainId, seconds]) =>
@@ -186,8 +197,21 @@ export function createFactSource(
   };
 }
 
-async function openPoolReader(settings: EvmChainSettings): Promise<FactReader> {
+/**
+ * The reader of a pool whose contracts have the code that the pinned keys give: for another pool there is none, so nothing is voted.
+ * @param keys - undefined: the development keys
+ * @throws PoolError `pool_code_differs`, `wrong_chain`, `chain_unreachable`
+ */
+export async function openPoolReader(
+  settings: EvmChainSettings,
+  keys: KeySource | undefined,
+): Promise<FactReader> {
   const provider = createEvmProvider(settings);
-  await assertChainId(provider, settings);
+  try {
+    await requirePoolCode(createPoolComparison(provider, settings, () => readPinnedKeys(keys)));
+  } catch (error) {
+    provider.destroy();
+    throw error;
+  }
   return createPoolReader(provider, settings);
 }

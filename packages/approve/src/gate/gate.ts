@@ -18,7 +18,7 @@ import {
   failed,
   passed,
 } from './doctor.ts';
-import { createFactSource } from './facts.ts';
+import { createFactSource, openPoolReader } from './facts.ts';
 import { ensureGateHome, ledgerPath } from './gate-home.ts';
 import { type GateHealth, readHealth } from './health.ts';
 import { createHistoryCheck, type HistoryCheck } from './history.ts';
@@ -92,7 +92,10 @@ export function openGate(options: GateOptions): Gate {
     readFile: (digest) => ledger.readFile(digest),
     evidence: () => policy().evidence,
   });
-  const facts = createFactSource(chains, options.openReader, log);
+  const openReader =
+    options.openReader ??
+    ((chain: ChainsFile['chains'][string]) => openPoolReader(chain, config.keys));
+  const facts = createFactSource(chains, openReader, log);
   const judge: Judge = createJudge({ ledger, policy, rebuilds, facts, mayVote, nowMs, isDryRun });
   const transport: Transport = createTransport({
     config,

@@ -33,6 +33,10 @@ export const verifierPlaces = [
 
 export type VerifiedCircuit = (typeof verifierPlaces)[number]['circuit'];
 
+export const verifiedCircuits: readonly VerifiedCircuit[] = verifierPlaces.map(
+  ({ circuit }) => circuit,
+);
+
 /** What a pool's code holds, beside its chain and its own address. */
 export type PoolParts = {
   readonly registry: string;

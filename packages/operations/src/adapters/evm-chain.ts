@@ -9,10 +9,14 @@ import {
   connectErc20,
   createChainCall,
   createEvmProvider,
+  createPoolComparison,
   createPoolReader,
   erc20Interface,
   type FundedBatch,
   isFinal,
+  type KeySource,
+  readPinnedKeys,
+  requirePoolCode,
   shieldedPoolInterface,
 } from '@pool/contracts';
 import {
@@ -40,13 +44,17 @@ export type EvmChain = ChainPort & {
   close(): void;
 };
 
-/** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
-export function createEvmChain(settings: EvmChainSettings): EvmChain {
+/**
+ * Opens nothing yet; the first call checks that the RPC serves the configured chain.
+ * @param keys - with which the pool's verifiers are compared. Default: the development keys
+ */
+export function createEvmChain(settings: EvmChainSettings, keys?: KeySource): EvmChain {
   const provider = createEvmProvider(settings, rpcTimeoutMs);
   const poolAddress = settings.pool;
   const pool = createPoolReader(provider, settings);
   const registry = connectEligibilityRegistry(settings.registry, provider);
   const call = createChainCall(provider, settings);
+  const compare = createPoolComparison(provider, settings, () => readPinnedKeys(keys));
 
   async function fetchFunded(batchId: Hex32, upTo: number): Promise<FundedBatch> {
     // Newest first and in windows: many RPCs limit the range, and a requested batch is usually recent.
@@ -74,6 +82,7 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
   }
 
   return {
+    requirePool: () => call(() => requirePoolCode(compare)),
     fetchNonceState: (funder, batchNonce) =>
       call(async () => {
         const finalBlock = await pool.fetchFinalBlock();

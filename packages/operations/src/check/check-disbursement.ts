@@ -115,7 +115,7 @@ async function* walkChecks(
     return undefined;
   }
 
-  const route = deps.routeChain(request.chain);
+  const route = await deps.routeChain(request.chain);
   if (route.kind === 'invalid') {
     yield { requestIndex: -1, code: 'invalid-chain', message: route.reason };
     // Addresses and registration depend on the chain. Amounts do not.

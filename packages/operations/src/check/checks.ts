@@ -85,7 +85,7 @@ export type CheckDeps = {
    * @param key - undefined: the configured default
    * @throws PoolError 503 while the agent does not know its employer
    */
-  routeChain(key: string | undefined): ChainRoute;
+  routeChain(key: string | undefined): ChainRoute | Promise<ChainRoute>;
   readonly platform: Pick<PlatformPort, 'lookupRecipients'>;
   readonly evidence: EvidenceVerifier;
   readonly paidKeys: Pick<PaidKeys, 'findAll'>;

@@ -6,7 +6,7 @@ import { inspectRecipients } from './inspect-recipients.ts';
 
 async function createInspection(changes: { readonly hasGate?: boolean } = {}) {
   const world = await createWorld();
-  const route = world.checks.routeChain(undefined);
+  const route = await world.checks.routeChain(undefined);
   if (route.kind !== 'routable') {
     throw new Error(route.reason);
   }

@@ -24,6 +24,10 @@ import type { Run } from './run.ts';
 
 /** @throws PoolError why the batch cannot be paid now. Nothing of it has left then */
 export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch> {
+  if (!mayBeSigned(run.record())) {
+    // A pool with another verifier could take the money for good.
+    await run.retry(() => run.context.chain.requirePool());
+  }
   const dated = run.funder.needsVote
     ? await authorizeByVote(run, batch)
     : await authorizeNow(run, batch);

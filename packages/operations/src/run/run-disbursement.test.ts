@@ -1,5 +1,5 @@
 // The pipeline against fake ports: outcomes of protocol §8 and decision 6, one test per rule.
-import { assertField, parseEvmAddress, parseHex32 } from '@pool/core';
+import { assertField, PoolError, parseEvmAddress, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
 import { deliveryName } from './delivery.ts';
@@ -198,6 +198,18 @@ describe('a disbursement', () => {
     await world.run(job, () => undefined, { gate });
     expect(viewOf(job).error?.code).toBe('gate_invalid_response');
     expect(world.prover.proofs).toBe(0);
+  });
+
+  it('signs nothing for a pool whose contracts are not the expected ones', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    const requirePool = () => Promise.reject(new PoolError('pool_code_differs', 'no verifier'));
+    const context = { ...world.context, chain: { ...world.chain, requirePool } };
+    await world.run(job, () => undefined, { findChain: () => context });
+    expect(viewOf(job).error?.code).toBe('pool_code_differs');
+    expect(job.record().signature).toBeUndefined();
+    expect(world.platform.rows.size).toBe(0);
+    expect(world.chain.funds).toBe(0);
   });
 
   it('leaves the job as it is when the job store does not answer', async () => {
