@@ -165,11 +165,8 @@ describe('refuseOtherPool', () => {
   it('keeps a chain whose pool is the expected one, and one whose node is silent or down', async () => {
     const silent = new Promise<void>(() => undefined);
     const down = new PoolError('chain_unreachable', 'down');
-    for (const answer of [Promise.resolve(), silent, Promise.reject(down)]) {
-      const route = routeChain(
-        'anvil',
-        open(() => answer),
-      );
+    for (const answer of [() => Promise.resolve(), () => silent, () => Promise.reject(down)]) {
+      const route = routeChain('anvil', open(answer));
       expect(await refuseOtherPool(route, 20)).toBe(route);
     }
   });

@@ -1,0 +1,79 @@
+/**
+ * The state file of a deployment: its terms, and each signed transaction before it is sent.
+ *
+ * @module
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { PoolError } from '@pool/core';
+import type { DeploymentTerms } from './deployment-plan.ts';
+
+export type DeploymentState = {
+  /** The signed transaction of a contract. */
+  readonly read: (name: string) => string | undefined;
+  /** Returns when the file is on disk. */
+  readonly write: (name: string, rawTransaction: string) => Promise<void>;
+};
+
+type StateFile = {
+  readonly version: 1;
+  readonly terms: DeploymentTerms;
+  readonly transactions: Readonly<Record<string, string>>;
+};
+
+/** The first nonce that an earlier run chose. @throws PoolError `invalid_deployment` */
+export function readFirstNonce(path: string): number | undefined {
+  return existsSync(path) ? readState(path).terms.firstNonce : undefined;
+}
+
+/**
+ * Opens the state of this deployment. Nothing is written before the first transaction is signed.
+ * @throws PoolError `invalid_deployment` when the file belongs to a deployment with other terms
+ */
+export function openState(path: string, terms: DeploymentTerms): DeploymentState {
+  let file: StateFile = existsSync(path)
+    ? readState(path)
+    : { version: 1, terms, transactions: {} };
+  for (const [name, value] of Object.entries(terms)) {
+    const before = new Map<string, unknown>(Object.entries(file.terms)).get(name);
+    if (before !== value) {
+      throw new PoolError(
+        'invalid_deployment',
+        `${path} belongs to a deployment whose ${name} is ${String(before)}, not ${String(value)}. Use the same options, or another folder for another pool.`,
+      );
+    }
+  }
+  return {
+    read: (name) => file.transactions[name],
+    async write(name, rawTransaction) {
+      file = { ...file, transactions: { ...file.transactions, [name]: rawTransaction } };
+      await writeDurably(path, `${JSON.stringify(file, null, 2)}\n`);
+    },
+  };
+}
+
+/** Completely or not at all. */
+export async function writeDurably(path: string, text: string): Promise<void> {
+  const temporary = `${path}.part`;
+  const handle = await open(temporary, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, path);
+}
+
+function readState(path: string): StateFile {
+  try {
+    const file = JSON.parse(readFileSync(path, 'utf8')) as StateFile;
+    if (file.version === 1 && typeof file.terms.firstNonce === 'number') return file;
+  } catch {
+    // Said below.
+  }
+  throw new PoolError(
+    'invalid_deployment',
+    `${path} is not the state of a deployment. Restore it, or use another folder.`,
+  );
+}
