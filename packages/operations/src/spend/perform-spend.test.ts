@@ -1,5 +1,6 @@
 // One spend from request to receipt, against fakes that keep real notes, paths and signatures (protocol §6 to §8).
-import { bigintToHex32, fieldToHex, PoolError, zeroWord } from '@pool/core';
+import { bigintToHex32, fieldToHex, PoolError, parseField, parseHex32, zeroWord } from '@pool/core';
+import { createEligibilityTree } from '@pool/notes';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
 import { createSpender } from './perform-spend.ts';
@@ -54,6 +55,42 @@ describe('a transfer', () => {
     const [key] = [...world.edge.rows.keys()];
     expect(key).toBe(`spend-${world.archive.all()[0]?.outRoot}`);
     expect(JSON.stringify(world.edge.posts)).not.toContain('pay-alice');
+  });
+});
+
+describe('the eligibility root of a transfer', () => {
+  it('is not a root that the gate made for one holder, although it is published and its paths lead to it', async () => {
+    const world = createSpendWorld();
+    const own = createEligibilityTree([...world.payees].reverse().map(({ walletId }) => walletId));
+    const ownRoot = parseHex32(fieldToHex(own.root));
+    world.chain.publishRoot(ownRoot);
+    world.chain.publishRoot(parseHex32(fieldToHex(world.tree.root)));
+    expect(await world.context.chain.isEligibilityRootAccepted(ownRoot)).toBe(true);
+    const gate = {
+      paths: async (walletIds: readonly string[]) => ({
+        root: ownRoot,
+        paths: walletIds.map((id) => own.path(parseField(id))),
+        missing: [],
+      }),
+    };
+    await expect(transfer(world, world.boot({ gate }).deps)).rejects.toMatchObject({
+      code: 'gate_invalid_response',
+    });
+    expect(world.edge.posts).toEqual([]);
+    expect(world.prover.proofs).toBe(0);
+  });
+
+  it('is asked for at the head before anything is proved: a revoked one costs no proof', async () => {
+    const world = createSpendWorld();
+    const { deps } = world.boot();
+    const chain = { ...world.context.chain, isEligibilityRootAccepted: async () => false };
+    const context = { ...world.context, chain };
+    const changed = { ...deps, route: () => context, findChain: () => context };
+    await expect(transfer(world, changed)).rejects.toMatchObject({
+      code: 'eligibility_root_not_accepted',
+    });
+    expect(world.prover.proofs).toBe(0);
+    expect(world.edge.posts).toEqual([]);
   });
 });
 

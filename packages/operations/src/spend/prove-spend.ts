@@ -191,6 +191,13 @@ async function fetchEligibility(
     }
     paths.set(id, verified);
   }
+  // The final block can be older than a revocation, or than the end of the root's grace period: the contract would refuse the proof.
+  if (!(await chain.isEligibilityRootAccepted(rootHex))) {
+    throw new PoolError(
+      'eligibility_root_not_accepted',
+      'the registry does not accept the eligibility root any more; wait for the gate to publish one',
+    );
+  }
   return { root, paths };
 }
 
