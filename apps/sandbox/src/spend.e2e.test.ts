@@ -287,8 +287,7 @@ describe('a holder who spends', () => {
     const rotated = { ...alice, viewingKey: parseHex(scalar), encryptionPublicKey };
     secrets.push(rotated.viewingKey.slice(2));
 
-    const notNow = 6;
-    await run(agent, ['rotate-viewing-key', '--new-key', path, '--yes'], notNow);
+    await run(agent, ['rotate-viewing-key', '--new-key', path, '--yes']);
     await agent.process.stop();
     agent = await agent.restart();
     const finished = await run(agent, ['rotate-viewing-key']);

@@ -68,7 +68,7 @@ export async function runRotateViewingKey(
       await confirm(settings, holder, next.encryptionPublicKey, { yes, output });
       const written = switchKeys(settings, holder, next);
       output.out(renderSwitched(written, next));
-      return exitCodes.notNow;
+      return exitCodes.ok;
     }
   }
   return await withInterruption((signal) =>

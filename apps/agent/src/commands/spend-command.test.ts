@@ -99,6 +99,38 @@ describe('a spend command', () => {
     expect(shown.join('')).toContain('--key k-1');
   });
 
+  it('does not say that a run without the key pays again when the agent refuses', async () => {
+    const refused = { code: 'insufficient_funds', message: 'the notes hold 200' };
+    const { client } = await serveAnswers([409, refused]);
+    const { output, shown } = createOutput();
+    await expect(performSpend(client, order, output)).rejects.toMatchObject(refused);
+    expect(shown.join('')).toContain('key k-1');
+    expect(shown.join('')).not.toContain('pay again');
+  });
+
+  it('says it on a terminal once the agent is past its checks', async () => {
+    const { client } = await serve();
+    const { output, shown } = createOutput(true);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await performSpend(
+      {
+        ...client,
+        async spend(sent, signal) {
+          await promise;
+          return await client.spend(sent, signal);
+        },
+        async progress() {
+          // The next question comes after this one was shown.
+          setTimeout(resolve, 50);
+          return { isRunning: true, stage: 'signing' };
+        },
+      },
+      order,
+      output,
+    );
+    expect(shown.join('').match(/pay again/g)).toHaveLength(1);
+  });
+
   it('ends with 4 and the whole receipt if the spend reverted', async () => {
     const { client, state } = await serve();
     const revertReason = { code: 'nullifier-used', message: 'it was used' };

@@ -24,6 +24,7 @@ import {
   type SpendClient,
   type SpendOrder,
 } from '../services/spend-client.ts';
+import type { SpendProgress } from '../services/spend-progress.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { findContact, readLabels } from '../state/contacts.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
@@ -212,16 +213,28 @@ export async function performSpend(
 ): Promise<number> {
   const { operation, key, body } = order;
   const isDryRun = body.dryRun === true;
-  if (!isDryRun && !order.isAttached) {
+  const isNew = !isDryRun && !order.isAttached;
+  if (isNew) {
+    // Before the request: a command that is killed now must leave its key.
     output.terminal.write(
-      `key ${key}: if this command is cut off, run it again with --key ${key}; without --key it would pay again\n`,
+      `key ${key}: with --key ${key}, the command shows this ${operation} again\n`,
     );
   }
+  let mustWarn = isNew;
   const view = createSpendView(output.terminal);
+  const show = (progress: SpendProgress): void => {
+    view.show(progress);
+    if (mustWarn && progress.stage !== undefined && progress.stage !== 'checking') {
+      mustWarn = false;
+      output.terminal.write(
+        'if this command is cut off, run it again with that key; without --key it would pay again\n',
+      );
+    }
+  };
   const timer = output.terminal.isTty
     ? setInterval(() => {
         // The answer itself reports what is wrong.
-        client.progress(operation, key).then(view.show, () => undefined);
+        client.progress(operation, key).then(show, () => undefined);
       }, progressPauseMs)
     : undefined;
   try {

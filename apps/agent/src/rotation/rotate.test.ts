@@ -192,7 +192,7 @@ function rotations(): readonly string[] {
 describe('rotate-viewing-key with a new key', () => {
   it('warns, writes the new configuration, and registers nothing yet', async () => {
     const { code, printed } = await rotate('--new-key', keyFile, '--yes');
-    expect(code).toBe(exitCodes.notNow);
+    expect(code).toBe(exitCodes.ok);
     expect(printed).toContain(`from P ${first.encryptionPublicKey}`);
     expect(printed).toContain(`to   P ${next.encryptionPublicKey}`);
     expect(printed).toContain('Keep the earlier viewing key');
@@ -221,7 +221,7 @@ describe('rotate-viewing-key with a new key', () => {
     expect(derived).toBe(first.encryptionPublicKey);
     const identity = await identify();
     platform.enrollment = { walletPub: wallet.walletPub, encryptionPublicKey: identity };
-    expect((await rotate('--new-key', keyFile, '--yes')).code).toBe(exitCodes.notNow);
+    expect((await rotate('--new-key', keyFile, '--yes')).code).toBe(exitCodes.ok);
     const path = join(home, 'earlier-viewing-keys.json');
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(['derived']);
     expect((await rotate()).code).toBe(exitCodes.ok);
@@ -390,7 +390,7 @@ describe('rotate-viewing-key on the new configuration', () => {
     await rotate();
     const backFile = join(directory, 'back.json');
     writeFileSync(backFile, first.viewingKey);
-    expect((await rotate('--new-key', backFile, '--yes')).code).toBe(exitCodes.notNow);
+    expect((await rotate('--new-key', backFile, '--yes')).code).toBe(exitCodes.ok);
     const path = join(home, 'earlier-viewing-keys.json');
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual([next.viewingKey]);
     agent.present = first.encryptionPublicKey;

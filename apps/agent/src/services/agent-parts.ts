@@ -32,6 +32,7 @@ import {
 } from './custody-probes.ts';
 import { createFunderSigner } from './funder-signer.ts';
 import { createGateSource, type GateSource } from './gate-source.ts';
+import { assertHolderAgrees } from './holder-places.ts';
 import { findOutages } from './outages.ts';
 import { createPlatformProbe } from './platform-probe.ts';
 import { type Probe, probeTimeoutMs, type ReadinessCheck } from './readiness.ts';
@@ -66,6 +67,7 @@ export type ValidationInput = {
 
 export async function createParts(config: Config): Promise<AgentParts> {
   const chainsFile = readChainsFile(config.chainsFile);
+  assertHolderAgrees(config.holder, chainsFile);
   const chains: EvmChain[] = [];
   const contexts = new Map<string, ChainContext>();
   for (const [key, settings] of Object.entries(chainsFile.chains)) {

@@ -100,7 +100,8 @@ export async function openHolder(
   return { signer, family, walletPub, address, viewingKey, encryptionPublicKey, earlier };
 }
 
-function parseSecretKey(text: Secret): Secret<bigint> {
+/** The scalar of a configured viewing key. */
+export function parseSecretKey(text: Secret): Secret<bigint> {
   return new Secret(parseViewingKey(text.reveal()));
 }
 

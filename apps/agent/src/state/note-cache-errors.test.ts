@@ -47,7 +47,6 @@ describe('a note store that cannot be used now', () => {
   it.each([
     ['EACCES', 'readable and writable'],
     ['EMFILE', 'too many files'],
-    ['ENOSPC', 'make room'],
     ['EIO', 'check that the directory exists'],
   ])('explains %s', (code, advice) => {
     const cause = Object.assign(new Error(`${code}: refused`), { code });
@@ -56,6 +55,16 @@ describe('a note store that cannot be used now', () => {
       code: 'note_cache_unavailable',
       message: expect.stringMatching(new RegExp(`/home/notes.sqlite.*${code}.*${advice}`)),
     });
+  });
+
+  it.each([
+    ['SQLite', { errcode: 13 }],
+    ['the system', { code: 'ENOSPC' }],
+  ])('says in its own words that the disk is full, after an error of %s', (_, fields) => {
+    const cause = Object.assign(new Error('database or disk is full'), fields);
+    expect(explainNoteFile('/home/notes.sqlite', 'note cache', cause).message).toBe(
+      'the note cache /home/notes.sqlite cannot be used: the disk is full; make room on the disk, then try again',
+    );
   });
 
   it.each([

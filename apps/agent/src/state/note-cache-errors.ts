@@ -36,7 +36,11 @@ export function explainNoteFile(path: string, what: string, cause: unknown): Poo
   if (isPoolError(cause)) {
     return cause;
   }
-  const found = cause instanceof Error ? `: ${cause.message}` : '';
+  const found = isFull(cause)
+    ? ': the disk is full'
+    : cause instanceof Error
+      ? `: ${cause.message}`
+      : '';
   return new PoolError(
     'note_cache_unavailable',
     `the ${what} ${path} cannot be used${found}; ${adviseAbout(cause)}`,
@@ -50,7 +54,7 @@ function adviseAbout(cause: unknown): string {
   if (code === sqlite.busy || code === sqlite.locked) {
     return 'another process uses it: try again when it has finished';
   }
-  if (code === sqlite.full || system === 'ENOSPC' || system === 'EDQUOT') {
+  if (isFull(cause)) {
     return 'make room on the disk, then try again';
   }
   if (system === 'EMFILE' || system === 'ENFILE') {
@@ -60,6 +64,11 @@ function adviseAbout(cause: unknown): string {
     return "make it readable and writable for the agent's user";
   }
   return 'check that the directory exists, its permissions and the free space';
+}
+
+function isFull(cause: unknown): boolean {
+  const system = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return sqliteCodeOf(cause) === sqlite.full || system === 'ENOSPC' || system === 'EDQUOT';
 }
 
 /** The primary result code of an error of node:sqlite. */
