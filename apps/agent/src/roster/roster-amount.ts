@@ -13,7 +13,6 @@ import {
   PoolError,
   readAmount,
 } from '@pool/core';
-import type { Ask } from '../terminal/command-output.ts';
 import { quote } from './roster-quote.ts';
 
 export type RosterAmount =
@@ -54,7 +53,7 @@ export type UnitQuestion = {
   /** `--yes`: nobody is asked, so no recipient may get less than one token. */
   readonly isUnasked: boolean;
   /** Undefined: there is nobody to ask. */
-  readonly ask: Ask | undefined;
+  readonly ask: ((question: string) => Promise<string | undefined>) | undefined;
 };
 
 /**
