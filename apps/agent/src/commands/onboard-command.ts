@@ -13,6 +13,7 @@ import type { HolderConfig } from '../config/holder-config.ts';
 import { renderAgentEnv, renderChainsProposal } from '../onboard/onboard-files.ts';
 import { type OnboardOptions, type OnboardPlan, planOnboarding } from '../onboard/onboard-plan.ts';
 import { type Onboarded, runOnboarding } from '../onboard/onboard-session.ts';
+import { refuseOtherPools } from '../onboard/refuse-other-pools.ts';
 import type { SignInWait } from '../onboard/voted-sign-in.ts';
 import { createDurableFile } from '../state/durable-file.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
@@ -35,6 +36,9 @@ export async function runOnboard(
 ): Promise<number> {
   const settings = readOnboardSettings(options.envFile);
   const plan = await planOnboarding(options, settings);
+  if (plan.isEnrolment) {
+    await refuseOtherPools(settings);
+  }
   const proposalPath = existsSync(settings.chainsFile)
     ? undefined
     : `${settings.chainsFile}.proposed`;

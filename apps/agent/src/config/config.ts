@@ -114,6 +114,8 @@ export function readKeepingSettings(envFile?: string): KeepingSettings {
     chain: read.optional(variables.chain),
     chainsFile: resolve(read.defaulted(variables.chainsFile)),
     onboardPrivateKey: read.optional(variables.onboardPrivateKey),
+    artifactsDir: read.optional(variables.artifactsDir),
+    artifactsManifest: read.optional(variables.artifactsManifest),
     jobStore: read.defaulted(variables.jobStore),
     spendJournal: read.defaulted(variables.spendJournal),
     fingerprintKey: read.optional(variables.fingerprintKey),

@@ -57,6 +57,9 @@ export type OnboardSettings = HolderSettings & {
   readonly home: string;
   /** Signs the session, unless the holder's signer does. */
   readonly onboardPrivateKey: Secret | undefined;
+  /** Keys with which the pools of the chains file are compared. Both absent: the development keys. */
+  readonly artifactsDir: string | undefined;
+  readonly artifactsManifest: string | undefined;
 };
 
 /** What `backup` and `rotate-viewing-key` read. */

@@ -149,7 +149,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
 }
 
 /** The keys with which the verifiers of every pool are compared: those that proofs are made with. */
-function findKeySource({
+export function findKeySource({
   artifactsDir,
   artifactsManifest,
 }: Pick<Config, 'artifactsDir' | 'artifactsManifest'>): Parameters<typeof createEvmChain>[1] {
