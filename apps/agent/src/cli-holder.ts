@@ -74,6 +74,16 @@ export function addHolderCommands(
     )
     .option('--out <path>', 'file to write; default: agent.env in the agent directory')
     .option(
+      '--chains <file>',
+      'write chains.json from the file that the operator of the platform publishes, after comparing it with each chain',
+    )
+    .option(
+      '--rpc <chain=url>',
+      'with --chains: the node that you trust for a chain; once for each chain',
+      (entry: string, earlier: readonly string[]) => [...earlier, entry],
+      [],
+    )
+    .option(
       '--login <signer>',
       'who signs the session: holder (the configured holder signer) or custodian_a (the holder’s wallet there, after a vote); default: ONBOARD_PRIVATE_KEY',
     )

@@ -5,7 +5,16 @@
  * @module
  */
 import { readFileSync, statSync } from 'node:fs';
-import { type ChainsFile, chainsFileSchema, describeIssues, PoolError, Secret } from '@pool/core';
+import {
+  type ChainsFile,
+  chainsFileSchema,
+  createConfigurationError,
+  describeIssues,
+  isPoolError,
+  PoolError,
+  parseStrictJson,
+  Secret,
+} from '@pool/core';
 import { parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
 
@@ -110,25 +119,25 @@ export function createReader(env: Environment) {
         return undefined;
       }
       try {
-        const result = v.safeParse(chainsFileSchema, JSON.parse(content));
+        const result = v.safeParse(chainsFileSchema, parseStrictJson(content, name));
         if (result.success) {
           return result.output;
         }
         problem(name, `is malformed: ${describeIssues(result.issues)}`);
-      } catch {
-        problem(name, 'is not JSON');
+      } catch (error) {
+        problem(name, isPoolError(error) ? error.message.slice(name.length + 1) : 'is not JSON');
       }
       return undefined;
     },
     finish(): void {
       if (problems.length > 0) {
-        throw new PoolError('invalid_config', `configuration: ${problems.join('; ')}`);
+        throw createConfigurationError(problems);
       }
     },
     /** After {@link finish}: a value whose absence was reported as a problem. */
     present<T>(value: T | undefined): T {
       if (value === undefined) {
-        throw new PoolError('invalid_config', 'configuration is incomplete');
+        throw new PoolError('invalid_configuration', 'configuration is incomplete');
       }
       return value;
     },

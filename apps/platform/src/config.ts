@@ -121,7 +121,7 @@ export type GateConfig = OperationsConfig & {
   readonly logLevel: string;
 };
 
-/** @throws PoolError `invalid_config` naming every variable that is missing or wrong */
+/** @throws PoolError `invalid_configuration` naming every variable that is missing or wrong */
 export function parsePlatformConfig(env: Environment): PlatformConfig {
   const read = createReader(env);
   const chains = read.chains('PLATFORM_CHAINS_FILE');
@@ -198,7 +198,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
   return { ...config, chains: read.present(chains) };
 }
 
-/** @throws PoolError `invalid_config` naming every variable that is missing or wrong */
+/** @throws PoolError `invalid_configuration` naming every variable that is missing or wrong */
 export function parseGateConfig(env: Environment): GateConfig {
   const read = createReader(env);
   const chains = read.chains('GATE_CHAINS_FILE');
@@ -250,13 +250,27 @@ export function parseGateConfig(env: Environment): GateConfig {
 
 export type OperatorConfig = Pick<PlatformConfig, 'dataDirectory' | 'database'>;
 
-/** The settings with which the operator's commands find the platform and its data. @throws PoolError `invalid_config` */
+/** The settings with which the operator's commands find the platform and its data. @throws PoolError `invalid_configuration` */
 export function parseOperatorConfig(env: Environment): OperatorConfig {
   const read = createReader(env);
   const dataDirectory = read.text('PLATFORM_DATA_DIR');
   const database = readDatabase(read, readIsProduction(read), dataDirectory);
   read.finish();
   return { dataDirectory, database };
+}
+
+/**
+ * The chains file as the operator publishes it: agents choose their nodes themselves, and the address of the platform's own can contain an
+ * access key. @throws PoolError `invalid_configuration`
+ */
+export function readPublishedChains(env: Environment) {
+  const read = createReader(env);
+  const file = read.chains('PLATFORM_CHAINS_FILE');
+  read.finish();
+  const { evidence, chains, addressOnlyChains = {} } = read.present(file);
+  const payable = Object.entries(chains).map(([key, { rpcUrl: _, ...rest }]) => [key, rest]);
+  const others = Object.entries(addressOnlyChains).map(([key, family]) => [key, { family }]);
+  return { evidence, chains: Object.fromEntries([...payable, ...others]) as object };
 }
 
 function readListen(read: Reader, prefix: string, port: number): ListenConfig {

@@ -1,6 +1,6 @@
 /**
  * The `platform` command: `serve`, `gate serve`, `edge-token create|list|revoke`,
- * `gate-reader list|rotate|revoke`, `eligibility capacity|remove|limit|invite`, `indexer resume`.
+ * `chains`, `gate-reader list|rotate|revoke`, `eligibility capacity|remove|limit|invite`, `indexer resume`.
  * Each command imports its own code when it runs, so that `--help` answers without it.
  *
  * @module
@@ -39,6 +39,14 @@ program
     const log = createLog(config.logLevel, 'gate');
     const readConfig = () => parseGateConfig(process.env);
     runUntilStopped(await serveGate(config, log, readConfig), log);
+  });
+
+program
+  .command('chains')
+  .description('print the chains file for agents, without RPC addresses, to be published')
+  .action(async () => {
+    const { readPublishedChains } = await import('./config.ts');
+    process.stdout.write(`${JSON.stringify(readPublishedChains(process.env), undefined, 2)}\n`);
   });
 
 const edgeToken = program
@@ -130,9 +138,11 @@ try {
 } catch (error) {
   const { isPoolError } = await import('@pool/core');
   const { describeFailure } = await import('./log.ts');
-  const body = isPoolError(error)
-    ? { code: error.code, message: error.message }
-    : { code: 'internal_error', ...describeFailure(error) };
-  process.stderr.write(`${JSON.stringify(body)}\n`);
+  // As every command of Pool reports a failure. What is not ours is for a log.
+  process.stderr.write(
+    isPoolError(error)
+      ? `${error.code}: ${error.message}\n`
+      : `${JSON.stringify({ code: 'internal_error', ...describeFailure(error) })}\n`,
+  );
   process.exit(1);
 }

@@ -1,5 +1,5 @@
 // `disburse-agent onboard` against a real platform with its gate: the whole pass of a holder, and what it writes.
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
@@ -149,4 +149,53 @@ it('overwrites no file, and mints nothing then', async () => {
   expect(code).not.toBe(0);
   expect(output).toContain('onboard overwrites no configuration');
   expect(await session.listKeys()).toEqual(before);
+});
+
+it('writes a chains.json that works from the file that the operator publishes, if the chain agrees', async () => {
+  const published = join(home, 'published.json');
+  const { evidence, chains } = stack.chains;
+  const chain = chains[stack.chain];
+  if (chain === undefined) {
+    throw new Error('the stack has no chain');
+  }
+  const { rpcUrl, ...settings } = chain;
+  const publish = (changes: object): void =>
+    writeFileSync(
+      published,
+      JSON.stringify({ evidence, chains: { [stack.chain]: { ...settings, ...changes } } }),
+    );
+  const own = join(home, 'published-home');
+  const onboard = () =>
+    run(
+      [
+        ...['onboard', '--platform', stack.platformUrl, '--chains', published],
+        ...['--rpc', `${stack.chain}=${rpcUrl}`],
+      ],
+      { DISBURSE_HOME: own, ONBOARD_PRIVATE_KEY: hostKey.reveal() },
+    );
+  const { USDC } = settings.tokens;
+  for (const [changes, message] of [
+    [{ tokens: { USDC: { ...USDC, decimals: 18 } } }, 'USDC has 6 decimals, and the file says 18'],
+    [{ tokens: { EVIL: { ...USDC, address: settings.pool } } }, 'is not the token EVIL'],
+    [{ deployedAtBlock: 1 }, 'the pool was not deployed in block 1'],
+    [{ registry: settings.pool }, 'is not a ShieldedPool with the registry'],
+    [{ chainId: 8453 }, 'serves another chain'],
+  ] as const) {
+    publish(changes);
+    const refused = await onboard();
+    expect(refused.output).toContain(message);
+    expect(refused.code).not.toBe(0);
+    expect(existsSync(join(own, 'chains.json'))).toBe(false);
+  }
+
+  publish({});
+  const { code, output } = await onboard();
+  expect(output).toContain(`wrote ${join(own, 'chains.json')}: each chain confirms`);
+  expect(code).toBe(0);
+  expect(JSON.parse(readFileSync(join(own, 'chains.json'), 'utf8'))).toEqual({
+    evidence,
+    chains: { [stack.chain]: { ...settings, rpcUrl } },
+  });
+  const check = await run(['config', 'check'], { DISBURSE_HOME: own });
+  expect(check.code).toBe(0);
 });

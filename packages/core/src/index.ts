@@ -133,6 +133,7 @@ export {
   eligibilityPathSchema,
   walletIdSchema,
 } from './eligibility-path.ts';
+export { createConfigurationError } from './errors/configuration-error.ts';
 export {
   type ErrorCode,
   errorCatalogue,

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { findChainDifferences } from './adapters/chain-differences.ts';
 export { createEvmChain, type EvmChain } from './adapters/evm-chain.ts';
 export { createEvmHistory, type EvmHistory } from './adapters/evm-history.ts';
 export {

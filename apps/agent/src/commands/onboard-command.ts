@@ -8,13 +8,15 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
-import { readOnboardSettings } from '../config/config.ts';
+import { type OnboardSettings, readOnboardSettings } from '../config/config.ts';
 import type { HolderConfig } from '../config/holder-config.ts';
 import { renderAgentEnv, renderChainsProposal } from '../onboard/onboard-files.ts';
 import { type OnboardOptions, type OnboardPlan, planOnboarding } from '../onboard/onboard-plan.ts';
 import { type Onboarded, runOnboarding } from '../onboard/onboard-session.ts';
+import type { PlacedChains } from '../onboard/published-chains.ts';
 import { refuseOtherPools } from '../onboard/refuse-other-pools.ts';
 import type { SignInWait } from '../onboard/voted-sign-in.ts';
+import { ensureAgentHome } from '../state/agent-home.ts';
 import { createDurableFile } from '../state/durable-file.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
@@ -35,6 +37,7 @@ export async function runOnboard(
   { out, terminal }: Pick<Output, 'out' | 'terminal'>,
 ): Promise<number> {
   const settings = readOnboardSettings(options.envFile);
+  const placed = await placeChains(options, settings);
   const plan = await planOnboarding(options, settings);
   if (plan.isEnrolment) {
     await refuseOtherPools(settings);
@@ -53,8 +56,37 @@ export async function runOnboard(
   const isProposed = proposalPath !== undefined && propose(proposalPath, plan, result);
   const outcome = describeOutcome(plan, result, isProposed ? proposalPath : undefined);
   const next = plan.holder === undefined ? [] : [describeMissingFiles(settings.holder)];
-  out([...outcome, ...next, backupAdvice].join('\n'));
+  out([...outcome, ...describePlaced(placed), ...next, backupAdvice].join('\n'));
   return exitCodes.ok;
+}
+
+/** Before the rest of the plan, which reads chains.json. Writing it again changes nothing. */
+async function placeChains(
+  { chains, rpc = [] }: OnboardOptions,
+  { home, chainsFile }: OnboardSettings,
+): Promise<PlacedChains | undefined> {
+  if (chains === undefined) {
+    if (rpc.length > 0) {
+      throw new PoolError('invalid_request', '--rpc names nodes for --chains, which is missing');
+    }
+    return undefined;
+  }
+  const { placePublishedChains } = await import('../onboard/published-chains.ts');
+  if (dirname(chainsFile) === home) {
+    ensureAgentHome(home);
+  }
+  return await placePublishedChains(chains, rpc, chainsFile);
+}
+
+function describePlaced(placed: PlacedChains | undefined): readonly string[] {
+  return placed === undefined
+    ? []
+    : [
+        `wrote ${placed.path}: each chain confirms its contracts, tokens and decimals. Compare its addresses with those that the operator publishes elsewhere`,
+        ...(placed.leftOut.length === 0
+          ? []
+          : [`left out, because no --rpc names a node: ${placed.leftOut.join(', ')}`]),
+      ];
 }
 
 /** One line on a terminal that is redrawn. A pipe gets a line with the id of the request, and one at each end of an outage. */

@@ -7,7 +7,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { PoolError } from '@pool/core';
+import { createConfigurationError, type PoolError } from '@pool/core';
 import {
   type HolderSettings,
   type KeepingSettings,
@@ -131,6 +131,5 @@ export function readKeepingSettings(envFile?: string): KeepingSettings {
 
 /** @param problems - at least one */
 export function createConfigError(problems: readonly ConfigRemark[]): PoolError {
-  const lines = problems.map(({ message }) => `\n- ${message}`).join('');
-  return new PoolError('invalid_configuration', `the configuration has problems:${lines}`);
+  return createConfigurationError(problems.map(({ message }) => message));
 }

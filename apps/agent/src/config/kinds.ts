@@ -96,6 +96,17 @@ export const serviceUrl: Kind<string> = {
   },
 };
 
+/** The platform's base URL and its path for agents. The base URL alone answers 404 to everything that an agent asks. */
+export const edgeUrl: Kind<string> = {
+  label: 'URL',
+  parse(value) {
+    const parsed = serviceUrl.parse(value);
+    return parsed.kind === 'value' && !/\/agent-edge\/?$/.test(new URL(value).pathname)
+      ? reject("must end with /agent-edge: write that path after the platform's base URL")
+      : parsed;
+  },
+};
+
 export function integer(min: number, max: number): Kind<number> {
   return {
     label: `whole number, ${min} to ${max}`,
@@ -108,27 +119,16 @@ export function integer(min: number, max: number): Kind<number> {
   };
 }
 
-export function choice<T extends string>(allowed: readonly T[]): Kind<T> {
+/** @param problem - of any other text */
+export function choice<T extends string>(
+  allowed: readonly T[],
+  problem = `must be one of ${allowed.join(', ')}`,
+): Kind<T> {
   return {
     label: allowed.map((value) => `\`${value}\``).join(', '),
     parse(value) {
       const known = allowed.find((candidate) => candidate === value);
-      return known === undefined ? reject(`must be one of ${allowed.join(', ')}`) : accept(known);
-    },
-  };
-}
-
-/** A choice with texts that people try and that do not exist: the message says why. */
-function choiceWithout<T extends string>(
-  allowed: readonly T[],
-  impossible: Readonly<Record<string, string>>,
-): Kind<T> {
-  const { label, parse } = choice(allowed);
-  return {
-    label,
-    parse(value) {
-      const why = Object.hasOwn(impossible, value) ? impossible[value] : undefined;
-      return why === undefined ? parse(value) : reject(why);
+      return known === undefined ? reject(problem) : accept(known);
     },
   };
 }
@@ -159,17 +159,18 @@ export const faultPoint: Kind<AgentFaultPoint> = { ...choice(agentFaultPoints), 
 const funderSigners = ['enclave', 'custodian_b', 'custodian_a'] as const;
 export type FunderSignerName = (typeof funderSigners)[number];
 
-export const funderSigner = choiceWithout(funderSigners, {
-  'local-key': 'must be enclave, custodian_b or custodian_a; leave it unset for the local key',
-});
+export const funderSigner = choice(
+  funderSigners,
+  'must be enclave, custodian_b or custodian_a; leave it unset for the local key',
+);
 
 const holderSigners = ['local-key', 'local-ed25519', 'enclave', 'custodian_a'] as const;
 export type HolderSignerName = (typeof holderSigners)[number];
 
-export const holderSigner = choiceWithout(holderSigners, {
-  custodian_b:
-    'names custodian B, for which no holder signer exists: it signs no bare digest; use enclave or custodian_a',
-});
+export const holderSigner = choice(
+  holderSigners,
+  `must be one of ${holderSigners.join(', ')}; custodian B has no holder signer, because it signs no bare digest`,
+);
 
 /** An IP address, with or without brackets, or a host name; no scheme and no port. */
 export const listenHost: Kind<string> = {

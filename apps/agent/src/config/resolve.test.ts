@@ -141,6 +141,11 @@ describe('refusals', () => {
       { DISBURSE_SPEND_JOURNAL: 'postgres://x' },
       'DISBURSE_SPEND_JOURNAL must be sqlite',
     ],
+    [
+      'a platform URL without its path for agents',
+      { DISBURSE_PLATFORM_URL: 'https://pool.example' },
+      'DISBURSE_PLATFORM_URL must end with /agent-edge',
+    ],
     ['plain http', { DISBURSE_PLATFORM_URL: 'http://pool.example' }, 'DISBURSE_PLATFORM_URL must'],
     ['token in two words', { DISBURSE_SEND_TOKEN: 'a b' }, 'DISBURSE_SEND_TOKEN must be 1 to 256'],
     ['ceiling of zero', { DISBURSE_SEND_MAX_AMOUNT: '0' }, 'DISBURSE_SEND_MAX_AMOUNT must'],
@@ -158,6 +163,11 @@ describe('refusals', () => {
       { DISBURSE_SIGNER: 'custodian_b' },
       'DISBURSE_CUSTODIAN_B_ASSET is required',
     ],
+    [
+      'unknown funder signer',
+      { DISBURSE_SIGNER: 'fireblocks' },
+      'DISBURSE_SIGNER must be enclave, custodian_b or custodian_a; leave it unset for the local key',
+    ],
     ['local-key by name', { DISBURSE_SIGNER: 'local-key' }, 'leave it unset for the local key'],
     [
       'enclave holder',
@@ -169,7 +179,11 @@ describe('refusals', () => {
       { DISBURSE_HOLDER_SIGNER: 'custodian_a' },
       'DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID is',
     ],
-    ['custodian B holder', { DISBURSE_HOLDER_SIGNER: 'custodian_b' }, 'no holder signer exists'],
+    [
+      'custodian B holder',
+      { DISBURSE_HOLDER_SIGNER: 'custodian_b' },
+      'custodian B has no holder signer',
+    ],
     ['unknown holder', { DISBURSE_HOLDER_SIGNER: 'toString' }, 'must be one of local-key'],
     [
       'MPC without an escrowed viewing key',
@@ -320,7 +334,7 @@ describe('files that every user can read', () => {
     createLayers(
       {
         ...createConfigSource(
-          { DISBURSE_PLATFORM_URL: 'https://pool.example', ...env },
+          { DISBURSE_PLATFORM_URL: 'https://pool.example/agent-edge', ...env },
           { '/secret': 'pool_live_a' },
         ),
         isWorldReadable: (path) => path === open,

@@ -15,7 +15,7 @@ export const variables = {
     name: 'DISBURSE_PLATFORM_URL',
     role: 'all',
     purpose: "the platform's `/agent-edge`",
-    kind: kinds.serviceUrl,
+    kind: kinds.edgeUrl,
     isRequired: true,
   },
   platformToken: {

@@ -32,6 +32,10 @@ export type OnboardOptions = {
   readonly capabilities?: string;
   readonly out?: string;
   readonly login?: string;
+  /** The operator's file. */
+  readonly chains?: string;
+  /** `key=url` of each node. */
+  readonly rpc?: readonly string[];
   readonly envFile?: string;
 };
 

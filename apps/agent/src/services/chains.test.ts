@@ -131,15 +131,28 @@ describe('readChainsFile', () => {
     );
   });
 
-  it('names a file that is missing or not JSON', () => {
-    for (const path of [join(folder, 'none.json'), writeChainsFile('{')]) {
-      expect(() => readChainsFile(path)).toThrow(
-        expect.objectContaining({
-          code: 'invalid_configuration',
-          message: expect.stringContaining(path),
-        }),
-      );
-    }
+  it.each([
+    [
+      'is missing',
+      () => join(folder, 'none.json'),
+      'none.json does not exist; "disburse-agent onboard',
+    ],
+    ['is a folder', () => folder, 'cannot be read (EISDIR)'],
+    ['is not JSON', () => writeChainsFile('{'), 'chains.json is not JSON'],
+    [
+      'has a key twice',
+      () => writeChainsFile('{"chains":{},"chains":{}}'),
+      'has a duplicate JSON key',
+    ],
+  ])('names a file that %s', (_what, place, message) => {
+    const path = place();
+    expect(() => readChainsFile(path)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        message: expect.stringContaining(path),
+      }),
+    );
+    expect(() => readChainsFile(path)).toThrow(message);
   });
 });
 

@@ -14,29 +14,42 @@ import {
   chainsFileSchema,
   type EvmChainSettings,
   findChainFamily,
+  isPoolError,
   PoolError,
+  parseStrictJson,
   parseWire,
   type VendedChain,
 } from '@pool/core';
 import { type ChainContext, type ChainRoute, withinTime } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
+import { describeCause } from '../config/layers.ts';
 
 /** @throws PoolError `invalid_configuration`: unreadable, malformed, or with an invalid address or URL */
 export function readChainsFile(path: string): ChainsFile {
-  let value: unknown;
+  let text: string;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    text = readFileSync(path, 'utf8');
   } catch (cause) {
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     throw new PoolError(
       'invalid_configuration',
-      `the chains file ${path} cannot be read as JSON (DISBURSE_CHAINS_FILE)`,
+      isMissing
+        ? `the chains file ${path} does not exist; "disburse-agent onboard --chains <file>" writes it from the file that the operator of the platform publishes, and DISBURSE_CHAINS_FILE names another place`
+        : `the chains file ${path} cannot be read${describeCause(cause)}; check its permissions, or name another one in DISBURSE_CHAINS_FILE`,
       { cause },
     );
+  }
+  let value: unknown;
+  try {
+    value = parseStrictJson(text, `the chains file ${path}`);
+  } catch (cause) {
+    const problem = isPoolError(cause) ? cause.message : `the chains file ${path} is not JSON`;
+    throw new PoolError('invalid_configuration', `${problem} (DISBURSE_CHAINS_FILE)`, { cause });
   }
   return parseChainsFile(value, path);
 }
 
-function parseChainsFile(value: unknown, name: string): ChainsFile {
+export function parseChainsFile(value: unknown, name: string): ChainsFile {
   try {
     const file = parseWire(chainsFileSchema, value, name);
     for (const { rpcUrl } of Object.values(file.chains)) {

@@ -76,7 +76,7 @@ describe('pool-gate', () => {
   ])('accepts no client with an empty %s', (_name, clientId, value) => {
     const client = { clientId, clientSecret: new Secret(value), scopes: ['gate.read'] as const };
     expect(() => createTokenService([client], 900, () => nowMs)).toThrow(
-      expect.objectContaining({ code: 'invalid_config' }),
+      expect.objectContaining({ code: 'invalid_configuration' }),
     );
   });
 

@@ -62,7 +62,7 @@ export type KnownClient = {
 /** A random secret of this many characters cannot be guessed. */
 const unguessableLength = 32;
 
-/** @throws PoolError `invalid_config` for a client without id or secret: an empty secret would admit every caller */
+/** @throws PoolError `invalid_configuration` for a client without id or secret: an empty secret would admit every caller */
 export function createTokenService(
   clients: readonly OAuthClient[],
   ttlSeconds: number,
@@ -74,7 +74,10 @@ export function createTokenService(
   } = {},
 ): TokenService {
   if (clients.some((client) => client.clientId === '' || client.clientSecret.reveal() === '')) {
-    throw new PoolError('invalid_config', 'every client of the gate needs an id and a secret');
+    throw new PoolError(
+      'invalid_configuration',
+      'every client of the gate needs an id and a secret',
+    );
   }
   const { addressPerSecond, clientPerSecond } = options.limits ?? defaultTokenLimits;
   const addresses = createCallerLimiter(addressPerSecond, nowMs);

@@ -175,7 +175,7 @@ describe('assertAccepted', () => {
   it('lets the gate serve a root for as long as the registry accepts it, and not longer', async () => {
     await assertAccepted(chain, 3_600);
     await expect(assertAccepted(chain, 3_601)).rejects.toMatchObject({
-      code: 'invalid_config',
+      code: 'invalid_configuration',
       message: expect.stringContaining('GATE_PAST_ROOT_SECONDS') as string,
     });
   });

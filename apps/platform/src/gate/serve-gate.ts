@@ -33,7 +33,7 @@ const watchIntervalMs = 10_000;
 
 /**
  * @param readConfig - reads the configuration again, for a reload
- * @throws PoolError `wrong_chain`, `chain_unreachable`, `invalid_config`, and as `openStore`
+ * @throws PoolError `wrong_chain`, `chain_unreachable`, `invalid_configuration`, and as `openStore`
  */
 export async function serveGate(
   config: GateConfig,
@@ -146,7 +146,7 @@ export async function serveGate(
   };
 }
 
-/** A proof under a root that the registry no longer accepts costs its holder time and reverts. @throws PoolError `invalid_config` */
+/** A proof under a root that the registry no longer accepts costs its holder time and reverts. @throws PoolError `invalid_configuration` */
 export async function assertAccepted(
   chain: Pick<RegistryChain, 'fetchGraceSeconds'>,
   pastRootSeconds: number,
@@ -154,7 +154,7 @@ export async function assertAccepted(
   const graceSeconds = await askChain(() => chain.fetchGraceSeconds());
   if (graceSeconds < pastRootSeconds) {
     throw new PoolError(
-      'invalid_config',
+      'invalid_configuration',
       `configuration: GATE_PAST_ROOT_SECONDS is ${pastRootSeconds}, and the registry of this chain accepts a replaced root for ${graceSeconds} seconds only; set it to ${graceSeconds} or less`,
     );
   }

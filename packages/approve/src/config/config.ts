@@ -7,7 +7,7 @@ import type { KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { isLoopbackHost, PoolError, type Secret } from '@pool/core';
+import { createConfigurationError, isLoopbackHost, type Secret } from '@pool/core';
 import {
   type ConfigLayers,
   type ConfigSource,
@@ -292,11 +292,7 @@ function createReader(layers: ConfigLayers): Reader {
     report: (problem) => void problems.push(problem),
     end() {
       if (problems.length > 0) {
-        const lines = problems.map((problem) => `\n- ${problem}`).join('');
-        throw new PoolError(
-          'invalid_configuration',
-          `the configuration of the gate has problems:${lines}`,
-        );
+        throw createConfigurationError(problems);
       }
     },
   };

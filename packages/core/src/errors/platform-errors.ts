@@ -281,10 +281,6 @@ export const platformErrors = {
       'The data directory has an embedded database that DATABASE_URL would ignore. Move its data or use another directory.',
   },
   data_directory_locked: { meaning: 'Another process uses the data directory. Stop it first.' },
-  invalid_config: {
-    meaning:
-      'A variable of the configuration is missing or malformed. Correct the variables that the message names.',
-  },
   cannot_listen: {
     meaning:
       'The process cannot listen on the configured address or port. Free the port or configure another one.',
