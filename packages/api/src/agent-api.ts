@@ -14,6 +14,7 @@ import {
   disburseRequestSchema,
   sendRequestSchema,
   spendReceiptSchema,
+  submittedJobSchema,
   transferRequestSchema,
 } from '@pool/core';
 import * as v from 'valibot';
@@ -175,15 +176,6 @@ const livenessSchema = v.strictObject({
   ),
   uptimeSeconds: v.pipe(v.number(), v.description('Whole seconds since the process started.')),
 });
-
-/** The job as its submission answers it. */
-const submittedJobSchema = v.pipe(
-  v.strictObject({
-    ...disbursementJobSchema.entries,
-    statusUrl: disbursementJobSchema.entries.statusUrl.wrapped,
-  }),
-  v.description('The job of the Idempotency-Key, as its submission answers it.'),
-);
 
 const tooLarge = ['payload_too_large'] as const;
 const unauthorized = ['unauthorized'] as const;

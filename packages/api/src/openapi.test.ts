@@ -6,11 +6,17 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { findStaleDocuments } from '../scripts/generate-api.ts';
+import { agentApi } from './agent-api.ts';
 import { docsPagePolicy } from './docs-page.ts';
 import { apis } from './documents.ts';
 import { createOpenApi } from './openapi.ts';
 import { type Api, defineRoute } from './route.ts';
 import { createApiPages } from './serve-api.ts';
+
+type JobShape = {
+  readonly required: readonly string[];
+  readonly properties: { readonly state: { readonly const: string } };
+};
 
 function made(schema: v.GenericSchema): Api {
   return {
@@ -162,6 +168,23 @@ describe('OpenAPI documents', () => {
         }
       }
     }
+  });
+
+  it('describes a job as one shape for each state, so that a generated client knows which fields it has', () => {
+    const { schemas } = createOpenApi(agentApi)['components'] as {
+      readonly schemas: Readonly<Record<string, { readonly oneOf?: readonly JobShape[] }>>;
+    };
+    const shapesOf = (name: string) =>
+      schemas[name]?.oneOf?.map(({ required, properties }) =>
+        [properties.state.const, ...required].sort(),
+      );
+    expect(shapesOf('DisbursementJob')).toEqual([
+      ['accepted', 'key', 'state'],
+      ['key', 'state', 'submitted'],
+      ['done', 'key', 'result', 'state'],
+      ['error', 'failed', 'key', 'state'],
+    ]);
+    expect(shapesOf('SubmittedJob')?.every((shape) => shape.includes('statusUrl'))).toBe(true);
   });
 
   it('describes parameters, bodies, answers and codes of a route', () => {

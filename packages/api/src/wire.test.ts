@@ -173,16 +173,16 @@ const schemas: [string, v.GenericSchema, Record<string, unknown>, string[]][] = 
     ['failedBatchIndex'],
   ],
   [
+    'disbursement job under way',
+    core.disbursementJobSchema,
+    { key: 'k', state: 'submitted', stage: 'proving' },
+    ['stage'],
+  ],
+  [
     'disbursement job',
     core.disbursementJobSchema,
-    {
-      key: 'k',
-      state: 'failed',
-      statusUrl: '/x',
-      stage: 'proving',
-      error: { code: 'c', message: 'm' },
-    },
-    ['statusUrl', 'stage', 'error'],
+    { key: 'k', state: 'failed', statusUrl: '/x', error: { code: 'c', message: 'm' } },
+    ['statusUrl'],
   ],
   [
     'bootstrap',

@@ -312,55 +312,81 @@ export const disbursementResultSchema = v.pipe(
 
 export type DisbursementResult = v.InferOutput<typeof disbursementResultSchema>;
 
+const statusUrlSchema = v.pipe(
+  v.string(),
+  v.description(
+    'Path at which this agent answers the job, relative to its own address: `/api/disburse/<key>`.',
+  ),
+);
+
+/** A job, as one of four shapes that `state` distinguishes. @param statusUrl - required where a job is submitted */
+function createJobSchema<
+  const Place extends typeof statusUrlSchema | v.OptionalSchema<typeof statusUrlSchema, undefined>,
+>(statusUrl: Place) {
+  const common = {
+    key: v.pipe(v.string(), v.description('Idempotency-Key of the job, without quotes.')),
+    statusUrl,
+  };
+  return v.variant('state', [
+    v.strictObject({
+      ...common,
+      state: v.pipe(v.literal('accepted'), v.description('The job is queued. Keep polling.')),
+    }),
+    v.strictObject({
+      ...common,
+      state: v.pipe(v.literal('submitted'), v.description('The job is under way. Keep polling.')),
+      stage: v.optional(
+        v.pipe(
+          v.picklist(jobStages),
+          v.description(
+            'The step that is under way. `awaiting-approval`: people or a policy vote on a signature of the funder, which can take ' +
+              'hours.',
+          ),
+        ),
+      ),
+    }),
+    v.strictObject({
+      ...common,
+      state: v.pipe(
+        v.literal('done'),
+        v.description('Final. An attempt was made on chain; see `result`.'),
+      ),
+      result: v.pipe(disbursementResultSchema, v.description('Outcome of the attempt on chain.')),
+    }),
+    v.strictObject({
+      ...common,
+      state: v.pipe(
+        v.literal('failed'),
+        v.description('Final. Nothing happened on chain; see `error`.'),
+      ),
+      error: v.pipe(
+        errorBodySchema,
+        v.description('Why the job failed and what to correct before you pay under a new key.'),
+      ),
+    }),
+  ]);
+}
+
 /** The job as answered by `GET /api/disburse/:key`. */
 export const disbursementJobSchema = v.pipe(
-  v.strictObject({
-    key: v.pipe(v.string(), v.description('Idempotency-Key of the job, without quotes.')),
-    state: v.pipe(
-      v.picklist(['accepted', 'submitted', 'done', 'failed']),
-      v.description(
-        '`accepted`: queued. `submitted`: under way. `done`: an attempt was made on chain, see `result`. `failed`: nothing ' +
-          'happened on chain, see `error`. The last two are final.',
-      ),
-    ),
-    statusUrl: v.optional(
-      v.pipe(
-        v.string(),
-        v.description(
-          'Path at which this agent answers the job, relative to its own address: `/api/disburse/<key>`.',
-        ),
-      ),
-    ),
-    stage: v.optional(
-      v.pipe(
-        v.picklist(jobStages),
-        v.description(
-          'The step that is under way. `awaiting-approval`: people or a policy vote on a signature of the funder, which can take ' +
-            'hours. Present only while `state` is `submitted`.',
-        ),
-      ),
-    ),
-    result: v.optional(
-      v.pipe(
-        disbursementResultSchema,
-        v.description('Outcome of the attempt on chain. Present only when `state` is `done`.'),
-      ),
-    ),
-    error: v.optional(
-      v.pipe(
-        errorBodySchema,
-        v.description(
-          'Why the job failed and what to correct before you pay under a new key. Present only when `state` is `failed`.',
-        ),
-      ),
-    ),
-  }),
+  createJobSchema(v.optional(statusUrlSchema)),
   v.description(
     'The durable record behind one Idempotency-Key. Confidential once it has a result.',
   ),
 );
 
-export type DisbursementJob = v.InferOutput<typeof disbursementJobSchema>;
+/** The job as its submission answers it. */
+export const submittedJobSchema = v.pipe(
+  createJobSchema(statusUrlSchema),
+  v.description('The job of the Idempotency-Key, as its submission answers it.'),
+);
+
+/** A shape of a job, in which the fields of the other shapes are absent. */
+type WithAbsentFields<Shape> = Shape extends unknown
+  ? Shape & { readonly [Field in Exclude<'stage' | 'result' | 'error', keyof Shape>]?: undefined }
+  : never;
+
+export type DisbursementJob = WithAbsentFields<v.InferOutput<typeof disbursementJobSchema>>;
 
 /** What can be wrong with a request whose shape is right. A job may fail with further codes. */
 export const disbursementErrorCodes = [

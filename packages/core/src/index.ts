@@ -79,6 +79,7 @@ export {
   type RequestedRecipient,
   type SkippedRecipient,
   stepRequest,
+  submittedJobSchema,
 } from './disbursement.ts';
 export {
   computeDisclosureData,

@@ -110,7 +110,10 @@ describe('describeSplit', () => {
       },
     ];
     const one = createDone('completed', ['0xa']);
-    const job = { ...one, result: { ...one.result!, skipped } };
+    if (one.state !== 'done') {
+      throw new Error('the fixture makes done jobs');
+    }
+    const job = { ...one, result: { ...one.result, skipped } };
     const stop = { code: 'interrupted', message: 'm', exitCode: 130 };
     const text = describeSplit(name, { ...createOutcome(job, running), stop }, 6);
     expect(text).toContain('1 of 4 recipients, 0.00001 of 0.00004 USDC');

@@ -88,7 +88,17 @@ it('shows while the job waits for other settings which setting must be restored'
 });
 
 it('shows below a paid job that an allowance may be left', () => {
-  const done: DisbursementJob = { key: 'k', state: 'done' };
+  const done: DisbursementJob = {
+    key: 'k',
+    state: 'done',
+    result: {
+      status: 'completed',
+      batches: [],
+      notes: [],
+      skipped: [],
+      allowance: { state: 'sufficient' },
+    },
+  };
   const prover = { kind: 'cpu', detail: '' };
   const trace = { timings: [], prover, remainder: 'set the allowance of the pool to 0' };
   expect(describeJob(done, trace, [], false)).toContain(

@@ -145,13 +145,24 @@ export function deserializeManifest(text: string): SeededManifest {
   };
 }
 
-/** The job object of `GET /api/disburse/:key`. */
+/** The job object of `GET /api/disburse/:key`. @throws PoolError `job_unreadable` for an ended job without its outcome */
 export function createJobView(state: JobState, record: DisbursementRecord): DisbursementJob {
-  return {
-    key: record.key,
-    state,
-    ...(state === 'submitted' && record.stage !== undefined ? { stage: record.stage } : {}),
-    ...(state === 'done' && record.result !== undefined ? { result: record.result } : {}),
-    ...(state === 'failed' && record.error !== undefined ? { error: record.error } : {}),
-  };
+  const { key, stage, result, error } = record;
+  switch (state) {
+    case 'accepted':
+      return { key, state };
+    case 'submitted':
+      return { key, state, ...(stage === undefined ? {} : { stage }) };
+    case 'done':
+      return { key, state, result: assertStored(result) };
+    case 'failed':
+      return { key, state, error: assertStored(error) };
+  }
+}
+
+function assertStored<T>(outcome: T | undefined): T {
+  if (outcome === undefined) {
+    throw new PoolError('job_unreadable', 'the stored job has ended without an outcome');
+  }
+  return outcome;
 }
