@@ -52,7 +52,7 @@ const tellMs = 5_000;
 
 export type Served = {
   readonly url: string;
-  /** Takes over what may change while it runs. @throws PoolError `invalid_config` */
+  /** Takes over what may change while it runs. @throws PoolError `invalid_configuration` */
   reload(): void;
   /** Resolves when this process must end: another one has taken over the database, or a pool is not the expected one. */
   readonly lost: Promise<PoolError>;
