@@ -53,6 +53,7 @@ export {
 } from './disclosure/kept-openings.ts';
 export { type ComputeQueue, createComputeQueue, createPace } from './give-way.ts';
 export type { Movement } from './history/build-history.ts';
+export type { NoteUse } from './note-ports.ts';
 export type {
   ApprovalTransaction,
   ChainContext,
@@ -124,7 +125,6 @@ export {
   followSpend,
   followSpends,
 } from './spend/follow-spends.ts';
-export type { OrphanRule } from './spend/free-orphan.ts';
 export { describeLocked, type LockedNotes, markLocked, sumLocked } from './spend/locked-notes.ts';
 export { createOwnChange } from './spend/own-change.ts';
 export { createSpender, type SpendCall, type Spender } from './spend/perform-spend.ts';
@@ -137,7 +137,13 @@ export {
   serializeSpend,
 } from './spend/spend-archive.ts';
 export { defaultSpendDeadlineSeconds, neededGraceSeconds } from './spend/spend-deadline.ts';
-export type { FollowDeps, SpendDeps, SpendEvent, SpendStage } from './spend/spend-deps.ts';
+export type {
+  FollowDeps,
+  OrphanRule,
+  SpendDeps,
+  SpendEvent,
+  SpendStage,
+} from './spend/spend-deps.ts';
 export { type SpendFaultPoint, spendFaultPoints } from './spend/spend-fault-points.ts';
 export { createSpendJournal, type SpendJournal } from './spend/spend-journal.ts';
 export type {
@@ -184,7 +190,6 @@ export type {
   NoteKernels,
   NotePlace,
   NoteStore,
-  NoteUse,
   OwnNote,
   ReceivedNote,
   StoredLeaf,

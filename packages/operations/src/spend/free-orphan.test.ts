@@ -4,8 +4,8 @@ import { createMemoryStore } from '@pool/idempotency';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { followOnce } from './follow-spends.ts';
-import type { OrphanRule } from './free-orphan.ts';
 import { createSpender } from './perform-spend.ts';
+import type { OrphanRule } from './spend-deps.ts';
 import type { SpendFaultPoint } from './spend-fault-points.ts';
 
 type World = ReturnType<typeof createSpendWorld>;

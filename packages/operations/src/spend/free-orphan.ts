@@ -5,17 +5,9 @@
  *
  * @module
  */
-import type { ArchivedSpend, SpendOwner } from './spend-archive.ts';
-import { computePlatformKey, type FollowDeps } from './spend-deps.ts';
+import type { ArchivedSpend } from './spend-archive.ts';
+import { computePlatformKey, type FollowDeps, type OrphanRule } from './spend-deps.ts';
 import { isUnreleased, mayAbandon } from './spend-state.ts';
-
-/** Which spends nobody performs any more. */
-export type OrphanRule = {
-  /** The process that performs the spend has ended, and this directory knows everything that was sent. */
-  readonly isOrphan: (owner: SpendOwner | undefined) => boolean;
-  /** The signer is outside this process: it may have signed what it was asked for. */
-  readonly isRemote: boolean;
-};
 
 /**
  * @param isUsed - a block that is not final uses an input

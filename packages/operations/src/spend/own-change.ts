@@ -7,19 +7,13 @@
 import { fieldToHex, type Hex32, hexToBytes, isPoolError } from '@pool/core';
 import { buildSpend } from '@pool/notes';
 import { fillInputs } from '../disclosure/kept-openings.ts';
-import type { OwnChange, OwnChangePort, SyncIdentity } from '../sync/ports.ts';
+import type { NoteOwner, OwnChange, OwnChangePort } from '../note-ports.ts';
 import type { ArchivedSpend, SpendArchive } from './spend-archive.ts';
-
-/** Of one holder and P in one pool. */
-export type ChangeOwner = Pick<
-  SyncIdentity,
-  'chainId' | 'pool' | 'walletPub' | 'encryptionPublicKey'
->;
 
 /** @param archive - of all holders, P and pools of one agent directory */
 export function createOwnChange(
   archive: Pick<SpendArchive, 'listUnkept' | 'change'>,
-  owner: ChangeOwner,
+  owner: NoteOwner,
 ): OwnChangePort {
   /** A rebuild takes milliseconds, and a sync asks each time. */
   const rebuilt = new Map<Hex32, OwnChange | undefined>();
@@ -39,10 +33,7 @@ export function createOwnChange(
   };
 }
 
-function isOf(
-  owner: ChangeOwner,
-  { chainId, pool, changeAmount, secrets }: ArchivedSpend,
-): boolean {
+function isOf(owner: NoteOwner, { chainId, pool, changeAmount, secrets }: ArchivedSpend): boolean {
   return (
     chainId === owner.chainId &&
     pool === owner.pool &&

@@ -14,7 +14,6 @@ import {
 import type { HolderSigner } from '@pool/signers';
 import type { Clock } from '../ports.ts';
 import type { SpendCheckDeps } from './check-spend.ts';
-import type { OrphanRule } from './free-orphan.ts';
 import type { ArchivedSpend, SpendArchive, SpendOwner } from './spend-archive.ts';
 import type { SpendFaultPoint } from './spend-fault-points.ts';
 import type { SpendJournal } from './spend-journal.ts';
@@ -99,6 +98,14 @@ export function withEvents(deps: SpendDeps, onEvent: SpendDeps['onEvent'] | unde
     },
   };
 }
+
+/** Which spends nobody performs any more. */
+export type OrphanRule = {
+  /** The process that performs the spend has ended, and this directory knows everything that was sent. */
+  readonly isOrphan: (owner: SpendOwner | undefined) => boolean;
+  /** The signer is outside this process: it may have signed what it was asked for. */
+  readonly isRemote: boolean;
+};
 
 /** What watching needs: the chain decides, and nobody's key is involved. */
 export type FollowDeps = Pick<

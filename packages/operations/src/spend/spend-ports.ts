@@ -24,8 +24,8 @@ import type {
   WalletPub,
 } from '@pool/core';
 import type { NotePath } from '@pool/notes';
+import type { NoteUse } from '../note-ports.ts';
 import type { FinalBlock, ProvedBatch, ProveOptions, Receipt, WitnessInput } from '../ports.ts';
-import type { NoteUse } from '../sync/ports.ts';
 
 /** The keys of the holder whose notes are spent. */
 export type SpendHolder = {

@@ -7,6 +7,7 @@
 import { type AssetId, assertField, bytesToBigint, type Field, fieldToHex } from '@pool/core';
 import { computeNotePath, type NotePath } from '@pool/notes';
 import { buildHistory, type Movement } from '../history/build-history.ts';
+import type { NoteUse, OwnChangePort } from '../note-ports.ts';
 import { type ImportOutcome, importNotes, type OfferedNote } from './import-notes.ts';
 import { createLeafCheck } from './leaf-check.ts';
 import { createIncomplete, createNodeBehind } from './node-answers.ts';
@@ -20,8 +21,6 @@ import type {
   NoteArchive,
   NoteKernels,
   NoteStore,
-  NoteUse,
-  OwnChangePort,
   OwnNote,
   SyncProgress,
 } from './ports.ts';

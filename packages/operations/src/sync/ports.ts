@@ -4,16 +4,9 @@
  *
  * @module
  */
-import type {
-  AssetId,
-  EncryptionPublicKey,
-  EvmAddress,
-  Field,
-  Hex,
-  Hex32,
-  WalletPub,
-} from '@pool/core';
+import type { AssetId, Field, Hex, Hex32 } from '@pool/core';
 import type { NoteScanner } from '@pool/notes';
+import type { NoteOwner } from '../note-ports.ts';
 
 /** A final block. Public. */
 export type BlockMark = { readonly number: number; readonly hash: Hex32 };
@@ -151,21 +144,6 @@ export type NoteArchive = {
   }>;
 };
 
-/** Slot 0 of a spend that the holder made itself. Confidential. */
-export type OwnChange = {
-  readonly outRoot: Hex32;
-  readonly assetId: AssetId;
-  readonly commitment: Field;
-  readonly sealed: Hex;
-};
-
-/** Change that the archive of notes does not have yet, rebuilt from what the holder archived when it made the spends. */
-export type OwnChangePort = {
-  list(): Promise<readonly OwnChange[]>;
-  /** Call it once the archive of notes has the change on disk. */
-  markKept(outRoot: Hex32): Promise<void>;
-};
-
 /** How far a store has taken the notes of the archive. */
 export type ArchiveMark = {
   /** Records before this position were read. */
@@ -177,13 +155,7 @@ export type ArchiveMark = {
 };
 
 /** Whose notes, in which pool. A store belongs to exactly one. */
-export type SyncIdentity = {
-  readonly chainId: number;
-  readonly pool: EvmAddress;
-  readonly deployedAtBlock: number;
-  readonly walletPub: WalletPub;
-  readonly encryptionPublicKey: EncryptionPublicKey;
-};
+export type SyncIdentity = NoteOwner & { readonly deployedAtBlock: number };
 
 export type StoredLeaf = {
   /** Root of the commitments. Of a spend: its outRoot. */
@@ -202,9 +174,6 @@ export type StoredSpend = {
   readonly txHash: Hex32;
   readonly blockNumber: number;
 };
-
-/** The contract says that a spend used a note. */
-export type NoteUse = { readonly nullifier: Field; readonly outRoot: Field };
 
 /** A note with the bytes that its holder received. */
 export type ReceivedNote = OwnNote & { readonly sealed: Hex };

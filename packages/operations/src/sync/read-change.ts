@@ -5,8 +5,8 @@
  * @module
  */
 import { type Hex32, parseField } from '@pool/core';
+import type { OwnChangePort } from '../note-ports.ts';
 import { keepNotes, type NoteSourceDeps, openCandidates } from './own-candidates.ts';
-import type { OwnChangePort } from './ports.ts';
 
 /** One for each store. Leaves that were searched for a spend are not searched again. */
 export function createChangeReader({

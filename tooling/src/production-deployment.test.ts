@@ -5,14 +5,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verificationKeys } from '@pool/circuits';
+import { findPoolDifference, readPinnedKeys } from '@pool/contracts';
 import { parseEvmAddress } from '@pool/core';
 import { type Anvil, startAnvil } from '@pool/testkit';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import solc from 'solc';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findPoolDifference } from '../code/compare-pool.ts';
-import { readPinnedKeys } from '../code/pinned-keys.ts';
-import { runDeploy } from './deploy-command.ts';
+import { runDeploy } from '../../packages/contracts/src/deployment/deploy-command.ts';
 
 const chainId = 8453;
 function account(digit: string): string {
