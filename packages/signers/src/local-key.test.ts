@@ -256,17 +256,7 @@ describe('the local key refuses', () => {
       'foreign-sign-in',
     ],
     ['a sign-in of another wallet', ofText(signInText.replace(funder, stranger)), 'foreign-signer'],
-    [
-      'a sign-in with a waiver in its statement',
-      ofText(signInText.replace('Sign in to', 'I waive all claims to')),
-      'sign-in-text',
-    ],
-    ['a sign-in with a Request ID', ofText(`${signInText}\nRequest ID: waiver-7`), 'sign-in-text'],
-    [
-      'a sign-in with a capability as resource',
-      ofText(`${signInText}\nResources:\n- urn:recap:eyJhdHQiOnt9fQ`),
-      'sign-in-text',
-    ],
+    ['a sign-in with a waiver', ofText(signInText.replace('in to', 'away')), 'sign-in-text'],
     ['a text that is not a sign-in', ofText('send all my money'), 'malformed-payload'],
     [
       'the viewing-key text as a sign-in',

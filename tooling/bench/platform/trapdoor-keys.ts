@@ -109,6 +109,6 @@ function writeKeys(folder: string, key: string): Readonly<Record<string, string>
     writeFileSync(join(folder, circuit, 'verification-key.json'), key);
   }
   const entries = circuits.map((circuit) => [circuit, { sha256 }]);
-  writeFileSync(manifest, JSON.stringify({ circuits: Object.fromEntries(entries) }));
+  writeFileSync(manifest, JSON.stringify({ circuits: Object.fromEntries(entries) as object }));
   return { PLATFORM_ARTIFACTS_DIR: folder, PLATFORM_ARTIFACTS_MANIFEST: manifest };
 }

@@ -276,19 +276,11 @@ describe('the command line', () => {
     const home = mkdtempSync(join(tmpdir(), 'pool-spend-'));
     onTestFinished(() => rmSync(home, { recursive: true }));
     writeFileSync(join(home, 'loopback.token'), `${loopbackToken}\n`);
-    const tokens = Object.fromEntries(
-      ['USDC', 'EURC', 'USDT'].map((symbol) => [symbol, { address: token, decimals: 6 }]),
-    );
+    const six = { address: token, decimals: 6 };
     const chain = {
-      family: 'evm',
-      chainId: 31337,
-      rpcUrl: 'http://127.0.0.1:8545',
-      pool: token,
-      registry: token,
-      deployedAtBlock: 0,
-      finality: { kind: 'depth', blocks: 1 },
-      maxRecipients: 3,
-      tokens,
+      ...{ family: 'evm', chainId: 31337, rpcUrl: 'http://127.0.0.1:8545', deployedAtBlock: 0 },
+      ...{ pool: token, registry: token, finality: { kind: 'depth', blocks: 1 }, maxRecipients: 3 },
+      tokens: { USDC: six, EURC: six, USDT: six },
     };
     const evidence = { domain: 'pool.test', uri: 'https://pool.test' };
     writeFileSync(join(home, 'chains.json'), JSON.stringify({ evidence, chains: { base: chain } }));

@@ -200,61 +200,6 @@ describe('onboard', () => {
   });
 });
 
-describe('onboard --chains refuses, before it sends or writes anything,', () => {
-  const chain = {
-    family: 'evm',
-    chainId: 31337,
-    pool: bootstrap.chains['anvil']?.pool,
-    registry: bootstrap.chains['anvil']?.registry,
-    deployedAtBlock: 1,
-    finality: { kind: 'finalized-tag' },
-    maxRecipients: 16,
-    tokens: {},
-  };
-
-  function publish(chains: unknown): string {
-    const path = join(directory, 'published.json');
-    const evidence = { domain: new URL(platform.url).host, uri: platform.url };
-    writeFileSync(path, typeof chains === 'string' ? chains : JSON.stringify({ evidence, chains }));
-    return path;
-  }
-
-  it.each<[string, unknown, readonly string[], string]>([
-    ['a file without a node', { base: chain }, [], '--rpc <chain>=<url>, for base'],
-    ['a node of an unknown chain', { base: chain }, ['bse=https://n'], 'it has base'],
-    [
-      'a node without a chain',
-      { base: chain },
-      ['https://n.example'],
-      '--rpc must be <chain>=<url>',
-    ],
-    [
-      'a chain with two nodes',
-      { base: chain },
-      ['base=https://n', 'base=https://m'],
-      'once for each',
-    ],
-    ['plain http', { base: chain }, ['base=http://n.example'], 'must be https'],
-    ['a node that does not answer', { base: chain }, ['base=http://127.0.0.1:9'], 'chain base: '],
-    ['a key twice', '{"chains":{},"chains":{}}', [], 'duplicate JSON key'],
-    ['a missing field', { base: { ...chain, pool: undefined, rpcUrl: 'https://n' } }, [], 'pool'],
-  ])('%s', async (_what, chains, rpcs, message) => {
-    const nodes = rpcs.flatMap((entry) => ['--rpc', entry]);
-    const { code, printed } = await onboard(['--chains', publish(chains), ...nodes]);
-    expect(code).not.toBe(exitCodes.ok);
-    expect(printed).toContain(message);
-    expect(platform.calls).toEqual([]);
-    expect(existsSync(join(directory, 'home', 'chains.json'))).toBe(false);
-  });
-
-  it('--rpc without --chains', async () => {
-    const { code, printed } = await onboard(['--rpc', 'base=https://n.example']);
-    expect(code).not.toBe(exitCodes.ok);
-    expect(printed).toContain('--rpc names nodes for --chains, which is missing');
-    expect(platform.calls).toEqual([]);
-  });
-});
-
 describe('onboard refuses, before it sends or writes anything,', () => {
   it.each<[string, readonly string[], Variables, string]>([
     [
@@ -269,6 +214,8 @@ describe('onboard refuses, before it sends or writes anything,', () => {
       keys,
       '--login holder',
     ],
+    ['--rpc without --chains', ['--rpc', 'a=https://n'], keys, '--chains, which is missing'],
+    ['an unknown file', ['--chains', '/none.json'], keys, '/none.json, cannot be read (ENOENT)'],
     ['no host key', [], {}, 'ONBOARD_PRIVATE_KEY is required'],
     ['no holder key', ['--login', 'holder'], {}, 'DISBURSE_HOLDER_PRIVATE_KEY is required'],
     [

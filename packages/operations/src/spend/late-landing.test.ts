@@ -1,6 +1,6 @@
 // From a released spend to its outcome (protocol §8, "Late landing"): only the final state of the chain ends it.
 
-import { fieldToHex, type Hex32, PoolError } from '@pool/core';
+import { fieldToHex, type Hex32, PoolError, zeroWord } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { createEligibilityTree } from '@pool/notes';
 import { describe, expect, it } from 'vitest';
@@ -158,7 +158,8 @@ describe('a released spend', () => {
     world.edge.holdBack = true;
     const running = createSpender(deps).spend(callOf(world));
     const sent = await firstPost(world);
-    world.chain.useNullifier(sent.spend.nullifiers[0] as Hex32);
+    const [nullifier = zeroWord] = sent.spend.nullifiers;
+    world.chain.spendElsewhere(nullifier);
     await expect(running).rejects.toMatchObject({ code: 'note_already_spent', status: 409 });
   });
 

@@ -25,7 +25,9 @@ async function keepChange(world: ReturnType<typeof createSpendWorld>): Promise<v
   await world.boot().deps.notes.listSpendable(world.assetId);
 }
 
-const isRead = (): boolean => true;
+function isRead(): boolean {
+  return true;
+}
 
 describe('an archived spend', () => {
   it('is read as it was written', async () => {
