@@ -13,6 +13,7 @@ export const agentStart = testsOf('apps/agent/src/start.e2e.test.ts');
 export const configFile = testsOf('apps/agent/src/config/layers.test.ts');
 export const configReader = testsOf('apps/agent/src/config/reader.test.ts');
 export const configRules = testsOf('apps/agent/src/config/resolve.test.ts');
+export const configWarnings = testsOf('apps/agent/src/config/warnings.test.ts');
 export const agentConfig = testsOf('apps/agent/src/config/config.test.ts');
 export const gateSource = testsOf('apps/agent/src/services/gate-source.test.ts');
 export const agentHome = testsOf('apps/agent/src/state/agent-home.test.ts');

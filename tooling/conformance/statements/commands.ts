@@ -262,7 +262,10 @@ export const commands = section('Commands of the agent', [
   [
     'command.amounts',
     'Amounts of the commands are decimal base units.',
-    shown(spendRecipients('are refused with %s'), spendCommand('ends %j with 2')),
+    shown(
+      spendRecipients('are one W with --amount'),
+      spendCommand('takes tokens with their symbol or with --decimal, and base units'),
+    ),
   ],
   [
     'command.dry-run',

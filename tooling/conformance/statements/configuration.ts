@@ -11,6 +11,7 @@ import {
   configFile,
   configReader,
   configRules,
+  configWarnings,
   custodyConfig,
   deployment,
   ed25519Funder,
@@ -150,12 +151,12 @@ export const variables = section('Variables', [
   [
     'variable.funder-key-warning',
     'A funder key in a production-flagged environment causes a warning at start.',
-    shown(configRules('warnings > %s'), canary('prints, answers and stores no secret')),
+    shown(configWarnings('warnings > %s'), canary('prints, answers and stores no secret')),
   ],
   [
     'variable.without-effect',
     'The agent warns by name of variables without effect: the ed25519 funder key, for which there is no pool, and those of a signer that is not configured.',
-    shown(configRules('warnings > %s'), custodyConfig('warnings > name %s')),
+    shown(configWarnings('warnings > %s'), custodyConfig('warnings > name %s')),
   ],
   [
     'variable.funder-ed25519',
@@ -163,7 +164,8 @@ export const variables = section('Variables', [
     shown(
       ed25519Funder('signs a batch, and the library of the chain verifies it: $family, $network'),
       agentChains('has no pool on %s'),
-      configRules('refusals > %s', 'warnings > %s'),
+      configRules('refusals > %s'),
+      configWarnings('warnings > %s'),
     ),
   ],
   [
@@ -223,7 +225,8 @@ export const variables = section('Variables', [
     'variable.ceilings-form',
     '`DISBURSE_TRANSFER_MAX_AMOUNT` and `DISBURSE_SEND_MAX_AMOUNT` are base units; unset beside the credential of their role, the agent warns.',
     shown(
-      configRules('refusals > %s', 'warnings > %s', 'accepts valid values'),
+      configRules('refusals > %s', 'accepts valid values'),
+      configWarnings('warnings > %s'),
       agentStart('reports every problem at once, of the file and of the environment'),
     ),
   ],

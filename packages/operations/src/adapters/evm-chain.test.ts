@@ -53,7 +53,8 @@ beforeAll(async () => {
     pollingInterval: 50,
   });
   settings = await deployTestChain(provider, anvil);
-  chain = createEvmChain(settings);
+  // The comparison of code would find the verifiers that accept every proof (packages/contracts/src/code tests it).
+  chain = { ...createEvmChain(settings), requirePool: async () => undefined };
 });
 
 afterAll(async () => {
