@@ -184,7 +184,7 @@ describe('the sandbox from outside', () => {
       code: 1,
       stdout: '',
       stderr: expect.stringContaining(
-        'validating: expected 200, and was told 403 {"code":"forbidden"',
+        'validating: expected 200, and was told 401 {"code":"unauthorized"',
       ),
     });
   });

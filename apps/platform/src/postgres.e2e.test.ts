@@ -59,7 +59,7 @@ describe('platform and gate on a PostgreSQL server', () => {
     ];
     const chains = { evidence: testEvidenceDomain, chains: { anvil: chain.settings } };
     await writeFile(join(directory, 'chains.json'), JSON.stringify(chains));
-    await writeFile(join(directory, 'database-url'), gateDatabase);
+    await writeFile(join(directory, 'database-url'), gateDatabase, { mode: 0o600 });
     await chain.fundFunder(1_000_000n);
     gateUrl = await listening(
       start('gate', ['gate', 'serve'], {

@@ -331,13 +331,14 @@ describe('a holder’s agent behind a dishonest platform and a dishonest gate', 
     expect(await readTotal()).toBe(630_000n);
   });
 
-  it('finds its change as soon as the platform stops hiding it', async () => {
+  it('has its change although the platform hides it', async () => {
     proxy.setLies([aboutNotes((notes) => notes.filter((note) => note.batchIndex < 2))]);
     await forgetNotes();
-    expect(await account.balance()).toMatchObject({ status: 200, body: { total: '30000' } });
+    const whole = { status: 200, body: { total: '630000', notes: 2 } };
+    expect(await account.balance()).toMatchObject(whole);
     expect(proxy.applied[0]).toBeGreaterThan(0);
     proxy.setLies([]);
-    expect(await account.balance()).toMatchObject({ body: { total: '630000', notes: 2 } });
+    expect(await account.balance()).toMatchObject(whole);
   });
 
   it('does not call a spend reverted that was never sent: it expires, and its notes are free', async () => {

@@ -134,15 +134,15 @@ describe('keys in custody', () => {
         checks: { signer: { detail: { kind: string; message: string } } };
       };
       const { kind, message } = checks.signer.detail;
-      // An agent without a funder is never ready; nobody else is missing.
+      // An agent of a holder needs no funder; nobody else is missing.
       expect(message).not.toContain("the holder's signer:");
       expect(message).not.toContain('the approve process:');
       return [process.name, kind];
     });
     expect(await Promise.all(kinds)).toEqual([
       ['agent', 'custodian_a'],
-      ['holder-custodian_a', 'none'],
-      ['holder-enclave', 'none'],
+      ['holder-custodian_a', 'holder'],
+      ['holder-enclave', 'holder'],
       ['enclave', 'enclave'],
       ['custodian_b', 'custodian_b'],
     ]);

@@ -64,7 +64,7 @@ async function main({ agentUrl, platformUrl, chainId, employer, holders }: Sandb
   const foreign = await stranger.mintKey('disburse', 'another employer');
   const answer = await createAgent(agentUrl, foreign.apiKey).disburse(payment, batch);
   await stranger.revokeKey(foreign.id);
-  expectRefusal("another employer's key", answer, 403, 'forbidden');
+  expectRefusal("another employer's key", answer, 401, 'unauthorized');
   say('the revoked key and the key of another employer were refused');
 
   const { mistakes, job } = shown;
