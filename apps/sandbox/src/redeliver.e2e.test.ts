@@ -32,7 +32,7 @@ it('serves the notes of a payment again after the platform lost them', async () 
     (await readReceivedNotes(place, holders[index]!, 'USDC')).map(({ amount }) => amount);
   expect(await amountsOf(0)).toEqual([1_500_000n]);
 
-  await waitFor(() => watch.stdout.includes('1500000 USDC (1 note(s)'));
+  await waitFor(() => watch.stdout.includes('1.5 USDC (1 note(s)'));
   await stack.restartPlatform(async (data) => {
     rmSync(data, { recursive: true });
     cpSync(backup, data, { recursive: true });

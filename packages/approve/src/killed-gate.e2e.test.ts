@@ -8,6 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import {
+  listVerifierCodes,
+  readPinnedKeys,
+  renderNoteTreeCode,
+  renderPoolCode,
+  renderRegistryCode,
+  verifiedCircuits,
+} from '@pool/contracts';
 import type { FundFile } from '@pool/core';
 import { openLedger } from '@pool/policy';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -44,14 +52,43 @@ function readClock(): string {
   return `0x${Math.floor(Date.now() / 1000).toString(16)}`;
 }
 
+/** The code of the pool and of its contracts, by lower-case address: the gate compares it with the development keys. */
+async function renderCodes(): Promise<ReadonlyMap<string, string>> {
+  const { pool, registry } = chainsJson.chains.anvil;
+  const addressOf = (index: number): string => `0x${String(index).padStart(40, '0')}`;
+  const noteTree = addressOf(1);
+  const keys = await readPinnedKeys(undefined);
+  const places = verifiedCircuits.map((circuit, index) => {
+    const [code = '0x'] = listVerifierCodes(circuit, keys[circuit] ?? []);
+    return { circuit, address: addressOf(2 + index), code };
+  });
+  const verifiers = Object.fromEntries(
+    places.map(({ circuit, address }) => [circuit, address]),
+  ) as Parameters<typeof renderPoolCode>[1]['verifiers'];
+  return new Map([
+    [
+      pool.toLowerCase(),
+      renderPoolCode({ chainId, pool, registry }, { registry, noteTree, verifiers }),
+    ],
+    [registry.toLowerCase(), renderRegistryCode(3_600n)],
+    [noteTree, renderNoteTreeCode(noteTree)],
+    ...places.map(({ address, code }): [string, string] => [address, code]),
+  ]);
+}
+
 /** A fake node: on its chain, no batch was funded or voided. */
-function serveFakeNode(): Server {
+function serveFakeNode(codes: ReadonlyMap<string, string>): Server {
   return createServer((request, response) => {
     void json(request).then((body) => {
-      const { id, method } = body as { readonly id: number; readonly method: string };
+      const { id, method, params } = body as {
+        readonly id: number;
+        readonly method: string;
+        readonly params: readonly unknown[];
+      };
       const results = new Map<string, unknown>([
         ['eth_chainId', `0x${chainId.toString(16)}`],
         ['eth_getBlockByNumber', { ...block, timestamp: readClock() }],
+        ['eth_getCode', codes.get(String(params[0]).toLowerCase()) ?? '0x'],
       ]);
       const result = results.get(method) ?? zeroWord;
       response.setHeader('content-type', 'application/json');
@@ -61,7 +98,7 @@ function serveFakeNode(): Server {
 }
 
 beforeAll(async () => {
-  node = serveFakeNode().listen(0, '127.0.0.1');
+  node = serveFakeNode(await renderCodes()).listen(0, '127.0.0.1');
   await once(node, 'listening');
 });
 

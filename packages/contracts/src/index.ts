@@ -33,7 +33,14 @@ export {
   type PoolPlace,
   requirePoolCode,
 } from './code/compare-pool.ts';
-export { renderVerifierCode, verifiedCircuits } from './code/contract-code.ts';
+export {
+  listVerifierCodes,
+  renderNoteTreeCode,
+  renderPoolCode,
+  renderRegistryCode,
+  renderVerifierCode,
+  verifiedCircuits,
+} from './code/contract-code.ts';
 export { type CircuitKeys, type KeySource, readPinnedKeys } from './code/pinned-keys.ts';
 export { decodeRevert } from './decode-revert.ts';
 export { type DeployPoolOptions, deployPool, type PoolAddresses } from './deploy.ts';
