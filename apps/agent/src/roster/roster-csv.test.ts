@@ -73,6 +73,20 @@ describe('parseRoster', () => {
     ]);
   });
 
+  it.each([
+    ['a memo', 'address,amount,memo', '1,500', 'comma-point'],
+    ['a memo', 'address,amount,memo', '12,500.00', 'comma-point'],
+    ['a column that is not read', 'address,amount,currency', '1,500', 'plain'],
+    ['cents', 'address,amount,memo', '1,50', 'point-comma'],
+  ] as const)('refuses an amount whose end would be %s', (_what, head, written, format) => {
+    const unit = { ...usdc, format };
+    expect(messagesOf(`${head}\n${alice},${written}\n`, unit)).toEqual([
+      expect.stringContaining(`"${written}" can be one amount or two fields`),
+    ]);
+    const [amount, next] = written.split(',');
+    expect(mistakesOf(`${head}\n${alice},${amount},"${next}"\n`, unit)).toEqual([]);
+  });
+
   it('refuses a missing header, an empty roster and an open quote', () => {
     expect(mistakesOf(`${alice},100\n`)).toEqual(['1 header']);
     expect(mistakesOf('')).toEqual(['1 header']);

@@ -118,7 +118,10 @@ function parseRow(
       message: describeAddress(addressText),
     });
   }
-  const amount = parseRosterAmount(amountText, unit);
+  const next = misfit === undefined ? fields[places.amount + 1] : undefined;
+  const cut = findCutAmount(text, amountText, next, header);
+  const amount: ReturnType<typeof parseRosterAmount> =
+    cut === undefined ? parseRosterAmount(amountText, unit) : { kind: 'mistake', message: cut };
   if (amount.kind === 'mistake') {
     const { message } = amount;
     mistakes.push({ line, column: 'amount', ...named, code: 'invalid-amount', message });
@@ -134,6 +137,29 @@ function parseRow(
     ...(memo === '' || memoProblem !== undefined ? {} : { memo }),
     line,
   };
+}
+
+/**
+ * An amount such as 1,500 without quotes in a file with commas: its end would be read as the next field, and the payee would get 1.
+ * @param next - the field after the amount
+ * @returns the problem; undefined: what follows the amount cannot be its end, or is in quotes
+ */
+function findCutAmount(
+  text: string,
+  amount: string,
+  next: string | undefined,
+  { delimiter }: Columns,
+): string | undefined {
+  const whole = `${amount},${next}`;
+  const isCut =
+    delimiter === ',' &&
+    next !== undefined &&
+    /^[0-9]{1,3}$/.test(amount) &&
+    /^[0-9]{1,3}(?:\.[0-9]+)?$/.test(next) &&
+    text.replaceAll(' ', '').includes(whole);
+  return isCut
+    ? `${quote(whole)} can be one amount or two fields; put the amount in quotes, or the field after it`
+    : undefined;
 }
 
 /** @returns the problem with the number of fields; undefined: the number is valid */

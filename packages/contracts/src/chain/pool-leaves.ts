@@ -4,7 +4,15 @@
  *
  * @module
  */
-import { type Hex, type Hex32, PoolError, parseHex, parseHex32 } from '@pool/core';
+import {
+  batchSizes,
+  type Hex,
+  type Hex32,
+  PoolError,
+  parseHex,
+  parseHex32,
+  spendShapes,
+} from '@pool/core';
 import { dataLength, dataSlice, keccak256, type Log, type LogDescription } from 'ethers';
 import { shieldedPoolInterface } from '../shielded-pool.ts';
 
@@ -56,8 +64,22 @@ export function encodeLeafTopics(): string[][] {
   ];
 }
 
-/** @throws PoolError `chain_unreachable` for a log of another event, or one whose sealed notes have another hash */
+/**
+ * @throws PoolError `chain_unreachable` for a log of another event, one whose sealed notes have another hash, or one with numbers of
+ *   values that the pool never emits: a node could give inner nodes of the tree in place of commitments, and the root would be right
+ */
 export function parsePoolLeaf(log: Log): PoolLeaf {
+  const leaf = readLeaf(log);
+  if (!hasSizeOfPool(leaf)) {
+    throw new PoolError(
+      'chain_unreachable',
+      'the RPC answered with an event whose numbers of commitments, nullifiers or sealed notes are not those of the pool; use another node',
+    );
+  }
+  return leaf;
+}
+
+function readLeaf(log: Log): PoolLeaf {
   const event = shieldedPoolInterface.parseLog(log);
   switch (event?.name) {
     case 'BatchFunded':
@@ -76,6 +98,17 @@ export function parsePoolLeaf(log: Log): PoolLeaf {
     default:
       throw new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
   }
+}
+
+function hasSizeOfPool(leaf: PoolLeaf): boolean {
+  const outputs = leaf.commitments.length;
+  if (leaf.kind === 'fund') {
+    return batchSizes.some((size) => size === outputs);
+  }
+  const isOfCircuit = Object.values(spendShapes).some(
+    (circuit) => circuit.inputs === leaf.nullifiers.length && circuit.outputs === outputs,
+  );
+  return isOfCircuit && leaf.sealedNotes.length === outputs;
 }
 
 function readFacts({ args }: LogDescription, log: Log, leaf: 'batchRoot' | 'outRoot'): LeafFacts {
