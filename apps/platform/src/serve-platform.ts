@@ -125,7 +125,10 @@ export async function servePlatform(
       pass: async () => {
         await watch?.look();
         await chain.assertChain().catch((error: unknown) => {
-          if (isOtherPool(error)) differs.resolve(error);
+          if (isOtherPool(error)) {
+            log.fatal({ chain: chain.key, ...describeFailure(error) }, 'the platform ends');
+            differs.resolve(error);
+          }
           throw error;
         });
         if (ownership.isHeld()) {
@@ -154,8 +157,9 @@ export async function servePlatform(
           if (ownership.isHeld()) {
             await indexer.pass();
             silences.get(chain.key)?.noteAnswer();
-            await batchPages.extend(chain.key);
+            // First: a page that cannot be made must not hide a halt.
             await halts.get(chain.key)?.look();
+            await batchPages.extend(chain.key);
           }
         },
         log,

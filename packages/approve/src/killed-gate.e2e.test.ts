@@ -16,7 +16,7 @@ import {
   renderRegistryCode,
   verifiedCircuits,
 } from '@pool/contracts';
-import type { FundFile } from '@pool/core';
+import { type FundFile, parseEvmAddress } from '@pool/core';
 import { openLedger } from '@pool/policy';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultPoint } from './config/variables.ts';
@@ -68,7 +68,7 @@ async function renderCodes(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     [
       pool.toLowerCase(),
-      renderPoolCode({ chainId, pool, registry }, { registry, noteTree, verifiers }),
+      renderPoolCode({ chainId, pool: parseEvmAddress(pool) }, { registry, noteTree, verifiers }),
     ],
     [registry.toLowerCase(), renderRegistryCode(3_600n)],
     [noteTree, renderNoteTreeCode(noteTree)],
