@@ -128,6 +128,24 @@ describe('a denied roster waits', () => {
   });
 });
 
+describe('a batch that a person denied', () => {
+  it.each([
+    ['who denied it releases', [0]],
+    ['two others release', [1, 2]],
+  ])('stays refused when %s another one with its roster', (_title, releasing) => {
+    const again = store({ jobKey: 'second' });
+    for (const person of releasing) {
+      say('release', person, again, nowMs + 1);
+    }
+    expect([answer(again), answer(denied)]).toEqual(['approve', 'denied-by-person']);
+  });
+
+  it('stays refused when who denied it releases it', () => {
+    say('release', 0, denied, nowMs + 1);
+    expect(answer(denied)).toBe('denied-by-person');
+  });
+});
+
 describe('a denied roster passes', () => {
   it('when who denied it releases it', () => {
     const again = store({ jobKey: 'second' });

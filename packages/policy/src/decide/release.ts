@@ -148,7 +148,8 @@ export function countReleases(
   // A person who left the policy keeps their no: else an edit of the policy would take it back.
   const standing = ofRoster
     .filter((one) => one.decision === 'deny' && hasValidSignature(one))
-    .filter((denial) => !isTakenBack(denial, valid))
+    // That of the batch itself stays: a release of another batch with this roster must not let both be paid.
+    .filter((one) => one.manifestDigest === batch.manifestDigest || !isTakenBack(one, valid))
     .toSorted((left, right) => Date.parse(right.issuedAt) - Date.parse(left.issuedAt));
   // Of this batch first: it is refused for good.
   const denial =
