@@ -14,6 +14,7 @@ import { type Asked, ask, createTestLedger, storeBatch } from '../fixtures/ledge
 import { fundRequest, spendRequest } from '../fixtures/requests.ts';
 import { createSignedHistory, type SignedRequest } from '../guard/signed-history.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import { listFactQuestions } from './fact-questions.ts';
 
 const dayMs = 86_400_000;
 const hold = { days: 7, action: 'hold' } as const;
@@ -77,6 +78,36 @@ describe('a batch after one of unknown people', () => {
     expect(ledger.exportHistory().rosters).toContainEqual(
       expect.objectContaining({ rosterDigest: paid.rosterDigest, approvedAtMs: nowMs - dayMs }),
     );
+  });
+});
+
+describe('the attempt after one that the ledger has learnt of', () => {
+  const signed = makeBatch({ deadline: Math.floor(nowMs / 1000) + 7_200 });
+  const learnt = { kind: 'request', request: fundRequest(signed), atMs: nowMs } as const;
+  const next = makeBatch({ attempt: 2 });
+
+  /** The deadline that the attempt before it is dead after. */
+  function findDeadline(posted: RebuiltFund, ledger = rebaselined(learnt)) {
+    storeBatch(ledger, posted);
+    return ledger.read((view) => listFactQuestions(next, view).previousAttempt);
+  }
+
+  it('knows the deadline of what was signed', () => {
+    expect(findDeadline(signed)).toMatchObject({
+      isApproved: true,
+      deadline: signed.file.deadline,
+    });
+  });
+
+  it('does not take the deadline of another content that was posted since', () => {
+    const posted = makeBatch({ deadline: Math.floor(nowMs / 1000) + 600 });
+    expect(findDeadline(posted)).toMatchObject({ isApproved: true, deadline: undefined });
+  });
+
+  it('takes no deadline when two contents were signed', () => {
+    const other = { ...learnt, request: fundRequest(makeBatch()) };
+    const ledger = rebaselined(learnt, other);
+    expect(findDeadline(signed, ledger)).toMatchObject({ isApproved: true, deadline: undefined });
   });
 });
 

@@ -12,7 +12,7 @@ import {
   type Hex32,
 } from '@pool/core';
 import { computeBatchGuardId } from '../guard/guard-id.ts';
-import type { LedgerView } from '../ledger/ledger-view.ts';
+import type { GuardEntry, LedgerView, StoredManifest } from '../ledger/ledger-view.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
 
 /** A batch on chain. */
@@ -108,7 +108,7 @@ function findPrevious(
       funder: paidBy,
       batchNonce,
       batchId,
-      deadline: stored.deadline,
+      deadline: isOtherApproved(ledger, stored, paidBy, batchNonce) ? undefined : stored.deadline,
       isApproved: isApproved(ledger, stored.chainId, stored.pool, paidBy, batchNonce),
     };
   }
@@ -124,10 +124,28 @@ function findPrevious(
   };
 }
 
-function isApproved(
+/** Also another authorisation of this batch was approved, as a re-baselined ledger learns. Its deadline may be later. */
+function isOtherApproved(
   ledger: LedgerView,
-  ...[chainId, pool, funder, batchNonce]: readonly [number, EvmAddress, EvmAddress, Hex32]
+  { chainId, pool, digest }: StoredManifest,
+  funder: EvmAddress,
+  batchNonce: Hex32,
 ): boolean {
-  const id = computeBatchGuardId('fund-authorization', chainId, pool, funder, batchNonce);
-  return ledger.findGuard(id) !== undefined;
+  const guard = findFundGuard(ledger, chainId, pool, funder, batchNonce);
+  return guard !== undefined && (guard.isConflicted || guard.digest !== digest);
+}
+
+function isApproved(ledger: LedgerView, ...batch: BatchName): boolean {
+  return findFundGuard(ledger, ...batch) !== undefined;
+}
+
+type BatchName = readonly [
+  chainId: number,
+  pool: EvmAddress,
+  funder: EvmAddress,
+  batchNonce: Hex32,
+];
+
+function findFundGuard(ledger: LedgerView, ...batch: BatchName): GuardEntry | undefined {
+  return ledger.findGuard(computeBatchGuardId('fund-authorization', ...batch));
 }
