@@ -9,6 +9,7 @@ import {
 } from '../fixtures/batches.ts';
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
+import { payeeScopePrefix } from '../guard/guard-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RebuiltPayee } from '../rebuild/rebuilt.ts';
 
@@ -72,13 +73,42 @@ describe('what one recipient gets on a day', () => {
     expect(ledger.exportHistory().counts).toHaveLength(3);
     ledger.eraseManifests(0, nowMs + dayMs);
     expect(ledger.exportHistory().counts).toHaveLength(3);
+    pay([makePayee(1, 500n)], makeTokenPolicy({}), nowMs + 2 * dayMs + 1);
     ledger.eraseManifests(0, nowMs + 2 * dayMs + 1);
     expect(
       ledger
         .exportHistory()
         .counts.map(({ amount }) => amount)
         .toSorted(),
-    ).toEqual([100n, 500n]);
+    ).toEqual([100n, 500n, 500n]);
+    expect(ledger.verifyAudit().kind).toBe('intact');
+  });
+
+  it('is limited after the clock was ahead for a while and the ledger erased', () => {
+    expect(pay([makePayee(1, 900n)], policy)).toBe('approve');
+    ledger.eraseManifests(0, nowMs + 3 * dayMs);
+    expect(pay([makePayee(1, 1n)], policy, nowMs + hourMs)).toBe('recipient-day-limit');
+  });
+
+  it.each([
+    ['one day', 1],
+    ['three days', 3],
+  ])('leaves the audit log intact when another ledger imports it after %s', (_title, days) => {
+    pay([makePayee(1, 900n)], policy);
+    const history = ledger.exportHistory();
+    ledger = createTestLedger();
+    const importedMs = nowMs + days * dayMs;
+    ledger.importHistory(history, importedMs);
+    for (const afterMs of [0, dayMs + hourMs, 2 * dayMs + hourMs]) {
+      expect(pay([makePayee(2, 1n)], policy, importedMs + afterMs)).toBe('approve');
+      ledger.eraseManifests(0, importedMs + afterMs);
+      expect(ledger.verifyAudit()).toMatchObject({ kind: 'intact' });
+    }
+    const erased = history.counts.filter(({ scope }) => scope.startsWith(payeeScopePrefix));
+    expect(erased).toHaveLength(1);
+    expect(ledger.exportHistory().counts).not.toContainEqual(erased[0]);
+    ledger.importHistory(history, importedMs + 3 * dayMs);
+    expect(ledger.exportHistory().counts).not.toContainEqual(erased[0]);
   });
 });
 

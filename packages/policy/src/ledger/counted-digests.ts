@@ -11,7 +11,52 @@ import { readCountRow } from './rows.ts';
 import type { Statements } from './statements.ts';
 
 /** How long the sums of recipients are kept: a UTC day and 24 hours are within it. */
-export const recipientSumMs = 172_800_000;
+const recipientSumMs = 172_800_000;
+
+/**
+ * Sums of recipients before this time limit nothing. The clock alone does not say so, because it may be ahead: the newest approval does,
+ * because a clock behind it approves nothing.
+ */
+export function findRecipientsEnd({ get }: Statements, nowMs: number): number {
+  const newest = get("SELECT max(decided_at_ms) AS at FROM vote WHERE value = 'approve'")?.['at'];
+  return Math.min(nowMs, Number(newest ?? 0)) - recipientSumMs;
+}
+
+/**
+ * Erases them. Those that an entry of the audit log named since stay until it is as old, as {@link findChangedCount} expects.
+ * @returns how many
+ */
+export function eraseRecipients(statements: Statements, nowMs: number): number {
+  const endMs = findRecipientsEnd(statements, nowMs);
+  const old = statements
+    .all(
+      'SELECT DISTINCT guard_id FROM counted WHERE substr(scope, 1, ?) = ? AND at_ms < ?',
+      payeeScopePrefix.length,
+      payeeScopePrefix,
+      endMs,
+    )
+    .map((row) => String(row['guard_id']));
+  const named = old.length === 0 ? undefined : listNamedSince(statements, endMs);
+  let erased = 0;
+  for (const guardId of old.filter((id) => named?.has(nameOfRecipients(id)) === false)) {
+    erased += statements.run(
+      'DELETE FROM counted WHERE guard_id = ? AND substr(scope, 1, ?) = ? AND at_ms < ?',
+      guardId,
+      payeeScopePrefix.length,
+      payeeScopePrefix,
+      endMs,
+    );
+  }
+  return erased;
+}
+
+function listNamedSince({ all }: Statements, fromMs: number): ReadonlySet<string> {
+  const rows = all(
+    `SELECT data FROM audit WHERE at_ms >= ? AND instr(data, '"counted"') > 0`,
+    fromMs,
+  );
+  return new Set(rows.flatMap((row) => Object.keys(readNamed(String(row['data'])))));
+}
 
 /** Digests of what guard ids count for. The sums of recipients have a digest of their own, because they are erased. */
 export function readCountDigests(
@@ -44,19 +89,30 @@ function nameOfRecipients(guardId: string): string {
 
 const countedSchema = v.object({ counted: v.record(v.string(), v.string()) });
 
+function readNamed(data: string): Readonly<Record<string, string>> {
+  const parsed = data.includes('"counted"')
+    ? v.safeParse(countedSchema, JSON.parse(data))
+    : undefined;
+  return parsed?.success === true ? parsed.output.counted : {};
+}
+
+const approvalSchema = v.object({ value: v.literal('approve') });
+
+/** It was made while the clock was right. Other entries may be dated ahead. */
+function isApproval({ event, data }: AuditEntry): boolean {
+  return event === 'vote.decided' && v.is(approvalSchema, JSON.parse(data));
+}
+
 /** @returns the entry whose sums differ from those that are stored, or undefined */
 export function findChangedCount(
   statements: Statements,
   entries: Iterable<AuditEntry>,
 ): { readonly seq: number; readonly guardId: string } | undefined {
   const expected = new Map<string, { readonly entry: AuditEntry; readonly digest: string }>();
-  let nowMs = 0;
+  let newestMs = 0;
   for (const entry of entries) {
-    nowMs = Math.max(nowMs, entry.atMs);
-    const parsed = entry.data.includes('"counted"')
-      ? v.safeParse(countedSchema, JSON.parse(entry.data))
-      : undefined;
-    for (const [name, digest] of Object.entries(parsed?.success ? parsed.output.counted : {})) {
+    newestMs = isApproval(entry) ? Math.max(newestMs, entry.atMs) : newestMs;
+    for (const [name, digest] of Object.entries(readNamed(entry.data))) {
       expected.set(name, { entry, digest });
     }
   }
@@ -69,7 +125,7 @@ export function findChangedCount(
     const isErased =
       known !== undefined &&
       name.endsWith(' recipients') &&
-      known.entry.atMs < nowMs - recipientSumMs;
+      known.entry.atMs < newestMs - recipientSumMs;
     if (!isErased && known?.digest !== digests[name]) {
       return { seq: known?.entry.seq ?? 0, guardId: name };
     }

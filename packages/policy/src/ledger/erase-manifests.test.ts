@@ -1,8 +1,13 @@
 // Which manifests lose their people, amounts and seeds: further cases are in ledger.test.ts.
-import { expect, it } from 'vitest';
-import { makeBatch, nowMs } from '../fixtures/batches.ts';
-import { type Asked, createTestLedger, decideAs, storeBatch } from '../fixtures/ledgers.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it, onTestFinished } from 'vitest';
+import { makeBatch, makeTokenPolicy, nowMs } from '../fixtures/batches.ts';
+import { type Asked, ask, createTestLedger, decideAs, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
+import { openLedger } from './open-ledger.ts';
 
 it('erases a manifest that was denied, and keeps one that was approved', () => {
   const ledger = createTestLedger();
@@ -24,4 +29,26 @@ it('erases a manifest that was denied, and keeps one that was approved', () => {
   expect(ledger.readFile(denied.manifestDigest)).toBeUndefined();
   expect(ledger.readFile(approved.manifestDigest)).toBeDefined();
   ledger.close();
+});
+
+it('finds sums of recipients that were deleted, although an entry of the audit log is dated ahead', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pool-sums-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'ledger.db');
+  const ledger = openLedger({ path, role: 'voter' });
+  const batch = makeBatch();
+  storeBatch(ledger, batch);
+  const policy = makeTokenPolicy({ maxPerRecipientPerDay: '900' });
+  expect(ask(ledger, { request: fundRequest(batch), manifest: batch, policy }).kind).toBe(
+    'approve',
+  );
+  ledger.writeAudit('started', {}, nowMs + 3 * 86_400_000);
+  expect(ledger.verifyAudit().kind).toBe('intact');
+  ledger.close();
+  const database = new DatabaseSync(path);
+  database.exec("DELETE FROM counted WHERE scope LIKE 'payee/%'");
+  database.close();
+  const again = openLedger({ path, role: 'voter' });
+  onTestFinished(() => again.close());
+  expect(again.verifyAudit()).toMatchObject({ kind: 'broken' });
 });

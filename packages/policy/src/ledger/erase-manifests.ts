@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { payeeScopePrefix } from '../guard/guard-id.ts';
 import { appendAudit } from './audit.ts';
-import { recipientSumMs } from './counted-digests.ts';
+import { eraseRecipients } from './counted-digests.ts';
 import type { Statements } from './statements.ts';
 
 /** Files that are kept. More would only come from an agent that was taken over. */
@@ -31,12 +30,7 @@ export function eraseManifests(
     Math.floor(nowMs / 1000),
   );
   // What a recipient was paid is about one person, and limits nothing after two days.
-  const sums = statements.run(
-    'DELETE FROM counted WHERE substr(scope, 1, ?) = ? AND at_ms < ?',
-    payeeScopePrefix.length,
-    payeeScopePrefix,
-    nowMs - recipientSumMs,
-  );
+  const sums = eraseRecipients(statements, nowMs);
   if (sums > 0) {
     appendAudit(statements, 'sums.erased', { count: sums }, nowMs);
   }

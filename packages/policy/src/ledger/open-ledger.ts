@@ -4,8 +4,9 @@
  * @module
  */
 import { manifestFileSchema, PoolError, parseWire } from '@pool/core';
+import { payeeScopePrefix } from '../guard/guard-id.ts';
 import { appendAudit, findAuditHead, listAudit, verifyAudit } from './audit.ts';
-import { findChangedCount, readCountDigests } from './counted-digests.ts';
+import { findChangedCount, findRecipientsEnd, readCountDigests } from './counted-digests.ts';
 import { eraseManifests } from './erase-manifests.ts';
 import { findRestoreReason, readMarker, writeMarker } from './generation-marker.ts';
 import type { AuditVerdict, Ledger, LedgerHistory, LedgerStatus } from './ledger.ts';
@@ -148,7 +149,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       ).result,
     importHistory: (history, nowMs) =>
       write(() => {
-        const counted = mergeHistory(statements, history);
+        const counted = mergeHistory(statements, history, nowMs);
         appendAudit(
           statements,
           'history.imported',
@@ -170,7 +171,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       }),
     rebaseline: (history, { by, isComplete, accepted }, nowMs) =>
       write(() => {
-        const counted = mergeHistory(statements, history);
+        const counted = mergeHistory(statements, history, nowMs);
         if (isComplete) {
           statements.run('UPDATE ledger SET restored_because = NULL');
         }
@@ -285,11 +286,18 @@ function verifyLog(statements: Statements): AuditVerdict {
       };
 }
 
-/** @returns digests of the sums that changed, for the audit log */
-function mergeHistory(statements: Statements, history: LedgerHistory) {
-  const guardIds = new Set(history.counts.map(({ guardId }) => guardId));
+/**
+ * Sums of recipients that limit nothing any more do not come back.
+ * @returns digests of the sums that changed, for the audit log
+ */
+function mergeHistory(statements: Statements, history: LedgerHistory, nowMs: number) {
+  const endMs = findRecipientsEnd(statements, nowMs);
+  const counts = history.counts.filter(
+    ({ scope, atMs }) => !scope.startsWith(payeeScopePrefix) || atMs >= endMs,
+  );
+  const guardIds = new Set(counts.map(({ guardId }) => guardId));
   const before = readCountDigests(statements, guardIds);
-  writeHistory(statements, history);
+  writeHistory(statements, { ...history, counts });
   const changed = Object.entries(readCountDigests(statements, guardIds)).filter(
     ([name, digest]) => before[name] !== digest,
   );
