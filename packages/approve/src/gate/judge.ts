@@ -90,15 +90,15 @@ export function createJudge(deps: JudgeDeps): Judge {
             ledger.read((view) => listFactQuestions(manifest, view)),
             nowMs(),
           );
-    const policy = deps.policy();
     const clock = await deps.facts.readClock(
-      listClockPlaces(policy, manifest?.chainId ?? findChainId(request)),
+      listClockPlaces(deps.policy(), manifest?.chainId ?? findChainId(request)),
     );
     return (view) => ({
       request,
       origin,
       manifest,
-      policy,
+      // The policy of this moment: another one may have been read while the nodes were asked.
+      policy: deps.policy(),
       ledger: view,
       facts: { ...facts, clock },
       signer: { deterministic: false },

@@ -6,7 +6,7 @@ import { createWorldA, funderWallet } from '../fixtures/custodian-a.ts';
 import { createWorldB, typedMessage } from '../fixtures/custodian-b.ts';
 import { createFakeChain } from '../fixtures/fake-chain.ts';
 import { type ServedGate, serveTestGate, type TestHome } from '../fixtures/gate-home.ts';
-import { fundFile } from '../fixtures/payroll.ts';
+import { fundFile, policyJson } from '../fixtures/payroll.ts';
 
 /** @param point - where the policy is read again, once; `facts`: while the node is asked */
 async function startWith(home: TestHome, point: FaultPoint | 'facts', port = 0) {
@@ -90,4 +90,37 @@ it('custodian B: nothing is rejected for good while the doctor fails', async () 
   expect(await control.sendCallback(callback)).toMatchObject({ action: 'REJECT' });
   served.gate.doctor.forget();
   expect(await control.sendCallback(callback)).toMatchObject({ action: 'RETRY' });
+});
+
+it('judges by the policy that was read again while the clock of the chain was read', async () => {
+  const world = await createWorldA();
+  onTestFinished(() => world.close());
+  const chain = createFakeChain();
+  const served = await serveTestGate(world.home, { chain });
+  onTestFinished(() => served.close());
+  await served.gate.examine();
+  const file = fundFile();
+  await served.post(file);
+  const id = await world.ask(funderWallet, fundBody(file));
+  const policy = policyJson({ funderWallet, initiator: world.organisation.initiator.userId });
+  const pools = policy.pools.map((pool) => ({
+    ...pool,
+    tokens: pool.tokens.map((token) => ({ ...token, maxPerBatch: '250' })),
+  }));
+  const { fetchHeadTimestamp } = chain.reader;
+  let isDone = false;
+  Object.assign(chain.reader, {
+    fetchHeadTimestamp: async () => {
+      if (!isDone) {
+        isDone = true;
+        world.home.writePolicy({ ...policy, pools });
+        expect(served.gate.reloadPolicy()).toBe(true);
+        await served.gate.examine();
+      }
+      return await fetchHeadTimestamp();
+    },
+  });
+  await served.gate.poll();
+  expect(isDone).toBe(true);
+  expect(world.statusOf(id)).toBe('Rejected');
 });
