@@ -8,7 +8,13 @@ import {
   textBody,
   voidBody,
 } from '../fixtures/bodies.ts';
-import { createWorldA, funderWallet, holderWallet, type WorldA } from '../fixtures/custodian-a.ts';
+import {
+  createWorldA,
+  funderWallet,
+  holderWallet,
+  spareWallet,
+  type WorldA,
+} from '../fixtures/custodian-a.ts';
 import { createRecordedLog, type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
 import {
   fundFile,
@@ -141,4 +147,27 @@ it('logs why a vote was refused', async () => {
       reason: expect.stringMatching(/did not accept the vote: HTTP 403/) as string,
     }),
   );
+});
+
+it('denies nothing that the audit log does not have', async () => {
+  const { ledger } = served.gate;
+  const { writeAudit } = ledger;
+  const id = await world.ask(spareWallet, textBody('a text of a wallet that is not listed'));
+  let failures = 2;
+  Object.assign(ledger, {
+    writeAudit: (...entry: Parameters<typeof writeAudit>) => {
+      if (entry[0] === 'denied-foreign' && failures > 0) {
+        failures -= 1;
+        throw new Error('database or disk is full');
+      }
+      writeAudit(...entry);
+    },
+  });
+  const isWritten = () => ledger.listAudit(0, -1).some(({ event }) => event === 'denied-foreign');
+  for (const _ of [1, 2]) {
+    await served.gate.poll();
+    expect([world.statusOf(id), isWritten()]).toEqual(['Pending', false]);
+  }
+  await served.gate.poll();
+  expect([world.statusOf(id), isWritten()]).toEqual(['Rejected', true]);
 });

@@ -70,8 +70,9 @@ export function createPoller(deps: PollerDeps): Poller {
     if (events.has(event)) {
       return false;
     }
-    told.set(approvalId, new Set([...events, event]));
+    // If this fails, the event is not told, and the next look writes it before it answers.
     ledger.writeAudit(event, { requestId: approvalId, ...data }, nowMs());
+    told.set(approvalId, new Set([...events, event]));
     return true;
   }
 
