@@ -328,6 +328,19 @@ it('stays restored while an approval cannot be described and is not accepted as 
     });
     expect(restored.gate.ledger.status()).toMatchObject({ isRestored: true });
   }
+  // Whoever can write the file lists a key of their own. The policy in effect does not have it.
+  const { x: ownX } = stranger.publicKey.export({ format: 'jwk' });
+  const ownKey = bytesToHex(Buffer.from(ownX ?? '', 'base64url'));
+  const people = [{ name: 'Treasurer', publicKey: ownKey }];
+  const names = { funderWallet: 'wa-renamed', initiator: initiator.userId };
+  world.home.writePolicy(policyJson(names, { humanRelease: { ...humanRelease, people } }));
+  await expect(
+    rebaselineLedger(world.home.config, {
+      ...byTest,
+      acceptUnknown: 1,
+      personKey: stranger.privateKey,
+    }),
+  ).rejects.toMatchObject({ code: 'ledger_refused' });
   const accepted = await rebaselineLedger(world.home.config, {
     ...byTest,
     acceptUnknown: 1,

@@ -5,7 +5,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { PoolError } from '@pool/core';
-import { acceptLoss, openLedger } from '@pool/policy';
+import { acceptLoss, openLedger, parseAppliedPolicy } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
 import { ensureGateHome, ledgerPath } from './gate-home.ts';
 import { createHistoryCheck, type UnknownApproval } from './history.ts';
@@ -17,7 +17,7 @@ export type Rebaseline = {
   readonly by: string;
   /** How many approvals that cannot be described are accepted as lost. */
   readonly acceptUnknown: number;
-  /** Ed25519 key of a person of the policy, who signs that they are. */
+  /** Ed25519 key of a person of the policy in effect, who signs that they are. */
   readonly personKey?: KeyObject | undefined;
   readonly nowMs: () => number;
 };
@@ -53,9 +53,12 @@ export async function rebaselineLedger(
     const check = createHistoryCheck({ source, ledger, policy: () => policy });
     const { history, approvals, unknown } = await check.readAll();
     const ids = unknown.map(({ id }) => id);
+    // Whoever writes the file could list a key of their own, so the people of the policy in effect count.
+    const applied = ledger.policies.findApplied();
+    const inEffect = applied === undefined ? policy : parseAppliedPolicy(applied);
     const accepted =
       unknown.length > 0 && unknown.length === acceptUnknown && personKey !== undefined
-        ? acceptLoss(ids, policy, personKey, nowMs())
+        ? acceptLoss(ids, inEffect, personKey, nowMs())
         : undefined;
     const isExplained = unknown.length === 0 ? acceptUnknown === 0 : accepted !== undefined;
     const isComplete = approvals > 0 && isExplained;
@@ -86,6 +89,6 @@ function createIncomplete(unknown: readonly UnknownApproval[]): PoolError {
   const more = unknown.length > maxNamed ? `; and ${unknown.length - maxNamed} more` : '';
   return new PoolError(
     'ledger_refused',
-    `the custodian shows ${unknown.length} approvals of this gate that cannot be described, so the ledger still counts as restored; the others were merged. ${named.join('; ')}${more}. If a wallet is missing, list it in the policy. If you know that none of them can be used again, run the command again with --accept-unknown ${unknown.length} and --key-file, the key of a person of the policy's humanRelease, who signs it`,
+    `the custodian shows ${unknown.length} approvals of this gate that cannot be described, so the ledger still counts as restored; the others were merged. ${named.join('; ')}${more}. If a wallet is missing, list it in the policy. If you know that none of them can be used again, run the command again with --accept-unknown ${unknown.length} and --key-file, the key of a person in humanRelease of the policy in effect, who signs it`,
   );
 }
