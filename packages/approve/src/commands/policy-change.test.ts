@@ -118,6 +118,29 @@ it('counts no signature again for a later change to the same file', async () => 
   expect((await run('policy', 'apply', sha256)).err).toMatch(/^policy_not_signed: 0 of 2/);
 });
 
+it('refuses the earlier file after the people signed a policy that asks nobody', async () => {
+  const earlier = policyWith({});
+  const next = policyWith({ policyChange: undefined });
+  const sha256 = await propose(next);
+  for (const { keyFile } of [treasurer, head]) {
+    await run('policy', 'sign', sha256, '--key-file', keyFile);
+  }
+  expect((await run('policy', 'apply', sha256)).code).toBe(0);
+  expect(served.gate.reloadPolicy()).toBe(false);
+  await served.close();
+  await expect(serveTestGate(world.home)).rejects.toMatchObject({
+    code: 'policy_not_signed',
+    message: expect.stringMatching(new RegExp(`sha256 ${sha256}.*install its file`)) as string,
+  });
+  world.home.writePolicy(next);
+  served = await serveTestGate(world.home);
+  // Nobody is asked now, but the earlier file returns only on purpose.
+  world.home.writePolicy(earlier);
+  expect(served.gate.reloadPolicy()).toBe(false);
+  expect((await run('policy', 'apply', await propose(earlier))).code).toBe(0);
+  expect(served.gate.reloadPolicy()).toBe(true);
+});
+
 it('lets root edit a file that asks nobody, and remembers when one asks', async () => {
   const open = await createWorldA();
   const gate = await serveTestGate(open.home);

@@ -28,9 +28,17 @@ export function createPolicyStore(
     const row = get(
       'SELECT number, sha256, text FROM policy_applied JOIN policy USING (sha256) ORDER BY number DESC LIMIT 1',
     );
-    return row === undefined
-      ? undefined
-      : { number: Number(row['number']), sha256: String(row['sha256']), text: String(row['text']) };
+    return row === undefined ? undefined : readApplied(row);
+  }
+
+  /** Whether the file is the one before the policy in effect, and its people signed that it ends. */
+  function isReplaced(sha256: string, { number }: AppliedPolicy): boolean {
+    const row = get(
+      'SELECT number, sha256, text FROM policy_applied JOIN policy USING (sha256) WHERE number = ?',
+      number - 1,
+    );
+    const before = row === undefined ? undefined : readApplied(row);
+    return before?.sha256 === sha256 && countRequiredPeople(parseAppliedPolicy(before)) > 0;
   }
 
   function listSignatures(sha256: string): readonly PolicySignature[] {
@@ -120,9 +128,24 @@ export function createPolicyStore(
             `the file (sha256 ${sha256}) is not the policy in effect (sha256 ${applied.sha256}), which changes only by signatures of its people: put that file back, or run "policy propose", "sign" and "apply"`,
           );
         }
+        // Otherwise a restart before the operator installs the signed file brings the earlier one back.
+        if (applied !== undefined && isReplaced(sha256, applied)) {
+          throw new PoolError(
+            'policy_not_signed',
+            `the signed policy (sha256 ${applied.sha256}) is in effect, and the file (sha256 ${sha256}) is the one before it; install its file, or run "policy propose" and "policy apply" with the earlier one`,
+          );
+        }
         keep(sha256, text);
         putInEffect(sha256, [], nowMs);
       }),
+  };
+}
+
+function readApplied(row: Row): AppliedPolicy {
+  return {
+    number: Number(row['number']),
+    sha256: String(row['sha256']),
+    text: String(row['text']),
   };
 }
 
