@@ -171,3 +171,20 @@ it('denies nothing that the audit log does not have', async () => {
   await served.gate.poll();
   expect([world.statusOf(id), isWritten()]).toEqual(['Rejected', true]);
 });
+
+it('approves a sign-in of a holder in a policy that names no pool', async () => {
+  const names = { funderWallet, holderWallet, initiator: world.organisation.initiator.userId };
+  const policy = policyJson(names);
+  const holders = policy.holders.map(({ spend: _, ...rule }) => rule);
+  world.home.writePolicy({ ...policy, pools: [], funders: [], holders });
+  expect(served.gate.reloadPolicy()).toBe(true);
+  await served.gate.examine();
+  const text = signInText(holder, { encryptionPublicKey: holderP });
+  const id = await world.ask(holderWallet, textBody(text));
+  served.chain.headTimestamp = Math.floor(Date.now() / 1000) - 600;
+  await served.gate.poll();
+  expect(world.statusOf(id)).toBe('Pending');
+  served.chain.headTimestamp = undefined;
+  await served.gate.poll();
+  expect(world.statusOf(id)).toBe('Signed');
+});

@@ -37,7 +37,7 @@ const defaultClockSeconds = 300;
 export type FactSource = {
   /** What the node does not answer is left out. */
   read(questions: FactQuestions, nowMs: number): Promise<Facts>;
-  /** The newest block of each chain, of every node of it. Undefined: a node does not answer. */
+  /** The newest block of each chain, of every node of it; without places, of every chain of the settings. Undefined: a node does not answer. */
   readClock(places: readonly PoolPlace[]): Promise<Facts['clock']>;
   /** Asks the node of each pool for what decisions ask for, so that an outage is known before a batch waits for it. Never throws. */
   probe(places: readonly PoolPlace[], nowMs: number): Promise<void>;
@@ -154,7 +154,11 @@ export function createFactSource(
       };
     },
     async readClock(places) {
-      const ofChains = [...new Map(places.map((place) => [place.chainId, place])).values()];
+      // A policy without a pool, for example one of sign-ins only: every chain of the settings tells the time.
+      const asked = places.length > 0 ? places : Object.values(chains.chains);
+      const ofChains = [
+        ...new Map(asked.map(({ chainId, pool }) => [chainId, { chainId, pool }])).values(),
+      ];
       const read = await Promise.all(ofChains.map(async (place) => await readWitnesses(place)));
       const known = read.filter((witnesses) => witnesses !== undefined);
       return known.length < read.length || known.length === 0 ? undefined : known.flat();
