@@ -59,19 +59,15 @@ await step(
   ],
   root,
 );
-// It may read nothing outside the directory.
+// It may read nothing outside the directory. It judges the example, whose only errors are its placeholders.
+const lint = `APPROVE_HOME=. "${process.execPath}" --permission --allow-fs-read="$PWD" dist/main.js policy lint deploy/policy.example.json`;
+const isPlaceholder = 'This is a placeholder of an example';
 await step(
   'run apps/approve as packed',
-  'env',
+  'bash',
   [
-    `APPROVE_HOME=${packed}`,
-    process.execPath,
-    '--permission',
-    `--allow-fs-read=${packed}`,
-    'dist/main.js',
-    'policy',
-    'lint',
-    'deploy/policy.example.json',
+    '-c',
+    `found="$(${lint} 2>&1)"; grep -q "${isPlaceholder}" <<<"$found" && ! grep '^error:' <<<"$found" | grep -v "${isPlaceholder}" || { echo "$found"; exit 1; }`,
   ],
   packed,
 );
