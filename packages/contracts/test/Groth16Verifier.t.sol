@@ -45,7 +45,7 @@ contract Groth16VerifierTest is TestBase {
         assertTrue(!given.verify(proof, digest, z, addmod(y, 1, R)), "another y passes");
     }
 
-    /// @dev Every word of the key stands at its place: with any other word, the proof does not hold.
+    /// @dev Every word of the key is at its place: with any other word, the proof does not hold.
     function test_everyWordOfAGivenKeyMatters() public {
         Groth16Proof memory proof = verifier.prove(1, 2, 3);
         for (uint256 i = 0; i < 22; i++) {
