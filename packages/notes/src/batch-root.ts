@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { assertField, type Field, PoolError, zeroField } from '@pool/core';
+import { assertField, type Field, isField, PoolError, zeroField } from '@pool/core';
 import { poseidon } from './poseidon.ts';
 import { runToEnd, type Steps } from './steps.ts';
 
@@ -34,4 +34,39 @@ export function* stepBatchRoot(commitments: readonly Field[]): Steps<Field> {
     level = parents;
   }
   return level[0] ?? zeroField;
+}
+
+/**
+ * {@link computeBatchRoot} of several batches whose contents another party names, level by level over all of them.
+ * @param hashPairs - H_2 of each pair
+ * @returns in the order of the batches. Undefined: the words cannot be the commitments of a batch
+ */
+export async function computeBatchRoots(
+  batches: readonly (readonly bigint[])[],
+  hashPairs: (pairs: readonly (readonly [Field, Field])[]) => Promise<readonly Field[]>,
+): Promise<readonly (Field | undefined)[]> {
+  let levels = batches.map((words) =>
+    Number.isInteger(Math.log2(words.length)) && words.every(isField)
+      ? words.map(assertField)
+      : undefined,
+  );
+  while (levels.some((level) => level !== undefined && level.length > 1)) {
+    const hashes = await hashPairs(levels.flatMap((level) => pairUp(level ?? [])));
+    let taken = 0;
+    levels = levels.map((level) => {
+      if (level === undefined || level.length < 2) {
+        return level;
+      }
+      taken += level.length / 2;
+      return hashes.slice(taken - level.length / 2, taken);
+    });
+  }
+  return levels.map((level) => level?.[0]);
+}
+
+function pairUp(level: readonly Field[]): readonly (readonly [Field, Field])[] {
+  return level.flatMap((left, place) => {
+    const right = level[place + 1];
+    return place % 2 === 0 && right !== undefined ? [[left, right] as const] : [];
+  });
 }

@@ -5,7 +5,7 @@
  */
 
 export { type BatchArithmetic, createBatchArithmetic } from './batch-arithmetic.ts';
-export { computeBatchRoot } from './batch-root.ts';
+export { computeBatchRoot, computeBatchRoots } from './batch-root.ts';
 export {
   type CoinShortage,
   type PlannedSpend,

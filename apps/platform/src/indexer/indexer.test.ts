@@ -1,109 +1,26 @@
 /** The indexer against made-up chains: what it stores, when it stops, how it continues. */
-import type { PoolLeaf } from '@pool/contracts';
-import { bigintToHex32, fieldToHex, type Hex32, parseField } from '@pool/core';
-import { createLeanImt, hashHere } from '@pool/notes';
+import { bigintToHex32, type Hex32 } from '@pool/core';
+import { hashHere } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { PoolChain } from '../chain/pool-chain.ts';
 import { createBatchPages } from '../edge/batch-pages.ts';
 import { readPage } from '../edge/served-batches.ts';
 import { listServedNotes } from '../edge/served-notes.ts';
+import { createNumberedChain, type NumberedChain, word } from '../fixtures/numbered-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { testSettings } from '../fixtures/test-platform.ts';
 import { createLog } from '../log.ts';
 import { createIndexer, resumeIndexer } from './indexer.ts';
 
 const log = createLog('silent', 'test');
-function word(value: number): Hex32 {
-  return bigintToHex32(BigInt(value));
-}
-
-/** A chain of numbered blocks. The test decides which block has which batch. */
-function createFakeChain() {
-  const state = {
-    final: 0,
-    batches: [] as PoolLeaf[],
-    hashOf: (block: number) => word(1_000_000 + block),
-    noteRoot: undefined as Hex32 | undefined,
-    ranges: [] as [number, number][],
-    failing: undefined as 'events' | 'root' | undefined,
-  };
-  const rootAt = (block: number): Hex32 => {
-    const leaves = state.batches.filter((batch) => batch.blockNumber <= block);
-    return fieldToHex(createLeanImt(leaves.map(({ batchRoot }) => parseField(batchRoot))).root);
-  };
-  const chain: Pick<
-    PoolChain,
-    | 'key'
-    | 'settings'
-    | 'fetchFinalBlock'
-    | 'fetchBlockHash'
-    | 'fetchPoolLeaves'
-    | 'fetchNoteRoot'
-    | 'fetchReceipt'
-  > = {
-    key: 'anvil',
-    settings: testSettings,
-    fetchFinalBlock: () =>
-      Promise.resolve({
-        number: state.final,
-        hash: state.hashOf(state.final),
-        timestampSeconds: 0,
-      }),
-    fetchBlockHash: (block) =>
-      Promise.resolve(block <= state.final ? state.hashOf(block) : undefined),
-    fetchPoolLeaves: (from, to) => {
-      if (state.failing === 'events') return Promise.reject(new Error('RPC down'));
-      state.ranges.push([from, to]);
-      return Promise.resolve(
-        state.batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
-      );
-    },
-    fetchNoteRoot: (block) =>
-      state.failing === 'root'
-        ? Promise.reject(new Error('RPC down'))
-        : Promise.resolve(state.noteRoot ?? rootAt(block)),
-    fetchReceipt: () => Promise.resolve(undefined),
-  };
-  return {
-    state,
-    chain: chain as PoolChain,
-    /** A batch, or the outputs of a spend. */
-    fund(blockNumber: number, kind: PoolLeaf['kind'] = 'fund'): PoolLeaf {
-      const leafIndex = state.batches.length;
-      const tree = createLeanImt(state.batches.map(({ batchRoot }) => parseField(batchRoot)));
-      tree.insert(parseField(word(100 + leafIndex)));
-      const batch: PoolLeaf = {
-        ...(kind === 'fund'
-          ? { kind, batchId: word(200 + leafIndex) }
-          : {
-              kind,
-              nullifiers: [word(700 + 2 * leafIndex), word(701 + 2 * leafIndex)],
-              sealedNotes: [],
-            }),
-        leafIndex,
-        batchRoot: word(100 + leafIndex),
-        newRoot: fieldToHex(tree.root),
-        sealedNotesHash: word(300 + leafIndex),
-        commitments: [word(500 + leafIndex), word(600 + leafIndex)],
-        txHash: word(400 + leafIndex),
-        blockNumber,
-      };
-      state.batches.push(batch);
-      return batch;
-    },
-  };
-}
-
 describe('createIndexer', () => {
   let database: TestDatabase;
-  let fake: ReturnType<typeof createFakeChain>;
+  let fake: NumberedChain;
   beforeAll(async () => {
     database = await openTestDatabase();
   });
   afterAll(() => database.close());
   beforeEach(async () => {
     await database.reset();
-    fake = createFakeChain();
+    fake = createNumberedChain();
     nowMs = 0;
   });
 
@@ -189,7 +106,7 @@ describe('createIndexer', () => {
     ]);
   });
 
-  it('keeps the leaves that it has while the RPC has lost their events', async () => {
+  it('keeps the leaves that it has while the RPC has lost or changed their events', async () => {
     fake.fund(1);
     fake.state.final = 1;
     await create().pass();
@@ -199,6 +116,11 @@ describe('createIndexer', () => {
     fake.state.noteRoot = batches[0]?.newRoot;
     await create().pass();
     expect([await indexed(), await halted()]).toEqual([[0], null]);
+    fake.state.batches = batches.map((leaf) => ({ ...leaf, commitments: [word(500), word(1)] }));
+    await create().pass();
+    await expect(readPage(database.db, 'anvil', 0)).rejects.toMatchObject({
+      code: 'index_incomplete',
+    });
     fake.state.batches = batches;
     await create().pass();
     expect((await readPage(database.db, 'anvil', 0)).batches).toHaveLength(1);
@@ -232,6 +154,34 @@ describe('createIndexer', () => {
     await indexer.pass();
     expect(await indexed()).toEqual([0]);
   });
+
+  it.each<[string, readonly Hex32[]]>([
+    ['one commitment is changed', [word(500), word(4_711)]],
+    ['one is no field element', [word(500), bigintToHex32(2n ** 256n - 1n)]],
+    ['one is left out', [word(500)]],
+    ['all are left out', []],
+  ])(
+    'stores no event whose commitments do not give its leaf, and names the node: %s',
+    async (_, commitments) => {
+      const honest = fake.fund(1);
+      fake.fund(2);
+      fake.state.final = 2;
+      fake.state.batches = fake.state.batches.map((leaf) =>
+        leaf === honest ? { ...leaf, commitments } : leaf,
+      );
+      const lie = { code: 'chain_unreachable', message: expect.stringContaining('127.0.0.1:1 ') };
+      for (let round = 0; round < 6; round += 1) {
+        await expect(create().pass()).rejects.toMatchObject(lie);
+        nowMs += 30_000;
+      }
+      expect([await indexed(), await halted()]).toEqual([[], undefined]);
+      fake.state.batches = fake.state.batches.with(0, honest);
+      await create().pass();
+      expect((await readPage(database.db, 'anvil', 0)).batches[0]?.commitments).toEqual(
+        honest.commitments,
+      );
+    },
+  );
 
   it.each<[string, () => void]>([
     [

@@ -2,7 +2,8 @@
  * The indexer: one worker per chain. It reads what the pool inserted into its note tree up to the final block, computes the tree's root
  * and compares it with the contract's after every range (ARCHITECTURE.md, "The authority for each fact"). It reads a mismatch again
  * on fresh state for a while, since one RPC node behind the others is enough to cause one. When the mismatch stays, the
- * indexer halts and no notes are served: a wrong tree would yield unspendable paths.
+ * indexer halts and no notes are served: a wrong tree would yield unspendable paths. An event whose commitments do not give its leaf is
+ * not stored either; the indexer names the node, and reads on once it is honest.
  *
  * The inner nodes that the next leaf needs are stored with the position, in the transaction that stores the leaves
  * (docs/decisions/0068, §6). So a pass that fails, or a restart, hashes nothing again.
@@ -23,7 +24,7 @@ import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
 import { restoreSpendNotes } from './event-notes.ts';
-import { readMissingContents, storeLeaves } from './pool-leaves.ts';
+import { assertContents, readMissingContents, storeLeaves } from './pool-leaves.ts';
 import { settleLandedBatches, settleLandedSpends } from './settle-landed.ts';
 
 export type IndexerDeps = {
@@ -160,6 +161,7 @@ async function readRange(
   if (fieldToHex(frontier.root) !== (await chain.fetchNoteRoot(to))) {
     return 'the re-derived note root differs from the contract';
   }
+  await assertContents(deps, leaves);
   await storeLeaves(deps, leaves, { blockNumber: to, blockHash: hash, frontier });
   if (leaves.length > 0) {
     log.info({ chain: chain.key, batches: leaves.length, block: to }, 'indexed');

@@ -1,19 +1,28 @@
 /**
- * The rows of the note tree's leaves: written with the indexer's position in one transaction, so that a leaf is stored once.
+ * The rows of the note tree's leaves: checked against the events' own contents, and written with the indexer's position in one transaction,
+ * so that a leaf is stored once.
  *
  * @module
  */
 import type { PoolLeaf } from '@pool/contracts';
-import { errorCodeOf } from '@pool/core';
-import { type LeanImtFrontier, serializeFrontier } from '@pool/notes';
+import { fieldToHex, hexToBigint, PoolError } from '@pool/core';
+import {
+  computeBatchRoots,
+  type HashMany,
+  hashHere,
+  type LeanImtFrontier,
+  serializeFrontier,
+} from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { Log } from '../log.ts';
+import { describeFailure, type Log } from '../log.ts';
 
 type LeafDeps = {
   readonly db: PlatformDatabase;
-  readonly chain: Pick<PoolChain, 'key' | 'fetchPoolLeaves'>;
+  readonly chain: Pick<PoolChain, 'key' | 'settings' | 'fetchPoolLeaves'>;
   readonly log: Log;
+  /** Default: hashes on this thread. */
+  readonly hashMany?: HashMany;
 };
 
 type Cursor = {
@@ -25,6 +34,39 @@ type Cursor = {
 
 /** Leaves per statement: the commitments of each may be 17 kB. */
 const leavesAtOnce = 50;
+
+/** Leaves whose contents are hashed at once: 16,320 hashes at most. */
+const hashedAtOnce = 64;
+
+/**
+ * The contract's root of the note tree binds the leaves, and nothing but their own root binds the commitments of an event. Pages of
+ * `/agent-edge/batches` are final for caches, so a commitment that a node changed must not get there.
+ * @throws PoolError `chain_unreachable` that names the node, if the commitments of an event do not give its leaf
+ */
+export async function assertContents(
+  { chain, log, hashMany = hashHere }: LeafDeps,
+  leaves: readonly PoolLeaf[],
+): Promise<void> {
+  for (let start = 0; start < leaves.length; start += hashedAtOnce) {
+    const some = leaves.slice(start, start + hashedAtOnce);
+    const words = some.map(({ commitments }) => commitments.map((word) => hexToBigint(word)));
+    const roots = await computeBatchRoots(words, hashMany);
+    const changed = some.find(({ batchRoot }, place) => {
+      const root = roots[place];
+      return root === undefined || fieldToHex(root) !== batchRoot;
+    });
+    if (changed !== undefined) {
+      const node = new URL(chain.settings.rpcUrl).host;
+      const { leafIndex: leaf, txHash } = changed;
+      const facts = { chain: chain.key, node, leaf, txHash };
+      log.error(facts, 'the node changed the contents of an event: set rpcUrl to another node');
+      throw new PoolError(
+        'chain_unreachable',
+        `the node ${node} served an event whose commitments do not give its leaf (transaction ${txHash}); set rpcUrl of this chain to another node`,
+      );
+    }
+  }
+}
 
 /** Stores the leaves of a range of blocks, and that the range was read. */
 export async function storeLeaves(
@@ -89,7 +131,8 @@ const blocksPerPass = 1_000;
  * Reads the contents of leaves again that an earlier version indexed without them, the oldest first. One range per pass, so
  * that new leaves do not wait. Resolves at once when nothing is missing.
  */
-export async function readMissingContents({ db, chain, log }: LeafDeps): Promise<void> {
+export async function readMissingContents(deps: LeafDeps): Promise<void> {
+  const { db, chain, log } = deps;
   const first = await db
     .selectFrom('batches')
     .select('block_number')
@@ -109,10 +152,11 @@ export async function readMissingContents({ db, chain, log }: LeafDeps): Promise
   let leaves: readonly PoolLeaf[];
   try {
     leaves = await chain.fetchPoolLeaves(first.block_number, to);
+    await assertContents(deps, leaves);
   } catch (error) {
     // A node that keeps no old logs must not stop the pass, which has stored all new leaves.
-    const facts = { chain: chain.key, from: first.block_number, to, code: errorCodeOf(error) };
-    log.warn(facts, 'the RPC refuses the logs of older batches: reading again later');
+    const facts = { chain: chain.key, from: first.block_number, to, ...describeFailure(error) };
+    log.warn(facts, 'the RPC does not serve the logs of older batches: reading again later');
     return;
   }
   const found = await db.transaction().execute(async (trx) => {

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { assertField, bytesToBigint, type Field, isField, type PoolError } from '@pool/core';
+import { bytesToBigint, type PoolError } from '@pool/core';
+import { computeBatchRoots } from '@pool/notes';
 import { createIncomplete } from './node-answers.ts';
 import type { HistoryPort, NoteKernels, NoteStore, StoredLeaf } from './ports.ts';
 
@@ -51,7 +52,7 @@ export function createLeafCheck({
       for (let from = 0; from < asked.length; from += leavesPerCheck) {
         const indexes = asked.slice(from, from + leavesPerCheck);
         const leaves = indexes.flatMap((index) => store.readLeaf(index) ?? []);
-        const roots = await computeRoots(leaves.map(readCommitments), kernels);
+        const roots = await computeBatchRoots(leaves.map(readCommitments), kernels.hashPairs);
         const changed = leaves.find((leaf, place) => leaf.root !== roots[place]);
         if (changed !== undefined) {
           throw fail(changed);
@@ -64,39 +65,8 @@ export function createLeafCheck({
   };
 }
 
-/** Undefined: what is there cannot be the commitments of a leaf. */
-function readCommitments({ commitments }: StoredLeaf): readonly Field[] | undefined {
-  const words = Array.from({ length: commitments.length / 32 }, (_, slot) =>
+function readCommitments({ commitments }: StoredLeaf): readonly bigint[] {
+  return Array.from({ length: commitments.length / 32 }, (_, slot) =>
     bytesToBigint(commitments.subarray(32 * slot, 32 * (slot + 1))),
   );
-  return Number.isInteger(Math.log2(words.length)) && words.every(isField)
-    ? words.map(assertField)
-    : undefined;
-}
-
-/** The roots of several trees, level by level over all of them. */
-async function computeRoots(
-  leaves: readonly (readonly Field[] | undefined)[],
-  kernels: Pick<NoteKernels, 'hashPairs'>,
-): Promise<readonly (Field | undefined)[]> {
-  let levels = leaves;
-  while (levels.some((level) => level !== undefined && level.length > 1)) {
-    const hashes = await kernels.hashPairs(levels.flatMap((level) => pairUp(level ?? [])));
-    let taken = 0;
-    levels = levels.map((level) => {
-      if (level === undefined || level.length < 2) {
-        return level;
-      }
-      taken += level.length / 2;
-      return hashes.slice(taken - level.length / 2, taken);
-    });
-  }
-  return levels.map((level) => level?.[0]);
-}
-
-function pairUp(level: readonly Field[]): readonly (readonly [Field, Field])[] {
-  return level.flatMap((left, place) => {
-    const right = level[place + 1];
-    return place % 2 === 0 && right !== undefined ? [[left, right] as const] : [];
-  });
 }
