@@ -113,7 +113,8 @@ export type PoolChain = PoolReader & {
   /** Balance of the relayer's account, and the fees that a transaction with this gas limit would offer now. */
   fetchRelayerFunds(gasLimit: bigint): Promise<RelayerFunds>;
   fetchNonce(): Promise<number>;
-  fetchNonceAt(block: number): Promise<number>;
+  /** @param account - default: of the key in use */
+  fetchNonceAt(block: number, account?: string): Promise<number>;
   /** @throws PoolError `transaction_rejected` when the node will never accept the bytes */
   broadcast(rawTransaction: string): Promise<void>;
   /** Asks the contract at an address (ERC-1271). @throws PoolError `chain_unreachable` (503, retryable) */
@@ -251,7 +252,7 @@ export function createEvmPoolChain(
     signSpend: (call, nonce, gasLimit) => signer.sign({ ...describeSpend(call), gasLimit }, nonce),
     fetchRelayerFunds: (gasLimit) => signer.fetchFunds(gasLimit),
     fetchNonce: () => signer.fetchNonce(),
-    fetchNonceAt: (block) => signer.fetchNonceAt(block),
+    fetchNonceAt: (block, account) => signer.fetchNonceAt(block, account),
     broadcast: (raw) => signer.broadcast(raw),
     checkContractSignature: (subject) =>
       checkContractSignature(provider, settings, subject, {

@@ -13,6 +13,8 @@ import { type CallWithGas, estimateGasLimit } from './gas-estimate.ts';
 import { capFees, type Fees, raiseFeesWithin } from './replacement.ts';
 
 export type SignedTransaction = {
+  /** The account whose nonce it takes. */
+  readonly sender: string;
   readonly nonce: number;
   readonly rawTransaction: string;
   readonly txHash: string;
@@ -62,8 +64,8 @@ export type TransactionSigner = {
   fetchFunds(gasLimit: bigint): Promise<RelayerFunds>;
   /** Next nonce by the chain's newest block. Stored transactions that are not mined come after it. */
   fetchNonce(): Promise<number>;
-  /** Number of the account's transactions up to and with a block. */
-  fetchNonceAt(block: number): Promise<number>;
+  /** Number of an account's transactions up to and with a block. Default: of the key in use. */
+  fetchNonceAt(block: number, account?: string): Promise<number>;
   /**
    * Sends the bytes. Not an error: the node has them already, or the nonce is used.
    * @throws PoolError `transaction_rejected` when the node will never accept them
@@ -110,7 +112,8 @@ export function createTransactionSigner(
     });
     const rawTransaction = await wallet.signTransaction(transaction);
     const { maxFeePerGas } = fees;
-    return { nonce, rawTransaction, txHash: keccak256(rawTransaction), gasLimit, maxFeePerGas };
+    const txHash = keccak256(rawTransaction);
+    return { sender: wallet.address, nonce, rawTransaction, txHash, gasLimit, maxFeePerGas };
   }
 
   async function sign(call: CallWithGas, nonce: number): Promise<SignedTransaction> {
@@ -159,7 +162,7 @@ export function createTransactionSigner(
       return { balanceWei, fees: asked === undefined ? undefined : capFees(asked, cap) };
     },
     fetchNonce: () => provider.getTransactionCount(wallet.address, 'latest'),
-    fetchNonceAt: (block) => provider.getTransactionCount(wallet.address, block),
+    fetchNonceAt: (block, account = wallet.address) => provider.getTransactionCount(account, block),
     async broadcast(rawTransaction) {
       const outcome = await broadcastTransaction(provider, rawTransaction);
       if (outcome.kind === 'refused-for-good') {

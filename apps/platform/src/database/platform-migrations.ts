@@ -401,4 +401,6 @@ export const platformMigrations: readonly Migration[] = [
         where b.open_notes order by b.chain, b.leaf_index`,
     ],
   },
+  // Nonces belong to an account, and the relayer's account can change. `recordSenders` fills it in.
+  { number: 27, statements: [`alter table relayer_transactions add column sender text`] },
 ];

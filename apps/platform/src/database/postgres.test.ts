@@ -189,6 +189,7 @@ describe('a PostgreSQL server that goes away', () => {
     const deps = { db: first.db, chain: { key: 'anvil' }, nowMs: Date.now, assertOwner };
     const signed = {
       nonce: 0,
+      sender: '0xR',
       txHash: '0x1',
       rawTransaction: '0x',
       gasLimit: 1n,

@@ -157,6 +157,7 @@ describe('concurrent requests', () => {
     const deps = { db: database.db, chain, log: createLog('silent', 'test'), nowMs: Date.now };
     const signed = {
       nonce: 0,
+      sender: '0xR',
       txHash: '0x1',
       rawTransaction: '0x',
       gasLimit: 1n,

@@ -45,23 +45,24 @@ export type RelayerDeps = {
   readonly onStep?: () => void;
 };
 
-/** Open transactions of one nonce, the newest first. */
+/** Open transactions of one nonce of one account, the newest first. */
 export type SentNonce = readonly [RelayerTransaction, ...RelayerTransaction[]];
 
-/** Everything that may still be mined, by rising nonce. */
+/** Everything that may still be mined, of each account by rising nonce. */
 export async function selectOpenNonces({ db, chain }: RelayerDeps): Promise<SentNonce[]> {
   const rows = await db
     .selectFrom('relayer_transactions')
     .selectAll()
     .where('chain', '=', chain.key)
     .where('state', '=', 'open')
+    .orderBy('sender')
     .orderBy('nonce')
     .orderBy('id', 'desc')
     .execute();
   const nonces: [RelayerTransaction, ...RelayerTransaction[]][] = [];
   for (const row of rows) {
     const last = nonces.at(-1);
-    if (last?.[0].nonce === row.nonce) {
+    if (last?.[0].nonce === row.nonce && last[0].sender === row.sender) {
       last.push(row);
     } else {
       nonces.push([row]);
@@ -91,6 +92,7 @@ export async function insertTransaction(
       settlement_id: intent.kind === 'settlement' ? intent.id : null,
       spend_id: intent.kind === 'spend' ? intent.id : null,
       chain: chain.key,
+      sender: signed.sender,
       nonce: signed.nonce,
       tx_hash: signed.txHash,
       raw_transaction: signed.rawTransaction,
@@ -145,9 +147,14 @@ export async function followNonce(
   final: FinalBlock,
 ): Promise<void> {
   const { chain, log } = deps;
-  const { nonce } = sent[0];
+  const { nonce, sender } = sent[0];
+  const account = sender ?? chain.relayerAddress;
   const txHashes = sent.map(({ tx_hash }) => tx_hash);
-  const outcome = await fetchNonceOutcome(chain, { nonce, txHashes }, final);
+  const reads = {
+    fetchNonceAt: (block: number) => chain.fetchNonceAt(block, account),
+    fetchReceipt: chain.fetchReceipt,
+  };
+  const outcome = await fetchNonceOutcome(reads, { nonce, txHashes }, final);
   switch (outcome.kind) {
     case 'mined':
       return;
@@ -161,7 +168,36 @@ export async function followNonce(
       await setState(deps.db, sent, 'dropped');
       return;
     case 'pending':
-      await sendAgain(deps, sent, final);
+      if (account === chain.relayerAddress) {
+        await sendAgain(deps, sent, final);
+      } else {
+        await followOldAccount(deps, sent, final);
+      }
+  }
+}
+
+/**
+ * The nonce of an earlier account, whose key this process does not have. Its bytes can be sent again, and not be replaced or cancelled.
+ * They are forgotten once a final block shows that their intent can never land; until then it is not sent from the new account.
+ */
+async function followOldAccount(
+  deps: RelayerDeps,
+  sent: SentNonce,
+  final: FinalBlock,
+): Promise<void> {
+  const [newest] = sent;
+  const { nonce, sender } = newest;
+  if (await canNeverLand(deps, newest, final)) {
+    deps.log.warn({ nonce, sender }, 'a transaction of an earlier account can no longer land');
+    await setState(deps.db, sent, 'dropped');
+    return;
+  }
+  const { id } = intentOf(newest);
+  // Nothing of a withdrawn batch is sent again.
+  const isWithdrawn =
+    newest.purpose === 'fund' && (await findWithdrawal(deps.db, id)) !== undefined;
+  if (!isWithdrawn) {
+    await deps.chain.broadcast(newest.raw_transaction);
   }
 }
 

@@ -156,6 +156,7 @@ async function hasStuckTransaction(
     .selectFrom('relayer_transactions')
     .select((eb) => eb.fn.min('created_at').as('signedAt'))
     .where('chain', '=', chain.key)
+    .where('sender', '=', chain.relayerAddress)
     .where('state', '=', 'open')
     .where('nonce', '>=', minedNonce)
     .executeTakeFirst();

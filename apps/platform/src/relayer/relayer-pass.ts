@@ -76,6 +76,7 @@ export async function nextNonce({ chain, db }: RelayerDeps): Promise<number> {
     .selectFrom('relayer_transactions')
     .select((eb) => eb.fn.max('nonce').as('highest'))
     .where('chain', '=', chain.key)
+    .where('sender', '=', chain.relayerAddress)
     .where('state', '=', 'open')
     .executeTakeFirst();
   const highest = open?.highest ?? null;

@@ -197,6 +197,7 @@ describe('the coin of the relayer', () => {
       const deps = { db: database.db, chain, log, nowMs: () => nowMs, replaceAfterMs: 1, dailyWei };
       const signed = (maxFeePerGas: bigint) => ({
         nonce: 0,
+        sender: '0xR',
         txHash: '0x1',
         rawTransaction: '0x',
         gasLimit: BigInt(whole),

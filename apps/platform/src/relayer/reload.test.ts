@@ -9,6 +9,10 @@ const log = createLog('silent', 'test');
 const oldKey = new Secret('0x01');
 const newKey = new Secret('0x02');
 
+function addressOf(key: string): string {
+  return `account of ${key}`;
+}
+
 describe('createRelayerReload', () => {
   let database: TestDatabase;
   let used: string[];
@@ -18,9 +22,12 @@ describe('createRelayerReload', () => {
       database.db,
       {
         key: 'anvil',
+        get relayerAddress() {
+          return addressOf(used.at(-1) ?? oldKey.reveal());
+        },
         useRelayerKey(key) {
           used.push(key.reveal());
-          return '0x';
+          return addressOf(key.reveal());
         },
       },
       caps,
@@ -36,7 +43,7 @@ describe('createRelayerReload', () => {
     used = [];
   });
 
-  async function insertOpen(chain: string): Promise<void> {
+  async function insertOpen(chain: string, sender = addressOf('0x01')): Promise<void> {
     await database.db
       .insertInto('employers')
       .values({ id: chain, address: chain, name: null, created_at: '' })
@@ -72,6 +79,7 @@ describe('createRelayerReload', () => {
       .values({
         spend_id: id,
         chain,
+        sender,
         nonce: 0,
         tx_hash: chain,
         raw_transaction: '0x',
@@ -113,6 +121,14 @@ describe('createRelayerReload', () => {
     reload.change({}, oldKey);
     await reload.apply();
     expect(used).toEqual(['0x02', '0x01']);
+  });
+
+  it('does not wait for transactions of an account before the old one', async () => {
+    await insertOpen('anvil', addressOf('0x00'));
+    const reload = create();
+    reload.change({}, newKey);
+    await reload.apply();
+    expect([used, reload.isWaiting()]).toEqual([['0x02'], false]);
   });
 
   it('keeps the old key when the change is taken back before it took effect', async () => {

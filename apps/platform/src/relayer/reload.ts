@@ -25,7 +25,7 @@ export type RelayerReload = {
 
 export function createRelayerReload(
   db: PlatformDatabase,
-  chain: Pick<PoolChain, 'key' | 'useRelayerKey'>,
+  chain: Pick<PoolChain, 'key' | 'relayerAddress' | 'useRelayerKey'>,
   caps: ChangingCaps,
   first: Secret,
   log: Pick<Log, 'info'>,
@@ -42,7 +42,11 @@ export function createRelayerReload(
     async apply() {
       const key = next;
       // Another change may come while the database is asked.
-      if (key === undefined || (await hasOpen(db, chain.key)) || next !== key) {
+      if (
+        key === undefined ||
+        (await hasOpen(db, chain.key, chain.relayerAddress)) ||
+        next !== key
+      ) {
         return;
       }
       log.info(
@@ -55,11 +59,13 @@ export function createRelayerReload(
   };
 }
 
-async function hasOpen(db: PlatformDatabase, chain: string): Promise<boolean> {
+/** Whether the account may still send: rows of an account before it are followed under every key. */
+async function hasOpen(db: PlatformDatabase, chain: string, sender: string): Promise<boolean> {
   const open = await db
     .selectFrom('relayer_transactions')
     .select('id')
     .where('chain', '=', chain)
+    .where('sender', '=', sender)
     .where('state', '=', 'open')
     .executeTakeFirst();
   return open !== undefined;

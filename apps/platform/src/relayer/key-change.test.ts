@@ -1,0 +1,161 @@
+/** The relayer's account changes while transactions of the old one are open, on a real chain. */
+import { assertField, fieldToHex } from '@pool/core';
+import { id } from 'ethers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { fakeChecks } from '../fixtures/fake-checks.ts';
+import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import {
+  createTestSettlement,
+  insertTestEmployer,
+  testEmployerId,
+} from '../fixtures/test-settlement.ts';
+import { createIndexer } from '../indexer/indexer.ts';
+import { createLog } from '../log.ts';
+import { acceptSettlement } from './accept-settlement.ts';
+import { recordSenders } from './record-senders.ts';
+import { runRelayerPass } from './relayer.ts';
+import { describeSettlement, findSettlement } from './settlement-store.ts';
+
+const log = createLog('silent', 'test');
+const eligibilityRoot = assertField(12345n);
+
+describe('a relayer that starts with another key while transactions of the old one are open', () => {
+  let chain: TestChain;
+  let before: PoolChain;
+  let after: PoolChain;
+  let database: TestDatabase;
+  let snapshot: string;
+  let nowMs: number;
+
+  beforeAll(async () => {
+    [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
+    await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+    await chain.fundFunder(1_000_000n);
+    const pool = chain.pool().connect(chain.wallet('deployer'));
+    await (
+      await pool.getFunction('grantRole')(id('RELAYER_ROLE'), chain.wallet('stranger').address)
+    ).wait();
+    // The accounts are at different nonces, as accounts are.
+    for (let nonce = 0; nonce < 3; nonce += 1) {
+      const { address } = chain.wallet('relayer');
+      await (await chain.wallet('relayer').sendTransaction({ to: address })).wait();
+    }
+  });
+  afterAll(async () => {
+    await Promise.all([chain.stop(), database.close()]);
+  });
+  beforeEach(async () => {
+    snapshot = await chain.takeSnapshot();
+    before = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
+    after = createEvmPoolChain('anvil', chain.settings, chain.key('stranger'));
+    await database.reset();
+    nowMs = Date.parse('2026-11-21T10:00:00Z');
+    await insertTestEmployer(database.db);
+    await chain.provider.send('evm_setAutomine', [false]);
+    await mineAt(10n ** 9n);
+  });
+  afterEach(async () => {
+    before.close();
+    after.close();
+    await chain.restore(snapshot);
+  });
+
+  async function mineAt(baseFee: bigint): Promise<void> {
+    await chain.provider.send('anvil_setNextBlockBaseFeePerGas', [`0x${baseFee.toString(16)}`]);
+    await chain.mine(1);
+  }
+  const relay = (on: PoolChain) =>
+    runRelayerPass({
+      db: database.db,
+      chain: on,
+      log,
+      nowMs: () => nowMs,
+      replaceAfterMs: 120_000,
+    });
+  async function accept(jobKey: string): Promise<void> {
+    const target = await chain.settlementTarget();
+    const { request } = await createTestSettlement(target, { eligibilityRoot, jobKey });
+    const chains = new Map([['anvil', before]]);
+    const deps = { db: database.db, chains, checks: fakeChecks, nowMs: () => nowMs };
+    await acceptSettlement(deps, testEmployerId, jobKey, request);
+  }
+  async function settleDown(): Promise<void> {
+    await chain.mine(2);
+    await relay(after);
+    await createIndexer({ db: database.db, chain: after, log, nowMs: Date.now }).pass();
+  }
+  async function recordOf(jobKey: string) {
+    const row = await findSettlement(database.db, testEmployerId, jobKey);
+    if (row === undefined) throw new Error('no row');
+    return await describeSettlement(database.db, row);
+  }
+  const rows = async () =>
+    (await database.db.selectFrom('relayer_transactions').selectAll().orderBy('id').execute()).map(
+      ({ sender, nonce, purpose, state }) => [sender, nonce, purpose, state],
+    );
+  const addressOf = (role: 'relayer' | 'stranger') => chain.wallet(role).address;
+
+  it('counts the nonces of each account by itself and replaces nothing of the old one: both settlements land', async () => {
+    await accept('job-1');
+    await relay(before);
+    await accept('job-2');
+    // Long after a transaction of its own would have been replaced.
+    nowMs += 600_000;
+    await relay(after);
+    expect(await rows()).toEqual([
+      [addressOf('relayer'), 3, 'fund', 'open'],
+      [addressOf('stranger'), 0, 'fund', 'open'],
+    ]);
+    await settleDown();
+    expect(await rows()).toEqual([
+      [addressOf('relayer'), 3, 'fund', 'succeeded'],
+      [addressOf('stranger'), 0, 'fund', 'succeeded'],
+    ]);
+    expect((await recordOf('job-1')).state).toBe('settled');
+    expect((await recordOf('job-2')).state).toBe('settled');
+    expect(await chain.pool().batchCount()).toBe(2n);
+  });
+
+  it('sends the bytes of the old account again if the node lost them', async () => {
+    await accept('job-1');
+    await relay(before);
+    const { tx_hash } = await database.db
+      .selectFrom('relayer_transactions')
+      .select('tx_hash')
+      .executeTakeFirstOrThrow();
+    await chain.provider.send('anvil_dropTransaction', [tx_hash]);
+    await relay(after);
+    await settleDown();
+    expect((await recordOf('job-1')).txHash).toBe(tx_hash);
+  });
+
+  it('ends a settlement whose bytes of the old account were never mined, unpaid and only after its deadline', async () => {
+    await accept('job-1');
+    await relay(before);
+    await mineAt(10n ** 12n);
+    nowMs += 600_000;
+    await relay(after);
+    expect(await rows()).toEqual([[addressOf('relayer'), 3, 'fund', 'open']]);
+    expect((await recordOf('job-1')).state).toBe('submitted');
+    await chain.provider.send('evm_increaseTime', [7_200]);
+    await chain.provider.send('anvil_setNextBlockBaseFeePerGas', ['0xe8d4a51000']);
+    await chain.mine(3);
+    await relay(after);
+    await relay(after);
+    await relay(after);
+    expect(await rows()).toEqual([[addressOf('relayer'), 3, 'fund', 'dropped']]);
+    const record = await recordOf('job-1');
+    expect([record.state, record.error?.code]).toEqual(['reverted', 'authorization-expired']);
+    expect(await chain.pool().batchCount()).toBe(0n);
+  });
+
+  it('names the account of rows that were stored without one', async () => {
+    await accept('job-1');
+    await relay(before);
+    await database.db.updateTable('relayer_transactions').set({ sender: null }).execute();
+    await recordSenders(database.db, nowMs);
+    expect(await rows()).toEqual([[addressOf('relayer'), 3, 'fund', 'open']]);
+  });
+});
