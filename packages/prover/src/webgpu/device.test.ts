@@ -1,15 +1,41 @@
-/** Opens a device again in the same process. The test uses a separate process, because a failure ends it. */
+/** Opens devices in separate processes: a failure may end one, and Dawn writes to its output by itself. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { openTestDevice } from '../../test/test-device.ts';
+
+function runScript(script: string, environment: NodeJS.ProcessEnv = process.env) {
+  return promisify(execFile)(
+    process.execPath,
+    ['--expose-gc', '--conditions=@pool/source', '--input-type=module', '-e', script],
+    { timeout: 50_000, env: environment },
+  );
+}
+
+function at(path: string): string {
+  return JSON.stringify(new URL(path, import.meta.url).href);
+}
+
+it('Dawn is not asked on a machine without a driver, and writes no trace to the output', async () => {
+  const script = `
+    const { openDevice } = await import(${at('./device.ts')});
+    process.stdout.write(JSON.stringify(await openDevice()));`;
+  const missing = '/nonexistent/driver.json';
+  const { stdout, stderr } = await runScript(script, {
+    ...process.env,
+    VK_DRIVER_FILES: missing,
+    VK_ICD_FILENAMES: missing,
+    VK_ADD_DRIVER_FILES: '',
+  });
+  expect(stdout).toContain('no graphics driver (Vulkan, Metal or Direct3D 12) was found');
+  expect(stderr).toBe('');
+});
 
 const probe = await openTestDevice();
 probe?.close();
 
 describe.skipIf(probe === undefined)('a graphics device', () => {
   it('opens and computes again after another was closed and collected, and the process exits by itself', async () => {
-    const at = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
     const script = `
       import { setTimeout } from 'node:timers/promises';
       import { openTestDevice } from ${at('../../test/test-device.ts')};
@@ -29,11 +55,7 @@ describe.skipIf(probe === undefined)('a graphics device', () => {
         // Collected, and then finalised, as can happen between two devices.
         for (let k = 0; k < 3; k++) { gc(); await setTimeout(100); }
       }`;
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--expose-gc', '--conditions=@pool/source', '--input-type=module', '-e', script],
-      { timeout: 50_000 },
-    );
+    const { stdout } = await runScript(script);
     expect(stdout).toBe('truetruetrue');
   });
 });

@@ -14,6 +14,7 @@ import {
   identifyAdapter,
   isSoftwareAdapter,
 } from './adapter.ts';
+import { hasVulkanDriver } from './vulkan.ts';
 
 export type DeviceOptions = {
   /** Accept a renderer that runs on the processor (SwiftShader, llvmpipe). For tests: it is slower than the CPU engine. */
@@ -173,6 +174,8 @@ function watch(device: GPUDevice, adapter: GPUAdapter): Gpu {
  */
 const instances = new Map<string, GPU>();
 
+const noDriver = { reason: 'no graphics driver (Vulkan, Metal or Direct3D 12) was found' };
+
 /** Opens the fastest adapter, or returns the reason why there is none. */
 export async function openDevice(
   options: DeviceOptions = {},
@@ -180,11 +183,12 @@ export async function openDevice(
   const module = await loadWebGpu();
   if (module === undefined) return { reason: 'the optional package webgpu is not installed' };
   const backend = options.backend ?? '';
+  if (backend !== 'null' && !hasVulkanDriver()) return noDriver;
   const instance =
     instances.get(backend) ?? module.create(backend === '' ? [] : [`backend=${backend}`]);
   instances.set(backend, instance);
   const adapter = await instance.requestAdapter({ powerPreference: 'high-performance' });
-  if (!adapter) return { reason: 'no graphics driver (Vulkan, Metal or Direct3D 12) was found' };
+  if (!adapter) return noDriver;
   if (isSoftwareAdapter(adapter.info) && options.allowSoftwareAdapter !== true) {
     return { reason: `${describeAdapter(adapter.info)} runs on the processor` };
   }
