@@ -2,11 +2,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fundBody } from './fixtures/bodies.ts';
+import { fundBody, textBody } from './fixtures/bodies.ts';
 import { createWorldA, funderWallet, type WorldA } from './fixtures/custodian-a.ts';
 import { createWorldB, typedMessage, type WorldB } from './fixtures/custodian-b.ts';
 import { type ServedGate, serveTestGate } from './fixtures/gate-home.ts';
-import { fundFile } from './fixtures/payroll.ts';
+import { funderKey, fundFile, holder, holderKey, signInText } from './fixtures/payroll.ts';
 import { rebaselineLedger } from './gate/rebaseline.ts';
 
 const byTest = { by: 'a test', acceptUnknown: 0, nowMs: Date.now };
@@ -172,3 +172,36 @@ describe('a transaction of more than 1 MiB at custodian B', () => {
     expect(await askHonest(restored)).toBe('COMPLETED');
   });
 });
+
+it.each([
+  ['another user completed', '0', ['somebody else']],
+  ['somebody completed with a vault of their own', '7', []],
+])(
+  'does not take a text that %s at custodian B for a loss of the ledger',
+  async (_who, vault, signedBy) => {
+    const vaultAccounts = [
+      { id: '0', privateKey: funderKey, assets: ['ETH_TEST5'] },
+      { id: '7', privateKey: holderKey, assets: ['ETH_TEST5'] },
+    ];
+    const world = await createWorldB({ vaultAccounts });
+    try {
+      await start(world);
+      const { message } = textBody(signInText(holder, { domain: 'elsewhere.example' }));
+      const messages = [{ type: 'EIP191', content: message.slice(2) }];
+      const id = await world.create({
+        operation: 'TYPED_MESSAGE',
+        source: { type: 'VAULT_ACCOUNT', id: vault },
+        extraParameters: { rawMessageData: { messages } },
+      });
+      await expect.poll(() => world.statusOf(id), { interval: 2 }).toBe('REJECTED');
+      // The gate's co-signer refuses it. Somebody else's signs it.
+      const shown = world.custodian.control.transactions().find((one) => one.id === id);
+      Object.assign(shown ?? {}, { status: 'COMPLETED', rejectedBy: '', signedBy });
+      const again = await start(world);
+      expect(again.gate.ledger.status()).toMatchObject({ isRestored: false });
+      expect(again.gate.health().problems).toEqual([]);
+    } finally {
+      await end(world);
+    }
+  },
+);

@@ -36,7 +36,7 @@ export async function runDoctor(context: CommandContext, options: CommonOptions)
     // As the running gate does: a ledger that lacks an approval counts as restored from then on.
     const ledger = openLedger({ path, role: 'operator' });
     try {
-      const source = createHistorySource({ config, chains, nowMs });
+      const source = createHistorySource({ config, chains, policy, nowMs });
       const tell = (fields: object, message = ''): void =>
         streams.err(`${message}: ${JSON.stringify(fields)}`);
       const { examine } = createHistoryExamination({

@@ -1,6 +1,9 @@
 // The history of custodian B is whole, or it is refused. The reader is a fake that answers with prepared bodies.
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { textBody } from '../fixtures/bodies.ts';
 import { createPastTransactions } from './past-transactions.ts';
+
+const common = { signerId: 'signer', findChainId: () => undefined };
 
 type Query = Readonly<Record<string, string>>;
 
@@ -14,7 +17,8 @@ async function readAll(answer: (query: Query) => unknown) {
     },
   };
   let approvals = 0;
-  for await (const page of createPastTransactions(reader, 'signer', () => undefined).pages()) {
+  const isListed = (wallet: string): boolean => wallet === '0';
+  for await (const page of createPastTransactions({ ...common, reader, isListed }).pages()) {
     approvals += page.length;
   }
   return { approvals, queries };
@@ -73,7 +77,8 @@ it('reads an item alone that cannot be read in the list, and passes over one of 
       await Promise.resolve(path.endsWith('/transactions') ? list : alone[path.slice(-1)]),
   };
   const found = [];
-  for await (const page of createPastTransactions(reader, 'signer', () => undefined).pages()) {
+  const isListed = () => false;
+  for await (const page of createPastTransactions({ ...common, reader, isListed }).pages()) {
     found.push(...page.map(({ id, createdAtMs }) => [id, createdAtMs]));
   }
   expect(found).toEqual([
@@ -82,4 +87,27 @@ it('reads an item alone that cannot be read in the list, and passes over one of 
     ['an approval without an id', Number.POSITIVE_INFINITY],
     ['d', 5],
   ]);
+});
+
+describe('a completed text', () => {
+  const { message } = textBody('a text that anybody in the workspace can have signed');
+  const content = message.slice(2);
+  const text = (vault: string, signers: object) => ({
+    id: 'text',
+    operation: 'TYPED_MESSAGE',
+    status: 'COMPLETED',
+    createdAt: 5,
+    source: { type: 'VAULT_ACCOUNT', id: vault },
+    extraParameters: { rawMessageData: { messages: [{ type: 'EIP191', content }] } },
+    ...signers,
+  });
+
+  it.each([
+    ['that another user signed, also with a listed vault', text('0', { signedBy: ['other'] }), 0],
+    ['of an unlisted vault without signers', text('7', { signedBy: [] }), 0],
+    ['of a listed vault without signers', text('0', {}), 1],
+    ['of the paired user with an unlisted vault', text('7', { signedBy: ['signer'] }), 1],
+  ])('%s', async (_title, item, approvals) => {
+    expect(await readAll(() => [item])).toMatchObject({ approvals });
+  });
 });

@@ -26,22 +26,29 @@ const signedSchema = v.object({
 });
 type Signed = v.InferOutput<typeof signedSchema>;
 
+type Deps = {
+  readonly reader: CustodianBReader;
+  /** The paired user. */
+  readonly signerId: string;
+  readonly findChainId: (to: string) => number | undefined;
+  /** Whether the policy lists a vault. */
+  readonly isListed: (wallet: string) => boolean;
+};
+
 /**
  * A list that is cut would make a restored ledger look complete, so it is refused: its pages throw `custodian_invalid_response`. A transaction
  * that cannot be read in the list is read alone.
  */
-export function createPastTransactions(
-  reader: CustodianBReader,
-  signerId: string,
-  findChainId: (to: string) => number | undefined,
-): HistorySource {
+export function createPastTransactions(deps: Deps): HistorySource {
+  const { reader } = deps;
+
   async function readItem({ item, signed }: Item): Promise<readonly PastApproval[]> {
     const id = readId(item);
     if (signed !== undefined || id === undefined) {
-      return readPast(item, signed, signerId, findChainId);
+      return readPast(item, signed, deps);
     }
     const alone = (await reader.get(`/v1/transactions/${encodeURIComponent(id)}`)) ?? item;
-    return readPast(alone, readSigned(alone), signerId, findChainId);
+    return readPast(alone, readSigned(alone), deps);
   }
 
   return {
@@ -122,17 +129,18 @@ function invalid(what: string): PoolError {
 function readPast(
   item: unknown,
   signed: Signed | undefined,
-  signerId: string,
-  findChainId: (to: string) => number | undefined,
+  { signerId, findChainId, isListed }: Omit<Deps, 'reader'>,
 ): readonly PastApproval[] {
   if (signed === undefined) {
     return isOfOthers(item, signerId)
       ? []
       : [createUnread(readId(item), 'the transaction has no createdAt or no status')];
   }
-  const { signedBy, status, createdAt, lastUpdated } = signed;
-  const isOwn = signedBy?.includes(signerId) === true;
-  if (!isOwn && status !== 'COMPLETED') {
+  const { status, createdAt, lastUpdated } = signed;
+  const signedBy = signed.signedBy ?? [];
+  const isOwn = signedBy.includes(signerId);
+  const mayBeOwn = signedBy.length === 0 && status === 'COMPLETED';
+  if (!isOwn && !mayBeOwn) {
     return [];
   }
   const transaction = parseTransaction(item);
@@ -144,8 +152,8 @@ function readPast(
   }
   const chainId = findChainId(transaction.destinationAddress ?? '');
   const reading = readTransactionContent(transaction, {}, chainId);
-  // Others sign other things in the same workspace.
-  return isOwn || reading.kind === 'preimage'
+  // Others sign other things in the same workspace. Where it does not show who, the gate signs with the policy's vaults only.
+  return isOwn || (reading.kind === 'preimage' && isListed(transaction.source.id))
     ? [{ id: transaction.id, wallet: transaction.source.id, reading, ...times }]
     : [];
 }

@@ -41,6 +41,8 @@ it('reads the whole list of custodian A, whatever the size of its items', async 
   expect(limits).toEqual([100, 20, 5, 5, 5]);
 });
 
+const common = { signerId: 'us', findChainId: () => undefined, isListed: () => false };
+
 it('reads the whole list of custodian B, and gives up where one item is too large', async () => {
   const { limits, take } = listOf(12, 10);
   const reader = {
@@ -55,13 +57,13 @@ it('reads the whole list of custodian B, and gives up where one item is too larg
     },
   };
   const read = async () => {
-    for await (const _ of createPastTransactions(reader, 'us', () => undefined).pages()) {
+    for await (const _ of createPastTransactions({ ...common, reader }).pages()) {
       // Only the queries are looked at.
     }
   };
   await read();
   expect(limits).toEqual([200, 50, 10, 10]);
   const blocked = { get: async () => await Promise.reject(tooLarge) };
-  const pages = createPastTransactions(blocked, 'us', () => undefined).pages();
+  const pages = createPastTransactions({ ...common, reader: blocked }).pages();
   await expect(pages[Symbol.asyncIterator]().next()).rejects.toBe(tooLarge);
 });

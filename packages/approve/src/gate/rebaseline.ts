@@ -49,7 +49,7 @@ export async function rebaselineLedger(
   ensureGateHome(config.home);
   const ledger = openLedger({ path: ledgerPath(config.home), role: 'operator' });
   try {
-    const source = createHistorySource({ config, chains, nowMs });
+    const source = createHistorySource({ config, chains, policy: () => policy, nowMs });
     const check = createHistoryCheck({ source, ledger, policy: () => policy });
     const { history, approvals, unknown } = await check.readAll();
     const ids = unknown.map(({ id }) => id);

@@ -22,7 +22,7 @@ import type { AppDeps } from '../http/app.ts';
 import type { Examine } from './doctor.ts';
 import type { GateLog } from './gate-log.ts';
 import type { HistorySource } from './history.ts';
-import type { Judge } from './judge.ts';
+import { findSigner, type Judge } from './judge.ts';
 
 export type Transport = {
   readonly examine: Examine;
@@ -79,16 +79,17 @@ export function createExamination(
 
 /** What the custodian remembers. */
 export function createHistorySource(
-  deps: Pick<TransportDeps, 'config' | 'chains' | 'nowMs'>,
+  deps: Pick<TransportDeps, 'config' | 'chains' | 'policy' | 'nowMs'>,
 ): HistorySource {
   const { custodian } = deps.config;
   return custodian.kind === 'custodian_a'
     ? createPastApprovals(createApprovals(createClientA(custodian)), custodian.userId)
-    : createPastTransactions(
-        createReaderB(custodian, deps.nowMs),
-        custodian.signerId,
-        createChainFinder(deps.chains),
-      );
+    : createPastTransactions({
+        reader: createReaderB(custodian, deps.nowMs),
+        signerId: custodian.signerId,
+        findChainId: createChainFinder(deps.chains),
+        isListed: (wallet) => findSigner(deps.policy(), wallet) !== undefined,
+      });
 }
 
 function createClientA(custodian: CustodianAConfig): CustodianAClient {
