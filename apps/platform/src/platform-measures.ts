@@ -18,11 +18,12 @@ type WatchedChain = {
   readonly indexer: Indexer | undefined;
 };
 
-/** @param indexers - by chain key, like the relayers */
+/** @param indexers - by chain key, like the relayers, and `isKeyWaiting` */
 export function listPlatformMeasures(
   db: PlatformDatabase,
   relayers: ReadonlyMap<string, Relayer>,
   indexers: ReadonlyMap<string, Indexer>,
+  isKeyWaiting: (chain: string) => boolean,
 ): Measure[] {
   const chains = [...relayers].map(
     ([key, relayer]): WatchedChain => ({ key, relayer, indexer: indexers.get(key) }),
@@ -63,6 +64,24 @@ export function listPlatformMeasures(
       ({ relayer }) => {
         const use = relayer.readTotalUse();
         return use === undefined ? undefined : Number(use.usedGwei) / Number(use.dailyGwei);
+      },
+    ),
+    perChain(
+      'pool_relayer_key_waits',
+      '1 while a new key waits, and nothing new is sent.',
+      (chain) => Number(isKeyWaiting(chain.key)),
+    ),
+    perChain(
+      'pool_relayer_open_transactions',
+      'Transactions of the relayer that may still be mined: what a new key waits for.',
+      async ({ key }) => {
+        const { count } = await db
+          .selectFrom('relayer_transactions')
+          .select((eb) => eb.fn.countAll<string | number>().as('count'))
+          .where('chain', '=', key)
+          .where('state', '=', 'open')
+          .executeTakeFirstOrThrow();
+        return Number(count);
       },
     ),
     {

@@ -88,6 +88,7 @@ export async function servePlatform(
       createRelayerReload(db, chain, caps, config.relayerKey, log),
     ]),
   );
+  const isKeyWaiting = (chain: string) => reloads.get(chain)?.isWaiting() === true;
   /** A chain that was silent at the start can show another pool later. */
   const differs = Promise.withResolvers<PoolError>();
   await Promise.all(chains.map((chain) => assertChain(chain, log)));
@@ -97,7 +98,11 @@ export async function servePlatform(
   const watches = new Map(
     chains.map((chain) => {
       const dailyWei = dailyWeiOf(chain.key);
-      const watch = createRelayerWatch({ db, chain, log, nowMs, stuckAfterMs, dailyWei });
+      const isWaiting = () => isKeyWaiting(chain.key);
+      const watch = createRelayerWatch({
+        ...{ db, chain, log, nowMs, stuckAfterMs, dailyWei },
+        isWaiting,
+      });
       return [chain.key, watch];
     }),
   );
@@ -118,7 +123,7 @@ export async function servePlatform(
       replaceAfterMs,
       assertOwner,
       dailyWei,
-      isWaiting: () => reloads.get(chain.key)?.isWaiting() === true,
+      isWaiting: () => isKeyWaiting(chain.key),
       onStep,
     });
     return startWorkerLoop({
@@ -233,7 +238,7 @@ export async function servePlatform(
     findProblem: readiness.find,
     metrics: {
       token: config.metricsToken,
-      measures: listPlatformMeasures(db, watches, silences),
+      measures: listPlatformMeasures(db, watches, silences, isKeyWaiting),
     },
   });
   const control =

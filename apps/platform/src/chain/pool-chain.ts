@@ -7,6 +7,8 @@
 
 import type { SettlementRequest, SpendRequest, VoidRequest } from '@pool/api';
 import {
+  askChain,
+  connectShieldedPool,
   createEvmProvider,
   createPoolComparison,
   createPoolReader,
@@ -32,7 +34,7 @@ import {
   spendCircuits,
   spendShapes,
 } from '@pool/core';
-import { concat, Transaction, ZeroAddress } from 'ethers';
+import { computeAddress, concat, id, Transaction, ZeroAddress } from 'ethers';
 import {
   type ContractSignature,
   type ContractVerdict,
@@ -77,6 +79,8 @@ export type PoolChain = PoolReader & {
   readonly relayerAddress: string;
   /** Signs with another key from now on (relayer/reload.ts). @returns its address */
   useRelayerKey(key: Secret): string;
+  /** Whether the pool accepts `fund` from the account of a key. Default: the key in use. */
+  hasRelayerRole(key?: Secret): Promise<boolean>;
   /**
    * That the RPC serves the configured chain, and that the contracts of the pool have the code that the pinned keys give. The second
    * is asked until it is true, and not again.
@@ -123,6 +127,8 @@ export type PoolChain = PoolReader & {
   checkFunderContract(subject: ContractSignature): Promise<ContractVerdict>;
   close(): void;
 };
+
+const relayerRole = id('RELAYER_ROLE');
 
 /** A person waits at the sign-in, or an agent for its settlement. */
 const contractTimeoutMs = 5_000;
@@ -232,6 +238,13 @@ export function createEvmPoolChain(
       signer.useKey(other);
       return signer.address;
     },
+    hasRelayerRole: (other) =>
+      askChain(() =>
+        connectShieldedPool(to, provider).hasRole(
+          relayerRole,
+          other === undefined ? signer.address : computeAddress(other.reveal()),
+        ),
+      ),
     assertChain: () => requirePoolCode(compare),
     simulateFund: (call) => simulateWithin(describeFund(call), computeFundGasCeiling(sizeOf(call))),
     decideFundGas: (call) => decideGas(describeFund(call), computeFundGasCeiling(sizeOf(call))),

@@ -108,7 +108,7 @@ describe('metrics', () => {
     const indexers = new Map([['base', { readSilentMs: () => 7_500 }]]);
     addMetricsRoute(
       app,
-      listPlatformMeasures(database.db, relayers, indexers),
+      listPlatformMeasures(database.db, relayers, indexers, () => true),
       secret === undefined ? undefined : new Secret(secret),
     );
     return (bearer?: string) =>
@@ -135,6 +135,8 @@ describe('metrics', () => {
       expect.arrayContaining([
         'pool_relayer_coin{chain="base"} 1.25',
         'pool_relayer_ok{chain="base"} 0',
+        'pool_relayer_key_waits{chain="base"} 1',
+        'pool_relayer_open_transactions{chain="base"} 0',
         'pool_relayer_queue{chain="base",kind="settlements",state="accepted"} 0',
         'pool_relayer_queue{chain="base",kind="spends",state="submitted"} 0',
         'pool_index_silent_seconds{chain="base"} 7.5',

@@ -33,10 +33,7 @@ describe('a relayer that starts with another key while transactions of the old o
     [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
     await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
     await chain.fundFunder(1_000_000n);
-    const pool = chain.pool().connect(chain.wallet('deployer'));
-    await (
-      await pool.getFunction('grantRole')(id('RELAYER_ROLE'), chain.wallet('stranger').address)
-    ).wait();
+    await changeRole('grantRole', 'stranger');
     // The accounts are at different nonces, as accounts are.
     for (let nonce = 0; nonce < 3; nonce += 1) {
       const { address } = chain.wallet('relayer');
@@ -62,6 +59,19 @@ describe('a relayer that starts with another key while transactions of the old o
     await chain.restore(snapshot);
   });
 
+  /** The next block has it, before what offers less. */
+  async function changeRole(
+    change: 'grantRole' | 'revokeRole',
+    role: 'guardian' | 'stranger',
+    feeWei = 100n * 10n ** 9n,
+  ): Promise<void> {
+    const pool = chain.pool().connect(chain.wallet('deployer'));
+    await pool.getFunction(change)(id('RELAYER_ROLE'), chain.wallet(role).address, {
+      maxFeePerGas: feeWei * 2n,
+      maxPriorityFeePerGas: feeWei * 2n,
+    });
+    await chain.mine(1);
+  }
   async function mineAt(baseFee: bigint): Promise<void> {
     await chain.provider.send('anvil_setNextBlockBaseFeePerGas', [`0x${baseFee.toString(16)}`]);
     await chain.mine(1);
@@ -95,6 +105,10 @@ describe('a relayer that starts with another key while transactions of the old o
     (await database.db.selectFrom('relayer_transactions').selectAll().orderBy('id').execute()).map(
       ({ sender, nonce, purpose, state }) => [sender, nonce, purpose, state],
     );
+  const hashes = async () =>
+    (await database.db.selectFrom('relayer_transactions').select('tx_hash').execute()).map(
+      ({ tx_hash }) => tx_hash,
+    );
   const addressOf = (role: 'relayer' | 'stranger') => chain.wallet(role).address;
 
   it('counts the nonces of each account by itself and replaces nothing of the old one: both settlements land', async () => {
@@ -121,14 +135,11 @@ describe('a relayer that starts with another key while transactions of the old o
   it('sends the bytes of the old account again if the node lost them', async () => {
     await accept('job-1');
     await relay(before);
-    const { tx_hash } = await database.db
-      .selectFrom('relayer_transactions')
-      .select('tx_hash')
-      .executeTakeFirstOrThrow();
-    await chain.provider.send('anvil_dropTransaction', [tx_hash]);
+    const [txHash] = await hashes();
+    await chain.provider.send('anvil_dropTransaction', [txHash]);
     await relay(after);
     await settleDown();
-    expect((await recordOf('job-1')).txHash).toBe(tx_hash);
+    expect((await recordOf('job-1')).txHash).toBe(txHash);
   });
 
   it('ends a settlement whose bytes of the old account were never mined, unpaid and only after its deadline', async () => {
@@ -149,6 +160,35 @@ describe('a relayer that starts with another key while transactions of the old o
     const record = await recordOf('job-1');
     expect([record.state, record.error?.code]).toEqual(['reverted', 'authorization-expired']);
     expect(await chain.pool().batchCount()).toBe(0n);
+  });
+
+  it('keeps a settlement while its account lacks the role, and settles it once it has it', async () => {
+    const outsider = createEvmPoolChain('anvil', chain.settings, chain.key('guardian'));
+    await accept('job-1');
+    await relay(outsider);
+    expect((await recordOf('job-1')).state).toBe('accepted');
+    await changeRole('grantRole', 'guardian');
+    await relay(outsider);
+    await settleDown();
+    outsider.close();
+    expect((await recordOf('job-1')).state).toBe('settled');
+  });
+
+  it('tries a settlement again that reverted because the account had lost its role', async () => {
+    await accept('job-1');
+    await relay(after);
+    const pending = await chain.provider.getTransaction((await hashes())[0] ?? '');
+    await changeRole('revokeRole', 'stranger', pending?.maxFeePerGas ?? 0n);
+    await chain.mine(2);
+    await relay(after);
+    await relay(after);
+    expect(await rows()).toEqual([[addressOf('stranger'), 0, 'fund', 'reverted']]);
+    expect((await recordOf('job-1')).state).toBe('accepted');
+    await changeRole('grantRole', 'stranger');
+    await relay(after);
+    await settleDown();
+    expect((await recordOf('job-1')).state).toBe('settled');
+    expect(await chain.pool().batchCount()).toBe(1n);
   });
 
   it('names the account of rows that were stored without one', async () => {

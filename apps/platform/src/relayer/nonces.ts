@@ -384,7 +384,9 @@ async function recordOutcome(
   const state = decideState(mined, receipt);
   // A withdrawal that reverts came too late: the outcome of the settlement shows it.
   const isRevert = state === 'reverted' && isCall(mined);
-  const reason = isRevert ? await readRevertReason(deps, mined.tx_hash) : undefined;
+  const seen = isRevert ? await readRevertReason(deps, mined.tx_hash) : undefined;
+  // The intent is tried again once the account has the role.
+  const reason = seen !== undefined && (await isRoleMissing(deps.chain, seen)) ? undefined : seen;
   await deps.db.transaction().execute(async (trx) => {
     await setState(trx, sent, 'dropped');
     await setState(trx, [mined], state);
@@ -402,6 +404,14 @@ async function recordOutcome(
       });
     }
   });
+}
+
+/**
+ * Whether a call failed because the relayer's account lacks its role now: that is an operator's mistake, which must not end what was
+ * accepted. The pool is asked, since the contract of a funder can revert with the same error.
+ */
+export async function isRoleMissing(chain: PoolChain, { code }: ErrorBody): Promise<boolean> {
+  return code === 'access-control-unauthorized-account' && !(await chain.hasRelayerRole());
 }
 
 // A settlement whose nonce was freed is tried again, and the simulation decides.

@@ -54,13 +54,14 @@ describe('the health of the relayer', () => {
     poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'), { maxFeePerGas });
     watch = watchOf(poolChain);
   }
-  const watchOf = (on: PoolChain) =>
+  const watchOf = (on: PoolChain, isWaiting = () => false) =>
     createRelayerWatch({
       db: database.db,
       chain: on,
       log,
       nowMs: () => nowMs,
       stuckAfterMs: 10 * minute,
+      isWaiting,
     });
   async function mineAt(baseFee: bigint): Promise<void> {
     await chain.provider.send('anvil_setNextBlockBaseFeePerGas', [`0x${baseFee.toString(16)}`]);
@@ -209,6 +210,15 @@ describe('the health of the relayer', () => {
       nowMs += 1_000;
     }
     expect(looks).toBe(2);
+  });
+
+  it('reports an account without its role, and a new key that waits', async () => {
+    const other = createEvmPoolChain('anvil', chain.settings, chain.key('stranger'));
+    watch = watchOf(other);
+    expect(await see()).toEqual({ ok: false, code: 'relayer_role_missing' });
+    other.close();
+    watch = watchOf(poolChain, () => true);
+    expect(await see()).toEqual({ ok: true, code: 'new_key_waits' });
   });
 
   it('is stalled after two minutes without a check', async () => {

@@ -22,6 +22,8 @@ export type RelayerHealthDeps = {
   readonly stuckAfterMs: number;
   /** The most that the relayer may spend in 24 hours. Absent: no limit, in tests only. */
   readonly dailyWei?: bigint;
+  /** Whether a new key waits (reload.ts). Absent: no, in tests only. */
+  readonly isWaiting?: () => boolean;
 };
 
 export type RelayerWatch = {
@@ -115,9 +117,10 @@ type Observation = {
 
 async function observeRelayer(deps: RelayerHealthDeps): Promise<Observation> {
   const { chain, db, dailyWei, nowMs } = deps;
-  const [funds, minedNonce] = await Promise.all([
+  const [funds, minedNonce, hasRole] = await Promise.all([
     chain.fetchRelayerFunds(fundGas),
     chain.fetchNonce(),
+    chain.hasRelayerRole(),
   ]);
   const feeWei = funds.fees?.maxFeePerGas;
   const use =
@@ -125,7 +128,16 @@ async function observeRelayer(deps: RelayerHealthDeps): Promise<Observation> {
       ? undefined
       : await readTotalUse(db, chain.key, { dailyWei, feeWei }, nowMs());
   const isStuck = await hasStuckTransaction(deps, minedNonce);
-  return { health: judge(isStuck, funds, use), balanceWei: funds.balanceWei, feeWei, use };
+  const health = hasRole
+    ? judge(isStuck, funds, use)
+    : ({ ok: false, code: 'relayer_role_missing' } as const);
+  const isWaiting = health.ok && health.code === undefined && deps.isWaiting?.() === true;
+  return {
+    health: isWaiting ? { ok: true, code: 'new_key_waits' } : health,
+    balanceWei: funds.balanceWei,
+    feeWei,
+    use,
+  };
 }
 
 /** The cause that lasts longest comes first: a stuck transaction, then the coin of the day, then fees, then missing coin. */

@@ -11,7 +11,7 @@ import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { QueuedRow, RowOutcome } from './fair-queue.ts';
 import type { Intent } from './intent-rows.ts';
 import { rowsOf } from './intents.ts';
-import { insertCall, type RelayerDeps } from './nonces.ts';
+import { insertCall, isRoleMissing, type RelayerDeps } from './nonces.ts';
 
 /** What the intents of a pass share. */
 export type Pass = RelayerDeps & {
@@ -44,6 +44,9 @@ export async function sendCall(pass: Pass, intent: Intent, call: IntentCall): Pr
   const gas: GasDecision =
     refusal === undefined ? await call.decideGas() : { kind: 'refused', reason: refusal };
   if (gas.kind === 'refused') {
+    if (await isRoleMissing(chain, gas.reason)) {
+      return 'refused';
+    }
     log.info({ code: gas.reason.code }, 'simulation refused');
     await rowsOf(intent).markRefused(db, intent.id, gas.reason);
     return 'done';

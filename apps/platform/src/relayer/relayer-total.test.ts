@@ -134,6 +134,7 @@ describe('the coin of the relayer', () => {
       key: 'anvil',
       fetchRelayerFunds: () => Promise.resolve(funds),
       fetchNonce: () => Promise.resolve(0),
+      hasRelayerRole: () => Promise.resolve(true),
     } as unknown as PoolChain;
     let warned: unknown[];
     async function look() {

@@ -2,10 +2,8 @@
 import { Secret } from '@pool/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createLog } from '../log.ts';
 import { type ChangingCaps, createRelayerReload } from './reload.ts';
 
-const log = createLog('silent', 'test');
 const oldKey = new Secret('0x01');
 const newKey = new Secret('0x02');
 
@@ -16,6 +14,8 @@ function addressOf(key: string): string {
 describe('createRelayerReload', () => {
   let database: TestDatabase;
   let used: string[];
+  let refused: string | undefined;
+  let lines: unknown[];
   const caps: ChangingCaps = { maxFeePerGas: 5n, maxCostWei: undefined };
   const create = () =>
     createRelayerReload(
@@ -25,6 +25,7 @@ describe('createRelayerReload', () => {
         get relayerAddress() {
           return addressOf(used.at(-1) ?? oldKey.reveal());
         },
+        hasRelayerRole: (key) => Promise.resolve(key?.reveal() !== refused),
         useRelayerKey(key) {
           used.push(key.reveal());
           return addressOf(key.reveal());
@@ -32,8 +33,9 @@ describe('createRelayerReload', () => {
       },
       caps,
       oldKey,
-      log,
+      { info: () => undefined, warn: hear, error: hear },
     );
+  const hear = (fields: unknown) => lines.push(fields);
   beforeAll(async () => {
     database = await openTestDatabase();
   });
@@ -41,6 +43,8 @@ describe('createRelayerReload', () => {
   beforeEach(async () => {
     await database.reset();
     used = [];
+    refused = undefined;
+    lines = [];
   });
 
   async function insertOpen(chain: string, sender = addressOf('0x01')): Promise<void> {
@@ -121,6 +125,31 @@ describe('createRelayerReload', () => {
     reload.change({}, oldKey);
     await reload.apply();
     expect(used).toEqual(['0x02', '0x01']);
+  });
+
+  it('says once that a new key waits, and for how many transactions', async () => {
+    await insertOpen('anvil');
+    const reload = create();
+    reload.change({}, newKey);
+    await reload.apply();
+    await reload.apply();
+    expect(lines).toEqual([{ chain: 'anvil', open: 1 }]);
+  });
+
+  it('refuses a new key whose account has no role, also while transactions are open, and keeps the old one', async () => {
+    await insertOpen('anvil');
+    refused = '0x02';
+    const reload = create();
+    reload.change({}, newKey);
+    await reload.apply();
+    expect([used, reload.isWaiting()]).toEqual([[], false]);
+    expect(lines).toEqual([{ chain: 'anvil', relayer: addressOf('0x01') }]);
+    // The same file again, once the account has the role.
+    refused = undefined;
+    reload.change({}, newKey);
+    await database.db.updateTable('relayer_transactions').set({ state: 'succeeded' }).execute();
+    await reload.apply();
+    expect(used).toEqual(['0x02']);
   });
 
   it('does not wait for transactions of an account before the old one', async () => {

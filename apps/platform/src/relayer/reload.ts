@@ -1,7 +1,6 @@
 /**
  * What changes while the platform runs, on SIGHUP (docs/decisions/0068, §11): the caps on fees, at once, and the relayer's key, between two
- * passes in which no transaction of the old key may still be mined. Nonces belong to an account: with open transactions of another
- * account, a nonce of the new one would be skipped or used twice.
+ * passes in which no transaction of the old key may still be mined, so that the old key can replace what is not mined.
  *
  * @module
  */
@@ -23,50 +22,77 @@ export type RelayerReload = {
   apply(): Promise<void>;
 };
 
+/** A new key. */
+type Change = { readonly key: Secret; isAnnounced: boolean };
+
 export function createRelayerReload(
   db: PlatformDatabase,
-  chain: Pick<PoolChain, 'key' | 'relayerAddress' | 'useRelayerKey'>,
+  chain: Pick<PoolChain, 'key' | 'relayerAddress' | 'hasRelayerRole' | 'useRelayerKey'>,
   caps: ChangingCaps,
   first: Secret,
-  log: Pick<Log, 'info'>,
+  log: Pick<Log, 'info' | 'warn' | 'error'>,
 ): RelayerReload {
   let current = first;
-  let next: Secret | undefined;
+  let next: Change | undefined;
+
+  function announce(change: Change, open: number): void {
+    if (!change.isAnnounced) {
+      change.isAnnounced = true;
+      log.warn(
+        { chain: chain.key, open },
+        'a new relayer key waits until the open transactions of the old one are final; nothing new is sent meanwhile',
+      );
+    }
+  }
+
   return {
     change({ maxFeePerGas, maxCostWei }, key) {
       caps.maxFeePerGas = maxFeePerGas;
       caps.maxCostWei = maxCostWei;
-      next = key.reveal() === current.reveal() ? undefined : key;
+      next = key.reveal() === current.reveal() ? undefined : { key, isAnnounced: false };
     },
     isWaiting: () => next !== undefined,
     async apply() {
-      const key = next;
-      // Another change may come while the database is asked.
-      if (
-        key === undefined ||
-        (await hasOpen(db, chain.key, chain.relayerAddress)) ||
-        next !== key
-      ) {
+      const change = next;
+      if (change === undefined) {
         return;
       }
+      const isAccepted = await chain.hasRelayerRole(change.key);
+      const open = isAccepted ? await countOpen(db, chain.key, chain.relayerAddress) : 0;
+      // Another change may come while chain and database are asked.
+      if (next !== change) {
+        return;
+      }
+      if (!isAccepted) {
+        next = undefined;
+        log.error(
+          { chain: chain.key, relayer: chain.relayerAddress },
+          'the new relayer key was refused, and the old one stays in use: its account lacks RELAYER_ROLE on the pool; grant the role, then send SIGHUP again',
+        );
+        return;
+      }
+      if (open > 0) {
+        announce(change, open);
+        return;
+      }
+      current = change.key;
+      next = undefined;
       log.info(
-        { chain: chain.key, relayer: chain.useRelayerKey(key) },
+        { chain: chain.key, relayer: chain.useRelayerKey(current) },
         'the relayer has a new key',
       );
-      current = key;
-      next = undefined;
     },
   };
 }
 
-/** Whether the account may still send: rows of an account before it are followed under every key. */
-async function hasOpen(db: PlatformDatabase, chain: string, sender: string): Promise<boolean> {
-  const open = await db
+/** What the account may still have mined. Rows of an account before it are followed under every key. */
+async function countOpen(db: PlatformDatabase, chain: string, sender: string): Promise<number> {
+  const { count } = await db
     .selectFrom('relayer_transactions')
-    .select('id')
+    .select((eb) => eb.fn.countAll<string | number>().as('count'))
     .where('chain', '=', chain)
     .where('sender', '=', sender)
     .where('state', '=', 'open')
-    .executeTakeFirst();
-  return open !== undefined;
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
