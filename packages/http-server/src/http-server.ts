@@ -121,6 +121,7 @@ export function serveHttp(
   const turns = new Map<Duplex, Turn[]>();
   const taken = new WeakMap<Duplex, number>();
   const peers = createPeerCount(limits.maxConnectionsPerPeer);
+  let connections = 0;
   let isStopping = false;
 
   const server = createServer(
@@ -145,7 +146,13 @@ export function serveHttp(
       socket.destroy();
       return;
     }
+    connections += 1;
+    // The last place was taken: whoever has no request in progress gives theirs to the next one.
+    if (connections >= limits.maxConnections) {
+      server.closeIdleConnections();
+    }
     socket.once('close', () => {
+      connections -= 1;
       peers.leave(peer);
       turns.delete(socket);
     });

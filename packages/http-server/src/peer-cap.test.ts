@@ -79,6 +79,17 @@ describe('the cap of connections of one peer', () => {
     }
     expect(served.every(Boolean)).toBe(true);
   });
+
+  it('gives the places of connections without a request to others when the server is full', async () => {
+    await start({ maxConnections: 20 });
+    const flood = [];
+    for (let i = 0; i < 19; i += 1) {
+      flood.push(await isServed('127.0.0.2'));
+    }
+    expect(flood.every(Boolean)).toBe(true);
+    expect(await isServed('127.0.0.1')).toBe(true);
+    expect(await isServed('127.0.0.1')).toBe(true);
+  });
 });
 
 it.each([
