@@ -7,6 +7,7 @@
 import { errorCodeOf, PoolError } from '@pool/core';
 import { type HttpServer, serveHttp } from '@pool/http-server';
 import { type Gate, type GateOptions, openGate } from './gate/gate.ts';
+import { gateLimits } from './http/app.ts';
 
 const hourMs = 3_600_000;
 /** A custodian whose configuration was wrong is examined again soon. */
@@ -117,6 +118,7 @@ async function listen(gate: Gate, { config, log }: GateOptions): Promise<HttpSer
       host: config.host,
       port: config.port,
       onRefused: (refused) => log.info({ ...refused }, 'request refused'),
+      limits: gateLimits,
     });
   } catch (cause) {
     throw new PoolError(

@@ -7,6 +7,7 @@
 import { type EvmAddress, PoolError, parseEvmAddress, type Secret } from '@pool/core';
 import {
   createShell,
+  type HttpLimits,
   limitBody,
   readJsonBody,
   type Shell,
@@ -28,6 +29,12 @@ const maxEventBytes = 256 * 1024;
 
 /** Callbacks that are answered at once. Whoever reaches the port can send them; one co-signer sends a few. */
 const maxCallbacks = 64;
+
+/** Of the gate's port. Everything that is sent to it is small, and comes from machines beside it. */
+export const gateLimits = {
+  headersMs: 5_000,
+  requestMs: 20_000,
+} as const satisfies Partial<HttpLimits>;
 
 export type AppDeps = {
   readonly log: ShellLog;
@@ -131,13 +138,15 @@ function addCallbacks(app: Shell, { callbacks }: AppDeps): void {
     c: ShellContext,
     read: (token: string) => Promise<string>,
   ): Promise<Response> {
-    // Before anything is read. The co-signer asks again.
+    // A connection that sends its body slowly, or never, takes no place.
+    const token = await c.req.text();
+    // The co-signer asks again.
     if (inProgress >= maxCallbacks) {
       throw new PoolError('rate_limited', 'too many callbacks are answered at once; ask again');
     }
     inProgress += 1;
     try {
-      return c.body(await read(await c.req.text()), 200, { 'content-type': 'text/plain' });
+      return c.body(await read(token), 200, { 'content-type': 'text/plain' });
     } finally {
       inProgress -= 1;
     }
