@@ -315,6 +315,7 @@ describe('the platform and its documents', () => {
       },
       known: {
         chain: ['anvil', 'nowhere'],
+        pool: [testSettings.pool],
         token: ['USDC', 'NONE'],
         cursor: ['0.0.0', '1.2.0'],
         from: ['0', '1'],

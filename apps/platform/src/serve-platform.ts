@@ -20,7 +20,7 @@ import { createReaderVendor, type ReaderVendorDeps } from './edge/vend-readers.t
 import { listen } from './http/listen.ts';
 import { createChainWatch, createDatabaseCheck, createReadiness, drain } from './http/readiness.ts';
 import { createHaltWatch } from './indexer/halt-watch.ts';
-import { createIndexer } from './indexer/indexer.ts';
+import { createIndexer, haltMovedChain } from './indexer/indexer.ts';
 import { describeFailure, type Log } from './log.ts';
 import { startControl } from './operator/control.ts';
 import { createPlatformApp } from './platform-app.ts';
@@ -146,6 +146,8 @@ export async function servePlatform(
       log,
     });
   });
+  // Before anything is served: pages of another pool are final for caches.
+  await Promise.all(chains.map((chain) => haltMovedChain({ db, chain, log })));
   const batchPages = createBatchPages(db, nowMs);
   const silences = new Map(chains.map(({ key }) => [key, createChainWatch(key, nowMs)]));
   const halts = new Map(chains.map(({ key }) => [key, createHaltWatch(db, key)]));

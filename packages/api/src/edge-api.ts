@@ -4,7 +4,7 @@
  * @module
  */
 
-import { chainKeySchema, tokenSymbolSchema } from '@pool/core';
+import { chainKeySchema, evmAddressSchema, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
 import {
   bootstrapRequestSchema,
@@ -268,8 +268,8 @@ export const edgeRoutes = {
     description:
       'Commitments and nullifiers of all batches and spends that are final. A holder makes the paths of its notes from them, and ' +
       'the platform does not learn which notes those are. All of it is public on chain: compare the last `noteRoot` with the pool. A page ' +
-      'with `next` never changes: it has an `ETag` and `Cache-Control: public, immutable`, and a repeated request with `If-None-Match` is ' +
-      'answered with 304 and no body. Where wallets are admitted by invitation or screening, the wallet of the credential must be. The bytes ' +
+      'with `next` never changes: it has an `ETag`, and a repeated request with `If-None-Match` is answered with 304 and no body. If the ' +
+      'request names the pool, the page has `Cache-Control: public, immutable`; otherwise caches must ask again each time. Where wallets are admitted by invitation or screening, the wallet of the credential must be. The bytes ' +
       'of all credentials of one wallet are counted together.',
     auth: { scheme: 'edgeToken', orScheme: 'holderKey' },
     query: {
@@ -279,6 +279,14 @@ export const edgeRoutes = {
           v.string(),
           v.regex(/^(?:0|[1-9][0-9]{0,8})$/),
           v.description('Index of the first leaf to read: `next` of the page before. Absent: 0.'),
+        ),
+      ),
+      pool: v.optional(
+        v.pipe(
+          evmAddressSchema,
+          v.description(
+            'Address of the chain’s pool, so that caches keep the pages of two pools apart. Another one is refused.',
+          ),
         ),
       ),
     },

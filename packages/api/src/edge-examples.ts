@@ -105,7 +105,7 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
     },
   },
   getBatches: {
-    parameters: { chain: 'base', from: '12' },
+    parameters: { chain: 'base', from: '12', pool: '0x5FbDB2315678afecb367f032d93F642f64180aa3' },
     answers: {
       200: {
         batches: [

@@ -1,6 +1,6 @@
 /** What the client refuses to believe of a platform. */
 import type { BatchesResponse } from '@pool/api';
-import { bigintToHex32, Secret } from '@pool/core';
+import { bigintToHex32, parseEvmAddress, Secret } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createEdgeClient } from './edge-client.ts';
 
@@ -34,6 +34,23 @@ describe('getBatches', () => {
     ['an empty page', { batches: [] }, 9],
   ])('takes %s', async (_name, answer, from) => {
     expect(await ask(answer, from)).toEqual(answer);
+  });
+
+  it('names the pool, so that a cache keeps the pages of two pools apart', async () => {
+    const urls: string[] = [];
+    const client = createEdgeClient({
+      url: 'http://127.0.0.1/agent-edge',
+      token: new Secret('pool_edge_x'),
+      fetch: (url) => {
+        urls.push(url);
+        return Promise.resolve(Response.json({ batches: [] }));
+      },
+    });
+    const pool = parseEvmAddress('0x5FbDB2315678afecb367f032d93F642f64180aa3');
+    await client.getBatches('anvil', 0, pool);
+    await client.getBatches('anvil', 0);
+    const url = 'http://127.0.0.1/agent-edge/batches?chain=anvil&from=0';
+    expect(urls).toEqual([`${url}&pool=${pool}`, url]);
   });
 
   it.each<[string, BatchesResponse, number]>([

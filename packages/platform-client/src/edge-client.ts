@@ -27,6 +27,7 @@ import {
 } from '@pool/api';
 import {
   cleanMessage,
+  type EvmAddress,
   formatIdempotencyKey,
   joinUrl,
   PoolError,
@@ -79,8 +80,9 @@ export type EdgeClient = {
   /**
    * What the note tree contains, from a leaf on. The platform may lie: compute the roots and compare them with the chain.
    * @param from - index of the first leaf: 0, or `next` of the page before
+   * @param pool - the chain's pool. With it a cache in front of the platform may answer
    */
-  getBatches(chain: string, from: number): Promise<BatchesResponse>;
+  getBatches(chain: string, from: number, pool?: EvmAddress): Promise<BatchesResponse>;
   /**
    * Paths of notes, where the operator allows it: the platform learns which notes are spent. The caller verifies the paths, and
    * that the root is known on chain.
@@ -207,8 +209,9 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
     findNotePaths: (request) =>
       call('POST', joinUrl(base, '/note-paths'), notePathsResponseSchema, { body: request }),
 
-    async getBatches(chain, from) {
-      const url = joinUrl(base, '/batches', { chain, from: String(from) });
+    async getBatches(chain, from, pool) {
+      const query = { chain, from: String(from), ...(pool === undefined ? {} : { pool }) };
+      const url = joinUrl(base, '/batches', query);
       const page = await call('GET', url, batchesResponseSchema);
       const end = from + page.batches.length;
       const isInOrder = page.batches.every(({ index }, place) => index === from + place);

@@ -403,4 +403,5 @@ export const platformMigrations: readonly Migration[] = [
   },
   // Nonces belong to an account, and the relayer's account can change. `recordSenders` fills it in.
   { number: 27, statements: [`alter table relayer_transactions add column sender text`] },
+  { number: 28, statements: [`alter table indexer_cursors add column pool text`] },
 ];

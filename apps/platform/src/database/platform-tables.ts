@@ -215,6 +215,8 @@ export type PlatformTables = {
     halted: string | null;
     /** The inner nodes that the next leaf of the note tree is hashed with, JSON; null: they are made from all leaves. */
     frontier: Generated<string | null>;
+    /** Address of the pool whose leaves are indexed, in lower case; null: stored before a row named its pool. */
+    pool: Generated<string | null>;
   };
 };
 

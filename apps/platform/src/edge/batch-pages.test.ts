@@ -9,7 +9,10 @@ import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
+  testSettings,
 } from '../fixtures/test-platform.ts';
+
+const ofPool = `&pool=${testSettings.pool}`;
 
 describe('pages of /agent-edge/batches', () => {
   let database: TestDatabase;
@@ -40,8 +43,9 @@ describe('pages of /agent-edge/batches', () => {
     bearer: string | undefined,
     from: number,
     headers: Record<string, string> = {},
+    rest = '',
   ): Promise<Response> {
-    return await platform.app.request(`/agent-edge/batches?chain=anvil&from=${from}`, {
+    return await platform.app.request(`/agent-edge/batches?chain=anvil&from=${from}${rest}`, {
       headers: { authorization: `Bearer ${bearer ?? ''}`, ...headers },
     });
   }
@@ -58,12 +62,12 @@ describe('pages of /agent-edge/batches', () => {
 
     it('lets a cache keep a full page for ever, and nothing of the page that still grows', async () => {
       await insertLeaves(database.db, 0, 130, 4);
-      const full = await ask(key, 0);
+      const full = await ask(key, 0, {}, ofPool);
       expect(full.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
       const etag = full.headers.get('etag') ?? '';
       expect(etag).toMatch(/^"[A-Za-z0-9_-]{43}"$/);
       expect((await readBatches(full)).next).toBe(100);
-      const growing = await ask(key, 100);
+      const growing = await ask(key, 100, {}, ofPool);
       expect([growing.headers.get('cache-control'), growing.headers.get('etag')]).toEqual([
         'no-store',
         null,
@@ -76,6 +80,25 @@ describe('pages of /agent-edge/batches', () => {
       ]);
       expect((await ask(key, 0, { 'if-none-match': '"other"' })).status).toBe(200);
     });
+
+    it('lets a cache keep nothing under a URL that names no pool: the chain’s name may get another one', async () => {
+      await insertLeaves(database.db, 0, 130, 4);
+      const full = await ask(key, 0);
+      const etag = full.headers.get('etag') ?? '';
+      expect(full.headers.get('cache-control')).toBe('public, no-cache');
+      const again = await ask(key, 0, { 'if-none-match': etag });
+      expect([again.status, again.headers.get('cache-control')]).toEqual([304, 'public, no-cache']);
+    });
+
+    it.each(['0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512', 'anvil', ''])(
+      'refuses a URL that names another pool than the chain has: "%s"',
+      async (pool) => {
+        await insertLeaves(database.db, 0, 130, 4);
+        const answer = await ask(key, 0, {}, `&pool=${pool}`);
+        expect([answer.status, answer.headers.get('cache-control')]).toEqual([400, 'no-store']);
+        expect(((await answer.json()) as { code: string }).code).toBe('invalid_request');
+      },
+    );
 
     it('makes a full page once: it is served from its stored bytes, after a restart too', async () => {
       await insertLeaves(database.db, 0, 130, 4);

@@ -5,7 +5,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { notePathsRequestSchema, spendRequestSchema } from '@pool/api';
-import { errorCodeOf, findAccountFamily, isIdempotencyKey, PoolError } from '@pool/core';
+import {
+  type EvmChainSettings,
+  errorCodeOf,
+  findAccountFamily,
+  isIdempotencyKey,
+  PoolError,
+} from '@pool/core';
 import type { Shell, ShellContext } from '@pool/http-server';
 import { countRefusedSpend } from '../accounts/api-keys.ts';
 import { createCredentialMemory } from '../accounts/credential-memory.ts';
@@ -92,15 +98,16 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
 
   async function answerBatches(c: ShellContext): Promise<Response> {
     const owner = await identifyReader({ ...deps, readers }, c);
-    const { chain = '', from } = c.req.query();
-    assertServed(bootstrap, chain);
+    const { chain = '', from, pool } = c.req.query();
+    const keeps = parsePool(pool, assertServed(bootstrap, chain)) ? immutable : revalidated;
     const { bytes, etag } = await deps.batchPages.read(chain, parseFrom(from));
     if (etag !== undefined && c.req.header('if-none-match') === etag) {
-      return c.body(null, 304, pageHeaders(etag));
+      return c.body(null, 304, { etag, 'cache-control': keeps });
     }
     deps.limits.batches.take(owner, Math.ceil(bytes.length / batchCost.bytes));
     const headers = { 'content-type': 'application/json' };
-    return c.body(bytes, 200, etag === undefined ? headers : { ...headers, ...pageHeaders(etag) });
+    const kept = etag === undefined ? {} : { etag, 'cache-control': keeps };
+    return c.body(bytes, 200, { ...headers, ...kept });
   }
 
   app.post('/agent-edge/note-paths', async (c) => {
@@ -210,9 +217,20 @@ function answerSpend(c: ShellContext, row: SpendRow): Response {
   return c.json(describeSpend(row), isUnfinished(row) ? 202 : 200);
 }
 
-/** A full page is the same for everybody and for ever, and public on chain: a cache in front may serve it without asking. */
-function pageHeaders(etag: string): Record<string, string> {
-  return { etag, 'cache-control': 'public, max-age=31536000, immutable' };
+/** A full page of a pool is the same for everybody and for ever, and public on chain: a cache in front may serve it without asking. */
+const immutable = 'public, max-age=31536000, immutable';
+/** A chain's name may stand for another pool tomorrow: a cache must ask. */
+const revalidated = 'public, no-cache';
+
+/** Whether the request names the chain's pool. @throws PoolError `invalid_request` (400) for another one */
+function parsePool(pool: string | undefined, settings: EvmChainSettings): boolean {
+  if (pool !== undefined && pool.toLowerCase() !== settings.pool.toLowerCase()) {
+    throw new PoolError(
+      'invalid_request',
+      'pool: this chain has another pool here; compare chains.json with /agent-edge/bootstrap',
+    );
+  }
+  return pool !== undefined;
 }
 
 function parseFrom(from: string | undefined): number {

@@ -1,5 +1,5 @@
 /** The indexer against made-up chains: what it stores, when it stops, how it continues. */
-import { bigintToHex32, type Hex32 } from '@pool/core';
+import { bigintToHex32, type Hex32, parseEvmAddress } from '@pool/core';
 import { hashHere } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createBatchPages } from '../edge/batch-pages.ts';
@@ -8,9 +8,10 @@ import { listServedNotes } from '../edge/served-notes.ts';
 import { createNumberedChain, type NumberedChain, word } from '../fixtures/numbered-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createLog } from '../log.ts';
-import { createIndexer, resumeIndexer } from './indexer.ts';
+import { createIndexer, haltMovedChain, resumeIndexer } from './indexer.ts';
 
 const log = createLog('silent', 'test');
+const otherPool = parseEvmAddress('0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512');
 describe('createIndexer', () => {
   let database: TestDatabase;
   let fake: NumberedChain;
@@ -341,6 +342,33 @@ describe('createIndexer', () => {
       expect((await notes()).notes).toEqual([]);
     },
   );
+
+  it('serves nothing of a pool whose chain name has another pool now', async () => {
+    fake.fund(1);
+    fake.state.final = 1;
+    await create().pass();
+    const read = () => createBatchPages(database.db, Date.now).read('anvil', 0);
+    const moved = { key: 'anvil', settings: { ...fake.chain.settings, pool: otherPool } };
+    await haltMovedChain({ db: database.db, chain: fake.chain, log });
+    await expect(read()).resolves.toBeDefined();
+    await haltMovedChain({ db: database.db, chain: moved, log });
+    await expect(read()).rejects.toMatchObject({ code: 'notes_unavailable' });
+    expect(await halted()).toMatch('another pool');
+    // An operator who resumes does not mix the two.
+    await resumeIndexer(database.db, 'anvil');
+    const indexer = createIndexer({
+      db: database.db,
+      chain: { ...fake.chain, ...moved },
+      log,
+      nowMs: () => nowMs,
+    });
+    await indexer.pass();
+    expect(await halted()).toMatch('another pool');
+    await resumeIndexer(database.db, 'anvil');
+    await create().pass();
+    expect(await halted()).toBeNull();
+    await expect(read()).resolves.toBeDefined();
+  });
 
   it('stops when a block that was final changes', async () => {
     fake.fund(1);

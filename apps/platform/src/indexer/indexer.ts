@@ -36,6 +36,10 @@ export type IndexerDeps = {
   readonly hashMany?: HashMany;
 };
 
+type HaltDeps = Pick<IndexerDeps, 'db' | 'log'> & {
+  readonly chain: Pick<PoolChain, 'key' | 'settings'>;
+};
+
 export type Indexer = {
   /** Reads up to the final block and settles what has landed. Passes must not overlap. */
   pass(): Promise<void>;
@@ -76,7 +80,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
 async function runPass(deps: IndexerDeps): Promise<string | undefined> {
   const { chain } = deps;
   const { halted, cursor, frontier: stored } = await readCursor(deps);
-  if (halted !== null) {
+  if (halted !== null || (await haltMovedChain(deps))) {
     return undefined;
   }
   const final = await chain.fetchFinalBlock();
@@ -217,7 +221,29 @@ async function restoreFrontier({
   return frontier;
 }
 
-async function halt({ db, chain, log }: IndexerDeps, reason: string): Promise<void> {
+/**
+ * Halts the index of a chain whose name now stands for another pool than the one that was indexed: its notes and pages belong to the old one.
+ * @returns whether it is so
+ */
+export async function haltMovedChain(deps: HaltDeps): Promise<boolean> {
+  const { db, chain } = deps;
+  const row = await db
+    .selectFrom('indexer_cursors')
+    .select('pool')
+    .where('chain', '=', chain.key)
+    .executeTakeFirst();
+  const pool = row?.pool ?? null;
+  const isMoved = pool !== null && pool !== chain.settings.pool.toLowerCase();
+  if (isMoved) {
+    await halt(
+      deps,
+      `the index is of the pool ${pool}, and chains.json names another pool for this chain; give the new pool a chain key of its own`,
+    );
+  }
+  return isMoved;
+}
+
+async function halt({ db, chain, log }: HaltDeps, reason: string): Promise<void> {
   log.error({ chain: chain.key, reason }, 'indexer halted: no notes are served');
   await db
     .insertInto('indexer_cursors')

@@ -78,6 +78,7 @@ export async function storeLeaves(
     block_number: cursor.blockNumber,
     block_hash: cursor.blockHash,
     frontier: serializeFrontier(cursor.frontier),
+    pool: chain.settings.pool.toLowerCase(),
   };
   const nullifiers = leaves.flatMap((leaf) =>
     leaf.kind === 'fund'
