@@ -20,7 +20,9 @@ export type RestoreDeps = {
 };
 
 const leavesPerPass = 20;
-/** A node that did not have an event is asked again after this time. */
+/** A node that times out must not hold the pass: new leaves wait behind it. */
+const passMs = 10_000;
+/** A node that did not have an event, or did not serve it, is asked for it again after this time. */
 const retryMs = 3_600_000;
 
 /** One bounded step, so that new leaves do not wait. */
@@ -43,14 +45,20 @@ export async function restoreSpendNotes(deps: RestoreDeps): Promise<void> {
     .orderBy('leaf_index')
     .limit(leavesPerPass)
     .execute();
+  const startedMs = nowMs();
   for (const leaf of leaves) {
+    if (nowMs() - startedMs >= passMs) {
+      return;
+    }
     const facts = { chain: chain.key, leaf: leaf.leaf_index, txHash: leaf.tx_hash };
     let events: Awaited<ReturnType<PoolChain['fetchPoolLeaves']>>;
     try {
       events = await chain.fetchPoolLeaves(leaf.block_number, leaf.block_number);
     } catch (error) {
       log.warn({ ...facts, code: errorCodeOf(error) }, 'the event of a spend was not read');
-      return;
+      // The leaves behind it are read all the same.
+      await markSought(deps, leaf.leaf_index);
+      continue;
     }
     const commitments = parseWords(leaf.commitments);
     const event = events.find(({ leafIndex }) => leafIndex === leaf.leaf_index);
