@@ -31,6 +31,7 @@ import { openSpendArchive } from '../state/spend-archive.ts';
 import { openHolder } from './holder.ts';
 import { createHolderNotes } from './holder-notes.ts';
 import { createHolderSpends } from './holder-spends.ts';
+import { openSpendOwners } from './spend-owner.ts';
 
 const [anna, bob] = [1, 2].map((index) => createFakeHolder(index)) as [
   ReturnType<typeof createFakeHolder>,
@@ -208,12 +209,16 @@ describe('a spend of an agent that was killed before anything left', () => {
     ...{ changeAmount: '0', createdAtMs: 1, state: { kind: 'archived', isAsked: true } },
   };
 
-  /** @param owner - of the spend that the archive has when the agent starts */
-  async function restart(owner: ArchivedSpend['owner'], isRestored = false) {
+  /** @param findOwner - of the spend that the archive has when the agent starts */
+  async function restart(
+    findOwner: (home: string) => ArchivedSpend['owner'] = () => undefined,
+    isRestored = false,
+  ) {
     const home = mkdtempSync(join(tmpdir(), 'pool-home-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const archive = openSpendArchive(join(home, 'spends.sqlite'));
     onTestFinished(() => archive.close());
+    const owner = findOwner(home);
     await archive.add(owner === undefined ? spend : { ...spend, owner });
     if (isRestored) {
       const now = new Date().toISOString();
@@ -227,18 +232,23 @@ describe('a spend of an agent that was killed before anything left', () => {
   }
 
   it.each([
-    ['no owner', undefined],
-    ['the same process id, from before the restart', { processId: process.pid, startedAtMs: 1 }],
-  ])('is given up at the next start: %s', async (_, owner) => {
-    expect(await restart(owner)).toBe('abandoned');
+    ['no owner', () => undefined],
+    ['an owner that does not run', () => 'earlier'],
+  ])('is given up at the next start: %s', async (_, findOwner) => {
+    expect(await restart(findOwner)).toBe('abandoned');
   });
 
-  it('is kept while its process runs', async () => {
-    expect(await restart({ processId: process.ppid, startedAtMs: 1 })).toBe('archived');
+  it('is kept while its process runs, in another container too', async () => {
+    const findOwner = (home: string) => {
+      const other = openSpendOwners(home);
+      onTestFinished(() => other.close());
+      return other.own;
+    };
+    expect(await restart(findOwner)).toBe('archived');
   });
 
   it('is kept after a restore: it may have left later than the backup', async () => {
-    expect(await restart(undefined, true)).toBe('archived');
+    expect(await restart(() => undefined, true)).toBe('archived');
   });
 });
 

@@ -42,7 +42,6 @@ import {
   type SpendEvent,
   type Spender,
   type SpendFaultPoint,
-  type SpendOwner,
   type SpendPlatformPort,
   type SpendProverPort,
   type SweepCounts,
@@ -65,7 +64,7 @@ import { createRoleTokenMissing, requireRoleToken } from './role-tokens.ts';
 import { createNotesPort, parseDestinations, type SpendableNotes } from './spend-inputs.ts';
 import { keepSpends } from './spend-keeping.ts';
 import { logSpendEvent } from './spend-log.ts';
-import { hasEnded, ownProcess } from './spend-owner.ts';
+import { openSpendOwners } from './spend-owner.ts';
 import { createSpendProgress, type SpendProgress } from './spend-progress.ts';
 
 /** Pause between two looks at spends that nobody waits for, in milliseconds. */
@@ -127,13 +126,12 @@ export type HolderSpendsDeps = {
   readonly createEdge: (token: Secret) => Pick<EdgeClient, 'postSpend' | 'getSpend'>;
   /** Called at each point of a spend. Tests end the process there. */
   readonly onFaultPoint: (point: SpendFaultPoint) => Promise<void>;
-  /** This process. Tests pass another one. */
-  readonly owner?: SpendOwner;
   readonly createChain?: (settings: HolderChain['settings']) => EvmSpendChain;
 };
 
 export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
-  const { log, holder: config, createChain = createEvmSpendChain, owner = ownProcess } = deps;
+  const { log, holder: config, createChain = createEvmSpendChain } = deps;
+  const owners = openSpendOwners(deps.home);
   const stopping = new AbortController();
   const { signal } = stopping;
   const archive = openSpendArchive(
@@ -164,7 +162,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
   /** Everything except the holder's own keys. */
   const base = {
     clock: systemClock,
-    owner,
+    owner: owners.own,
     route: (key?: string) =>
       toContext(key === undefined ? deps.findChain() : requireChain(key, deps)),
     findChain: (key: string) => {
@@ -262,7 +260,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
   }
 
   const orphans: OrphanRule = {
-    isOrphan: (performer) => hasEnded(performer, owner) && isComplete(),
+    isOrphan: (performer) => owners.hasEnded(performer) && isComplete(),
     isRemote: config.remote !== undefined,
   };
 
@@ -353,6 +351,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
         chain.close();
       }
       archive.close();
+      owners.close();
       await deps.journal.close();
     },
   };

@@ -55,7 +55,7 @@ import type { Holder } from './holder.ts';
 import { createHolderNotes, type HolderChain } from './holder-notes.ts';
 import { createKeyedNotes } from './keyed-notes.ts';
 import { createNotesPort, parseDestinations } from './spend-inputs.ts';
-import { ownProcess } from './spend-owner.ts';
+import { openSpendOwners } from './spend-owner.ts';
 
 /** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */
 const followReadings = 3;
@@ -125,6 +125,7 @@ export type SelfSubmission = {
 export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
   const { settings, holder, chain, log, signal } = deps;
   const { home } = settings;
+  const owners = openSpendOwners(home);
   const gasChain = createEvmGasChain(chain.settings);
   const spendChain = createEvmSpendChain(chain.settings);
   const sent = openSentTransactions(sentTransactionsPath(home));
@@ -197,7 +198,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
     );
     return {
       ...followDeps,
-      owner: ownProcess,
+      owner: owners.own,
       route: () => context,
       holder: {
         walletPub: parseWalletPub(holder.walletPub),
@@ -282,6 +283,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       gasChain.close();
       spendChain.close();
       archive.close();
+      owners.close();
       sent.close();
     },
   };

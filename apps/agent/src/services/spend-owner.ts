@@ -1,32 +1,89 @@
 /**
- * Which process performs a spend, and whether it still runs. The agent and its commands share one archive of spends.
+ * Which process performs a spend, and whether it still runs. The agents and commands of one directory share its archive of spends, and can
+ * be in containers that do not see each other's process ids. So each process holds a lock on a file of its own in the directory. The
+ * kernel releases it when the process ends, however it ends.
  *
  * @module
  */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { SpendOwner } from '@pool/operations';
+import { makePrivateFile } from '../state/private-database.ts';
 
-/** This process. */
-export const ownProcess: SpendOwner = {
-  processId: process.pid,
-  startedAtMs: Math.round(Date.now() - performance.now()),
+export type SpendOwners = {
+  /** This process. */
+  readonly own: SpendOwner;
+  /** True if nobody performs its spends any more. If that is not known, false: then the deadline of the spend decides. */
+  hasEnded(owner: SpendOwner | undefined): boolean;
+  /** Its spends are given up from now on. */
+  close(): void;
 };
 
-/**
- * True if nobody performs its spends any more. An id that another program uses now counts as running: then the deadline of the spend
- * decides. A process of another container looks ended. Its unsent spend is given up, and it begins another one by itself.
- */
-export function hasEnded(owner: SpendOwner | undefined, own: SpendOwner = ownProcess): boolean {
-  if (owner === undefined) {
+const prefix = 'spend-process-';
+const suffix = '.lock';
+
+/** A file of that age was locked long ago, if its process still runs. In milliseconds. */
+const staleMs = 3_600_000;
+
+/** @param home - the agent directory. Undefined: no other process has the spends */
+export function openSpendOwners(home: string | undefined): SpendOwners {
+  const own = randomBytes(16).toString('hex');
+  if (home === undefined) {
+    return { own, hasEnded: (owner) => owner !== own, close: () => undefined };
+  }
+  const pathOf = (owner: SpendOwner): string => join(home, `${prefix}${owner}${suffix}`);
+  removeStale(home);
+  const path = pathOf(own);
+  makePrivateFile(path);
+  const lock = takeLock(path);
+  return {
+    own,
+    hasEnded: (owner) => owner === undefined || (owner !== own && removeIfReleased(pathOf(owner))),
+    close() {
+      lock.close();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+/** Files of processes that were killed. */
+function removeStale(home: string): void {
+  for (const name of readdirSync(home)) {
+    const path = join(home, name);
+    if (name.startsWith(prefix) && name.endsWith(suffix)) {
+      const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
+      if (Date.now() - mtimeMs > staleMs) {
+        removeIfReleased(path);
+      }
+    }
+  }
+}
+
+/** @returns true if no process holds the lock. The file is gone then */
+function removeIfReleased(path: string): boolean {
+  if (!existsSync(path)) {
     return true;
   }
-  if (owner.processId === own.processId) {
-    return owner.startedAtMs !== own.startedAtMs;
-  }
   try {
-    process.kill(owner.processId, 0);
+    takeLock(path).close();
+  } catch {
     return false;
+  }
+  rmSync(path, { force: true });
+  return true;
+}
+
+/** Held until it is closed or the process ends. @throws if another process holds it */
+function takeLock(path: string): DatabaseSync {
+  const lock = new DatabaseSync(path);
+  try {
+    // Nothing is written, so no journal is needed on disk.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return lock;
   } catch (error) {
-    // EPERM: it runs as another user.
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    lock.close();
+    throw error;
   }
 }

@@ -32,7 +32,7 @@ async function kill(world: World, at: SpendFaultPoint) {
 }
 
 /** Only the first process has ended. */
-const local: OrphanRule = { isOrphan: (owner) => owner?.processId === 1, isRemote: false };
+const local: OrphanRule = { isOrphan: (owner) => owner === 'process 1', isRemote: false };
 
 const unsent = [
   'archive.after-store',
@@ -48,7 +48,7 @@ describe('an agent that is killed before anything of a spend left', () => {
     const world = createSpendWorld({ amounts: [1_000_000n] });
     const owner = await kill(world, point);
     const { deps } = world.boot();
-    const isOrphan: OrphanRule['isOrphan'] = (other) => other?.processId === owner.processId;
+    const isOrphan: OrphanRule['isOrphan'] = (other) => other === owner;
     await followOnce({ ...deps, orphans: { isOrphan, isRemote: false } });
     expect(world.archive.all().map(({ state }) => state)).toEqual([
       { kind: 'abandoned', code: 'interrupted' },
@@ -63,7 +63,7 @@ describe('an agent that is killed before anything of a spend left', () => {
       world.edge.holdBack = true;
       const owner = await kill(world, point);
       const { deps } = world.boot();
-      const isOrphan: OrphanRule['isOrphan'] = (other) => other?.processId === owner.processId;
+      const isOrphan: OrphanRule['isOrphan'] = (other) => other === owner;
       await followOnce({ ...deps, orphans: { isOrphan, isRemote: false } });
       expect(world.archive.all().map(({ state }) => state.kind)).toEqual(['released']);
       expect((await world.archive.listLocked()).size).toBe(1);

@@ -17,12 +17,8 @@ import {
 } from '@pool/core';
 import { assertSpendTransition, type SpendState } from './spend-state.ts';
 
-/** A process that performs a spend. */
-export type SpendOwner = {
-  readonly processId: number;
-  /** Unix milliseconds: process ids are used again. */
-  readonly startedAtMs: number;
-};
+/** A process that performs spends: a random name. Process ids are used again, and each container has its own. */
+export type SpendOwner = string;
 
 /** One spend. Confidential. `secrets` is secret as well, until retention erases it. */
 export type ArchivedSpend = {
