@@ -122,9 +122,10 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
     'The attempt before this one can still be paid, as far as a final block says.',
   'previous-attempt-settled': 'The attempt before this one was paid.',
   'attempt-superseded': 'A later attempt of this job is stored.',
-  'facts-unavailable': 'The chain could not be read, so it is unknown whether this may be signed.',
+  'facts-unavailable':
+    'The chain, or the time of the secure module, could not be read, so it is unknown whether this may be signed.',
   'clock-differs':
-    'The clock of this host and the newest block of the chain differ by minutes. Set the clock, or look at the node; nothing is voted meanwhile.',
+    'The clock of this host and the newest block of the chain, or the clock of the secure module, differ by minutes. Set the clock, or look at the node; nothing is voted meanwhile.',
   'clock-behind-ledger':
     'The clock of this host lies behind the newest approval of the ledger. Set the clock; nothing is voted meanwhile.',
   'batch-used': 'The batch is on chain already.',

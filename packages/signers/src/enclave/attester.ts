@@ -5,7 +5,13 @@
  * @module
  */
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { bytesToHex, PoolError } from '@pool/core';
+import {
+  areBytesEqual,
+  parseAttestationDocument,
+  parseCoseSign1,
+} from '../attestation/attestation-document.ts';
 import {
   type AttestationRequest,
   createDevelopmentAttestation,
@@ -20,6 +26,23 @@ export type Attester = {
 /** @param nowMs - clock, milliseconds since the epoch */
 export function createDevelopmentAttester(root: DevelopmentRoot, nowMs: () => number): Attester {
   return { attest: (request) => createDevelopmentAttestation(root, request, nowMs()) };
+}
+
+/**
+ * The time by the module's clock, which the enclave's host does not set. A document of an earlier question has another nonce.
+ * @returns milliseconds since the epoch; undefined: the module gives no document
+ */
+export function readModuleTime({ attest }: Attester, publicKey: Uint8Array): number | undefined {
+  const nonce = Uint8Array.from(randomBytes(32));
+  try {
+    const { payload } = parseCoseSign1(attest({ nonce, publicKey }));
+    const document = parseAttestationDocument(payload);
+    const isAnswer = document.nonce !== undefined && areBytesEqual(document.nonce, nonce);
+    return isAnswer ? document.timestampMs : undefined;
+  } catch {
+    // Whatever failed, the time is unknown.
+    return undefined;
+  }
 }
 
 const maxDocumentBytes = 16_384;

@@ -7,9 +7,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { makeFundFile, makePolicy, makePolicyJson, requestFor } from '../fixtures/enclave-files.ts';
 import { privateKey, wallet } from '../fixtures/requests.ts';
 import { runEnclaveCommand } from './cli.ts';
+import { createEnclaveConnection } from './enclave-connection.ts';
 import { computePolicyDigest } from './enclave-core.ts';
 import { createEnclaveSigner } from './enclave-signer.ts';
+import { signAnswerSchema } from './messages.ts';
 import { parsePcrPins, parseRootSha256 } from './pins.ts';
+import { serializeSignRequest } from './wire-request.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'pool-enclave-cli-'));
 const [key, secret, plain, policy, root] = ['key', 'secret', 'plain', 'policy', 'root'].map(
@@ -20,13 +23,13 @@ const digits = privateKey.slice(2);
 
 type Ran = { readonly code: number; readonly out: string; readonly error: string };
 
-async function run(args: readonly string[], stop?: Promise<void>): Promise<Ran> {
+async function run(args: readonly string[], stop?: Promise<void>, nowMs = Date.now): Promise<Ran> {
   const out: string[] = [];
   const errors: string[] = [];
   const code = await runEnclaveCommand(args, {
     write: (line) => out.push(line),
     writeError: (line) => errors.push(line),
-    nowMs: Date.now,
+    nowMs,
     ...(stop && { stop }),
   });
   return { code, out: out.join('\n'), error: errors.join('\n') };
@@ -122,6 +125,30 @@ describe('pool-enclave', () => {
       error: expect.stringMatching(/another process serves/),
     });
     end();
+    expect(await serving).toMatchObject({ code: 0 });
+  });
+
+  it('signs nothing after somebody set the clock of its host forward', async () => {
+    const stopping = Promise.withResolvers<void>();
+    let aheadMs = 0;
+    const args = ['serve', ...served, '--ledger', ':memory:'];
+    const serving = run(args, stopping.promise, () => Date.now() + aheadMs);
+    await vi.waitFor(() => expect(statSync(socket).mode & 0o777).toBe(0o600), 20_000);
+    const connection = createEnclaveConnection({
+      socketPath: socket,
+      timeoutMs: 10_000,
+      attest: async () => undefined,
+    });
+    const sign = (jobKey: string) => {
+      const deadline = Math.floor((Date.now() + aheadMs) / 1000) + 3_600;
+      const wire = serializeSignRequest(requestFor(makeFundFile({ jobKey, deadline })));
+      return connection.call({ method: 'sign', request: wire }, signAnswerSchema);
+    };
+    expect(await sign('today')).toMatchObject({ state: 'signed' });
+    aheadMs = 86_400_000;
+    expect(await sign('tomorrow')).toMatchObject({ state: 'later', reason: 'clock-differs' });
+    connection.close();
+    stopping.resolve();
     expect(await serving).toMatchObject({ code: 0 });
   });
 

@@ -23,6 +23,7 @@ import {
   decide,
   decideIntake,
   decisionReasons,
+  type Facts,
   type Ledger,
   type LedgerView,
   lintPolicy,
@@ -34,8 +35,8 @@ import {
   type WorkingHours,
 } from '@pool/policy';
 import { acceptSignature } from '../accept-signature.ts';
-import type { Attester } from './attester.ts';
-import { computeLocalFacts, localClock } from './local-facts.ts';
+import { type Attester, readModuleTime } from './attester.ts';
+import { computeLocalFacts, createLocalClock } from './local-facts.ts';
 import type { SignAnswer } from './messages.ts';
 import type { SigningKey } from './signing-key.ts';
 import { parseSignRequest } from './wire-request.ts';
@@ -67,6 +68,7 @@ export function createEnclave(options: EnclaveOptions): Enclave {
   requireSoundPolicy(toPlain(policy));
   let lastRebuild: { readonly digest: Hex32; readonly result: Rebuild } | undefined;
   const policyDigest = hexToBytes(computePolicyDigest(policy), 32);
+  const publicKey = hexToBytes(walletPub, 33);
 
   function sign(value: unknown): SignAnswer {
     const request = readRequest(value);
@@ -76,14 +78,16 @@ export function createEnclave(options: EnclaveOptions): Enclave {
     if (request.expectedSigner !== address) {
       return refuse('foreign-signer');
     }
-    const taken = takeManifest(request);
-    return 'state' in taken ? taken : vote(request, taken.manifest);
+    const clock = createLocalClock(readModuleTime(attester, publicKey));
+    const taken = takeManifest(request, clock);
+    return 'state' in taken ? taken : vote(request, taken.manifest, clock);
   }
 
+  type Clock = ReturnType<typeof createLocalClock>;
   type Taken = { readonly manifest: RebuiltManifest | undefined };
 
   /** The manifest that came with the request, stored first, or else the stored one that it belongs to. */
-  function takeManifest(request: SignRequest): Taken | SignAnswer {
+  function takeManifest(request: SignRequest, clock: Clock): Taken | SignAnswer {
     const file = 'file' in request ? request.file : undefined;
     const stored = file === undefined ? readStoredFile(request) : file;
     if (stored === undefined) {
@@ -100,7 +104,7 @@ export function createEnclave(options: EnclaveOptions): Enclave {
         manifest,
         policy,
         ledger: view,
-        facts: readFacts(manifest, view),
+        facts: readFacts(manifest, view, clock),
         nowMs: now,
       }),
     );
@@ -129,15 +133,16 @@ export function createEnclave(options: EnclaveOptions): Enclave {
     return known === undefined ? undefined : ledger.readFile(known.manifestDigest);
   }
 
-  function readFacts(
-    manifest: RebuiltManifest,
-    view: LedgerView,
-  ): ReturnType<typeof computeLocalFacts> {
-    return computeLocalFacts(manifest, view, nowMs());
+  function readFacts(manifest: RebuiltManifest, view: LedgerView, clock: Clock): Facts {
+    return { ...computeLocalFacts(manifest, view, nowMs()), ...clock };
   }
 
   /** Decides and stores in one transaction, then signs. A crash between the two signs the same again. */
-  function vote(request: SignRequest, manifest: RebuiltManifest | undefined): SignAnswer {
+  function vote(
+    request: SignRequest,
+    manifest: RebuiltManifest | undefined,
+    clock: Clock,
+  ): SignAnswer {
     // Each call is decided anew, under the policy and the clock of now. The guard keeps what was approved before.
     const requestId = randomUUID();
     const now = nowMs();
@@ -148,7 +153,7 @@ export function createEnclave(options: EnclaveOptions): Enclave {
         manifest,
         policy,
         ledger: view,
-        facts: manifest === undefined ? localClock : readFacts(manifest, view),
+        facts: manifest === undefined ? clock : readFacts(manifest, view, clock),
         signer: { deterministic },
         nowMs: now,
       }),
@@ -174,8 +179,7 @@ export function createEnclave(options: EnclaveOptions): Enclave {
   return {
     walletPub,
     address,
-    attest: (nonce) =>
-      attester.attest({ nonce, publicKey: hexToBytes(walletPub, 33), userData: policyDigest }),
+    attest: (nonce) => attester.attest({ nonce, publicKey, userData: policyDigest }),
     sign,
   };
 }

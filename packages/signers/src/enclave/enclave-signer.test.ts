@@ -232,7 +232,7 @@ describe('createEnclaveSigner', () => {
     },
   );
 
-  it.each(['ledger-restored', 'ledger-full'])(
+  it.each(['ledger-restored', 'ledger-full', 'clock-differs', 'clock-behind-ledger'])(
     'reports %s, which only the operator ends, as a failure that can be repeated',
     async (reason) => {
       await stage.serve(

@@ -268,6 +268,8 @@ const signedBefore = 'spend-signed-before' satisfies DecisionReason;
 const operatorReasons: readonly string[] = [
   'ledger-restored',
   'ledger-full',
+  'clock-differs',
+  'clock-behind-ledger',
 ] satisfies DecisionReason[];
 
 const ownReasons: readonly RefusalReason[] = [

@@ -14,18 +14,24 @@ import {
   type RebuiltManifest,
 } from '@pool/policy';
 
-/** No block tells the time: only the ledger can contradict the clock. */
-export const localClock: Facts = { clock: [] };
+/** How far the own clock may be from that of the secure module, as from a block. */
+const maxDifferenceSeconds = 300;
+
+/** No block tells the time. The secure module does. @param moduleMs - undefined: it does not answer */
+export function createLocalClock(moduleMs: number | undefined): Pick<Facts, 'clock'> {
+  return moduleMs === undefined
+    ? {}
+    : { clock: [{ blockSeconds: Math.floor(moduleMs / 1000), maxDifferenceSeconds }] };
+}
 
 export function computeLocalFacts(
   manifest: RebuiltManifest,
   ledger: LedgerView,
   nowMs: number,
-): Facts {
+): Omit<Facts, 'clock'> {
   const { previousAttempt, earlierSpends } = listFactQuestions(manifest, ledger);
   const isOver = (deadline: number): boolean => nowMs > 1000 * (deadline + deadMarginSeconds);
   return {
-    ...localClock,
     batch: 'open',
     previousAttempt:
       previousAttempt !== undefined && isUnsigned(previousAttempt, ledger) ? 'dead' : undefined,
