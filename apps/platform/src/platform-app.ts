@@ -70,6 +70,8 @@ export type PlatformAppDeps = {
   readonly metrics?: { readonly token: Secret | undefined; readonly measures: readonly Measure[] };
   /** The last findings of the relayer's worker. */
   readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
+  /** Why a chain is closed. Absent: each chain is open. */
+  readonly findClosed?: BootstrapSettings['findClosed'];
 };
 
 // A settlement of 256 slots is about 150 kB of hex.
@@ -106,7 +108,13 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   });
   const { gate, gateWaitMs, admission } = deps;
   const callers = { db, credentials, memory: createCredentialMemory(), limits, nowMs, admission };
-  addEmployerRoutes(app, { ...callers, log, gate, gateWaitMs });
+  const { findClosed = () => undefined } = deps;
+  addEmployerRoutes(app, {
+    ...{ ...callers, log, gate, gateWaitMs },
+    assertEnrols: () => {
+      assertAnyOpen(Object.keys(deps.chains.chains), findClosed);
+    },
+  });
   addInvitationRoutes(app, callers);
   addEdgeTokenRoutes(app, callers);
   const bootstrap: BootstrapSettings = {
@@ -114,6 +122,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     chains: deps.chains.chains,
     gate: deps.gateAccess,
     readRelayerHealth: deps.readRelayerHealth,
+    findClosed,
     ...(deps.vendReader === undefined ? {} : { vendReader: deps.vendReader }),
   };
   const edge = {
@@ -136,4 +145,16 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     hasGate: gate !== undefined,
   });
   return app;
+}
+
+/** A wallet enrols for all chains at once. @throws PoolError why all of them are closed (503) */
+function assertAnyOpen(
+  chains: readonly string[],
+  findClosed: BootstrapSettings['findClosed'],
+): void {
+  const closed = chains.map(findClosed);
+  const [first] = closed;
+  if (first !== undefined && closed.every((problem) => problem !== undefined)) {
+    throw first;
+  }
 }

@@ -10,6 +10,7 @@ import { createGateClient, type GateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
 import { openCredentialMint } from './accounts/credential-key.ts';
 import { deleteUnusedEmployers } from './accounts/employers.ts';
+import { createChainDoor } from './chain/chain-door.ts';
 import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
 import type { PlatformConfig } from './config.ts';
 import { openStore } from './database/open-database.ts';
@@ -55,14 +56,14 @@ export type Served = {
   readonly url: string;
   /** Takes over what may change while it runs. @throws PoolError `invalid_configuration` */
   reload(): void;
-  /** Resolves when this process must end: another one has taken over the database, or a pool is not the expected one. */
+  /** Resolves when this process must end: another one has taken over the database. */
   readonly lost: Promise<PoolError>;
   close(): Promise<void>;
 };
 
 /**
  * @param readConfig - reads the configuration again, for a reload
- * @throws PoolError `wrong_chain`, `pool_code_differs`, and as `openStore` and `loadVerificationKeys`
+ * @throws PoolError `wrong_chain`, and as `openStore` and `loadVerificationKeys`
  */
 export async function servePlatform(
   config: PlatformConfig,
@@ -89,9 +90,12 @@ export async function servePlatform(
     ]),
   );
   const isKeyWaiting = (chain: string) => reloads.get(chain)?.isWaiting() === true;
-  /** A chain that was silent at the start can show another pool later. */
-  const differs = Promise.withResolvers<PoolError>();
-  await Promise.all(chains.map((chain) => assertChain(chain, log)));
+  const doors = new Map(chains.map((chain) => [chain.key, createChainDoor(chain, log)]));
+  const lookAt = async (chain: string) => {
+    await doors.get(chain)?.look();
+  };
+  const findClosed = (chain: string) => doors.get(chain)?.check();
+  await Promise.all(chains.map(({ key }) => assertChain(() => lookAt(key), log)));
   warnOfUncapped(config, log);
   const { stuckAfterMs, replaceAfterMs } = config;
   const dailyWeiOf = (chain: string) => config.relayerDailyWei.get(chain) ?? defaultDailyWei;
@@ -131,13 +135,7 @@ export async function servePlatform(
       intervalMs: config.pollIntervalMs,
       pass: async () => {
         await watch?.look();
-        await chain.assertChain().catch((error: unknown) => {
-          if (isOtherPool(error)) {
-            log.fatal({ chain: chain.key, ...describeFailure(error) }, 'the platform ends');
-            differs.resolve(error);
-          }
-          throw error;
-        });
+        await lookAt(chain.key);
         if (ownership.isHeld()) {
           await reloads.get(chain.key)?.apply();
           await relayer.pass();
@@ -153,7 +151,7 @@ export async function servePlatform(
   const halts = new Map(chains.map(({ key }) => [key, createHaltWatch(db, key)]));
   const readiness = createReadiness([
     createDatabaseCheck(ownership.isHeld),
-    ...[...silences.values(), ...halts.values()].map(({ check }) => check),
+    ...[...doors.values(), ...silences.values(), ...halts.values()].map(({ check }) => check),
   ]);
   const hasher = createTreeHasher();
   const indexers = new Map(
@@ -163,6 +161,7 @@ export async function servePlatform(
         name: `indexer ${chain.key}`,
         intervalMs: config.pollIntervalMs,
         pass: async () => {
+          await lookAt(chain.key);
           if (ownership.isHeld()) {
             await indexer.pass();
             silences.get(chain.key)?.noteAnswer();
@@ -182,7 +181,10 @@ export async function servePlatform(
     return startWorkerLoop({
       name: `erasing notes ${chain.key}`,
       intervalMs: eraseIntervalMs,
-      pass: eraser.pass,
+      pass: async () => {
+        await lookAt(chain.key);
+        await eraser.pass();
+      },
       log,
     });
   });
@@ -237,6 +239,7 @@ export async function servePlatform(
       ]);
     },
     readRelayerHealth: (chain) => watches.get(chain)?.read(),
+    findClosed,
     findProblem: readiness.find,
     metrics: {
       token: config.metricsToken,
@@ -257,7 +260,7 @@ export async function servePlatform(
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,
-    lost: Promise.race([ownership.lost, differs.promise]),
+    lost: ownership.lost,
     reload() {
       const { relayerKey, ...caps } = readConfig();
       for (const [key, reload] of reloads) {
@@ -357,19 +360,14 @@ function createReaders(
   };
 }
 
-/** A chain that is down may come back; another chain, and a pool with other contracts, stay wrong. */
-function isOtherPool(error: unknown): error is PoolError {
-  const code = errorCodeOf(error);
-  return code === 'wrong_chain' || code === 'pool_code_differs';
-}
-
-async function assertChain(chain: Pick<PoolChain, 'assertChain'>, log: Log): Promise<void> {
+// Another chain at the address of an RPC is a wrong configuration. What else fails may be a node that is down or lags.
+async function assertChain(look: () => Promise<void>, log: Log): Promise<void> {
   try {
-    await chain.assertChain();
+    await look();
   } catch (error) {
-    if (isOtherPool(error)) {
+    if (errorCodeOf(error) === 'wrong_chain') {
       throw error;
     }
-    log.warn({ ...describeFailure(error) }, 'the chain does not answer yet');
+    log.warn({ ...describeFailure(error) }, 'the chain cannot be used yet');
   }
 }

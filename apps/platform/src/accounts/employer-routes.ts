@@ -26,7 +26,13 @@ import {
 } from './identify-caller.ts';
 import { rotateEncryptionKey } from './key-rotation.ts';
 
-export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps & CallerDeps): void {
+export type EmployerDeps = EnrolmentDeps &
+  CallerDeps & {
+    /** Called before a wallet is enrolled or gets another key. It may refuse by throwing. */
+    readonly assertEnrols: () => void;
+  };
+
+export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
   const { db, nowMs } = deps;
 
   app.post('/api/employers/register', async (c) => {
@@ -41,6 +47,7 @@ export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps & CallerDeps):
   app.post('/api/employers/holder/onboard', async (c) => {
     const holder = await identifyHolder(deps, c);
     const request = await readJson(c, onboardRequestSchema);
+    deps.assertEnrols();
     const { subject, created } = await enrolHolder(
       { ...deps, log: c.get('log') },
       holder,
@@ -53,6 +60,7 @@ export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps & CallerDeps):
   app.post('/api/employers/holder/rotate-encryption-key', async (c) => {
     const holder = await identifyHolder(deps, c);
     const request = await readJson(c, rotateRequestSchema);
+    deps.assertEnrols();
     const { subject, rotated } = await rotateEncryptionKey(deps, holder, request);
     return c.json({ success: true, rotated, ...describeSubject(subject) });
   });

@@ -23,6 +23,7 @@ const settings: BootstrapSettings = {
   chains: { anvil: { ...testSettings, maxRecipients: 1_000 } },
   gate,
   readRelayerHealth: () => undefined,
+  findClosed: () => undefined,
 };
 
 it('vends the default chain, and the pool-gate with the reading client', () => {

@@ -18,6 +18,8 @@ export type BootstrapSettings = {
   readonly vendReader?: (employerId: string) => Promise<VendedReader | undefined>;
   /** The last findings of the relayer's worker for a chain key; undefined: none yet. Sends no request. */
   readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
+  /** Why nothing new is accepted on a chain. Undefined: it is open. Sends no request. */
+  readonly findClosed: (chain: string) => PoolError | undefined;
 };
 
 const largestBatch = Math.max(...batchSizes);
@@ -52,7 +54,9 @@ export function describeBootstrap(
     ...(settings.gate === undefined ? {} : { gate: describeGate(settings.gate, own) }),
     relayer: Object.fromEntries(
       chains.flatMap(([key]) => {
-        const health = settings.readRelayerHealth(key);
+        const closed = settings.findClosed(key);
+        const health =
+          closed === undefined ? settings.readRelayerHealth(key) : { ok: false, code: closed.code };
         return health === undefined ? [] : [[key, health]];
       }),
     ),
@@ -69,6 +73,17 @@ export function assertServed(
     throw new PoolError('invalid-chain', 'this platform serves no chain of that key');
   }
   return settings;
+}
+
+/** @throws PoolError why the chain is closed (503) */
+export function assertOpen(
+  { findClosed }: Pick<BootstrapSettings, 'findClosed'>,
+  chain: string,
+): void {
+  const closed = findClosed(chain);
+  if (closed !== undefined) {
+    throw closed;
+  }
 }
 
 function describeGate(

@@ -25,7 +25,12 @@ import {
   findSettlement,
   type SettlementRow,
 } from '../relayer/settlement-store.ts';
-import { assertServed, type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
+import {
+  assertOpen,
+  assertServed,
+  type BootstrapSettings,
+  describeBootstrap,
+} from './bootstrap.ts';
 import { isUnfinished, traceJob } from './edge-requests.ts';
 import { lookupRecipients } from './recipient-lookup.ts';
 import { assertProofsGood, noteRefusedProof } from './refused-proofs.ts';
@@ -69,6 +74,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     traceJob(c, key);
     const request = await readJson(c, settlementRequestSchema);
     const beforeWork = (): void => {
+      assertOpen(bootstrap, request.chain);
       assertProofsGood(deps.limits.refusedProofs, id, 'settlements of this employer');
       deps.limits.settlements.take(id, settlementCost.checks);
     };

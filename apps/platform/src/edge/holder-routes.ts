@@ -25,7 +25,7 @@ import { type AcceptSpendDeps, acceptSpend, type Holder } from '../relayer/accep
 import type { SpendRow } from '../relayer/spend-intents.ts';
 import { describeSpend, findSpend } from '../relayer/spend-store.ts';
 import type { BatchPages } from './batch-pages.ts';
-import { assertServed, type BootstrapSettings } from './bootstrap.ts';
+import { assertOpen, assertServed, type BootstrapSettings } from './bootstrap.ts';
 import { isUnfinished, traceJob } from './edge-requests.ts';
 import { assertProofsGood, noteRefusedProof } from './refused-proofs.ts';
 import { createNotePaths } from './served-note-paths.ts';
@@ -33,7 +33,7 @@ import { listServedNotes } from './served-notes.ts';
 
 export type HolderDeps = CallerDeps &
   AcceptSpendDeps & {
-    readonly bootstrap: Pick<BootstrapSettings, 'chains'>;
+    readonly bootstrap: Pick<BootstrapSettings, 'chains' | 'findClosed'>;
     readonly batchPages: BatchPages;
     /** Whether holders may ask for the paths of their notes, which links the notes to their spends. */
     readonly makesNotePaths: boolean;
@@ -133,6 +133,7 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     traceJob(c, key);
     const request = await readJson(c, spendRequestSchema);
     const beforeWork = (): void => {
+      assertOpen(bootstrap, request.chain);
       deps.limits.spends.take(holder.address, settlementCost.checks);
       assertProofsGood(deps.limits.refusedProofs, holder.address, 'spends of this holder');
     };
