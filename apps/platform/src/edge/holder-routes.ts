@@ -18,7 +18,7 @@ import { createCredentialMemory } from '../accounts/credential-memory.ts';
 import { findSubject } from '../accounts/enrolment.ts';
 import { type CallerDeps, identifyKey } from '../accounts/identify-caller.ts';
 import { identifyReader } from '../accounts/identify-reader.ts';
-import { createOneByOne } from '../http/one-by-one.ts';
+import { createFewAtOnce } from '../http/few-at-once.ts';
 import { batchCost, settlementCost } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptSpendDeps, acceptSpend, type Holder } from '../relayer/accept-spend.ts';
@@ -51,7 +51,7 @@ type Spender = Holder & { readonly keyId: number };
 export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
   const { db, bootstrap } = deps;
   const readers = createCredentialMemory();
-  const oneByOne = createOneByOne();
+  const fewAtOnce = createFewAtOnce();
   const notePaths = deps.makesNotePaths ? createNotePaths(db) : undefined;
 
   app.get('/agent-edge/notes', async (c) => {
@@ -86,7 +86,7 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
 
   app.get('/agent-edge/batches', async (c) => {
     try {
-      return await oneByOne(() => answerBatches(c));
+      return await fewAtOnce(() => readBatches(c));
     } catch (error) {
       if (errorCodeOf(error) === 'rate_limited') {
         // A caller that repeats a refused request without a pause would occupy the thread with refusals.
@@ -96,18 +96,20 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     }
   });
 
-  async function answerBatches(c: ShellContext): Promise<Response> {
+  async function readBatches(c: ShellContext): Promise<() => Response> {
     const owner = await identifyReader({ ...deps, readers }, c);
     const { chain = '', from, pool } = c.req.query();
     const keeps = parsePool(pool, assertServed(bootstrap, chain)) ? immutable : revalidated;
     const { bytes, etag } = await deps.batchPages.read(chain, parseFrom(from));
-    if (etag !== undefined && c.req.header('if-none-match') === etag) {
-      return c.body(null, 304, { etag, 'cache-control': keeps });
-    }
-    deps.limits.batches.take(owner, Math.ceil(bytes.length / batchCost.bytes));
-    const headers = { 'content-type': 'application/json' };
-    const kept = etag === undefined ? {} : { etag, 'cache-control': keeps };
-    return c.body(bytes, 200, { ...headers, ...kept });
+    return () => {
+      if (etag !== undefined && c.req.header('if-none-match') === etag) {
+        return c.body(null, 304, { etag, 'cache-control': keeps });
+      }
+      deps.limits.batches.take(owner, Math.ceil(bytes.length / batchCost.bytes));
+      const headers = { 'content-type': 'application/json' };
+      const kept = etag === undefined ? {} : { etag, 'cache-control': keeps };
+      return c.body(bytes, 200, { ...headers, ...kept });
+    };
   }
 
   app.post('/agent-edge/note-paths', async (c) => {
