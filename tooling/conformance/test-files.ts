@@ -84,6 +84,7 @@ export const balanceCommand = testsOf('apps/agent/src/commands/balance-command.t
 export const balanceRoute = testsOf('apps/agent/src/http/holder-routes.test.ts');
 export const balanceStack = testsOf('apps/sandbox/src/balance.e2e.test.ts');
 export const consolidateCommand = testsOf('apps/agent/src/commands/consolidate-command.test.ts');
+export const hiddenChange = testsOf('apps/sandbox/src/hidden-change.e2e.test.ts');
 export const selfSubmitted = testsOf('apps/sandbox/src/self-submit.e2e.test.ts');
 export const watchCommand = testsOf('apps/agent/src/commands/watch-command.test.ts');
 export const redelivered = testsOf('apps/sandbox/src/redeliver.e2e.test.ts');

@@ -7,6 +7,7 @@ import {
   balanceRoute,
   balanceStack,
   edgeRoutes,
+  hiddenChange,
   holderSync,
   spendChecks,
   spendCommand,
@@ -28,6 +29,7 @@ export const holderRoutes = section('Balance, transfer, send', [
     '`GET /api/balance?token=` answers the amount that the holder can spend, and moves nothing.',
     shown(
       balanceStack('is what the holder was paid, in whichever batch'),
+      hiddenChange('a withdrawal of %s leaves the balance complete and spendable'),
       balanceRoute(
         'answers total, symbol, notes, largest note and chain, amounts as decimal strings',
       ),
@@ -182,7 +184,10 @@ export const holderRoutes = section('Balance, transfer, send', [
   [
     'balance.note-count',
     'The count of notes is that of the inputs which a spend of everything proves over.',
-    shown(holderSync('counts no note that a final spend used up, and counts its change')),
+    shown(
+      holderSync('counts no note that a final spend used up, and counts its change'),
+      hiddenChange('a withdrawal of %s leaves the balance complete and spendable'),
+    ),
   ],
   [
     'balance.largest-note',
