@@ -47,6 +47,7 @@ const errors = {
     'role_token_missing',
     'chain_unreachable',
     'note_history_incomplete',
+    'disk_full',
     'stopping',
   ],
   504: ['settlement_expired', 'spend_unfinished'],

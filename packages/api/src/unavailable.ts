@@ -11,6 +11,7 @@ export const unavailable = [
   'platform_unavailable',
   edgeTokenRefused,
   platformInvalidResponse,
+  'disk_full',
 ] as const;
 
 /** Of the routes that read the holder's notes. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { explainFullDisk } from './full-disk.ts';
 export type {
   AskInput,
   ClaimInput,
@@ -22,5 +23,6 @@ export type {
 } from './job-store.ts';
 export { createMemoryStore } from './memory-store.ts';
 export { openJobStore } from './open-job-store.ts';
+export { resultCodeOf } from './sqlite-result.ts';
 export { createSqliteStore } from './sqlite-store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';

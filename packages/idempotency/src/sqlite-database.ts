@@ -7,6 +7,8 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { explainFullDisk } from './full-disk.ts';
+import { resultCodeOf } from './sqlite-result.ts';
 import { StoreError } from './store-error.ts';
 
 const schemaVersion = 1;
@@ -40,7 +42,7 @@ const schema = `
 /**
  * @param busyTimeoutMs - how long a statement waits for the transaction of another process
  * @param path - a file path. Missing folders are created with mode 0700, the file with mode 0600
- * @throws StoreError `invalid_store` if it cannot be opened or another version wrote it
+ * @throws StoreError `invalid_store` if it cannot be opened or another version wrote it, `disk_full`
  */
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined;
@@ -63,10 +65,9 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
     if (cause instanceof StoreError) {
       throw cause;
     }
-    throw new StoreError(
-      'invalid_store',
-      'the job store file cannot be opened as a database',
-      cause,
+    throw (
+      explainFullDisk(path, cause) ??
+      new StoreError('invalid_store', 'the job store file cannot be opened as a database', cause)
     );
   }
 }
@@ -101,14 +102,17 @@ function migrate(database: DatabaseSync): void {
   });
 }
 
-/** Runs `work` as one immediate transaction, which holds the write lock from the start. */
+/**
+ * Runs `work` as one immediate transaction, which holds the write lock from the start.
+ * @throws StoreError `store_busy`, `disk_full`
+ */
 export function runInTransaction<T>(database: DatabaseSync, work: () => T): T {
   try {
     database.exec('BEGIN IMMEDIATE');
   } catch (cause) {
     throw isBusyError(cause)
       ? new StoreError('store_busy', 'the job store is locked by another process; try again', cause)
-      : cause;
+      : (explainFullDisk(database.location() ?? 'the job store', cause) ?? cause);
   }
   try {
     const result = work();
@@ -118,16 +122,10 @@ export function runInTransaction<T>(database: DatabaseSync, work: () => T): T {
     if (database.isTransaction) {
       database.exec('ROLLBACK');
     }
-    throw error;
+    throw explainFullDisk(database.location() ?? 'the job store', error) ?? error;
   }
 }
 
-// The low byte of an extended result code is the primary code. 5 is SQLITE_BUSY.
 function isBusyError(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'errcode' in error &&
-    typeof error.errcode === 'number' &&
-    (error.errcode & 0xff) === 5
-  );
+  return resultCodeOf(error) === 5;
 }

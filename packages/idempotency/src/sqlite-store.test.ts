@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openJobStore } from './open-job-store.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
@@ -27,6 +27,21 @@ afterEach(() => {
 function start(mode: string, worker = ''): ChildProcess & { stdout: NodeJS.ReadableStream } {
   return spawn(process.execPath, ['--no-warnings', script, mode, path, worker], {
     stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+/** From now on no database file of this process can grow, as on a full disk. */
+function fillDisk(): void {
+  const { exec } = DatabaseSync.prototype;
+  const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
+    this: DatabaseSync,
+    sql,
+  ) {
+    Reflect.apply(exec, this, ['PRAGMA max_page_count = 1']);
+    Reflect.apply(exec, this, [sql]);
+  });
+  onTestFinished(() => {
+    spy.mockRestore();
   });
 }
 
@@ -121,6 +136,37 @@ describe('the SQLite store', () => {
     await store.erase({ scope: 's', key: 'k', names: ['manifest'], payload: '' });
     expect(onDisk()).toBe(false);
     await store.close();
+  });
+
+  it('names its file and the free space if the disk is full, and loses nothing that it has', async () => {
+    const store = createSqliteStore({ path });
+    await store.claim(job);
+    fillDisk();
+    const payload = 'x'.repeat(100_000);
+    const full = {
+      code: 'disk_full',
+      status: 503,
+      retryable: true,
+      message: expect.stringMatching(
+        new RegExp(
+          `^${path} cannot be written: the disk is full \\([0-9]+ KiB are free\\); make room on it, then try again$`,
+        ),
+      ),
+    };
+    await expect(store.claim({ ...job, key: 'second', payload })).rejects.toMatchObject(full);
+    await expect(
+      store.putOnce({ ...job, fence: 0, name: 'seed', value: payload }),
+    ).rejects.toMatchObject(full);
+    expect(await store.listNames()).toEqual([{ scope: 's', key: 'k' }]);
+    vi.restoreAllMocks();
+    await store.close();
+  });
+
+  it('does not blame a file that cannot be made on its contents if the disk is full', () => {
+    fillDisk();
+    expect(() => createSqliteStore({ path })).toThrow(
+      expect.objectContaining({ code: 'disk_full' }),
+    );
   });
 
   it('refuses a file of another version, and a file that is not a database', async () => {

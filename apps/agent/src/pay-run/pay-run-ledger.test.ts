@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   listPayRuns,
   openPayRunLedger,
@@ -66,6 +66,29 @@ describe('the ledger of pay runs', () => {
     expect(() => listPayRuns(home, name)).toThrow(
       expect.objectContaining({ code: 'pay_run_ledger_damaged' }),
     );
+  });
+
+  it('names its file if the disk is full, and keeps what it has', () => {
+    const path = payRunLedgerPath(home);
+    const ledger = openPayRunLedger(path);
+    ledger.change(name, () => record);
+    const { exec } = DatabaseSync.prototype;
+    const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
+      this: DatabaseSync,
+      sql,
+    ) {
+      Reflect.apply(exec, this, ['PRAGMA max_page_count = 1']);
+      Reflect.apply(exec, this, [sql]);
+    });
+    expect(() => ledger.change(name, () => ({ ...record, digest: 'x'.repeat(100_000) }))).toThrow(
+      expect.objectContaining({
+        code: 'disk_full',
+        message: expect.stringMatching(new RegExp(`^${path} .*disk is full .*KiB`)),
+      }),
+    );
+    spy.mockRestore();
+    expect(ledger.read(name)).toEqual(record);
+    ledger.close();
   });
 
   it('creates no file when it is only read', () => {

@@ -7,10 +7,10 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { isPoolError, PoolError } from '@pool/core';
 import * as v from 'valibot';
-import { makePrivateFile } from '../state/private-database.ts';
+import { openNamedDatabase } from '../state/private-database.ts';
 
 export type PayRunName = {
   readonly chain: string;
@@ -72,7 +72,7 @@ export function payRunLedgerPath(home: string): string {
 
 /**
  * @param path - a file, made 0600, or `:memory:`
- * @throws PoolError `pay_run_ledger_unavailable` or `pay_run_ledger_damaged`, as every function of the ledger does.
+ * @throws PoolError `pay_run_ledger_unavailable`, `pay_run_ledger_damaged` or `disk_full`, as every function of the ledger does.
  *   Without the ledger nothing is sent
  */
 export function openPayRunLedger(path: string): PayRunLedger {
@@ -143,10 +143,7 @@ export function openPayRunLedger(path: string): PayRunLedger {
 }
 
 function openDatabase(path: string): DatabaseSync {
-  if (path !== ':memory:') {
-    makePrivateFile(path);
-  }
-  const database = new DatabaseSync(path, { timeout: 10_000 });
+  const database = openNamedDatabase(path, 10_000);
   // A rollback journal instead of WAL: one file to keep, and writes are rare. FULL: it must survive a power cut.
   database.exec(`
     PRAGMA synchronous = FULL;

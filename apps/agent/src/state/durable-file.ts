@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { explainFullDisk } from '@pool/idempotency';
 
 /**
  * Creates the file if it does not exist. If two processes start at once, one of them creates it.
@@ -52,7 +53,7 @@ export function replaceDurableFile(path: string, content: string): void {
   }
 }
 
-/** @throws the error of the file system; then the file is removed again, because it may contain a part of a secret */
+/** @throws `disk_full`, or the error of the file system; then the file is removed again, because it may contain a part of a secret */
 function writeTemporary(path: string, content: string): string {
   const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
   const file = openSync(temporary, 'wx', 0o600);
@@ -66,7 +67,7 @@ function writeTemporary(path: string, content: string): string {
     }
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
+    throw explainFullDisk(path, error) ?? error;
   }
   return temporary;
 }

@@ -62,8 +62,11 @@ describe('a note store that cannot be used now', () => {
     ['the system', { code: 'ENOSPC' }],
   ])('says in its own words that the disk is full, after an error of %s', (_, fields) => {
     const cause = Object.assign(new Error('database or disk is full'), fields);
-    expect(explainNoteFile('/home/notes.sqlite', 'note cache', cause).message).toBe(
-      'the note cache /home/notes.sqlite cannot be used: the disk is full; make room on the disk, then try again',
+    const path = makePath();
+    const { code, message } = explainNoteFile(path, 'note cache', cause);
+    expect(code).toBe('disk_full');
+    expect(message.replace(/[0-9]+ KiB/, 'N KiB')).toBe(
+      `${path} cannot be written: the disk is full (N KiB are free); make room on it, then try again`,
     );
   });
 

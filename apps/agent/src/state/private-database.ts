@@ -4,7 +4,8 @@
  * @module
  */
 import { chmodSync, closeSync, existsSync, fchmodSync, openSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { explainFullDisk } from '@pool/idempotency';
 
 /** Maximum wait of a statement for another agent's write to the same file. The wait also blocks the renewal of leases. */
 const busyTimeoutMs = 1_500;
@@ -36,13 +37,44 @@ export function makePrivateFile(path: string): void {
 
 /**
  * @param path - a file, made 0600, or `:memory:`
+ * @returns the database. It and its statements throw `disk_full`, which names the file, where there is no room for a write
+ */
+export function openNamedDatabase(path: string, timeoutMs: number): DatabaseSync {
+  try {
+    if (path !== ':memory:') {
+      makePrivateFile(path);
+    }
+    return explainErrors(path, new DatabaseSync(path, { timeout: timeoutMs }));
+  } catch (error) {
+    throw explainFullDisk(path, error) ?? error;
+  }
+}
+
+function explainErrors<T extends DatabaseSync | StatementSync>(path: string, target: T): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') {
+        return value;
+      }
+      return (...parameters: readonly unknown[]): unknown => {
+        try {
+          const result: unknown = Reflect.apply(value, target, parameters);
+          return result instanceof StatementSync ? explainErrors(path, result) : result;
+        } catch (error) {
+          throw explainFullDisk(path, error) ?? error;
+        }
+      };
+    },
+  });
+}
+
+/**
+ * @param path - a file, made 0600, or `:memory:`
  * @param schema - `CREATE TABLE IF NOT EXISTS` statements
  */
 export function openPrivateDatabase(path: string, schema: string): PrivateDatabase {
-  if (path !== ':memory:') {
-    makePrivateFile(path);
-  }
-  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  const database = openNamedDatabase(path, busyTimeoutMs);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
   return {
     database,
@@ -53,7 +85,10 @@ export function openPrivateDatabase(path: string, schema: string): PrivateDataba
         database.exec('COMMIT');
         return result;
       } catch (error) {
-        database.exec('ROLLBACK');
+        // SQLite itself ends a transaction for which there is no room.
+        if (database.isTransaction) {
+          database.exec('ROLLBACK');
+        }
         throw error;
       }
     },

@@ -213,7 +213,7 @@ export function openGate(options: GateOptions): Gate {
         ledger.policies.adopt(next, nowMs());
         loaded = next;
       } catch (error) {
-        if (!isPoolError(error)) {
+        if (!isPoolError(error) || error.code === 'disk_full') {
           // Whatever failed, nothing is voted before the next examination.
           examineAgain();
           throw error;

@@ -72,6 +72,12 @@ export const requestErrors = {
     meaning:
       "An unexpected error occurred. The service's log has the cause under the request id; report it to the operator.",
   },
+  disk_full: {
+    status: 503,
+    retry: true,
+    meaning:
+      'The disk of the file that the message names is full, so nothing was written to it. Make room on that disk; the call can succeed later.',
+  },
   stopping: {
     status: 503,
     retry: true,

@@ -22,7 +22,7 @@ import {
 const batchLimit = 100;
 
 /** Errors that concern the store as a whole, and not one job. */
-const storeOutages: readonly string[] = ['store_busy', 'store_closed'];
+const storeOutages: readonly string[] = ['store_busy', 'store_closed', 'disk_full'];
 
 const dayMs = 86_400_000;
 

@@ -4,7 +4,15 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PoolError } from '@pool/core';
@@ -12,6 +20,9 @@ import { ledgerSchema, ledgerVersion } from './schema.ts';
 
 /** How long a statement waits for another process, for example an operator command. Milliseconds. */
 const busyTimeoutMs = 5_000;
+
+/** SQLite's result code. */
+const sqliteFull = 13;
 
 export type LedgerDatabase = {
   readonly database: DatabaseSync;
@@ -22,7 +33,7 @@ export type LedgerDatabase = {
 /**
  * @param path - a file, made 0600, or `:memory:`
  * @param isOwner - holds the lock of the one process that votes. Operator commands open the file without it
- * @throws PoolError `ledger_in_use` (another process votes with it), `ledger_unreadable`
+ * @throws PoolError `ledger_in_use` (another process votes with it), `ledger_unreadable`, `disk_full`
  */
 export function openLedgerDatabase(path: string, isOwner: boolean): LedgerDatabase {
   const lock = isOwner && path !== ':memory:' ? lockLedger(path) : undefined;
@@ -49,7 +60,9 @@ export function openLedgerDatabase(path: string, isOwner: boolean): LedgerDataba
   } catch (cause) {
     database?.close();
     lock?.close();
-    throw cause instanceof PoolError ? cause : createUnreadable(path, cause);
+    throw cause instanceof PoolError
+      ? cause
+      : (explainFullDisk(path, cause) ?? createUnreadable(path, cause));
   }
 }
 
@@ -115,7 +128,34 @@ function createUnreadable(path: string, cause: unknown): PoolError {
   );
 }
 
-/** Runs `work` as one immediate transaction, which holds the write lock from the start. All of its writes, or none. */
+/** @returns PoolError `disk_full`; undefined if the cause is another one */
+function explainFullDisk(path: string, cause: unknown): PoolError | undefined {
+  const isFull =
+    cause instanceof Error &&
+    (('errcode' in cause && cause.errcode === sqliteFull) ||
+      ('code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT')));
+  return isFull
+    ? new PoolError(
+        'disk_full',
+        `${path} cannot be written: the disk is full${describeFree(path)}; make room on it, then try again`,
+        { cause },
+      )
+    : undefined;
+}
+
+function describeFree(path: string): string {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return ` (${Math.floor((bavail * bsize) / 1024)} KiB are free)`;
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Runs `work` as one immediate transaction, which holds the write lock from the start. All of its writes, or none.
+ * @throws PoolError `disk_full`
+ */
 export function runInTransaction<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -126,6 +166,6 @@ export function runInTransaction<T>(database: DatabaseSync, work: () => T): T {
     if (database.isTransaction) {
       database.exec('ROLLBACK');
     }
-    throw error;
+    throw explainFullDisk(database.location() ?? 'the ledger', error) ?? error;
   }
 }
