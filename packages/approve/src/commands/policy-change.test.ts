@@ -141,6 +141,33 @@ it('refuses the earlier file after the people signed a policy that asks nobody',
   expect(served.gate.reloadPolicy()).toBe(true);
 });
 
+it('takes the file of the newest policy only, where two were signed before one was installed', async () => {
+  const second = policyWith({ name: 'second' });
+  const third = policyWith({ name: 'third', policyChange: undefined });
+  for (const policy of [second, third]) {
+    const sha256 = await propose(policy);
+    for (const { keyFile } of [treasurer, head]) {
+      await run('policy', 'sign', sha256, '--key-file', keyFile);
+    }
+    expect((await run('policy', 'apply', sha256)).code).toBe(0);
+  }
+  await served.close();
+  for (const file of [policyWith({}), second, taken()]) {
+    world.home.writePolicy(file);
+    await expect(serveTestGate(world.home)).rejects.toMatchObject({
+      code: 'policy_not_signed',
+      message: expect.stringMatching(/install its file/) as string,
+    });
+  }
+  world.home.writePolicy(third);
+  served = await serveTestGate(world.home);
+  // Nobody is asked now. What people replaced returns only on purpose all the same.
+  world.home.writePolicy(policyWith({}));
+  expect(served.gate.reloadPolicy()).toBe(false);
+  world.home.writePolicy(taken());
+  expect(served.gate.reloadPolicy()).toBe(true);
+});
+
 it('lets root edit a file that asks nobody, and remembers when one asks', async () => {
   const open = await createWorldA();
   const gate = await serveTestGate(open.home);

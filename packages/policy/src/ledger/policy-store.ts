@@ -31,14 +31,21 @@ export function createPolicyStore(
     return row === undefined ? undefined : readApplied(row);
   }
 
-  /** Whether the file is the one before the policy in effect, and its people signed that it ends. */
-  function isReplaced(sha256: string, { number }: AppliedPolicy): boolean {
-    const row = get(
-      'SELECT number, sha256, text FROM policy_applied JOIN policy USING (sha256) WHERE number = ?',
-      number - 1,
+  /** Whether another file than that of the policy in effect is refused, although nobody has to sign it. */
+  function isHeld(sha256: string, { number }: AppliedPolicy): boolean {
+    const awaited = get(
+      'SELECT 1 FROM policy_applied WHERE number = ? AND awaits_file = 1',
+      number,
     );
-    const before = row === undefined ? undefined : readApplied(row);
-    return before?.sha256 === sha256 && countRequiredPeople(parseAppliedPolicy(before)) > 0;
+    // Its people signed that it ends.
+    const earlier = all(
+      'SELECT number, sha256, text FROM policy_applied JOIN policy USING (sha256) WHERE sha256 = ?',
+      sha256,
+    ).map(readApplied);
+    return (
+      awaited !== undefined ||
+      earlier.some((one) => countRequiredPeople(parseAppliedPolicy(one)) > 0)
+    );
   }
 
   function listSignatures(sha256: string): readonly PolicySignature[] {
@@ -53,13 +60,18 @@ export function createPolicyStore(
     return run('INSERT OR IGNORE INTO policy (sha256, text) VALUES (?, ?)', sha256, text) > 0;
   }
 
-  function putInEffect(sha256: string, by: readonly string[], nowMs: number): void {
+  function putInEffect(
+    sha256: string,
+    { by, awaitsFile }: { readonly by: readonly string[]; readonly awaitsFile: boolean },
+    nowMs: number,
+  ): void {
     const number = (findApplied()?.number ?? 0) + 1;
     run(
-      'INSERT INTO policy_applied (number, sha256, at_ms) VALUES (?, ?, ?)',
+      'INSERT INTO policy_applied (number, sha256, at_ms, awaits_file) VALUES (?, ?, ?, ?)',
       number,
       sha256,
       nowMs,
+      awaitsFile ? 1 : 0,
     );
     appendAudit(statements, 'policy.applied', { sha256, number, by }, nowMs);
   }
@@ -109,17 +121,14 @@ export function createPolicyStore(
             `${signers.length} of ${required} people of the policy in effect signed this one; "policy sign" adds a signature`,
           );
         }
-        putInEffect(
-          sha256,
-          signers.map(({ name }) => name),
-          nowMs,
-        );
+        putInEffect(sha256, { by: signers.map(({ name }) => name), awaitsFile: true }, nowMs);
         return signers;
       }),
     adopt: ({ sha256, text }, nowMs) =>
       write(() => {
         const applied = findApplied();
         if (applied?.sha256 === sha256) {
+          run('UPDATE policy_applied SET awaits_file = 0 WHERE awaits_file = 1');
           return;
         }
         if (applied !== undefined && countRequiredPeople(parseAppliedPolicy(applied)) > 0) {
@@ -128,15 +137,15 @@ export function createPolicyStore(
             `the file (sha256 ${sha256}) is not the policy in effect (sha256 ${applied.sha256}), which changes only by signatures of its people: put that file back, or run "policy propose", "sign" and "apply"`,
           );
         }
-        // Otherwise a restart before the operator installs the signed file brings the earlier one back.
-        if (applied !== undefined && isReplaced(sha256, applied)) {
+        // Otherwise a restart before the operator installs the signed file brings an earlier one back.
+        if (applied !== undefined && isHeld(sha256, applied)) {
           throw new PoolError(
             'policy_not_signed',
-            `the signed policy (sha256 ${applied.sha256}) is in effect, and the file (sha256 ${sha256}) is the one before it; install its file, or run "policy propose" and "policy apply" with the earlier one`,
+            `the policy with sha256 ${applied.sha256} is in effect, and the file (sha256 ${sha256}) is another one; install its file, or run "policy propose" and "policy apply" with this one`,
           );
         }
         keep(sha256, text);
-        putInEffect(sha256, [], nowMs);
+        putInEffect(sha256, { by: [], awaitsFile: false }, nowMs);
       }),
   };
 }

@@ -5,7 +5,7 @@
  */
 
 /** Written into the file. A file with another number is refused. */
-export const ledgerVersion = 3;
+export const ledgerVersion = 4;
 
 export const ledgerSchema = `
   -- One row: identity of this ledger, number of its last write, and whether it is older than what was voted.
@@ -129,7 +129,9 @@ export const ledgerSchema = `
   CREATE TABLE policy_applied (
     number INTEGER PRIMARY KEY,
     sha256 TEXT NOT NULL,
-    at_ms INTEGER NOT NULL
+    at_ms INTEGER NOT NULL,
+    -- 1: put in effect by "policy apply", and its file was not seen yet.
+    awaits_file INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE audit (
     seq INTEGER PRIMARY KEY,
