@@ -4,7 +4,7 @@
  * @module
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { tokenOption } from './cli-options.ts';
+import { numberFormatOption, tokenOption } from './cli-options.ts';
 import type { ConsolidateOptions } from './commands/consolidate-command.ts';
 import type { SelfSubmitOptions } from './commands/self-submit-withdrawals.ts';
 import type { TransferOptions } from './commands/spend-command.ts';
@@ -105,6 +105,7 @@ function addConsolidate(
       takeOnce,
     )
     .addOption(decimalOption())
+    .addOption(numberFormatOption())
     .addOption(tokenOption())
     .option('--dry-run', 'show the steps and their time, and send nothing')
     .option('--json', 'print one JSON document: the plan and the receipts')
@@ -119,6 +120,7 @@ function addConsolidate(
 function addOptions(command: Command): Command {
   return command
     .addOption(decimalOption())
+    .addOption(numberFormatOption())
     .addOption(tokenOption())
     .option('--chain <key>', "one of the agent's chains with a pool; default: DISBURSE_CHAIN")
     .option('--dry-run', 'check and prove everything, and send nothing')

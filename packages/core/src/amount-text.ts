@@ -51,12 +51,18 @@ export type TokenUnit = {
 
 /** How a text is to be read. */
 export type AmountUnit = TokenUnit & {
-  /** `base-units`, or token units in a format. */
-  readonly format: 'base-units' | NumberFormat;
+  /**
+   * `base-units`, or token units in a format. `decimal`: nobody declared a format, so it is `plain`, and a text that another format reads
+   * as another amount is refused.
+   */
+  readonly format: 'base-units' | 'decimal' | NumberFormat;
 };
 
 /** Formats that read a text, all as the same amount. */
-export type OtherReading = { readonly formats: readonly NumberFormat[]; readonly amount: Amount };
+export type OtherReading = {
+  readonly formats: readonly ('decimal' | NumberFormat)[];
+  readonly amount: Amount;
+};
 
 export type AmountReading =
   | { readonly kind: 'amount'; readonly amount: Amount }
@@ -71,9 +77,16 @@ export type AmountReading =
 /** Reads one amount exactly as its unit says. */
 export function readAmount(text: string, unit: AmountUnit): AmountReading {
   const { format } = unit;
-  const found = format === 'base-units' ? readBaseUnits(text) : readTokenUnits(text, unit, format);
-  return typeof found === 'string'
-    ? { kind: 'mistake', problem: found, readings: findReadings(text, unit) }
+  const found =
+    format === 'base-units'
+      ? readBaseUnits(text)
+      : readTokenUnits(text, unit, format === 'decimal' ? 'plain' : format);
+  if (typeof found === 'string') {
+    return { kind: 'mistake', problem: found, readings: findReadings(text, unit) };
+  }
+  const readings = format === 'decimal' ? findReadings(text, unit) : [];
+  return readings.length > 1
+    ? { kind: 'mistake', problem: 'has more than one meaning', readings }
     : { kind: 'amount', amount: found };
 }
 
@@ -111,10 +124,12 @@ function findReadings(text: string, unit: AmountUnit): readonly OtherReading[] {
     const amount = format === unit.format ? '' : readTokenUnits(text, unit, format);
     return typeof amount === 'string' ? [] : [{ format, amount }];
   });
-  return [...Map.groupBy(found, ({ amount }) => amount)].map(([amount, same]) => {
+  const groups = [...Map.groupBy(found, ({ amount }) => amount)];
+  return groups.map(([amount, same]) => {
     const formats = same.map(({ format }) => format);
-    // It has no separators of its own that the plain format does not have.
-    return { amount, formats: formats.includes('plain') ? ['plain'] : formats };
+    // The other formats read it too, because it has no separator between thousands.
+    const isPlain = formats.includes('plain');
+    return { amount, formats: isPlain ? [groups.length > 1 ? 'plain' : 'decimal'] : formats };
   });
 }
 
@@ -177,9 +192,8 @@ function splitNames(text: string, symbol: string): readonly [string, readonly st
   return [number, [before, behind].filter((part) => part !== '')];
 }
 
-/** Signs and codes of currencies that many tokens follow. */
+/** Signs and codes of currencies that many tokens follow. Not the dollar sign: many currencies have it. */
 const currencies: Readonly<Record<string, string>> = {
-  $: 'USD',
   USD: 'USD',
   '€': 'EUR',
   EUR: 'EUR',
@@ -187,10 +201,17 @@ const currencies: Readonly<Record<string, string>> = {
   GBP: 'GBP',
 };
 
-/** The symbol itself, or the currency that it contains: € names EURC, and never USDC. */
+/**
+ * The symbol itself; or the currency that it is, perhaps with one letter of the issuer: € names EURC, and neither USDC nor sEURe, which is
+ * worth another amount; or a dollar sign that the symbol has.
+ */
 function isNameOf(name: string, symbol: string): boolean {
+  if (name === '$') {
+    return symbol.includes('$');
+  }
   const currency = Object.hasOwn(currencies, name) ? currencies[name] : undefined;
-  return name === symbol || (currency !== undefined && symbol.includes(currency));
+  const issuer = currency !== undefined && symbol.startsWith(currency) ? symbol.slice(3) : '?';
+  return name === symbol || /^[A-Z]?$/.test(issuer);
 }
 
 /** A problem that does not depend on unit or format; undefined: there is none. */

@@ -8,10 +8,12 @@ import {
   type ConsolidateRequest,
   type Consolidation,
   isPoolError,
+  type NumberFormat,
   PoolError,
   type SpendReceipt,
 } from '@pool/core';
 import { readAgentAddress, readConfig } from '../config/config.ts';
+import { chooseFormat } from '../roster/roster-amount.ts';
 import { type ConsolidateClient, createConsolidateClient } from '../services/consolidate-client.ts';
 import { requireRoleToken } from '../services/role-tokens.ts';
 import { computeSpendWaitMs } from '../services/spend-client.ts';
@@ -28,6 +30,8 @@ export type ConsolidateOptions = {
   readonly token?: string;
   /** `until` without a unit is in tokens. */
   readonly decimal?: boolean;
+  /** The same, and how it is written. */
+  readonly numberFormat?: NumberFormat;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
@@ -47,7 +51,14 @@ export async function runConsolidate(options: ConsolidateOptions, output: Output
   const isUnasked = options.yes === true;
   const [until] = await readTypedAmounts(
     options.until === undefined ? [] : [{ option: '--until', text: options.until }],
-    { token, decimals, isDecimal: options.decimal === true, isUnasked, ask: output.ask },
+    {
+      token,
+      decimals,
+      format: chooseFormat(options),
+      isUnasked,
+      ask: output.ask,
+      terminal: output.terminal,
+    },
   );
   const client = createConsolidateClient({
     baseUrl: urlOf(readAgentAddress(options.envFile)),

@@ -7,6 +7,7 @@
 import { type ChainsFile, PoolError, parseWalletPub } from '@pool/core';
 import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
+import { chooseFormat } from '../roster/roster-amount.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { type Holder, openHolder } from '../services/holder.ts';
@@ -54,7 +55,7 @@ export async function runSelfSubmit(options: SelfSubmitOptions, output: Output):
     options.amount === undefined ? [] : [{ option: '--amount', text: options.amount }],
     {
       ...{ token, decimals: findDecimals(chain.key, token, settings) },
-      ...{ isDecimal: options.decimal === true, isUnasked, ask: output.ask },
+      ...{ format: chooseFormat(options), isUnasked, ask: output.ask, terminal: output.terminal },
     },
   );
   const { amount: _typed, ...others } = options;

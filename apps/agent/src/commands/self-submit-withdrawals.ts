@@ -6,6 +6,7 @@
 import {
   type Hex32,
   isPoolError,
+  type NumberFormat,
   PoolError,
   type SendRequest,
   type SpendReceipt,
@@ -30,6 +31,8 @@ export type SelfSubmitOptions = {
   readonly amount?: string;
   /** An amount without a unit is in tokens. */
   readonly decimal?: boolean;
+  /** The same, and how it is written. */
+  readonly numberFormat?: NumberFormat;
   readonly to?: string;
   readonly token?: string;
   readonly chain?: string;

@@ -364,12 +364,13 @@ describe('the command line', () => {
     await runHere(['send', '--amount', '1000.50 USDC', '--yes']);
     await runHere(['send', '--amount', '1000.50', '--decimal', '--yes']);
     await runHere(['send', '--amount', '1000500000', '--yes']);
+    await runHere(['send', '--amount', '1.000,50', '--number-format', 'point-comma', '--yes']);
     await runHere(['transfer', '--to', `${w}:1000.50USDC`]);
     const merges = await runHere(['consolidate', '--until', '1000.50USDC', '--dry-run']);
     expect(merges.printed.join('\n')).toContain('1000.5 USDC');
     const payees = [{ walletPub: w, amount: '1000500000' }];
     expect(world.state.spends.map(({ body }) => body)).toEqual([
-      ...Array.from({ length: 4 }, () => ({ token: 'USDC', amount: '1000500000' })),
+      ...Array.from({ length: 5 }, () => ({ token: 'USDC', amount: '1000500000' })),
       { token: 'USDC', recipients: payees },
     ]);
   });

@@ -8,12 +8,14 @@ import { randomUUID } from 'node:crypto';
 import {
   computeWalletAddress,
   isPoolError,
+  type NumberFormat,
   PoolError,
   parseIdempotencyKey,
   parseWalletPub,
   type SpendReceipt,
 } from '@pool/core';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
+import { chooseFormat } from '../roster/roster-amount.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { findGasNotice } from '../services/destination-gas.ts';
 import { createHolderSigner } from '../services/holder.ts';
@@ -46,6 +48,8 @@ export type SpendOptions = {
   readonly chain?: string;
   /** Amounts without a unit are tokens. */
   readonly decimal?: boolean;
+  /** The same, and how they are written. */
+  readonly numberFormat?: NumberFormat;
   readonly dryRun?: boolean;
   /** Sends without a question. */
   readonly yes?: boolean;
@@ -110,14 +114,14 @@ async function readAmounts(
   typed: readonly TypedAmount[],
   options: SpendOptions,
   config: Config,
-  { ask }: Output,
+  { ask, terminal }: Output,
 ): Promise<readonly string[]> {
   const token = tokenOf(options, config);
   const { decimals } = readSpendPlace(options.chain, token, config);
   const isUnasked = options.yes === true;
   return await readTypedAmounts(typed, {
-    ...{ token, decimals, ask: isUnasked ? undefined : ask },
-    isDecimal: options.decimal === true,
+    ...{ token, decimals, terminal, ask: isUnasked ? undefined : ask },
+    format: chooseFormat(options),
     // An earlier run sent it, so nothing more can leave.
     isUnasked: isUnasked && options.key === undefined,
   });

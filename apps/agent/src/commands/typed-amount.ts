@@ -6,6 +6,7 @@
  */
 import {
   type Amount,
+  type AmountUnit,
   formatTokenAmount,
   formatTokenUnits,
   isAmountString,
@@ -15,6 +16,7 @@ import {
 } from '@pool/core';
 import { quote } from '../roster/roster-quote.ts';
 import type { Ask } from '../terminal/command-output.ts';
+import type { Terminal } from '../terminal/progress-view.ts';
 
 export type TypedAmount = {
   /** For messages, for example `--amount`. */
@@ -27,12 +29,14 @@ export type AmountRules = {
   readonly token: string;
   /** Of the token. Undefined: it is not known here. */
   readonly decimals: number | undefined;
-  /** `--decimal`: numbers without a unit are tokens. */
-  readonly isDecimal: boolean;
+  /** `--decimal` or `--number-format`: numbers without a unit are tokens. */
+  readonly format: AmountUnit['format'];
   /** `--yes`: nothing is asked, so nothing below one token is taken from a number without a unit. */
   readonly isUnasked: boolean;
   /** Undefined: there is nobody to ask. */
   readonly ask: Ask | undefined;
+  /** For people. Scripts have it in their log. */
+  readonly terminal: Pick<Terminal, 'write'>;
 };
 
 /**
@@ -51,13 +55,13 @@ export async function readTypedAmounts(
 }
 
 /** Digits alone, for which nobody said what they count. */
-function isBare(text: string, { isDecimal }: AmountRules): boolean {
-  return !isDecimal && isAmountString(text);
+function isBare(text: string, { format }: AmountRules): boolean {
+  return format === 'base-units' && isAmountString(text);
 }
 
 async function decideUnit(
   bare: readonly TypedAmount[],
-  { token, decimals, isUnasked, ask }: AmountRules,
+  { token, decimals, isUnasked, ask, terminal }: AmountRules,
 ): Promise<'base-units' | 'tokens'> {
   if (decimals === 0) {
     return 'base-units';
@@ -69,14 +73,20 @@ async function decideUnit(
     return 'base-units';
   }
   const unit: TokenUnit = { symbol: token, decimals };
+  const small = bare.find(({ text }) => BigInt(text) < 10n ** BigInt(decimals));
   if (isUnasked) {
-    const small = bare.find(({ text }) => BigInt(text) < 10n ** BigInt(decimals));
     if (small !== undefined) {
       throw createTooSmall(small, unit);
     }
     return 'base-units';
   }
   if (ask === undefined) {
+    if (small !== undefined) {
+      const { option, text } = small;
+      terminal.write(
+        `warning: ${option}: ${text} has no unit, so it is in base units, which is ${formatTokenAmount(BigInt(text), unit)}; write ${text}${token} if it is in tokens\n`,
+      );
+    }
     return 'base-units';
   }
   const list = (read: (text: string) => string): string =>
@@ -121,13 +131,18 @@ function readInTokens({ option, text }: TypedAmount, rules: AmountRules): Amount
     throw createUnknown(option, token);
   }
   // Digits alone come here if they were said to be tokens.
-  const isToken = rules.isDecimal || isAmountString(text) || /[\p{L}\p{Sc}]/u.test(text);
-  const unit = { symbol: token, decimals, format: isToken ? 'plain' : 'base-units' } as const;
+  const isToken = isAmountString(text) || /[\p{L}\p{Sc}]/u.test(text);
+  const format = rules.format === 'base-units' && isToken ? 'decimal' : rules.format;
+  const unit: AmountUnit = { symbol: token, decimals, format };
   const found = readAmount(text, unit);
   if (found.kind === 'amount') {
     return found.amount;
   }
-  const forms = found.readings.map(({ amount }) => `${formatTokenUnits(amount, decimals)}${token}`);
+  const forms = found.readings.map(({ amount }) => {
+    const form = `${formatTokenUnits(amount, decimals)}${token}`;
+    const isClear = readAmount(form, { ...unit, format: 'decimal' }).kind === 'amount';
+    return isClear ? form : `${form} with --number-format plain`;
+  });
   const advice = forms.length === 0 ? '' : `; write ${forms.join(' or ')}`;
   throw new PoolError('invalid-amount', `${option}: ${quote(text)} ${found.problem}${advice}`);
 }

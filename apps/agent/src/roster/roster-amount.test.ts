@@ -10,7 +10,7 @@ import {
 } from './roster-amount.ts';
 
 const baseUnits: AmountUnit = { decimals: 6, symbol: 'USDC', format: 'base-units' };
-const decimal: AmountUnit = { ...baseUnits, format: 'plain' };
+const decimal: AmountUnit = { ...baseUnits, format: 'decimal' };
 const tooMany = '9'.repeat(39);
 
 function messageOf(text: string, unit = baseUnits): string {
@@ -56,6 +56,10 @@ describe('parseRosterAmount', () => {
       /^"1,5" is not an amount in token units, written like 1234.50; --number-format point-comma or/,
     ],
     ['1,500.00', /written like 1234.50; --number-format comma-point reads it as 1500 USDC$/],
+    [
+      '1.500',
+      '"1.500" has more than one meaning; --number-format plain reads it as 1.5 USDC; --number-format point-comma reads it as 1500 USDC',
+    ],
     ['.5', /is not an amount in token units/],
     ['5.', /is not an amount in token units/],
     ['1e3', /scientific notation/],
@@ -71,6 +75,8 @@ describe('parseRosterAmount', () => {
   );
 
   it('parses valid amounts exactly', () => {
+    expect(messageOf('1.500', { ...baseUnits, format: 'plain' })).toBe('read as 1500000');
+    expect(messageOf('1.500', { ...baseUnits, format: 'point-comma' })).toBe('read as 1500000000');
     expect(messageOf('1500')).toBe('read as 1500');
     expect(messageOf('1500', decimal)).toBe('read as 1500000000');
     expect(messageOf('0.000001', decimal)).toBe('read as 1');
@@ -102,7 +108,7 @@ describe('warnOfTokenUnits', () => {
 describe('the format of a roster', () => {
   it('is base units, token units, or a declared number format', () => {
     expect(chooseFormat({})).toBe('base-units');
-    expect(chooseFormat({ decimal: true })).toBe('plain');
+    expect(chooseFormat({ decimal: true })).toBe('decimal');
     expect(chooseFormat({ decimal: true, numberFormat: 'space-comma' })).toBe('space-comma');
   });
 });
@@ -121,7 +127,7 @@ describe('a roster of digits alone', () => {
 
   it('is asked about on a terminal, with both readings', async () => {
     const { asked, decided } = decide('t');
-    expect(await decided).toBe('plain');
+    expect(await decided).toBe('decimal');
     expect(asked[0]).toContain('the largest is 0.001234 USDC, all together 0.00124 USDC');
     expect(asked[0]).toContain('the largest is 1234 USDC, all together 1240 USDC');
     expect(await decide('B').decided).toBe('base-units');
@@ -134,7 +140,7 @@ describe('a roster of digits alone', () => {
     const none = { isUnasked: false, ask: undefined };
     expect(await decideRosterUnit(entries, baseUnits, none)).toBe('base-units');
     expect(decide('x', false, decimal)).toMatchObject({ asked: [] });
-    expect(await decide('x', true, decimal).decided).toBe('plain');
+    expect(await decide('x', true, decimal).decided).toBe('decimal');
   });
 
   it('is refused under --yes if somebody would get less than one token', async () => {

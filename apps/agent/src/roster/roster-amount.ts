@@ -34,8 +34,8 @@ export function parseRosterAmount(text: string, unit: AmountUnit): RosterAmount 
   return { kind: 'mistake', message: `${quote(text)} ${found.problem}${advice.join('')}` };
 }
 
-function nameOption(format: NumberFormat): string {
-  return format === 'plain' ? '--decimal' : `--number-format ${format}`;
+function nameOption(format: 'decimal' | NumberFormat): string {
+  return format === 'decimal' ? '--decimal' : `--number-format ${format}`;
 }
 
 /** The format that the options declare. */
@@ -43,7 +43,7 @@ export function chooseFormat(options: {
   readonly decimal?: boolean;
   readonly numberFormat?: NumberFormat;
 }): AmountUnit['format'] {
-  return options.numberFormat ?? (options.decimal === true ? 'plain' : 'base-units');
+  return options.numberFormat ?? (options.decimal === true ? 'decimal' : 'base-units');
 }
 
 type Amounts = readonly { readonly amount: string }[];
@@ -102,7 +102,7 @@ export async function decideRosterUnit(
     case 'b':
       return 'base-units';
     case 't':
-      return 'plain';
+      return 'decimal';
     default:
       throw new PoolError(
         'payment_declined',

@@ -6,7 +6,7 @@ import { parseRoster } from './roster-csv.ts';
 const alice = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
 const bob = '0x751CA7928deBE9e5DBE56adC2A366E5F61bed0B0';
 
-const usdc: AmountUnit = { decimals: 6, symbol: 'USDC', format: 'plain' };
+const usdc: AmountUnit = { decimals: 6, symbol: 'USDC', format: 'decimal' };
 
 function mistakesOf(text: string, unit?: AmountUnit): string[] {
   return parseRoster(text, unit).mistakes.map(({ line, column }) => `${line} ${column}`);
