@@ -3,12 +3,7 @@
 // summary are written. `pnpm check format types` runs only those two. `pnpm fix` repairs what a tool can repair.
 import { join, resolve } from 'node:path';
 import { findForge } from '../../packages/contracts/scripts/forge.ts';
-import {
-  checkAllLicences,
-  checkBannedWords,
-  checkPackageFiles,
-  checkPlainEnglish,
-} from '../src/house-checks.ts';
+import { checkAllLicences, checkBannedWords, checkPackageFiles } from '../src/house-checks.ts';
 import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -85,11 +80,6 @@ const checks: readonly Check[] = [
     run: house(checkPackageFiles),
   },
   { name: 'words', what: 'no word that names one machine', run: house(checkBannedWords) },
-  {
-    name: 'english',
-    what: 'no phrase that a reader must translate',
-    run: house(checkPlainEnglish),
-  },
   {
     name: 'solidity',
     what: 'forge fmt',

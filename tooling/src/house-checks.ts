@@ -5,7 +5,6 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { findBannedWords } from './banned-words.ts';
 import { checkLicences } from './licences.ts';
-import { findCrookedPhrases } from './plain-english.ts';
 import { listWorkspacePackages, type PackageJson, readManifest } from './workspace.ts';
 
 /** Licences of all production dependencies of the packages and apps. */
@@ -39,24 +38,6 @@ export function checkBannedWords(root: string): string[] {
       ),
     );
   });
-}
-
-/** Files that people read. Circuits are excluded: a key belongs to the exact bytes of its sources. */
-const prose = /\.(?:md|ts|mjs|js|sol)$/;
-/** The list of phrases, its test, and the page that shows them as examples. */
-const mayQuotePhrases =
-  /^(?:tooling\/src\/plain-english(?:\.test)?\.ts|CONTRIBUTING\.md|tooling\/test-titles\/.*)$/;
-
-/** Turns of phrase that a reader must translate first, in tracked files that people read. */
-export function checkPlainEnglish(root: string): string[] {
-  return listTrackedFiles(root)
-    .filter((path) => prose.test(path) && !mayQuotePhrases.test(path))
-    .filter((path) => existsSync(join(root, path)))
-    .flatMap((path) =>
-      findCrookedPhrases(readFileSync(join(root, path), 'utf8')).map(
-        ({ line, found, instead }) => `${path}:${line}: "${found}": write ${instead}`,
-      ),
-    );
 }
 
 /** The files that every package has in addition to its code. */
