@@ -8,10 +8,8 @@ export const packageParents = ['packages', 'apps', 'examples'] as const;
 /** The fields of a package.json that our tools read. */
 export interface PackageJson {
   readonly name?: string;
-  readonly version?: string;
   readonly private?: boolean;
   readonly license?: unknown;
-  readonly licenses?: unknown;
   readonly description?: string;
   readonly keywords?: readonly string[];
   readonly homepage?: string;
@@ -26,10 +24,6 @@ export interface PackageJson {
   readonly exports?: Readonly<Record<string, unknown>>;
   readonly bin?: string | Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
 export interface WorkspacePackage {
