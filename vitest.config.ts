@@ -8,8 +8,11 @@
 // Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
 import { defineConfig } from 'vitest/config';
 import { slowEndToEndTests, slowUnitTests } from './tooling/src/slow-tests.ts';
+import { reportFile, summaryReporter } from './tooling/src/summary.ts';
 
 const sourceCondition = '@pool/source';
+const jsonReporters: ['json', { outputFile: string }][] =
+  reportFile === '' ? [] : [['json', { outputFile: reportFile }]];
 const ignored = [
   '**/node_modules/**',
   '**/dist/**',
@@ -44,6 +47,7 @@ export default defineConfig({
     execArgv: [`--conditions=${sourceCondition}`],
     maxWorkers: 2,
     retry: 0,
+    reporters: ['default', ...jsonReporters, summaryReporter],
     projects: [
       {
         extends: true,

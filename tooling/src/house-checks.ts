@@ -36,7 +36,8 @@ export function checkAllLicences(root: string): string[] {
     ['--yes', 'pnpm@10.34.9', 'licenses', 'list', '--prod', '--json', '--recursive'],
     { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
   );
-  return findLicenceProblems(JSON.parse(output));
+  const licences = JSON.parse(output) as Licences;
+  return findLicenceProblems(licences);
 }
 
 /** Paths of the files git tracks, relative to the root. */

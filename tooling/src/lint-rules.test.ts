@@ -21,7 +21,7 @@ async function brokenRules(text: string, file: string): Promise<string[]> {
 
 const core = 'packages/core/src/memo.ts';
 const signers = 'packages/signers/src/index.ts';
-const test = 'tooling/src/totals.test.ts';
+const test = 'tooling/src/summary.test.ts';
 
 const bans: readonly (readonly [text: string, file: string, found: string])[] = [
   ['export default 1;', core, 'Named exports only'],
