@@ -5,18 +5,15 @@
  * @module
  */
 
-import { isoTimeSchema, parseHex } from '@pool/core';
+import { isoTimeSchema, labelPattern, parseHex } from '@pool/core';
 import * as v from 'valibot';
 
-/**
- * A free label: 1 to 120 characters on one line, without control characters (databases refuse U+0000) and without those that turn the
- * direction of writing: a person must read what is stored.
- */
+/** A free label: 1 to 120 characters on one line, each of which people see. */
 export const labelSchema = v.pipe(
   v.string(),
   v.minLength(1),
   v.maxLength(120),
-  v.regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]*$/u),
+  v.regex(labelPattern),
 );
 
 export const readinessValues = [
@@ -157,7 +154,7 @@ export const registerRequestSchema = v.strictObject({
     v.pipe(
       labelSchema,
       v.description(
-        'Label of the account for people: 1 to 120 characters on one line, without control characters.',
+        'Label of the account for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
       ),
     ),
   ),
@@ -262,7 +259,7 @@ export const mintKeyRequestSchema = v.strictObject({
   name: v.pipe(
     labelSchema,
     v.description(
-      'Label of the key for people: 1 to 120 characters on one line, without control characters.',
+      'Label of the key for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
     ),
   ),
 });
@@ -372,7 +369,7 @@ export const mintEdgeTokenRequestSchema = v.strictObject({
   name: v.pipe(
     labelSchema,
     v.description(
-      'Label of the token for people: 1 to 120 characters on one line, without control characters.',
+      'Label of the token for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
     ),
   ),
 });

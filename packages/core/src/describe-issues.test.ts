@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
 import { describeIssues } from './describe-issues.ts';
+import { labelPattern } from './label.ts';
 
 function describeProblem(schema: v.GenericSchema, value: unknown): string {
   const result = v.safeParse(schema, value);
@@ -38,6 +39,11 @@ it.each<[v.GenericSchema, unknown, string]>([
   [v.pipe(v.number(), v.maxValue(3)), 7, '(body): must be at most 3'],
   [v.pipe(v.number(), v.integer()), 1.5, '(body): must be a whole number'],
   [v.pipe(v.string(), v.regex(/^x$/)), 'canary', '(body): has the wrong form'],
+  [
+    v.pipe(v.string(), v.regex(labelPattern)),
+    'canary\u200f\n',
+    '(body): contains the character U+200F, which people cannot see; remove it',
+  ],
   [v.pipe(v.string(), v.uuid()), 'canary', '(body): must be a UUID'],
   [v.pipe(v.string(), v.url()), 'canary', '(body): must be a URL'],
   [v.pipe(v.string(), v.isoTimestamp()), 'canary', '(body): must be a time as ISO 8601'],

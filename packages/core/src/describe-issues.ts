@@ -6,6 +6,7 @@
  */
 import type * as v from 'valibot';
 import { isEvmAddress } from './evm-address.ts';
+import { describeLabelProblem, labelPattern } from './label.ts';
 
 type Issue = v.BaseIssue<unknown>;
 
@@ -85,7 +86,8 @@ const kinds: Readonly<Record<string, (issue: Issue) => string | undefined>> = {
   max_value: (issue) => `must be at most ${readRequirement(issue)}`,
   integer: mustBe('a whole number'),
   safe_integer: mustBe('a whole number'),
-  regex: hasWrongForm,
+  regex: ({ requirement, input }) =>
+    requirement === labelPattern ? describeLabelProblem(String(input)) : hasWrongForm(),
   starts_with: hasWrongForm,
   url: mustBe('a URL'),
   uuid: mustBe('a UUID'),

@@ -187,6 +187,7 @@ export {
   parseHex32,
 } from './hex.ts';
 export { formatIdempotencyKey, isIdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
+export { labelPattern } from './label.ts';
 export { isLoopbackHost } from './loopback-host.ts';
 export {
   type BatchSize,

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { formatCodePoint } from './label.ts';
+
 /** Longest memo of a note, in UTF-8 bytes. */
 export const maxMemoBytes = 111;
 
@@ -22,10 +24,10 @@ export function findMemoProblem(memo: string): string | undefined {
   }
   const found = refused.exec(memo)?.[0];
   if (found !== undefined) {
-    const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    const code = formatCodePoint(found);
     return /\p{Bidi_Control}/u.test(found)
-      ? `contains the character U+${code}, which changes the direction of text; remove it`
-      : `contains the control character U+${code}; a memo is one line of plain text`;
+      ? `contains the character ${code}, which changes the direction of text; remove it`
+      : `contains the control character ${code}; a memo is one line of plain text`;
   }
   const bytes = new TextEncoder().encode(memo).length;
   return bytes > maxMemoBytes

@@ -129,6 +129,8 @@ describe('createControlApp', () => {
     ['a wallet without an account', { address, name: 'x' }, 409, 'employer_not_found'],
     ['a text that is not an address', { address: '0x12', name: 'x' }, 400, 'invalid-address'],
     ['a name with a NUL', { address, name: 'a\u0000' }, 400, 'invalid_request'],
+    ['a name that turns its direction', { address, name: 'a\u202e' }, 400, 'invalid_request'],
+    ['a name of no width', { address, name: '\u200b' }, 400, 'invalid_request'],
   ])('creates no token for %s', async (_name, body, status, code) => {
     expect(await edgeTokens('POST', '', body)).toEqual([status, expect.objectContaining({ code })]);
   });
