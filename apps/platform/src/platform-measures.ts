@@ -63,7 +63,15 @@ export function listPlatformMeasures(
       "Share of the relayer's coin of 24 hours that is used.",
       ({ relayer }) => {
         const use = relayer.readTotalUse();
-        return use === undefined ? undefined : Number(use.usedGwei) / Number(use.dailyGwei);
+        return use === undefined ? undefined : use.usedGwei / use.dailyGwei;
+      },
+    ),
+    perChain(
+      'pool_relayer_share_used',
+      'Share that is used of the half for spends and for employers without an edge token of the operator.',
+      ({ relayer }) => {
+        const use = relayer.readTotalUse();
+        return use === undefined ? undefined : use.othersGwei / use.othersDailyGwei;
       },
     ),
     perChain(

@@ -89,7 +89,7 @@ export async function assertWithinBudget(
 }
 
 /** Whether the operator issued the employer an edge token that is not revoked. */
-async function isCustomer(db: PlatformDatabase, employerId: string): Promise<boolean> {
+export async function isCustomer(db: PlatformDatabase, employerId: string): Promise<boolean> {
   const token = await db
     .selectFrom('edge_tokens')
     .select('id')
@@ -172,7 +172,7 @@ async function selectCharges(
   const rows = await db
     .selectFrom('relayer_transactions as t')
     .innerJoin('settlements as s', 's.id', 't.settlement_id')
-    .select(['t.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.created_at'])
+    .select(['t.sender', 't.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.created_at'])
     .where(isOf('s.employer_id', employerId))
     .where('t.chain', '=', chain)
     .where('t.state', '!=', 'dropped')
@@ -182,7 +182,10 @@ async function selectCharges(
 }
 
 /** Rows of an employer; undefined: of all employers without a live edge token of the operator. */
-function isOf(column: 's.employer_id' | 'settlements.employer_id', employerId: string | undefined) {
+export function isOf(
+  column: 's.employer_id' | 'settlements.employer_id',
+  employerId: string | undefined,
+) {
   return employerId === undefined
     ? sql<boolean>`not exists (select 1 from edge_tokens where edge_tokens.employer_id = ${sql.ref(column)}
         and edge_tokens.issued_by = 'operator' and edge_tokens.revoked_at is null)`
@@ -196,17 +199,18 @@ export function windowStart(nowMs: number): string {
 
 type SentRow = Pick<
   RelayerTransaction,
-  'nonce' | 'state' | 'gas_limit' | 'gas_used' | 'created_at'
+  'sender' | 'nonce' | 'state' | 'gas_limit' | 'gas_used' | 'created_at'
 >;
 
-/** One charge per nonce: the chain executes one of its transactions. */
+/** One charge per nonce of an account: the chain executes one of its transactions. */
 export function chargePerNonce(rows: readonly SentRow[]): GasCharge[] {
-  const charges = new Map<number, GasCharge>();
+  const charges = new Map<string, GasCharge>();
   for (const row of rows) {
     const gas = Number((row.state === 'open' ? row.gas_limit : row.gas_used) ?? row.gas_limit ?? 0);
-    const other = charges.get(row.nonce);
+    const nonce = `${row.sender} ${row.nonce}`;
+    const other = charges.get(nonce);
     if (other === undefined || other.gas < gas) {
-      charges.set(row.nonce, { gas, atMs: Date.parse(row.created_at) });
+      charges.set(nonce, { gas, atMs: Date.parse(row.created_at) });
     }
   }
   return [...charges.values()];

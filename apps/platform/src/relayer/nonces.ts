@@ -124,7 +124,7 @@ export async function insertCall(
     if (may) {
       // Never for a replacement: the transactions behind its nonce wait for it, and fee caps bound it.
       if (isFirst && deps.dailyWei !== undefined) {
-        await assertMaySign(trx, deps.chain.key, signed, deps.dailyWei, deps.nowMs());
+        await assertMaySign(trx, deps.chain.key, intent, signed, deps.dailyWei, deps.nowMs());
       }
       await insertTransaction({ ...deps, db: trx }, intent, rows.purpose, signed);
     }

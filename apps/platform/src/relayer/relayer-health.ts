@@ -11,7 +11,7 @@ import type { PoolChain } from '../chain/pool-chain.ts';
 import type { RelayerFunds } from '../chain/transaction-signer.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
-import { isNearTotal, readTotalUse, type TotalUse } from './relayer-total.ts';
+import { isNearTotal, isShareNear, readTotalUse, type TotalUse } from './relayer-total.ts';
 
 export type RelayerHealthDeps = {
   readonly db: PlatformDatabase;
@@ -154,8 +154,11 @@ function judge(isStuck: boolean, funds: RelayerFunds, use: TotalUse | undefined)
   if (funds.balanceWei < fundGas * funds.fees.maxFeePerGas) {
     return { ok: false, code: 'insufficient_gas' };
   }
-  return use !== undefined && isNearTotal(use)
-    ? { ok: true, code: 'daily_total_near' }
+  if (use !== undefined && isNearTotal(use)) {
+    return { ok: true, code: 'daily_total_near' };
+  }
+  return use !== undefined && isShareNear(use)
+    ? { ok: true, code: 'daily_share_near' }
     : { ok: true };
 }
 

@@ -1,7 +1,7 @@
 /** What accounts that cost nothing can take of the relayer's coin: many payees that enrolled themselves, and everybody together. */
 import { errorCodeOf } from '@pool/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { voidGasCeiling } from '../chain/gas-ceilings.ts';
+import { computeSpendGasCeiling, voidGasCeiling } from '../chain/gas-ceilings.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createLog } from '../log.ts';
@@ -190,6 +190,84 @@ describe('the coin of the relayer', () => {
         );
       expect(await spending('anvil')).toBe('gas_budget_exceeded');
       expect(await spending('base')).toBe('accepted');
+    });
+
+    /** Accepts a spend of a holder of its own, as the edge does after its checks. @returns the code of a refusal */
+    async function spend(holder: string, feeWei = gwei): Promise<string | undefined> {
+      const place = { chain: 'anvil', circuit: 'spend-2x4' } as const;
+      const spendLimits = { ...defaultSpendLimits, totalOf: () => ({ dailyWei, feeWei }) };
+      try {
+        await database.db.transaction().execute(async (trx) => {
+          const gas = await reserveSpendGas(trx, holder, place, undefined, spendLimits, nowMs);
+          await trx
+            .insertInto('spends')
+            .values({
+              ...{ address: holder, key: 'k', chain: 'anvil', token: '0xT', withdraw_amount: '0' },
+              ...{ recipient: null, deadline, out_root: holder, first_nullifier: holder },
+              ...{ sealed_notes_hash: '0x', request: '{}', state: 'accepted', gas_reserved: gas },
+              ...{ tx_hash: null, block_number: null, gas_used: null, error_code: null },
+              ...{ error_message: null, superseded_at: null, created_at: now },
+            })
+            .execute();
+        });
+        return undefined;
+      } catch (error) {
+        return errorCodeOf(error);
+      }
+    }
+
+    it('is half for customers only: spends and employers without a token of the operator end at the other half', async () => {
+      let spends = 0;
+      while ((await spend(`0x${spends}`)) === undefined) {
+        spends += 1;
+      }
+      const gas = Number(computeSpendGasCeiling('spend-2x4'));
+      expect(spends).toBe(Math.floor((5 * whole) / gas));
+      expect(await look()).toEqual({ ok: true, code: 'daily_share_near' });
+      await addEmployer('payee', 'session');
+      expect(await accept('payee', 'job-1', limits)).toBe('gas_budget_exceeded');
+      await addEmployer('customer', 'operator');
+      for (let job = 0; job < 5; job += 1) {
+        expect(await accept('customer', `job-${job}`, limits)).toBeUndefined();
+      }
+      expect(await accept('customer', 'job-5', limits)).toBe('gas_budget_exceeded');
+    });
+
+    it('keeps the half of customers when fees rise after spends were accepted', async () => {
+      let spends = 0;
+      while ((await spend(`0x${spends}`)) === undefined) {
+        spends += 1;
+      }
+      await addEmployer('customer', 'operator');
+      const dear = { ...limits, totalOf: () => ({ dailyWei, feeWei: 4n * gwei }) };
+      expect(await accept('customer', 'job-1', dear)).toBeUndefined();
+      const deps = { db: database.db, chain, log, nowMs: () => nowMs, replaceAfterMs: 1, dailyWei };
+      const signed = (nonce: number) => ({
+        ...{ sender: '0xR', nonce, txHash: `0x${nonce}`, rawTransaction: '0x' },
+        ...{ gasLimit: BigInt(whole), maxFeePerGas: 4n * gwei },
+      });
+      expect(await insertCall(deps, { kind: 'spend', id: 1 }, signed(0), true)).toBe(true);
+      await expect(
+        insertCall(deps, { kind: 'spend', id: 2 }, signed(1), true),
+      ).rejects.toMatchObject({ code: 'gas_budget_exceeded' });
+      expect(await insertCall(deps, { kind: 'settlement', id: 1 }, signed(1), true)).toBe(true);
+    });
+
+    it('counts transactions of two accounts that have the same nonce', async () => {
+      await addEmployer('customer', 'operator');
+      const deps = { db: database.db, chain, log, nowMs: () => nowMs, replaceAfterMs: 1, dailyWei };
+      const outcomes = [];
+      for (const id of [1, 2, 3]) {
+        await accept('customer', `job-${id}`);
+        const signed = {
+          ...{ sender: `0x${id}`, nonce: 7, txHash: `0x${id}`, rawTransaction: '0x' },
+          ...{ gasLimit: BigInt(whole), maxFeePerGas: 4n * gwei },
+        };
+        outcomes.push(
+          await insertCall(deps, { kind: 'settlement', id }, signed, true).catch(errorCodeOf),
+        );
+      }
+      expect(outcomes).toEqual([true, true, 'gas_budget_exceeded']);
     });
 
     it('is checked again before signing: fees that rose since cannot exceed it', async () => {

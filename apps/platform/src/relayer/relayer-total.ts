@@ -3,6 +3,9 @@
  * holder bound what one of them takes; accounts cost nothing, so only a total bounds the relayer. As in gas-budget.ts there is no
  * counter: the sum is read from the stored rows. Each transaction counts with the most that it offered for its gas.
  *
+ * Spends of holders and settlements of employers without an edge token of the operator, here `others`, have a share of the total, so
+ * that the settlements of customers always have the rest.
+ *
  * @module
  */
 
@@ -14,8 +17,11 @@ import {
   chargePerNonce,
   computeUnsentGas,
   type GasCharge,
+  isCustomer,
+  isOf,
   windowStart,
 } from './gas-budget.ts';
+import type { Intent } from './intent-rows.ts';
 
 /** Ten employers who use up their gas, and all spends of holders, at 1 gwei. */
 export const defaultDailyWei = 2n * 10n ** 18n;
@@ -30,7 +36,13 @@ export type RelayerTotal = {
 };
 
 /** In gwei, so that sums stay exact numbers. */
-export type TotalUse = { readonly usedGwei: number; readonly dailyGwei: number };
+export type TotalUse = {
+  readonly usedGwei: number;
+  readonly dailyGwei: number;
+  /** Of `othersDailyGwei`. */
+  readonly othersGwei: number;
+  readonly othersDailyGwei: number;
+};
 
 type TotalQuestion = {
   readonly chain: string;
@@ -41,7 +53,17 @@ type TotalQuestion = {
     readonly settlement?: number | undefined;
     readonly spend?: number | undefined;
   };
+  /** Whether a customer's settlement asks. */
+  readonly isCustomer: boolean;
 };
+
+/** Of customers, or of all others, in gwei. */
+type Use = {
+  readonly charges: readonly GasCharge[];
+  /** Of what is accepted and not sent yet. */
+  readonly reserved: number;
+};
+type Uses = { readonly customers: Use; readonly others: Use };
 
 /**
  * Must run in the transaction that stores the row: intents of one chain are counted one after the other.
@@ -49,17 +71,27 @@ type TotalQuestion = {
  */
 export async function assertTotalLeft(
   trx: PlatformDatabase,
-  { chain, neededGas, instead }: TotalQuestion,
+  { chain, neededGas, instead, isCustomer: mayUseAll }: TotalQuestion,
   { dailyWei, feeWei = 0n }: RelayerTotal,
   nowMs: number,
 ): Promise<void> {
   await lockName(trx, `coin of the relayer on ${chain}`);
-  const reserved = await selectReservedGas(trx, chain, instead, nowMs);
+  const { customers, others } = await selectUses(trx, chain, instead, feeWei, nowMs);
+  const needed = toGwei(neededGas, feeWei);
+  if (!mayUseAll) {
+    assertGasLeft(
+      {
+        ...{ charges: others.charges, outstanding: others.reserved, needed, nowMs },
+        dailyGas: shareOfOthers(dailyWei),
+      },
+      describeShare('not accepted now'),
+    );
+  }
   assertGasLeft(
     {
-      charges: await selectCosts(trx, chain, feeWei, nowMs),
-      outstanding: toGwei(reserved, feeWei),
-      needed: toGwei(neededGas, feeWei),
+      charges: customers.charges,
+      outstanding: customers.reserved + countOthers(others, dailyWei),
+      needed,
       dailyGas: toGwei(1, dailyWei),
       nowMs,
     },
@@ -74,18 +106,22 @@ export async function assertTotalLeft(
 export async function assertMaySign(
   trx: PlatformDatabase,
   chain: string,
+  intent: Intent,
   { gasLimit, maxFeePerGas }: SignedTransaction,
   dailyWei: bigint,
   nowMs: number,
 ): Promise<void> {
+  const { customers, others } = await selectUses(trx, chain, {}, maxFeePerGas, nowMs);
+  const asked = { outstanding: 0, needed: toGwei(Number(gasLimit), maxFeePerGas), nowMs };
+  if (!(await isOfCustomer(trx, intent))) {
+    assertGasLeft(
+      { ...asked, charges: others.charges, dailyGas: shareOfOthers(dailyWei) },
+      describeShare('not sent now'),
+    );
+  }
+  const charges = [...customers.charges, ...others.charges];
   assertGasLeft(
-    {
-      charges: await selectCosts(trx, chain, maxFeePerGas, nowMs),
-      outstanding: 0,
-      needed: toGwei(Number(gasLimit), maxFeePerGas),
-      dailyGas: toGwei(1, dailyWei),
-      nowMs,
-    },
+    { ...asked, charges, dailyGas: toGwei(1, dailyWei) },
     describeTotal('not sent now'),
   );
 }
@@ -97,11 +133,13 @@ export async function readTotalUse(
   { dailyWei, feeWei = 0n }: RelayerTotal,
   nowMs: number,
 ): Promise<TotalUse> {
-  const costs = await selectCosts(db, chain, feeWei, nowMs);
-  const reserved = toGwei(await selectReservedGas(db, chain, {}, nowMs), feeWei);
+  const { customers, others } = await selectUses(db, chain, {}, feeWei, nowMs);
+  const othersGwei = countOthers(others, dailyWei);
   return {
-    usedGwei: costs.reduce((sum, { gas }) => sum + gas, reserved),
+    usedGwei: sumOf(customers.charges) + customers.reserved + othersGwei,
     dailyGwei: toGwei(1, dailyWei),
+    othersGwei,
+    othersDailyGwei: shareOfOthers(dailyWei),
   };
 }
 
@@ -109,27 +147,68 @@ export function isNearTotal({ usedGwei, dailyGwei }: TotalUse): boolean {
   return usedGwei >= dailyGwei * nearShare;
 }
 
-/** Costs of the transactions of 24 hours, in gwei. */
-async function selectCosts(
+export function isShareNear({ othersGwei, othersDailyGwei }: TotalUse): boolean {
+  return othersGwei >= othersDailyGwei * nearShare;
+}
+
+/** What is reserved for others counts up to their share, since nothing is sent above it: fees that rise take nothing from customers. */
+function countOthers({ charges, reserved }: Use, dailyWei: bigint): number {
+  const sent = sumOf(charges);
+  return Math.max(sent, Math.min(sent + reserved, shareOfOthers(dailyWei)));
+}
+
+function shareOfOthers(dailyWei: bigint): number {
+  return toGwei(1, dailyWei / 2n);
+}
+
+function sumOf(charges: readonly GasCharge[]): number {
+  return charges.reduce((sum, { gas }) => sum + gas, 0);
+}
+
+async function isOfCustomer(db: PlatformDatabase, intent: Intent): Promise<boolean> {
+  if (intent.kind === 'spend') {
+    return false;
+  }
+  const { employer_id } = await db
+    .selectFrom('settlements')
+    .select('employer_id')
+    .where('id', '=', intent.id)
+    .executeTakeFirstOrThrow();
+  return await isCustomer(db, employer_id);
+}
+
+async function selectUses(
   db: PlatformDatabase,
   chain: string,
+  instead: TotalQuestion['instead'],
   feeWei: bigint,
   nowMs: number,
-): Promise<GasCharge[]> {
+): Promise<Uses> {
+  const costs = await selectCosts(db, chain, feeWei, nowMs);
+  const gas = await selectReservedGas(db, chain, instead, nowMs);
+  const useOf = (areOthers: boolean): Use => ({
+    charges: chargePerNonce(costs.filter(({ others }) => others === areOthers)),
+    reserved: toGwei(areOthers ? gas.others : gas.customers, feeWei),
+  });
+  return { customers: useOf(false), others: useOf(true) };
+}
+
+/** Costs of the transactions of 24 hours, in gwei. */
+async function selectCosts(db: PlatformDatabase, chain: string, feeWei: bigint, nowMs: number) {
   const rows = await db
-    .selectFrom('relayer_transactions')
-    .select(['nonce', 'state', 'gas_limit', 'gas_used', 'max_fee_wei', 'created_at'])
-    .where('chain', '=', chain)
-    .where('state', '!=', 'dropped')
-    .where('created_at', '>', windowStart(nowMs))
+    .selectFrom('relayer_transactions as t')
+    .leftJoin('settlements as s', 's.id', 't.settlement_id')
+    .select(['t.sender', 't.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.max_fee_wei'])
+    .select(['t.created_at', isOf('s.employer_id', undefined).as('others')])
+    .where('t.chain', '=', chain)
+    .where('t.state', '!=', 'dropped')
+    .where('t.created_at', '>', windowStart(nowMs))
     .execute();
-  return chargePerNonce(
-    rows.map(({ max_fee_wei, gas_limit, gas_used, ...row }) => {
-      const fee = max_fee_wei === null ? feeWei : BigInt(max_fee_wei);
-      const cost = (gas: number | null) => (gas === null ? null : toGwei(gas, fee));
-      return { ...row, gas_limit: cost(gas_limit), gas_used: cost(gas_used) };
-    }),
-  );
+  return rows.map(({ max_fee_wei, gas_limit, gas_used, ...row }) => {
+    const fee = max_fee_wei === null ? feeWei : BigInt(max_fee_wei);
+    const cost = (gas: number | null) => (gas === null ? null : toGwei(gas, fee));
+    return { ...row, gas_limit: cost(gas_limit), gas_used: cost(gas_used) };
+  });
 }
 
 /** Gas of intents that is not sent yet: their calls, and the withdrawal of each settlement that can be withdrawn. */
@@ -138,11 +217,12 @@ async function selectReservedGas(
   chain: string,
   instead: TotalQuestion['instead'],
   nowMs: number,
-): Promise<number> {
+): Promise<{ readonly customers: number; readonly others: number }> {
   const now = Math.floor(nowMs / 1_000);
   const settlements = await db
     .selectFrom('settlements')
     .select(['id', 'state', 'void_signature', 'gas_reserved', 'error_code'])
+    .select(isOf('settlements.employer_id', undefined).as('others'))
     .where('chain', '=', chain)
     .where('state', '!=', 'settled')
     .where('superseded_at', 'is', null)
@@ -156,10 +236,17 @@ async function selectReservedGas(
     .where('superseded_at', 'is', null)
     .where('deadline', '>=', now)
     .execute();
-  return [
-    ...settlements.filter(({ id }) => id !== instead.settlement).map(computeUnsentGas),
-    ...spends.filter(({ id }) => id !== instead.spend).map((row) => Number(row.gas_reserved)),
-  ].reduce((sum, gas) => sum + gas, 0);
+  const unsent = [
+    ...settlements
+      .filter(({ id }) => id !== instead.settlement)
+      .map((row) => ({ others: row.others, gas: computeUnsentGas(row) })),
+    ...spends
+      .filter(({ id }) => id !== instead.spend)
+      .map((row) => ({ others: true, gas: Number(row.gas_reserved) })),
+  ];
+  const sumFor = (areOthers: boolean) =>
+    unsent.reduce((sum, { others, gas }) => (others === areOthers ? sum + gas : sum), 0);
+  return { customers: sumFor(false), others: sumFor(true) };
 }
 
 /** Rounded up. */
@@ -169,4 +256,8 @@ function toGwei(gas: number, weiPerGas: bigint): number {
 
 function describeTotal(what: string): string {
   return `${what}: the relayer has used the coin that it may spend on this chain in 24 hours (PLATFORM_RELAYER_DAILY_COIN); try again later, or ask the operator of the platform`;
+}
+
+function describeShare(what: string): string {
+  return `${what}: spends of holders, and employers to which the operator issued no edge token, have used their half of the coin that the relayer may spend on this chain in 24 hours (PLATFORM_RELAYER_DAILY_COIN); try again later; holders can withdraw with \`disburse-agent send --self-submit\``;
 }

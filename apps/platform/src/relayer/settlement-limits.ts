@@ -16,6 +16,7 @@ import {
   defaultEmployerDailyGas,
   defaultSelfEnrolledDailyGas,
   type GasBudgets,
+  isCustomer,
 } from './gas-budget.ts';
 import { assertTotalLeft, type RelayerTotal } from './relayer-total.ts';
 
@@ -88,12 +89,11 @@ export async function reserveGas(
   const total = limits.totalOf?.(chain);
   if (total !== undefined) {
     const neededGas = computeReserve(size) + Number(voidGasCeiling);
-    await assertTotalLeft(
-      trx,
-      { chain, neededGas, instead: { settlement: instead } },
-      total,
-      nowMs,
-    );
+    const question = {
+      ...{ chain, neededGas, instead: { settlement: instead } },
+      isCustomer: await isCustomer(trx, employerId),
+    };
+    await assertTotalLeft(trx, question, total, nowMs);
   }
   return computeReserve(size);
 }

@@ -68,7 +68,10 @@ export async function reserveSpendGas(
   );
   const total = totalOf?.(chain);
   if (total !== undefined) {
-    const question = { chain, neededGas: needed, instead: { spend: instead } };
+    const question = {
+      ...{ chain, neededGas: needed, instead: { spend: instead } },
+      isCustomer: false,
+    };
     await assertTotalLeft(trx, question, total, nowMs);
   }
   return needed;
@@ -91,7 +94,7 @@ async function selectUse(
   const sent = await db
     .selectFrom('relayer_transactions as t')
     .innerJoin('spends as s', 's.id', 't.spend_id')
-    .select(['t.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.created_at'])
+    .select(['t.sender', 't.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.created_at'])
     .$if(holder !== undefined, (query) => query.where('s.address', '=', holder ?? ''))
     .where('t.chain', '=', chain)
     .where('t.state', '!=', 'dropped')
