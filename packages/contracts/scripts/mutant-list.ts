@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { constructionMutants } from './construction-mutants.ts';
 import type { Mutant } from './mutant.ts';
 import { spendMutants } from './spend-mutants.ts';
 
@@ -141,33 +142,7 @@ export const mutants: readonly Mutant[] = [
     find: 'mul(commitments.length, 0x20))',
     replace: 'mul(sub(commitments.length, 1), 0x20))',
   },
-  ...[
-    'registry',
-    ...['fund16', 'fund64', 'fund256', 'spend2x4', 'spend16x8'].map((of) => `verifiers.${of}`),
-  ].map((of) => ({
-    name: `a pool without code at ${of}`,
-    file: pool,
-    find: `_requireCode(address(${of}));`,
-    replace: '',
-  })),
-  {
-    name: 'a verifier with another key than the given one',
-    file: 'solidity/KeyVerifier.sol',
-    find: 'key[21] = _ic3Y;',
-    replace: 'key[21] = _ic3X;',
-  },
-  {
-    name: 'a shorter grace period',
-    file: registry,
-    find: 'gracePeriod < SHORTEST_GRACE || ',
-    replace: '',
-  },
-  {
-    name: 'a longer grace period',
-    file: registry,
-    find: ' || gracePeriod > LONGEST_GRACE',
-    replace: '',
-  },
+  ...constructionMutants,
   {
     name: 'fee-taking tokens',
     file: pool,
@@ -358,6 +333,18 @@ export const mutants: readonly Mutant[] = [
     file: check,
     find: 'and(answered, and(gt(returndatasize(), 0x1f), eq(mload(0), 1)))',
     replace: 'or(iszero(answered), eq(mload(0), 1))',
+  },
+  {
+    name: 'a verifier that reverts with yes',
+    file: check,
+    find: 'and(answered, and(gt',
+    replace: 'and(1, and(gt',
+  },
+  {
+    name: 'a verifier whose answer is too short',
+    file: check,
+    find: 'and(gt(returndatasize(), 0x1f), eq(mload(0), 1))',
+    replace: 'eq(mload(0), 1)',
   },
   {
     name: 'D is not asked about',

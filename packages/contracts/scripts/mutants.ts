@@ -2,7 +2,7 @@
  * Applies each mutant of `mutant-list.ts` to a copy of this package and requires that a Foundry test fails: a test
  * that cannot fail is a defect. It takes minutes and is not part of `pnpm test`.
  *
- * Usage: node scripts/mutants.ts [part of a mutant's name]
+ * Usage: node scripts/mutants.ts [part of a mutant's name …]
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -29,12 +29,12 @@ function test() {
   });
 }
 
-const wanted = process.argv[2];
+const wanted = process.argv.slice(2);
 const survivors: string[] = [];
 try {
   if (test().status !== 0) throw new Error('the tests fail before any mutant is applied');
   for (const { name, file, find, replace } of mutants) {
-    if (wanted !== undefined && !name.includes(wanted)) continue;
+    if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) continue;
     const path = join(copy, file);
     const original = readFileSync(path, 'utf8');
     if (!original.includes(find))

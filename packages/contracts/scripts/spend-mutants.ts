@@ -174,11 +174,23 @@ export const spendMutants: readonly Mutant[] = [
   without('what is no signature', authorization, 'signer == address(0) || '),
   change('no address is compared', authorization, 'type(uint160).max', '0'),
 
-  change(
-    'the event carries no sealed notes',
-    pool,
-    'sealedNotesHash,\n            sealedNotes\n',
-    'sealedNotesHash,\n            sealedNotes[:0]\n',
+  ...[
+    ['no sealed notes', 'sealedNotesHash', 'sealedNotes[:0]'],
+    ['all sealed notes but the last', 'sealedNotesHash', 'sealedNotes[:sealedNotes.length - 209]'],
+    [
+      'other bytes of the call than the sealed notes',
+      'sealedNotesHash',
+      'msg.data[4:4 + sealedNotes.length]',
+    ],
+    ['another hash than that of its sealed notes', 'bytes32(outRoot)', 'sealedNotes'],
+    ['no hash', 'bytes32(0)', 'sealedNotes'],
+  ].map(([name, hash, notes]) =>
+    change(
+      `the event carries ${name ?? ''}`,
+      pool,
+      'sealedNotesHash,\n            sealedNotes\n',
+      `${hash ?? ''},\n            ${notes ?? ''}\n`,
+    ),
   ),
 
   ...[
