@@ -125,6 +125,7 @@ export {
   followSpend,
   followSpends,
 } from './spend/follow-spends.ts';
+export { interruptedSpendCode } from './spend/free-orphan.ts';
 export { describeLocked, type LockedNotes, markLocked, sumLocked } from './spend/locked-notes.ts';
 export { createOwnChange } from './spend/own-change.ts';
 export { createSpender, type SpendCall, type Spender } from './spend/perform-spend.ts';

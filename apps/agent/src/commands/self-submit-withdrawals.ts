@@ -15,7 +15,7 @@ import { type ArchivedSpend, type GasQuote, isOpen } from '@pool/operations';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { findGasNotice } from '../services/destination-gas.ts';
-import { createEqualWithdrawal } from '../services/equal-withdrawals.ts';
+import { createEqualWithdrawal, describePaid } from '../services/equal-withdrawals.ts';
 import type { Holder } from '../services/holder.ts';
 import type { HolderChain } from '../services/holder-notes.ts';
 import type { SelfSubmission, WithdrawalRequest } from '../services/self-submit.ts';
@@ -166,7 +166,7 @@ function describeError(error: unknown): { readonly code: string; readonly messag
 }
 
 /**
- * Shows equal withdrawals that were paid lately. The archive cannot know whether the command is run again because its outcome was not seen.
+ * Shows equal withdrawals that were paid or interrupted lately. The archive cannot know whether the command is run again because its outcome was not seen.
  * @returns outRoots of those that are paid once more
  * @throws PoolError `payment_declined`; `equal_withdrawal` where nobody can answer
  */
@@ -179,10 +179,9 @@ async function confirmRepetition(
   const { tokens } = parts.chain.settings;
   const decimals = tokens[request.token]?.decimals;
   const paid = await parts.submission.listPaid(request, findRecipient(request.to, parts));
-  for (const { createdAtMs, state } of paid) {
-    const txHash = state.kind === 'settled' ? state.txHash : '';
+  for (const spend of paid) {
     terminal.write(
-      `an equal withdrawal of ${inTokens(request.amount, request.token, { decimals })} began at ${new Date(createdAtMs).toISOString()} and was paid by transaction ${txHash}\n`,
+      `an equal withdrawal of ${inTokens(request.amount, request.token, { decimals })} began at ${new Date(spend.createdAtMs).toISOString()} and ${describePaid(spend)}\n`,
     );
   }
   const [first] = paid;

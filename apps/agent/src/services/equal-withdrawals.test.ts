@@ -94,6 +94,13 @@ describe('of two equal withdrawals', () => {
     ['sent two days ago', { state: { kind: 'released', signature }, createdAtMs: 1 }, false],
     ['expired', { state: { kind: 'expired' } }, true],
     ['given up', { state: { kind: 'abandoned', code: 'x' } }, true],
+    // The audit's case: a copy of the directory gave it up, while the first directory paid it.
+    ['interrupted', { state: { kind: 'abandoned', code: 'interrupted' } }, false],
+    [
+      'interrupted two days ago',
+      { state: { kind: 'abandoned', code: 'interrupted' }, createdAtMs: nowMs - 48 * 3_600_000 },
+      true,
+    ],
     ['a transfer', { operation: 'transfer' }, true],
     ['of another pool', { pool: recipient }, true],
     ['of another chain', { chainId: 8453 }, true],
@@ -113,6 +120,15 @@ describe('of two equal withdrawals', () => {
   ])('none is meant if they differ in the %s', async (_, manifest) => {
     await openAndAdd(createWithdrawal(manifest));
     expect(await connect().add(createWithdrawal())).toBe(true);
+  });
+
+  it('the second one begins if its caller knows the first one, which was interrupted', async () => {
+    const first = createWithdrawal({}, { state: { kind: 'abandoned', code: 'interrupted' } });
+    await openAndAdd(first);
+    await expect(connect().add(createWithdrawal())).rejects.toThrow(
+      /was interrupted; this directory did not send it.*--again/,
+    );
+    expect(await connect([first.outRoot]).add(createWithdrawal())).toBe(true);
   });
 
   it('the second one begins if its caller knows the first one, which was paid', async () => {

@@ -5,7 +5,12 @@
  * @module
  */
 import { describeAmountOf, type EvmChainSettings, type Hex32, PoolError } from '@pool/core';
-import { type ArchivedSpend, isOpen, type SpendArchive } from '@pool/operations';
+import {
+  type ArchivedSpend,
+  interruptedSpendCode,
+  isOpen,
+  type SpendArchive,
+} from '@pool/operations';
 
 /** What makes two withdrawals equal. */
 type WithdrawalTerms = {
@@ -51,15 +56,33 @@ export function isEqualWithdrawal(spend: ArchivedSpend, terms: WithdrawalTerms):
 }
 
 /** Paid, or able to land. One that was never sent and is past its deadline can do neither. */
-function isPaidOrOpen({ state, deadline }: ArchivedSpend, nowMs: number): boolean {
+function isPaidOrOpen(spend: ArchivedSpend, nowMs: number): boolean {
+  const { state, deadline } = spend;
   const isUnsent = state.kind === 'archived' || state.kind === 'signed';
-  return state.kind === 'settled' || (isOpen(state) && !(isUnsent && deadline * 1_000 < nowMs));
+  return mayBePaid(spend) || (isOpen(state) && !(isUnsent && deadline * 1_000 < nowMs));
 }
 
 /**
- * An archive that stores no withdrawal beside an equal one that is open or was settled lately. It looks in the transaction that stores
+ * Paid; or given up because its process ended, so that nobody knows how it ended: this directory did not send it, but it can be a copy of
+ * one that did.
+ */
+export function mayBePaid({ state }: ArchivedSpend): boolean {
+  return (
+    state.kind === 'settled' || (state.kind === 'abandoned' && state.code === interruptedSpendCode)
+  );
+}
+
+/** What became of it, after "an equal withdrawal of … began at …". */
+export function describePaid({ state }: ArchivedSpend): string {
+  return state.kind === 'settled'
+    ? `was paid by transaction ${state.txHash}`
+    : 'was interrupted; this directory did not send it, but another copy of it can have';
+}
+
+/**
+ * An archive that stores no withdrawal beside an equal one that is open, or was settled or interrupted lately. It looks in the transaction that stores
  * the new one, so two commands at the same time cannot both begin.
- * @param accepted - outRoots of settled ones that the caller knows of and pays again
+ * @param accepted - outRoots of settled or interrupted ones that the caller knows of and pays again
  * @param tokens - of the chain's settings, for the message
  */
 export function refuseEqualWithdrawals<TArchive extends SpendArchive>(
@@ -100,7 +123,7 @@ export function describeWithdrawn(
     : describeAmountOf(tokens, token, BigInt(withdrawAmount));
 }
 
-/** @param equal - settled or open */
+/** @param equal - settled, interrupted or open */
 export function createEqualWithdrawal(
   equal: ArchivedSpend,
   tokens: EvmChainSettings['tokens'],
@@ -108,8 +131,8 @@ export function createEqualWithdrawal(
   const began = `an equal withdrawal of ${describeWithdrawn(equal, tokens)} began at ${new Date(equal.createdAtMs).toISOString()}`;
   return new PoolError(
     'equal_withdrawal',
-    equal.state.kind === 'settled'
-      ? `${began} and was paid by transaction ${equal.state.txHash}, so nothing was sent; to pay it a second time, run the command again with --again`
+    mayBePaid(equal)
+      ? `${began} and ${describePaid(equal)}, so nothing was sent; ${equal.state.kind === 'settled' ? 'to pay it a second time' : 'if no copy paid it'}, run the command again with --again`
       : `${began} and is not decided, so nothing was sent; wait until the command or agent that began it ends. If it was stopped, run the command again without --amount: that continues a withdrawal that was sent, and begins none`,
   );
 }

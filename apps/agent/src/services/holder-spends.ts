@@ -52,7 +52,7 @@ import {
 } from '@pool/operations';
 import type { EdgeClient } from '@pool/platform-client';
 import type { HolderConfig } from '../config/holder-config.ts';
-import { assertSpendsKnown } from '../state/restored-state.ts';
+import { assertSpendsKnown as assertNotRestored } from '../state/restored-state.ts';
 import { openSpendArchive } from '../state/spend-archive.ts';
 import type { AgentLog } from './agent-log.ts';
 import { systemClock } from './agent-parts.ts';
@@ -222,6 +222,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
       notes: createNotesPort(deps, encryptionPublicKey),
       prover: deps.prover,
       journal: createSpendJournal(deps.journal, holder.address, systemClock.nowMs),
+      assertSpendsKnown,
       acquireAccelerator: (waiting) => deps.locks.acquire('accelerator', waiting),
       randomBytes: (length) => randomBytes(length),
       deadlineSeconds:
@@ -245,8 +246,12 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
 
   function assertMaySpend(operation: SpendOperationName): void {
     requireRoleToken(operation, config);
+    assertSpendsKnown();
+  }
+
+  function assertSpendsKnown(): void {
     if (deps.home !== undefined) {
-      assertSpendsKnown(deps.home, systemClock.nowMs());
+      assertNotRestored(deps.home, systemClock.nowMs());
     }
   }
 
@@ -267,9 +272,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
   /** False for a while after a restore: the archive does not have everything that was sent. */
   function isComplete(): boolean {
     try {
-      if (deps.home !== undefined) {
-        assertSpendsKnown(deps.home, systemClock.nowMs());
-      }
+      assertSpendsKnown();
       return true;
     } catch {
       return false;

@@ -50,7 +50,12 @@ import { openSpendArchive } from '../state/spend-archive.ts';
 import type { AgentLog } from './agent-log.ts';
 import { systemClock } from './agent-parts.ts';
 import { createConfiguredProver } from './agent-prover.ts';
-import { isEqualWithdrawal, refuseEqualWithdrawals, repetitionMs } from './equal-withdrawals.ts';
+import {
+  isEqualWithdrawal,
+  mayBePaid,
+  refuseEqualWithdrawals,
+  repetitionMs,
+} from './equal-withdrawals.ts';
 import type { Holder } from './holder.ts';
 import { createHolderNotes, type HolderChain } from './holder-notes.ts';
 import { createKeyedNotes } from './keyed-notes.ts';
@@ -107,7 +112,7 @@ export type SelfSubmission = {
   /** Withdrawals of this holder on this chain that are not decided, oldest first. */
   listOpen(): Promise<readonly ArchivedSpend[]>;
   /**
-   * Equal withdrawals that were paid, or found to be paid, within {@link repetitionMs}, oldest first.
+   * Equal withdrawals that were paid or interrupted, or found to be paid, within {@link repetitionMs}, oldest first.
    * @param recipient - address
    */
   listPaid(
@@ -221,6 +226,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       prover: port,
       archive: refuseEqualWithdrawals(archive, accepted, chain.settings.tokens, systemClock.nowMs),
       journal,
+      assertSpendsKnown: () => assertSpendsKnown(home, systemClock.nowMs()),
       acquireAccelerator: (waiting) => locks.acquire('accelerator', waiting),
       randomBytes: (length) => randomBytes(length),
       deadlineSeconds: defaultSpendDeadlineSeconds,
@@ -256,7 +262,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       const recent = await archive.listRecent(systemClock.nowMs() - repetitionMs);
       return recent.filter(
         (spend) =>
-          spend.state.kind === 'settled' &&
+          mayBePaid(spend) &&
           address !== undefined &&
           isEqualWithdrawal(spend, {
             ...{ chainId, pool, token: address, amount, recipient },

@@ -9,6 +9,9 @@ import type { ArchivedSpend } from './spend-archive.ts';
 import { computePlatformKey, type FollowDeps, type OrphanRule } from './spend-deps.ts';
 import { isUnreleased, mayAbandon } from './spend-state.ts';
 
+/** Of a spend that is given up here: nobody saw how its process ended. */
+export const interruptedSpendCode = 'interrupted';
+
 /**
  * @param isUsed - a block that is not final uses an input
  * @returns the spend if it is abandoned now. Undefined: it stays open
@@ -29,7 +32,9 @@ export async function freeOrphan(
   }
   const stored = await deps.archive.change(spend.outRoot, (now) =>
     // Another process may have taken it up meanwhile.
-    mayFree(now, orphans) ? { ...now, state: { kind: 'abandoned', code: 'interrupted' } } : now,
+    mayFree(now, orphans)
+      ? { ...now, state: { kind: 'abandoned', code: interruptedSpendCode } }
+      : now,
   );
   if (stored.state.kind !== 'abandoned') {
     return undefined;

@@ -228,6 +228,8 @@ export async function finishSpend(
   if (!isUnreleased(current.state)) {
     return watchToEnd(current, () => watchSpend(context, current, deps));
   }
+  // After a restore the key may have been paid by a later attempt, which this archive does not have.
+  deps.assertSpendsKnown();
   return releaseSpend(context, current, deps);
 }
 

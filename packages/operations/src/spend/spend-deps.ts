@@ -62,6 +62,8 @@ export type SpendDeps = SpendCheckDeps & {
   readonly prover: SpendProverPort;
   readonly archive: SpendArchive;
   readonly journal: SpendJournal;
+  /** @throws PoolError `restored_recently` while a spend that the archive does not have can land: then no earlier one may leave */
+  readonly assertSpendsKnown: () => void;
   /** Waits until no other proof of this process is made. @returns how to release */
   readonly acquireAccelerator: (signal: AbortSignal) => Promise<() => void>;
   readonly randomBytes: (length: number) => Uint8Array;

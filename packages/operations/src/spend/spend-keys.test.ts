@@ -1,4 +1,5 @@
 // Idempotency-Keys of spends: one key, one spend (docs/decisions/0043, §3 and §4).
+import { PoolError } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
@@ -13,6 +14,40 @@ function callOf(world: ReturnType<typeof createSpendWorld>, key = 'k', amount = 
     body: { token: 'USDC', recipients: [{ walletPub: payee.walletPub, amount }] },
   } as const;
 }
+
+describe('a spend that a restored archive believes unsent', () => {
+  // The review's case: an attached call skipped the wait of a restored directory.
+  it.each(['key.after-bind', 'signature.after-store'] as const)(
+    'is neither signed nor sent while spends of the lost time can land: %s',
+    async (point) => {
+      const world = createSpendWorld();
+      const store = createMemoryStore();
+      const crashAt = (at: string): void => {
+        if (at === point) {
+          throw new Error('killed');
+        }
+      };
+      const first = createSpender(world.boot({ store, crashAt }).deps);
+      await expect(first.spend(callOf(world))).rejects.toThrow('stopped');
+      const state = world.archive.all()[0]?.state;
+      let isKnown = false;
+      const { deps } = world.boot({ store });
+      const spender = createSpender({
+        ...deps,
+        assertSpendsKnown() {
+          if (!isKnown) {
+            throw new PoolError('restored_recently', 'restored');
+          }
+        },
+      });
+      const attach = () => spender.spend({ ...callOf(world), isAttached: true });
+      await expect(attach()).rejects.toMatchObject({ code: 'restored_recently', status: 503 });
+      expect([world.archive.all()[0]?.state, world.edge.rows.size]).toEqual([state, 0]);
+      isKnown = true;
+      expect(await attach()).toMatchObject({ status: 'success' });
+    },
+  );
+});
 
 describe('a key', () => {
   it('that is underway reads the same outcome', async () => {
