@@ -5,11 +5,14 @@ import { rebuildFund } from '../fixtures/bodies.ts';
 import { fundFile, policyJson } from '../fixtures/payroll.ts';
 import { createIntake } from './intake.ts';
 
-function openIntake() {
+const rules = policyJson({ funderWallet: 'wa-funder', initiator: 'us-agent' });
+
+/** @param reloads - policies that are read while the nodes are asked, one at a time */
+function openIntake(reloads: unknown[] = []) {
   const ledger = openLedger({ path: ':memory:', role: 'voter' });
   onTestFinished(() => ledger.close());
   const started = Promise.withResolvers<undefined>();
-  const policy = parsePolicy(policyJson({ funderWallet: 'wa-funder', initiator: 'us-agent' }));
+  let policy = parsePolicy(rules);
   let rebuilt = 0;
   const intake = createIntake({
     ledger,
@@ -29,7 +32,11 @@ function openIntake() {
     },
     facts: {
       read: async () => ({}),
-      readClock: async () => [],
+      readClock: async () => {
+        const next = reloads.shift();
+        policy = next === undefined ? policy : parsePolicy(next);
+        return [];
+      },
       probe: async () => undefined,
       problems: () => [],
     },
@@ -65,4 +72,20 @@ it('lets 64 posts wait, and answers the next one that it comes too early', async
   start();
   await Promise.all([first, ...waiting]);
   expect(await intake.post(file)).toMatchObject({ state: 'pending' });
+});
+
+const elsewhere = { ...rules, employers: ['00000000-0000-4000-8000-000000000000'] };
+
+it('decides and rebuilds by the policy that was read while the nodes were asked', async () => {
+  const { intake, ledger, start, count } = openIntake([elsewhere, rules]);
+  start();
+  expect(await intake.post(fundFile())).toMatchObject({ state: 'pending' });
+  expect([ledger.listManifests().length, count()]).toEqual([1, 3]);
+});
+
+it('stores nothing that the newer policy refuses', async () => {
+  const { intake, ledger, start } = openIntake([elsewhere]);
+  start();
+  await expect(intake.post(fundFile())).rejects.toMatchObject({ code: 'manifest_refused' });
+  expect(ledger.listManifests()).toEqual([]);
 });

@@ -65,14 +65,19 @@ export function createIntake(deps: {
     return { manifestDigest, ...findManifestState(ledger, manifestDigest) };
   }
 
+  /** One policy for all of it: evidence, what is asked, and the decision. */
   async function store(file: ManifestFile): Promise<ManifestReceipt> {
+    const policy = deps.policy();
     const rebuilt = await deps.rebuilds.rebuild(file);
     const questions = ledger.read((view) => listFactQuestions(rebuilt, view));
-    const policy = deps.policy();
     const places = listClockPlaces(policy, rebuilt.chainId);
     const clock = await deps.facts.readClock(places);
     const now = nowMs();
     const facts = { ...(await deps.facts.read(questions, now)), clock };
+    if (deps.policy() !== policy) {
+      // It was read again meanwhile.
+      return await store(file);
+    }
     const result = ledger.storeManifest(rebuilt, now, (view) =>
       decideIntake({ manifest: rebuilt, policy, ledger: view, facts, nowMs: now }),
     );
