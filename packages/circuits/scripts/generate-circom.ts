@@ -3,12 +3,13 @@
  * and must not change from one run to the next. `--check` writes nothing and fails if the files differ.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { grainGenConstants } from '@noble/curves/abstract/poseidon.js';
+import { bn254 } from '@noble/curves/bn254.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { bigintToHex32 } from '@pool/core';
 import { scalarFieldOrder } from '@pool/kernels';
-import { computePoseidonParameters, partialRoundCounts } from './grain.ts';
 
 const output = new URL('../circom/generated/', import.meta.url);
 function HEADER(source: string) {
@@ -28,6 +29,26 @@ const spendTags = [
   'D_SPEND',
 ];
 
+/** Partial rounds by state width t = inputs + 1, as in the circom ecosystem (eprint 2019/458, table 2, rounded up). */
+const partialRoundCounts: ReadonlyMap<number, number> = new Map([
+  [2, 56],
+  [3, 57],
+  [4, 56],
+  [5, 60],
+  [6, 60],
+  [7, 63],
+]);
+
+/** Poseidon over BN254's scalar field with S-box x^5 and 8 full rounds. src/poseidon.test.ts compares it with poseidon-lite. */
+function computePoseidonParameters(t: number) {
+  return grainGenConstants({
+    Fp: bn254.fields.Fr,
+    t,
+    roundsFull: 8,
+    roundsPartial: partialRoundCounts.get(t) ?? 0,
+  });
+}
+
 const poseidon = [HEADER('generate-circom.ts')];
 const widths = [...partialRoundCounts.keys()];
 poseidon.push(
@@ -41,7 +62,7 @@ function indented(values: readonly bigint[], indent: string): string {
 
 poseidon.push('// Round constants: t a round, round after round.\nfunction poseidonConstants(t) {');
 for (const t of widths) {
-  const { constants } = computePoseidonParameters(t);
+  const constants = computePoseidonParameters(t).roundConstants.flat();
   poseidon.push(`    if (t == ${t}) {\n        return ${indented(constants, '        ')};\n    }`);
 }
 poseidon.push('    assert(0);\n    return [0];\n}\n');
@@ -50,7 +71,7 @@ poseidon.push(
   '// New state[row] = sum over columns of matrix[row][column] * state[column].\nfunction poseidonMatrix(t) {',
 );
 for (const t of widths) {
-  const rows = computePoseidonParameters(t).matrix.map((row) => indented(row, '            '));
+  const rows = computePoseidonParameters(t).mds.map((row) => indented(row, '            '));
   poseidon.push(
     `    if (t == ${t}) {\n        return [\n            ${rows.join(',\n            ')}\n        ];\n    }`,
   );
