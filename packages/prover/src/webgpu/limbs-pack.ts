@@ -26,15 +26,6 @@ export function negativeInverse(modulus: bigint, bits: number): bigint {
   return ((-inverse % size) + size) % size;
 }
 
-/** Largest value of each digit of a number below `limit`. */
-export function digitBounds(limit: bigint, width: number, count: number): readonly bigint[] {
-  const mask = (1n << BigInt(width)) - 1n;
-  return Array.from({ length: count }, (_, k) => {
-    const top = (limit - 1n) >> BigInt(width * k);
-    return top < mask ? top : mask;
-  });
-}
-
 /** Expression of digit k of the U256 called `name`. */
 export function digitExpression(name: string, width: number, k: number): string {
   const bit = width * k;

@@ -7,19 +7,9 @@
  *
  * @module
  */
-import { type DigitShape, generateDigitMultiplier } from './limbs-digits.ts';
-import { generateFloatMultiplier } from './limbs-floats.ts';
-import { generateHalfWordMultiplier, generateWordMultiplier } from './limbs-words.ts';
+import { generateDigitMultiplier } from './limbs-digits.ts';
 
-export type LimbLayoutName =
-  | 'words-32'
-  | 'words-16'
-  | 'digits-13'
-  | 'digits-13-loop'
-  | 'digits-14'
-  | 'digits-15'
-  | 'digits-15-loop'
-  | 'floats-22';
+export type LimbLayoutName = 'digits-13-loop' | 'digits-15-loop';
 
 export type LimbLayout = {
   readonly name: LimbLayoutName;
@@ -32,25 +22,18 @@ export type LimbLayout = {
   readonly generate: (prefix: string, modulus: bigint) => string;
 };
 
-function digits(name: LimbLayoutName, width: number, count: number, shape: DigitShape): LimbLayout {
+function digits(name: LimbLayoutName, width: number, count: number): LimbLayout {
   return {
     name,
     radixBits: width * count,
-    generate: (prefix, modulus) =>
-      generateDigitMultiplier({ prefix, modulus, width, count, shape }),
+    generate: (prefix, modulus) => generateDigitMultiplier({ prefix, modulus, width, count }),
   };
 }
 
-/** In the order in which they are tried; all of them are correct on a device that follows the WGSL specification. */
+/** In the order in which they are tried; both are correct on a device that follows the WGSL specification. */
 export const limbLayouts: readonly LimbLayout[] = [
-  digits('digits-13-loop', 13, 20, 'loop'),
-  digits('digits-13', 13, 20, 'unrolled'),
-  digits('digits-14', 14, 19, 'unrolled'),
-  digits('digits-15', 15, 17, 'unrolled'),
-  digits('digits-15-loop', 15, 17, 'loop'),
-  { name: 'floats-22', radixBits: 264, generate: generateFloatMultiplier },
-  { name: 'words-16', radixBits: 256, generate: generateHalfWordMultiplier },
-  { name: 'words-32', radixBits: 256, generate: generateWordMultiplier },
+  digits('digits-13-loop', 13, 20),
+  digits('digits-15-loop', 15, 17),
 ];
 
 /** @throws RangeError for a name that no layout has */
