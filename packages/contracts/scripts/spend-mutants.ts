@@ -176,12 +176,8 @@ export const spendMutants: readonly Mutant[] = [
 
   ...[
     ['no sealed notes', 'sealedNotesHash', 'sealedNotes[:0]'],
-    ['all sealed notes but the last', 'sealedNotesHash', 'sealedNotes[:sealedNotes.length - 209]'],
-    [
-      'other bytes of the call than the sealed notes',
-      'sealedNotesHash',
-      'msg.data[4:4 + sealedNotes.length]',
-    ],
+    ['all sealed notes but the first', 'sealedNotesHash', 'sealedNotes[209:]'],
+    ['the whole call in place of the sealed notes', 'sealedNotesHash', 'msg.data'],
     ['another hash than that of its sealed notes', 'bytes32(outRoot)', 'sealedNotes'],
     ['no hash', 'bytes32(0)', 'sealedNotes'],
   ].map(([name, hash, notes]) =>
