@@ -9,16 +9,16 @@ import { PoolError } from '@pool/core';
 import type { DeploymentTerms } from './deployment-plan.ts';
 
 export type DeploymentState = {
-  /** The signed transaction of a contract. */
-  readonly read: (name: string) => string | undefined;
+  /** All signed transactions of a contract, the newest first. They have one nonce: the chain executes one of them. */
+  readonly read: (name: string) => readonly string[];
   /** Returns when the file is on disk. */
-  readonly write: (name: string, rawTransaction: string) => Promise<void>;
+  readonly add: (name: string, rawTransaction: string) => Promise<void>;
 };
 
 type StateFile = {
-  readonly version: 1;
+  readonly version: 2;
   readonly terms: DeploymentTerms;
-  readonly transactions: Readonly<Record<string, string>>;
+  readonly transactions: Readonly<Record<string, readonly string[]>>;
 };
 
 /** The first nonce that an earlier run chose. @throws PoolError `invalid_deployment` */
@@ -33,7 +33,7 @@ export function readFirstNonce(path: string): number | undefined {
 export function openState(path: string, terms: DeploymentTerms): DeploymentState {
   let file: StateFile = existsSync(path)
     ? readState(path)
-    : { version: 1, terms, transactions: {} };
+    : { version: 2, terms, transactions: {} };
   for (const [name, value] of Object.entries(terms)) {
     const before = new Map<string, unknown>(Object.entries(file.terms)).get(name);
     if (before !== value) {
@@ -43,10 +43,13 @@ export function openState(path: string, terms: DeploymentTerms): DeploymentState
       );
     }
   }
+  const read = (name: string): readonly string[] => file.transactions[name] ?? [];
   return {
-    read: (name) => file.transactions[name],
-    async write(name, rawTransaction) {
-      file = { ...file, transactions: { ...file.transactions, [name]: rawTransaction } };
+    read,
+    async add(name, rawTransaction) {
+      const others = read(name).filter((known) => known !== rawTransaction);
+      const transactions = { ...file.transactions, [name]: [rawTransaction, ...others] };
+      file = { ...file, transactions };
       await writeDurably(path, `${JSON.stringify(file, null, 2)}\n`);
     },
   };
@@ -68,7 +71,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
 function readState(path: string): StateFile {
   try {
     const file = JSON.parse(readFileSync(path, 'utf8')) as StateFile;
-    if (file.version === 1 && typeof file.terms.firstNonce === 'number') return file;
+    if (file.version === 2 && typeof file.terms.firstNonce === 'number') return file;
   } catch {
     // Said below.
   }

@@ -5,7 +5,14 @@
  * @module
  */
 import { PoolError, parseEvmAddress } from '@pool/core';
-import { id, type JsonRpcProvider, Transaction, type Wallet, ZeroHash } from 'ethers';
+import {
+  id,
+  type JsonRpcProvider,
+  Transaction,
+  type TransactionReceipt,
+  type Wallet,
+  ZeroHash,
+} from 'ethers';
 import { askChain } from '../chain/ask-chain.ts';
 import { broadcastTransaction } from '../chain/node-answer.ts';
 import { findPoolDifference } from '../code/compare-pool.ts';
@@ -45,22 +52,25 @@ async function ensureContract(run: DeploymentRun, contract: PlannedContract): Pr
   const { provider, state, wallet } = run;
   const found = await readCode(run, contract);
   const known = state.read(contract.name);
-  if (found === 'planned' && known !== undefined) return await waitUntilMined(run, contract, known);
-  if (found === 'planned') {
+  if (found === 'planned' && known.length === 0) {
     throw differs(
       contract,
       'has the planned code, and the state file does not know its transaction; use the state file of the run that created it',
     );
   }
+  if (found === 'planned') return await waitUntilMined(run, contract);
   const nonce = await askChain(() => provider.getTransactionCount(wallet.address, 'latest'));
   if (nonce > contract.nonce) {
+    // One of them failed, or was mined since the code was read.
+    if ((await findReceipt(run, contract)) !== undefined)
+      return await waitUntilMined(run, contract);
     throw differs(
       contract,
       `has no code, and the deployer has used nonce ${contract.nonce} for something else; deploy from another account`,
     );
   }
-  const raw = await signCreation(run, contract, known);
-  await state.write(contract.name, raw);
+  const raw = await signCreation(run, contract, known[0]);
+  await state.add(contract.name, raw);
   run.onStep(`${contract.name} ${contract.address}: sending ${Transaction.from(raw).hash}`);
   const outcome = await askChain(() => broadcastTransaction(provider, raw));
   if (outcome.kind !== 'sent') {
@@ -74,7 +84,7 @@ async function ensureContract(run: DeploymentRun, contract: PlannedContract): Pr
       },
     );
   }
-  return await waitUntilMined(run, contract, raw);
+  return await waitUntilMined(run, contract);
 }
 
 /** The same bytes as before, unless the fees of the chain have risen above theirs. */
@@ -113,29 +123,41 @@ async function readCode(
   throw differs(contract, 'has other code than the planned one');
 }
 
-async function waitUntilMined(
-  run: DeploymentRun,
-  contract: PlannedContract,
-  raw: string,
-): Promise<number> {
-  const { hash } = Transaction.from(raw);
+async function waitUntilMined(run: DeploymentRun, contract: PlannedContract): Promise<number> {
   for (let waited = 0; waited <= run.waitMs; waited += pollMs) {
-    const receipt = await askChain(() => run.provider.getTransactionReceipt(hash ?? ZeroHash));
-    if (receipt !== null) {
+    const receipt = await findReceipt(run, contract);
+    if (receipt !== undefined) {
       if (receipt.status !== 1 || (await readCode(run, contract)) === 'none') {
         throw new PoolError(
           'deployment_failed',
-          `${contract.name} was not created: transaction ${hash} failed.`,
+          `${contract.name} was not created: transaction ${receipt.hash} failed.`,
         );
       }
       return receipt.blockNumber;
     }
     await run.sleep(pollMs);
   }
+  const hashes = listHashes(run, contract).join(', ');
   throw new PoolError(
     'deployment_failed',
-    `${contract.name}: transaction ${hash} is not mined yet. Run the command again: it continues there.`,
+    `${contract.name}: none of its transactions is mined yet (${hashes}). Run the command again: it continues there.`,
   );
+}
+
+/** Of whichever transaction was mined: an earlier one with lower fees can be, as well as the newest. */
+async function findReceipt(
+  run: DeploymentRun,
+  contract: PlannedContract,
+): Promise<TransactionReceipt | undefined> {
+  for (const hash of listHashes(run, contract)) {
+    const receipt = await askChain(() => run.provider.getTransactionReceipt(hash));
+    if (receipt !== null) return receipt;
+  }
+  return undefined;
+}
+
+function listHashes({ state }: DeploymentRun, { name }: PlannedContract): string[] {
+  return state.read(name).map((raw) => Transaction.from(raw).hash ?? ZeroHash);
 }
 
 /**
