@@ -215,6 +215,7 @@ export {
   explainPlatformFailure,
   platformInvalidResponse,
 } from './platform-failure.ts';
+export { quote } from './quote.ts';
 export {
   accountAddressSchema,
   addressTextSchema,

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type AmountUnit, type NumberFormat, PoolError } from '@pool/core';
+import { type AmountUnit, type NumberFormat, PoolError, quote } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
 import { type AgentAddress, type Config, readAgentAddress, readConfig } from '../config/config.ts';
 import { createApproval } from '../pay-run/confirm-payment.ts';
@@ -19,7 +19,6 @@ import { createSplitDocument, describeSplit, exitCodeOfSplit } from '../pay-run/
 import { chooseFormat, decideRosterUnit, warnOfTokenUnits } from '../roster/roster-amount.ts';
 import { parseRoster } from '../roster/roster-csv.ts';
 import { readRosterText } from '../roster/roster-file.ts';
-import { quote } from '../roster/roster-quote.ts';
 import { type AgentClient, createAgentClient } from '../services/agent-client.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
@@ -71,7 +70,7 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   const roster = unit.format === declared.format ? read : parseRoster(text, unit);
   if (roster.unread.length > 0) {
     output.terminal.write(
-      `note: columns of the roster that are not read: ${roster.unread.map(quote).join(', ')}\n`,
+      `note: columns of the roster that are not read: ${roster.unread.map((name) => quote(name)).join(', ')}\n`,
     );
   }
   if (roster.kind === 'mistakes') {

@@ -5,7 +5,7 @@
  * @module
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { disclosureSchema, formatTokenUnits, PoolError, parseWire } from '@pool/core';
+import { disclosureSchema, formatTokenUnits, PoolError, parseWire, quote } from '@pool/core';
 import {
   type ChainFacts,
   type DisclosureReport,
@@ -14,7 +14,6 @@ import {
 } from '@pool/notes';
 import { createEvmRecords } from '@pool/operations';
 import { readHolderSettings } from '../config/config.ts';
-import { quote } from '../roster/roster-quote.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { createEvent, createFacts, type PoolEvents, readPoolEvents } from '../state/pool-events.ts';

@@ -5,8 +5,7 @@
  * @module
  */
 import type { History, HistoryEntry } from '@pool/api';
-import { formatTokenUnits } from '@pool/core';
-import { quote } from '../roster/roster-quote.ts';
+import { formatTokenUnits, quote } from '@pool/core';
 import { encodeCsvField } from './recipients-report.ts';
 
 /** Labels of contacts by W. They are added on this machine and sent nowhere. */

@@ -11,10 +11,10 @@ import {
   formatTokenUnits,
   isAmountString,
   PoolError,
+  quote,
   readAmount,
   type TokenUnit,
 } from '@pool/core';
-import { quote } from '../roster/roster-quote.ts';
 import type { Ask } from '../terminal/command-output.ts';
 import type { Terminal } from '../terminal/progress-view.ts';
 

@@ -5,8 +5,7 @@
  * @module
  */
 import type { Balance } from '@pool/api';
-import { formatTokenAmount, isPoolError } from '@pool/core';
-import { quote } from '../roster/roster-quote.ts';
+import { formatTokenAmount, isPoolError, quote } from '@pool/core';
 import { passesByItself } from '../services/agent-client.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import type { ArrivalsAnswer, HolderClient } from '../services/holder-client.ts';

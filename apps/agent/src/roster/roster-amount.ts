@@ -11,9 +11,9 @@ import {
   formatTokenUnits,
   type NumberFormat,
   PoolError,
+  quote,
   readAmount,
 } from '@pool/core';
-import { quote } from './roster-quote.ts';
 
 export type RosterAmount =
   | { readonly kind: 'amount'; readonly amount: Amount }

@@ -7,6 +7,7 @@
 import {
   type AmountUnit,
   findMemoProblem,
+  quote,
   type RequestedRecipient,
   tryParseEvmAddress,
 } from '@pool/core';
@@ -19,7 +20,6 @@ import {
   parseSeparatorLine,
 } from './roster-delimiter.ts';
 import { parseLine, splitLines, type TextLine } from './roster-line.ts';
-import { quote } from './roster-quote.ts';
 
 /** A recipient as a request lists it, and its line in the file. `amount` is in base units, a canonical decimal. */
 export type RosterEntry = Readonly<RequestedRecipient> & {

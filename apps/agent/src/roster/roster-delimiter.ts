@@ -4,8 +4,8 @@
  *
  * @module
  */
+import { quote } from '@pool/core';
 import { parseLine } from './roster-line.ts';
-import { quote } from './roster-quote.ts';
 
 export const delimiters = [',', ';', '\t'] as const;
 export type Delimiter = (typeof delimiters)[number];

@@ -7,8 +7,7 @@
  * @module
  */
 import { readFileSync, statSync } from 'node:fs';
-import { PoolError } from '@pool/core';
-import { quote } from './roster-quote.ts';
+import { PoolError, quote } from '@pool/core';
 
 /** The value of `--file` for standard input. */
 const standardInput = '-';

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { ChainsFile, EvmAddress } from '@pool/core';
+
+import { type ChainsFile, type EvmAddress, quote } from '@pool/core';
 import {
   computePayeeKey,
   describeAmount,
@@ -16,7 +17,6 @@ import {
   type RebuiltSpend,
   type TokenUnit,
 } from '@pool/policy';
-import { quote } from './quote.ts';
 
 export type PaymentPlaces = {
   readonly policy: Policy;
@@ -168,7 +168,7 @@ export function renderPayment(payment: Payment): readonly string[] {
       ...place,
       line('funder', payment.funder),
       line('employer', payment.employerId),
-      line('job', `${quote(payment.jobKey)}, attempt ${payment.attempt}`),
+      line('job', `${quote(payment.jobKey, 255)}, attempt ${payment.attempt}`),
       line('deadline', deadline),
       line('total', total.amountText),
       line('recipients', `${payment.recipients.length}, of them new: ${fresh}`),
@@ -190,7 +190,12 @@ export function renderPayment(payment: Payment): readonly string[] {
 }
 
 function renderRecipient({ address, amountText, memo }: Recipient, isNew: boolean): string {
-  const parts = [address, amountText, isNew ? 'NEW' : '', memo === undefined ? '' : quote(memo)];
+  const parts = [
+    address,
+    amountText,
+    isNew ? 'NEW' : '',
+    memo === undefined ? '' : quote(memo, 255),
+  ];
   return parts.filter((part) => part !== '').join('  ');
 }
 
