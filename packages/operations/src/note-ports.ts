@@ -22,8 +22,12 @@ export type NoteOwner = {
   readonly encryptionPublicKey: EncryptionPublicKey;
 };
 
-/** The contract says that a spend used a note. */
-export type NoteUse = { readonly nullifier: Field; readonly outRoot: Field };
+/** The contract says that a spend used a note, as of a final block. */
+export type NoteUse = {
+  readonly nullifier: Field;
+  readonly outRoot: Field;
+  readonly finalBlock: number;
+};
 
 /** Slot 0 of a spend that the holder made itself. Confidential. */
 export type OwnChange = {

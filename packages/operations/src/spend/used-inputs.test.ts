@@ -70,6 +70,26 @@ describe('a spend of a note that the contract has as used', () => {
     expect(await send(deps, 'k', '280')).toMatchObject({ status: 'success', changeAmount: '20' });
   });
 
+  it('that was used meanwhile answers 409 if the node lags and cannot explain it', async () => {
+    const world = createSpendWorld({ amounts: [1_000_000n] });
+    const { lying } = createLyingNotes(world);
+    const { deps } = world.boot({
+      notes: {
+        ...lying,
+        compareUses: async () => {
+          throw new PoolError('chain_unreachable', 'the node rpc.example lags');
+        },
+      },
+    });
+    world.edge.holdBack = true;
+    world.edge.postSpend = async (_key, { spend }) => {
+      world.chain.useNullifier(spend.nullifiers[0] ?? '0x');
+      throw new PoolError('platform_unreachable', 'the platform is down');
+    };
+    const platform = { transfer: world.edge, send: world.edge };
+    await expect(send({ ...deps, platform })).rejects.toMatchObject({ code: 'note_already_spent' });
+  });
+
   it('that was used meanwhile answers 503 in place of the advice to send again, and 409 once the node is honest', async () => {
     const world = createSpendWorld({ amounts: [1_000_000n] });
     const { lying, state } = createLyingNotes(world);

@@ -22,12 +22,18 @@ export async function fetchUses(
   { chain }: SpendContext,
   nullifiers: readonly Hex32[],
 ): Promise<readonly NoteUse[]> {
-  const { outRoots } = await chain.fetchNullifierState(nullifiers);
+  const { outRoots, finalBlock } = await chain.fetchNullifierState(nullifiers);
   return nullifiers.flatMap((nullifier, place) => {
     const outRoot = outRoots[place];
     return outRoot === undefined
       ? []
-      : [{ nullifier: parseField(nullifier), outRoot: parseField(outRoot) }];
+      : [
+          {
+            nullifier: parseField(nullifier),
+            outRoot: parseField(outRoot),
+            finalBlock: finalBlock.number,
+          },
+        ];
   });
 }
 

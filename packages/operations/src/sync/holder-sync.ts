@@ -10,7 +10,7 @@ import { buildHistory, type Movement } from '../history/build-history.ts';
 import type { NoteUse, OwnChangePort } from '../note-ports.ts';
 import { type ImportOutcome, importNotes, type OfferedNote } from './import-notes.ts';
 import { createLeafCheck } from './leaf-check.ts';
-import { createIncomplete, createNodeBehind } from './node-answers.ts';
+import { createIncomplete, createNodeBehind, createNodeLags } from './node-answers.ts';
 import { createNoteTree, type NoteTree } from './note-tree.ts';
 import { archiveNotes, type NoteSourceDeps } from './own-candidates.ts';
 import { computeBalance, createOwnNotes, type HolderBalance, type OwnNotes } from './own-notes.ts';
@@ -92,7 +92,7 @@ export type HolderSync = {
    * Compares what the contract says with what its events said, after a sync.
    * @param uses - notes of the asset that the contract has as used by a final spend
    * @throws PoolError `note_history_incomplete` (retryable) if one of them is unspent here: the node changed the nullifiers of that spend,
-   *   which the store has forgotten then
+   *   which the store has forgotten then; `chain_unreachable` (retryable) if the events of the use are in a block that was not read yet
    */
   compareUses(assetId: AssetId, uses: readonly NoteUse[]): Promise<void>;
   progress(): SyncProgress;
@@ -220,10 +220,15 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
     }
   }
 
-  /** What the node changed is read again, and so the store heals once the node is honest. */
+  /**
+   * What the node changed is read again, and so the store heals once the node is honest.
+   * @throws PoolError `note_history_incomplete` whatever else failed: what this object remembers of the store is not true any more
+   */
   async function forgetChanged(): Promise<void> {
-    if (leafCheck.changedBlock !== undefined) {
-      await rewindStore(deps, leafCheck.changedBlock);
+    const { changed } = leafCheck;
+    if (changed !== undefined) {
+      await rewindStore(deps, changed.blockNumber);
+      throw changed.error;
     }
   }
 
@@ -298,6 +303,9 @@ export function createHolderSync(deps: HolderSyncDeps): HolderSync {
       const use = uses.find(({ nullifier }) => unspent.has(nullifier));
       if (use === undefined) {
         return;
+      }
+      if (store.block === undefined || store.block.number < use.finalBlock) {
+        throw createNodeLags(history, store.block?.number, use.finalBlock);
       }
       const leaf = store.readLeaf(store.readRoots().indexOf(use.outRoot));
       if (leaf === undefined) {

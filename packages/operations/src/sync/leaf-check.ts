@@ -10,11 +10,13 @@ import { computeBatchRoots } from '@pool/notes';
 import { createIncomplete } from './node-answers.ts';
 import type { HistoryPort, NoteKernels, NoteStore, StoredLeaf } from './ports.ts';
 
+export type ChangedLeaf = { readonly blockNumber: number; readonly error: PoolError };
+
 export type LeafCheck = {
   /** @throws PoolError `note_history_incomplete` if the commitments of one do not give its root; `chain_unreachable` never */
   assertHonest(leafIndexes: Iterable<number>): Promise<void>;
-  /** Block of the first leaf that was found to be changed. Undefined: none was. */
-  readonly changedBlock: number | undefined;
+  /** The first leaf of the chain that was found to be changed. Undefined: none was. */
+  readonly changed: ChangedLeaf | undefined;
 };
 
 /** Leaves that are hashed at once. */
@@ -31,19 +33,22 @@ export function createLeafCheck({
 }): LeafCheck {
   /** A leaf stays what it is until the store is opened again. */
   const honest = new Set<number>();
-  let changedBlock: number | undefined;
+  let earliest: ChangedLeaf | undefined;
 
   function fail({ blockNumber, txHash }: StoredLeaf): PoolError {
-    changedBlock = Math.min(blockNumber, changedBlock ?? blockNumber);
-    return createIncomplete(
+    const error = createIncomplete(
       history,
       `the commitments in the event of transaction ${txHash} do not give the root of its leaf`,
     );
+    if (earliest === undefined || blockNumber < earliest.blockNumber) {
+      earliest = { blockNumber, error };
+    }
+    return error;
   }
 
   return {
-    get changedBlock() {
-      return changedBlock;
+    get changed() {
+      return earliest;
     },
     async assertHonest(leafIndexes) {
       const asked = [...new Set(leafIndexes)]

@@ -1,6 +1,13 @@
 // A node that changes what an event contains, while the roots that it serves are the pool's own: no balance may depend on it, and the store
 // heals once the node is honest (docs/decisions/0044, §10).
-import { assertField, bigintToHex32, fieldToHex, type Hex32, parseField } from '@pool/core';
+import {
+  assertField,
+  bigintToHex32,
+  fieldToHex,
+  type Hex32,
+  PoolError,
+  parseField,
+} from '@pool/core';
 import { computeNoteRootFromPath, createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createFakeNotePool, type FakeNotePool } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -111,6 +118,43 @@ describe('a node that changes a commitment', () => {
     expect(await healed.sync.importNotes(offered, [pool.assetId])).toEqual(['accepted']);
   });
 
+  it('is named, and forgotten, also if the node fails in the same sync', async () => {
+    const pool = createFakeNotePool();
+    pool.fund([{ holder: ben, amount: 1n }]);
+    pool.fund([{ holder: anna, amount: 333_000n }]);
+    const honest = pool.tamper;
+    pool.tamper = changeCommitment(1, 0, stranger);
+    const { fetchNoteRoot } = pool.history;
+    pool.history.fetchNoteRoot = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      throw new PoolError('chain_unreachable', 'the node is down');
+    };
+    const { read, sync, store, archive } = openSync(kernels, pool);
+    // The agent opens the store again after this error, and not after that of the chain.
+    await expect(read()).rejects.toMatchObject(refused);
+    expect(store.leafCount).toBe(1);
+    pool.history.fetchNoteRoot = fetchNoteRoot;
+    pool.tamper = honest;
+    expect(await openSync(kernels, pool, store, archive).read()).toEqual([333_000n, 1, 333_000n]);
+    expect(sync.progress().isRunning).toBe(false);
+  });
+
+  it('is forgotten by a later sync if the node does not answer which block was before it', async () => {
+    const pool = createFakeNotePool();
+    pool.fund([{ holder: ben, amount: 1n }]);
+    pool.fund([{ holder: anna, amount: 333_000n }]);
+    const honest = pool.tamper;
+    pool.tamper = changeCommitment(1, 0, stranger);
+    const { fetchBlockHash } = pool.history;
+    pool.history.fetchBlockHash = async () => undefined;
+    const { read, store, archive } = openSync(kernels, pool);
+    await expect(read()).rejects.toMatchObject({ code: 'chain_unreachable' });
+    pool.history.fetchBlockHash = fetchBlockHash;
+    pool.tamper = honest;
+    await expect(read()).rejects.toMatchObject(refused);
+    expect(await openSync(kernels, pool, store, archive).read()).toEqual([333_000n, 1, 333_000n]);
+  });
+
   it('in an early leaf leaves the leaves before it stored', async () => {
     const pool = createFakeNotePool();
     pool.fund([{ holder: ben, amount: 1n }]);
@@ -140,7 +184,7 @@ describe('a node that changes a nullifier', () => {
     pool.fund([{ holder: anna, amount: 5n }]);
     const nullifier = pool.nullifierOf({ holder: anna, nonce });
     pool.spend([nullifier], [{ holder: ben, amount: 1_000_000n }]);
-    const outRoot = pool.leaves[2]!.root;
+    const { root: outRoot, blockNumber } = pool.leaves[2]!;
     const honest = pool.tamper;
     pool.tamper = (found) =>
       found.map((leaf) => ({
@@ -152,7 +196,7 @@ describe('a node that changes a nullifier', () => {
     const heal = (): void => {
       pool.tamper = honest;
     };
-    return { pool, uses: [{ nullifier, outRoot }], heal };
+    return { pool, uses: [{ nullifier, outRoot, finalBlock: blockNumber }], heal };
   }
 
   it('is named when the pool says that the note is used, and the note is spent once it is honest', async () => {
@@ -165,6 +209,28 @@ describe('a node that changes a nullifier', () => {
     const healed = openSync(kernels, pool, store, archive);
     expect(await healed.read()).toEqual([5n, 1, 5n]);
     await expect(healed.sync.compareUses(pool.assetId, uses)).resolves.toBeUndefined();
+  });
+
+  it('is not taken for a node that lags behind the block of which the contract was asked', async () => {
+    const { pool, uses, heal } = createCase();
+    heal();
+    const { fetchFinalBlock } = pool.history;
+    const behind = uses[0]!.finalBlock - 1;
+    pool.history.fetchFinalBlock = async () => ({
+      number: behind,
+      hash: (await pool.history.fetchBlockHash(behind))!,
+    });
+    const { read, sync, store } = openSync(kernels, pool);
+    expect(await read()).toEqual([1_000_005n, 2, 1_000_000n]);
+    await expect(sync.compareUses(pool.assetId, uses)).rejects.toMatchObject({
+      code: 'chain_unreachable',
+      retryable: true,
+      message: expect.stringMatching(/rpc\.example lags: .* try again/),
+    });
+    expect(store.leafCount).toBe(2);
+    pool.history.fetchFinalBlock = fetchFinalBlock;
+    expect(await read()).toEqual([5n, 1, 5n]);
+    await expect(sync.compareUses(pool.assetId, uses)).resolves.toBeUndefined();
   });
 
   it('is named as well if it names a spend of which it has no event', async () => {

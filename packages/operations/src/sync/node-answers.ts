@@ -23,3 +23,15 @@ export function createNodeBehind({ node }: Node): PoolError {
     `the node ${node} does not serve an earlier block; try again`,
   );
 }
+
+/** Its contract is at a later final block than its events, for example because several nodes answer for one address. */
+export function createNodeLags(
+  { node }: Node,
+  readBlock: number | undefined,
+  finalBlock: number,
+): PoolError {
+  return new PoolError(
+    'chain_unreachable',
+    `the node ${node} lags: its events end at the final block ${readBlock ?? 'none'}, and its contract answered for block ${finalBlock}; try again`,
+  );
+}
