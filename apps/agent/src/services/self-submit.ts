@@ -153,7 +153,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
         openHolder: openOne,
         findChain: () => chain,
       }),
-    createDeliveries: () => ({ fetchPage: async () => ({ notes: kept }) }),
+    createDeliveries: () => ({ fetchPage: async () => ({ notes: kept, isOwnFile: true }) }),
     fetchRegistered: undefined,
   });
   const submitter = createSelfSubmitter({

@@ -323,3 +323,37 @@ describe('notes that everybody is served', () => {
     });
   });
 });
+
+describe('entries of the holder’s own file', () => {
+  /** One page that a file has, with a second entry for a place. */
+  function openFile(pool: FakeNotePool, add: 'before' | 'after') {
+    pool.fund([
+      { holder: ben, amount: 1n },
+      { holder: anna, amount: 5n },
+    ]);
+    pool.fund([{ holder: anna, amount: 6n }]);
+    const [bens, annas, last] = pool.listing.splice(0) as (typeof pool.listing)[0][];
+    const other = { ...annas!, sealed: bens!.sealed };
+    const notes = [...(add === 'before' ? [other, annas!] : [annas!, other]), last!];
+    pool.deliveries.fetchPage = async () => ({ notes, isOwnFile: true });
+    return open(pool);
+  }
+
+  it.each(['before', 'after'] as const)(
+    'can name one place twice: the one that opens counts, and stands %s the other',
+    async (add) => {
+      const { read, store } = openFile(createFakeNotePool(), add);
+      expect(await read()).toEqual([11n, 2, 6n]);
+      expect(await read()).toEqual([11n, 2, 6n]);
+      expect(store.readNotes()).toHaveLength(2);
+    },
+  );
+
+  it('can repeat an entry, which counts once', async () => {
+    const pool = createFakeNotePool();
+    pool.fund([{ holder: anna, amount: 5n }]);
+    const [note] = pool.listing.splice(0);
+    pool.deliveries.fetchPage = async () => ({ notes: [note!, note!], isOwnFile: true });
+    expect(await open(pool).read()).toEqual([5n, 1, 5n]);
+  });
+});

@@ -67,12 +67,10 @@ export async function openCandidates(
   { store, kernels, viewingKey, walletId, isKnown, leafCheck }: CandidateDeps,
 ): Promise<readonly ReceivedNote[]> {
   const readLeaf = createLeafReader(store);
-  const taken = new Set<string>();
   const doubted: number[] = [];
   const notes = candidates.flatMap(({ assetId, leafIndex, slot, sealed, commitment }) => {
-    const place = `${leafIndex}.${slot}`;
     // What the source says about the commitment only saves a decryption: the chain's counts.
-    const leaf = isKnown(leafIndex, slot) || taken.has(place) ? undefined : readLeaf(leafIndex);
+    const leaf = isKnown(leafIndex, slot) ? undefined : readLeaf(leafIndex);
     if (leaf === undefined) {
       return [];
     }
@@ -80,15 +78,18 @@ export async function openCandidates(
       doubted.push(leafIndex);
       return [];
     }
-    taken.add(place);
     const { txHash, blockNumber } = leaf;
     return [{ sealed, commitment, assetId, leafIndex, slot, txHash, blockNumber }];
   });
   await leafCheck.assertHonest(doubted);
   const found: Omit<ReceivedNote, 'nullifier'>[] = [];
+  // Several candidates can name one place, and not every one opens.
+  const taken = new Set<string>();
   for await (const { note, opened } of kernels.scan({ notes, viewingKey, walletId })) {
     // A note of amount 0 can pay nothing, and everybody can make one for free.
-    if (opened.amount > 0n) {
+    const place = `${note.leafIndex}.${note.slot}`;
+    if (opened.amount > 0n && !taken.has(place)) {
+      taken.add(place);
       const { amount, nonce, memo } = opened;
       found.push({ ...note, amount, nonce: assertField(nonce), memo });
     }

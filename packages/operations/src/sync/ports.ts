@@ -64,6 +64,8 @@ export type DeliveryPort = {
     readonly notes: readonly DeliveredNote[];
     /** Notes that everybody is served, in the order in which the platform learned of them. */
     readonly open?: readonly DeliveredNote[] | undefined;
+    /** The page is a file of the holder and not a listing: several entries can name one place, and one of them opens. */
+    readonly isOwnFile?: true | undefined;
     readonly cursor?: string | undefined;
     /** How many own notes the listing has before this page now. Undefined: the platform does not say. */
     readonly before?: number | undefined;
