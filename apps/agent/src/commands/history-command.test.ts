@@ -58,6 +58,7 @@ async function show(
   pages: readonly (readonly HistoryEntry[] | PoolError)[],
   view: Partial<View> = {},
   stopAfter = Number.POSITIVE_INFINITY,
+  held: Pick<History, 'locked' | 'lockedUntil'> = {},
 ) {
   const printed: string[] = [];
   const asked: unknown[] = [];
@@ -79,6 +80,7 @@ async function show(
         symbol: 'USDC',
         decimals: 6,
         walletPub: eva,
+        ...held,
         entries: [...page],
         more,
       };
@@ -100,6 +102,30 @@ async function show(
   );
   return { printed, asked, written: notes.join('') };
 }
+
+describe('a history while spends are underway', () => {
+  const held = { locked: '4000000', lockedUntil: '2026-09-21T14:13:20Z' };
+
+  it.each<[string, Partial<View>]>([
+    ['the table', {}],
+    ['CSV', { csv: true }],
+    ['JSON', { json: true }],
+  ])('says beside %s what they lock, and until when', async (_, view) => {
+    const { printed, written } = await show([[send]], view, Number.POSITIVE_INFINITY, held);
+    expect(written).toMatch(/^4 USDC is locked by spends that are underway.*2026-09-21T14:13:20Z/m);
+    expect(printed.join('\n')).not.toContain('is locked');
+    if (view.json === true) {
+      expect(JSON.parse(printed.join(''))).toMatchObject(held);
+    }
+  });
+
+  it('says nothing of locks if there are none', async () => {
+    expect((await show([[send]])).written).not.toContain('locked');
+    expect(JSON.parse((await show([[send]], { json: true })).printed.join(''))).not.toHaveProperty(
+      'locked',
+    );
+  });
+});
 
 describe('the table of a history', () => {
   it('has UTC times, amounts in token units, change, balance, payees with their contact, and the fee', async () => {

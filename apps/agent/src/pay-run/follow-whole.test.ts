@@ -44,17 +44,23 @@ it('says first that a run sent nothing, before what an earlier one paid', async 
       allowance: { state: 'sufficient' },
     },
   };
-  await followWhole(
-    {
-      job: async () => job,
-      trace: async () => ({ timings: [], prover: { kind: 'cpu', detail: '' } }),
-    },
-    { job, isRepeat: true },
-    [],
-    { pollMs: 1 },
-    { out: (text) => printed.push(text), terminal: { isTty: false, write: () => undefined } },
-  );
+  const follow = (isRepeat: boolean, json: boolean) =>
+    followWhole(
+      {
+        job: async () => job,
+        trace: async () => ({ timings: [], prover: { kind: 'cpu', detail: '' } }),
+      },
+      { job, isRepeat },
+      [],
+      { pollMs: 1, json },
+      { out: (text) => printed.push(text), terminal: { isTty: false, write: () => undefined } },
+    );
+  await follow(true, false);
   const lines = printed.join('\n').split('\n');
   expect(lines[0]).toContain('this run sent nothing');
   expect(lines[1]).toContain('completed: 1 recipient(s) in 0x5c');
+  for (const isRepeat of [true, false]) {
+    await follow(isRepeat, true);
+    expect(JSON.parse(printed.at(-1) ?? '')).toMatchObject({ isRepeat, job: { key: 'june-1' } });
+  }
 });

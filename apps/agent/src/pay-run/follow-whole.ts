@@ -35,7 +35,11 @@ export async function followWhole(
   }
   out(
     json === true
-      ? JSON.stringify(createJobDocument(job, trace, entries), null, 2)
+      ? JSON.stringify(
+          { isRepeat: first.isRepeat, ...createJobDocument(job, trace, entries) },
+          null,
+          2,
+        )
       : [
           ...(first.isRepeat ? [repeatLine] : []),
           describeJob(job, trace, entries, terminal.isTty),

@@ -125,6 +125,13 @@ describe('describeSplit', () => {
 });
 
 describe('createSplitDocument', () => {
+  it('says whether the run sent nothing', () => {
+    const outcome = createOutcome(paid, paid, paid);
+    for (const isRepeat of [true, false]) {
+      expect(createSplitDocument(name, { ...outcome, isRepeat })).toMatchObject({ isRepeat });
+    }
+  });
+
   it('contains the same facts for programs', () => {
     const document = createSplitDocument(name, createOutcome(paid, failed, undefined));
     expect(JSON.parse(JSON.stringify(document))).toMatchObject({

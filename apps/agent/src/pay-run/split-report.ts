@@ -54,6 +54,7 @@ export function createSplitDocument(name: PayRunName, outcome: SplitOutcome): ob
     payRun,
     chain,
     token,
+    isRepeat: outcome.isRepeat === true,
     complete: parts.every(({ job }) => stateOf(job) === 'paid'),
     recipients: { total: total.recipients, paid: total.paidRecipients, skipped: total.skipped },
     amount: { total: total.amount.toString(), paid: total.paidAmount.toString() },

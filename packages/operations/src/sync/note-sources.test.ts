@@ -332,7 +332,7 @@ describe('entries of the holder’s own file', () => {
       { holder: anna, amount: 5n },
     ]);
     pool.fund([{ holder: anna, amount: 6n }]);
-    const [bens, annas, last] = pool.listing.splice(0) as (typeof pool.listing)[0][];
+    const [bens, annas, last] = pool.listing.splice(0);
     const other = { ...annas!, sealed: bens!.sealed };
     const notes = [...(add === 'before' ? [other, annas!] : [annas!, other]), last!];
     pool.deliveries.fetchPage = async () => ({ notes, isOwnFile: true });
