@@ -57,7 +57,16 @@ it('refuses to enrol where a contract has other code, or none', async () => {
   }
 });
 
-it('decides nothing without a chains file, and while the node does not answer', async () => {
+it('refuses to enrol while the node does not answer, and names it', async () => {
+  const chainsFile = writeChains('http://127.0.0.1:1/key');
+  await expect(refuseOtherPools({ ...settings, chainsFile })).rejects.toMatchObject({
+    code: 'chain_unreachable',
+    message: expect.stringMatching(
+      /^the node 127\.0\.0\.1:1 of chain anvil does not answer.*nothing was enrolled/,
+    ),
+  });
+});
+
+it('compares nothing without a chains file', async () => {
   await refuseOtherPools({ ...settings, chainsFile: '/does/not/exist' });
-  await refuseOtherPools({ ...settings, chainsFile: writeChains('http://127.0.0.1:1') });
 });

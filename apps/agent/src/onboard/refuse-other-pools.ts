@@ -5,16 +5,15 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { errorCodeOf } from '@pool/core';
+import { errorCodeOf, PoolError } from '@pool/core';
 import { createEvmChain } from '@pool/operations';
 import type { OnboardSettings } from '../config/config.ts';
 import { findKeySource } from '../services/agent-parts.ts';
 import { readChainsFile } from '../services/chains.ts';
 
 /**
- * Without a chains file there is nothing to compare yet, and a node that does not answer decides nothing: the agent compares again
- * before it signs.
- * @throws PoolError `pool_code_differs`, `wrong_chain`
+ * Without a chains file there is no node to ask: the agent compares at its start.
+ * @throws PoolError `pool_code_differs`, `wrong_chain`, `chain_unreachable`
  */
 export async function refuseOtherPools(
   settings: Pick<OnboardSettings, 'chainsFile' | 'artifactsDir' | 'artifactsManifest'>,
@@ -22,14 +21,19 @@ export async function refuseOtherPools(
   if (!existsSync(settings.chainsFile)) {
     return;
   }
-  for (const chainSettings of Object.values(readChainsFile(settings.chainsFile).chains)) {
+  const { chains } = readChainsFile(settings.chainsFile);
+  for (const [key, chainSettings] of Object.entries(chains)) {
     const chain = createEvmChain(chainSettings, findKeySource(settings));
     try {
       await chain.requirePool();
     } catch (error) {
-      if (errorCodeOf(error) !== 'chain_unreachable') {
-        throw error;
-      }
+      throw errorCodeOf(error) === 'chain_unreachable'
+        ? new PoolError(
+            'chain_unreachable',
+            `the node ${new URL(chainSettings.rpcUrl).host} of chain ${key} does not answer, so it is not known whether the pool has the expected contracts, and nothing was enrolled; set rpcUrl of the chain in ${settings.chainsFile} to a node that answers, and run the command again`,
+            { cause: error },
+          )
+        : error;
     } finally {
       chain.close();
     }
