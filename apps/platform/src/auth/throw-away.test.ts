@@ -34,24 +34,31 @@ describe('a throw-away sign-in', () => {
       .selectFrom('sessions')
       .select('caller')
       .executeTakeFirstOrThrow();
-    const expires = new Date(platform.clock.nowMs + 1_000).toISOString();
-    const rows = Array.from({ length: maxThrowAwaySessions }, (_, index) => ({
+    const rows = Array.from({ length: maxThrowAwaySessions + 1 }, (_, index) => ({
       id_hash: `h${index}`,
       address: `0x${index}`,
       wallet_pub: '0xW',
       contract_chain_id: null,
       message: 'm',
       signature: '0x',
-      expires_at: expires,
-      caller,
+      // The first one is the oldest, and of another network address.
+      expires_at: new Date(platform.clock.nowMs + 1_000 + index).toISOString(),
+      caller: index === 0 ? 'other' : caller,
       has_account: false,
     }));
     await database.db.insertInto('sessions').values(rows).execute();
     await platform.signIn(b);
-    expect(await count('sessions')).toBe(maxThrowAwaySessions + 1);
+    expect(await count('sessions')).toBe(maxThrowAwaySessions + 2);
     expect((await customer.getEnrollment()).readiness).toBe('not_enrolled');
     await platform.signIn(b);
-    expect(await count('sessions')).toBe(maxThrowAwaySessions + 1);
+    expect(await count('sessions')).toBe(maxThrowAwaySessions + 2);
+    const left = await database.db
+      .selectFrom('sessions')
+      .select('id_hash')
+      .where('id_hash', 'in', ['h0', 'h1', 'h2', 'h3'])
+      .orderBy('id_hash')
+      .execute();
+    expect(left.map((row) => row.id_hash)).toEqual(['h0', 'h3']);
   });
 
   it('opens a limited number of accounts from one network address in a day', async () => {

@@ -16,18 +16,23 @@ describe('notes that everybody is served', () => {
   beforeEach(() => database.reset());
 
   /** Leaves `from` to `to`, whose four notes were restored from calldata. */
-  async function restore(from: number, to: number, of: string | null = token): Promise<void> {
+  async function restore(
+    from: number,
+    to: number,
+    of: string | null = token,
+    chain = 'anvil',
+  ): Promise<void> {
     const { db } = database;
     await sql`insert into batches (chain, leaf_index, kind, batch_root, sealed_notes_hash, tx_hash, block_number, open_notes)
-      select 'anvil', i, 'spend', 'r' || i, 'h', '0x' || lpad(to_hex(i), 64, '0'), 1, true
+      select ${chain}, i, 'spend', 'r' || i, 'h', '0x' || lpad(to_hex(i), 64, '0'), 1, true
       from generate_series(${sql.lit(from)}, ${sql.lit(to)}) i`.execute(db);
     await sql`insert into calldata_notes (chain, leaf_index, slot, token, commitment, sealed)
-      select 'anvil', i, s, ${of}, '0x' || lpad(to_hex(i * 8 + s), 64, '0'), '0x' || repeat('ab', 209)
+      select ${chain}, i, s, ${of}, '0x' || lpad(to_hex(i * 8 + s), 64, '0'), '0x' || repeat('ab', 209)
       from generate_series(${sql.lit(from)}, ${sql.lit(to)}) i, generate_series(0, 3) s`.execute(
       db,
     );
     for (let leafIndex = from; leafIndex <= to; leafIndex += 1) {
-      await openLeaf(db, { chain: 'anvil', leafIndex, token: of });
+      await openLeaf(db, { chain, leafIndex, token: of });
     }
   }
   const list = (cursor?: string) =>
@@ -53,12 +58,14 @@ describe('notes that everybody is served', () => {
     }
   }
 
-  it('come in pages, each note once, of the token or of none that is known', async () => {
+  it('come in pages, each note once, of the token or of none that is known on the chain', async () => {
     await restore(0, 29);
+    await restore(20, 80, token, 'other');
     await restore(30, 35, '0xother');
     await restore(36, 59, null);
     const { places, cursors } = await readAll();
-    expect(cursors).toEqual(['-1.-1.25', '-1.-1.56']);
+    // Positions count all chains.
+    expect(cursors).toEqual(['-1.-1.25', '-1.-1.117']);
     expect(new Set(places).size).toBe(54 * 4);
     expect(places).toHaveLength(54 * 4);
     expect(places.filter((place) => /^3[0-5]\./.test(place))).toEqual([]);
@@ -75,6 +82,8 @@ describe('notes that everybody is served', () => {
     expect(new Set(page.open?.map(({ batchIndex }) => batchIndex))).toEqual(
       new Set([35, 36, 37, 38, 39, 3]),
     );
+    const { places } = await readAll();
+    expect(new Set(places).size).toBe(places.length);
   });
 
   it('are appended once for each leaf', async () => {

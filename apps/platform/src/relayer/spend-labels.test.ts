@@ -7,6 +7,7 @@ import { errorCodeOf, PoolError } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSpendScene } from '../fixtures/spend-scene.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import { disputeLabels } from './spend-labels.ts';
 
 const scene = createSpendScene();
 let mallory: TestHolder;
@@ -122,6 +123,10 @@ describe('the notes of a spend', () => {
     });
     expect(await theft.catch(errorCodeOf)).toBe('idempotency_conflict');
     expect(checked).toEqual([]);
+    const { db } = scene.database;
+    const spend = db.selectFrom('spends').select(['id', 'labels_disputed_at']);
+    await disputeLabels(db, (await spend.executeTakeFirstOrThrow()).id, 0);
+    expect((await spend.executeTakeFirstOrThrow()).labels_disputed_at).toBeNull();
     await scene.indexer.pass();
     expect(await servedSlots(mallory)).toEqual([]);
     expect(await servedSlots(scene.b)).toEqual(slotsOf(request, scene.b));
@@ -135,6 +140,41 @@ describe('the notes of a spend', () => {
     );
     await relay();
     await settleDown();
+    expect(await servedSlots(scene.b)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('stay with their labels when a stranger posts other notes for the same outputs, and cost no proof check', async () => {
+    const request = await makeSpend();
+    await accept(request);
+    const checked: string[] = [];
+    const sealedNotes = relabel(request).sealedNotes.toReversed();
+    const junk = accept({ ...request, sealedNotes }, 'junk', {}, mallory, {
+      assertSpendProven: (holder) => {
+        checked.push(holder);
+        return Promise.resolve();
+      },
+    });
+    expect(await junk.catch(errorCodeOf)).toBe('idempotency_conflict');
+    expect(checked).toEqual([]);
+    await relay();
+    await settleDown();
+    expect(await servedSlots(scene.b)).toEqual(slotsOf(request, scene.b));
+  });
+
+  it('are served to everybody when another transaction than the relayer’s landed', async () => {
+    const request = await makeSpend();
+    // The stranger saw the spend on its way to the chain.
+    await accept(relabel(request), 'theft', {}, mallory);
+    await scene.chain.provider.send('evm_setAutomine', [false]);
+    await relay();
+    await scene.chain.provider.send('anvil_dropAllTransactions', []);
+    await scene.chain.provider.send('evm_setAutomine', [true]);
+    const txHash = await sendAsStranger(request);
+    await settleDown();
+    expect((await scene.transactions()).length).toBeGreaterThan(0);
+    const { db } = scene.database;
+    const settled = await db.selectFrom('spends').select('tx_hash').executeTakeFirst();
+    expect(settled?.tx_hash).toBe(txHash);
     expect(await servedSlots(scene.b)).toEqual([0, 1, 2, 3]);
   });
 

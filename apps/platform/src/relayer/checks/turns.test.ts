@@ -73,9 +73,12 @@ describe('turns', () => {
     await expect(waiting[2]).rejects.toMatchObject({ code: 'verifier_unavailable' });
     // Two each would be left: the one who asks has as many.
     await expect(add('b2')).rejects.toMatchObject({ code: 'verifier_unavailable' });
+    // Somebody who has none yet gets the last one of two.
+    honest.push(add('d1'));
+    await expect(waiting[1]).rejects.toMatchObject({ code: 'verifier_unavailable' });
     for (let times = 0; times < 5; times += 1) await endOne();
-    await Promise.all([first, waiting[0], waiting[1], ...honest]);
-    expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3']);
+    await Promise.all([first, waiting[0], ...honest]);
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'd1']);
   });
 
   it('refuse a caller who waited too long, and free its place', async () => {
