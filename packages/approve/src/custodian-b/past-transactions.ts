@@ -6,7 +6,7 @@
 import { PoolError } from '@pool/core';
 import * as v from 'valibot';
 import { createUnread, type HistorySource, type PastApproval } from '../gate/history.ts';
-import { cutPage } from '../gate/list-cut.ts';
+import { cutPage, cutWidePage } from '../gate/list-cut.ts';
 import { createPageReader } from '../gate/page-reader.ts';
 import { foreign } from '../preimage/preimage.ts';
 import type { CustodianBReader } from './read-client.ts';
@@ -59,7 +59,8 @@ export function createPastTransactions(deps: Deps): HistorySource {
           limit: String(size),
           ...(before === undefined ? {} : { before: String(before) }),
         };
-        return { size, body: await reader.get('/v1/transactions', query, cutPage(2, size)) };
+        const cut = isWide ? cutWidePage(2) : cutPage(2, size);
+        return { size, body: await reader.get('/v1/transactions', query, cut) };
       });
       let place: Place = { before: undefined, isWide: false };
       let narrow = 0;

@@ -37,17 +37,24 @@ export const signatureSchema = v.object({
 });
 export type SignatureRecord = v.InferOutput<typeof signatureSchema>;
 
+const listedSchema = v.object({
+  id: idSchema,
+  externalId: v.nullish(v.string()),
+  /** ISO 8601. */
+  dateRequested: v.nullish(v.string()),
+});
+
+/** An item that cannot be read is somebody else's. */
 export const signaturePageSchema = v.object({
   items: v.pipe(
-    v.array(
-      v.object({
-        id: idSchema,
-        externalId: v.nullish(v.string()),
-        /** ISO 8601. */
-        dateRequested: v.nullish(v.string()),
+    v.array(v.unknown()),
+    v.maxLength(1000),
+    v.transform((items) =>
+      items.flatMap((item) => {
+        const listed = v.safeParse(listedSchema, item);
+        return listed.success ? [listed.output] : [];
       }),
     ),
-    v.maxLength(1000),
   ),
   nextPageToken: v.nullish(v.string()),
 });

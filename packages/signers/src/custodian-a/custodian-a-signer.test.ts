@@ -409,3 +409,16 @@ describe('the account at the custodian', () => {
     });
   });
 });
+
+it('finds its request beside foreign ones of more than 1 MiB and of another form', async () => {
+  await signerOf().submit(requests.fund);
+  const foreign = [{ id: 'big', requestBody: 'x'.repeat(2 * 1024 * 1024) }, { id: 7 }, null];
+  const crowded = through(async (input, answer) => {
+    if (!/signatures\?/.test(input)) {
+      return answer;
+    }
+    const { items } = (await answer.json()) as { readonly items: readonly unknown[] };
+    return Response.json({ items: [...foreign, ...items] });
+  });
+  expect(await signerOf(crowded).find(requests.fund)).toMatchObject({ state: 'awaiting-approval' });
+});

@@ -16,6 +16,7 @@ import {
 import * as v from 'valibot';
 import { createLostCreates } from '../custodian/lost-creates.ts';
 import { type HttpAnswer, isSuccess, parseAnswer } from '../http/http-client.ts';
+import type { Cut } from '../http/read-cut-json.ts';
 import {
   type Approval,
   approvalSchema,
@@ -58,6 +59,9 @@ export type WalletRequests = {
 
 /** The provider's largest page. */
 const pageSize = 100;
+
+/** Whoever may ask for signatures decides how large the items of the list are. */
+const listCut: Cut = { depth: 3, maxLength: 16_384, maxBytes: Number.POSITIVE_INFINITY };
 
 /** Guards against a list that never ends. */
 const maxPages = 1000;
@@ -170,6 +174,7 @@ export function createWalletRequests(deps: {
             limit: String(pageSize),
             ...(paginationToken === undefined ? {} : { paginationToken }),
           },
+          cut: listCut,
           signal,
         });
         const page = parseSuccess(signaturePageSchema, answer, 'the list of requests');

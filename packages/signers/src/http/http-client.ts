@@ -9,7 +9,7 @@
  */
 import { cleanMessage, joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import * as v from 'valibot';
-import { type Cut, readCutJson } from './read-cut-json.ts';
+import { type Cut, maxKeptBytes, readCutJson } from './read-cut-json.ts';
 
 /** The services that are called. Their failures have the codes `<service>_unreachable` and `<service>_invalid_response`. */
 export type HttpService = 'custodian' | 'approver';
@@ -86,7 +86,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       }
       const { status, headers: received } = response;
       const chunks = readBounded(response, service, cut?.maxBytes ?? maxBytes);
-      return { status, headers: received, body: await readJson(chunks, cut) };
+      return { status, headers: received, body: await readJson(chunks, service, cut) };
     } catch (cause) {
       if (cause instanceof PoolError) {
         throw cause;
@@ -117,19 +117,27 @@ async function* readBounded(
     for await (const chunk of response.body as ReadableStream<Uint8Array>) {
       size += chunk.byteLength;
       if (size > most) {
-        throw new PoolError(
-          `${service}_invalid_response`,
-          `the ${service} answered with more than ${most} bytes`,
-        );
+        throw createTooLarge(service, most);
       }
       yield chunk;
     }
   }
 }
 
-async function readJson(chunks: AsyncIterable<Uint8Array>, cut: Cut | undefined): Promise<unknown> {
+function createTooLarge(service: HttpService, most: number): PoolError {
+  return new PoolError(
+    `${service}_invalid_response`,
+    `the ${service} answered with more than ${most} bytes`,
+  );
+}
+
+async function readJson(
+  chunks: AsyncIterable<Uint8Array>,
+  service: HttpService,
+  cut: Cut | undefined,
+): Promise<unknown> {
   if (cut !== undefined) {
-    return await readCutJson(chunks, cut);
+    return await readCutJson(chunks, cut, () => createTooLarge(service, maxKeptBytes));
   }
   const kept: Uint8Array[] = [];
   for await (const chunk of chunks) {

@@ -12,7 +12,7 @@ async function* split(text: string, size: number): AsyncGenerator<Uint8Array> {
 }
 
 function read(text: string, changes: Partial<Cut> = {}, size = 1_000): Promise<unknown> {
-  return readCutJson(split(text, size), { ...whole, ...changes });
+  return readCutJson(split(text, size), { ...whole, ...changes }, () => new Error('too much'));
 }
 
 describe('an answer whose size others decide', () => {
@@ -67,12 +67,33 @@ describe('an answer whose size others decide', () => {
     expect(await read(JSON.stringify(long), { ...cut, depth: 1 })).toBe(tooLarge);
   });
 
+  it('keeps a value that is nested deeply, and the items beside it', async () => {
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+    const answer = await read(`[{"id":"a","body":${deep}},{"id":"b"}]`, { depth: 2 });
+    expect(answer).toMatchObject([{ id: 'a' }, { id: 'b' }]);
+  });
+
+  it('may be small values without end: more than 64 MiB are an error', async () => {
+    const items = `${'"a",'.repeat(250_000)}`;
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      const bytes = new TextEncoder().encode(items);
+      yield new TextEncoder().encode('[');
+      for (let count = 0; count < 80; count += 1) {
+        yield await Promise.resolve(bytes);
+      }
+    }
+    const cut = { ...whole, maxBytes: Number.POSITIVE_INFINITY };
+    await expect(readCutJson(endless(), cut, () => new Error('too much'))).rejects.toThrow(
+      'too much',
+    );
+  });
+
   it('does not hide why its connection ended', async () => {
     const reason = new Error('lost');
     async function* lost(): AsyncGenerator<Uint8Array> {
       yield await Promise.resolve(new TextEncoder().encode('{"a":'));
       throw reason;
     }
-    await expect(readCutJson(lost(), whole)).rejects.toBe(reason);
+    await expect(readCutJson(lost(), whole, () => new Error('too much'))).rejects.toBe(reason);
   });
 });
