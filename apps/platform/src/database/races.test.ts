@@ -28,6 +28,7 @@ import { wantWallet } from '../gate/wallet-list.ts';
 import { createLog } from '../log.ts';
 import { insertCall } from '../relayer/nonces.ts';
 import { redeliverNotes } from '../relayer/redeliver-notes.ts';
+import { assertTotalLeft } from '../relayer/relayer-total.ts';
 import { batchIdOf, insertSettlement } from '../relayer/settlement-store.ts';
 
 const nowMs = Date.parse('2026-11-22T08:00:00Z');
@@ -174,6 +175,31 @@ describe('concurrent requests', () => {
     expect(await storing).toBe(false);
     const sent = await database.db.selectFrom('relayer_transactions').selectAll().execute();
     expect(sent).toEqual([]);
+  });
+
+  it('that share the coin of the relayer stay within it', async () => {
+    const [gas, gwei] = [100_000, 10n ** 9n];
+    // For two, and not for three.
+    const total = { dailyWei: BigInt(5 * gas) * gwei, feeWei: gwei };
+    const made = { chain: 'anvil', created_at: new Date(nowMs).toISOString() };
+    const accepted = await times(10, (index) =>
+      database.db.transaction().execute(async (trx) => {
+        const question = { chain: 'anvil', neededGas: gas, instead: {}, isCustomer: false };
+        await assertTotalLeft(trx, question, total, nowMs);
+        await trx
+          .insertInto('spends')
+          .values({
+            ...{ ...made, address: employerAddress, key: `k${index}`, token: '0xT' },
+            ...{ withdraw_amount: '0', recipient: null, deadline: nowMs / 1_000 + 60 },
+            ...{ out_root: `0x${index}`, first_nullifier: `0x${index}`, sealed_notes_hash: '0x' },
+            ...{ request: '{}', state: 'accepted', gas_reserved: gas, tx_hash: null },
+            ...{ block_number: null, gas_used: null, error_code: null, error_message: null },
+            superseded_at: null,
+          })
+          .execute();
+      }),
+    );
+    expect(accepted.filter(isDone)).toHaveLength(2);
   });
 
   it('that deliver the same notes again get the same answer', async () => {
