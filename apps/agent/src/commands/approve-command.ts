@@ -4,14 +4,22 @@
  *
  * @module
  */
+import { isBuiltin } from 'node:module';
 import type { Output } from '../terminal/command-output.ts';
-import { version } from '../version.ts';
+import { requiredNode, version } from '../version.ts';
 
 /** @param args - what follows `approve` on the command line. @returns the exit code */
 export async function runApprove(
   args: readonly string[],
   streams: Pick<Output, 'out'> & { err(text: string): void },
 ): Promise<number> {
+  // An older Node does not even load the gate, which imports node:sqlite.
+  if (!isBuiltin('node:sqlite')) {
+    streams.err(
+      `disburse-agent approve needs Node ${requiredNode} with node:sqlite, and this is Node ${process.versions.node}; install a newer Node`,
+    );
+    return 1;
+  }
   const { createProcessSource, runApproveCli } = await import('@pool/approve');
   return await runApproveCli(args, {
     name: 'disburse-agent approve',
