@@ -189,7 +189,7 @@ export const apiKeys = section('API keys', [
     'key.name',
     'A key has a capability and a free label, both required.',
     shown(
-      employerRoutes(shownOnce, 'refuses a name with %s'),
+      employerRoutes(shownOnce, 'refuses a name with %s, and names it'),
       wire('without %s: only where it may be left out'),
     ),
   ],
