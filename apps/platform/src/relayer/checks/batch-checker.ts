@@ -66,7 +66,11 @@ export function createChecks(
 
   return {
     check: ({ batch, sealedNotes }, { chainId, pool }) =>
-      ask({ kind: 'batch', batch, encryptionPublicKeys: listKeys(sealedNotes), chainId, pool }),
+      ask({
+        ...{ kind: 'batch', batch, chainId, pool },
+        encryptionPublicKeys: listKeys(sealedNotes),
+        sealed: sealedNotes.map(({ sealed }) => sealed),
+      }),
     checkSpend: ({ spend, sealedNotes }, form, { chainId, pool }) =>
       ask({
         kind: 'spend',

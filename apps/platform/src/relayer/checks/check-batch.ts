@@ -1,6 +1,6 @@
 /**
- * The long checks of a batch (protocol §8): field elements, the root of the commitments, the digest and the
- * keys of the notes. The contract checks root and digest again; here a mistake costs no gas, and no sealed note is stored
+ * The long checks of a batch (protocol §8): field elements, the hash of the sealed notes, the root of the commitments, the
+ * digest and the keys of the notes. The contract checks root and digest again; here a mistake costs no gas, and no sealed note is stored
  * that does not belong to its batch. Runs in a thread of its own (batch-check-worker.ts).
  *
  * @module
@@ -11,11 +11,17 @@ import {
   computeBatchId,
   type EvmAddress,
   fieldToHex,
+  type Hex,
   isPoolError,
   parseEvmAddress,
   parseField,
 } from '@pool/core';
-import { type BatchArithmetic, computeFundPublicInputs, type FundPublicInputs } from '@pool/notes';
+import {
+  type BatchArithmetic,
+  computeFundPublicInputs,
+  computeSealedNotesHash,
+  type FundPublicInputs,
+} from '@pool/notes';
 import { attempt, refuse } from './refuse-settlement.ts';
 
 /** Input of the thread. Public, except which keys are paid together. */
@@ -24,6 +30,8 @@ export type BatchJob = {
   readonly batch: FundBatchWire;
   /** In slot order. */
   readonly encryptionPublicKeys: readonly string[];
+  /** In slot order. */
+  readonly sealed: readonly Hex[];
   readonly chainId: number;
   readonly pool: EvmAddress;
 };
@@ -56,7 +64,7 @@ export function describeRefusal(error: unknown): BatchVerdict {
 }
 
 async function computeInputs(
-  { batch, encryptionPublicKeys, chainId, pool }: BatchJob,
+  { batch, encryptionPublicKeys, sealed, chainId, pool }: BatchJob,
   arithmetic: Pick<BatchArithmetic, 'computeBatchRoot' | 'findInvalidKey'>,
 ): Promise<ProofInputs> {
   const token = attempt('batch.token', () => parseEvmAddress(batch.token));
@@ -73,6 +81,9 @@ async function computeInputs(
   }
   if (!Number.isInteger(Math.log2(commitments.length))) {
     throw refuse('batch.commitments (invalid_batch_size)');
+  }
+  if (computeSealedNotesHash(sealed) !== batch.sealedNotesHash) {
+    throw refuse('batch.sealedNotesHash is not the hash of the sealed notes in slot order');
   }
   if ((await arithmetic.computeBatchRoot(commitments)) !== batchRoot) {
     throw refuse('batch.batchRoot is not the root of the commitments');

@@ -1,12 +1,10 @@
 /**
- * The cheap checks of a settlement request (protocol §8): addresses, sizes, suites and the hash of the sealed notes. They
- * run before the long ones, which are in check-batch.ts.
+ * The cheap checks of a settlement request (protocol §8): addresses, sizes and suites. They run before the long ones, which are in check-batch.ts.
  *
  * @module
  */
 import type { Delivery } from '@pool/api';
 import { type EvmChainSettings, parseEvmAddress } from '@pool/core';
-import { computeSealedNotesHash } from '@pool/notes';
 import { attempt, refuse } from './refuse-settlement.ts';
 
 /** Suite byte of a note sealed to a Baby Jubjub key, the only suite of an EVM pool. */
@@ -28,10 +26,6 @@ export function assertDelivery(
   for (const [slot, { sealed }] of sealedNotes.entries()) {
     assertThat(sealed.startsWith(evmSuite), `sealedNotes.${slot}.sealed is of another suite`);
   }
-  assertThat(
-    computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)) === batch.sealedNotesHash,
-    'batch.sealedNotesHash is not the hash of the sealed notes in slot order',
-  );
 }
 
 function assertThat(holds: boolean, message: string): void {
