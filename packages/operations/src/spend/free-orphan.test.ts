@@ -139,6 +139,33 @@ describe('a process that continues a spend of an earlier one', () => {
   });
 });
 
+describe('a spend that another process gives up while it is proved', () => {
+  it('is begun three times by one call, and not for ever', async () => {
+    const world = createSpendWorld({ amounts: [1_000n] });
+    const { deps } = world.boot();
+    const follower = world.boot();
+    let looks = 0;
+    const prove: typeof deps.prover.prove = async (...args) => {
+      looks += 1;
+      if (looks < 9) {
+        await followOnce({
+          ...follower.deps,
+          orphans: { isOrphan: () => true, isRemote: false },
+        });
+      }
+      return await world.prover.prove(...args);
+    };
+    await expect(send({ ...deps, prover: { ...world.prover, prove } })).rejects.toMatchObject({
+      code: 'notes_unavailable',
+      status: 503,
+      retryable: true,
+    });
+    expect([looks, (await world.archive.listLocked()).size, world.edge.rows.size]).toEqual([
+      3, 0, 0,
+    ]);
+  });
+});
+
 describe('insufficient_funds while spends are underway', () => {
   it('says what they lock and until when, beside what is spendable', async () => {
     const world = createSpendWorld({ amounts: [600n, 300n, 200n] });

@@ -122,6 +122,9 @@ function assertSameRequest(known: string | undefined, fingerprint: Hex32): void 
   }
 }
 
+/** How often one call begins again after its spend was given up. Two processes could otherwise do it to each other for ever. */
+const maxStarted = 3;
+
 async function performOnce(keyed: KeyedRequest, deps: SpendDeps): Promise<SpendReceipt> {
   const { key, fingerprint, isAttached } = keyed;
   await passSpendPoint(deps, 'started');
@@ -133,6 +136,7 @@ async function performOnce(keyed: KeyedRequest, deps: SpendDeps): Promise<SpendR
     );
   }
   assertSameRequest(used, fingerprint);
+  let started = 0;
   for (let attempt = 1; ; attempt += 1) {
     const known = await findAttempt(key, attempt, deps);
     if (known === undefined && isAttached) {
@@ -141,6 +145,14 @@ async function performOnce(keyed: KeyedRequest, deps: SpendDeps): Promise<SpendR
         'the spend of this key was given up before anything of it was sent, and attaching begins no other one',
       );
     }
+    if (known === undefined && started === maxStarted) {
+      throw new PoolError(
+        'notes_unavailable',
+        `something gave up this spend ${maxStarted} times before it was sent, so nothing was sent; look for another agent of this directory, and send the same request again`,
+        { status: 503, retryable: true },
+      );
+    }
+    started += known === undefined ? 1 : 0;
     const spend = known ?? (await startAttempt(keyed, attempt, deps));
     const ended = await finishSpend(spend, known !== undefined, deps);
     if (ended.state.kind === 'already-spent') {
