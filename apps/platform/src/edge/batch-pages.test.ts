@@ -100,6 +100,12 @@ describe('pages of /agent-edge/batches', () => {
       },
     );
 
+    it('takes the address of the pool in lower case too', async () => {
+      await insertLeaves(database.db, 0, 130, 4);
+      const page = await ask(key, 0, {}, ofPool.toLowerCase());
+      expect(page.headers.get('cache-control')).toMatch(/immutable$/);
+    });
+
     it('makes a full page once: it is served from its stored bytes, after a restart too', async () => {
       await insertLeaves(database.db, 0, 130, 4);
       const first = await (await ask(key, 0)).text();

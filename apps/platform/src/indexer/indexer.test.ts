@@ -343,6 +343,15 @@ describe('createIndexer', () => {
     },
   );
 
+  it('looks at the contents of each event of a long range', async () => {
+    for (let leaf = 0; leaf < 66; leaf += 1) fake.fund(1);
+    fake.state.final = 1;
+    fake.state.batches = fake.state.batches.map((leaf) =>
+      leaf.leafIndex === 65 ? { ...leaf, commitments: [word(1), word(2)] } : leaf,
+    );
+    await expect(create().pass()).rejects.toMatchObject({ code: 'chain_unreachable' });
+  });
+
   it('serves nothing of a pool whose chain name has another pool now', async () => {
     fake.fund(1);
     fake.state.final = 1;
