@@ -69,9 +69,8 @@ function checkCountOfDay(
     return fail(rule, 'approvals-not-allowed');
   }
   const scope = computeApprovalScope(request.expectedSigner);
-  const ofDay = ledger.sumOfDay(scope, computeDay(nowMs));
-  const rolling = readRollingSum(ledger, scope, nowMs);
-  return isRepeat || (ofDay < BigInt(most) && rolling < BigInt(most))
+  // The 24 hours contain the day, and both would wait.
+  return isRepeat || readRollingSum(ledger, scope, nowMs) < BigInt(most)
     ? pass(rule)
     : wait(rule, 'approval-day-limit', `The limit is ${most}.`);
 }
@@ -87,8 +86,7 @@ function checkFees(
   const most = BigInt(funder?.maxFeePerDay ?? defaultFeePerDayWei);
   const scope = computeFeeScope(request.expectedSigner);
   const added = entry === undefined ? 0n : readFee(request) - ledger.countOf(entry.id, scope);
-  const sums = [ledger.sumOfDay(scope, computeDay(nowMs)), readRollingSum(ledger, scope, nowMs)];
-  return added <= 0n || sums.every((sum) => sum + added <= most)
+  return added <= 0n || readRollingSum(ledger, scope, nowMs) + added <= most
     ? pass(rule)
     : wait(rule, 'approval-fee-limit', `The limit is ${most} wei.`);
 }

@@ -14,6 +14,10 @@ import { createSignRequest } from '../requests/request-digest.ts';
 
 const dayMs = 86_400_000;
 
+const hourMs = 3_600_000;
+/** 23:30 UTC. */
+const beforeMidnightMs = nowMs - (nowMs % dayMs) + dayMs - hourMs / 2;
+
 describe('a void', () => {
   it('is approved for a stored batch, also when its pool left the policy and its file was erased', () => {
     const ledger = createTestLedger();
@@ -160,6 +164,22 @@ describe('the token approvals of a day', () => {
     expect(askFor(three, 0n, nowMs + dayMs).kind).toBe('approve');
   });
 
+  it('are limited for 24 hours across midnight', () => {
+    const ledger = createTestLedger();
+    const askAt = (jobKey: string, atMs: number) => {
+      const batch = makeBatch({ jobKey });
+      storeBatch(ledger, batch);
+      const request = approvalRequest(batch);
+      return ask(ledger, { request, manifest: batch, policy, facts: {}, nowMs: atMs });
+    };
+    for (const jobKey of ['one', 'two', 'three']) {
+      expect(askAt(jobKey, beforeMidnightMs).kind).toBe('approve');
+    }
+    expect(askAt('four', beforeMidnightMs + hourMs)).toMatchObject({
+      reason: 'approval-day-limit',
+    });
+  });
+
   it('are none for a token with permits where the policy does not say, and 20 for another', () => {
     const { maxApprovalsPerDay: _, ...silent } = funder ?? { maxApprovalsPerDay: 0 };
     const changes = { funders: [silent] };
@@ -177,7 +197,13 @@ describe('the token approvals of a day', () => {
     expect(askFor()).toMatchObject({ kind: 'deny', reason: 'approvals-not-allowed' });
     const none = makePolicy({ funders: [{ ...funder, maxApprovalsPerDay: 0 }] });
     expect(askFor(one, none)).toMatchObject({ reason: 'approvals-not-allowed' });
-    expect(askFor(one, makeTokenPolicy({ permit: undefined }, changes)).kind).toBe('approve');
+    const withoutPermits = makeTokenPolicy({ permit: undefined }, changes);
+    const kinds = Array.from({ length: 21 }, (_, index) => {
+      const batch = makeBatch({ jobKey: `job ${index}` });
+      storeBatch(ledger, batch);
+      return askFor(batch, withoutPermits).kind;
+    });
+    expect(kinds).toEqual([...Array(20).fill('approve'), 'later']);
   });
 });
 
@@ -222,6 +248,15 @@ describe('the fees of a day', () => {
     expect(askFor('one', gweiFee(100n))).toBe('approve');
     expect(askFor('one', gweiFee(150n))).toBe('approve');
     expect(askFor('one', gweiFee(170n))).toBe('approval-fee-limit');
+    // 9 of 10 are used up, 1.2 are asked for.
+    expect(askFor('two', gweiFee(20n))).toBe('approval-fee-limit');
+  });
+
+  it('are limited for 24 hours across midnight', () => {
+    const askFor = createAsker(String(10n * 10n ** 15n));
+    expect(askFor('one', gweiFee(100n), beforeMidnightMs)).toBe('approve');
+    const after = beforeMidnightMs + hourMs;
+    expect(askFor('two', gweiFee(100n), after)).toBe('approval-fee-limit');
   });
 
   it('are the most that is signed where the custodian chooses them', () => {
