@@ -125,7 +125,12 @@ describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
   it('answers what can be spent beside the error', async () => {
     const world = createTestApp();
     world.state.spendAnswer = new PoolError('consolidation_required', 'too many notes', {
-      details: { spendable: '200', largestSpend: '160' },
+      details: {
+        spendable: '200',
+        locked: '40',
+        lockedUntil: '2026-09-21T14:13:20Z',
+        largestSpend: '160',
+      },
     });
     const answer = await post(world, route, apiKey(route));
     expect(answer.status).toBe(409);
@@ -133,6 +138,8 @@ describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
       code: 'consolidation_required',
       message: 'too many notes',
       spendable: '200',
+      locked: '40',
+      lockedUntil: '2026-09-21T14:13:20Z',
       largestSpend: '160',
     });
   });

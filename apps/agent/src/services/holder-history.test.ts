@@ -59,6 +59,7 @@ function timeOf(block: number): number {
 function start(
   movements: readonly Movement[],
   options: {
+    readonly locked?: { readonly amount: bigint; readonly untilSeconds: number };
     readonly home?: string;
     readonly withdrawals?: Readonly<Record<number, bigint>>;
     readonly archive?: Readonly<Record<Hex32, ArchivedSpend>>;
@@ -99,7 +100,7 @@ function start(
     close: () => undefined,
   };
   const history = createHolderHistory({
-    readLocked: async () => undefined,
+    readLocked: async () => options.locked,
     home: options.home,
     notes: {
       holder: async () => ({ walletPub: anna.walletPub }) as unknown as Holder,
@@ -125,6 +126,15 @@ function start(
 }
 
 describe('the history in the agent', () => {
+  it('has what spends that are underway lock, and nothing of it if there is none', async () => {
+    const locked = { amount: 3n, untilSeconds: 1_790_000_000 };
+    expect(await start([received(1, 10n)], { locked }).read({ token: 'USDC' })).toMatchObject({
+      locked: '3',
+      lockedUntil: '2026-09-21T14:13:20Z',
+    });
+    expect(await start([received(1, 10n)]).read({ token: 'USDC' })).not.toHaveProperty('locked');
+  });
+
   it('has UTC times, amounts with the balance after each, and the memo as it is', async () => {
     const { read } = start([received(0, 10n), spent(1, 4n, 4n)], { withdrawals: { 1: 0n } });
     expect(await read({ token: 'USDC' })).toEqual({

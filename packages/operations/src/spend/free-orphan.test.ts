@@ -103,6 +103,33 @@ describe('the notes of an unsent spend stay locked', () => {
     expect(await follow(world, gone, has)).toBe(1);
   });
 
+  it('if a block that is not final uses one of them', async () => {
+    const world = createSpendWorld({ amounts: [1_000n], finalityBlocks: 60 });
+    const use = async () => {
+      for (const nullifier of await world.archive.listLocked()) {
+        world.chain.useNullifier(nullifier);
+      }
+      return undefined;
+    };
+    expect(await follow(world, gone, use)).toBe(1);
+  });
+
+  it('if a process takes it up while the platform is asked', async () => {
+    const world = createSpendWorld({ amounts: [1_000n] });
+    await kill(world, 'proof.made');
+    const { deps } = world.boot();
+    const { getSpend } = world.edge;
+    world.edge.getSpend = async (key) => {
+      for (const { outRoot } of world.archive.all()) {
+        await world.archive.change(outRoot, (spend) => ({ ...spend, owner: 'process 9' }));
+      }
+      return await getSpend(key);
+    };
+    const platform = { transfer: world.edge, send: world.edge };
+    await followOnce({ ...deps, platform, orphans: local });
+    expect((await world.archive.listLocked()).size).toBe(1);
+  });
+
   it('while the platform does not answer, and are free at a later look', async () => {
     const world = createSpendWorld({ amounts: [1_000n] });
     const down = async () => world.edge.failCalls(1) as undefined;
