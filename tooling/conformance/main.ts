@@ -1,19 +1,16 @@
-// `pnpm conformance`: runs the tests that the map names, which start the sandbox, and prints the map with the outcome
-// of each row.
+// `pnpm conformance`: runs the tests that name a requirement, which start the sandbox, and prints each requirement with its outcome.
 //   pnpm conformance                     run and print
 //   pnpm conformance --json              the same as one JSON document
-//   pnpm conformance --report run.json   print from an existing report of Vitest; runs nothing
-// Exits with 0 only if no row failed and the map has no problem.
+//   pnpm conformance --report run.json   print from an existing JSON report of Vitest; runs nothing
+// Exits with 0 only if every requirement is met.
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { JsonTestResults } from 'vitest/node';
 import { run } from '../src/processes.ts';
-import { allowedUnshown } from './allowed-unshown.ts';
-import { findProblems } from './find-problems.ts';
-import { countOutcomes, decideRows, readRanTests } from './read-outcomes.ts';
-import { renderRows } from './render-map.ts';
-import { sections, statements } from './statements.ts';
+import { judge, listIds, requirements } from './requirements.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -23,55 +20,57 @@ const { values } = parseArgs({
   options: { json: { type: 'boolean', default: false }, report: { type: 'string' } },
 });
 
-function readFile(path: string): string | undefined {
-  const file = join(root, path);
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-}
-
-/** Runs the files of every test that the map names, whole: tests of one deployment build on each other. */
-async function runNamedTests(): Promise<unknown> {
-  const files = statements.flatMap(({ proof }) =>
-    proof.kind === 'shown' ? proof.tests.map(({ file }) => file) : [],
-  );
+/** Runs every file with a requirement, whole: tests of one deployment build on each other. */
+async function runTests(): Promise<string> {
+  const files = execFileSync('git', ['ls-files', '*.test.ts'], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => path !== '' && existsSync(join(root, path)))
+    .filter((path) => listIds(readFileSync(join(root, path), 'utf8')).length > 0);
   const output = values.json ? 'collect' : 'inherit';
-  await run(
-    process.execPath,
-    ['--conditions=@pool/source', join(root, 'tooling/scripts/ensure-artifacts.ts'), 'fund-16'],
-    { cwd: root, output },
-  );
   const folder = mkdtempSync(join(tmpdir(), 'pool-conformance-'));
   try {
     const path = join(folder, 'vitest.json');
     const { combined } = await run(
       process.execPath,
-      [
-        join(root, 'node_modules/vitest/vitest.mjs'),
-        'run',
-        '--reporter=default',
-        '--reporter=json',
-        `--outputFile.json=${path}`,
-        ...new Set(files),
-      ],
-      { cwd: root, output },
+      [join(root, 'tooling/scripts/test-all.ts'), '--all', ...files],
+      { cwd: root, output, env: { POOL_TEST_REPORT: path } },
     );
     if (!existsSync(path)) throw new Error(`Vitest left no report:\n${combined}`);
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return readFileSync(path, 'utf8');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const report: unknown =
+const report = JSON.parse(
   values.report === undefined
-    ? await runNamedTests()
-    : JSON.parse(readFileSync(resolve(root, values.report), 'utf8'));
-const rows = decideRows(sections, readRanTests(report, root));
-const totals = countOutcomes(rows);
-const problems = findProblems({ statements, allowedUnshown: allowedUnshown, readFile });
-
-process.stdout.write(
-  values.json
-    ? `${JSON.stringify({ rows, totals, problems }, undefined, 2)}\n`
-    : `${[...problems.map((problem) => `problem: ${problem}`), renderRows(rows)].join('\n')}\n`,
+    ? await runTests()
+    : readFileSync(resolve(root, values.report), 'utf8'),
+) as JsonTestResults;
+const rows = judge(
+  requirements,
+  report.testResults.flatMap(({ name: file, assertionResults }) =>
+    assertionResults.map(({ fullName, title, status }) => ({
+      name: `${relative(root, file)} > ${fullName}`,
+      title,
+      hasPassed: status === 'passed',
+    })),
+  ),
 );
-process.exitCode = totals.fail === 0 && problems.length === 0 ? 0 : 1;
+function count(outcome: string): number {
+  return rows.filter((row) => row.outcome === outcome).length;
+}
+const totals = { pass: count('pass'), fail: count('FAIL'), owed: count('owed') };
+if (values.json) {
+  process.stdout.write(`${JSON.stringify({ rows, totals }, undefined, 2)}\n`);
+} else {
+  let section = '';
+  for (const row of rows) {
+    if (row.section !== section) process.stdout.write(`\n${row.section}\n`);
+    section = row.section;
+    process.stdout.write(`  ${row.outcome}  ${row.id}  ${row.says}\n`);
+    for (const name of row.failed) process.stdout.write(`        ${name}\n`);
+  }
+  process.stdout.write(`\n${totals.pass} passed, ${totals.fail} failed, ${totals.owed} owed\n`);
+}
+process.exitCode = totals.fail + totals.owed === 0 ? 0 : 1;

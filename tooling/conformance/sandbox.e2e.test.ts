@@ -87,7 +87,7 @@ describe('the sandbox from outside', () => {
     return [...new Set(logs.map(({ transactionHash }) => transactionHash))];
   }
 
-  it('pays a roster as the contract of the service describes it', async () => {
+  it('pays a roster as the contract of the service describes it [auth.headless-sign-in, capability.foreign-employer, capability.revoked]', async () => {
     const result = await run(client, [path]);
     expect([result.code, result.stderr]).toEqual([0, expect.stringContaining('paid in 0x')]);
     payment = JSON.parse(result.stdout) as Payment;
@@ -107,7 +107,7 @@ describe('the sandbox from outside', () => {
     expect(result.stdout + result.stderr).not.toMatch(/pool_live_[A-Za-z0-9]{8}_/);
   });
 
-  it('gets five mistakes of five kinds from validation, and the first from disburse', () => {
+  it('gets five mistakes of five kinds from validation, and the first from disburse [disburse.first-issue-alone, validate.every-issue, error.validate-lists-instead]', () => {
     expect(
       payment.issues.map(({ requestIndex, code }) => `${requestIndex} ${code}`).sort(),
     ).toEqual([
@@ -120,7 +120,7 @@ describe('the sandbox from outside', () => {
     expect(payment.firstIssue).toEqual({ code: 'invalid-token', message: expect.any(String) });
   });
 
-  it('leaves no recipient and no recipient’s amount in the transaction', async () => {
+  it('leaves no recipient and no recipient’s amount in the transaction [service.nothing-private-on-chain]', async () => {
     const hash = payment.job.result.batches[0]?.txHash;
     const transaction = await askChain<{ to: string; input: string }>(
       'eth_getTransactionByHash',
@@ -149,7 +149,7 @@ describe('the sandbox from outside', () => {
     }
   });
 
-  it('pays once with repeated requests, and the same pay run again pays nobody', async () => {
+  it('pays once with repeated requests, and the same pay run again pays nobody [disburse.replay-same-body]', async () => {
     const proxy = await startStumblingProxy(place.agentUrl, {
       // The roster with mistakes comes first.
       'POST disburse': ['none', 'down', 'busy', 'lost'],
@@ -189,7 +189,7 @@ describe('the sandbox from outside', () => {
     });
   });
 
-  it('also pays a roster by the agent’s own command, and reports the allowance', async () => {
+  it('also pays a roster by the agent’s own command, and reports the allowance [service.roles-as-commands-and-routes, command.disburse-allowance-line]', async () => {
     const roster = join(directory, 'roster.csv');
     writeFileSync(roster, `address,amount\n${place.holders[0]?.address},25\n`);
     const args = ['disburse', '--file', roster, '--pay-run', 'bonus'];

@@ -22,7 +22,7 @@ async function runAll(args: readonly string[]): Promise<number> {
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
     ...(isFullRun ? { [fullRunVariable]: '1' } : {}),
   };
-  if (filters.length === 0) {
+  if (filters.length === 0 || args.includes('--all')) {
     process.stdout.write('circuits: making the keys that the tests need (cached by digest)\n');
     const circuits = [
       'fund-16',

@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true });
 });
 
-it('reads no network, stores nothing, and prints the same identity each time', async () => {
+it('reads no network, stores nothing, and prints the same identity each time [identity.offline, command.identity]', async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
   const chain = {

@@ -74,25 +74,28 @@ describe('one credential in two places', () => {
     ['DISBURSE_BALANCE_TOKEN', 'DISBURSE_PLATFORM_TOKEN'],
     ['DISBURSE_TRANSFER_TOKEN', 'DISBURSE_PLATFORM_TOKEN'],
     ['DISBURSE_SEND_TOKEN', 'DISBURSE_PLATFORM_TOKEN'],
-  ])('ends the start: %s and %s, inline and through files', async (left, right) => {
-    // One form as a command printed it, the other as a person copied it.
-    const field = right === 'DISBURSE_PLATFORM_TOKEN' ? 'token' : 'apiKey';
-    const bare = write('bare', 'canary-shared\r\n');
-    const printed = write('printed', JSON.stringify({ id: 1, [field]: 'canary-shared' }));
-    for (const shared of [
-      { [left]: 'canary-shared', [right]: 'canary-shared' },
-      { [`${left}_FILE`]: bare, [`${right}_FILE`]: printed },
-    ]) {
-      const { code, output } = await run(['serve'], { ...platform, ...shared });
-      expect(code).toBe(exitCodes.error);
-      expect(output).toContain(`${left} must differ from ${right}`);
-      expect(output).not.toContain('canary-shared');
-    }
-  });
+  ])(
+    'ends the start: %s and %s, inline and through files [separation.balance, separation.spend, config.secret-file-forms, error.holder-credential]',
+    async (left, right) => {
+      // One form as a command printed it, the other as a person copied it.
+      const field = right === 'DISBURSE_PLATFORM_TOKEN' ? 'token' : 'apiKey';
+      const bare = write('bare', 'canary-shared\r\n');
+      const printed = write('printed', JSON.stringify({ id: 1, [field]: 'canary-shared' }));
+      for (const shared of [
+        { [left]: 'canary-shared', [right]: 'canary-shared' },
+        { [`${left}_FILE`]: bare, [`${right}_FILE`]: printed },
+      ]) {
+        const { code, output } = await run(['serve'], { ...platform, ...shared });
+        expect(code).toBe(exitCodes.error);
+        expect(output).toContain(`${left} must differ from ${right}`);
+        expect(output).not.toContain('canary-shared');
+      }
+    },
+  );
 });
 
 describe('the start', () => {
-  it('reports every problem at once, of the file and of the environment', async () => {
+  it('reports every problem at once, of the file and of the environment [config.environment-and-file, variable.destinations-form, variable.ceilings-form, variable.viewing-key-required, signer.variables-required, viewing-key.missing-ends-start, error.missing-viewing-key]', async () => {
     write('agent.env', 'DISBURSE_SEND_MAX_AMOUNT: 5\nDISBURSE_CHAIN=canary CHAIN\n');
     const { code, output } = await run(['serve'], {
       DISBURSE_SIGNER: 'enclave',
@@ -118,7 +121,7 @@ describe('the start', () => {
     expect(output).not.toMatch(/canary|5aAeb6053F/);
   });
 
-  it('fails if a named file does not exist', async () => {
+  it('fails if a named file does not exist [config.which-file]', async () => {
     mkdirSync(join(home, 'folder'));
     for (const [path, cause] of [
       [join(home, 'gone.env'), 'ENOENT'],
@@ -132,7 +135,7 @@ describe('the start', () => {
 });
 
 describe('config check', () => {
-  it('reads the file of --env-file, else of AGENT_ENV, else of the agent directory', async () => {
+  it('reads the file of --env-file, else of AGENT_ENV, else of the agent directory [config.environment-and-file, config.which-file]', async () => {
     write('agent.env', `DISBURSE_PLATFORM_URL=${url}\nDISBURSE_CHAIN=home\n`);
     const other = write('other.env', 'DISBURSE_CHAIN=other\n');
     const third = write('third.env', 'DISBURSE_CHAIN=third\n');
@@ -151,7 +154,7 @@ describe('config check', () => {
     });
   });
 
-  it('reads unusual but valid files, and shows none of their secrets', async () => {
+  it('reads unusual but valid files, and shows none of their secrets [config.flat-file]', async () => {
     const path = write(
       'agent.env',
       [

@@ -139,7 +139,7 @@ describe('platform and gate as processes', () => {
     return JSON.parse(running.output()) as Record<string, unknown>;
   }
 
-  it('pays a roster and serves each recipient its note, through kills of both processes', async () => {
+  it('pays a roster and serves each recipient its note, through kills of both processes [bootstrap.vends]', async () => {
     const holders = await Promise.all(['a', 'b', 'c', 'd'].map(createTestHolder));
     const before = await chain.provider.getTransactionCount(chain.wallet('gate').address);
     const sessions = await Promise.all(holders.map(enrol));
@@ -221,7 +221,7 @@ describe('platform and gate as processes', () => {
     }
   });
 
-  it('verifies a key until it is revoked', async () => {
+  it('verifies a key until it is revoked [verify-key.for-agents]', async () => {
     const holder = await createTestHolder('a');
     const session = await signIn(holder);
     const minted = await session.mintKey('disburse', 'agent');

@@ -68,26 +68,32 @@ describe('a deployment', () => {
     ],
   ];
 
-  it.each(routes)('accepts only a disburse key at %s', async (_route, at, allowed) => {
-    for (const capability of capabilities) {
-      const { apiKey } = await session.mintKey(capability, 'test');
-      const { status, body } = await at(apiKey.reveal());
-      expect([capability, status]).toEqual([capability, capability === 'disburse' ? allowed : 403]);
-      if (capability !== 'disburse') {
-        expect(body).toEqual({ code: 'forbidden', message: expect.any(String) });
+  it.each(routes)(
+    'accepts only a disburse key at %s [disburse.bearer, poll.bearer, validate.bearer, capability.one-only, capability.holder-not-disburse, capability.foreign-employer, error.bearer]',
+    async (_route, at, allowed) => {
+      for (const capability of capabilities) {
+        const { apiKey } = await session.mintKey(capability, 'test');
+        const { status, body } = await at(apiKey.reveal());
+        expect([capability, status]).toEqual([
+          capability,
+          capability === 'disburse' ? allowed : 403,
+        ]);
+        if (capability !== 'disburse') {
+          expect(body).toEqual({ code: 'forbidden', message: expect.any(String) });
+        }
       }
-    }
-    const foreign = await openSession(new Secret(stack.holders[0]!.privateKey), stack);
-    const { apiKey, id } = await foreign.mintKey('disburse', 'test');
-    // The platform says nothing of another employer's key, so it is like an unknown one.
-    expect((await at(apiKey.reveal())).status).toBe(401);
-    await foreign.revokeKey(id);
-    for (const bearer of [undefined, apiKey.reveal(), stack.edgeToken, 'f'.repeat(64)]) {
-      expect(await at(bearer)).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
-    }
-  });
+      const foreign = await openSession(new Secret(stack.holders[0]!.privateKey), stack);
+      const { apiKey, id } = await foreign.mintKey('disburse', 'test');
+      // The platform says nothing of another employer's key, so it is like an unknown one.
+      expect((await at(apiKey.reveal())).status).toBe(401);
+      await foreign.revokeKey(id);
+      for (const bearer of [undefined, apiKey.reveal(), stack.edgeToken, 'f'.repeat(64)]) {
+        expect(await at(bearer)).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
+      }
+    },
+  );
 
-  it('checks the capability again at the edge', async () => {
+  it('checks the capability again at the edge [service.edge-is-authenticated, capability.one-only, capability.holder-not-disburse]', async () => {
     const edge = `${stack.platformUrl}/agent-edge`;
     const notes = `${edge}/notes?chain=${stack.chain}&token=USDC`;
     for (const capability of capabilities) {
@@ -108,7 +114,7 @@ describe('a deployment', () => {
     expect((await ask(`${edge}/bootstrap`, stack.edgeToken, { body: {} })).status).toBe(200);
   });
 
-  it('pays once when the key is rotated between a request and its retry', async () => {
+  it('pays once when the key is rotated between a request and its retry [key.revocation-next-request, disburse.key-outlives-credential]', async () => {
     const url = `${stack.agent.url}/api/disburse`;
     const sent = { key: 'rotated', body: stack.createRequest({ 0: 3n, 1: 4n }) };
     const first = await session.mintKey('disburse', 'first');
@@ -128,7 +134,7 @@ describe('a deployment', () => {
     expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(7n);
   });
 
-  it('pays on the chain that bootstrap vends if DISBURSE_CHAIN is not set', async () => {
+  it('pays on the chain that bootstrap vends if DISBURSE_CHAIN is not set [request.default-chain, request.chain-setting-outranks, bootstrap.vends, variable.chain]', async () => {
     const agent = await stack.startAgent({ name: 'vended' });
     const path = join(agent.home, 'vended.env');
     const lines = readFileSync(join(agent.home, 'agent.env'), 'utf8').split('\n');
@@ -151,7 +157,7 @@ describe('a deployment', () => {
     await other.process.stop();
   });
 
-  it('listens on loopback only', async () => {
+  it('listens on loopback only [auth.loopback-by-default]', async () => {
     const { port } = new URL(stack.agent.url);
     expect((await fetch(`http://127.0.0.1:${port}/api/livez`)).status).toBe(200);
     // A server that listens on all addresses would answer here too.
@@ -166,7 +172,7 @@ describe('a deployment', () => {
   }
   const asked = ['accelerator', 'chains', 'platform', 'poolGate', 'signer'];
 
-  it('is ready with all its parts, and not ready without its gate', async () => {
+  it('is ready with all its parts, and not ready without its gate [health.readyz]', async () => {
     expect(await readReadiness()).toEqual({ status: 200, ok: true, asked, down: [] });
     await stack.gate.kill();
     const down = ['poolGate'];
@@ -175,7 +181,7 @@ describe('a deployment', () => {
       .toEqual({ status: 503, ok: false, asked, down });
   });
 
-  it('accepts no API key while the platform does not answer', async () => {
+  it('accepts no API key while the platform does not answer [health.readyz, auth.verified-by-platform]', async () => {
     const { apiKey } = await session.mintKey('disburse', 'test');
     const url = `${stack.agent.url}/api/disburse/rotated`;
     expect((await ask(url, apiKey.reveal())).status).toBe(200);

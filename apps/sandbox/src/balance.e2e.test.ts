@@ -39,14 +39,14 @@ describe('the balance', () => {
     expect(await ask(agent.readKey)).toEqual(balance('0', 0, '0'));
   });
 
-  it('is what the holder was paid, in whichever batch', async () => {
+  it('is what the holder was paid, in whichever batch [service.account-operations, balance.route, balance.total]', async () => {
     await pay('first', { 0: 30n, 1: 5n });
     expect(await ask(agent.readKey)).toEqual(balance('30', 1, '30'));
     await pay('second', { 0: 12n, 2: 7n });
     expect(await ask(agent.readKey)).toEqual(balance('42', 2, '30'));
   });
 
-  it('is printed by the command as one line, and quiet in a pipe', async () => {
+  it('is printed by the command as one line, and quiet in a pipe [balance.line, command.balance]', async () => {
     const { stdout, code } = await runAgentCommand(agent, ['balance']);
     expect([code, stdout]).toEqual([0, `42 USDC (2 note(s), largest 30) on ${stack.chain}\n`]);
   });
@@ -62,7 +62,7 @@ describe('the balance', () => {
     expect(caches.filter((name) => name.startsWith('holder-notes-'))).toHaveLength(1);
   });
 
-  it('refuses other wallets, other capabilities and the loopback token', async () => {
+  it('refuses other wallets, other capabilities and the loopback token [capability.holder-read]', async () => {
     const own = await openSession(new Secret(stack.holders[0]!.privateKey), stack);
     const { apiKey: transfer } = await own.mintKey('holder.transfer', 'test');
     const other = await openSession(new Secret(stack.holders[1]!.privateKey), stack);
@@ -86,7 +86,7 @@ describe('the balance', () => {
     expect(await ask(agent.readKey, '')).toMatchObject({ body: { code: 'invalid_request' } });
   });
 
-  it('is empty for a viewing key whose P is not enrolled', async () => {
+  it('is empty for a viewing key whose P is not enrolled [balance.other-p]', async () => {
     const other = await startHolderAgent(stack, stack.holders[0]!, 'other-key', {
       DISBURSE_HOLDER_VIEWING_KEY: `0x${'1'.padStart(64, '0')}`,
       DISBURSE_HOLDER_ENCRYPTION_PUBKEY: '',
@@ -98,7 +98,7 @@ describe('the balance', () => {
     await other.process.stop();
   });
 
-  it('is read by an agent with W and the viewing key alone, which cannot spend', async () => {
+  it('is read by an agent with W and the viewing key alone, which cannot spend [service.viewing-key-moves-nothing]', async () => {
     const holder = stack.holders[0]!;
     const reading = await startHolderAgent(stack, holder, 'reading', {
       DISBURSE_HOLDER_PRIVATE_KEY: '',

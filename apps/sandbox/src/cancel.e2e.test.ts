@@ -15,7 +15,7 @@ describe('a payment that is cancelled', () => {
     await stack.end();
   });
 
-  it('before its batch was sent ends at once, and moves nothing', async () => {
+  it('before its batch was sent ends at once, and moves nothing [cancel.before-release]', async () => {
     const { client, place } = stack;
     await client.disburse('early', stack.createRequest({ 0: 70n }));
     await expect
@@ -51,7 +51,7 @@ describe('a payment that is cancelled', () => {
     expect(await countFundedBatches(place)).toBe(1);
   });
 
-  it('after it was refused for missing tokens is withdrawn by its funder, and never paid', async () => {
+  it('after it was refused for missing tokens is withdrawn by its funder, and never paid [cancel.after-release]', async () => {
     const { client, place, employer, rpcUrl } = stack;
     const provider = new JsonRpcProvider(rpcUrl, undefined, { cacheTimeout: -1 });
     try {

@@ -160,7 +160,7 @@ describe('keys in custody', () => {
   });
 
   it.each(['custodian_a', 'enclave'] as const)(
-    'a holder whose key is at %s transfers and withdraws',
+    'a holder whose key is at %s transfers and withdraws [signer.holder-in-custody]',
     async (kind) => {
       const account = accounts[kind]?.account;
       const before = await fetchTokenBalance(stack.place, 'USDC', savings);
@@ -198,7 +198,7 @@ describe('keys in custody', () => {
       },
     };
 
-    it('in its memory, its environment or its open files', async () => {
+    it('in its memory, its environment or its open files [signer.holder-in-custody]', async () => {
       expect(agents.map(({ process }) => process.name)).toEqual([
         'agent',
         'holder-custodian_a',
@@ -224,7 +224,7 @@ describe('keys in custody', () => {
       }
     });
 
-    it('in its directory or its log', () => {
+    it('in its directory or its log [signer.holder-in-custody]', () => {
       for (const { home, process } of agents) {
         expect(searchFile(home, searched), process.name).toEqual([]);
         expect(searchFile(process.logPath, searched), process.name).toEqual([]);
@@ -235,7 +235,7 @@ describe('keys in custody', () => {
       );
     });
 
-    it('and the same search finds the key of an agent that signs by itself', async () => {
+    it('and the same search finds the key of an agent that signs by itself [signer.holder-in-custody]', async () => {
       const key = deriveEmployerKey().reveal();
       const local = await stack.startAgent({
         name: 'local',

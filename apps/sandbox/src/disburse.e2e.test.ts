@@ -29,7 +29,7 @@ describe('a deployment', () => {
     await stack.end();
   });
 
-  it('pays a roster, and every recipient opens exactly its own note', async () => {
+  it('pays a roster, and every recipient opens exactly its own note [service.pays-many, service.roles-as-commands-and-routes, request.default-chain, job.states, job.stage, job.result-when-done, result.completed-though-insufficient, poll.job, variable.gate, variable.signer-unset, limit.one-batch]', async () => {
     const { client, place, holders } = stack;
     const amounts = { 0: 1_500_000n, 1: 2n, 2: 7_000_001n };
     const accepted = await client.disburse('june', stack.createRequest(amounts));
@@ -69,7 +69,7 @@ describe('a deployment', () => {
     expect(await countFundedBatches(place)).toBe(1);
   });
 
-  it('answers the same key and body with the original job, another body with a conflict', async () => {
+  it('answers the same key and body with the original job, another body with a conflict [state.terminal, disburse.200-terminal, disburse.replay-other-body]', async () => {
     const { client } = stack;
     const original = (await client.getJob('june')).body;
     const amounts = { 0: 1_500_000n, 1: 2n, 2: 7_000_001n };
@@ -84,7 +84,7 @@ describe('a deployment', () => {
     expect(await countFundedBatches(stack.place)).toBe(1);
   });
 
-  it('pays nobody twice when a second agent with an empty job store gets the same key', async () => {
+  it('pays nobody twice when a second agent with an empty job store gets the same key [disburse.one-payment-a-key]', async () => {
     const original = (await stack.client.getJob('june')).body;
     const second = clientOf(await stack.startAgent({ name: 'second' }));
     expect((await second.getJob('june')).status).toBe(404);
@@ -97,7 +97,7 @@ describe('a deployment', () => {
     expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(8_500_003n);
   });
 
-  it('refuses a recipient who is not enrolled before anything is proved', async () => {
+  it('refuses a recipient who is not enrolled before anything is proved [service.recipients-are-listed, request.unregistered-fail, error.unregistered-recipient]', async () => {
     const request = stack.createRequest({ 0: 1n });
     const recipients = [...request.recipients, { recipientAddress: stranger, amount: '5' }];
     const refused = await stack.client.disburse('july', { ...request, recipients });
@@ -106,7 +106,7 @@ describe('a deployment', () => {
     expect((await stack.client.getJob('july')).status).toBe(404);
   });
 
-  it('skips and reports that recipient if the request allows it', async () => {
+  it('skips and reports that recipient if the request allows it [request.unregistered-skip, result.skipped]', async () => {
     const request = stack.createRequest({ 4: 9n });
     const recipients = [{ recipientAddress: stranger, amount: '5' }, ...request.recipients];
     await stack.client.disburse('july', { ...request, recipients, unregistered: 'skip' });
@@ -119,7 +119,7 @@ describe('a deployment', () => {
     expect((await readReceivedNotes(stack.place, stack.holders[4]!, 'USDC'))[0]?.amount).toBe(9n);
   });
 
-  it('reports its ceiling when a call is too large', async () => {
+  it('reports its ceiling when a call is too large [disburse.no-split, error.batch-too-large, limit.recipients]', async () => {
     const { chains, chain } = stack;
     const settings = chains.chains[chain]!;
     const agent = await stack.startAgent({
@@ -133,7 +133,7 @@ describe('a deployment', () => {
     expect(answer.body.message).toMatch(/\b2\b/);
   });
 
-  it('accepts a disburse key of its employer, and no other credential', async () => {
+  it('accepts a disburse key of its employer, and no other credential [key.revocation-next-request, capability.disburse, capability.one-only]', async () => {
     const { url } = stack.agent;
     const statusWith = async (token: string): Promise<number> =>
       (await createAgentClient({ url, token }).getJob('june')).status;
@@ -153,7 +153,7 @@ describe('a deployment', () => {
     expect(await statusWith(revoked.apiKey.reveal())).toBe(401);
   });
 
-  it('approves a token without permit for exactly the total, zero first', async () => {
+  it('approves a token without permit for exactly the total, zero first [service.exact-allowance]', async () => {
     const { place, employer, client } = stack;
     const provider = new JsonRpcProvider(place.rpcUrl, undefined, { cacheTimeout: -1 });
     const wallet = new Wallet(employer.privateKey, provider);
@@ -171,7 +171,7 @@ describe('a deployment', () => {
     expect(await fetchAllowance(place, 'USDT', employer.address)).toBe(0n);
   });
 
-  it('fails a job whose recipient lost its place on the list, with nothing on chain', async () => {
+  it('fails a job whose recipient lost its place on the list, with nothing on chain [job.states, job.error-when-failed, state.failed-means-no-effect, failure.failed]', async () => {
     const { gateUrl, gateClients, holders, place, client } = stack;
     const writer = createGateClient({
       url: gateUrl,
@@ -214,7 +214,7 @@ describe('a deployment', () => {
     expect(logs).not.toContain('june');
   });
 
-  it('keeps every secret out of every log and every job', async () => {
+  it('keeps every secret out of every log and every job [service.secrets-stay]', async () => {
     const jobs = await Promise.all(
       ['june', 'july', 'usdt', 'revoked'].map(async (key) =>
         JSON.stringify((await stack.client.getJob(key)).body),

@@ -100,7 +100,7 @@ describe('a platform that hides notes and whose relayer wraps spends', () => {
     ['250', 1, ['350', 1, '350']],
     ['100', 2, ['250', 1, '250']],
   ] as const)(
-    'a withdrawal of %s leaves the balance complete and spendable',
+    'a withdrawal of %s leaves the balance complete and spendable [balance.route, balance.note-count]',
     async (amount, count, balance) => {
       const asked = send(amount);
       await expect.poll(() => taken.size, { timeout: 120_000 }).toBeGreaterThanOrEqual(count);

@@ -32,7 +32,7 @@ describe('a settlement that reverts', () => {
       .find(({ to }) => to?.toLowerCase() === pool)?.hash;
   }
 
-  it('stays submitted until its authorisation is dead, then is done and partial', async () => {
+  it('stays submitted until its authorisation is dead, then is done and partial [job.states, result.partial, failure.partial]', async () => {
     const { client, place, employer } = stack;
     await client.disburse('reverted', stack.createRequest({ 0: 70n, 1: 30n }));
     await expect

@@ -149,7 +149,7 @@ describe('an agent behind a dishonest platform', () => {
     ['chain id', (chain) => ({ ...chain, chainId: 1 })],
     ['USDC', (chain) => ({ ...chain, tokens: { USDC: chain['pool'], USDT: chain['pool'] } })],
   ])(
-    'refuses the chain as invalid-chain when the platform vends another %s',
+    'refuses the chain as invalid-chain when the platform vends another %s [error.invalid-chain-pool]',
     async (what, change) => {
       proxy.setLies([
         {
@@ -170,7 +170,7 @@ describe('an agent behind a dishonest platform', () => {
     },
   );
 
-  it('pays exactly what the funder signed, for every change by the relayer', async () => {
+  it('pays exactly what the funder signed, for every change by the relayer [service.dual-signature]', async () => {
     const captured: SettlementRequest[] = [];
     proxy.setLies([
       {

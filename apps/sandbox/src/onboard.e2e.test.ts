@@ -55,7 +55,7 @@ function readVariable(path: string, name: string): string {
   return line?.[1] ?? '';
 }
 
-it('opens no account where it refuses, and names --login holder', async () => {
+it('opens no account where it refuses, and names --login holder [identity.address-is-sessions]', async () => {
   const { code, output } = await run(
     [
       'onboard',
@@ -73,7 +73,7 @@ it('opens no account where it refuses, and names --login holder', async () => {
   await expect(host.listKeys()).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
-it('enrols the holder in its own session, and writes credentials that work', async () => {
+it('enrols the holder in its own session, and writes credentials that work [service.account-operations, identity.address-is-sessions, command.onboard, command.onboard-capabilities, command.onboard-own-keys]', async () => {
   const path = join(home, 'agent.env');
   const { code, output } = await run([
     'onboard',

@@ -55,7 +55,7 @@ describe('disburse-agent for payroll staff', () => {
   const disburse = (label: string, ...options: readonly string[]): Promise<Ended> =>
     run('disburse', '--file', roster, '--pay-run', label, ...options);
 
-  it('lists before payday the recipients that are not ready, as text, JSON and CSV', async () => {
+  it('lists before payday the recipients that are not ready, as text, JSON and CSV [command.recipients-check]', async () => {
     const table = join(stack.directory, 'not-ready.csv');
     const checked = await run('recipients', 'check', '--file', roster, '--csv', table);
     expect(checked).toMatchObject({ code: 5, stderr: '' });
@@ -95,7 +95,7 @@ describe('disburse-agent for payroll staff', () => {
     });
   });
 
-  it('sends nothing while the funder has too few tokens, and exits with 6', async () => {
+  it('sends nothing while the funder has too few tokens, and exits with 6 [command.disburse-asks-first]', async () => {
     const large = writeRoster('large.csv', [(2n ** 120n).toString()]);
     for (const mode of [[], ['--split'], ['--dry-run']]) {
       const stopped = await run('disburse', '--file', large, '--pay-run', 'large', ...mode);
@@ -105,7 +105,7 @@ describe('disburse-agent for payroll staff', () => {
     expect(await countFundedBatches(stack.place)).toBe(0);
   });
 
-  it('names skipped recipients by line, before and after the run, and exits with 5', async () => {
+  it('names skipped recipients by line, before and after the run, and exits with 5 [command.disburse-skipped]', async () => {
     const paid = await disburse('may', '--unregistered', 'skip');
     expect(paid.code).toBe(5);
     expect(paid.stderr).toContain('2 recipient(s), 3.500001 USDC in total');

@@ -19,7 +19,7 @@ afterAll(async () => {
   await stack.end();
 });
 
-it('serves the notes of a payment again after the platform lost them', async () => {
+it('serves the notes of a payment again after the platform lost them [command.balance-watch, command.notes-import]', async () => {
   const { client, place, holders, agent, directory } = stack;
   const watching = await startHolderAgent(stack, holders[0]!, 'watching');
   const backup = join(directory, 'backup');

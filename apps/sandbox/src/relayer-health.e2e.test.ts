@@ -46,7 +46,7 @@ describe('a relayer that cannot send', () => {
   const codes = async () => (await validate()).preflight?.map(({ code }) => code);
   const soon = { timeout: 20_000, interval: 200 };
 
-  it('is reported by a dry run and by readiness, and later pays a batch that was sent meanwhile', async () => {
+  it('is reported by a dry run and by readiness, and later pays a batch that was sent meanwhile [report.ok, health.readyz]', async () => {
     expect(await validate()).toEqual({ ok: true, allowanceState: 'insufficient', issues: [] });
     expect((await readReadiness()).status).toBe(200);
 

@@ -74,7 +74,7 @@ describe('an agent whose RPC is cut', () => {
     ['drops connections', 'drop'],
     ['hangs', 'hang'],
   ] as const)(
-    'reports the allowance as unknown in a dry run while its RPC %s',
+    'reports the allowance as unknown in a dry run while its RPC %s [report.allowance-state]',
     async (_what, fault) => {
       expect((await validate()).report).toEqual({
         ok: true,
@@ -118,7 +118,7 @@ describe('an agent whose RPC is cut', () => {
     expect(await countFundedBatches(stack.place)).toBe(1);
   });
 
-  it('proves and pays although the allowance could not be read, and reports it as unknown', async () => {
+  it('proves and pays although the allowance could not be read, and reports it as unknown [result.allowance-unknown, result.allowance-advisory]', async () => {
     let isCut = false;
     rpc.cut('drop', (call) => {
       isCut ||= isAllowanceCall(call);
@@ -142,7 +142,7 @@ describe('an agent whose RPC is cut', () => {
     expect(await countFundedBatches(stack.place)).toBe(2);
   });
 
-  it('reports the allowance as unknown also if the RPC hangs at this read only', async () => {
+  it('reports the allowance as unknown also if the RPC hangs at this read only [result.allowance-unknown]', async () => {
     let looks = 0;
     // Only the first read: the decision after the signature reads again, and must be answered.
     rpc.cut('hang', (call) => isAllowanceCall(call) && ++looks === 1);

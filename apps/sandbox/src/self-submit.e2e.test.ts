@@ -144,7 +144,7 @@ describe('a withdrawal without platform and gate', () => {
     expect(proxy.applied[0]).toBeGreaterThan(0);
   });
 
-  it('needs no platform, gate, agent or registry from now on', async () => {
+  it('needs no platform, gate, agent or registry from now on [command.self-submit]', async () => {
     await exportNotes(1);
     await agent.process.stop();
     await stack.platform.stop();
@@ -155,7 +155,7 @@ describe('a withdrawal without platform and gate', () => {
     await expect(fetch(stack.gateUrl)).rejects.toThrow();
   });
 
-  it('shows cost, cap and what becomes public, and continues after SIGKILL with the same transaction', async () => {
+  it('shows cost, cap and what becomes public, and continues after SIGKILL with the same transaction [command.self-submit]', async () => {
     const args = ['--amount', '12', '--to', 'vault'];
     const killed = await run(args, agent.home, {}, 'sent 0x');
     expect(killed.code).toBeNull();
@@ -260,7 +260,7 @@ describe('a withdrawal without platform and gate', () => {
     expect(JSON.parse(second.stdout)).toMatchObject({ changeAmount: '1' });
   });
 
-  it('does not pay again with --amount and --yes what a killed command has paid', async () => {
+  it('does not pay again with --amount and --yes what a killed command has paid [command.self-submit]', async () => {
     const { privateKey, address } = holder(1);
     const env = {
       DISBURSE_HOLDER_PRIVATE_KEY: privateKey,

@@ -101,7 +101,7 @@ describe('a holder’s agent that is killed', () => {
   );
 
   it.each(withJournal.map((point, place) => ({ point, who: withoutJournal.length + place })))(
-    'at $point pays once when the same request comes again, with the journal on',
+    'at $point pays once when the same request comes again, with the journal on [spend.memory-per-process]',
     async ({ point, who }) => {
       const journal = { DISBURSE_SPEND_JOURNAL: `sqlite:${stack.directory}/journal-${who}.sqlite` };
       const agent = await killAt(point, who, journal);

@@ -100,7 +100,7 @@ describe('a holder who spends', () => {
     expect(await account.balance()).toEqual(balance('10000001', 1, '10000001'));
   });
 
-  it('transfers to two holders in one spend, and one key is one spend', async () => {
+  it('transfers to two holders in one spend, and one key is one spend [service.account-operations, transfer.route]', async () => {
     const asked = payees('1000000', '2500003');
     const [first, second, other] = await Promise.all([
       account.transfer('rent', asked),
@@ -132,7 +132,7 @@ describe('a holder who spends', () => {
     await bobAgent.process.stop();
   });
 
-  it('withdraws to a pinned label, and the token arrives there', async () => {
+  it('withdraws to a pinned label, and the token arrives there [service.account-operations, send.route]', async () => {
     const answer = await account.send('save', '4000000', 'savings');
     expect(answer).toMatchObject({
       status: 200,
@@ -156,7 +156,7 @@ describe('a holder who spends', () => {
     expect(inPool + 4_000_000n + 2_499_998n).toBe(10_000_008n);
   });
 
-  it('refuses what it cannot or may not pay, before anything is proved', async () => {
+  it('refuses what it cannot or may not pay, before anything is proved [service.account-operations]', async () => {
     const { transfer, send } = alice.keys;
     const dry = { dryRun: true };
     expect(await account.transfer('no', payees('1', '2'), dry)).toMatchObject({
@@ -261,7 +261,7 @@ describe('a holder who spends', () => {
     });
   });
 
-  it('merges 17 notes until one spend covers all of them', async () => {
+  it('merges 17 notes until one spend covers all of them [command.consolidate]', async () => {
     const amounts = Array.from({ length: 17 }, (_, index) => 100_100n + BigInt(index));
     await Promise.all(
       amounts.map(async (amount) => {

@@ -127,7 +127,7 @@ describe('an agent whose employer changes', () => {
     expect(await countFundedBatches(stack.place)).toBe(batches);
   });
 
-  it('reports to an agent with a rotated funder key that a key was paid under the earlier one', async () => {
+  it('reports to an agent with a rotated funder key that a key was paid under the earlier one [failure.settled-elsewhere]', async () => {
     const request = stack.createRequest({ 0: 100n, 1: 200n });
     await stack.client.disburse('september', request);
     const paid = await stack.client.waitForJob('september');

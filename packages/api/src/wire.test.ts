@@ -306,14 +306,17 @@ it('ignores fields of bootstrap that it does not know, at every level', () => {
 });
 
 describe.each(schemas)('%s', (name, schema, good, optional) => {
-  it('takes a good value', () => {
+  it('takes a good value [result.failed-batch-index]', () => {
     expect(v.is(schema, good)).toBe(true);
   });
 
-  it.each(Object.keys(good))('without %s: only where it may be left out', (name) => {
-    const rest = Object.fromEntries(Object.entries(good).filter(([key]) => key !== name));
-    expect(v.is(schema, rest)).toBe(optional.includes(name));
-  });
+  it.each(Object.keys(good))(
+    'without %s: only where it may be left out [enrol.body, key.name, request.fields]',
+    (name) => {
+      const rest = Object.fromEntries(Object.entries(good).filter(([key]) => key !== name));
+      expect(v.is(schema, rest)).toBe(optional.includes(name));
+    },
+  );
 
   it.each(Object.keys(good))('refuses a %s of another type', (name) => {
     for (const value of [Symbol('s'), () => 1, null]) {
@@ -321,7 +324,7 @@ describe.each(schemas)('%s', (name, schema, good, optional) => {
     }
   });
 
-  it('refuses an unknown field, and a value that is not an object', () => {
+  it('refuses an unknown field, and a value that is not an object [key.response, request.fields]', () => {
     expect(v.is(schema, { ...good, unknownField: 1 })).toBe(openSchemas.includes(name));
     for (const value of [null, undefined, 'x', 5, ['x']]) {
       expect(v.is(schema, value)).toBe(false);
@@ -401,9 +404,12 @@ describe('limits', () => {
     ['another finality', core.finalityRuleSchema, { kind: 'latest' }],
     ['another family', core.evmChainSettingsSchema, { ...evmChain, family: 'solana' }],
     ['257 recipients a batch', core.evmChainSettingsSchema, { ...evmChain, maxRecipients: 257 }],
-  ])('refuse %s', (_, schema, value) => {
-    expect(v.is(schema, value)).toBe(false);
-  });
+  ])(
+    'refuse %s [key.capabilities, request.recipients, request.unregistered-values]',
+    (_, schema, value) => {
+      expect(v.is(schema, value)).toBe(false);
+    },
+  );
 });
 
 it('gives values their brands', () => {

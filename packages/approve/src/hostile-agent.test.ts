@@ -98,7 +98,7 @@ async function expectBatchRefused(file: FundFile, reason: RegExp): Promise<void>
 }
 
 describe('a batch of a taken-over agent is refused', () => {
-  it('in another pool', () =>
+  it('in another pool [signer.second-process]', () =>
     expectBatchRefused(fundFile({ pool: otherAddress }), /token-not-listed/));
 
   it('on another chain', () => expectBatchRefused(fundFile({ chainId: 1 }), /token-not-listed/));
@@ -115,7 +115,7 @@ describe('a batch of a taken-over agent is refused', () => {
       /employer-not-listed/,
     ));
 
-  it('with a total above the batch limit', () =>
+  it('with a total above the batch limit [signer.second-process]', () =>
     expectBatchDenied(
       fundFile({ recipients: [recipient(1, '400'), recipient(2, '400'), recipient(3, '400')] }),
       /total of the batch is larger/,
@@ -130,7 +130,7 @@ describe('a batch of a taken-over agent is refused', () => {
       /does not list a recipient/,
     ));
 
-  it("with the right W and the attacker's P", async () => {
+  it("with the right W and the attacker's P [signer.second-process]", async () => {
     const stolen = { ...recipient(1, '100'), encryptionPublicKey: attackerP };
     await expectBatchRefused(fundFile({ recipients: [stolen] }), /evidence-invalid/);
   });
@@ -148,7 +148,7 @@ describe('a request that its manifest does not reproduce is refused', () => {
     expect(await expectDenied(funderWallet, body)).toMatch(/does not follow from/);
   }
 
-  it('with other commitments', async () => {
+  it('with other commitments [signer.second-process]', async () => {
     const file = fundFile();
     await expectMismatch(file, fundBody(file, { batchRoot: otherWord }));
   });
@@ -171,7 +171,7 @@ describe('a request that its manifest does not reproduce is refused', () => {
     await expectMismatch(file, fundBody({ ...file, manifest: { ...file.manifest, recipients } }));
   });
 
-  it('with a dummy that has a value', async () => {
+  it('with a dummy that has a value [signer.second-process]', async () => {
     const file = fundFile();
     const plan = buildFundBatch(file.manifest, Buffer.from(file.seed.slice(2), 'hex'));
     const dummy = plan.slots.findIndex(({ amount }) => amount === 0n);

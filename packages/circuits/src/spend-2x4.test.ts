@@ -156,7 +156,7 @@ describe('spend-2x4', () => {
     );
   });
 
-  it('refuses a thief with the viewing key and a wallet of its own', async () => {
+  it('refuses a thief with the viewing key and a wallet of its own [service.viewing-key-moves-nothing]', async () => {
     const stolen = withWallet(createWalletSpend([5, 29], 3), 777n);
     await expect(computeWitness(artifacts.wasmPath, toInput(stolen))).rejects.toThrow(
       'Assert Failed',

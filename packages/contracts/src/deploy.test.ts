@@ -79,7 +79,7 @@ describe('deployPool', () => {
     expect(await pool.currentRoot()).toBe(ZeroHash);
   });
 
-  it('gives each role to its address and to no other', async () => {
+  it('gives each role to its address and to no other [service.dual-signature]', async () => {
     const pool = connectShieldedPool(addresses.pool, provider);
     const registry = connectEligibilityRegistry(addresses.registry, provider);
     const holders = async (has: (account: string) => Promise<boolean>): Promise<number[]> => {

@@ -21,9 +21,12 @@ describe('encryption keys', () => {
     expect(decodeEncryptionPublicKey(vector.encryptionPublicKey)).toEqual(point);
   });
 
-  it.each(vectors.keys)('computes the X25519 key $x25519PublicKey of the same scalar', (vector) => {
-    expect(computeX25519PublicKey(hexToBigint(vector.viewingKey))).toBe(vector.x25519PublicKey);
-  });
+  it.each(vectors.keys)(
+    'computes the X25519 key $x25519PublicKey of the same scalar [viewing-key.p-per-curve]',
+    (vector) => {
+      expect(computeX25519PublicKey(hexToBigint(vector.viewingKey))).toBe(vector.x25519PublicKey);
+    },
+  );
 
   it('covers both signs', () => {
     const signs = vectors.keys.map(

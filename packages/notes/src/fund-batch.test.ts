@@ -61,7 +61,7 @@ describe('buildFundBatch', () => {
   });
 
   it.each(vectors.batches)(
-    'lets each recipient of "$manifest.jobKey" open only its own note',
+    'lets each recipient of "$manifest.jobKey" open only its own note [service.notes-open-by-p-alone]',
     (vector) => {
       const manifest = manifestOf(vector.manifest);
       const plan = buildFundBatch(manifest, hexToBytes(vector.seed));
@@ -84,7 +84,7 @@ describe('buildFundBatch', () => {
     },
   );
 
-  it('hides how many slots are filled: all sealed notes have the same form', () => {
+  it('hides how many slots are filled: all sealed notes have the same form [service.nothing-private-on-chain]', () => {
     const { sealedNotes } = buildFundBatch(example.manifest, example.seed);
     expect(sealedNotes.map(({ sealed }) => sealed.slice(0, 4) + sealed.length)).toEqual(
       Array.from({ length: 16 }, () => '0x01420'),

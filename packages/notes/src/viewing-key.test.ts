@@ -38,10 +38,13 @@ describe('parseViewingKey', () => {
 });
 
 describe('viewingKeyMessage', () => {
-  it.each(vectors.messages)('is the fixed text for $domain', ({ domain, message, digest }) => {
-    expect(viewingKeyMessage(domain)).toBe(message);
-    expect(hashMessage(viewingKeyMessage(domain))).toBe(digest);
-  });
+  it.each(vectors.messages)(
+    'is the fixed text for $domain [viewing-key.derivation]',
+    ({ domain, message, digest }) => {
+      expect(viewingKeyMessage(domain)).toBe(message);
+      expect(hashMessage(viewingKeyMessage(domain))).toBe(digest);
+    },
+  );
 
   it.each(['', 'a b', 'a\nb', 'a\u00e9', 'x'.repeat(256)])('refuses the domain %j', (domain) => {
     expect(() => viewingKeyMessage(domain)).toThrow(
@@ -51,9 +54,12 @@ describe('viewingKeyMessage', () => {
 });
 
 describe('deriveViewingKey', () => {
-  it.each(vectors.derived)('derives $viewingKey', ({ signature, viewingKey }) => {
-    expect(deriveViewingKey(hexToBytes(signature))).toBe(hexToBigint(viewingKey));
-  });
+  it.each(vectors.derived)(
+    'derives $viewingKey [viewing-key.derivation]',
+    ({ signature, viewingKey }) => {
+      expect(deriveViewingKey(hexToBytes(signature))).toBe(hexToBigint(viewingKey));
+    },
+  );
 
   it.each(vectors.derivedEd25519)('derives $viewingKey from an ed25519 signature', (vector) => {
     expect(deriveViewingKey(hexToBytes(vector.signature))).toBe(hexToBigint(vector.viewingKey));

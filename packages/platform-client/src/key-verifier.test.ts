@@ -25,7 +25,7 @@ function verifierOf(answer: () => Response | Promise<Response>) {
 }
 
 describe('createKeyVerifier', () => {
-  it('asks the platform every time and caches nothing', async () => {
+  it('asks the platform every time and caches nothing [auth.verified-by-platform]', async () => {
     const answers: unknown[] = [good, { valid: false }, good];
     const { verifier, calls } = verifierOf(() => Response.json(answers[calls() - 1]));
     for (const answer of answers) {
@@ -48,7 +48,7 @@ describe('createKeyVerifier', () => {
     ['is down', () => Promise.reject(new Error('ECONNREFUSED'))],
     ['answers nonsense', () => Response.json({ valid: 'yes' })],
     ['says valid without naming the employer', () => Response.json({ valid: true })],
-  ])('accepts no key if the platform %s', async (_name, answer) => {
+  ])('accepts no key if the platform %s [variable.verify-url]', async (_name, answer) => {
     const { verifier } = verifierOf(answer);
     await expect(verifier.verify(apiKey)).rejects.toMatchObject({
       code: 'verification_unavailable',

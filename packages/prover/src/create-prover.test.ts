@@ -181,7 +181,7 @@ describe('the accelerator', () => {
     await expect(described.ready()).rejects.toEqual(failure('prover_closed'));
   });
 
-  it('webgpu is a real device or an error; auto then uses the processor', async () => {
+  it('webgpu is a real device or an error; auto then uses the processor [service.prover-on-accelerator]', async () => {
     const demanding = createProver({ accelerator: 'webgpu' });
     const auto = createProver();
     const found = await demanding.ready().catch((error: unknown) => error);

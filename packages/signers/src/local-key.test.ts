@@ -65,13 +65,13 @@ function ofText(message: string): SignRequest {
 const poolDomain = { name: 'ShieldedPool', version: '1', chainId, verifyingContract: pool };
 
 describe('the local key makes the same signatures as ethers', () => {
-  it('knows its address and public key', async () => {
+  it('knows its address and public key [signer.local-key]', async () => {
     expect(await signer.address()).toBe(wallet.address);
     expect(await signer.publicKey()).toBe(wallet.signingKey.compressedPublicKey);
     expect(signer.capabilities.deterministic).toBe(true);
   });
 
-  it('a fund authorisation', async () => {
+  it('a fund authorisation [service.funder-signs, signer.local-key]', async () => {
     const { batchRoot, batchNonce, ...rest } = requests.fund.payload.authorization;
     const message = {
       ...rest,
@@ -121,7 +121,7 @@ describe('the local key makes the same signatures as ethers', () => {
     expect(await signatureOf(requests.spend)).toBe(wallet.signingKey.sign(digest).serialized);
   });
 
-  it('the viewing-key text', async () => {
+  it('the viewing-key text [viewing-key.derivation]', async () => {
     const theirs = await wallet.signMessage(viewingKeyMessage('pool.example'));
     expect(await signatureOf(requests.viewingKey)).toBe(theirs);
   });
@@ -324,7 +324,7 @@ describe('the local key refuses', () => {
     expect(await reasonOf(request)).toBe(reason);
   });
 
-  it('what its configuration does not allow', async () => {
+  it('what its configuration does not allow [signer.local-key]', async () => {
     const pools = [{ chainId, pool, tokens: [token] }];
     const strict = createLocalKeySigner({ privateKey: secretKey, nowMs, allow: { pools } });
     for (const request of Object.values(requests)) {

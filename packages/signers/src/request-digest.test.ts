@@ -82,7 +82,7 @@ describe('signTwice', () => {
     expect(await signTwice(async () => 'same')).toBe('same');
   });
 
-  it('returns nothing for a signer that uses fresh nonces', async () => {
+  it('returns nothing for a signer that uses fresh nonces [viewing-key.derivation]', async () => {
     let calls = 0;
     expect(await signTwice(async () => String(calls++))).toBeUndefined();
     expect(calls).toBe(2);

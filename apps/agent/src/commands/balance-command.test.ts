@@ -40,7 +40,7 @@ function clientWith(changes: Partial<HolderClient> = {}): HolderClient {
 const view = { findDecimals: () => 6 };
 
 describe('disburse-agent balance', () => {
-  it('prints total, symbol, number of notes, the largest and the chain in one line', async () => {
+  it('prints total, symbol, number of notes, the largest and the chain in one line [balance.line]', async () => {
     const output = createOutput(false);
     expect(await showBalance(clientWith(), (at) => at.balance('USDC'), view, output)).toBe(0);
     expect(output.printed).toEqual(['7000000000 USDC (2 note(s), largest 4000000000) on base']);

@@ -52,7 +52,7 @@ const request = { token: 'USDC' };
 const decimals = 6;
 
 describe('disburse-agent consolidate', () => {
-  it('shows steps and time before it sends anything', async () => {
+  it('shows steps and time before it sends anything [command.consolidate]', async () => {
     const { client, calls } = createAgent(2);
     const { output, lines } = createOutput();
     const code = await consolidate(client, request, { dryRun: true, decimals }, output, signal);
@@ -84,7 +84,7 @@ describe('disburse-agent consolidate', () => {
     expect(lines).toEqual(['nothing to merge: one spend can cover all USDC that is free on anvil']);
   });
 
-  it('asks on a terminal, and sends nothing without a yes', async () => {
+  it('asks on a terminal, and sends nothing without a yes [command.consolidate]', async () => {
     const { client, calls } = createAgent(1);
     await expect(
       consolidate(client, request, { decimals }, createOutput('n').output, signal),

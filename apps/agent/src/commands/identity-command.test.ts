@@ -83,7 +83,7 @@ const escrowed = { DISBURSE_HOLDER_VIEWING_KEY: escrow.viewingKey };
 const wallet = walletVectors.wallets.find(({ privateKey }) => privateKey === derived.privateKey);
 
 describe('identity', () => {
-  it('prints address, W and P of a local key, without a platform, and writes nothing', async () => {
+  it('prints address, W and P of a local key, without a platform, and writes nothing [identity.derives, identity.fields, variable.holder-key]', async () => {
     writeChains();
     const before = readdirSync(directory);
     const { code, identity } = await identify(local);
@@ -99,7 +99,7 @@ describe('identity', () => {
     expect(readdirSync(directory)).toEqual([...before, 'agent.env'].sort());
   });
 
-  it('derives P from the viewing key of the default derivation', async () => {
+  it('derives P from the viewing key of the default derivation [identity.derives, viewing-key.derived]', async () => {
     writeChains(derived.domain);
     const byDefault = await identify(local);
     const stored = await identify({ ...local, DISBURSE_HOLDER_VIEWING_KEY: derived.viewingKey });
@@ -111,7 +111,7 @@ describe('identity', () => {
     );
   });
 
-  it('uses an escrowed viewing key, bare or as the document that made it, and needs no chains.json', async () => {
+  it('uses an escrowed viewing key, bare or as the document that made it, and needs no chains.json [variable.viewing-key, viewing-key.restored]', async () => {
     const document = join(directory, 'viewing-key.json');
     writeFileSync(document, JSON.stringify({ scalar: escrow.viewingKey }));
     for (const variables of [escrowed, { DISBURSE_HOLDER_VIEWING_KEY_FILE: document }]) {
@@ -124,13 +124,16 @@ describe('identity', () => {
     ['base', local, { platform: 'evm' }],
     ['sol', edwards, { platform: 'solana', walletPub: derivedEd25519.walletPub }],
     ['xlm', edwards, { platform: 'stellar', walletPub: derivedEd25519.walletPub }],
-  ])('takes the family from DISBURSE_CHAIN=%s', async (chain, keys, expected) => {
-    writeChains();
-    const { identity } = await identify({ ...keys, DISBURSE_CHAIN: chain });
-    expect(identity).toMatchObject(expected);
-  });
+  ])(
+    'takes the family from DISBURSE_CHAIN=%s [identity.derives, variable.holder-signer-ed25519]',
+    async (chain, keys, expected) => {
+      writeChains();
+      const { identity } = await identify({ ...keys, DISBURSE_CHAIN: chain });
+      expect(identity).toMatchObject(expected);
+    },
+  );
 
-  it('gives one escrowed scalar another P on each curve', async () => {
+  it('gives one escrowed scalar another P on each curve [viewing-key.p-per-curve]', async () => {
     writeChains();
     const evm = await identify({ ...local, ...escrowed, DISBURSE_CHAIN: 'base' });
     const solana = await identify({ ...edwards, ...escrowed, DISBURSE_CHAIN: 'sol' });
@@ -199,7 +202,7 @@ describe('identity', () => {
       { ...local, DISBURSE_HOLDER_VIEWING_KEY: `0x${'ff'.repeat(32)}` },
       'DISBURSE_HOLDER_VIEWING_KEY must be a viewing key',
     ],
-  ])('refuses %s', async (_title, variables, expected) => {
+  ])('refuses %s [variable.holder-key]', async (_title, variables, expected) => {
     writeChains();
     const { code, errors, identity } = await identify(variables);
     expect(code).toBe(exitCodes.error);
@@ -211,7 +214,7 @@ describe('identity', () => {
     }
   });
 
-  it('names evidence.domain and the file if the platform’s domain is missing', async () => {
+  it('names evidence.domain and the file if the platform’s domain is missing [viewing-key.never-made-by-agent]', async () => {
     const path = join(directory, 'chains.json');
     for (const content of [undefined, '{', '{"chains":{}}', '{"evidence":{},"chains":{}}']) {
       if (content !== undefined) {
@@ -231,7 +234,7 @@ type ViewingKeyDocument = {
 };
 
 describe('viewing-key new', () => {
-  it('prints a scalar with its P on each curve, which identity then prints', async () => {
+  it('prints a scalar with its P on each curve, which identity then prints [command.viewing-key-new, viewing-key.escrowed, viewing-key.restored]', async () => {
     const { code, printed, errors } = await run('viewing-key', 'new');
     expect({ code, errors }).toEqual({ code: exitCodes.ok, errors: '' });
     const document = JSON.parse(printed) as ViewingKeyDocument;
@@ -248,12 +251,12 @@ describe('viewing-key new', () => {
     expect(solana.identity['encryptionPublicKey']).toBe(x25519);
   });
 
-  it('makes another key each time', async () => {
+  it('makes another key each time [command.viewing-key-new]', async () => {
     const texts = await Promise.all([run('viewing-key', 'new'), run('viewing-key', 'new')]);
     expect(new Set(texts.map(({ printed }) => printed)).size).toBe(2);
   });
 
-  it('prints the document encrypted to an age recipient, and not in clear', async () => {
+  it('prints the document encrypted to an age recipient, and not in clear [command.viewing-key-new]', async () => {
     const secretKey = await generateIdentity();
     const recipient = await identityToRecipient(secretKey);
     const { code, printed } = await run('viewing-key', 'new', '--encrypt-to', recipient);

@@ -134,7 +134,7 @@ function createDelivery(notes: readonly { commitment: string; sealed: string; to
 }
 
 describe('notes export', () => {
-  it('writes a new file of mode 0600 with every note, spent ones too, and without a key', async () => {
+  it('writes a new file of mode 0600 with every note, spent ones too, and without a key [command.notes-export]', async () => {
     const nonce = assertField(7n);
     pool.fund([{ holder: anna, amount: 30n, memo: 'May', nonce }]);
     pool.fund([{ holder: anna, amount: 12n }]);
@@ -154,7 +154,7 @@ describe('notes export', () => {
     }
   });
 
-  it('never overwrites a file', async () => {
+  it('never overwrites a file [command.notes-export]', async () => {
     pool.fund([{ holder: anna, amount: 30n }]);
     await readAsAgent();
     const file = fileOf('kept');
@@ -162,7 +162,7 @@ describe('notes export', () => {
     expect(readFileSync(file, 'utf8')).toBe('kept');
   });
 
-  it('prints the document alone on standard output, and what it is beside it', async () => {
+  it('prints the document alone on standard output, and what it is beside it [command.notes-export]', async () => {
     pool.fund([{ holder: anna, amount: 30n }]);
     await readAsAgent();
     const { code, printed, written } = await runExport();
@@ -214,7 +214,7 @@ describe('notes export', () => {
 });
 
 describe('notes import', () => {
-  it('takes an export into another directory, and again without effect', async () => {
+  it('takes an export into another directory, and again without effect [command.notes-import]', async () => {
     pool.fund([{ holder: anna, amount: 30n, memo: 'May' }]);
     pool.fund([{ holder: anna, amount: 12n }]);
     await readAsAgent();
@@ -237,7 +237,7 @@ describe('notes import', () => {
     expect(files.sort().map((name) => name.split('.').at(-1))).toEqual(['archive', 'sqlite']);
   });
 
-  it('takes what a funder delivered again, and leaves the notes of others', async () => {
+  it('takes what a funder delivered again, and leaves the notes of others [command.notes-import]', async () => {
     pool.fund([
       { holder: anna, amount: 30n },
       { holder: ben, amount: 5n },
@@ -260,7 +260,7 @@ describe('notes import', () => {
     expect(await readAsAgent()).toBe(30n);
   });
 
-  it('refuses each bad entry with its place and reason, takes the others, and ends with 1', async () => {
+  it('refuses each bad entry with its place and reason, takes the others, and ends with 1 [command.notes-import]', async () => {
     pool.fund([
       { holder: anna, amount: 30n },
       { holder: ben, amount: 5n },

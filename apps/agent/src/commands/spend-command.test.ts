@@ -88,7 +88,7 @@ async function serveAnswers(...answers: ([number, unknown] | undefined)[]) {
 }
 
 describe('a spend command', () => {
-  it('prints the receipt as JSON, and only that, on standard output', async () => {
+  it('prints the receipt as JSON, and only that, on standard output [command.prints-receipt]', async () => {
     const { client, state } = await serve();
     const { output, printed, shown } = createOutput();
     expect(await performSpend(client, order, output)).toBe(0);
@@ -131,7 +131,7 @@ describe('a spend command', () => {
     expect(shown.join('').match(/pay again/g)).toHaveLength(1);
   });
 
-  it('ends with 4 and the whole receipt if the spend reverted', async () => {
+  it('ends with 4 and the whole receipt if the spend reverted [command.prints-receipt]', async () => {
     const { client, state } = await serve();
     const revertReason = { code: 'nullifier-used', message: 'it was used' };
     state.spendAnswer = { ...receipt, status: 'reverted', revertReason };
@@ -140,7 +140,7 @@ describe('a spend command', () => {
     expect(JSON.parse(printed.join(''))).toEqual(state.spendAnswer);
   });
 
-  it('ends a dry run with 0 and the receipt of it, and prints no key', async () => {
+  it('ends a dry run with 0 and the receipt of it, and prints no key [command.dry-run]', async () => {
     const { client, state } = await serve();
     state.spendAnswer = { ...receipt, status: 'dry-run' };
     const { output, printed, shown } = createOutput();
@@ -150,7 +150,7 @@ describe('a spend command', () => {
     expect(shown).toEqual([]);
   });
 
-  it('chooses a chain of the agent, and shows that it is a command of this machine', async () => {
+  it('chooses a chain of the agent, and shows that it is a command of this machine [command.chain]', async () => {
     const { client, state } = await serve();
     await performSpend(client, { ...order, chain: 'base' }, createOutput().output);
     expect(state.spends).toMatchObject([{ chain: 'base' }]);
@@ -194,7 +194,7 @@ describe('a spend command', () => {
 
 describe('an outcome that is not known', () => {
   it.each(['spend_unfinished', 'spend_unreadable', 'configuration_changed'] as const)(
-    'says to read the chain and not to pay again: %s',
+    'says to read the chain and not to pay again: %s [command.unknown-outcome]',
     async (code) => {
       const { client, state } = await serve();
       state.spendAnswer = new PoolError(code, 'it can land until 12:00');
@@ -207,7 +207,7 @@ describe('an outcome that is not known', () => {
     },
   );
 
-  it('attaches again after a broken connection, and begins nothing new', async () => {
+  it('attaches again after a broken connection, and begins nothing new [command.unknown-outcome]', async () => {
     const { client, seen } = await serveAnswers(undefined, undefined, [200, receipt]);
     const { output, printed } = createOutput();
     expect(await performSpend(client, order, output)).toBe(0);
@@ -221,7 +221,7 @@ describe('an outcome that is not known', () => {
     expect(await performSpend(client, order, createOutput().output)).toBe(0);
   });
 
-  it('is reported if the agent forgot the key in a restart', async () => {
+  it('is reported if the agent forgot the key in a restart [command.unknown-outcome]', async () => {
     const forgotten = { code: 'spend_unknown', message: 'no spend of this key' };
     const { client } = await serveAnswers(undefined, [404, forgotten]);
     await expect(performSpend(client, order, createOutput().output)).rejects.toMatchObject({
@@ -303,7 +303,7 @@ describe('the command line', () => {
     };
   }
 
-  it('reads each operation’s key from its own variable, and the default token', async () => {
+  it('reads each operation’s key from its own variable, and the default token [command.transfer, command.send, command.default-token, command.role-credentials]', async () => {
     const { world, run: runHere } = await configure();
     expect((await runHere(['transfer', '--to', w, '--amount', '5'])).code).toBe(0);
     expect((await runHere(['transfer', '--to', `${w}:7`, '--chain', 'base'])).code).toBe(0);
@@ -317,7 +317,7 @@ describe('the command line', () => {
     expect(world.state.verifiedKeys).toEqual(new Set([apiKey('transfer'), apiKey('send')]));
   });
 
-  it('takes the token of DISBURSE_TOKEN_SYMBOL, and --token before it', async () => {
+  it('takes the token of DISBURSE_TOKEN_SYMBOL, and --token before it [command.default-token, variable.token-symbol]', async () => {
     const { world, run: runHere } = await configure({ DISBURSE_TOKEN_SYMBOL: 'EURC' });
     await runHere(['send', '--amount', '6']);
     await runHere(['send', '--amount', '6', '--token', 'USDT']);
@@ -327,7 +327,7 @@ describe('the command line', () => {
     ]);
   });
 
-  it('names the variable of a missing key', async () => {
+  it('names the variable of a missing key [command.role-credentials, variable.transfer-token, variable.send-token]', async () => {
     const { world, run: runHere } = await configure({ DISBURSE_SEND_TOKEN: '' });
     const { code, errors } = await runHere(['send', '--amount', '6']);
     expect([code, errors]).toEqual([
@@ -358,7 +358,7 @@ describe('the command line', () => {
     ]);
   });
 
-  it('takes tokens with their symbol or with --decimal, and base units', async () => {
+  it('takes tokens with their symbol or with --decimal, and base units [command.amounts]', async () => {
     const { world, run: runHere } = await configure();
     await runHere(['send', '--amount', '1000.50USDC']);
     await runHere(['send', '--amount', '1000.50 USDC', '--yes']);
@@ -422,10 +422,13 @@ describe('the command line', () => {
     [['transfer', '--to', w, '--amount', '5', '--amount', '6'], /Give this option once/],
     [['send'], /--amount/],
     [['send', '--amount', '5', '--to', 'a', '--to', 'b'], /Give this option once/],
-  ])('refuses %j', async (argv, message) => {
-    const { code, errors } = await run(argv);
-    expect([code, errors]).toEqual([1, expect.stringMatching(message)]);
-  });
+  ])(
+    'refuses %j [send.one-destination, command.send, limit.one-destination]',
+    async (argv, message) => {
+      const { code, errors } = await run(argv);
+      expect([code, errors]).toEqual([1, expect.stringMatching(message)]);
+    },
+  );
 
   it.each([
     [['transfer', '--to', `0x${'70'.repeat(20)}`, '--amount', '5'], /^invalid_request: --to is an/],

@@ -6,13 +6,13 @@ const w2 = `0x02${'c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709
 const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
 describe('the payees of a transfer', () => {
-  it('are one W with --amount', () => {
+  it('are one W with --amount [command.transfer, command.amounts]', () => {
     expect(resolveRecipients([w], '5')).toEqual([
       { walletPub: w, amount: { option: '--amount', text: '5' } },
     ]);
   });
 
-  it('are several, and an amount of a payee’s own has precedence over --amount', () => {
+  it('are several, and an amount of a payee’s own has precedence over --amount [command.transfer-fan-out]', () => {
     expect(resolveRecipients([`${w}:7`, w2], '5')).toEqual([
       { walletPub: w, amount: { option: '--to number 1', text: '7' } },
       { walletPub: w2, amount: { option: '--amount', text: '5' } },
@@ -24,7 +24,7 @@ describe('the payees of a transfer', () => {
     ['an address', address],
     ['an address with an amount', `${address}:5`],
     ['a lower-case address', address.toLowerCase()],
-  ])('are refused for %s, and the message says what to give', (_, to) => {
+  ])('are refused for %s, and the message says what to give [command.w-is-no-address]', (_, to) => {
     const refuse = () => resolveRecipients([w, to], '5');
     expect(refuse).toThrow(/^--to number 2 is an address/);
     expect(refuse).toThrow(/disburse-agent identity/);
@@ -58,7 +58,7 @@ describe('the destination of a withdrawal', () => {
     refuseAddress(undefined, new Map());
   });
 
-  it('is never an address, not even a pinned one', () => {
+  it('is never an address, not even a pinned one [command.send-label]', () => {
     const pinned = new Map([
       ['vault', address],
       ['bank', w],

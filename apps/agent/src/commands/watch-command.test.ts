@@ -57,7 +57,7 @@ async function watch(answers: readonly (ArrivalsAnswer | PoolError)[], json = fa
 }
 
 describe('balance --watch', () => {
-  it('prints the balance, then a line for each arrival and the new balance', async () => {
+  it('prints the balance, then a line for each arrival and the new balance [command.balance-watch]', async () => {
     const { printed, notes, asked, pauses } = await watch([
       answer('7'),
       answer('7'),
@@ -87,7 +87,7 @@ describe('balance --watch', () => {
     expect(printed[1]).toContain('"a\\u{1b}[2J\\u{a}b"');
   });
 
-  it('prints one JSON document for each line with --json', async () => {
+  it('prints one JSON document for each line with --json [command.balance-watch]', async () => {
     const { printed } = await watch([answer('7'), answer('8', arrival('1', 'May'))], true);
     expect(printed.map((line) => JSON.parse(line))).toEqual([
       { kind: 'balance', ...answer('7').balance, decimals: 6 },
@@ -99,7 +99,7 @@ describe('balance --watch', () => {
     ]);
   });
 
-  it('reports an outage once, goes on at the same place, and reports its end', async () => {
+  it('reports an outage once, goes on at the same place, and reports its end [command.balance-watch]', async () => {
     const { printed, notes, asked } = await watch([
       answer('7'),
       cut,
@@ -172,7 +172,7 @@ describe('balance --watch', () => {
     expect((await watch([answer('7'), failure, answer('8')])).notes).toHaveLength(2);
   });
 
-  it('ends at once when it is interrupted while it waits for the agent', async () => {
+  it('ends at once when it is interrupted while it waits for the agent [command.balance-watch]', async () => {
     const stop = new AbortController();
     const client = createHolderClient(
       'http://agent',

@@ -32,7 +32,7 @@ function problemsOf(env: Record<string, string>, files: Record<string, string> =
 }
 
 describe('parseConfig', () => {
-  it('requires the platform only, and has the documented defaults', () => {
+  it('requires the platform only, and has the documented defaults [service.no-keys-by-default, state.mock-prover, auth.loopback-by-default, variable.prover]', () => {
     const config = parse(good);
     expect(config).toMatchObject({
       home: '/home/op/.disburse-agent',
@@ -88,7 +88,7 @@ describe('parseConfig', () => {
     }
   });
 
-  it('reports every problem at once, by name and never by value', () => {
+  it('reports every problem at once, by name and never by value [variable.verify-url, variable.prover]', () => {
     const canary = 'canary-value';
     const text = problemsOf(
       {
@@ -130,7 +130,7 @@ describe('parseConfig', () => {
     expect(text).not.toContain(canary);
   });
 
-  it('names what each signer outside this process requires', () => {
+  it('names what each signer outside this process requires [signer.variables-required]', () => {
     for (const signer of ['enclave', 'custodian_a', 'custodian_b']) {
       expect(problemsOf({ ...good, DISBURSE_SIGNER: signer })).toContain(
         `DISBURSE_${signer.toUpperCase()}_ADDRESS is required by DISBURSE_SIGNER=${signer}`,
@@ -138,7 +138,7 @@ describe('parseConfig', () => {
     }
   });
 
-  it('binds to another address only behind a proxy', () => {
+  it('binds to another address only behind a proxy [auth.loopback-by-default]', () => {
     const env = { ...good, DISBURSE_HOST: '0.0.0.0' };
     expect(problemsOf(env)).toContain('DISBURSE_ALLOW_PUBLIC_BIND');
     expect(problemsOf({ ...env, DISBURSE_ALLOW_PUBLIC_BIND: 'yes' })).toContain('DISBURSE_HOST');

@@ -82,7 +82,7 @@ describe.each([
   ...Object.entries(funders).map(([name, env]) => ['DISBURSE_SIGNER', name, env] as const),
   ...Object.entries(holders).map(([name, env]) => ['DISBURSE_HOLDER_SIGNER', name, env] as const),
 ])('%s=%s', (variable, name, env) => {
-  it('is complete, without a warning', () => {
+  it('is complete, without a warning [variable.signer, variable.custodians, variable.holder-signer]', () => {
     const { config, problems, warnings } = resolve({ ...env, [variable]: name });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([]);
@@ -90,14 +90,17 @@ describe.each([
     expect(found?.kind).toBe(name);
   });
 
-  it.each(Object.keys(env))('requires %s by name', (missing) => {
-    const messages = problemsOf({ ...env, [variable]: name, [missing]: '' });
-    expect(messages).toEqual([expect.stringMatching(new RegExp(`^${missing}.* is required by`))]);
-  });
+  it.each(Object.keys(env))(
+    'requires %s by name [variable.signer, variable.holder-signer, signer.variables-required]',
+    (missing) => {
+      const messages = problemsOf({ ...env, [variable]: name, [missing]: '' });
+      expect(messages).toEqual([expect.stringMatching(new RegExp(`^${missing}.* is required by`))]);
+    },
+  );
 });
 
 describe('the funder', () => {
-  it('has exactly one signer', () => {
+  it('has exactly one signer [signer.one-funder]', () => {
     const env = { ...funders['enclave'], DISBURSE_SIGNER: 'enclave' };
     expect(problemsOf({ ...env, DISBURSE_FUNDER_PRIVATE_KEY: funderKey })).toEqual([
       expect.stringContaining(
@@ -119,7 +122,7 @@ describe('the funder', () => {
       'a token of the gate that is the platform’s',
       { DISBURSE_APPROVE_TOKEN: 'p'.repeat(24), DISBURSE_PLATFORM_TOKEN: 'p'.repeat(24) },
     ],
-  ])('refuses %s', (_, changes: Env) => {
+  ])('refuses %s [variable.custodians]', (_, changes: Env) => {
     const messages = problemsOf({
       ...funders['custodian_a'],
       DISBURSE_SIGNER: 'custodian_a',
@@ -164,7 +167,7 @@ describe.each([
   ['DISBURSE_SIGNER', funders['enclave'], 'DISBURSE_ENCLAVE'],
   ['DISBURSE_HOLDER_SIGNER', holders['enclave'], 'DISBURSE_HOLDER_ENCLAVE'],
 ])('%s=enclave', (variable, env, prefix) => {
-  it('says of a key in a token that its signatures do not repeat', () => {
+  it('says of a key in a token that its signatures do not repeat [variable.enclave-deterministic]', () => {
     for (const [written, deterministic] of [
       ['', true],
       ['false', false],
@@ -201,7 +204,7 @@ describe('funder and holder at custodian A', () => {
     DISBURSE_HOLDER_SIGNER: 'custodian_a',
   };
 
-  it('share an account, and no wallet', () => {
+  it('share an account, and no wallet [variable.custodians]', () => {
     expect(problemsOf(both)).toEqual([]);
     expect(problemsOf({ ...both, DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID: 'wa-1' })).toEqual([
       expect.stringContaining('DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID must differ from'),
@@ -291,7 +294,7 @@ describe('warnings', () => {
       { DISBURSE_CUSTODIAN_A_WALET_ID: 'x' },
       'did you mean DISBURSE_CUSTODIAN_A_WALLET_ID',
     ],
-  ])('name %s', (_, env: Env, expected) => {
+  ])('name %s [variable.without-effect]', (_, env: Env, expected) => {
     expect(resolve(env).warnings.map(({ message }) => message)).toEqual([
       expect.stringContaining(expected),
     ]);

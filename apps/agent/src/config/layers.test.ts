@@ -17,12 +17,12 @@ describe('readConfigFile', () => {
     [undefined, { AGENT_ENV: '/agent-env.env', DISBURSE_HOME: '/elsewhere' }, 'agent-env'],
     [undefined, { AGENT_ENV: ' ', DISBURSE_HOME: '/elsewhere' }, 'elsewhere'],
     [undefined, {}, 'home'],
-  ])('%s and %o: %s', (envFile, env, chain) => {
+  ])('%s and %o: %s [config.which-file]', (envFile, env, chain) => {
     const { values } = readConfigFile(createConfigSource(env, files), envFile);
     expect(values['DISBURSE_CHAIN']).toBe(chain);
   });
 
-  it('needs no default file, and fails without a named file', () => {
+  it('needs no default file, and fails without a named file [config.which-file]', () => {
     expect(readConfigFile(createConfigSource({}), undefined)).toMatchObject({
       isPresent: false,
       values: {},
@@ -66,15 +66,15 @@ describe('parseEnvFile', () => {
     ['dollars as they are', 'A=$B\nB=1', { A: '$B', B: '1' }],
     ['no last line feed', 'A=1', { A: '1' }],
     ['nothing', '', {}],
-  ])('reads %s', (_what, content, values) => {
+  ])('reads %s [config.flat-file]', (_what, content, values) => {
     expect(parseEnvFile(content, '/f')).toEqual({ values, problems: [] });
   });
 
-  it('does not cut a secret at a number sign inside it', () => {
+  it('does not cut a secret at a number sign inside it [config.flat-file]', () => {
     expect(parseEnvFile('A=ab#cd\nB=#ef', '/f').values).toEqual({ A: 'ab#cd', B: '#ef' });
   });
 
-  it('never reads the next line as the value of an empty variable', () => {
+  it('never reads the next line as the value of an empty variable [config.flat-file]', () => {
     // Otherwise the edge token becomes a path, and `config check` shows it.
     const { values } = parseEnvFile('DISBURSE_CHAINS_FILE= \nDISBURSE_PLATFORM_TOKEN=t', '/f');
     expect(values).toEqual({ DISBURSE_CHAINS_FILE: '', DISBURSE_PLATFORM_TOKEN: 't' });
@@ -87,7 +87,7 @@ describe('parseEnvFile', () => {
     ['two words before it', 'set DISBURSE_CHAIN=canary', 'is not NAME=value'],
     ['a quote left open', 'DISBURSE_CHAIN="canary\n', 'DISBURSE_CHAIN: opens a quote'],
     ['text after a quote', 'DISBURSE_CHAIN="canary"x', 'DISBURSE_CHAIN: has something after'],
-  ])('refuses %s by its line, without showing it', (_what, line, expected) => {
+  ])('refuses %s by its line, without showing it [config.flat-file]', (_what, line, expected) => {
     const { problems } = parseEnvFile(`# first\n${line}`, '/f');
     expect(problems).toHaveLength(1);
     expect(problems[0]?.message).toMatch(/^\/f, line 2/);
@@ -95,7 +95,7 @@ describe('parseEnvFile', () => {
     expect(JSON.stringify(problems)).not.toContain('canary');
   });
 
-  it('refuses a name that is set twice, and names both lines', () => {
+  it('refuses a name that is set twice, and names both lines [config.flat-file]', () => {
     const { problems } = parseEnvFile(
       'DISBURSE_SEND_MAX_AMOUNT=5\n\nDISBURSE_SEND_MAX_AMOUNT=canary\ncanary=1\ncanary=2',
       '/f',

@@ -23,7 +23,7 @@ function keyOf(number: number): string {
 const credentials = allVariables.filter(({ credential }) => credential !== undefined);
 
 describe('the _FILE form', () => {
-  it('exists for every credential', () => {
+  it('exists for every credential [config.secret-files]', () => {
     expect(credentials.map(({ name }) => name).sort()).toEqual([
       'DISBURSE_APPROVE_TOKEN',
       'DISBURSE_BALANCE_TOKEN',
@@ -67,7 +67,7 @@ describe('the _FILE form', () => {
   });
 
   it.each(credentials.map((variable) => [variable.name, variable] as const))(
-    '%s: has precedence over the inline form, bare or as a document',
+    '%s: has precedence over the inline form, bare or as a document [config.secret-files, config.secret-file-forms]',
     (name, variable) => {
       const { fields = [], isText } = variable.credential ?? {};
       const value = isText === true ? goodPem : goodValue;
@@ -84,7 +84,7 @@ describe('the _FILE form', () => {
     },
   );
 
-  it('has precedence in the configuration file over an inline variable of the environment', () => {
+  it('has precedence in the configuration file over an inline variable of the environment [config.secret-files]', () => {
     const layers = layersOf(
       { DISBURSE_SEND_TOKEN: 'inline' },
       { '/secret': 'filed' },
@@ -120,19 +120,22 @@ describe('the _FILE form', () => {
       `{"apiKey":"${canary}","capability":"holder.transfer"}`,
       'with another capability: it must be holder.send',
     ],
-  ])('%s: reports the problem and shows no content', (_title, content, expected) => {
-    const path = `/${canary}`;
-    const layers = layersOf(
-      { DISBURSE_SEND_TOKEN_FILE: path, DISBURSE_SEND_TOKEN: 'inline' },
-      content === undefined ? {} : { [path]: content },
-    );
-    const reading = readVariable(variables.sendToken, layers);
-    expect(reading.problems).toEqual([
-      { variable: 'DISBURSE_SEND_TOKEN_FILE', message: expect.stringContaining(expected) },
-    ]);
-    expect(reading.value).toBeUndefined();
-    expect(JSON.stringify(reading)).not.toContain(canary);
-  });
+  ])(
+    '%s: reports the problem and shows no content [config.secret-file-forms]',
+    (_title, content, expected) => {
+      const path = `/${canary}`;
+      const layers = layersOf(
+        { DISBURSE_SEND_TOKEN_FILE: path, DISBURSE_SEND_TOKEN: 'inline' },
+        content === undefined ? {} : { [path]: content },
+      );
+      const reading = readVariable(variables.sendToken, layers);
+      expect(reading.problems).toEqual([
+        { variable: 'DISBURSE_SEND_TOKEN_FILE', message: expect.stringContaining(expected) },
+      ]);
+      expect(reading.value).toBeUndefined();
+      expect(JSON.stringify(reading)).not.toContain(canary);
+    },
+  );
 
   it('reports an invalid value under the written name', () => {
     const layers = layersOf({ DISBURSE_FUNDER_PRIVATE_KEY_FILE: '/key' }, { '/key': 'abc' });
@@ -148,7 +151,7 @@ describe('precedence', () => {
     ['file', {}, { DISBURSE_CHAIN: 'b' }, 'b', 'file'],
     ['empty hides nothing', { DISBURSE_CHAIN: ' ' }, { DISBURSE_CHAIN: 'b' }, 'b', 'file'],
     ['neither', {}, {}, undefined, 'unset'],
-  ] as const)('%s', (_title, env, file, value, from) => {
+  ] as const)('%s [config.environment-and-file]', (_title, env, file, value, from) => {
     const reading = readVariable(variables.chain, layersOf(env, {}, file));
     expect(reading).toMatchObject({ origin: { from } });
     expect(reading.value).toBe(value);

@@ -34,30 +34,36 @@ describe('credentials that must differ', () => {
   ];
   const shared = 'one-token-for-two-things';
 
-  it.each(pairs)('refuses %s equal to %s', (left, right) => {
-    const { config, problems } = resolve({ [left]: shared, [right]: shared });
-    expect(config).toBeUndefined();
-    expect(messagesOf(problems)).toEqual([
-      expect.stringMatching(new RegExp(`^${left} must differ from ${right}: `)),
-    ]);
-    expect(resolve({ [left]: shared, [right]: `${shared}.` }).problems).toEqual([]);
-  });
+  it.each(pairs)(
+    'refuses %s equal to %s [separation.balance, separation.spend, error.holder-credential]',
+    (left, right) => {
+      const { config, problems } = resolve({ [left]: shared, [right]: shared });
+      expect(config).toBeUndefined();
+      expect(messagesOf(problems)).toEqual([
+        expect.stringMatching(new RegExp(`^${left} must differ from ${right}: `)),
+      ]);
+      expect(resolve({ [left]: shared, [right]: `${shared}.` }).problems).toEqual([]);
+    },
+  );
 
-  it.each(pairs)('refuses %s equal to %s through files, of either form', (left, right) => {
-    const field: Env = {
-      DISBURSE_PLATFORM_TOKEN: 'token',
-      DISBURSE_METRICS_TOKEN: 'token',
-      POOL_GATE_OAUTH_CLIENT_SECRET: 'clientSecret',
-    };
-    const document = JSON.stringify({ [field[right] ?? 'apiKey']: shared });
-    const { problems } = resolve(
-      { [`${left}_FILE`]: '/left', [`${right}_FILE`]: '/right', [right]: 'other' },
-      { '/left': `${shared}\n`, '/right': document },
-    );
-    expect(messagesOf(problems)).toEqual([expect.stringContaining(`${left} must differ from`)]);
-  });
+  it.each(pairs)(
+    'refuses %s equal to %s through files, of either form [separation.balance, separation.spend]',
+    (left, right) => {
+      const field: Env = {
+        DISBURSE_PLATFORM_TOKEN: 'token',
+        DISBURSE_METRICS_TOKEN: 'token',
+        POOL_GATE_OAUTH_CLIENT_SECRET: 'clientSecret',
+      };
+      const document = JSON.stringify({ [field[right] ?? 'apiKey']: shared });
+      const { problems } = resolve(
+        { [`${left}_FILE`]: '/left', [`${right}_FILE`]: '/right', [right]: 'other' },
+        { '/left': `${shared}\n`, '/right': document },
+      );
+      expect(messagesOf(problems)).toEqual([expect.stringContaining(`${left} must differ from`)]);
+    },
+  );
 
-  it('reads each file once, because a pipe is empty at the second read', () => {
+  it('reads each file once, because a pipe is empty at the second read [config.secret-files]', () => {
     const source = createConfigSource({
       DISBURSE_PLATFORM_URL: 'https://pool.example/agent-edge',
       DISBURSE_PLATFORM_TOKEN_FILE: '/dev/fd/63',
@@ -245,16 +251,19 @@ describe('refusals', () => {
     ],
   ];
 
-  it.each(rows)('%s', (_title, env, expected) => {
-    const { config, problems } = resolve(env);
-    expect(config).toBeUndefined();
-    expect(messagesOf(problems).join('\n')).toContain(expected);
-    for (const value of Object.values(env).filter(
-      (text) => text.length > 3 && /[^a-z_-]/.test(text),
-    )) {
-      expect(messagesOf(problems).join('\n')).not.toContain(value);
-    }
-  });
+  it.each(rows)(
+    '%s [variable.platform-url, variable.platform-token, variable.gate, variable.funder-ed25519, variable.ceilings-form, variable.token-symbol-default, variable.holder-signer-choice, variable.holder-forms, variable.viewing-key, variable.viewing-key-required, viewing-key.missing-ends-start, error.missing-viewing-key]',
+    (_title, env, expected) => {
+      const { config, problems } = resolve(env);
+      expect(config).toBeUndefined();
+      expect(messagesOf(problems).join('\n')).toContain(expected);
+      for (const value of Object.values(env).filter(
+        (text) => text.length > 3 && /[^a-z_-]/.test(text),
+      )) {
+        expect(messagesOf(problems).join('\n')).not.toContain(value);
+      }
+    },
+  );
 
   it.each([['127.0.0.1'], ['localhost'], ['::1'], ['[::1]'], ['127.0.0.53']])(
     'binds to %s without a proxy acknowledgement',
@@ -263,7 +272,7 @@ describe('refusals', () => {
     },
   );
 
-  it('reads the holder’s signer independently of the funder’s', () => {
+  it('reads the holder’s signer independently of the funder’s [variable.holder-signer-choice]', () => {
     expect(resolve({}).config?.holder.signer).toBe('local-key');
     for (const funder of ['enclave', 'custodian_a', 'custodian_b']) {
       // The problems are the funder's. An MPC holder would also require a viewing key.
@@ -272,7 +281,7 @@ describe('refusals', () => {
     }
   });
 
-  it('has an ed25519 holder beside any funder', () => {
+  it('has an ed25519 holder beside any funder [variable.holder-signer-ed25519]', () => {
     const { config } = resolve({
       DISBURSE_HOLDER_SIGNER: 'local-ed25519',
       DISBURSE_HOLDER_ED25519_KEY: key,
@@ -281,7 +290,7 @@ describe('refusals', () => {
     expect(config?.holder.ed25519Key?.reveal()).toBe(key);
   });
 
-  it('accepts valid values', () => {
+  it('accepts valid values [variable.destinations-form, variable.ceilings-form, variable.token-symbol-default]', () => {
     const { config } = resolve({
       DISBURSE_FUNDER_PRIVATE_KEY: key,
       DISBURSE_SEND_MAX_AMOUNT: '340282366920938463463374607431768211455',
@@ -313,14 +322,14 @@ describe('pinned destinations', () => {
     ['a=0x00', 'entry 1 has an invalid address'],
     [`a=${address.replace('5aAe', '5aae')}`, 'entry 1 has an invalid address'],
     [`a=0x${'0'.repeat(40)}`, 'entry 1 has an invalid address'],
-  ])('refuses %s', (value, expected) => {
+  ])('refuses %s [variable.destinations-form]', (value, expected) => {
     const { problems } = resolve({ DISBURSE_SEND_DESTINATIONS: value });
     expect(messagesOf(problems)).toEqual(
       [`DISBURSE_SEND_DESTINATIONS ${expected}`].map((start) => expect.stringContaining(start)),
     );
   });
 
-  it('names every invalid entry', () => {
+  it('names every invalid entry [variable.destinations-form]', () => {
     const { problems } = resolve({ DISBURSE_SEND_DESTINATIONS: `x,a=${address},a=1` });
     expect(messagesOf(problems).map((message) => message.slice(27, 34))).toEqual([
       'entry 1',

@@ -71,11 +71,14 @@ describe('warnings', () => {
     ['no file form', { DISBURSE_PORT_FILE: '/k' }, 'DISBURSE_PORT_FILE is not a variable'],
   ];
 
-  it.each(rows)('%s', (_title, env, expected) => {
-    const { config, warnings } = resolve(env);
-    expect(messagesOf(warnings)).toEqual([expect.stringContaining(expected)]);
-    expect(config?.warnings).toEqual(warnings);
-  });
+  it.each(rows)(
+    '%s [variable.funder-key-warning, variable.without-effect, variable.funder-ed25519, variable.ceilings-form]',
+    (_title, env, expected) => {
+      const { config, warnings } = resolve(env);
+      expect(messagesOf(warnings)).toEqual([expect.stringContaining(expected)]);
+      expect(config?.warnings).toEqual(warnings);
+    },
+  );
 
   it('prints no warning for valid, empty or foreign variables', () => {
     expect(

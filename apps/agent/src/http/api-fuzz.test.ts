@@ -118,30 +118,34 @@ describe('the agent and its document', () => {
   it.each([
     ['the loopback token', loopbackToken],
     ['an API key', apiKey('disburse')],
-  ])('answers any request with %s as documented', { timeout: 60_000 }, async (_, credential) => {
-    const { seen, test } = await fuzzWith(credential, 300);
-    expect(seen.get('disburse'), seen.note).toContain(202);
-    expect(seen.get('disburse'), seen.note).toContain(409);
-    expect(seen.get('disburse'), seen.note).toContain(413);
-    expect(seen.get('getDisbursement'), seen.note).toContain(200);
-    expect(seen.get('cancelDisbursement'), seen.note).toContain(404);
-    for (const [id, statuses] of seen) {
-      expect([id, [...statuses].some((status) => status < 300)], seen.note).toEqual([id, true]);
-      expect([id, statuses.has(403)], seen.note).toEqual([id, true]);
-    }
-    expect(test.state.verifiedKeys.has(credential)).toBe(credential !== loopbackToken);
-    expect(seen.get('balance'), seen.note).toContain(400);
-    for (const id of ['transfer', 'send']) {
-      expect([id, ...(seen.get(id) ?? [])], seen.note).toEqual(
-        expect.arrayContaining([id, 200, 400, 401, 413]),
-      );
-    }
-    // The routes accept no chain, however it is sent.
-    expect(test.state.spends.filter(({ chain }) => chain !== undefined)).toEqual([]);
-    expect(seen.get('history'), seen.note).toContain(400);
-    expect(test.state.histories.length).toBeGreaterThan(0);
-    expect(new Set(test.state.balances)).toEqual(new Set(['USDC']));
-  });
+  ])(
+    'answers any request with %s as documented [transfer.body, send.body]',
+    { timeout: 60_000 },
+    async (_, credential) => {
+      const { seen, test } = await fuzzWith(credential, 300);
+      expect(seen.get('disburse'), seen.note).toContain(202);
+      expect(seen.get('disburse'), seen.note).toContain(409);
+      expect(seen.get('disburse'), seen.note).toContain(413);
+      expect(seen.get('getDisbursement'), seen.note).toContain(200);
+      expect(seen.get('cancelDisbursement'), seen.note).toContain(404);
+      for (const [id, statuses] of seen) {
+        expect([id, [...statuses].some((status) => status < 300)], seen.note).toEqual([id, true]);
+        expect([id, statuses.has(403)], seen.note).toEqual([id, true]);
+      }
+      expect(test.state.verifiedKeys.has(credential)).toBe(credential !== loopbackToken);
+      expect(seen.get('balance'), seen.note).toContain(400);
+      for (const id of ['transfer', 'send']) {
+        expect([id, ...(seen.get(id) ?? [])], seen.note).toEqual(
+          expect.arrayContaining([id, 200, 400, 401, 413]),
+        );
+      }
+      // The routes accept no chain, however it is sent.
+      expect(test.state.spends.filter(({ chain }) => chain !== undefined)).toEqual([]);
+      expect(seen.get('history'), seen.note).toContain(400);
+      expect(test.state.histories.length).toBeGreaterThan(0);
+      expect(new Set(test.state.balances)).toEqual(new Set(['USDC']));
+    },
+  );
 
   it.each<[string, string, number, ((test: TestApp) => void)?]>([
     ['a key of another capability', apiKey('reader'), 403],
@@ -202,21 +206,24 @@ describe('the agent and its document', () => {
     ['a key of another wallet', apiKey('stranger'), 403],
     ['a key that was never minted', apiKey('nobody'), 401],
     ['the key of the other role', undefined, 403],
-  ])('spends nothing for %s, for any request', async (_, credential, refusal) => {
-    const { seen, test } = await fuzzWith(apiKey('disburse'), 60, undefined, {
-      transferKey: credential ?? apiKey('send'),
-      sendKey: credential ?? apiKey('transfer'),
-    });
-    for (const id of ['transfer', 'send']) {
-      const statuses = seen.get(id) ?? new Set();
-      expect(statuses, seen.note).toContain(refusal);
-      expect(
-        [...statuses].filter((status) => ![401, 403].includes(status)),
-        seen.note,
-      ).toEqual([]);
-    }
-    expect(test.state.spends).toEqual([]);
-  });
+  ])(
+    'spends nothing for %s, for any request [capability.transfer-not-send]',
+    async (_, credential, refusal) => {
+      const { seen, test } = await fuzzWith(apiKey('disburse'), 60, undefined, {
+        transferKey: credential ?? apiKey('send'),
+        sendKey: credential ?? apiKey('transfer'),
+      });
+      for (const id of ['transfer', 'send']) {
+        const statuses = seen.get(id) ?? new Set();
+        expect(statuses, seen.note).toContain(refusal);
+        expect(
+          [...statuses].filter((status) => ![401, 403].includes(status)),
+          seen.note,
+        ).toEqual([]);
+      }
+      expect(test.state.spends).toEqual([]);
+    },
+  );
 
   it('answers requests above the limit as documented', async () => {
     const { app } = createTestApp({ rateLimit: 1 });

@@ -32,23 +32,28 @@ const routes: [
 ];
 
 describe.each(routes)('%s', (_route, ask, allowed) => {
-  it.each(capabilities)('gives a %s key the access of its capability', async (capability) => {
-    const test = createTestApp();
-    const answer = await ask(test, bearer(apiKey(keyOf[capability])));
-    expect(answer.status).toBe(capability === 'disburse' ? allowed : 403);
-    if (capability !== 'disburse') {
-      expect(await answer.json()).toMatchObject({ code: 'forbidden' });
-      expect(await test.store.get('5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01', 'june')).toBeUndefined();
-    }
-  });
+  it.each(capabilities)(
+    'gives a %s key the access of its capability [cancel.answer, capability.one-only, capability.holder-not-disburse]',
+    async (capability) => {
+      const test = createTestApp();
+      const answer = await ask(test, bearer(apiKey(keyOf[capability])));
+      expect(answer.status).toBe(capability === 'disburse' ? allowed : 403);
+      if (capability !== 'disburse') {
+        expect(await answer.json()).toMatchObject({ code: 'forbidden' });
+        expect(
+          await test.store.get('5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01', 'june'),
+        ).toBeUndefined();
+      }
+    },
+  );
 
-  it('refuses the disburse key of another employer', async () => {
+  it('refuses the disburse key of another employer [capability.foreign-employer]', async () => {
     const answer = await ask(createTestApp(), bearer(apiKey('foreign')));
     expect(answer.status).toBe(403);
     expect(await answer.json()).toMatchObject({ code: 'forbidden' });
   });
 
-  it('refuses a key from the first request after its revocation on', async () => {
+  it('refuses a key from the first request after its revocation on [key.revocation-next-request, capability.revoked]', async () => {
     const test = createTestApp();
     const headers = bearer(apiKey('disburse'));
     expect((await ask(test, headers)).status).toBe(allowed);
@@ -74,7 +79,7 @@ describe.each(routes)('%s', (_route, ask, allowed) => {
   });
 });
 
-it('pays once when a key is rotated and the request is sent again', async () => {
+it('pays once when a key is rotated and the request is sent again [disburse.key-outlives-credential]', async () => {
   const { post, get, keys, request, state } = createTestApp();
   await post('june', request, bearer(apiKey('disburse')));
   keys.delete(apiKey('disburse'));

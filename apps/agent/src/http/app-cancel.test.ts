@@ -31,7 +31,7 @@ async function end(
 }
 
 describe('DELETE /api/disburse/:key', () => {
-  it('stores the request, notifies the worker and answers the job at its end', async () => {
+  it('stores the request, notifies the worker and answers the job at its end [cancel.answer]', async () => {
     const test = createTestApp();
     await test.post('june', test.request);
     const answer = await test.remove(path);
@@ -47,7 +47,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect((await test.post('june', test.request)).status).toBe(200);
   });
 
-  it('does not answer while the outcome of the job is uncertain', async () => {
+  it('does not answer while the outcome of the job is uncertain [cancel.answer]', async () => {
     const test = createTestApp();
     test.state.endsCancelled = false;
     await test.post('june', test.request);
@@ -91,7 +91,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
   });
 
-  it('answers 409 when the job cannot be ended with the settings of this agent, and keeps the request', async () => {
+  it('answers 409 when the job cannot be ended with the settings of this agent, and keeps the request [cancel.other-settings]', async () => {
     const test = createTestApp();
     test.state.endsCancelled = false;
     await test.post('june', test.request);
@@ -119,7 +119,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect(trace).toMatchObject({ refusal: blocked });
   });
 
-  it('answers a job that has ended unchanged, and stores nothing', async () => {
+  it('answers a job that has ended unchanged, and stores nothing [cancel.answer]', async () => {
     const test = createTestApp();
     await test.post('june', test.request);
     await end(test, 'done', { result: { status: 'completed' } });
@@ -130,7 +130,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeUndefined();
   });
 
-  it('answers 404 to an unknown key, and to a key of another employer', async () => {
+  it('answers 404 to an unknown key, and to a key of another employer [cancel.answer]', async () => {
     const test = createTestApp();
     const nowMs = test.clock.nowMs();
     const job = { fingerprint: 'f', state: 'accepted', payload: '{}', nowMs };

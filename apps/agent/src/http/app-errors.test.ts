@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
 ].map((row) => ({ requestIndex: -1, ...row }));
 
 describe.each(rows)('$what', ({ code, requestIndex, body, app }) => {
-  it(`is 400 ${code} on disburse, code and message alone, and leaves no job`, async () => {
+  it(`is 400 ${code} on disburse, code and message alone, and leaves no job [disburse.first-issue-alone, error.invalid-request, error.invalid-chain-unknown, error.invalid-chain-platform, error.invalid-chain-pool, error.invalid-chain-signer, error.invalid-token, error.invalid-amount, error.invalid-address, error.duplicate-recipient, error.unregistered-recipient]`, async () => {
     const { post, get, state } = createTestApp(app);
     const answer = await post('june', body);
     expect(answer.status).toBe(400);
@@ -102,7 +102,7 @@ describe.each(rows)('$what', ({ code, requestIndex, body, app }) => {
     expect(state.wakes).toBe(0);
   });
 
-  it('is one issue of a report with 200 on validate', async () => {
+  it('is one issue of a report with 200 on validate [report.issues, validate.same-checks, error.validate-lists-instead]', async () => {
     const { validate } = createTestApp(app);
     const answer = await validate(body);
     expect(answer.status).toBe(200);
@@ -130,7 +130,7 @@ describe('precedence', () => {
     ['duplicate-recipient', request([pay(stranger), pay(good), pay(stranger)])],
     ['unregistered-recipient', request([pay(good), pay(stranger)])],
   ];
-  it('is body, chain, token, size, amount, address, duplicate, registration', async () => {
+  it('is body, chain, token, size, amount, address, duplicate, registration [disburse.first-issue-alone]', async () => {
     const { post } = createTestApp();
     const codes: unknown[] = [];
     for (const [, body] of steps) {

@@ -4,7 +4,7 @@ import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { apiKey, createTestApp, employerId, loopbackToken } from '../fixtures/test-app.ts';
 
-it('passes a good request without an Idempotency-Key, and stores nothing of it', async () => {
+it('passes a good request without an Idempotency-Key, and stores nothing of it [validate.proves-nothing]', async () => {
   const { validate, chain, request, state, store } = createTestApp();
   chain.allowance = 10n;
   const answer = await validate(request);
@@ -15,7 +15,7 @@ it('passes a good request without an Idempotency-Key, and stores nothing of it',
   expect(await store.lease({ ...anything, scope: employerId, ttlMs: 1, nowMs: 0 })).toBeUndefined();
 });
 
-it('lists different problems at once', async () => {
+it('lists different problems at once [validate.every-issue]', async () => {
   const { validate, holders } = createTestApp();
   const [first] = holders;
   const report = (await (
@@ -36,7 +36,7 @@ it('lists different problems at once', async () => {
   ]);
 });
 
-it('reports all issues next to a bad memo and in a list that is too long', async () => {
+it('reports all issues next to a bad memo and in a list that is too long [validate.every-issue]', async () => {
   const { validate, post, holders, platform } = createTestApp({ maxRecipients: 2 });
   const [first] = holders;
   const stranger = createFakeHolder(99).address;
@@ -74,7 +74,7 @@ it('reports all issues next to a bad memo and in a list that is too long', async
   });
 });
 
-it('reports what would stop the batch in addition to its issues', async () => {
+it('reports what would stop the batch in addition to its issues [report.ok]', async () => {
   const { validate, chain, request, state } = createTestApp();
   chain.balance = 0n;
   state.outages = [{ code: 'gate_unavailable', message: 'the pool-gate is down' }];
@@ -97,7 +97,7 @@ it.each([
   ['nothing', '', {}],
   ['another content type', '{}', { 'content-type': 'text/plain' }],
   ['more than 4 MiB', `"${'x'.repeat(4 * 1024 * 1024)}"`, {}],
-])('has one issue for %s', async (_what, body, headers) => {
+])('has one issue for %s [validate.always-200]', async (_what, body, headers) => {
   const { validate } = createTestApp();
   const answer = await validate(body, headers);
   expect(answer.status).toBe(200);
@@ -126,7 +126,7 @@ it('reports an address with an unpaired surrogate next to a valid recipient', as
   });
 });
 
-it('reports a platform that does not answer, before bootstrap and after', async () => {
+it('reports a platform that does not answer, before bootstrap and after [validate.always-200]', async () => {
   const expected = {
     ok: false,
     issues: [],
@@ -145,7 +145,7 @@ it('reports a platform that does not answer, before bootstrap and after', async 
   expect(await second.json()).toMatchObject({ ...expected, allowanceState: 'sufficient' });
 });
 
-it('reports nothing to a caller without a valid credential, not even a malformed body', async () => {
+it('reports nothing to a caller without a valid credential, not even a malformed body [validate.bearer]', async () => {
   const { validate } = createTestApp();
   for (const [token, status] of [
     ['', 401],

@@ -17,7 +17,7 @@ function bearer(token: string) {
 }
 
 describe('POST /api/disburse', () => {
-  it('accepts a good request with 202 and wakes the worker', async () => {
+  it('accepts a good request with 202 and wakes the worker [job.key, job.status-url, disburse.202]', async () => {
     const { post, request, state } = createTestApp();
     const answer = await post('june 2026', request);
     expect(answer.status).toBe(202);
@@ -29,7 +29,7 @@ describe('POST /api/disburse', () => {
     expect(state.wakes).toBe(1);
   });
 
-  it('answers the same key and body with the original job, without checking again', async () => {
+  it('answers the same key and body with the original job, without checking again [disburse.replay-same-body]', async () => {
     const test = createTestApp();
     await test.post('june', test.request);
     test.platform.failCalls(10);
@@ -39,14 +39,14 @@ describe('POST /api/disburse', () => {
     expect(test.state.wakes).toBe(1);
   });
 
-  it('treats fields in another order as the same body, and a quoted key as the same key', async () => {
+  it('treats fields in another order as the same body, and a quoted key as the same key [disburse.replay-same-body]', async () => {
     const { post, request } = createTestApp();
     await post('june', request);
     const reordered = { recipients: request.recipients, token: request.token };
     expect((await post('"june"', reordered)).status).toBe(202);
   });
 
-  it('answers 200 once the job has ended', async () => {
+  it('answers 200 once the job has ended [state.terminal, disburse.200-terminal]', async () => {
     const { post, request, store } = createTestApp();
     await post('june', request);
     const lease = await store.lease({ workerId: 'w', states: ['accepted'], ttlMs: 1, nowMs: 0 });
@@ -67,7 +67,7 @@ describe('POST /api/disburse', () => {
     });
   });
 
-  it('answers 409 to another body under the same key', async () => {
+  it('answers 409 to another body under the same key [disburse.replay-other-body, error.idempotency-conflict]', async () => {
     const { post, request } = createTestApp();
     await post('june', request);
     const answer = await post('june', { ...request, unregistered: 'skip' });
@@ -75,7 +75,7 @@ describe('POST /api/disburse', () => {
     expect(await answer.json()).toMatchObject({ code: 'idempotency_conflict' });
   });
 
-  it('creates one job for many requests at once', async () => {
+  it('creates one job for many requests at once [disburse.replay-same-body]', async () => {
     const { post, request, state } = createTestApp();
     const answers = await Promise.all(
       Array.from({ length: 10 }, async () => post('june', request)),
@@ -90,7 +90,7 @@ describe('POST /api/disburse', () => {
     ['256 characters', 'k'.repeat(256)],
     ['a half-quoted key', '"june'],
     ['an empty quoted key', '""'],
-  ])('refuses %s', async (_what, key) => {
+  ])('refuses %s [disburse.idempotency-key]', async (_what, key) => {
     const { post, request } = createTestApp();
     const answer = await post(key, request);
     expect(answer.status).toBe(400);
@@ -113,7 +113,7 @@ describe('POST /api/disburse', () => {
     ['an unpaired surrogate', '{"token":"\\ud800","recipients":[]}', {}],
     ['another content type', '{}', { 'content-type': 'text/plain' }],
     ['an unknown field', '{"token":"USDC","recipients":[],"x":1}', {}],
-  ])('refuses %s without repeating it', async (_what, body, headers) => {
+  ])('refuses %s without repeating it [disburse.json]', async (_what, body, headers) => {
     const { post } = createTestApp();
     const answer = await post('june', body, headers);
     expect(answer.status).toBe(400);
@@ -125,7 +125,7 @@ describe('POST /api/disburse', () => {
     ['a form', 'application/x-www-form-urlencoded'],
     ['another JSON', 'application/jsonp'],
     ['nothing', ''],
-  ])('accepts a good request as JSON only, not as %s', async (_what, type) => {
+  ])('accepts a good request as JSON only, not as %s [disburse.json]', async (_what, type) => {
     const { post, get, request } = createTestApp();
     const answer = await post('june', request, { 'content-type': type });
     expect(answer.status).toBe(400);
@@ -135,7 +135,7 @@ describe('POST /api/disburse', () => {
     expect((await post('june', request, charset)).status).toBe(202);
   });
 
-  it('makes a fresh attempt under a new key, and none under the key of a failed job', async () => {
+  it('makes a fresh attempt under a new key, and none under the key of a failed job [disburse.new-key-new-attempt]', async () => {
     const { post, request, store, state } = createTestApp();
     await post('june', request);
     const lease = await store.lease({
@@ -163,7 +163,7 @@ describe('POST /api/disburse', () => {
     expect(answer.status).toBe(413);
   });
 
-  it('names the ceiling of a batch that is too large, and keeps no job', async () => {
+  it('names the ceiling of a batch that is too large, and keeps no job [error.batch-too-large, limit.recipients]', async () => {
     const { post, get, request } = createTestApp();
     const [one] = request.recipients;
     const answer = await post('june', { ...request, recipients: [one, one, one, one] });
@@ -208,7 +208,7 @@ describe('POST /api/disburse', () => {
 });
 
 describe('GET /api/disburse/:key', () => {
-  it('answers the job, and 404 for an unknown key', async () => {
+  it('answers the job, and 404 for an unknown key [state.accepted, poll.job, poll.unknown, error.not-found]', async () => {
     const { post, get, request } = createTestApp();
     await post('june', request);
     expect(await (await get('/api/disburse/june')).json()).toEqual({
@@ -239,19 +239,22 @@ describe('bearer', () => {
     ['a disburse key', bearer(apiKey('disburse')), 404, 'not_found'],
     ['the loopback token', bearer(loopbackToken), 404, 'not_found'],
   ];
-  it.each(cases)('%s', async (_what, headers, status, code) => {
-    const { get, post, request } = createTestApp();
-    const answer = await get('/api/disburse/june', headers);
-    expect(answer.status).toBe(status);
-    expect(await answer.json()).toMatchObject({ code });
-    expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
-    // The route that pays answers the same.
-    const paid = await post('june', request, headers);
-    expect(paid.status).toBe(status === 404 ? 202 : status);
-    expect((await get('/api/disburse/june')).status).toBe(status === 404 ? 200 : 404);
-  });
+  it.each(cases)(
+    '%s [disburse.bearer, poll.bearer, auth.agent-bearer, auth.api-key-or-loopback, error.bearer]',
+    async (_what, headers, status, code) => {
+      const { get, post, request } = createTestApp();
+      const answer = await get('/api/disburse/june', headers);
+      expect(answer.status).toBe(status);
+      expect(await answer.json()).toMatchObject({ code });
+      expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+      // The route that pays answers the same.
+      const paid = await post('june', request, headers);
+      expect(paid.status).toBe(status === 404 ? 202 : status);
+      expect((await get('/api/disburse/june')).status).toBe(status === 404 ? 200 : 404);
+    },
+  );
 
-  it('asks the platform at every request, and refuses every key when it does not answer', async () => {
+  it('asks the platform at every request, and refuses every key when it does not answer [auth.verified-by-platform]', async () => {
     const { get, state } = createTestApp();
     await get('/api/disburse/june', bearer(apiKey('disburse')));
     await get('/api/disburse/june', bearer(apiKey('disburse')));
@@ -306,7 +309,7 @@ describe('GET /metrics', () => {
 });
 
 describe('every request', () => {
-  it('can read livez without a credential', async () => {
+  it('can read livez without a credential [health.livez, auth.agent-bearer]', async () => {
     const { get } = createTestApp();
     const answer = await get('/api/livez', { authorization: '' });
     expect(answer.status).toBe(200);
@@ -384,7 +387,7 @@ describe('a key that another agent of the employer has used', () => {
     test.platform.rows.set('june', row as SettlementRecord);
   }
 
-  it('is a conflict for another body, before anything is accepted', async () => {
+  it('is a conflict for another body, before anything is accepted [error.idempotency-conflict]', async () => {
     const test = createTestApp();
     await useElsewhere(test, '6');
     const answer = await test.post('june', test.request);

@@ -17,7 +17,7 @@ function createDeps(verifier: BearerDeps['verifier']): BearerDeps {
   };
 }
 
-it('accepts no API key if the platform’s verify-key is not configured', async () => {
+it('accepts no API key if the platform’s verify-key is not configured [auth.verify-url-needed]', async () => {
   const deps = createDeps(undefined);
   await expect(authenticate(`Bearer ${apiKey}`, 'disburse', deps)).rejects.toMatchObject({
     code: 'verification_unavailable',

@@ -10,7 +10,7 @@ async function read(response: Response | Promise<Response>) {
 }
 
 describe('GET /api/balance', () => {
-  it('answers total, symbol, notes, largest note and chain, amounts as decimal strings', async () => {
+  it('answers total, symbol, notes, largest note and chain, amounts as decimal strings [balance.route]', async () => {
     const { get } = createTestApp();
     expect(await read(get('/api/balance?token=USDC', reader))).toEqual({
       status: 200,
@@ -57,7 +57,7 @@ describe('GET /api/balance', () => {
     ['a holder.read key of another wallet', apiKey('stranger'), 403],
     ['an unknown key', apiKey('nobody'), 401],
     ['no API key', 'f'.repeat(64), 401],
-  ])('does not admit %s', async (_, bearer, status) => {
+  ])('does not admit %s [capability.holder-read]', async (_, bearer, status) => {
     const { get, state } = createTestApp();
     const authorization = { authorization: `Bearer ${bearer}` };
     for (const path of [
@@ -73,7 +73,7 @@ describe('GET /api/balance', () => {
     expect([state.balances, state.rescans]).toEqual([[], []]);
   });
 
-  it('does not admit a holder.read key at the disbursement routes', async () => {
+  it('does not admit a holder.read key at the disbursement routes [capability.holder-read]', async () => {
     const { get, post, request } = createTestApp();
     expect((await get('/api/disburse/key', reader)).status).toBe(403);
     expect((await post('key', request, reader)).status).toBe(403);
@@ -87,7 +87,7 @@ describe('GET /api/balance', () => {
     expect(state.verifications).toBe(2);
   });
 
-  it('answers 503 with the variable if the role’s own key is not configured', async () => {
+  it('answers 503 with the variable if the role’s own key is not configured [variable.balance-token]', async () => {
     const { get, state } = createTestApp();
     state.balanceFailure = new PoolError(
       'role_token_missing',

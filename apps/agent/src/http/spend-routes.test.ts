@@ -29,7 +29,7 @@ function post(
 }
 
 describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
-  it('answers the receipt on the same connection', async () => {
+  it('answers the receipt on the same connection [transfer.route, send.route, spend.synchronous, capability.holder-transfer, capability.holder-send]', async () => {
     const world = createTestApp();
     const answer = await post(world, route, apiKey(route));
     expect(answer.status).toBe(200);
@@ -39,7 +39,7 @@ describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
     ]);
   });
 
-  it('answers 422 with the whole receipt if the spend reverted', async () => {
+  it('answers 422 with the whole receipt if the spend reverted [receipt.reverted, spend-error.reverted]', async () => {
     const world = createTestApp();
     world.state.spendAnswer = {
       operation: route,
@@ -60,20 +60,23 @@ describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
     ['a holder.read key', apiKey('reader'), 403],
     ['the key of the other role', apiKey(route === 'send' ? 'transfer' : 'send'), 403],
     ['an unknown key', apiKey('nobody'), 401],
-  ])('does not admit %s', async (_, bearer, status) => {
-    const world = createTestApp();
-    expect((await post(world, route, bearer)).status).toBe(status);
-    expect(world.state.spends).toEqual([]);
-  });
+  ])(
+    'does not admit %s [capability.holder-transfer, capability.holder-send, capability.transfer-not-send]',
+    async (_, bearer, status) => {
+      const world = createTestApp();
+      expect((await post(world, route, bearer)).status).toBe(status);
+      expect(world.state.spends).toEqual([]);
+    },
+  );
 
-  it('requires an Idempotency-Key', async () => {
+  it('requires an Idempotency-Key [spend.idempotency-key]', async () => {
     const world = createTestApp();
     const answer = await post(world, route, apiKey(route), {});
     expect(answer.status).toBe(400);
     expect(world.state.spends).toEqual([]);
   });
 
-  it('accepts no chain, in the body or from a caller without the loopback token', async () => {
+  it('accepts no chain, in the body or from a caller without the loopback token [spend.no-chain]', async () => {
     const world = createTestApp();
     const key = { 'idempotency-key': 'k-1' };
     for (const proof of [{}, { 'x-disburse-command': apiKey(route) }]) {
@@ -122,7 +125,7 @@ describe.each<Route>(['transfer', 'send'])('POST /api/%s', (route) => {
     expect(world.state.spends).toEqual([]);
   });
 
-  it('answers what can be spent beside the error', async () => {
+  it('answers what can be spent beside the error [spend-error.insufficient-funds]', async () => {
     const world = createTestApp();
     world.state.spendAnswer = new PoolError('consolidation_required', 'too many notes', {
       details: {

@@ -117,7 +117,7 @@ function countRequests(): number {
 }
 
 describe('onboard --login custodian_a', () => {
-  it('waits for the vote, enrols the holder, and writes no credential of the custodian', async () => {
+  it('waits for the vote, enrols the holder, and writes no credential of the custodian [command.onboard-custodian, command.onboard-vote]', async () => {
     const running = onboard();
     await vote('Approved');
     const { code, printed, shown } = await running;
@@ -138,7 +138,7 @@ describe('onboard --login custodian_a', () => {
     expect(isWaiting()).toBe(false);
   });
 
-  it('goes on with the same request after it was ended while it waited', async () => {
+  it('goes on with the same request after it was ended while it waited [command.onboard-vote]', async () => {
     const source = writeSource();
     const plan = await planOnboarding(
       { platform: platform.url, enrollHolder: true, login: 'custodian_a', out: outPath() },
@@ -163,7 +163,7 @@ describe('onboard --login custodian_a', () => {
     expect(isWaiting()).toBe(false);
   });
 
-  it('says why the vote went against it, and keeps nothing', async () => {
+  it('says why the vote went against it, and keeps nothing [command.onboard-vote]', async () => {
     const running = onboard(undefined, undefined, false);
     await vote('Denied');
     const { code, printed, shown } = await running;
@@ -226,7 +226,7 @@ describe('onboard --login custodian_a', () => {
     expect(isWaiting()).toBe(false);
   });
 
-  it('is the only session that enrols this holder', async () => {
+  it('is the only session that enrols this holder [command.onboard-own-session]', async () => {
     const source = writeSource({ ONBOARD_PRIVATE_KEY: stranger.wallet.privateKey });
     const { code, printed } = await onboard([], source);
     expect(code).not.toBe(exitCodes.ok);

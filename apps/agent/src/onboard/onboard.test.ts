@@ -92,7 +92,7 @@ function writeChains(domain: string): void {
 const all = 'holder.read,holder.transfer,holder.send,disburse';
 
 describe('onboard', () => {
-  it('signs in as the holder with its P, enrols, mints, and writes a complete file of mode 0600', async () => {
+  it('signs in as the holder with its P, enrols, mints, and writes a complete file of mode 0600 [command.onboard, command.onboard-capabilities]', async () => {
     const { code, printed } = await onboard([
       '--enroll-holder',
       '--login',
@@ -147,7 +147,7 @@ describe('onboard', () => {
     expect(printed).toContain(`P ${encryptionPublicKey}`);
   });
 
-  it('signs the session with the host key by default, and lists no P where nothing is enrolled', async () => {
+  it('signs the session with the host key by default, and lists no P where nothing is enrolled [command.onboard-host-key, variable.onboard-key]', async () => {
     const { code } = await onboard(['--capabilities', 'disburse', '--out', outPath()], {
       ONBOARD_PRIVATE_KEY: hostKey,
     });
@@ -166,7 +166,7 @@ describe('onboard', () => {
     expect(platform.calls).toContain('POST /api/employers/holder/onboard');
   });
 
-  it('enrols the P of an escrowed viewing key', async () => {
+  it('enrols the P of an escrowed viewing key [command.onboard-own-keys]', async () => {
     const variables = { ...keys, DISBURSE_HOLDER_VIEWING_KEY: escrow.viewingKey };
     const args = ['--enroll-holder', '--login', 'holder', '--out', outPath()];
     expect((await onboard(args, variables)).code).toBe(exitCodes.ok);
@@ -266,7 +266,7 @@ describe('onboard refuses, before it sends or writes anything,', () => {
       keys,
       'does not exist or cannot be written to',
     ],
-  ])('%s', async (_title, args, variables, expected) => {
+  ])('%s [command.onboard-capabilities]', async (_title, args, variables, expected) => {
     const { code, printed } = await onboard(['--out', outPath(), ...args], variables);
     expect(code).not.toBe(exitCodes.ok);
     expect(printed).toContain(expected);

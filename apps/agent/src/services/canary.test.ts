@@ -91,7 +91,7 @@ async function sendRaw(port: number, bytes: string): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-it('prints, answers and stores no secret', async () => {
+it('prints, answers and stores no secret [service.secrets-stay, variable.funder-key-warning]', async () => {
   const [port = 0] = await findFreePorts(1);
   const agent = startNodeProcess({
     name: 'canary',

@@ -66,13 +66,13 @@ function reasonOf(key: string, changes: Partial<RouteDeps> = {}): string {
 }
 
 describe('routeChain', () => {
-  it('routes the chain with a pool by name, by default and as vended', () => {
+  it('routes the chain with a pool by name, by default and as vended [request.chain-setting-outranks, variable.chain]', () => {
     expect(routeChain('anvil', createDeps())).toMatchObject({ kind: 'routable', maxRecipients: 3 });
     expect(routeChain(undefined, createDeps({ defaultChain: 'anvil' })).kind).toBe('routable');
     expect(routeChain(undefined, createDeps()).kind).toBe('routable');
   });
 
-  it('refuses an unknown chain key', () => {
+  it('refuses an unknown chain key [error.invalid-chain-unknown]', () => {
     for (const key of ['mars', '', 'constructor', '__proto__', 'SOLANA']) {
       expect(reasonOf(key)).toBe(
         'the chain is not in chains.json, or has no pool; configured chains: anvil',
@@ -80,7 +80,7 @@ describe('routeChain', () => {
     }
   });
 
-  it('refuses a chain of an unsupported platform', () => {
+  it('refuses a chain of an unsupported platform [error.invalid-chain-platform]', () => {
     expect(reasonOf('aptos')).toBe(
       'chain aptos belongs to an unsupported platform, aptos; supported: evm, solana, stellar',
     );
@@ -90,9 +90,12 @@ describe('routeChain', () => {
     ['base', 'secp256k1'],
     ['solana', 'ed25519'],
     ['stellar', 'ed25519'],
-  ] as const)('has no pool on %s', (key, curve) => {
-    expect(reasonOf(key, { signerCurves: [curve] })).toBe(`chain ${key} has no pool configured`);
-  });
+  ] as const)(
+    'has no pool on %s [variable.funder-ed25519, error.invalid-chain-pool]',
+    (key, curve) => {
+      expect(reasonOf(key, { signerCurves: [curve] })).toBe(`chain ${key} has no pool configured`);
+    },
+  );
 
   it('reports a missing pool and a missing signer together', () => {
     expect(reasonOf('solana')).toBe(
@@ -101,7 +104,7 @@ describe('routeChain', () => {
   });
 
   it.each([[[]], [['ed25519']]] as const)(
-    'refuses a chain without a signer for its curve, only %j',
+    'refuses a chain without a signer for its curve, only %j [error.invalid-chain-signer]',
     (curves) => {
       expect(reasonOf('anvil', { signerCurves: curves })).toBe(
         'chain anvil has no funder signer for its curve, secp256k1',
@@ -109,7 +112,7 @@ describe('routeChain', () => {
     },
   );
 
-  it('refuses a default chain without a pool', () => {
+  it('refuses a default chain without a pool [request.chain-setting-outranks]', () => {
     expect(routeChain(undefined, createDeps({ defaultChain: 'stellar' })).kind).toBe('invalid');
   });
 });

@@ -43,7 +43,7 @@ function vend(url: string) {
   return { url, oauth };
 }
 
-it('uses the gate that is vended now, also for a job that began with another one', async () => {
+it('uses the gate that is vended now, also for a job that began with another one [variable.gate]', async () => {
   const [first, second] = [await startGate('first'), await startGate('second')];
   const gates = createGateSource(undefined);
   expect(gates.isConfigured()).toBe(false);
@@ -77,7 +77,7 @@ it('lets a job wait when no gate is vended', async () => {
   expect(seen).toEqual([]);
 });
 
-it('uses the configured gate, whatever is vended', async () => {
+it('uses the configured gate, whatever is vended [variable.gate]', async () => {
   const [own, vended] = [await startGate('own'), await startGate('vended')];
   const { url, oauth } = vend(own);
   const gates = createGateSource({ url, ...oauth, clientSecret: new Secret('s') });

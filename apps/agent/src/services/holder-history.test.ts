@@ -135,7 +135,7 @@ describe('the history in the agent', () => {
     expect(await start([received(1, 10n)]).read({ token: 'USDC' })).not.toHaveProperty('locked');
   });
 
-  it('has UTC times, amounts with the balance after each, and the memo as it is', async () => {
+  it('has UTC times, amounts with the balance after each, and the memo as it is [service.viewing-key-moves-nothing]', async () => {
     const { read } = start([received(0, 10n), spent(1, 4n, 4n)], { withdrawals: { 1: 0n } });
     expect(await read({ token: 'USDC' })).toEqual({
       chain: 'anvil',

@@ -259,7 +259,7 @@ describe('the spends of an agent', () => {
     expect(await send({ amount: '100' })).toMatchObject({ status: 'dry-run', changeAmount: '0' });
   });
 
-  it('use the chain of the holder, or one of the agent’s own that is asked for', async () => {
+  it('use the chain of the holder, or one of the agent’s own that is asked for [spend.no-chain, command.chain, spend-error.insufficient-funds]', async () => {
     const { transfer, send } = start();
     expect(await transfer('4', 'base')).toMatchObject({ changeAmount: '5' });
     await expect(send({ amount: '10' }, 'base')).rejects.toMatchObject({
@@ -279,20 +279,23 @@ describe('the spends of an agent', () => {
   it.each([
     ['transfer', 'DISBURSE_TRANSFER_TOKEN'],
     ['send', 'DISBURSE_SEND_TOKEN'],
-  ] as const)('need the key of their own role: %s', async (operation, name) => {
-    const others = Object.fromEntries(
-      Object.entries(tokens).filter(([variable]) => variable !== name),
-    );
-    const agent = start(others);
-    const spend = operation === 'send' ? agent.send({ amount: '1' }) : agent.transfer('1');
-    await expect(spend).rejects.toMatchObject({
-      code: 'role_token_missing',
-      status: 503,
-      message: expect.stringMatching(`^${name} is required .*holder\\.${operation}`),
-    });
-  });
+  ] as const)(
+    'need the key of their own role: %s [variable.transfer-token, variable.send-token]',
+    async (operation, name) => {
+      const others = Object.fromEntries(
+        Object.entries(tokens).filter(([variable]) => variable !== name),
+      );
+      const agent = start(others);
+      const spend = operation === 'send' ? agent.send({ amount: '1' }) : agent.transfer('1');
+      await expect(spend).rejects.toMatchObject({
+        code: 'role_token_missing',
+        status: 503,
+        message: expect.stringMatching(`^${name} is required .*holder\\.${operation}`),
+      });
+    },
+  );
 
-  it('take ceilings from DISBURSE_TRANSFER_MAX_AMOUNT and DISBURSE_SEND_MAX_AMOUNT', async () => {
+  it('take ceilings from DISBURSE_TRANSFER_MAX_AMOUNT and DISBURSE_SEND_MAX_AMOUNT [variable.ceilings, limit.spend-ceiling]', async () => {
     const { transfer, send } = start({
       ...tokens,
       DISBURSE_TRANSFER_MAX_AMOUNT: '30',
@@ -305,7 +308,7 @@ describe('the spends of an agent', () => {
     }
   });
 
-  it('take destinations from DISBURSE_SEND_DESTINATIONS, and without it only the own wallet', async () => {
+  it('take destinations from DISBURSE_SEND_DESTINATIONS, and without it only the own wallet [send.own-wallet, send.label-only, command.send-own-wallet, variable.destinations]', async () => {
     const pinned = start({ ...tokens, DISBURSE_SEND_DESTINATIONS: `bank=${address}` });
     expect(await pinned.send({ amount: '1', to: 'bank' })).toMatchObject({ status: 'dry-run' });
     for (const { send } of [pinned, start()]) {
@@ -319,7 +322,7 @@ describe('the spends of an agent', () => {
     }
   });
 
-  it('do not start if the viewing key does not give DISBURSE_HOLDER_ENCRYPTION_PUBKEY', async () => {
+  it('do not start if the viewing key does not give DISBURSE_HOLDER_ENCRYPTION_PUBKEY [variable.encryption-pubkey]', async () => {
     const right = start(tokens, { encryptionPublicKey: anna.encryptionPublicKey });
     expect(await right.transfer('1')).toMatchObject({ status: 'dry-run' });
     const wrong = start(tokens, { encryptionPublicKey: bob.encryptionPublicKey });

@@ -55,7 +55,7 @@ describe('a holder of W and its viewing key alone', () => {
     expect(holder.viewingKey.reveal()).toBe(BigInt(keys.viewingKey));
   });
 
-  it('signs nothing', async () => {
+  it('signs nothing [service.viewing-key-moves-nothing]', async () => {
     const { signer } = await open({ walletPub, viewingKey });
     const attempts = [
       signer.signIn({ message: '', expected: { domain: '', uri: '', chainId: 1 } }),

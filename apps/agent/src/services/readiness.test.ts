@@ -26,7 +26,7 @@ function createLooks(platform: () => Promise<Finding>) {
 }
 
 describe('GET /api/readyz', () => {
-  it('answers without a credential with the finding of each part, CPU proving included', async () => {
+  it('answers without a credential with the finding of each part, CPU proving included [health.readyz, health.readyz-open]', async () => {
     const { get, state } = createTestApp();
     state.findings.accelerator = up;
     const answer = await get('/api/readyz', { authorization: '' });
@@ -45,7 +45,7 @@ describe('GET /api/readyz', () => {
   });
 
   it.each(['accelerator', 'signer', 'poolGate', 'platform', 'chains'] as const)(
-    'is 503 while the %s is down, and says so',
+    'is 503 while the %s is down, and says so [health.readyz]',
     async (name) => {
       const { get, state } = createTestApp();
       state.findings[name] = { ok: false, detail: { kind: 'none', message: 'm' } };

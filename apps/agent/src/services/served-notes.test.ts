@@ -6,7 +6,7 @@ describe('the platform’s listing', () => {
   const input = { platformUrl: 'http://127.0.0.1:9/agent-edge', chain: 'anvil' };
   const balanceToken = new Secret(`pool_live_reader`);
 
-  it('is not read without DISBURSE_BALANCE_TOKEN, which the message names', () => {
+  it('is not read without DISBURSE_BALANCE_TOKEN, which the message names [variable.balance-token]', () => {
     expect(() => createDeliveries({ ...input, balanceToken: undefined })).toThrow(
       expect.objectContaining({
         code: 'role_token_missing',

@@ -18,7 +18,7 @@ function modeOf(path: string): number {
 }
 
 describe('the loopback token', () => {
-  it('is created once, readable by its owner only', () => {
+  it('is created once, readable by its owner only [auth.api-key-or-loopback]', () => {
     ensureAgentHome(home);
     const token = ensureLoopbackToken(home).reveal();
     expect(token).toMatch(/^[0-9a-f]{64}$/);

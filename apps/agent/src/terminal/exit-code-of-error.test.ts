@@ -24,6 +24,6 @@ it.each([
   ['spend_unreadable', 8],
   ['agent_unreachable', 1],
   ['pay_run_ledger_damaged', 1],
-])('%s ends a command with %i', (code, exitCode) => {
+])('%s ends a command with %i [command.unknown-outcome]', (code, exitCode) => {
   expect(exitCodeOfError(code)).toBe(exitCode);
 });

@@ -179,7 +179,7 @@ describe('admission to the eligibility tree', () => {
       expect((await session.getEnrollment()).readiness).toBe('not_enrolled');
     });
 
-    it('enrols an invited wallet by the usual calls, also a second time', async () => {
+    it('enrols an invited wallet by the usual calls, also a second time [enrol.body]', async () => {
       expect(await inviting.invite(addresses(0))).toMatchObject({
         walletLimit: 2,
         walletsTaken: 1,

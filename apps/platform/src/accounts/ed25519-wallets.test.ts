@@ -75,7 +75,7 @@ describe.each(['solana', 'stellar'] as const)('a wallet of %s', (family) => {
     return session;
   }
 
-  it('signs in, registers and enrols as `eligibility_disabled`, takes no leaf, and leaves evidence', async () => {
+  it('signs in, registers and enrols as `eligibility_disabled`, takes no leaf, and leaves evidence [variable.holder-signer-ed25519]', async () => {
     const session = await signIn();
     expect(await session.register()).toMatchObject({ address: addressOf(family), created: true });
     const enrolled = { walletPub, encryptionPublicKey, readiness: 'eligibility_disabled' };

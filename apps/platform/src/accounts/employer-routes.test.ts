@@ -36,7 +36,7 @@ describe('employer routes', () => {
   }
 
   describe('register', () => {
-    it('is idempotent per wallet', async () => {
+    it('is idempotent per wallet [register.creates]', async () => {
       const session = await platform.signIn(a);
       const first = await session.register();
       expect(first).toMatchObject({ success: true, created: true, address: a.address });
@@ -45,7 +45,7 @@ describe('employer routes', () => {
       expect(other.employerId).not.toBe(first.employerId);
     });
 
-    it('requires a session', async () => {
+    it('requires a session [register.session]', async () => {
       await expect(platform.session().register()).rejects.toMatchObject({
         code: 'unauthorized',
         status: 401,
@@ -61,30 +61,33 @@ describe('employer routes', () => {
     ['POST', '/keys', { capability: 'disburse', name: 'x' }],
     ['GET', '/keys', undefined],
     ['DELETE', '/keys/1', undefined],
-  ])('%s %s accepts no credential but the session cookie', async (method, path, body) => {
-    const session = await registered(a);
-    const { apiKey } = await session.mintKey('disburse', 'x');
-    const { token } = await platform.edgeToken(a.address);
-    for (const credential of [
-      {},
-      { cookie: 'sessionId=' },
-      { cookie: `sessionId=${'A'.repeat(43)}` },
-      { authorization: `Bearer ${apiKey.reveal()}` },
-      { authorization: `Bearer ${token.reveal()}` },
-    ]) {
-      const response = await platform.app.request(`/api/employers${path}`, {
-        method,
-        headers: { 'content-type': 'application/json', ...credential },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      expect(response.status).toBe(401);
-      expect(await response.json()).toMatchObject({ code: 'unauthorized' });
-    }
-    expect(await session.listKeys()).toHaveLength(1);
-  });
+  ])(
+    '%s %s accepts no credential but the session cookie [register.session, onboard.session, employers.session]',
+    async (method, path, body) => {
+      const session = await registered(a);
+      const { apiKey } = await session.mintKey('disburse', 'x');
+      const { token } = await platform.edgeToken(a.address);
+      for (const credential of [
+        {},
+        { cookie: 'sessionId=' },
+        { cookie: `sessionId=${'A'.repeat(43)}` },
+        { authorization: `Bearer ${apiKey.reveal()}` },
+        { authorization: `Bearer ${token.reveal()}` },
+      ]) {
+        const response = await platform.app.request(`/api/employers${path}`, {
+          method,
+          headers: { 'content-type': 'application/json', ...credential },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        expect(response.status).toBe(401);
+        expect(await response.json()).toMatchObject({ code: 'unauthorized' });
+      }
+      expect(await session.listKeys()).toHaveLength(1);
+    },
+  );
 
   describe('onboard', () => {
-    it('enrols the session’s wallet and reports the answer of the gate', async () => {
+    it('enrols the session’s wallet and reports the answer of the gate [enrol.body, enrol.response, enrol.read-state, enrol.ready, enrol.not-enrolled, enrol.idempotent, enrol.no-credential, readiness.first-post, register.creates, enrollment.read]', async () => {
       const session = await registered(a);
       expect(await session.getEnrollment()).toEqual({ success: true, readiness: 'not_enrolled' });
       const enrolled = {
@@ -100,7 +103,7 @@ describe('employer routes', () => {
       expect(await session.getEnrollment()).toEqual({ success: true, ...enrolled });
     });
 
-    it('refuses a wallet that is not the session’s', async () => {
+    it('refuses a wallet that is not the session’s [enrol.address-checked, auth.session-wallet-is-w, error.wallet-mismatch]', async () => {
       const session = await registered(a);
       await expect(session.onboard(b.walletPub, b.encryptionPublicKey)).rejects.toMatchObject({
         code: 'wallet_mismatch',
@@ -170,7 +173,7 @@ describe('employer routes', () => {
       expect(refused.map(({ reason }) => errorCodeOf(reason))).toEqual(['use_rotate']);
     });
 
-    it('requires an employer account first', async () => {
+    it('requires an employer account first [service.employer-first]', async () => {
       const session = await platform.signIn(a);
       await expect(session.onboard(a.walletPub, a.encryptionPublicKey)).rejects.toMatchObject({
         code: 'employer_not_found',
@@ -189,7 +192,7 @@ describe('employer routes', () => {
       ).rejects.toMatchObject({ status: 400 });
     });
 
-    it('is pending while the gate takes longer than one request waits, and ready afterwards', async () => {
+    it('is pending while the gate takes longer than one request waits, and ready afterwards [enrol.read-state, enrol.pending]', async () => {
       const { promise, resolve } = Promise.withResolvers<{ status: 'whitelisted' }>();
       platform = createTestPlatform(database, {
         gate: createFakeGate(() => promise),
@@ -203,7 +206,7 @@ describe('employer routes', () => {
       await expect.poll(async () => (await session.getEnrollment()).readiness).toBe('ready');
     });
 
-    it('is failed when the gate cannot be reached, and tries again on the next call', async () => {
+    it('is failed when the gate cannot be reached, and tries again on the next call [enrol.failed, readiness.repost-retries-failed]', async () => {
       let up = false;
       platform = createTestPlatform(database, {
         gate: createFakeGate(() =>
@@ -223,7 +226,7 @@ describe('employer routes', () => {
       expect((await session.getEnrollment()).readiness).toBe('ready');
     });
 
-    it('is failed when screening denies the wallet', async () => {
+    it('is failed when screening denies the wallet [enrol.failed, enrol.screened]', async () => {
       platform = createTestPlatform(database, {
         gate: createFakeGate(() => Promise.resolve({ status: 'denied' })),
       });
@@ -232,7 +235,7 @@ describe('employer routes', () => {
       expect(denied.readiness).toBe('eligibility_failed');
     });
 
-    it('is disabled in a deployment without a gate, and asks the gate after one is configured', async () => {
+    it('is disabled in a deployment without a gate, and asks the gate after one is configured [enrol.disabled]', async () => {
       platform = createTestPlatform(database);
       const session = await registered(a);
       for (const created of [true, false]) {
@@ -252,7 +255,7 @@ describe('employer routes', () => {
   });
 
   describe('keys', () => {
-    it('shows the plaintext once, and stores a hash', async () => {
+    it('shows the plaintext once, and stores a hash [key.name, key.response, key.prefix, key.plaintext-once, key.list, key.stored-hashed, keys.mint]', async () => {
       const session = await registered(a);
       const minted = await session.mintKey('holder.send', 'treasury');
       const plain = minted.apiKey.reveal();
@@ -274,7 +277,7 @@ describe('employer routes', () => {
     });
 
     it.each(['disburse', 'holder.read', 'holder.transfer', 'holder.send'] as const)(
-      'mints %s and verifies it until it is revoked',
+      'mints %s and verifies it until it is revoked [key.capabilities, key.list, key.id-revokes, keys.list, keys.revoke, verify-key.for-agents]',
       async (capability) => {
         const session = await registered(a);
         const minted = await session.mintKey(capability, 'x');
@@ -312,7 +315,7 @@ describe('employer routes', () => {
       },
     );
 
-    it('allows 50 live keys per wallet, and another one after a revocation', async () => {
+    it('allows 50 live keys per wallet, and another one after a revocation [key.list, key.additive, key.limit, keys.list, limit.live-keys]', async () => {
       const session = await registered(a);
       const minted = [];
       for (let i = 0; i < 50; i += 1) {
@@ -333,7 +336,7 @@ describe('employer routes', () => {
       expect(await session.listKeys()).toHaveLength(51);
     });
 
-    it('mints 50 of 60 keys that are requested concurrently', async () => {
+    it('mints 50 of 60 keys that are requested concurrently [key.limit]', async () => {
       const session = await registered(a);
       const outcomes = await Promise.allSettled(
         Array.from({ length: 60 }, (_, i) => session.mintKey('holder.read', `key ${i}`)),
@@ -347,7 +350,7 @@ describe('employer routes', () => {
       expect(new Set(listed.map(({ keyPrefix }) => keyPrefix)).size).toBe(50);
     });
 
-    it('revokes a key once, and keeps the other keys valid', async () => {
+    it('revokes a key once, and keeps the other keys valid [key.additive]', async () => {
       const session = await registered(a);
       const [first, second] = [
         await session.mintKey('disburse', 'same name'),
@@ -380,7 +383,7 @@ describe('employer routes', () => {
       ['a space of no width', 'pay\u200broll', 'U+200B'],
       ['a byte order mark', '\ufeffa', 'U+FEFF'],
       ['nothing', '', 'at least 1 character'],
-    ])('refuses a name with %s, and names it', async (_name, label, words) => {
+    ])('refuses a name with %s, and names it [key.name]', async (_name, label, words) => {
       const session = await registered(a);
       const refusal = {
         code: 'invalid_request',
@@ -393,7 +396,7 @@ describe('employer routes', () => {
       expect(await session.listKeys()).toEqual([]);
     });
 
-    it('does not revoke a key of another wallet or an unknown key', async () => {
+    it('does not revoke a key of another wallet or an unknown key [keys.revoke]', async () => {
       const minted = await (await registered(a)).mintKey('disburse', 'x');
       const stranger = await registered(b);
       for (const id of [minted.id, 9999]) {
@@ -419,7 +422,7 @@ describe('employer routes', () => {
       ['no credential', {}],
       ['another scheme', { authorization: 'Basic abc' }],
       ['an unknown token', { authorization: `Bearer pool_edge_abcd1234_${'A'.repeat(44)}` }],
-    ])('refuses %s', async (_name, headers) => {
+    ])('refuses %s [verify-key.for-agents]', async (_name, headers) => {
       const response = await platform.app.request('/api/employers/verify-key', {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
@@ -430,7 +433,7 @@ describe('employer routes', () => {
       expect(((await response.json()) as { code: string }).code).toBe('unauthorized');
     });
 
-    it('refuses an API key in place of an edge token', async () => {
+    it('refuses an API key in place of an edge token [verify-key.for-agents]', async () => {
       const minted = await (await registered(a)).mintKey('disburse', 'x');
       const response = await platform.app.request('/api/employers/verify-key', {
         method: 'POST',

@@ -45,7 +45,7 @@ describe('readiness', () => {
     const readiness = async (session: Awaited<ReturnType<typeof registered>>) =>
       (await session.getEnrollment()).readiness;
 
-    it('asks the gate at every onboard and at no read', async () => {
+    it('asks the gate at every onboard and at no read [readiness.repost-drives-pending, readiness.read-drives-nothing]', async () => {
       const session = await registered(a);
       await onboard(session);
       for (let i = 0; i < 3; i += 1) {
@@ -71,7 +71,7 @@ describe('readiness', () => {
       expect(await readiness(session)).toBe('eligibility_pending');
     });
 
-    it('keeps the result of a later write when an earlier write fails or is answered late', async () => {
+    it('keeps the result of a later write when an earlier write fails or is answered late [readiness.repost-drives-pending]', async () => {
       const session = await registered(a);
       await onboard(session);
       await onboard(session);
@@ -93,7 +93,7 @@ describe('readiness', () => {
       expect(await readiness(session)).toBe('eligibility_pending');
     });
 
-    it('reports the time of confirmation together with ready only', async () => {
+    it('reports the time of confirmation together with ready only [enrol.response]', async () => {
       const session = await registered(a);
       await onboard(session);
       writes[0]?.resolve(whitelisted);

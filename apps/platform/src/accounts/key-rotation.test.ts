@@ -55,7 +55,7 @@ describe('rotate-encryption-key', () => {
       .where('address', '=', holder.address)
       .executeTakeFirstOrThrow();
 
-  it('registers the new key with its evidence, keeps readiness, and accepts a repetition', async () => {
+  it('registers the new key with its evidence, keeps readiness, and accepts a repetition [rotate.changes-p]', async () => {
     await enrolled(a);
     const session = await platform.signIn(withKeyOf(b));
     const rotate = () =>
@@ -95,7 +95,7 @@ describe('rotate-encryption-key', () => {
     expect(whitelisting.asked).toHaveLength(before);
   });
 
-  it('requires a sign-in that lists the new key', async () => {
+  it('requires a sign-in that lists the new key [rotate.names-current]', async () => {
     const session = await enrolled(a);
     await expect(
       session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
@@ -107,7 +107,7 @@ describe('rotate-encryption-key', () => {
     expect((await subjectOf(a)).encryption_public_key).toBe(a.encryptionPublicKey);
   });
 
-  it('requires the current key and the session’s wallet in the request', async () => {
+  it('requires the current key and the session’s wallet in the request [rotate.names-current]', async () => {
     await enrolled(a);
     const session = await platform.signIn(withKeyOf(b));
     await expect(
@@ -178,7 +178,7 @@ describe('rotate-encryption-key', () => {
     ).rejects.toMatchObject({ code: 'evidence_required', status: 409 });
   });
 
-  it('requires a text newer than the registered one, because agents believe the first of two texts of the same instant', async () => {
+  it('requires a text newer than the registered one, because agents believe the first of two texts of the same instant [rotate.names-current]', async () => {
     const at = (nowMs: number, holder: TestHolder) => platform.signInAt(nowMs, holder);
     const { nowMs } = platform.clock;
     const first = await at(nowMs, a);

@@ -50,7 +50,7 @@ describe('sign-in', () => {
     });
   }
 
-  it('opens a session of the recovered wallet, behind an httpOnly cookie', async () => {
+  it('opens a session of the recovered wallet, behind an httpOnly cookie [auth.session-cookie]', async () => {
     const response = await verify(await messageOf());
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({
@@ -203,7 +203,7 @@ describe('sign-in', () => {
     expect(response.status).toBe(401);
   });
 
-  it('ends a session at its expiry', async () => {
+  it('ends a session at its expiry [onboard.session]', async () => {
     const session = await platform.signIn(holder);
     await session.register();
     platform.clock.nowMs += 3_600_000;

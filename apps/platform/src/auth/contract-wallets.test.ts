@@ -254,7 +254,7 @@ describe('a contract wallet', () => {
     expect(await check()).toEqual({ valid: false });
   });
 
-  it('cannot enrol, rotate or mint a key of a holder', async () => {
+  it('cannot enrol, rotate or mint a key of a holder [auth.session-wallet-is-w]', async () => {
     const cookie = await signedIn();
     await call('POST', '/api/employers/register', {}, cookie);
     const { walletPub, encryptionPublicKey } = holder;

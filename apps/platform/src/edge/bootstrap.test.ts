@@ -26,7 +26,7 @@ const settings: BootstrapSettings = {
   findClosed: () => undefined,
 };
 
-it('vends the default chain, and the pool-gate with the reading client', () => {
+it('vends the default chain, and the pool-gate with the reading client [bootstrap.vends]', () => {
   const answer = describeBootstrap(employer, settings);
   expect(answer.chain).toBe('anvil');
   expect(answer.gate).toEqual({

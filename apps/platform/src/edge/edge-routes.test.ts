@@ -59,7 +59,7 @@ describe('agent edge', () => {
     return session;
   }
 
-  it('answers bootstrap for the employer of the token', async () => {
+  it('answers bootstrap for the employer of the token [bootstrap.vends]', async () => {
     const { client } = await edgeOf(a);
     expect(await client.bootstrap()).toEqual({
       employerId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -88,7 +88,7 @@ describe('agent edge', () => {
     },
   );
 
-  it('refuses a caller without a live edge token', async () => {
+  it('refuses a caller without a live edge token [service.edge-is-authenticated]', async () => {
     const { client, id, edgeToken } = await edgeOf(a);
     await client.bootstrap();
     await revokeEdgeToken(database.db, id, platform.clock.nowMs);
@@ -130,7 +130,7 @@ describe('agent edge', () => {
     });
   });
 
-  it('reports no wallet as fundable without a gate, even if an earlier gate confirmed it', async () => {
+  it('reports no wallet as fundable without a gate, even if an earlier gate confirmed it [enrol.disabled]', async () => {
     const session = await enrolled(b);
     platform = createTestPlatform(database);
     const { client } = await edgeOf(a);
@@ -306,7 +306,7 @@ describe('agent edge', () => {
     }
     const query = { chain: 'anvil', token: 'USDC' };
 
-    it('serves a holder only its own notes, once the batch is final', async () => {
+    it('serves a holder only its own notes, once the batch is final [balance.served-by-p]', async () => {
       await (await edgeOf(a)).client.postSettlement('job', request);
       const reader = await readerOf(a);
       expect(await reader.getNotes(query)).toEqual({ notes: [] });
@@ -333,7 +333,7 @@ describe('agent edge', () => {
     });
 
     it.each(['disburse', 'holder.transfer', 'holder.send'] as const)(
-      'refuses a %s key',
+      'refuses a %s key [capability.one-only]',
       async (capability) => {
         const { apiKey } = await (await enrolled(a)).mintKey(capability, 'x');
         const client = createEdgeClient({
@@ -348,7 +348,7 @@ describe('agent edge', () => {
       },
     );
 
-    it('serves only notes of the registered key: notes from before a rotation are not served', async () => {
+    it('serves only notes of the registered key: notes from before a rotation are not served [balance.served-by-p, rotate.changes-p, rotate.reencrypts-nothing, viewing-key.previous-p-served]', async () => {
       await (await edgeOf(a)).client.postSettlement('job', request);
       await settle(4);
       const reader = await readerOf(a);
@@ -388,7 +388,7 @@ describe('agent edge', () => {
     });
 
     it.each(['disburse', 'holder.read', 'holder.transfer', 'holder.send'] as const)(
-      'refuses a %s key at every route of agents',
+      'refuses a %s key at every route of agents [service.edge-is-authenticated, capability.one-only]',
       async (capability) => {
         const { apiKey } = await (await enrolled(a)).mintKey(capability, 'x');
         const client = createEdgeClient({

@@ -87,7 +87,7 @@ describe('a settlement of a hostile tenant', () => {
   const countStored = async (): Promise<number> =>
     (await database.db.selectFrom('settlements').selectAll().execute()).length;
 
-  it('that its funder did not sign is not stored, and does not block the signed one', async () => {
+  it('that its funder did not sign is not stored, and does not block the signed one [service.relayer-verifies]', async () => {
     const { edge: hostile } = await employer('b');
     const { edge: honest } = await employer('a');
     for (const funderSignature of [await signedBy(stranger), `0x${'00'.repeat(65)}`]) {

@@ -82,7 +82,7 @@ describe('the proof of a settlement', () => {
   });
 
   it.each([0, 1, 2, 3, 4, 5, 6, 7])(
-    'is refused when its number %i is changed, and nothing is stored or simulated',
+    'is refused when its number %i is changed, and nothing is stored or simulated [service.relayer-verifies]',
     async (index) => {
       const client = await open();
       const bad = { ...good, proof: changeProof(good.proof, index) };
@@ -97,7 +97,7 @@ describe('the proof of a settlement', () => {
     },
   );
 
-  it('is verified for a request that came through HTTP', async () => {
+  it('is verified for a request that came through HTTP [service.relayer-verifies]', async () => {
     const { platform, token } = await openPlatform();
     const server = await listen(
       (request, from) => platform.app.fetch(request, from),

@@ -92,7 +92,7 @@ describe('spends at the edge', () => {
     expect(row?.request).not.toContain(transfer.sealedNotes[0]?.sealed);
   });
 
-  it('lets a key that transfers not withdraw, and the reverse', async () => {
+  it('lets a key that transfers not withdraw, and the reverse [capability.transfer-not-send]', async () => {
     const [transfers, sends] = [await edgeOf('holder.transfer'), await edgeOf('holder.send')];
     for (const [edge, request] of [
       [transfers, withdrawal],

@@ -329,7 +329,7 @@ describe('pool-gate', () => {
     const write = (mode: string, wallets: string[]) =>
       writeFile(path(), JSON.stringify({ mode, wallets }));
 
-    it('denies by a deny list, and removes a wallet that is denied later', async () => {
+    it('denies by a deny list, and removes a wallet that is denied later [enrol.screened]', async () => {
       await write('deny-list', []);
       const client = clientOf(appOf(createFileScreening(path())));
       expect((await put(client, a)).status).toBe('whitelisted');

@@ -115,7 +115,7 @@ describe('settlement flow', () => {
     expect(await chain.poolBalance()).toBe(plan.total);
   });
 
-  it('sends nothing that the simulation refuses, and accepts a fresh proof for the same authorisation', async () => {
+  it('sends nothing that the simulation refuses, and accepts a fresh proof for the same authorisation [service.relayer-verifies]', async () => {
     const stale = await makeSettlement({
       eligibilityRoot: assertField(777n),
     });

@@ -169,7 +169,7 @@ describe('the configuration of the gate', () => {
     'POOL_GATE_OAUTH_SCOPE',
     'ONBOARD_PRIVATE_KEY',
     'AGENT_ENV',
-  ])('refuses %s, a variable of the agent', (name) => {
+  ])('refuses %s, a variable of the agent [signer.second-process]', (name) => {
     expect(problemsOf({ ...custodianA, [name]: 'x' })).toContain(
       `${name} is a variable of the agent`,
     );

@@ -53,7 +53,7 @@ const points = [
 ] as const satisfies readonly FaultPoint[];
 
 describe.each(points)('a gate that is killed at %s', (point) => {
-  it('votes once and counts once after its restart', async () => {
+  it('votes once and counts once after its restart [command.approve]', async () => {
     const first = await start((passed) => {
       if (passed === point) {
         throw new Error('killed');

@@ -45,7 +45,7 @@ it('passes every check of the doctor beside the sample organisation', async () =
   expect(served.gate.health().problems).toEqual([]);
 });
 
-it('approves the authorisation, the permit and the withdrawal of a stored batch', async () => {
+it('approves the authorisation, the permit and the withdrawal of a stored batch [command.approve]', async () => {
   const file = fundFile();
   expect(await served.post(file)).toMatchObject({ status: 200, body: { state: 'pending' } });
   const ids = [

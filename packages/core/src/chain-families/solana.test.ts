@@ -57,7 +57,7 @@ describe('a Solana address', () => {
     );
   });
 
-  it('is refused if @solana/addresses refuses it or finds it off the curve', () => {
+  it('is refused if @solana/addresses refuses it or finds it off the curve [error.invalid-address]', () => {
     const digit = fc.constantFrom(
       ...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0OIl',
     );

@@ -228,7 +228,7 @@ describe('the pipeline on a real chain', () => {
     expect(await poolBalance('USDC')).toBe(before + 6_001n);
   });
 
-  it('does not pay again when an agent with an empty store gets the same key', async () => {
+  it('does not pay again when an agent with an empty store gets the same key [disburse.one-payment-a-key]', async () => {
     const { world, deps } = await createRealWorld();
     const first = await accept(world, 'twice');
     await world.run(first, undefined, deps);
@@ -264,7 +264,7 @@ describe('the pipeline on a real chain', () => {
   });
 
   // Runs last, because it moves the chain's clock past every deadline.
-  it('is partial, with the decoded reason, when the transaction reverted and the deadline passed', async () => {
+  it('is partial, with the decoded reason, when the transaction reverted and the deadline passed [result.partial, result.batch-error, state.done-means-attempted, failure.partial]', async () => {
     const { world, deps, relay } = await createRealWorld();
     relay.skipSimulation = true;
     const token = connectErc20(settings.tokens['USDC']?.address ?? '', funderWallet());

@@ -173,7 +173,7 @@ function bootReal(posts: SpendSubmission[]): SpendDeps {
 }
 
 describe('a spend on a real chain', () => {
-  it('transfers, and is read back by nullifier, outRoot and transaction', async () => {
+  it('transfers, and is read back by nullifier, outRoot and transaction [transfer.route]', async () => {
     const posts: SpendSubmission[] = [];
     const [payee] = world.payees;
     const receipt = await createSpender(bootReal(posts)).spend({
@@ -201,7 +201,7 @@ describe('a spend on a real chain', () => {
     expect(await chain.fetchFinalEligibilityRoot()).toBe(fieldToHex(world.tree.root));
   });
 
-  it('withdraws to a pinned destination', async () => {
+  it('withdraws to a pinned destination [send.route]', async () => {
     const receipt = await createSpender(bootReal([])).spend({
       operation: 'send',
       key: 'send',

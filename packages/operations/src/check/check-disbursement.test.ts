@@ -126,10 +126,13 @@ describe('checkDisbursement', () => {
       { token: 'USDC', recipients: [entry, { ...entry, recipientAddress: stranger }] },
     ],
   ];
-  it.each(cases)('refuses %s with %s', async (_what, code, body) => {
-    const world = await createWorld();
-    expect(await codeOf(checkDisbursement(body, world.checks))).toBe(code);
-  });
+  it.each(cases)(
+    'refuses %s with %s [request.token-symbol, request.recipients, request.amounts, error.invalid-amount, error.invalid-address, limit.amounts]',
+    async (_what, code, body) => {
+      const world = await createWorld();
+      expect(await codeOf(checkDisbursement(body, world.checks))).toBe(code);
+    },
+  );
 
   it('checks chain before token before size before amounts before registration', async () => {
     const world = await createWorld();
@@ -284,7 +287,7 @@ describe('registration', () => {
     ['a wallet the gate has not confirmed', { readiness: 'eligibility_pending' }],
     ['a wallet on a deployment without gate', { readiness: 'eligibility_disabled' }],
   ];
-  it.each(lies)('refuses %s', async (_what, changes) => {
+  it.each(lies)('refuses %s [service.recipients-are-listed]', async (_what, changes) => {
     const { issues } = await check(changes);
     expect(issues.map(({ requestIndex, code }) => [requestIndex, code])).toEqual([
       [1, 'unregistered-recipient'],
@@ -324,7 +327,7 @@ describe('registration', () => {
     expect(await codes()).toEqual([]);
   });
 
-  it('skips unregistered recipients on request, with a reason, but never all recipients', async () => {
+  it('skips unregistered recipients on request, with a reason, but never all recipients [request.unregistered-skip]', async () => {
     const world = await createWorld();
     const request = world.createRequest({ unregistered: 'skip' });
     const recipients = [{ recipientAddress: stranger, amount: '5' }, ...request.recipients];

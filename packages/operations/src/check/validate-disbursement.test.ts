@@ -33,7 +33,7 @@ async function createValidation(options: WorldOptions = {}) {
 }
 
 describe('validateDisbursement', () => {
-  it('passes a good request, without a preflight field', async () => {
+  it('passes a good request, without a preflight field [report.ok, report.allowance-state, validate.proves-nothing]', async () => {
     const { validate, world } = await createValidation();
     expect(await validate()).toEqual({ ok: true, allowanceState: 'sufficient', issues: [] });
     expect(world.platform.posts).toBe(0);
@@ -60,7 +60,7 @@ describe('validateDisbursement', () => {
     }
   });
 
-  it('lists every issue with its index and severity, also after a bad amount', async () => {
+  it('lists every issue with its index and severity, also after a bad amount [report.issues]', async () => {
     const { validate } = await createValidation();
     const report = await validate({
       token: 'DOGE',
@@ -82,7 +82,7 @@ describe('validateDisbursement', () => {
     expect(new Set(report.issues.map(({ severity }) => severity))).toEqual(new Set(['error']));
   });
 
-  it('lists who would be skipped, also with other issues', async () => {
+  it('lists who would be skipped, also with other issues [request.unregistered-skip]', async () => {
     const { validate, world } = await createValidation();
     const request = world.createRequest({ unregistered: 'skip' });
     const skipped = [
@@ -213,7 +213,7 @@ describe('validateDisbursement', () => {
     });
   });
 
-  it('reports sufficient, insufficient or unknown from the chain', async () => {
+  it('reports sufficient, insufficient or unknown from the chain [report.allowance-state]', async () => {
     const { validate, world } = await createValidation({ permit: true });
     world.chain.allowance = total - 1n;
     expect(await validate()).toEqual({ ok: true, allowanceState: 'insufficient', issues: [] });

@@ -16,7 +16,7 @@ function countSignatures(world: World) {
 }
 
 describe('before the funder signs', () => {
-  it('fails with insufficient_balance when the funder holds too little, and signs nothing', async () => {
+  it('fails with insufficient_balance when the funder holds too little, and signs nothing [failure.insufficient-balance]', async () => {
     const world = await createWorld({ permit: true });
     const { counter, funder } = countSignatures(world);
     world.chain.balance = 5_999n;

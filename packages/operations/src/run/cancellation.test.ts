@@ -30,7 +30,7 @@ const beforeRelease: FaultPoint[] = [
 ];
 
 describe('a job that is cancelled before its batch is released', () => {
-  it('ends without any work if it had not started', async () => {
+  it('ends without any work if it had not started [cancel.before-release]', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     cancel(job);
@@ -45,7 +45,7 @@ describe('a job that is cancelled before its batch is released', () => {
   });
 
   it.each([...beforeRelease, 'permit.after-store' as const])(
-    'at %s sends nothing',
+    'at %s sends nothing [cancel.before-release]',
     async (point) => {
       const world = await createWorld({ permit: true });
       const job = await world.accept();
@@ -90,7 +90,7 @@ describe('a job that is cancelled before its batch is released', () => {
 });
 
 describe('a job that is cancelled after its batch is released', () => {
-  it('is withdrawn by its funder, and ends when a final block shows that', async () => {
+  it('is withdrawn by its funder, and ends when a final block shows that [cancel.after-release]', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 30 });
     world.platform.holdBack = true;
     const job = await world.accept();
@@ -140,7 +140,7 @@ describe('a job that is cancelled after its batch is released', () => {
     expect(viewOf(job).error?.code).toBe('cancelled');
   });
 
-  it('ends done when the batch settles first', async () => {
+  it('ends done when the batch settles first [cancel.after-release]', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 20 });
     const job = await world.accept();
     await runCancelledAt(world, job, 'settling.posted');
@@ -151,7 +151,7 @@ describe('a job that is cancelled after its batch is released', () => {
   it.each([
     ['the platform does not send the withdrawal', 0],
     ['the platform is down', 1_000_000],
-  ])('waits for the deadline while %s', async (_, outages) => {
+  ])('waits for the deadline while %s [cancel.after-release]', async (_, outages) => {
     const world = await createWorld({ permit: true });
     world.platform.holdBack = true;
     world.platform.holdBackVoids = true;
@@ -206,26 +206,29 @@ describe('a job that is cancelled after its batch is released', () => {
     'void.posted',
     'settling.observed',
     'result.before-store',
-  ] as const)('and crashes at %s, continues to cancel after a restart', async (where) => {
-    const world = await createWorld({ permit: true, finalityBlocks: 5 });
-    world.platform.holdBack = true;
-    const job = await world.accept();
-    let crashes = 0;
-    await expect(
-      world.run(job, (point) => {
-        if (point === 'settling.released') {
-          cancel(job);
-        }
-        if (point === where) {
-          crashes += 1;
-          throw new Error('crash');
-        }
-      }),
-    ).rejects.toMatchObject({ code: 'run_interrupted' });
-    expect(crashes).toBe(1);
-    await world.run(job);
-    expect(viewOf(job).error?.code).toBe('cancelled');
-    expect(new Set(world.platform.voids.map(({ signature }) => signature)).size).toBeLessThan(2);
-    expect(world.chain.funds).toBe(0);
-  });
+  ] as const)(
+    'and crashes at %s, continues to cancel after a restart [cancel.after-release]',
+    async (where) => {
+      const world = await createWorld({ permit: true, finalityBlocks: 5 });
+      world.platform.holdBack = true;
+      const job = await world.accept();
+      let crashes = 0;
+      await expect(
+        world.run(job, (point) => {
+          if (point === 'settling.released') {
+            cancel(job);
+          }
+          if (point === where) {
+            crashes += 1;
+            throw new Error('crash');
+          }
+        }),
+      ).rejects.toMatchObject({ code: 'run_interrupted' });
+      expect(crashes).toBe(1);
+      await world.run(job);
+      expect(viewOf(job).error?.code).toBe('cancelled');
+      expect(new Set(world.platform.voids.map(({ signature }) => signature)).size).toBeLessThan(2);
+      expect(world.chain.funds).toBe(0);
+    },
+  );
 });

@@ -63,7 +63,7 @@ describe('a job that began with another funder', () => {
     },
   );
 
-  it('is finished when the setting is restored, and paid once', async () => {
+  it('is finished when the setting is restored, and paid once [cancel.other-settings]', async () => {
     const { world, job, rotated } = await createRotated('settling.posted');
     await runBlocked(world, job, rotated);
     world.platform.holdBack = false;
@@ -118,7 +118,7 @@ describe('a job that began with another funder', () => {
     });
   });
 
-  it('is cancelled if nothing of it was signed', async () => {
+  it('is cancelled if nothing of it was signed [cancel.other-settings]', async () => {
     const { world, job, rotated } = await createRotated('manifest.after-store');
     cancel(job);
     await world.run(job, undefined, rotated);
@@ -126,7 +126,7 @@ describe('a job that began with another funder', () => {
     expect(world.chain.funds).toBe(0);
   });
 
-  it('is not reported as cancelled while its authorisation can still settle, and records the request', async () => {
+  it('is not reported as cancelled while its authorisation can still settle, and records the request [cancel.other-settings]', async () => {
     const { world, job, rotated } = await createRotated('settling.posted');
     await runBlocked(world, job, rotated);
     expect(job.record().blocked?.isCancelled).toBe(false);

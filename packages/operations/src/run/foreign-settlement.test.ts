@@ -61,7 +61,7 @@ async function runJune(world: World, changes: Partial<DisbursementDeps> = {}): P
 }
 
 describe('a key that was paid on other terms', () => {
-  it('is not paid again by an agent whose funder key was rotated', async () => {
+  it('is not paid again by an agent whose funder key was rotated [failure.settled-elsewhere]', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder() }, true);
     const posts = world.platform.posts;
@@ -74,7 +74,7 @@ describe('a key that was paid on other terms', () => {
     expect(world.chain.funds).toBe(0);
   });
 
-  it('is not paid again by an agent that lost its store and has another pool now', async () => {
+  it('is not paid again by an agent that lost its store and has another pool now [failure.settled-elsewhere]', async () => {
     const world = await createWorld({ permit: true });
     await settleUnder(world, {}, true);
     const job = await runJune(world, { findChain: () => withPool(world, otherPool) });
@@ -84,7 +84,7 @@ describe('a key that was paid on other terms', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('is not paid again on a second chain, even if the first is not configured here', async () => {
+  it('is not paid again on a second chain, even if the first is not configured here [failure.settled-elsewhere]', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder() }, true);
     world.platform.rows.set('june', { ...row, chain: 'base' });
@@ -171,7 +171,7 @@ describe('a key that may still be paid on other terms', () => {
     expect(viewOf(job).result?.status).toBe('completed');
   });
 
-  it('is not treated as dead by its deadline alone, because another pool or an unread chain may have paid it', async () => {
+  it('is not treated as dead by its deadline alone, because another pool or an unread chain may have paid it [failure.settled-elsewhere]', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, {}, false);
     world.clock.advanceSeconds(row.batch.deadline - Math.floor(world.clock.nowMs() / 1000) + 1);
@@ -215,7 +215,7 @@ describe('a settlement on other terms that is seen after the release', () => {
     return { world, row, job, meet };
   }
 
-  it('ends the job as settled_elsewhere once its own batch is dead, and does not send it again', async () => {
+  it('ends the job as settled_elsewhere once its own batch is dead, and does not send it again [failure.settled-elsewhere]', async () => {
     const { world, job, meet } = await meetAfterRelease(true);
     const posts = world.platform.posts;
     await world.run(job, meet);
@@ -269,7 +269,7 @@ describe('a settlement on other terms that is seen after the release', () => {
     expect(viewOf(job).error).toEqual(doNotResubmit);
   });
 
-  it('is also reported by a partial job', async () => {
+  it('is also reported by a partial job [failure.settled-elsewhere]', async () => {
     const { world, row, job } = await meetAfterRelease(true);
     world.platform.beforeInclusion = () => {
       world.chain.balance = 0n;

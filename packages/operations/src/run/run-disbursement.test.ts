@@ -7,7 +7,7 @@ import { manifestName, releaseName } from './record.ts';
 import type { RunEvent } from './run.ts';
 
 describe('a disbursement', () => {
-  it('pays three people in one batch and reports what was paid', async () => {
+  it('pays three people in one batch and reports what was paid [service.headless-prove, result.completed, result.one-batch, result.notes, result.allowance, result.allowance-as-observed, state.done-means-attempted]', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     const events = await world.run(job);
@@ -50,7 +50,7 @@ describe('a disbursement', () => {
     expect(world.chain.allowance).toBe(0n);
   });
 
-  it('reports the allowance it saw before proving, and leaves a sufficient one alone', async () => {
+  it('reports the allowance it saw before proving, and leaves a sufficient one alone [result.allowance, result.allowance-as-observed]', async () => {
     const world = await createWorld({ permit: true });
     world.chain.allowance = 10_000n;
     const job = await world.accept();
@@ -60,7 +60,7 @@ describe('a disbursement', () => {
     expect(world.chain.allowance).toBe(4_000n);
   });
 
-  it('reports unknown when the advisory read fails, and pays', async () => {
+  it('reports unknown when the advisory read fails, and pays [result.allowance, result.allowance-unknown]', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await world.run(job, (point) => {
@@ -72,7 +72,7 @@ describe('a disbursement', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('approves exactly the total if the token has no permit', async () => {
+  it('approves exactly the total if the token has no permit [service.exact-allowance]', async () => {
     const world = await createWorld();
     world.chain.allowance = 5n;
     const job = await world.accept();
@@ -81,7 +81,7 @@ describe('a disbursement', () => {
     expect(world.chain.allowance).toBe(0n);
   });
 
-  it('sets the allowance to zero first if the token requires it', async () => {
+  it('sets the allowance to zero first if the token requires it [service.exact-allowance]', async () => {
     const world = await createWorld({ zeroFirst: true });
     world.chain.allowance = 5n;
     await world.run(await world.accept());
@@ -107,7 +107,7 @@ describe('a disbursement', () => {
     expect(viewOf(job).state).toBe('done');
   });
 
-  it('reports a batch as settled only after finality', async () => {
+  it('reports a batch as settled only after finality [result.completed]', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 30 });
     const startedAtMs = world.clock.nowMs();
     const job = await world.accept();
@@ -116,7 +116,7 @@ describe('a disbursement', () => {
     expect(world.clock.nowMs() - startedAtMs).toBeGreaterThanOrEqual(30_000);
   });
 
-  it('fails under the mock prover before anything is signed or sent', async () => {
+  it('fails under the mock prover before anything is signed or sent [state.mock-prover, variable.prover]', async () => {
     const world = await createWorld({ proverMode: 'mock' });
     const job = await world.accept();
     await world.run(job);
@@ -143,7 +143,7 @@ describe('a disbursement', () => {
     expect(world.platform.posts).toBe(0);
   });
 
-  it('fails with unregistered-recipient when a wallet loses its place before the proof', async () => {
+  it('fails with unregistered-recipient when a wallet loses its place before the proof [service.gate-before-proof]', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     world.gate.expel(world.holders[1]!);
@@ -174,7 +174,7 @@ describe('a disbursement', () => {
     expect(job.record().signature).toBeUndefined();
   });
 
-  it('proves nothing for a root that the chain does not accept', async () => {
+  it('proves nothing for a root that the chain does not accept [service.gate-before-proof]', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     world.chain.refuseRoot(world.gate.root());
@@ -183,7 +183,7 @@ describe('a disbursement', () => {
     expect(world.prover.proofs).toBe(0);
   });
 
-  it('proves nothing along a path that does not lead to the root of the gate', async () => {
+  it('proves nothing along a path that does not lead to the root of the gate [service.gate-before-proof]', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     const gate = {
@@ -241,7 +241,7 @@ describe('late landing', () => {
     return world.accept();
   }
 
-  it('fails with settlement_expired only after a final block past the deadline', async () => {
+  it('fails with settlement_expired only after a final block past the deadline [state.failed-means-no-effect]', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 10 });
     const job = await hold(world);
     await world.run(job);
@@ -262,7 +262,7 @@ describe('late landing', () => {
     expect(deadline - nowSeconds).toBeLessThanOrEqual(3600 + 900);
   });
 
-  it('ends done / partial when dead with a reverted transaction of ours', async () => {
+  it('ends done / partial when dead with a reverted transaction of ours [result.partial]', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     // The state changes between simulation and inclusion: the funder's tokens are gone.
@@ -298,7 +298,7 @@ describe('late landing', () => {
     expect(viewOf(job).error?.code).toBe('settlement_expired');
   });
 
-  it('keeps a reverted job submitted, and resends the same authorisation when it can land', async () => {
+  it('keeps a reverted job submitted, and resends the same authorisation when it can land [state.submitted]', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     const balance = world.chain.balance;
@@ -404,7 +404,7 @@ describe('late landing', () => {
     expect(viewOf(job).error?.message).toContain('set the allowance of the pool to 0');
   });
 
-  it('approves nothing more for a mined batch, even if the platform has lost it', async () => {
+  it('approves nothing more for a mined batch, even if the platform has lost it [result.allowance-advisory]', async () => {
     const world = await createWorld({ finalityBlocks: 20 });
     const job = await world.accept();
     await world.run(job, (point) => {

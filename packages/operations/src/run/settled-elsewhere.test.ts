@@ -33,7 +33,7 @@ describe('a key that another agent has paid', () => {
     return { world, first, second };
   }
 
-  it('ends done from the chain and the platform row, with the same notes', async () => {
+  it('ends done from the chain and the platform row, with the same notes [disburse.one-payment-a-key]', async () => {
     const { world, first, second } = await payTwice();
     expect(world.chain.funds).toBe(1);
     expect(world.prover.proofs).toBe(1);
@@ -115,7 +115,7 @@ describe('a key that another agent has paid', () => {
     };
   };
 
-  it('fails with settled_elsewhere if the same people were paid other amounts with the same total', async () => {
+  it('fails with settled_elsewhere if the same people were paid other amounts with the same total [error.idempotency-conflict]', async () => {
     const world = await createWorld({ permit: true });
     await world.run(await world.accept('shared'));
     const second = await world.accept('shared', swapAmounts(world));
@@ -173,7 +173,7 @@ describe('a key that another agent has paid', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('waits for another agent that is underway instead of proving', async () => {
+  it('waits for another agent that is underway instead of proving [disburse.one-payment-a-key]', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 20 });
     const first = await world.accept('shared');
     world.platform.loseAnswers = 1;

@@ -67,7 +67,7 @@ function topUp(world: World): void {
 }
 
 describe('a settlement that is refused', () => {
-  it('is reported while the job waits: in its stage, its record and an event', async () => {
+  it('is reported while the job waits: in its stage, its record and an event [failure.refused-meanwhile]', async () => {
     const { world, large, events, running } = await createUnderfunded({ permit: true });
     expect(large.state()).toBe('submitted');
     expect(large.record().refusal).toMatchObject({ code: 'erc20-insufficient-balance' });
@@ -205,7 +205,7 @@ describe('a settlement that the platform never accepted', () => {
 });
 
 describe.each(allowances)('a batch that cannot be collected, %s', (_, options) => {
-  it('delays no other batch of its funder and token', async () => {
+  it('delays no other batch of its funder and token [failure.refused-meanwhile]', async () => {
     const { world, large, running, payOne } = await createUnderfunded(options);
     const small = await payOne();
     expect(viewOf(small).result?.status).toBe('completed');

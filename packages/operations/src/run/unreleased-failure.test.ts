@@ -28,7 +28,7 @@ async function createLiveAuthorization() {
 }
 
 describe('a job that would fail', () => {
-  it('waits until a newly found authorisation of another agent is dead', async () => {
+  it('waits until a newly found authorisation of another agent is dead [state.failed-means-no-effect]', async () => {
     const { world, row, nowSeconds } = await createLiveAuthorization();
     const second = await world.accept('shared');
     world.platform.rows.delete('shared');
@@ -43,7 +43,7 @@ describe('a job that would fail', () => {
     expect(nowSeconds()).toBeGreaterThan(row.batch.deadline);
   });
 
-  it('ends done when another agent has paid the key in the meantime', async () => {
+  it('ends done when another agent has paid the key in the meantime [state.failed-means-no-effect]', async () => {
     const { world, first, row } = await createLiveAuthorization();
     const second = await world.accept('shared');
     world.platform.rows.delete('shared');
@@ -83,7 +83,7 @@ describe('a job that would fail', () => {
     expect(second.state()).not.toBe('failed');
   });
 
-  it('stays unfinished while the platform cannot say whether the key was posted', async () => {
+  it('stays unfinished while the platform cannot say whether the key was posted [state.failed-means-no-effect]', async () => {
     const { world } = await createLiveAuthorization();
     const second = await world.accept('shared');
     world.platform.failCalls(1_000_000);
@@ -91,7 +91,7 @@ describe('a job that would fail', () => {
     expect(second.state()).not.toBe('failed');
   });
 
-  it('stays unfinished while the chain cannot say whether the key was paid', async () => {
+  it('stays unfinished while the chain cannot say whether the key was paid [state.failed-means-no-effect]', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     world.chain.failReads(1_000_000);

@@ -16,7 +16,7 @@ function stagesOf(events: readonly RunEvent[]): string[] {
 }
 
 describe('a vote on a batch', () => {
-  it('of four hours is waited for, and the batch is paid with one request and one signature', async () => {
+  it('of four hours is waited for, and the batch is paid with one request and one signature [signer.votes-wait]', async () => {
     const world = await createWorld(voting);
     world.voting.policy = () => 'wait';
     const job = await world.accept();
@@ -118,7 +118,7 @@ describe('a vote on a batch', () => {
     expect(retries).toEqual([{ kind: 'retry', stage: 'awaiting-approval', code: 'timed_out' }]);
   });
 
-  it('does not hold the lock: a batch that is approved earlier is paid first', async () => {
+  it('does not hold the lock: a batch that is approved earlier is paid first [signer.votes-wait]', async () => {
     const world = await createWorld(voting);
     world.voting.policy = () => 'wait';
     const jobs = [await world.accept('one'), await world.accept('two')] as const;
@@ -158,7 +158,7 @@ describe('a vote on a batch', () => {
     expect(world.voting.countOf('permit')).toBe(2);
   });
 
-  it('of hours makes the eligibility root stale: the proof is renewed, and the signature is not', async () => {
+  it('of hours makes the eligibility root stale: the proof is renewed, and the signature is not [signer.votes-wait]', async () => {
     const world = await createWorld(voting);
     world.voting.policy = () => 'wait';
     const job = await world.accept();
@@ -242,7 +242,7 @@ describe('an approval that is voted on', () => {
 });
 
 describe('a batch that is given up after the vote began', () => {
-  it('is denied at the provider first, and fails as cancelled', async () => {
+  it('is denied at the provider first, and fails as cancelled [signer.given-up-is-withdrawn]', async () => {
     const world = await createWorld(voting);
     world.voting.policy = () => 'wait';
     const job = await world.accept();
@@ -252,7 +252,7 @@ describe('a batch that is given up after the vote began', () => {
     expect([...world.voting.signatures.values()]).toEqual([]);
   });
 
-  it('is withdrawn on chain and never released if it turns out to be signed', async () => {
+  it('is withdrawn on chain and never released if it turns out to be signed [signer.given-up-is-withdrawn]', async () => {
     const world = await createWorld({ ...voting, finalityBlocks: 30 });
     world.voting.policy = () => 'wait';
     const job = await world.accept();

@@ -26,7 +26,7 @@ const one = { walletPub: alice.walletPub, amount: '5' };
 const unknownWallet = `0x02${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'}`;
 
 describe('a transfer', () => {
-  it('that passes names payees, keys and evidence', async () => {
+  it('that passes names payees, keys and evidence [transfer.body]', async () => {
     const checked = await check('transfer', pay(one, { walletPub: bob.walletPub, amount: '7' }));
     expect(checked).toMatchObject({ operation: 'transfer', total: 12n, withdrawAmount: 0n });
     expect(checked.outputs).toEqual([
@@ -77,9 +77,12 @@ describe('a transfer', () => {
       400,
     ],
   ];
-  it.each(rows)('with %s is refused', async (_, body, code, status) => {
-    await expect(check('transfer', body)).rejects.toMatchObject({ code, status });
-  });
+  it.each(rows)(
+    'with %s is refused [transfer.listed-only, transfer.body, spend-error.unknown-token]',
+    async (_, body, code, status) => {
+      await expect(check('transfer', body)).rejects.toMatchObject({ code, status });
+    },
+  );
 
   it('answers the first problem: token before amount, amount before registration', async () => {
     const bad = { walletPub: unknownWallet, amount: '0' };
@@ -92,7 +95,7 @@ describe('a transfer', () => {
     });
   });
 
-  it('above the ceiling by its sum is refused, before anybody is looked up', async () => {
+  it('above the ceiling by its sum is refused, before anybody is looked up [spend-error.ceiling]', async () => {
     const own = createSpendWorld();
     const changes = { ceilings: { transfer: 11n, send: undefined } };
     const body = pay(one, { walletPub: bob.walletPub, amount: '7' });
@@ -118,7 +121,7 @@ describe('a transfer', () => {
       },
     ],
     ['served with the evidence of somebody else', { evidence: { ...bob.evidence } }],
-  ])('to a wallet that is %s is refused', async (_, changes) => {
+  ])('to a wallet that is %s is refused [transfer.listed-only]', async (_, changes) => {
     const own = createSpendWorld();
     own.directory.enroll(own.payees[0], changes);
     await expect(check('transfer', pay(one), {}, own)).rejects.toMatchObject({
@@ -157,16 +160,19 @@ describe('a send', () => {
     ['an unknown label', 'nowhere'],
     ['an address, even a pinned one', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
     ['an empty label', ''],
-  ])('to %s is refused, and the labels are listed', async (_, to) => {
-    const destinations = new Map([...world.boot().deps.destinations, ['bank', alice.address]]);
-    await expect(check('send', { ...body, to }, { destinations })).rejects.toMatchObject({
-      code: 'unpinned_destination',
-      status: 400,
-      message: expect.stringContaining('bank, vault'),
-    });
-  });
+  ])(
+    'to %s is refused, and the labels are listed [send.label-only, spend-error.unpinned-destination]',
+    async (_, to) => {
+      const destinations = new Map([...world.boot().deps.destinations, ['bank', alice.address]]);
+      await expect(check('send', { ...body, to }, { destinations })).rejects.toMatchObject({
+        code: 'unpinned_destination',
+        status: 400,
+        message: expect.stringContaining('bank, vault'),
+      });
+    },
+  );
 
-  it('to a label is refused if none is configured', async () => {
+  it('to a label is refused if none is configured [command.send-own-wallet]', async () => {
     await expect(
       check('send', { ...body, to: 'vault' }, { destinations: new Map() }),
     ).rejects.toMatchObject({
@@ -192,7 +198,7 @@ describe('a send', () => {
     });
   });
 
-  it('has a ceiling of its own', async () => {
+  it('has a ceiling of its own [spend-error.ceiling]', async () => {
     const ceilings = { transfer: 1n, send: 8n };
     await expect(check('send', body, { ceilings })).rejects.toMatchObject({
       code: 'ceiling_exceeded',
@@ -200,7 +206,7 @@ describe('a send', () => {
     });
   });
 
-  it('takes no list of recipients', async () => {
+  it('takes no list of recipients [send.one-destination, limit.one-destination]', async () => {
     await expect(check('send', { ...body, recipients: [one] })).rejects.toMatchObject({
       code: 'invalid_request',
     });

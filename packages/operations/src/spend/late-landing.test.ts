@@ -114,7 +114,7 @@ describe('a released spend', () => {
     expect(asked).toEqual([finalBlock]);
   });
 
-  it('that reverts and expires answers a reverted receipt with the reason', async () => {
+  it('that reverts and expires answers a reverted receipt with the reason [receipt.reverted, spend-error.reverted]', async () => {
     const world = createSpendWorld();
     const { deps } = world.boot();
     world.edge.isCareless = true;

@@ -24,7 +24,7 @@ function transfer(world: World, deps: Parameters<typeof createSpender>[0], key =
 }
 
 describe('a transfer', () => {
-  it('pays each payee, returns the change, and answers the receipt', async () => {
+  it('pays each payee, returns the change, and answers the receipt [transfer.route, receipt.fields]', async () => {
     const world = createSpendWorld();
     const { deps } = world.boot();
     const receipt = await transfer(world, deps);
@@ -40,7 +40,7 @@ describe('a transfer', () => {
     expect(world.archive.all().map(({ state }) => state.kind)).toEqual(['settled']);
   });
 
-  it('proves under the newest final note root and the current eligibility root', async () => {
+  it('proves under the newest final note root and the current eligibility root [transfer.listed-only]', async () => {
     const world = createSpendWorld();
     await transfer(world, world.boot().deps);
     const [sent] = world.edge.posts;
@@ -98,25 +98,28 @@ describe('a send', () => {
   it.each([
     ['the holder’s own wallet', undefined],
     ['a pinned destination', 'vault'],
-  ])('withdraws to %s with eligibility root 0, without asking the gate', async (_, to) => {
-    const world = createSpendWorld();
-    const { deps } = world.boot({ gate: undefined, hasGate: false });
-    const body = { token: 'USDC', amount: '700', ...(to === undefined ? {} : { to }) };
-    const receipt = await createSpender(deps).spend({ operation: 'send', key: 'k', body });
-    expect(receipt).toMatchObject({ operation: 'send', status: 'success', changeAmount: '100' });
-    expect(receipt.nullifiers).toHaveLength(2);
-    const [sent] = world.edge.posts;
-    expect(sent?.spend).toMatchObject({
-      withdrawAmount: '700',
-      recipient: to === undefined ? world.holder.address : vault,
-      eligibilityRoot: zeroWord,
-    });
-    expect(world.balance()).toBe(400n);
-  });
+  ])(
+    'withdraws to %s with eligibility root 0, without asking the gate [send.body, send.own-wallet]',
+    async (_, to) => {
+      const world = createSpendWorld();
+      const { deps } = world.boot({ gate: undefined, hasGate: false });
+      const body = { token: 'USDC', amount: '700', ...(to === undefined ? {} : { to }) };
+      const receipt = await createSpender(deps).spend({ operation: 'send', key: 'k', body });
+      expect(receipt).toMatchObject({ operation: 'send', status: 'success', changeAmount: '100' });
+      expect(receipt.nullifiers).toHaveLength(2);
+      const [sent] = world.edge.posts;
+      expect(sent?.spend).toMatchObject({
+        withdrawAmount: '700',
+        recipient: to === undefined ? world.holder.address : vault,
+        eligibilityRoot: zeroWord,
+      });
+      expect(world.balance()).toBe(400n);
+    },
+  );
 });
 
 describe('a dry run', () => {
-  it('proves everything, never asks the signer, and leaves nothing behind', async () => {
+  it('proves everything, never asks the signer, and leaves nothing behind [spend.dry-run, command.dry-run]', async () => {
     const world = createSpendWorld();
     const { deps } = world.boot();
     const spender = createSpender(deps);
@@ -246,7 +249,7 @@ describe('the notes of a spend', () => {
     expect((await transfer(world, deps, 'two')).status).toBe('success');
   });
 
-  it('under another P are not spent without its viewing key', async () => {
+  it('under another P are not spent without its viewing key [viewing-key.previous-p]', async () => {
     const world = createSpendWorld();
     const { deps } = world.boot();
     const [other] = world.payees;
@@ -303,7 +306,7 @@ describe('the archive', () => {
 });
 
 describe('a signature', () => {
-  it('of another wallet is refused and not stored', async () => {
+  it('of another wallet is refused and not stored [service.viewing-key-moves-nothing]', async () => {
     const world = createSpendWorld();
     const signSpend = async () => ({ rSig: 5n, s: 7n, parity: 0 as const });
     await expect(transfer(world, world.boot({ signer: { signSpend } }).deps)).rejects.toMatchObject(

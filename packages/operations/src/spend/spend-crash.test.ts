@@ -69,21 +69,24 @@ const variants: [string, SpendWorldOptions][] = [
 ];
 
 describe.each(variants)('a crash %s', (_, options) => {
-  it.each(spendFaultPoints)('at %s pays once with a durable journal', async (point) => {
-    const world = createSpendWorld(options);
-    const openJournal = createJournalFile();
-    await crash(world, point, openJournal());
-    const store = openJournal();
-    const receipt = await createSpender(world.boot({ store }).deps).spend(callOf(world));
-    expect(receipt.status).toBe('success');
-    expect(world.receivedBy(world.payees[0])).toBe(250n);
-    expect(world.chain.landed).toHaveLength(1);
-    expect(world.balance()).toBe(850n);
-    expect(new Set(world.edge.posts.map(({ spend }) => spend.rSig)).size).toBe(1);
-  });
+  it.each(spendFaultPoints)(
+    'at %s pays once with a durable journal [spend.memory-per-process]',
+    async (point) => {
+      const world = createSpendWorld(options);
+      const openJournal = createJournalFile();
+      await crash(world, point, openJournal());
+      const store = openJournal();
+      const receipt = await createSpender(world.boot({ store }).deps).spend(callOf(world));
+      expect(receipt.status).toBe('success');
+      expect(world.receivedBy(world.payees[0])).toBe(250n);
+      expect(world.chain.landed).toHaveLength(1);
+      expect(world.balance()).toBe(850n);
+      expect(new Set(world.edge.posts.map(({ spend }) => spend.rSig)).size).toBe(1);
+    },
+  );
 
   it.each(spendFaultPoints)(
-    'at %s: a caller that only attaches ends the spend of a used key, and begins none',
+    'at %s: a caller that only attaches ends the spend of a used key, and begins none [command.unknown-outcome]',
     async (point) => {
       const world = createSpendWorld(options);
       const openJournal = createJournalFile();

@@ -50,7 +50,7 @@ describe('a spend that a restored archive believes unsent', () => {
 });
 
 describe('a key', () => {
-  it('that is underway reads the same outcome', async () => {
+  it('that is underway reads the same outcome [spend.retry-attaches]', async () => {
     const world = createSpendWorld();
     const spender = createSpender(world.boot().deps);
     const receipts = await Promise.all([1, 2, 3].map(() => spender.spend(callOf(world))));
@@ -68,7 +68,7 @@ describe('a key', () => {
   });
 
   it.each(['while it is underway', 'after it has ended'])(
-    'with another body or operation is a conflict %s',
+    'with another body or operation is a conflict %s [spend.other-body, spend-error.conflict]',
     async (when) => {
       const world = createSpendWorld();
       const spender = createSpender(world.boot().deps);
@@ -141,7 +141,7 @@ describe('a key', () => {
     expect(world.chain.landed).toHaveLength(1);
   });
 
-  it('with another chain is a conflict, and the chain is the one that is asked for', async () => {
+  it('with another chain is a conflict, and the chain is the one that is asked for [command.chain]', async () => {
     const world = createSpendWorld();
     const asked: (string | undefined)[] = [];
     const route = (chain?: string) => {
@@ -173,7 +173,7 @@ describe('a key', () => {
     expect(events).toHaveLength(own.length);
   });
 
-  it('is forgotten when the process ends, and a retry pays again from different notes', async () => {
+  it('is forgotten when the process ends, and a retry pays again from different notes [spend.memory-per-process, limit.spend-keys]', async () => {
     const world = createSpendWorld();
     const first = await createSpender(world.boot().deps).spend(callOf(world));
     const second = await createSpender(world.boot().deps).spend(callOf(world));

@@ -50,31 +50,34 @@ function spendOf(deps: SpendDeps, world: World, key?: string) {
 }
 
 describe('A spend through custodian A with fresh nonces, a late vote and a crash at every point', () => {
-  it.each(spendFaultPoints)('(%s) lets one rSig per manifest out', async (point) => {
-    const world = createVotingWorld();
-    world.voting.isRestless = true;
-    let votes = 0;
-    // Nobody votes in the first life.
-    world.voting.policy = () => (votes > 0 ? 'approve' : 'wait');
-    const store = createMemoryStore();
-    const afterVote = spendFaultPoints.indexOf('signature.before-store');
-    if (spendFaultPoints.indexOf(point) >= afterVote) {
+  it.each(spendFaultPoints)(
+    '(%s) lets one rSig per manifest out [signer.one-rsig]',
+    async (point) => {
+      const world = createVotingWorld();
+      world.voting.isRestless = true;
+      let votes = 0;
+      // Nobody votes in the first life.
+      world.voting.policy = () => (votes > 0 ? 'approve' : 'wait');
+      const store = createMemoryStore();
+      const afterVote = spendFaultPoints.indexOf('signature.before-store');
+      if (spendFaultPoints.indexOf(point) >= afterVote) {
+        votes = 1;
+      }
+      const { deps } = world.boot({
+        store,
+        crashAt(reached) {
+          if (reached === point) throw new Error('crash');
+        },
+      });
+      await expect(spendOf(deps, world)).rejects.toThrow(`stopped at ${point}`);
       votes = 1;
-    }
-    const { deps } = world.boot({
-      store,
-      crashAt(reached) {
-        if (reached === point) throw new Error('crash');
-      },
-    });
-    await expect(spendOf(deps, world)).rejects.toThrow(`stopped at ${point}`);
-    votes = 1;
-    const receipt = await spendOf(world.boot({ store }).deps, world);
-    expect(receipt.status).toBe('success');
-    expect(world.chain.landed).toHaveLength(1);
-    expect(world.voting.requests.size).toBe(1);
-    expect(new Set(world.edge.posts.map(({ spend }) => spend.rSig)).size).toBe(1);
-  });
+      const receipt = await spendOf(world.boot({ store }).deps, world);
+      expect(receipt.status).toBe('success');
+      expect(world.chain.landed).toHaveLength(1);
+      expect(world.voting.requests.size).toBe(1);
+      expect(new Set(world.edge.posts.map(({ spend }) => spend.rSig)).size).toBe(1);
+    },
+  );
 });
 
 describe('a spend that is voted on', () => {

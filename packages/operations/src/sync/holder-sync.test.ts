@@ -17,7 +17,7 @@ function open(pool: FakeNotePool, store?: MemoryNoteStore, archive?: MemoryNoteA
 }
 
 describe('a sync', () => {
-  it('sums the holder’s own notes over all batches and pages', async () => {
+  it('sums the holder’s own notes over all batches and pages [balance.total]', async () => {
     const pool = createFakeNotePool();
     pool.fund([
       { holder: anna, amount: 5n, memo: 'May' },
@@ -68,7 +68,7 @@ describe('a sync', () => {
     expect(pool.reads).toBe(reads + 1);
   });
 
-  it('counts no note that a final spend used up, and counts its change', async () => {
+  it('counts no note that a final spend used up, and counts its change [balance.note-count]', async () => {
     const pool = createFakeNotePool();
     const nonce = assertField(777n);
     pool.fund([
@@ -99,7 +99,7 @@ describe('a sync', () => {
     expect(await read()).toEqual([0n, 0, 0n]);
   });
 
-  it('counts only the larger of two notes with one nullifier', async () => {
+  it('counts only the larger of two notes with one nullifier [balance.largest-note]', async () => {
     const pool = createFakeNotePool();
     const nonce = assertField(779n);
     pool.fund([{ holder: anna, amount: 9n, nonce }]);

@@ -57,7 +57,7 @@ async function verify(vector: Vector, signature: string, message: Uint8Array): P
 
 describe('an ed25519 funder', () => {
   it.each(vectors.authorizations)(
-    'signs a batch, and the library of the chain verifies it: $family, $network',
+    'signs a batch, and the library of the chain verifies it: $family, $network [variable.funder-ed25519]',
     async (vector) => {
       const funder = createLocalEd25519Funder({ seed: new Secret(vector.seed) });
       expect(funder.address(vector.family as 'solana' | 'stellar')).toBe(vector.address);

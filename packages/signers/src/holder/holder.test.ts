@@ -83,13 +83,16 @@ describe('local-key as the signer of a holder', () => {
     ).rejects.toMatchObject({ code: 'holder_signer_refused' });
   });
 
-  it.each(vectors.derived)('derives the viewing key $viewingKey', async (vector) => {
-    const signer = createLocalKeyHolder({ privateKey: new Secret(vector.privateKey) });
-    const signature = await signer.signViewingKeyText(vector.domain);
-    expect(signature.reveal()).toEqual(hexToBytes(vector.signature));
-    const viewingKey = await deriveHolderViewingKey(signer, vector.domain);
-    expect(bigintToHex32(viewingKey.reveal())).toBe(vector.viewingKey);
-  });
+  it.each(vectors.derived)(
+    'derives the viewing key $viewingKey [identity.derives]',
+    async (vector) => {
+      const signer = createLocalKeyHolder({ privateKey: new Secret(vector.privateKey) });
+      const signature = await signer.signViewingKeyText(vector.domain);
+      expect(signature.reveal()).toEqual(hexToBytes(vector.signature));
+      const viewingKey = await deriveHolderViewingKey(signer, vector.domain);
+      expect(bigintToHex32(viewingKey.reveal())).toBe(vector.viewingKey);
+    },
+  );
 
   it('gives each platform another viewing key', async () => {
     const [left, right] = await Promise.all(
@@ -258,7 +261,7 @@ describe('the keys of a holder', () => {
     },
   );
 
-  it('derives no viewing key from a signer that says it does not repeat its signatures', async () => {
+  it('derives no viewing key from a signer that says it does not repeat its signatures [viewing-key.never-made-by-agent]', async () => {
     let asked = 0;
     const signer: HolderSigner = {
       ...holder,
@@ -275,7 +278,7 @@ describe('the keys of a holder', () => {
     expect(asked).toBe(0);
   });
 
-  it('derives no viewing key from a signer whose two signatures differ, whatever it says', async () => {
+  it('derives no viewing key from a signer whose two signatures differ, whatever it says [viewing-key.never-made-by-agent]', async () => {
     const signer: HolderSigner = {
       ...holder,
       signViewingKeyText: async () => new Secret(crypto.getRandomValues(new Uint8Array(64))),
