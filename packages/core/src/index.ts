@@ -134,6 +134,12 @@ export {
   eligibilityPathSchema,
   walletIdSchema,
 } from './eligibility-path.ts';
+export {
+  describeCause,
+  type EnvFile,
+  type EnvFileProblem,
+  parseEnvFile,
+} from './env-file.ts';
 export { createConfigurationError } from './errors/configuration-error.ts';
 export {
   type ErrorCode,

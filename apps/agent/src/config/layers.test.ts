@@ -2,7 +2,7 @@
 // lines are parsed: no line is skipped or cut silently.
 import { describe, expect, it } from 'vitest';
 import { createConfigSource } from '../fixtures/config-world.ts';
-import { createLayers, parseEnvFile, readConfigFile } from './layers.ts';
+import { createLayers, readConfigFile, readEnvFile } from './layers.ts';
 
 const files = {
   '/named.env': 'DISBURSE_CHAIN=named\n',
@@ -52,7 +52,7 @@ describe('readConfigFile', () => {
   });
 });
 
-describe('parseEnvFile', () => {
+describe('readEnvFile', () => {
   it.each([
     ['lines of Windows', 'A=1\r\nB=2\r\n', { A: '1', B: '2' }],
     ['lines of an old Mac', 'A=1\rB=2\r', { A: '1', B: '2' }],
@@ -67,16 +67,16 @@ describe('parseEnvFile', () => {
     ['no last line feed', 'A=1', { A: '1' }],
     ['nothing', '', {}],
   ])('reads %s [config.flat-file]', (_what, content, values) => {
-    expect(parseEnvFile(content, '/f')).toEqual({ values, problems: [] });
+    expect(readEnvFile(content, '/f')).toEqual({ values, problems: [] });
   });
 
   it('does not cut a secret at a number sign inside it [config.flat-file]', () => {
-    expect(parseEnvFile('A=ab#cd\nB=#ef', '/f').values).toEqual({ A: 'ab#cd', B: '#ef' });
+    expect(readEnvFile('A=ab#cd\nB=#ef', '/f').values).toEqual({ A: 'ab#cd', B: '#ef' });
   });
 
   it('never reads the next line as the value of an empty variable [config.flat-file]', () => {
     // Otherwise the edge token becomes a path, and `config check` shows it.
-    const { values } = parseEnvFile('DISBURSE_CHAINS_FILE= \nDISBURSE_PLATFORM_TOKEN=t', '/f');
+    const { values } = readEnvFile('DISBURSE_CHAINS_FILE= \nDISBURSE_PLATFORM_TOKEN=t', '/f');
     expect(values).toEqual({ DISBURSE_CHAINS_FILE: '', DISBURSE_PLATFORM_TOKEN: 't' });
   });
 
@@ -88,7 +88,7 @@ describe('parseEnvFile', () => {
     ['a quote left open', 'DISBURSE_CHAIN="canary\n', 'DISBURSE_CHAIN: opens a quote'],
     ['text after a quote', 'DISBURSE_CHAIN="canary"x', 'DISBURSE_CHAIN: has something after'],
   ])('refuses %s by its line, without showing it [config.flat-file]', (_what, line, expected) => {
-    const { problems } = parseEnvFile(`# first\n${line}`, '/f');
+    const { problems } = readEnvFile(`# first\n${line}`, '/f');
     expect(problems).toHaveLength(1);
     expect(problems[0]?.message).toMatch(/^\/f, line 2/);
     expect(problems[0]?.message).toContain(expected);
@@ -96,7 +96,7 @@ describe('parseEnvFile', () => {
   });
 
   it('refuses a name that is set twice, and names both lines [config.flat-file]', () => {
-    const { problems } = parseEnvFile(
+    const { problems } = readEnvFile(
       'DISBURSE_SEND_MAX_AMOUNT=5\n\nDISBURSE_SEND_MAX_AMOUNT=canary\ncanary=1\ncanary=2',
       '/f',
     );

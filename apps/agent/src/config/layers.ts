@@ -5,7 +5,7 @@
  * @module
  */
 import { join, resolve } from 'node:path';
-import { PoolError } from '@pool/core';
+import { describeCause, PoolError, parseEnvFile } from '@pool/core';
 import type { ConfigRemark } from './kinds.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -71,7 +71,7 @@ export function findText(
 export function readConfigFile(source: ConfigSource, envFile: string | undefined): ConfigFile {
   const { path, isNamed } = chooseConfigFile(source, envFile);
   try {
-    return { path, isPresent: true, ...parseEnvFile(source.readFile(path), path) };
+    return { path, isPresent: true, ...readEnvFile(source.readFile(path), path) };
   } catch (cause) {
     if (!isNamed && cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') {
       return { path, isPresent: false, values: {}, problems: [] };
@@ -143,85 +143,20 @@ function findHome(env: Env, file: Env, homeDir: string): string {
   );
 }
 
-type EnvFile = {
-  readonly values: Env;
-  /** Each names its line and never quotes it: it may contain a secret. */
-  readonly problems: readonly ConfigRemark[];
-};
-
-type Value =
-  | { readonly kind: 'value'; readonly text: string }
-  | { readonly kind: 'wrong'; readonly problem: string };
-
-const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
 const ownName = /^(?:DISBURSE|POOL_GATE|ONBOARD|NODE)_[A-Z0-9_]+$/;
 
-/**
- * Parses `NAME=value` lines, comments and blank lines. Every other line is a problem and is not skipped: it may be a
- * ceiling that the operator relies on.
- *
- * @param path - of the file, for the problems
- */
-export function parseEnvFile(content: string, path: string): EnvFile {
-  const values: Record<string, string> = {};
-  const lineOf = new Map<string, number>();
-  const problems: ConfigRemark[] = [];
-  const note = (line: number, problem: string, name?: string): void => {
-    const variable = name !== undefined && ownName.test(name) ? name : 'AGENT_ENV';
-    const subject = variable === name ? `, ${name}` : '';
-    problems.push({ variable, message: `${path}, line ${line}${subject}: ${problem}` });
+/** The values of a configuration file, and its problems under the names of our variables. */
+export function readEnvFile(
+  content: string,
+  path: string,
+): Pick<ConfigFile, 'values' | 'problems'> {
+  const { values, problems } = parseEnvFile(content);
+  return {
+    values,
+    problems: problems.map(({ line, name, problem }) => {
+      const variable = name !== undefined && ownName.test(name) ? name : 'AGENT_ENV';
+      const subject = variable === name ? `, ${name}` : '';
+      return { variable, message: `${path}, line ${line}${subject}: ${problem}` };
+    }),
   };
-  const lines = content.split(/\r\n|\r|\n/);
-  for (const [index, raw] of lines.entries()) {
-    // `trim` also removes a byte order mark.
-    const text = raw.trim();
-    if (text === '' || text.startsWith('#')) {
-      continue;
-    }
-    const line = index + 1;
-    const [, name, written] = assignment.exec(text) ?? [];
-    if (name === undefined || written === undefined) {
-      note(line, 'is not NAME=value, a comment or blank');
-      continue;
-    }
-    const earlier = lineOf.get(name);
-    if (earlier !== undefined) {
-      note(line, `is already set by line ${earlier}; keep one of the two lines`, name);
-      continue;
-    }
-    lineOf.set(name, line);
-    const value = readValue(written);
-    if (value.kind === 'wrong') {
-      note(line, value.problem, name);
-    } else {
-      values[name] = value.text;
-    }
-  }
-  return { values, problems };
-}
-
-/**
- * A comment begins at a `#` after a space. A `#` inside a word belongs to the word, since secrets can contain one.
- *
- * @param written - the text after the equals sign
- */
-function readValue(written: string): Value {
-  const text = written.trim();
-  const quote = text[0];
-  if (quote !== '"' && quote !== "'" && quote !== '`') {
-    return { kind: 'value', text: written.replace(/\s+#.*$/, '').trim() };
-  }
-  const end = text.indexOf(quote, 1);
-  if (end < 0) {
-    return { kind: 'wrong', problem: 'opens a quote and does not close it on the same line' };
-  }
-  return /^(?:\s*|\s+#.*)$/.test(text.slice(end + 1))
-    ? { kind: 'value', text: text.slice(1, end) }
-    : { kind: 'wrong', problem: 'has something after its closing quote' };
-}
-
-/** The operating system's code, for example ENOENT, and no other part of the error, which quotes the path. */
-export function describeCause(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^E[A-Z0-9]{2,15}$/.test(code) ? ` (${code})` : '';
 }

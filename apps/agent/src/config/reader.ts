@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { Secret } from '@pool/core';
+import { describeCause, Secret } from '@pool/core';
 import { computeEncryptionPublicKey, computeX25519PublicKey, parseViewingKey } from '@pool/notes';
 import type { ConfigRemark, ConfigVariable, CredentialForm, DefaultedVariable } from './kinds.ts';
-import { type ConfigLayers, describeCause, findText, type Layer } from './layers.ts';
+import { type ConfigLayers, findText, type Layer } from './layers.ts';
 
 export type Origin =
   | { readonly from: Layer }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../cli.ts';
-import { parseEnvFile } from '../config/layers.ts';
+import { readEnvFile } from '../config/layers.ts';
 import { type FakeAccounts, startFakeAccounts } from '../fixtures/fake-accounts.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 
@@ -64,7 +64,7 @@ describe('onboard of an ed25519 wallet', () => {
       );
       expect(code).toBe(exitCodes.ok);
       const text = readFileSync(outPath, 'utf8');
-      const { values } = parseEnvFile(text, outPath);
+      const { values } = readEnvFile(text, outPath);
       expect(values).toMatchObject({
         DISBURSE_CHAIN: 'other',
         DISBURSE_HOLDER_SIGNER: 'local-ed25519',

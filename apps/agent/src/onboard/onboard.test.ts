@@ -17,7 +17,7 @@ import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'jso
 import { runCli } from '../cli.ts';
 import { parseConfig } from '../config/config.ts';
 import type { HolderConfig } from '../config/holder-config.ts';
-import { parseEnvFile } from '../config/layers.ts';
+import { readEnvFile } from '../config/layers.ts';
 import { type FakeAccounts, fakeEmployerId, startFakeAccounts } from '../fixtures/fake-accounts.ts';
 import { bootstrap } from '../fixtures/test-app.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
@@ -75,7 +75,7 @@ function outPath(): string {
 
 function readOut(): { readonly text: string; readonly values: Variables } {
   const text = readFileSync(outPath(), 'utf8');
-  const { values, problems } = parseEnvFile(text, outPath());
+  const { values, problems } = readEnvFile(text, outPath());
   expect(problems).toEqual([]);
   return { text, values: values as Variables };
 }

@@ -8,13 +8,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import {
   createConfigurationError,
+  describeCause,
   type EvmChainSettings,
   isPoolError,
   PoolError,
   parseStrictJson,
 } from '@pool/core';
 import { findChainDifferences } from '@pool/operations';
-import { describeCause } from '../config/layers.ts';
 import { parseChainsFile } from '../services/chains.ts';
 import { createDurableFile } from '../state/durable-file.ts';
 

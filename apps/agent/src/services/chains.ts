@@ -12,6 +12,7 @@ import {
   type Curve,
   chainFamilies,
   chainsFileSchema,
+  describeCause,
   type EvmChainSettings,
   findChainFamily,
   isPoolError,
@@ -22,7 +23,6 @@ import {
 } from '@pool/core';
 import { type ChainContext, type ChainRoute, withinTime } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
-import { describeCause } from '../config/layers.ts';
 
 /** @throws PoolError `invalid_configuration`: unreadable, malformed, or with an invalid address or URL */
 export function readChainsFile(path: string): ChainsFile {

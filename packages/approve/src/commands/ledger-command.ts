@@ -5,10 +5,9 @@
  * @module
  */
 import { writeFileSync } from 'node:fs';
-import { isPoolError, PoolError } from '@pool/core';
+import { describeCause, isPoolError, PoolError } from '@pool/core';
 import { parseHistory, serializeHistory } from '@pool/policy';
 import { parseGateConfig } from '../config/config.ts';
-import { describeCause } from '../config/env-file.ts';
 import { rebaselineLedger } from '../gate/rebaseline.ts';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';

@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import {
+  describeCause,
   isPoolError,
   type ManifestFile,
   manifestFileSchema,
@@ -13,7 +14,7 @@ import {
   parseWire,
 } from '@pool/core';
 import type { Ledger } from '@pool/policy';
-import { describeCause, describeInput } from '../config/env-file.ts';
+import { describeInput } from '../config/env-file.ts';
 import { findStored } from './find-stored.ts';
 import type { CommandContext } from './output.ts';
 

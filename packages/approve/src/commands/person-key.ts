@@ -4,8 +4,8 @@
  * @module
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { PoolError } from '@pool/core';
-import { describeCause, findModeProblem } from '../config/env-file.ts';
+import { describeCause, PoolError } from '@pool/core';
+import { findModeProblem } from '../config/env-file.ts';
 import type { CommandContext } from './output.ts';
 
 /** Either the key, or a statement that was signed on another machine. */

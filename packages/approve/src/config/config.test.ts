@@ -157,9 +157,15 @@ describe('the configuration of the gate', () => {
     expect(message).not.toMatch(/short|not-a-key|70000/);
   });
 
+  it('refuses a quote that a line does not close', () => {
+    expect(problemsOf(custodianA, 'APPROVE_MANIFEST_TOKEN="0123456789012345678901234')).toMatch(
+      /line 1, APPROVE_MANIFEST_TOKEN: opens a quote and does not close it/,
+    );
+  });
+
   it('names the line of its file that it cannot read', () => {
     expect(problemsOf(custodianA, 'APPROVE_PORT=1\nAPPROVE_PORT=2\nthis is nothing')).toMatch(
-      /line 2, APPROVE_PORT: is set twice[\s\S]*line 3: is not NAME=value/,
+      /line 2, APPROVE_PORT: is already set by line 1[\s\S]*line 3: is not NAME=value/,
     );
   });
 

@@ -7,14 +7,8 @@ import type { KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { createConfigurationError, isLoopbackHost, type Secret } from '@pool/core';
-import {
-  type ConfigLayers,
-  type ConfigSource,
-  describeCause,
-  findText,
-  readLayers,
-} from './env-file.ts';
+import { createConfigurationError, describeCause, isLoopbackHost, type Secret } from '@pool/core';
+import { type ConfigLayers, type ConfigSource, findText, readLayers } from './env-file.ts';
 import type { LogLevel } from './kinds.ts';
 import { type CustodianName, type FaultPoint, type Variable, variables } from './variables.ts';
 

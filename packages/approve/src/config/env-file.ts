@@ -5,7 +5,7 @@
  * @module
  */
 import { join, resolve } from 'node:path';
-import { PoolError } from '@pool/core';
+import { describeCause, PoolError, parseEnvFile } from '@pool/core';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -43,7 +43,7 @@ export function readLayers(source: ConfigSource, envFile?: string): ConfigLayers
   try {
     content = readFile(path);
   } catch (cause) {
-    if (named !== undefined || codeOf(cause) !== 'ENOENT') {
+    if (named !== undefined || describeCause(cause) !== ' (ENOENT)') {
       throw new PoolError(
         'invalid_configuration',
         `the configuration file ${path} cannot be read${describeCause(cause)}; name another one with --env-file or APPROVE_ENV`,
@@ -51,7 +51,11 @@ export function readLayers(source: ConfigSource, envFile?: string): ConfigLayers
       );
     }
   }
-  const { values: file, problems: fileProblems } = parseEnvFile(content, path);
+  const { values: file, problems } = parseEnvFile(content);
+  const fileProblems = problems.map(
+    ({ line, name, problem }) =>
+      `${path}, line ${line}${name === undefined ? '' : `, ${name}`}: ${problem}`,
+  );
   return {
     env,
     file,
@@ -86,47 +90,6 @@ function textOf(values: Env, name: string): string | undefined {
 
 function findHome({ env, homeDir }: ConfigSource, file: Env): string {
   return resolve(findText({ env, file }, 'APPROVE_HOME') ?? join(homeDir, '.pool-approve'));
-}
-
-const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
-
-/** Every line that is not `NAME=value`, a comment or blank is a problem: it may be a limit that the operator relies on. */
-function parseEnvFile(content: string, path: string) {
-  const values: Record<string, string> = {};
-  const problems: string[] = [];
-  for (const [index, raw] of content.split(/\r\n|\r|\n/).entries()) {
-    const text = raw.trim();
-    if (text === '' || text.startsWith('#')) {
-      continue;
-    }
-    const place = `${path}, line ${index + 1}`;
-    const [, name, written = ''] = assignment.exec(text) ?? [];
-    if (name === undefined) {
-      problems.push(`${place}: is not NAME=value, a comment or blank`);
-    } else if (Object.hasOwn(values, name)) {
-      problems.push(`${place}, ${name}: is set twice; keep one of the two lines`);
-    } else {
-      values[name] = unquote(written.trim());
-    }
-  }
-  return { values, problems };
-}
-
-/** A comment begins at a `#` after a space. A `#` inside a word belongs to it, since secrets can contain one. */
-function unquote(written: string): string {
-  const quoted = /^(["'`])(.*)\1(?:\s+#.*)?$/.exec(written);
-  return quoted?.[2] ?? written.replace(/\s+#.*$/, '').trim();
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^E[A-Z0-9]{2,15}$/.test(code) ? code : undefined;
-}
-
-/** The operating system's code, and no other part of the error, which quotes the path. */
-export function describeCause(error: unknown): string {
-  const code = codeOf(error);
-  return code === undefined ? '' : ` (${code})`;
 }
 
 /** How messages call a file that a command reads. */

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import {
   type ChainsFile,
   chainsFileSchema,
+  describeCause,
   type EvmAddress,
   isPoolError,
   PoolError,
@@ -15,7 +16,7 @@ import {
   parseWire,
 } from '@pool/core';
 import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
-import { describeCause, describeInput } from '../config/env-file.ts';
+import { describeInput } from '../config/env-file.ts';
 import { compareWithChains } from './compare-chains.ts';
 
 export type LoadedPolicy = {
