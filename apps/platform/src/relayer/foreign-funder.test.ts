@@ -7,6 +7,7 @@ import {
   fieldToHex,
   parseEvmAddress,
 } from '@pool/core';
+import { computeBatchRoot } from '@pool/notes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
@@ -26,7 +27,8 @@ import { findSettlement } from './settlement-store.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);
-const foreignRoot = assertField(77n);
+const foreignCommitments = Array.from({ length: 16 }, () => assertField(77n));
+const foreignRoot = computeBatchRoot(foreignCommitments);
 
 let chain: TestChain;
 let poolChain: PoolChain;
@@ -64,6 +66,7 @@ async function burnNonceOf({ request, plan }: TestSettlement): Promise<void> {
     funder: stranger.address,
     total: 1n,
     batchRoot: fieldToHex(foreignRoot),
+    commitments: foreignCommitments.map(fieldToHex),
     sealedNotesHash: bigintToHex32(1n),
     deadline: 2n ** 40n,
   };
