@@ -30,7 +30,6 @@ import { createBatchChecker } from './relayer/checks/batch-checker.ts';
 import { createProofCheck } from './relayer/checks/check-proof.ts';
 import { createSettlementChecks } from './relayer/checks/settlement-checks.ts';
 import { createEraser } from './relayer/erase-dead-notes.ts';
-import { recordSenders } from './relayer/record-senders.ts';
 import { createRelayer } from './relayer/relayer.ts';
 import { createRelayerWatch } from './relayer/relayer-health.ts';
 import { defaultDailyWei, type RelayerTotal } from './relayer/relayer-total.ts';
@@ -80,7 +79,6 @@ export async function servePlatform(
   const { db, ownership } = database;
   const credentials = await openCredentialMint(db);
   const nowMs = Date.now;
-  await recordSenders(db, nowMs());
   const poolChains = createPoolChains(config);
   const chains = poolChains.map(({ chain }) => chain);
   const reloads = new Map(

@@ -3,7 +3,6 @@ import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEvmAddress } from '@pool/core';
-import { placeEmptyCluster } from '@pool/testkit';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { getEmployer } from '../accounts/employers.ts';
@@ -14,13 +13,6 @@ import { platformMigrations } from './platform-migrations.ts';
 import type { PlatformTables } from './platform-tables.ts';
 
 const employerAddress = parseEvmAddress('0x00000000000000000000000000000000000000e1');
-
-/** A data directory with an initialised database that has no table. */
-async function createEmptyData(): Promise<string> {
-  const directory = join(await mkdtemp(join(tmpdir(), 'pool-db-')), 'data');
-  await placeEmptyCluster(directory);
-  return directory;
-}
 
 describe('openDatabase', () => {
   let directory: string;
@@ -89,137 +81,6 @@ describe('openDatabase', () => {
   });
 });
 
-describe('platformMigrations', () => {
-  it('keep the owner of each encryption key, also for wallets enrolled before owners were recorded', async () => {
-    const directory = await createEmptyData();
-    const before = await openDatabase<PlatformTables>(directory, platformMigrations.slice(0, 3));
-    await sql`insert into subjects values
-      ('0xA', '0x02', '0x01', '0xp', 'm', '0x', 'ready', null, '2026-11-21T10:00:00.000Z')`.execute(
-      before.db,
-    );
-    await before.close();
-    const after = await openDatabase<PlatformTables>(directory, platformMigrations);
-    expect(await after.db.selectFrom('encryption_keys').selectAll().execute()).toEqual([
-      { encryption_public_key: '0xp', address: '0xA', created_at: '2026-11-21T10:00:00.000Z' },
-    ]);
-    expect(await after.db.selectFrom('subjects').selectAll().executeTakeFirst()).toMatchObject({
-      readiness: 'ready',
-      gate_attempts: 0,
-      gate_answered: 0,
-    });
-    await after.close();
-    await rm(directory, { recursive: true, force: true });
-  });
-
-  it('keep every row that earlier, less strict tables may contain', async () => {
-    const directory = await createEmptyData();
-    const before = await openDatabase<PlatformTables>(directory, platformMigrations.slice(0, 4));
-    const states = ['ready', 'eligibility_pending', 'eligibility_failed', 'eligibility_disabled'];
-    const time = '2026-11-21T10:00:00.000Z';
-    await sql`insert into employers values ('e', ${employerAddress}, null, ${time})`.execute(
-      before.db,
-    );
-    for (const [i, readiness] of states.entries()) {
-      await sql`insert into subjects values (${`0x${i}`}, ${`W${i}`}, ${`id${i}`}, ${`P${i}`}, 'm', '0x',
-        ${readiness}, ${time}, ${time})`.execute(before.db);
-    }
-    await sql`insert into sessions values ('h', '0x0', 'W0', 'm', '0x', ${time})`.execute(
-      before.db,
-    );
-    await sql`insert into sign_in_nonces values ('n', ${time})`.execute(before.db);
-    for (const capability of ['disburse', 'holder.read', 'holder.transfer', 'holder.send']) {
-      await sql`insert into api_keys (employer_id, public_id, secret_hash, capability, name, created_at)
-        values ('e', ${capability}, 's', ${capability}, 'n', ${time})`.execute(before.db);
-    }
-    await before.close();
-    const after = await openDatabase<PlatformTables>(directory, platformMigrations);
-    const subjects = await after.db
-      .selectFrom('subjects')
-      .select(['readiness', 'whitelisted_at'])
-      .orderBy('address')
-      .execute();
-    expect(subjects.map((subject) => [subject.readiness, subject.whitelisted_at])).toEqual(
-      states.map((readiness) => [readiness, readiness === 'ready' ? time : null]),
-    );
-    expect(await after.db.selectFrom('api_keys').selectAll().execute()).toHaveLength(4);
-    expect(await after.db.selectFrom('sessions').selectAll().executeTakeFirst()).toMatchObject({
-      wallet_pub: 'W0',
-      contract_chain_id: null,
-    });
-    expect(await getEmployer(after.db, { address: employerAddress })).toEqual({
-      id: 'e',
-      address: employerAddress,
-    });
-    await after.close();
-    await rm(directory, { recursive: true, force: true });
-  });
-
-  it('identify earlier settlements and batches by their nonce, and distinguish two funders of one nonce', async () => {
-    const directory = await createEmptyData();
-    const upTo = (number: number) => platformMigrations.filter((one) => one.number <= number);
-    const before = await openDatabase<PlatformTables>(directory, upTo(7));
-    const insert = (db: typeof before.db, key: string, funder: string, id: string) =>
-      sql`insert into settlements (employer_id, key, chain, batch_nonce, batch_root, sealed_notes_hash,
-          funder, token, total, deadline, request, state, created_at ${sql.raw(id)})
-        values ('e', ${key}, 'anvil', '0x01', '0x02', '0x03', ${funder}, '0xT', '1', 9, '{}', 'settled',
-          't' ${sql.raw(id === '' ? '' : `, '${key}'`)})`.execute(db);
-    await sql`insert into employers (id, address, created_at) values ('e', '0xE', 't')`.execute(
-      before.db,
-    );
-    await insert(before.db, 'old', '0xF', '');
-    await sql`insert into batches values ('anvil', 0, '0x02', '0x01', '0x03', '0x04', 5, 1)`.execute(
-      before.db,
-    );
-    await before.close();
-    const after = await openDatabase<PlatformTables>(directory, platformMigrations);
-    const { db } = after;
-    expect(await db.selectFrom('settlements').select('batch_id').execute()).toEqual([
-      { batch_id: '0x01' },
-    ]);
-    expect(await db.selectFrom('batches').select('batch_id').execute()).toEqual([
-      { batch_id: '0x01' },
-    ]);
-    await insert(db, '0x0a', '0xF', ', batch_id');
-    await insert(db, '0x0b', '0xG', ', batch_id');
-    const again = sql`update settlements set batch_id = '0x0a' where batch_id = '0x0b'`.execute(db);
-    await expect(again).rejects.toThrow('settlements_batch');
-    await after.close();
-    await rm(directory, { recursive: true, force: true });
-  });
-});
-
-describe('migration 21', () => {
-  it('keeps the admission of wallets that the gate confirmed, and ends that of the others', async () => {
-    const directory = await createEmptyData();
-    const earlier = platformMigrations.filter(({ number }) => number <= 20);
-    const before = await openDatabase<PlatformTables>(directory, earlier);
-    const time = '2026-11-21T10:00:00.000Z';
-    const states = ['ready', 'eligibility_failed', 'eligibility_pending', 'eligibility_disabled'];
-    for (const [i, readiness] of states.entries()) {
-      await sql`insert into subjects (address, wallet_pub, wallet_id, encryption_public_key, evidence_message,
-          evidence_signature, readiness, whitelisted_at, created_at, admitted_at)
-        values (${`0x${i}`}, ${`W${i}`}, ${`id${i}`}, ${`P${i}`}, 'm', '0x', ${readiness},
-          ${readiness === 'ready' ? time : null}, ${time}, ${time})`.execute(before.db);
-    }
-    await before.close();
-    const after = await openDatabase<PlatformTables>(directory, platformMigrations);
-    const subjects = await after.db
-      .selectFrom('subjects')
-      .select(['readiness', 'admitted_at', 'claimed_at'])
-      .orderBy('address')
-      .execute();
-    expect(subjects).toEqual(
-      states.map((readiness) => ({
-        readiness,
-        admitted_at: readiness === 'ready' ? time : null,
-        claimed_at: time,
-      })),
-    );
-    await after.close();
-    await rm(directory, { recursive: true, force: true });
-  });
-});
-
 describe('the platform’s tables', () => {
   let database: Awaited<ReturnType<typeof openDatabase<PlatformTables>>>;
   beforeAll(async () => {
@@ -255,6 +116,24 @@ describe('the platform’s tables', () => {
     await expect(
       sql.raw(`insert into ${table} values ${values}`).execute(database.db),
     ).rejects.toThrow(/violates check constraint/);
+  });
+
+  it('distinguish two funders of one batch nonce by the batch id', async () => {
+    const { db } = database;
+    await sql`insert into employers (id, address, created_at) values ('e', '0xE', 't')
+      on conflict do nothing`.execute(db);
+    for (const [key, funder] of [
+      ['0x0a', '0xF'],
+      ['0x0b', '0xG'],
+    ]) {
+      await sql`insert into settlements (employer_id, key, chain, batch_nonce, batch_root, sealed_notes_hash,
+          funder, token, total, deadline, request, state, created_at, batch_id)
+        values ('e', ${key}, 'anvil', '0x01', '0x02', '0x03', ${funder}, '0xT', '1', 9, '{}', 'settled', 't', ${key})`.execute(
+        db,
+      );
+    }
+    const again = sql`update settlements set batch_id = '0x0a' where batch_id = '0x0b'`.execute(db);
+    await expect(again).rejects.toThrow('settlements_batch');
   });
 
   it('hold the accounts of 64-bit chains', async () => {

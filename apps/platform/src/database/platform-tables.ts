@@ -127,8 +127,8 @@ export type PlatformTables = {
     settlement_id: Generated<number | null>;
     spend_id: Generated<number | null>;
     chain: string;
-    /** The account whose nonce it takes. Null: signed by a version that did not record it, and long final. */
-    sender: Generated<string | null>;
+    /** The account whose nonce it takes. */
+    sender: string;
     nonce: number;
     tx_hash: string;
     raw_transaction: string;

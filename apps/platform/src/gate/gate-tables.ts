@@ -44,7 +44,7 @@ export type GateTables = {
     /** `open`: may still be mined. */
     state: 'open' | 'final' | 'reverted' | 'dropped';
     created_at: string;
-    /** When the gate saw it final, and the root before it was replaced. Null: not final, or by a version that did not record it. */
+    /** When the gate saw it final, and the root before it was replaced. Null: not final. */
     final_at: Generated<string | null>;
   };
 };
@@ -63,6 +63,13 @@ export const gateMigrations: readonly Migration[] = [
         published boolean not null,
         whitelisted_at text)`,
       `create index wallets_changed on wallets (wallet_id) where wanted <> published`,
+      `create index wallets_unused on wallets (wallet_id) where not wanted and not published`,
+      `create table free_leaves (leaf_index integer primary key)`,
+      `create table reader_clients (
+        client_id text primary key,
+        secret_hash text,
+        generation bigint not null,
+        updated_at text not null)`,
       `create table publications (
         id integer generated always as identity primary key,
         root text not null,
@@ -71,40 +78,10 @@ export const gateMigrations: readonly Migration[] = [
         tx_hash text not null unique,
         raw_transaction text not null,
         state text not null,
-        created_at text not null)`,
-    ],
-  },
-  {
-    number: 2,
-    statements: [
-      `alter table publications add column replaced_hashes text not null default '[]'`,
-      `alter table publications add column sent_at text`,
-      `update publications set sent_at = created_at`,
-      `alter table publications alter column sent_at set not null`,
-    ],
-  },
-  {
-    // Wallets that were removed kept their rows, and so their leaves; the publisher frees those at its next start.
-    number: 3,
-    statements: [
-      `create table free_leaves (leaf_index integer primary key)`,
-      `create index wallets_unused on wallets (wallet_id) where not wanted and not published`,
-    ],
-  },
-  {
-    number: 4,
-    statements: [
-      `create table reader_clients (
-        client_id text primary key,
-        secret_hash text,
-        generation bigint not null,
-        updated_at text not null)`,
-    ],
-  },
-  {
-    number: 5,
-    statements: [
-      `alter table publications add column final_at text`,
+        created_at text not null,
+        replaced_hashes text not null default '[]',
+        sent_at text not null,
+        final_at text)`,
       `create index publications_final on publications (final_at) where state = 'final'`,
       `create index publications_root on publications (root)`,
     ],

@@ -173,6 +173,7 @@ describe('sealed notes of batches that never landed', () => {
       .insertInto('relayer_transactions')
       .values({
         settlement_id: 1,
+        sender: '0xR',
         chain: 'anvil',
         nonce: 99,
         tx_hash: '0x1',

@@ -14,7 +14,6 @@ import {
 import { createIndexer } from '../indexer/indexer.ts';
 import { createLog } from '../log.ts';
 import { acceptSettlement } from './accept-settlement.ts';
-import { recordSenders } from './record-senders.ts';
 import { runRelayerPass } from './relayer.ts';
 import { describeSettlement, findSettlement } from './settlement-store.ts';
 
@@ -189,13 +188,5 @@ describe('a relayer that starts with another key while transactions of the old o
     await settleDown();
     expect((await recordOf('job-1')).state).toBe('settled');
     expect(await chain.pool().batchCount()).toBe(1n);
-  });
-
-  it('names the account of rows that were stored without one', async () => {
-    await accept('job-1');
-    await relay(before);
-    await database.db.updateTable('relayer_transactions').set({ sender: null }).execute();
-    await recordSenders(database.db, nowMs);
-    expect(await rows()).toEqual([[addressOf('relayer'), 3, 'fund', 'open']]);
   });
 });

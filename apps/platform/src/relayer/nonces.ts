@@ -148,10 +148,9 @@ export async function followNonce(
 ): Promise<void> {
   const { chain, log } = deps;
   const { nonce, sender } = sent[0];
-  const account = sender ?? chain.relayerAddress;
   const txHashes = sent.map(({ tx_hash }) => tx_hash);
   const reads = {
-    fetchNonceAt: (block: number) => chain.fetchNonceAt(block, account),
+    fetchNonceAt: (block: number) => chain.fetchNonceAt(block, sender),
     fetchReceipt: chain.fetchReceipt,
   };
   const outcome = await fetchNonceOutcome(reads, { nonce, txHashes }, final);
@@ -168,7 +167,7 @@ export async function followNonce(
       await setState(deps.db, sent, 'dropped');
       return;
     case 'pending':
-      if (account === chain.relayerAddress) {
+      if (sender === chain.relayerAddress) {
         await sendAgain(deps, sent, final);
       } else {
         await followOldAccount(deps, sent, final);
