@@ -221,15 +221,14 @@ export const platformMigrations: readonly Migration[] = [
         block_number integer not null,
         settlement_id integer references settlements (id),
         spend_id integer references spends (id),
-        new_root text,
-        commitments text,
+        new_root text not null,
+        commitments text not null,
         open_notes boolean not null default false,
         notes_sought_at text,
         primary key (chain, leaf_index),
         unique (chain, batch_id),
         constraint batches_kind check (kind in ('fund', 'spend')),
         constraint batches_batch_id check ((kind = 'fund') = (batch_id is not null)))`,
-      `create index batches_without_contents on batches (chain, leaf_index) where commitments is null`,
       `create index batches_without_notes on batches (chain, leaf_index)
         where kind = 'spend' and spend_id is null and not open_notes`,
       `create table nullifiers (

@@ -157,12 +157,12 @@ export type PlatformTables = {
     /** `spend`: the outputs of a spend. */
     kind: Generated<'fund' | 'spend'>;
     batch_root: string;
-    /** Root of the note tree with this leaf; null: indexed by a version that did not keep it, until it is read again. */
-    new_root: Generated<string | null>;
+    /** Root of the note tree with this leaf. */
+    new_root: string;
     /** Null: a spend has none. */
     batch_id: string | null;
-    /** JSON list in slot order; null as for `new_root`. */
-    commitments: Generated<string | null>;
+    /** JSON list in slot order. */
+    commitments: string;
     sealed_notes_hash: string;
     tx_hash: string;
     block_number: number;

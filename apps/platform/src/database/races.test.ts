@@ -210,6 +210,8 @@ describe('concurrent requests', () => {
         chain,
         leaf_index: 0,
         batch_root: batch.batchRoot,
+        new_root: batch.batchRoot,
+        commitments: JSON.stringify(batch.commitments),
         batch_id: batchIdOf(batch),
         sealed_notes_hash: batch.sealedNotesHash,
         tx_hash: '0x1',

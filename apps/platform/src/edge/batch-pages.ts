@@ -20,7 +20,7 @@ export type BatchBytes = {
 export type BatchPages = {
   /**
    * @param from - index of the first leaf
-   * @throws PoolError `notes_unavailable`, `index_incomplete` (503)
+   * @throws PoolError `notes_unavailable` (503)
    */
   read(chain: string, from: number): Promise<BatchBytes>;
   /** Stores the pages that are full by now, so that no reader waits for them. */

@@ -288,6 +288,8 @@ describe('agent edge', () => {
           chain: 'anvil',
           leaf_index: leafIndex,
           batch_root: request.batch.batchRoot,
+          new_root: request.batch.batchRoot,
+          commitments: JSON.stringify(request.batch.commitments),
           batch_id: batchIdOf(request.batch),
           sealed_notes_hash: sealedNotesHash,
           tx_hash: `0x${'ab'.repeat(32)}`,

@@ -23,8 +23,8 @@ describe('notes that everybody is served', () => {
     chain = 'anvil',
   ): Promise<void> {
     const { db } = database;
-    await sql`insert into batches (chain, leaf_index, kind, batch_root, sealed_notes_hash, tx_hash, block_number, open_notes)
-      select ${chain}, i, 'spend', 'r' || i, 'h', '0x' || lpad(to_hex(i), 64, '0'), 1, true
+    await sql`insert into batches (chain, leaf_index, kind, batch_root, new_root, commitments, sealed_notes_hash, tx_hash, block_number, open_notes)
+      select ${chain}, i, 'spend', 'r' || i, 'r', '[]', 'h', '0x' || lpad(to_hex(i), 64, '0'), 1, true
       from generate_series(${sql.lit(from)}, ${sql.lit(to)}) i`.execute(db);
     await sql`insert into calldata_notes (chain, leaf_index, slot, token, commitment, sealed)
       select ${chain}, i, s, ${of}, '0x' || lpad(to_hex(i * 8 + s), 64, '0'), '0x' || repeat('ab', 209)

@@ -32,7 +32,6 @@ export async function assertIndexRight(db: PlatformDatabase, chain: string): Pro
 /**
  * One page. `next` is absent while the page is not full, or nothing follows it.
  * @param from - index of the first leaf
- * @throws PoolError `index_incomplete` (503)
  */
 export async function readPage(
   db: PlatformDatabase,
@@ -97,14 +96,7 @@ async function selectNullifiers(db: PlatformDatabase, chain: string, from: numbe
   return byLeaf;
 }
 
-/** The commitments of a leaf. @throws PoolError `index_incomplete` (503) */
-export function parseWords(json: string | null) {
-  if (json === null) {
-    throw new PoolError(
-      'index_incomplete',
-      'the index is still reading the contents of older batches; try again shortly',
-      { details: { retryAfterSeconds: 5 } },
-    );
-  }
+/** The commitments of a leaf. */
+export function parseWords(json: string) {
   return (JSON.parse(json) as string[]).map((word) => parseHex32(word));
 }

@@ -12,7 +12,7 @@ import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertIndexRight, parseWords } from './served-batches.ts';
 
 export type NotePaths = {
-  /** @throws PoolError `unknown_leaf` (404), `notes_unavailable`, `index_incomplete` (503) */
+  /** @throws PoolError `unknown_leaf` (404), `notes_unavailable` (503) */
   find(request: NotePathsRequest): Promise<NotePathsResponse>;
 };
 

@@ -86,47 +86,6 @@ describe('createIndexer', () => {
     });
   });
 
-  it('reads the contents again that an earlier version did not keep, and serves them then', async () => {
-    for (const block of [1, 2, 1_500, 1_500]) fake.fund(block);
-    fake.state.final = 1_600;
-    await create().pass();
-    const served = await readPage(database.db, 'anvil', 0);
-    expect(served.batches).toHaveLength(4);
-    await database.db.updateTable('batches').set({ commitments: null, new_root: null }).execute();
-    const list = () => readPage(database.db, 'anvil', 0);
-    await expect(list()).rejects.toMatchObject({ code: 'index_incomplete', retryable: true });
-    fake.state.ranges = [];
-    await create().pass();
-    await expect(list()).rejects.toMatchObject({ code: 'index_incomplete' });
-    await create().pass();
-    expect(await list()).toEqual(served);
-    await create().pass();
-    expect(fake.state.ranges).toEqual([
-      [1, 1_000],
-      [1_500, 1_600],
-    ]);
-  });
-
-  it('keeps the leaves that it has while the RPC has lost or changed their events', async () => {
-    fake.fund(1);
-    fake.state.final = 1;
-    await create().pass();
-    await database.db.updateTable('batches').set({ commitments: null }).execute();
-    const { batches } = fake.state;
-    fake.state.batches = [];
-    fake.state.noteRoot = batches[0]?.newRoot;
-    await create().pass();
-    expect([await indexed(), await halted()]).toEqual([[0], null]);
-    fake.state.batches = batches.map((leaf) => ({ ...leaf, commitments: [word(500), word(1)] }));
-    await create().pass();
-    await expect(readPage(database.db, 'anvil', 0)).rejects.toMatchObject({
-      code: 'index_incomplete',
-    });
-    fake.state.batches = batches;
-    await create().pass();
-    expect((await readPage(database.db, 'anvil', 0)).batches).toHaveLength(1);
-  });
-
   it('reads a long chain in ranges, and resumes from its cursor after a restart', async () => {
     fake.fund(10);
     fake.fund(1_500);

@@ -24,7 +24,7 @@ import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
 import { restoreSpendNotes } from './event-notes.ts';
-import { assertContents, readMissingContents, storeLeaves } from './pool-leaves.ts';
+import { assertContents, storeLeaves } from './pool-leaves.ts';
 import { settleLandedBatches, settleLandedSpends } from './settle-landed.ts';
 
 export type IndexerDeps = {
@@ -104,7 +104,6 @@ async function runPass(deps: IndexerDeps): Promise<string | undefined> {
   await settleLandedBatches(deps);
   await settleLandedSpends(deps);
   await restoreSpendNotes(deps);
-  await readMissingContents(deps);
   return undefined;
 }
 

@@ -15,7 +15,7 @@ import {
 } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { describeFailure, type Log } from '../log.ts';
+import type { Log } from '../log.ts';
 
 type LeafDeps = {
   readonly db: PlatformDatabase;
@@ -123,62 +123,4 @@ export async function storeLeaves(
       .onConflict((conflict) => conflict.column('chain').doUpdateSet(position))
       .execute();
   });
-}
-
-/** Blocks per pass in which the contents of earlier leaves are read again. */
-const blocksPerPass = 1_000;
-
-/**
- * Reads the contents of leaves again that an earlier version indexed without them, the oldest first. One range per pass, so
- * that new leaves do not wait. Resolves at once when nothing is missing.
- */
-export async function readMissingContents(deps: LeafDeps): Promise<void> {
-  const { db, chain, log } = deps;
-  const first = await db
-    .selectFrom('batches')
-    .select('block_number')
-    .where('chain', '=', chain.key)
-    .where('commitments', 'is', null)
-    .orderBy('leaf_index')
-    .executeTakeFirst();
-  if (first === undefined) {
-    return;
-  }
-  const last = await db
-    .selectFrom('indexer_cursors')
-    .select('block_number')
-    .where('chain', '=', chain.key)
-    .executeTakeFirstOrThrow();
-  const to = Math.min(first.block_number + blocksPerPass - 1, last.block_number);
-  let leaves: readonly PoolLeaf[];
-  try {
-    leaves = await chain.fetchPoolLeaves(first.block_number, to);
-    await assertContents(deps, leaves);
-  } catch (error) {
-    // A node that keeps no old logs must not stop the pass, which has stored all new leaves.
-    const facts = { chain: chain.key, from: first.block_number, to, ...describeFailure(error) };
-    log.warn(facts, 'the RPC does not serve the logs of older batches: reading again later');
-    return;
-  }
-  const found = await db.transaction().execute(async (trx) => {
-    let count = 0;
-    for (const { leafIndex, batchRoot, newRoot, commitments } of leaves) {
-      const { numUpdatedRows } = await trx
-        .updateTable('batches')
-        .set({ new_root: newRoot, commitments: JSON.stringify(commitments) })
-        .where('chain', '=', chain.key)
-        .where('leaf_index', '=', leafIndex)
-        .where('batch_root', '=', batchRoot)
-        .where('commitments', 'is', null)
-        .executeTakeFirst();
-      count += Number(numUpdatedRows);
-    }
-    return count;
-  });
-  const facts = { chain: chain.key, found, from: first.block_number, to };
-  if (found === 0) {
-    log.warn(facts, 'the RPC does not have the contents of older batches: reading again later');
-  } else {
-    log.info(facts, 'read the contents of older batches again');
-  }
 }

@@ -167,12 +167,6 @@ export const platformErrors = {
     meaning:
       'The platform makes no note paths, because it would learn which notes are spent. Read the batches and make the paths yourself, or ask the operator to set PLATFORM_NOTE_PATHS=on.',
   },
-  index_incomplete: {
-    status: 503,
-    retry: true,
-    meaning:
-      'The index has not read the contents of older batches yet, after an update of the platform. Wait for Retry-After.',
-  },
   batch_voided: {
     meaning:
       'The funder withdrew the batch, and it can never land. Pay under a new key if it is still due.',

@@ -4,10 +4,7 @@
  * @module
  */
 import {
-  canonicalDigest,
   type DisbursementJob,
-  type DisburseRequest,
-  type ErrorBody,
   type FundManifest,
   fundManifestSchema,
   type Hex32,
@@ -68,8 +65,7 @@ export function serializeRecord(record: DisbursementRecord): string {
 }
 
 /**
- * @throws PoolError `job_unreadable` for a text that {@link serializeRecord} of this or an earlier version did not write,
- *   and for a record that contradicts itself
+ * @throws PoolError `job_unreadable` for a text that {@link serializeRecord} did not write, and for a record that contradicts itself
  */
 export function deserializeRecord(payload: string): DisbursementRecord {
   const value = parseStored(payload);
@@ -80,39 +76,9 @@ export function deserializeRecord(payload: string): DisbursementRecord {
     );
   }
   // Written by this module, under a lease, into a store that only this agent writes.
-  const record = upgradeRecord(value as StoredRecord);
+  const record = value as DisbursementRecord;
   phaseOf(record);
   return record;
-}
-
-/** A record as this version or an earlier one wrote it. */
-type StoredRecord = Omit<
-  DisbursementRecord,
-  'requestDigest' | 'eligibilityLoss' | 'refusal' | 'blocked'
-> & {
-  readonly requestDigest?: Hex32;
-  /** Earlier versions stored the whole request, a second copy of every recipient. */
-  readonly request?: DisburseRequest;
-  /** The earlier name of `eligibilityLoss`. */
-  readonly lostPlace?: ErrorBody | null;
-  /** Earlier versions wrote null where this one leaves the field out. */
-  readonly eligibilityLoss?: DisbursementRecord['eligibilityLoss'] | null;
-  readonly refusal?: DisbursementRecord['refusal'] | null;
-  readonly blocked?: DisbursementRecord['blocked'] | null;
-};
-
-/** Reads a record in the form of this version. The next write removes the earlier form from the disk. */
-function upgradeRecord(stored: StoredRecord): DisbursementRecord {
-  const { request, requestDigest, lostPlace, eligibilityLoss, refusal, blocked, ...record } =
-    stored;
-  const loss = eligibilityLoss ?? lostPlace ?? undefined;
-  return {
-    ...record,
-    requestDigest: requestDigest ?? canonicalDigest(request),
-    ...(loss === undefined ? {} : { eligibilityLoss: loss }),
-    ...(refusal === undefined || refusal === null ? {} : { refusal }),
-    ...(blocked === undefined || blocked === null ? {} : { blocked }),
-  };
 }
 
 /** @throws PoolError `job_unreadable`. An error of the parser would quote the text. */
