@@ -123,7 +123,7 @@ export default {
     },
     {
       name: 'http-server-imports-core-only',
-      comment: 'It answers the errors of core, and knows no route, note or payment (decision 33).',
+      comment: 'It answers the errors of core, and knows no route, note or payment (decision 10).',
       severity: 'error',
       from: { path: '^packages/http-server/src/', pathNot: TEST },
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|http-server)/' },

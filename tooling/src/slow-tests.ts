@@ -1,4 +1,4 @@
-// The test files that `npm test` leaves out because of their time (docs/decisions/0037). `npm test -- --all` runs them
+// The test files that `npm test` leaves out because of their time (docs/decisions/0002). `npm test -- --all` runs them
 // too, as `.ci/run` and `pnpm test:full` do, and `npm test -- <path>` runs them when the path names them.
 
 /** Unit tests, as globs. */

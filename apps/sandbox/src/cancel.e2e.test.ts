@@ -1,4 +1,4 @@
-// A payment that is cancelled, on real processes (docs/decisions/0019).
+// A payment that is cancelled, on real processes (docs/decisions/0007).
 import { connectErc20, connectShieldedPool } from '@pool/contracts';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

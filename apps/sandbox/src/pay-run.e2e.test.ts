@@ -1,5 +1,5 @@
 // The command as a payroll clerk uses it, over real processes: recipients that are not ready, the total of a payment,
-// what prevents it, skipped recipients, and the spellings of a label (docs/decisions/0023).
+// what prevents it, skipped recipients, and the spellings of a label (docs/decisions/0008).
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Wire schemas of the platform's session, employer, enrolment and key routes
- * (docs/decisions/0008, §3).
+ * (docs/decisions/0010).
  *
  * @module
  */

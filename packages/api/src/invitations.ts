@@ -1,6 +1,6 @@
 /**
  * Wire schemas of an employer's invitations: which wallets may take a place of the eligibility tree
- * (docs/decisions/0031, §1).
+ * (docs/decisions/0006).
  *
  * @module
  */

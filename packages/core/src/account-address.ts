@@ -13,7 +13,7 @@ export type Ed25519Address = Brand<string, 'Ed25519Address'>;
 
 export type AccountAddress = EvmAddress | Ed25519Address;
 
-/** The families whose ed25519 wallets sign in (docs/decisions/0057). A family with addresses only is not among them. */
+/** The families whose ed25519 wallets sign in (docs/decisions/0006). A family with addresses only is not among them. */
 export type Ed25519FamilyName = Extract<ChainFamilyName, 'solana' | 'stellar'>;
 
 /** @throws PoolError `invalid-address` */

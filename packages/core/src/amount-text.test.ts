@@ -1,4 +1,4 @@
-// Amounts as people write them: what each declared format reads, and what a refusal says (docs/decisions/0069).
+// Amounts as people write them: what each declared format reads, and what a refusal says (docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
 import { type AmountUnit, describeTokenAmount, readAmount } from './amount-text.ts';
 

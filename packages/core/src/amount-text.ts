@@ -1,6 +1,6 @@
 /**
  * Amounts as people write them: in base units, or in token units with the separators of a declared number format and perhaps the token's
- * symbol. Nothing is guessed: `1,500` means 1500 to one reader and 1.5 to another (docs/decisions/0069).
+ * symbol. Nothing is guessed: `1,500` means 1500 to one reader and 1.5 to another (docs/decisions/0008).
  *
  * @module
  */

@@ -37,7 +37,7 @@ const recipientSchema = v.strictObject({
 /**
  * The body's shape alone. The content of the strings has codes of its own (`invalid-chain`, `invalid-token`,
  * `batch-too-large`, `invalid-amount`, `invalid-address`) and is checked afterwards, in the order of
- * docs/decisions/0009, §1. So the strings have no length bounds here; the routes limit the body as a whole.
+ * docs/decisions/0007. So the strings have no length bounds here; the routes limit the body as a whole.
  */
 export const disburseRequestSchema = v.pipe(
   v.strictObject({

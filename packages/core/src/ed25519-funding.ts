@@ -1,5 +1,5 @@
 /**
- * What a funder signs on Solana and Stellar: the bytes that authorise one batch, and the batch's id (protocol §8; docs/decisions/0060).
+ * What a funder signs on Solana and Stellar: the bytes that authorise one batch, and the batch's id (protocol §8; docs/decisions/0015).
  * Ed25519 hashes what it signs, so the bytes are signed as they are. Vectors: vectors/ed25519-funding.json.
  *
  * @module

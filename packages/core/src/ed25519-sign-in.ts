@@ -1,5 +1,5 @@
 /**
- * Sign-in texts of ed25519 wallets, and the evidence they leave (protocol §2; docs/decisions/0057). The text is that of EIP-4361 with the
+ * Sign-in texts of ed25519 wallets, and the evidence they leave (protocol §2; docs/decisions/0006). The text is that of EIP-4361 with the
  * name of the chain family, as Sign-In With Solana and CAIP-122 have it. A Solana wallet signs its bytes; a Stellar wallet signs the
  * hash of SEP-53. Vectors: vectors/ed25519-sign-in.json.
  *

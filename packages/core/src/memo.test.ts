@@ -1,4 +1,4 @@
-// The content of a memo (docs/decisions/0022, §5).
+// The content of a memo (docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
 import { findMemoProblem } from './memo.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The content of a memo: one line of plain text, at most 111 bytes of UTF-8 (docs/decisions/0022, §5).
+ * The content of a memo: one line of plain text, at most 111 bytes of UTF-8 (docs/decisions/0008).
  *
  * @module
  */

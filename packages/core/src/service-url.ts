@@ -1,5 +1,5 @@
 /**
- * Addresses of the services that a process calls: https only, or plain http on loopback (docs/decisions/0008, §14).
+ * Addresses of the services that a process calls: https only, or plain http on loopback (docs/decisions/0010).
  *
  * @module
  */

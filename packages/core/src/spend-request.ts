@@ -2,7 +2,7 @@
  * The bodies of `POST /api/transfer` and `POST /api/send`, and the receipt that both answer.
  *
  * The schemas check the form alone. Token, amounts, wallets and destination have codes of their own and are checked afterwards, in
- * the order of docs/decisions/0043, §1.
+ * the order of docs/decisions/0011.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Asks the platform whether an API key presented to the agent is valid (docs/decisions/0008, §1). Nothing is cached: a revocation
+ * Asks the platform whether an API key presented to the agent is valid (docs/decisions/0010). Nothing is cached: a revocation
  * takes effect at the next request.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Client of the platform's session routes (docs/decisions/0008, §3): sign-in by EIP-4361 or its form for ed25519 wallets, register, enrol, API keys, and edge tokens. One
+ * Client of the platform's session routes (docs/decisions/0010): sign-in by EIP-4361 or its form for ed25519 wallets, register, enrol, API keys, and edge tokens. One
  * client has one session, in memory only.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * The form of a backup (docs/decisions/0054). The file is one age file (age-encryption.org/v1). Its plaintext is: the magic line, the
+ * The form of a backup (docs/decisions/0013). The file is one age file (age-encryption.org/v1). Its plaintext is: the magic line, the
  * length of the manifest (4 bytes, big-endian), the manifest as JSON, and the parts one after the other in the manifest's order.
  *
  * Whoever knows the recipient of an age file can make another one, so the manifest also has a MAC under a key that derives from the

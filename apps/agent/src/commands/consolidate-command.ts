@@ -1,6 +1,6 @@
 /**
  * `disburse-agent consolidate`: merges notes of the holder through the agent on this machine, with `DISBURSE_TRANSFER_TOKEN`. It shows the steps
- * and their time first. It can be interrupted and run again: the agent makes the plan again before each step (docs/decisions/0050).
+ * and their time first. It can be interrupted and run again: the agent makes the plan again before each step (docs/decisions/0011).
  *
  * @module
  */

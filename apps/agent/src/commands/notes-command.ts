@@ -1,6 +1,6 @@
 /**
  * `disburse-agent notes export|import`: the sealed notes of the agent directory as a file, and notes of a file into the agent directory
- * (docs/decisions/0051, §6). Both run in this process, whether the agent runs or not, and ask no platform.
+ * (docs/decisions/0012). Both run in this process, whether the agent runs or not, and ask no platform.
  *
  * @module
  */

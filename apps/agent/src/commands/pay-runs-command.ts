@@ -1,6 +1,6 @@
 /**
  * `disburse-agent pay-runs list|show`: the labels that this directory has used, with what the agent knows about their parts. Moves no money
- * (docs/decisions/0069).
+ * (docs/decisions/0008).
  *
  * @module
  */

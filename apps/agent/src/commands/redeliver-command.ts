@@ -1,6 +1,6 @@
 /**
  * `disburse-agent redeliver`: delivers the sealed notes of paid batches again, to a platform that lost them or into a
- * file (docs/decisions/0026). It reads the job store, needs no running agent, and moves no money.
+ * file (docs/decisions/0009). It reads the job store, needs no running agent, and moves no money.
  *
  * @module
  */

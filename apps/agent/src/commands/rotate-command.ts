@@ -1,5 +1,5 @@
 /**
- * `disburse-agent rotate-viewing-key`: changes the holder's P. It has two halves, and each can be repeated (docs/decisions/0055): it writes the
+ * `disburse-agent rotate-viewing-key`: changes the holder's P. It has two halves, and each can be repeated (docs/decisions/0013): it writes the
  * new configuration; then, with the agent running on it, it registers the new P and sweeps the notes of earlier P to it.
  *
  * @module

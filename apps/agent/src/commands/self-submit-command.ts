@@ -1,6 +1,6 @@
 /**
  * `disburse-agent send --self-submit`: withdraws in this process, without a platform, a gate or a running agent. The transaction is sent
- * with `DISBURSE_GAS_PRIVATE_KEY` through the RPC of chains.json (docs/decisions/0050).
+ * with `DISBURSE_GAS_PRIVATE_KEY` through the RPC of chains.json (docs/decisions/0011).
  *
  * @module
  */

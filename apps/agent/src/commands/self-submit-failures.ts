@@ -1,6 +1,6 @@
 /**
  * What to do after a withdrawal of `send --self-submit` failed. The pipeline is that of the agent, and its advice needs an Idempotency-Key, a
- * platform or a running agent; none of them is here (docs/decisions/0050).
+ * platform or a running agent; none of them is here (docs/decisions/0011).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What `send --self-submit` withdraws or continues, and its questions (docs/decisions/0050).
+ * What `send --self-submit` withdraws or continues, and its questions (docs/decisions/0011).
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * `disburse-agent transfer` and `disburse-agent send`: spend the holder's notes through the agent on this machine, with the key of the
- * role, and print the receipt (docs/decisions/0048).
+ * role, and print the receipt (docs/decisions/0011).
  *
  * @module
  */

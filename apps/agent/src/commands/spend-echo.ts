@@ -1,6 +1,6 @@
 /**
  * The last step of a spend: prints what is about to leave, in token units, and asks on a terminal. A script is not asked and gets the same
- * lines on standard error (docs/decisions/0069). After it, the receipt in tokens.
+ * lines on standard error (docs/decisions/0008). After it, the receipt in tokens.
  *
  * @module
  */

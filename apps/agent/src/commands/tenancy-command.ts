@@ -1,6 +1,6 @@
 /**
  * `disburse-agent tenancy show`, `keys` and `new`: the employer of this agent, the keys in its job store, and the only
- * way to change the employer (docs/decisions/0024, §6).
+ * way to change the employer (docs/decisions/0008).
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// Amounts of commands: what has two meanings is refused, and what has no unit is warned of (docs/decisions/0069). The questions of a terminal
+// Amounts of commands: what has two meanings is refused, and what has no unit is warned of (docs/decisions/0008). The questions of a terminal
 // are tested with the commands.
 import type { AmountUnit } from '@pool/core';
 import { describe, expect, it } from 'vitest';

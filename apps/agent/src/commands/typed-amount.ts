@@ -1,6 +1,6 @@
 /**
  * Amounts that are typed after an option: base units, tokens as `1000.50USDC`, or tokens with `--decimal`. A number without a unit is asked
- * about on a terminal, because base units and tokens differ by a factor of a million (docs/decisions/0069).
+ * about on a terminal, because base units and tokens differ by a factor of a million (docs/decisions/0008).
  *
  * @module
  */

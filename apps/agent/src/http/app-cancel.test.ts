@@ -1,4 +1,4 @@
-// DELETE /api/disburse/:key (docs/decisions/0019, §4): stores the request, notifies the worker, answers the end of the job.
+// DELETE /api/disburse/:key (docs/decisions/0007): stores the request, notifies the worker, answers the end of the job.
 import { cancellationName } from '@pool/operations';
 import { describe, expect, it } from 'vitest';
 

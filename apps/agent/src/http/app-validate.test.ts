@@ -1,4 +1,4 @@
-// POST /api/validate over HTTP: 200 for every good credential, with any problems in the report (docs/decisions/0009, §18).
+// POST /api/validate over HTTP: 200 for every good credential, with any problems in the report (docs/decisions/0007).
 
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Routes, statuses and codes (README.md "HTTP", docs/decisions/0009, §1 and §4), through app.request().
+// Routes, statuses and codes (README.md "HTTP", docs/decisions/0007), through app.request().
 import type { SettlementRecord } from '@pool/api';
 import { canonicalDigest, PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Which credentials are accepted depends on the configuration of the agent (docs/decisions/0008, §1).
+// Which credentials are accepted depends on the configuration of the agent (docs/decisions/0010).
 import { PoolError, Secret } from '@pool/core';
 import { expect, it } from 'vitest';
 import { authenticate, type BearerDeps, createCredentialLimiter } from './bearer.ts';

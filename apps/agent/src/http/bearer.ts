@@ -1,5 +1,5 @@
 /**
- * Which caller sends a request (docs/decisions/0008, §1 and §2): the agent's own loopback token, or an API key that the
+ * Which caller sends a request (docs/decisions/0010): the agent's own loopback token, or an API key that the
  * platform verifies at every request.
  *
  * @module

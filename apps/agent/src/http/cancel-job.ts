@@ -1,6 +1,6 @@
 /**
  * `DELETE /api/disburse/:key`: stores the request to cancel, notifies the worker, and waits for the end of the job
- * (docs/decisions/0019, §4). The cancellation continues when the caller disconnects. A repeated
+ * (docs/decisions/0007). The cancellation continues when the caller disconnects. A repeated
  * request waits for the same end.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * The routes of the holder: its balance, and for this agent's own command line the progress of a sync, arrivals and a rescan. Each takes a key
- * with the capability of its role that the holder's own wallet minted (docs/decisions/0008, §2).
+ * with the capability of its role that the holder's own wallet minted (docs/decisions/0010).
  *
  * @module
  */

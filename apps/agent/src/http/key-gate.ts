@@ -1,6 +1,6 @@
 /**
  * Limits the questions to the platform's verify-key, so that made-up keys can neither overload the platform nor lock out a
- * good key (docs/decisions/0009, §26). A made-up key looks like the first use of a good one, so all keys that have never
+ * good key (docs/decisions/0007). A made-up key looks like the first use of a good one, so all keys that have never
  * authenticated wait in one queue, first come, first served. Keys that have authenticated before skip it.
  *
  * In one process this guarantees: the platform is asked about at most {@link maxAsked} new keys at once, and about

@@ -1,6 +1,6 @@
 /**
  * The routes of the holder that move value: transfer and send. Each takes a key with the capability of its role that the holder's own
- * wallet minted, and answers on the same connection, which takes minutes (docs/decisions/0043).
+ * wallet minted, and answers on the same connection, which takes minutes (docs/decisions/0011).
  *
  * @module
  */

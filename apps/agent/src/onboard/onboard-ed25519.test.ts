@@ -1,4 +1,4 @@
-// `disburse-agent onboard` with a wallet of Solana or Stellar (docs/decisions/0057), against a platform in memory.
+// `disburse-agent onboard` with a wallet of Solana or Stellar (docs/decisions/0006), against a platform in memory.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * `onboard --chains`: makes `chains.json` from the file that the operator of a platform publishes. The file has no RPC of the operator's
  * own, because a node that belongs to the platform could show a chain that does not exist: the person names nodes with `--rpc`. Every
- * setting that a chain can confirm is compared with the chain before the file is written (docs/decisions/0040, §7).
+ * setting that a chain can confirm is compared with the chain before the file is written (docs/decisions/0006).
  *
  * @module
  */

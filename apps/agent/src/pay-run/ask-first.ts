@@ -1,6 +1,6 @@
 /**
  * The questions of `--dry-run`, asked before a payment is sent: the checks of the running agent, and what would prevent
- * the batch although nothing is wrong with the roster (docs/decisions/0023, §9).
+ * the batch although nothing is wrong with the roster (docs/decisions/0008).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The checks of all parts of a pay run before the first is sent (docs/decisions/0009, §10). A recipient of the last part who
+ * The checks of all parts of a pay run before the first is sent (docs/decisions/0008). A recipient of the last part who
  * cannot be paid must be known before the first part is paid.
  *
  * @module

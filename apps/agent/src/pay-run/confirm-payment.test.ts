@@ -1,4 +1,4 @@
-// The last step before money moves (docs/decisions/0023, §6 to §10).
+// The last step before money moves (docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
 import { createApproval } from './confirm-payment.ts';

@@ -1,6 +1,6 @@
 /**
  * The last step before money moves: prints what is about to be paid, and asks for confirmation on a terminal
- * (docs/decisions/0023, §8 and §10). A script is not asked and does not wait.
+ * (docs/decisions/0008). A script is not asked and does not wait.
  *
  * @module
  */

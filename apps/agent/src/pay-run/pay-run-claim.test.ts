@@ -1,4 +1,4 @@
-// A label belongs to one roster (README.md, "The command"; docs/decisions/0009, §7).
+// A label belongs to one roster (README.md, "The command"; docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, KilledError, type TestPayRun } from '../fixtures/test-pay-run.ts';
 import { describeUse } from './pay-run-claim.ts';

@@ -1,5 +1,5 @@
 /**
- * Binds a label to one roster before anything is sent (docs/decisions/0009, §7). Without it, adding one line to a roster
+ * Binds a label to one roster before anything is sent (docs/decisions/0008). Without it, adding one line to a roster
  * that was paid and running the same command again would pay everybody twice.
  *
  * @module

@@ -1,4 +1,4 @@
-// The summary before money moves (docs/decisions/0023, §8 and §11).
+// The summary before money moves (docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
 import { describePayment, locateSkipped, summarizePayment } from './pay-run-echo.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The summary of a payment before money moves: the number of recipients, the total, the largest amount, and who is skipped
- * (docs/decisions/0023, §8 and §11). Amounts are in token units, because a wrong factor of a million is hard to see in
+ * (docs/decisions/0008). Amounts are in token units, because a wrong factor of a million is hard to see in
  * base units.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * What the agent knows about a roster: the job of a part, and the number of parts. Needed when the ledger was lost, was
- * restored from an older copy, or is newer than the payment (docs/decisions/0009, §11).
+ * restored from an older copy, or is newer than the payment (docs/decisions/0008).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 // What could make a payroll be paid twice: a ledger or a job store that is gone, a ceiling that changes between
-// two commands at once, an answer that was not seen (docs/decisions/0009, §11 to §13).
+// two commands at once, an answer that was not seen (docs/decisions/0008).
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';

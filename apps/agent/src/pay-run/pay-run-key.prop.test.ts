@@ -1,4 +1,4 @@
-// The cut of a roster and its keys (docs/decisions/0009, §6 and §9), for any roster.
+// The cut of a roster and its keys (docs/decisions/0008), for any roster.
 
 import { parseIdempotencyKey } from '@pool/core';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// The key of a roster (docs/decisions/0009, §6).
+// The key of a roster (docs/decisions/0008).
 
 import { parseIdempotencyKey } from '@pool/core';
 import { describe, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ describe('the key of a roster that is paid whole', () => {
 });
 
 describe('the keys of payments of earlier versions', () => {
-  // Computed by the version before docs/decisions/0023, §3. A key that changes pays everybody again.
+  // Computed by the version before docs/decisions/0008. A key that changes pays everybody again.
   it.each([
     [
       '2026-11',

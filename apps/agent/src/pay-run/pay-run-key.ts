@@ -1,6 +1,6 @@
 /**
  * The Idempotency-Keys of a roster file: the same roster under the same pay-run label is the same payment, however often
- * the command runs, whole or in parts (docs/decisions/0009, §6 and §9).
+ * the command runs, whole or in parts (docs/decisions/0008).
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// Spellings that look alike are one label (docs/decisions/0023, §1 and §2), for any text.
+// Spellings that look alike are one label (docs/decisions/0008), for any text.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSpellingOf, listEarlierSpellings, parsePayRun } from './pay-run-label.ts';

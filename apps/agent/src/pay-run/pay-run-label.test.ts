@@ -1,4 +1,4 @@
-// The valid pay-run labels, and which spellings are one label (docs/decisions/0023, §1 to §4).
+// The valid pay-run labels, and which spellings are one label (docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
 import { listEarlierSpellings, parsePayRun } from './pay-run-label.ts';
 

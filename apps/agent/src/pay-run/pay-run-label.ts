@@ -1,5 +1,5 @@
 /**
- * Labels of pay runs (docs/decisions/0023, §1 and §2). Labels that look alike are one label, because two labels are two
+ * Labels of pay runs (docs/decisions/0008). Labels that look alike are one label, because two labels are two
  * payments.
  *
  * @module

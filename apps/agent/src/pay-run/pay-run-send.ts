@@ -1,5 +1,5 @@
 /**
- * Sends parts of a pay run to the agent, and keeps the ledger up to date (docs/decisions/0009, §8 and §13).
+ * Sends parts of a pay run to the agent, and keeps the ledger up to date (docs/decisions/0008).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 // One label in all its spellings, and the payments that earlier versions made under other spellings of it
-// (docs/decisions/0023, §3 to §5). Earlier versions derived the key from the label as it was typed.
+// (docs/decisions/0008). Earlier versions derived the key from the label as it was typed.
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
 

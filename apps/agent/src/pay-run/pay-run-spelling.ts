@@ -1,5 +1,5 @@
 /**
- * The spelling of a label from which the keys of a payment derive (docs/decisions/0023, §3 to §5). It is the normal
+ * The spelling of a label from which the keys of a payment derive (docs/decisions/0008). It is the normal
  * form of the label. Earlier versions derived keys from the label as it was typed. A roster that they paid under
  * another spelling keeps its keys, so that nobody is paid again under new ones.
  *

@@ -1,5 +1,5 @@
 /**
- * Submits a roster that is paid in one call, under the protection of its label (docs/decisions/0009, §7 and §8).
+ * Submits a roster that is paid in one call, under the protection of its label (docs/decisions/0008).
  *
  * @module
  */

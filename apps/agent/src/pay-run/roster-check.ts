@@ -1,6 +1,6 @@
 /**
  * Checks the recipients of a roster before anything is sent: by the running agent, or in this process for a dry run
- * (docs/decisions/0022, §8 and §9).
+ * (docs/decisions/0008).
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Everything that prevents the payment of a roster, in one list by line: the mistakes of the file, and what the agent finds
- * about its recipients (docs/decisions/0022, §7).
+ * about its recipients (docs/decisions/0008).
  *
  * @module
  */

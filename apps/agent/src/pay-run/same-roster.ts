@@ -1,6 +1,6 @@
 /**
  * Finds the same roster paid shortly before under another label, which is most likely a mistake. The command warns and does
- * not refuse, because a roster that is paid every month may stay the same (docs/decisions/0023, §6 and §7).
+ * not refuse, because a roster that is paid every month may stay the same (docs/decisions/0008).
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// Amounts of a roster: the message for each invalid amount, and the warning about token units (docs/decisions/0022, §6).
+// Amounts of a roster: the message for each invalid amount, and the warning about token units (docs/decisions/0008).
 
 import type { AmountUnit } from '@pool/core';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The amounts of a roster: base units, or token units in the declared number format (docs/decisions/0069). An invalid amount is quoted with
+ * The amounts of a roster: base units, or token units in the declared number format (docs/decisions/0008). An invalid amount is quoted with
  * its problem, and with the options that would read it. The parser never guesses: `1,500` means 1500 to one reader and 1.5 to another.
  *
  * @module

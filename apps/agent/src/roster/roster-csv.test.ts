@@ -1,4 +1,4 @@
-// Rosters (docs/decisions/0009, §15): every mistake at once, by line and column.
+// Rosters (docs/decisions/0008): every mistake at once, by line and column.
 import type { AmountUnit } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { parseRoster } from './roster-csv.ts';

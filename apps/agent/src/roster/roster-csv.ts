@@ -1,5 +1,5 @@
 /**
- * Parses a roster (docs/decisions/0022, §1 and §3): a header that names address, amount and perhaps memo, in any order and among
+ * Parses a roster (docs/decisions/0008): a header that names address, amount and perhaps memo, in any order and among
  * further columns; commas, semicolons or tabs; one recipient per line. Finds every mistake in one pass, by line and column.
  *
  * @module

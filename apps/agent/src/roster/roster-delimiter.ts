@@ -1,5 +1,5 @@
 /**
- * Detects the separator of a roster's columns from its header (docs/decisions/0022, §1). Spreadsheets write commas,
+ * Detects the separator of a roster's columns from its header (docs/decisions/0008). Spreadsheets write commas,
  * semicolons or tabs, depending on the language of the computer.
  *
  * @module

@@ -1,4 +1,4 @@
-// The message for a file that is not CSV in UTF-8 names its actual format (docs/decisions/0022, §2).
+// The message for a file that is not CSV in UTF-8 names its actual format (docs/decisions/0008).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Reads a roster file as text (docs/decisions/0022, §2). The message for a file that is not CSV in UTF-8 names its actual
+ * Reads a roster file as text (docs/decisions/0008). The message for a file that is not CSV in UTF-8 names its actual
  * format and what to do.
  *
  * The messages contain the path that the operator typed. They are for the command's own terminal, never for a log.

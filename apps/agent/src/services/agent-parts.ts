@@ -169,7 +169,7 @@ async function createConfiguredFunder(
 function createConfiguredEd25519Funder({ funderEd25519Key }: Config): Ed25519Funder | undefined {
   return funderEd25519Key === undefined
     ? undefined
-    : // chains.json cannot name a pool on these chains yet, so the key signs nothing (docs/decisions/0060).
+    : // chains.json cannot name a pool on these chains yet, so the key signs nothing (docs/decisions/0015).
       createLocalEd25519Funder({ seed: funderEd25519Key, allow: { pools: [] } });
 }
 

@@ -1,5 +1,5 @@
 /**
- * Headers that this agent's own commands send beside the role's API key (docs/decisions/0048). They are not part of the API.
+ * Headers that this agent's own commands send beside the role's API key (docs/decisions/0011). They are not part of the API.
  *
  * @module
  */

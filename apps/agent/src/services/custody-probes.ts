@@ -1,6 +1,6 @@
 /**
  * Who must answer before anything can be signed: the funder's signer, the holder's signer, and the approve process beside a custodian.
- * They are asked by `config check`, at the start, and for readiness. None is asked for a signature (docs/decisions/0060, §17).
+ * They are asked by `config check`, at the start, and for readiness. None is asked for a signature (docs/decisions/0015).
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { describeFailure, type Finding, type Probe, probeTimeoutMs } from './rea
 
 type CustodyConfig = FunderConfig & Pick<Config, 'holder' | 'funderEd25519Key'>;
 
-/** No funder signer is configured, and a key of a holder's role is: nobody asks this agent to pay a batch (docs/decisions/0070). */
+/** No funder signer is configured, and a key of a holder's role is: nobody asks this agent to pay a batch (docs/decisions/0010). */
 export function isHolderOnly({
   funderPrivateKey,
   funderEd25519Key,

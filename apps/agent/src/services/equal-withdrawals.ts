@@ -1,6 +1,6 @@
 /**
  * Withdrawals of one holder that are equal: the same chain, pool, token, amount and destination. A command that is run twice would pay twice,
- * so a second one begins only if the first one is known and accepted (docs/decisions/0050, §3).
+ * so a second one begins only if the first one is known and accepted (docs/decisions/0011).
  *
  * @module
  */

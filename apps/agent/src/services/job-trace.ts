@@ -1,6 +1,6 @@
 /**
  * What a terminal shows in addition to the job object: progress, seconds per stage, gas. The shape of the job object is
- * fixed and allows no further fields (docs/decisions/0006, §10).
+ * fixed and allows no further fields (docs/decisions/0007).
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// The platform's relayer in readiness and in a dry run (docs/decisions/0009, §21 and §22).
+// The platform's relayer in readiness and in a dry run (docs/decisions/0007).
 import type { Bootstrap } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';

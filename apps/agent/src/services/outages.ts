@@ -1,5 +1,5 @@
 /**
- * For a dry run: the services on the way of a batch that cannot process it now (docs/decisions/0009, §20).
+ * For a dry run: the services on the way of a batch that cannot process it now (docs/decisions/0007).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Erases old personal data (docs/decisions/0009, §17) at the start and every hour. A job that cannot be erased is
+ * Erases old personal data (docs/decisions/0007) at the start and every hour. A job that cannot be erased is
  * reported in the log and in the metrics, and does not prevent the erasure of others.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * A withdrawal in this process, without a platform, a gate or a running agent: the holder's keys, chain data, the notes that the agent
- * directory and the holder's files have, and a key that pays the gas (docs/decisions/0050).
+ * directory and the holder's files have, and a key that pays the gas (docs/decisions/0011).
  *
  * Everything before and after the submission is that of every other spend: the same archive with its locks, the same signature, the same
  * rule that only the chain ends a spend. So it may run beside the agent of the same directory, and a spend that the platform refuses is

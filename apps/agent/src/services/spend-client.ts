@@ -1,7 +1,7 @@
 /**
  * The client of `disburse-agent transfer` and `disburse-agent send`: the spend routes of the agent on this machine, with the API key of
  * a role. A spend is sent once. After a broken connection the client only attaches to it, so that nothing is paid twice
- * (docs/decisions/0048).
+ * (docs/decisions/0011).
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * What becomes of the archive of spends: the change of a spend that settled is kept among the holder's notes, and manifests and seeds are
- * erased some days later (docs/decisions/0063). Nothing is erased of a spend whose change is not kept.
+ * erased some days later (docs/decisions/0012). Nothing is erased of a spend whose change is not kept.
  *
  * @module
  */

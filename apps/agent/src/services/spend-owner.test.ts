@@ -1,4 +1,4 @@
-// Whether the process of a spend still runs, which decides whether its notes are freed (docs/decisions/0043, §11).
+// Whether the process of a spend still runs, which decides whether its notes are freed (docs/decisions/0011).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Whether the employer that the platform names is the employer of this agent (docs/decisions/0024, §1 to §3). The pin in the
+ * Whether the employer that the platform names is the employer of this agent (docs/decisions/0008). The pin in the
  * directory, `DISBURSE_EMPLOYER_ID` and bootstrap must agree. The employer of the first bootstrap is pinned.
  *
  * @module

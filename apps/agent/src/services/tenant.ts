@@ -2,7 +2,7 @@
  * The employer of this agent and the settings that its platform vends: the answer to bootstrap. The agent asks at start until an
  * answer comes, and then once per minute. New answers apply to new requests; running jobs keep their chain, pool and
  * token, which are the agent's own settings. The agent refuses an answer that names another employer, at start and later
- * (docs/decisions/0024, §4): until the platform names the right employer again, it accepts no request, and the jobs underway
+ * (docs/decisions/0008): until the platform names the right employer again, it accepts no request, and the jobs underway
  * wait in the store.
  *
  * @module

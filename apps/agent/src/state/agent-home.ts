@@ -1,5 +1,5 @@
 /**
- * The agent's directory and the loopback token in it (docs/decisions/0008, §1 and §14).
+ * The agent's directory and the loopback token in it (docs/decisions/0010).
  *
  * @module
  */

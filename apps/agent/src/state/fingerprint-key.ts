@@ -1,5 +1,5 @@
 /**
- * The key of the request fingerprints that agents of one employer compare (docs/decisions/0024, §7). It is created in the
+ * The key of the request fingerprints that agents of one employer compare (docs/decisions/0008). It is created in the
  * agent directory at first start, unless `DISBURSE_FINGERPRINT_KEY` contains the key of another agent.
  *
  * @module

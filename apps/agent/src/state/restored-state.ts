@@ -1,6 +1,6 @@
 /**
  * The mark of a directory that was restored from a backup. Transfers and withdrawals of the time after the backup are not in its archive,
- * and one of them may still land. So the agent makes none until all of them have landed or are dead (docs/decisions/0054, §5).
+ * and one of them may still land. So the agent makes none until all of them have landed or are dead (docs/decisions/0013).
  *
  * @module
  */

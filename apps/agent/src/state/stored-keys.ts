@@ -1,6 +1,6 @@
 /**
  * The Idempotency-Keys in an agent's job store and whether they were paid, for the commands of `tenancy`
- * (docs/decisions/0024, §6).
+ * (docs/decisions/0008).
  *
  * @module
  */

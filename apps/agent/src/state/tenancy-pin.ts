@@ -1,5 +1,5 @@
 /**
- * The employer of an agent directory, pinned in `tenancy.json` at the first bootstrap (docs/decisions/0024, §1).
+ * The employer of an agent directory, pinned in `tenancy.json` at the first bootstrap (docs/decisions/0008).
  * Batch nonces contain the employer's id, so a key pays once only while the id stays the same.
  *
  * @module

@@ -1,4 +1,4 @@
-// When a command can ask the user (docs/decisions/0023, §10).
+// When a command can ask the user (docs/decisions/0008).
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createAsk, type TerminalStreams } from './command-output.ts';

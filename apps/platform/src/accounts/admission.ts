@@ -1,5 +1,5 @@
 /**
- * Admission decides whether a wallet that is not on the eligibility list may take a leaf of its tree (decision 31).
+ * Admission decides whether a wallet that is not on the eligibility list may take a leaf of its tree (decision 6).
  * The transaction that stores the wallet charges it for a place, once, until the operator removes that wallet. It is admitted
  * when the gate puts it on the list.
  *

@@ -1,5 +1,5 @@
 /**
- * API keys: one capability each, at most 50 live keys per wallet (docs/decisions/0008, §1).
+ * API keys: one capability each, at most 50 live keys per wallet (docs/decisions/0010).
  *
  * @module
  */

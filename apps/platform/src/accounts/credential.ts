@@ -1,7 +1,7 @@
 /**
  * Credentials of this platform. A bearer credential is `<prefix>_<8-character id>_<32 random bytes, base58><tag>`,
- * stored as SHA-256 and compared in constant time (docs/decisions/0008, §1). The tag is a MAC under a key of this
- * platform: it refuses a guess without a query to the database (docs/decisions/0032, §1).
+ * stored as SHA-256 and compared in constant time (docs/decisions/0010). The tag is a MAC under a key of this
+ * platform: it refuses a guess without a query to the database (docs/decisions/0010).
  *
  * @module
  */

@@ -1,4 +1,4 @@
-/** Wallets of Solana and Stellar: they sign in and enrol, are not written to the gate, and cannot spend (docs/decisions/0057). */
+/** Wallets of Solana and Stellar: they sign in and enrol, are not written to the gate, and cannot spend (docs/decisions/0006). */
 import { createPrivateKey, sign } from 'node:crypto';
 import {
   type AccountAddress,

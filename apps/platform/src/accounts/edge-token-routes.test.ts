@@ -1,4 +1,4 @@
-// Edge tokens that an employer makes with its own session: who may, how many, and what such a token does not allow (decision 38).
+// Edge tokens that an employer makes with its own session: who may, how many, and what such a token does not allow (decision 6).
 import type { Secret } from '@pool/core';
 import type { SessionClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

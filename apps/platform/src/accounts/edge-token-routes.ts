@@ -1,5 +1,5 @@
 /**
- * `/api/employers/edge-tokens`: an employer makes, lists and revokes the edge tokens of its own agents (docs/decisions/0038).
+ * `/api/employers/edge-tokens`: an employer makes, lists and revokes the edge tokens of its own agents (docs/decisions/0006).
  *
  * @module
  */

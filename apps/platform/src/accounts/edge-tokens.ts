@@ -1,6 +1,6 @@
 /**
  * Edge tokens: the agent's own credential at `/agent-edge`, bound to one employer, stored hashed
- * (docs/decisions/0008, §1). The operator makes them; an employer that was admitted also makes its own (docs/decisions/0038).
+ * (docs/decisions/0010). The operator makes them; an employer that was admitted also makes its own (docs/decisions/0006).
  *
  * @module
  */

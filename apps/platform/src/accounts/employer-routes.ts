@@ -1,5 +1,5 @@
 /**
- * `/api/employers/…` (docs/decisions/0008, §1 to §6): register, enrol, rotate, keys, and `verify-key` for agents.
+ * `/api/employers/…` (docs/decisions/0010): register, enrol, rotate, keys, and `verify-key` for agents.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * The owner of an encryption key. The first wallet that registers a P owns it permanently, even after it rotates to
- * another key: the platform serves notes by P alone, and a next owner would receive the notes of the previous one (docs/decisions/0005).
+ * another key: the platform serves notes by P alone, and a next owner would receive the notes of the previous one (docs/decisions/0006).
  *
  * @module
  */

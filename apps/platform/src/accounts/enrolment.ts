@@ -1,5 +1,5 @@
 /**
- * Enrolment: a wallet becomes a pool subject with its W and P (docs/decisions/0008, §3 to §6).
+ * Enrolment: a wallet becomes a pool subject with its W and P (docs/decisions/0010).
  * With the stored sign-in text an agent can later check P without trusting the platform.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * The readers of the pool-gate, one per employer (docs/decisions/0032, §5). A secret is derived from the platform's own
+ * The readers of the pool-gate, one per employer (docs/decisions/0010). A secret is derived from the platform's own
  * access to the gate, the reader's id and its generation, so none is stored. The intended state is stored here first
  * and sent to the gate afterwards: if the process dies in between, the next pass sends it again.
  *

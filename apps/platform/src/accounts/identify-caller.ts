@@ -1,7 +1,7 @@
 /**
  * Identifies the caller: the wallet of a session, an agent by its edge token, or a holder by an API key. Each has its
  * own limit. A caller without a valid credential draws on the limit of its address. Where the owner of the limit is
- * known by then, the limit is taken before the database is queried (docs/decisions/0032, §1).
+ * known by then, the limit is taken before the database is queried (docs/decisions/0010).
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Who may read `/agent-edge/batches`: an agent by its edge token, or a holder by one of its keys, whose wallet is admitted
- * (docs/decisions/0068, §3). What they read is counted together for their owner, whatever number of credentials it has.
+ * (docs/decisions/0010). What they read is counted together for their owner, whatever number of credentials it has.
  *
  * @module
  */

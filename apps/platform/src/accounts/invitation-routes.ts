@@ -1,5 +1,5 @@
 /**
- * `/api/employers/invitations`: an employer invites the wallets that may enrol (decision 31).
+ * `/api/employers/invitations`: an employer invites the wallets that may enrol (decision 6).
  *
  * @module
  */

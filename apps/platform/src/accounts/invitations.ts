@@ -1,5 +1,5 @@
 /**
- * Invitations: the wallets that an employer lets enrol, where the deployment requires invitations (decision 31). An
+ * Invitations: the wallets that an employer lets enrol, where the deployment requires invitations (decision 6). An
  * employer may invite once the operator has issued an edge token to it. It has a limit, because all employers share one tree.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Edge tokens that an employer makes with its own session (docs/decisions/0038). A stranger must not get one where the deployment admits
+ * Edge tokens that an employer makes with its own session (docs/decisions/0006). A stranger must not get one where the deployment admits
  * wallets by invitation or screening: with it, an agent looks up recipients and reads the pool-gate.
  *
  * @module

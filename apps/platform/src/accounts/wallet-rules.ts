@@ -1,5 +1,5 @@
 /**
- * What differs between the wallets of an EVM pool and those of ed25519 chains (docs/decisions/0057): the spelling of W and P, and that no
+ * What differs between the wallets of an EVM pool and those of ed25519 chains (docs/decisions/0006): the spelling of W and P, and that no
  * pool, and so no gate, exists for the latter.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * `GET /api/auth/nonce`, `POST /api/auth/verify` and `POST /api/auth/logout` (decision 8).
+ * `GET /api/auth/nonce`, `POST /api/auth/verify` and `POST /api/auth/logout` (decision 10).
  *
  * @module
  */

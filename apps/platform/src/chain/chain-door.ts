@@ -1,5 +1,5 @@
 /**
- * Whether a chain's pool is the expected one (docs/decisions/0068, §8). While its node shows other contracts or another chain, that
+ * Whether a chain's pool is the expected one (docs/decisions/0010). While its node shows other contracts or another chain, that
  * chain is closed: nothing is accepted, sent, indexed or erased there. The other chains go on. A node that lags shows no contracts,
  * so the chain opens again once the comparison succeeds.
  *

@@ -1,5 +1,5 @@
 /**
- * Upper bounds on the gas of a transaction of the platform (docs/decisions/0027). A funder partly decides how much gas
+ * Upper bounds on the gas of a transaction of the platform (docs/decisions/0009). A funder partly decides how much gas
  * a call needs, so an estimate alone is not a limit. A ceiling covers what an honest call can need, and stays below
  * what any chain refuses: half of its block, and EIP-7825's limit for one transaction.
  *

@@ -41,7 +41,7 @@ describe('openDatabase', () => {
     await again.close();
   });
 
-  // Why it is refused in production (docs/decisions/0028). Should a later PGlite sync, this test says so.
+  // Why it is refused in production (docs/decisions/0010). Should a later PGlite sync, this test says so.
   it('never waits for the disk, so a power cut can lose acknowledged data', async () => {
     const calls: string[] = [];
     const spies = (['fsyncSync', 'fdatasyncSync', 'fsync', 'fdatasync'] as const).map((name) =>

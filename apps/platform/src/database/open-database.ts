@@ -1,6 +1,6 @@
 /**
  * Opens a database, locked and migrated, behind Kysely: the embedded one of a data directory, or one of a
- * PostgreSQL server (docs/decisions/0028).
+ * PostgreSQL server (docs/decisions/0010).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * One process per PostgreSQL database (docs/decisions/0028). A session of its own holds an advisory lock for the
+ * One process per PostgreSQL database (docs/decisions/0010). A session of its own holds an advisory lock for the
  * life of the process. The lock can be lost with its session while this process lives. The process must then
  * send nothing, and two rules ensure it. It notices within seconds and its workers pause. Each owner of the lock has a
  * number (the epoch), which every transaction that stores signed bytes compares: a process that has not noticed yet

@@ -1,5 +1,5 @@
 /**
- * The pages of `/agent-edge/batches` as bytes (docs/decisions/0068). The indexer stores final leaves only, so a full page never changes:
+ * The pages of `/agent-edge/batches` as bytes (docs/decisions/0010). The indexer stores final leaves only, so a full page never changes:
  * its bytes are made once, kept in the database, and served as they are. Every page begins where the one before ends, counted from leaf
  * 0; a reader who begins in the middle of one gets the rest of it. Making a page costs 15 ms of the main thread, serving it none of that.
  *

@@ -1,5 +1,5 @@
 /**
- * How many proofs of one employer or holder may fail to verify (docs/decisions/0056, §3). Each costs the thread that checks those of
+ * How many proofs of one employer or holder may fail to verify (docs/decisions/0011). Each costs the thread that checks those of
  * everybody. An honest agent verifies its own proof before it sends it.
  *
  * @module

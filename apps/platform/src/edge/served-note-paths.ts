@@ -1,6 +1,6 @@
 /**
  * Paths of notes in the note tree (protocol §4), for holders that cannot read all batches. Whoever asks shows the platform which
- * notes are about to be spent, so this is off unless the operator switches it on (docs/decisions/0036, §6).
+ * notes are about to be spent, so this is off unless the operator switches it on (docs/decisions/0005).
  *
  * @module
  */

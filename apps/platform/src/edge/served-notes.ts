@@ -1,7 +1,7 @@
 /**
  * Sealed notes for a holder (protocol §3): those addressed to the subject's registered P, in batches and spends that are final on
  * chain, in the order of the note tree. Beside them all notes of spends for whose labels nobody vouches, in the order in which they
- * became so: the holder tries its key on them (docs/decisions/0056, §6).
+ * became so: the holder tries its key on them (docs/decisions/0011).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The assignment of leaves of the eligibility tree to wallets (decision 31). A leaf belongs to a wallet's row: a removed
+ * The assignment of leaves of the eligibility tree to wallets (decision 6). A leaf belongs to a wallet's row: a removed
  * wallet keeps its leaf until the root without it is final, and one transaction removes its row and frees its leaf. So a
  * leaf never has two wallets, in the database or in any published root.
  *

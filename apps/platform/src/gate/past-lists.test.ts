@@ -1,4 +1,4 @@
-/** Paths under roots that were replaced a short time ago (docs/decisions/0036). */
+/** Paths under roots that were replaced a short time ago (docs/decisions/0005). */
 import { assertField, type Field, fieldToHex, type Hex32, parseField } from '@pool/core';
 import {
   computeEligibilityRootFromPath,

@@ -1,5 +1,5 @@
 /**
- * The lists that the gate serves paths of (docs/decisions/0036): the one under the last final root, and those under roots
+ * The lists that the gate serves paths of (docs/decisions/0005): the one under the last final root, and those under roots
  * that were replaced a short time ago. A proof under way keeps the root that it began with, and a spend proves with the root
  * that a final block had, whatever was published since.
  *

@@ -81,7 +81,7 @@ const defaultQuietMs = 200;
 const rowsAtOnce = 1_000;
 
 /**
- * 50 minutes (docs/decisions/0036): 15 until a block is final, 5 for a proof, 30 until the deadline of a spend, which lies 15
+ * 50 minutes (docs/decisions/0005): 15 until a block is final, 5 for a proof, 30 until the deadline of a spend, which lies 15
  * minutes ahead and is rounded up to the next quarter of an hour.
  */
 export const defaultPastRootSeconds = 3_000;

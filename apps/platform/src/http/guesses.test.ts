@@ -1,4 +1,4 @@
-// A guessed credential causes no database query and does not lock out a valid caller (docs/decisions/0032, §1).
+// A guessed credential causes no database query and does not lock out a valid caller (docs/decisions/0010).
 import { encodeBase58 } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { revokeEdgeToken } from '../accounts/edge-tokens.ts';

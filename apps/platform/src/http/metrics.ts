@@ -1,5 +1,5 @@
 /**
- * `GET /metrics` of the platform and of the gate, with a token of its own (docs/decisions/0068, §9). The numbers name chains and states:
+ * `GET /metrics` of the platform and of the gate, with a token of its own (docs/decisions/0010). The numbers name chains and states:
  * no address, amount of a payment or key.
  *
  * @module

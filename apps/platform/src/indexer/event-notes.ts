@@ -1,6 +1,6 @@
 /**
  * Restores the sealed notes of spends that nobody posted here, from the events of the pool, which carry them. Whose they are and of which
- * token is unknown, so they are served to everybody (docs/decisions/0056, §8).
+ * token is unknown, so they are served to everybody (docs/decisions/0011).
  *
  * @module
  */

@@ -6,7 +6,7 @@
  * not stored either; the indexer names the node, and reads on once it is honest.
  *
  * The inner nodes that the next leaf needs are stored with the position, in the transaction that stores the leaves
- * (docs/decisions/0068, §6). So a pass that fails, or a restart, hashes nothing again.
+ * (docs/decisions/0010). So a pass that fails, or a restart, hashes nothing again.
  *
  * @module
  */

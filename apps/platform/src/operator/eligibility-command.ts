@@ -1,5 +1,5 @@
 /**
- * `platform eligibility capacity|remove|limit|invite` (decision 31), beside a running platform.
+ * `platform eligibility capacity|remove|limit|invite` (decision 6), beside a running platform.
  *
  * @module
  */

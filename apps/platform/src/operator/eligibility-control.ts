@@ -1,5 +1,5 @@
 /**
- * The operator's routes for the eligibility list (decision 31): the use of its tree, removal of wallets, the limit of
+ * The operator's routes for the eligibility list (decision 6): the use of its tree, removal of wallets, the limit of
  * an employer, and invitations. They need the running platform: its gate and its configuration.
  *
  * @module

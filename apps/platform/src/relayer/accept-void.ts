@@ -73,7 +73,7 @@ export async function acceptVoid(
 }
 
 /**
- * A custodian signed the batch, and its agent gave it up before it was posted (docs/decisions/0061, §5). From here on, nothing but its
+ * A custodian signed the batch, and its agent gave it up before it was posted (docs/decisions/0015). From here on, nothing but its
  * withdrawal is sent.
  */
 async function storeUnposted(

@@ -7,7 +7,7 @@
  * - the deadline that its funder signed passed long ago, by the clock of a final block and by this machine's;
  * - the contract at that final block does not have the batch, and neither does the index, which has read up to there.
  *
- * Each settlement is erased in its own transaction, a few per pass (docs/decisions/0032). Spends: erase-dead-spends.ts.
+ * Each settlement is erased in its own transaction, a few per pass (docs/decisions/0010). Spends: erase-dead-spends.ts.
  *
  * @module
  */

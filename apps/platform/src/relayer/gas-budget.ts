@@ -1,5 +1,5 @@
 /**
- * How much of a relayer's gas one employer may use in 24 hours (docs/decisions/0027, 0067). There is no counter: the sum is read
+ * How much of a relayer's gas one employer may use in 24 hours (docs/decisions/0009, 0067). There is no counter: the sum is read
  * from the rows of settlements and transactions, so a retry, a restart or a crash cannot count twice or forget.
  *
  * A settlement counts with all gas that it can still cost, its withdrawal included, and with the gas it used once that is

@@ -1,5 +1,5 @@
 /**
- * Accepts the sealed notes of a settled batch again from its funder (docs/decisions/0026), for a platform whose database
+ * Accepts the sealed notes of a settled batch again from its funder (docs/decisions/0009), for a platform whose database
  * was lost or restored from an older backup. The chain decides what is accepted: the batch must be in a final block, and
  * the notes must match the hash in its event. Only the funder, or a party that has them from it, knows all of them.
  *

@@ -1,5 +1,5 @@
 /**
- * Whether a batch that is posted now would be sent (docs/decisions/0009, §21). Agents read it at bootstrap, so a dry run
+ * Whether a batch that is posted now would be sent (docs/decisions/0007). Agents read it at bootstrap, so a dry run
  * notices a stuck relayer behind a platform that answers. The relayer's worker checks as it works and keeps the result;
  * readers get that result, and cause no further check.
  *

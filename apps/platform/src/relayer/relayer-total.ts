@@ -1,5 +1,5 @@
 /**
- * How much coin the relayer of a chain may spend in 24 hours, whoever caused it (docs/decisions/0067). The limits per employer and
+ * How much coin the relayer of a chain may spend in 24 hours, whoever caused it (docs/decisions/0009). The limits per employer and
  * holder bound what one of them takes; accounts cost nothing, so only a total bounds the relayer. As in gas-budget.ts there is no
  * counter: the sum is read from the stored rows. Each transaction counts with the most that it offered for its gas.
  *

@@ -7,7 +7,7 @@
  * transaction carried it, and a spend when its outputs are.
  *
  * Intents are tried in parallel, since a funder's contract may keep the node busy. Employers take turns
- * (docs/decisions/0027), and so do holders. Nonces are assigned one at a time.
+ * (docs/decisions/0009), and so do holders. Nonces are assigned one at a time.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What changes while the platform runs, on SIGHUP (docs/decisions/0068, §11): the caps on fees, at once, and the relayer's key, between two
+ * What changes while the platform runs, on SIGHUP (docs/decisions/0010): the caps on fees, at once, and the relayer's key, between two
  * passes in which no transaction of the old key may still be mined, so that the old key can replace what is not mined.
  *
  * @module

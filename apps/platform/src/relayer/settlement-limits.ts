@@ -1,5 +1,5 @@
 /**
- * Limits of a new settlement (docs/decisions/0027): its authorisation must expire soon, and its employer must have gas
+ * Limits of a new settlement (docs/decisions/0009): its authorisation must expire soon, and its employer must have gas
  * left. They do not apply to replays, which are answered from the stored row.
  *
  * @module

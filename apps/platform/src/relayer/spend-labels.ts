@@ -1,7 +1,7 @@
 /**
  * The labels of a spend's notes: for whom each is sealed. The sealed notes are bound by the hash that the contract checks, the labels
  * by nothing. So the platform serves notes by their labels only while nobody else may have written them, and to everybody
- * otherwise: whoever has the key opens them (docs/decisions/0056, §6 and §7).
+ * otherwise: whoever has the key opens them (docs/decisions/0011).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Limits of a new spend (docs/decisions/0036, §8; 0056): its deadline must be near, and gas must be left for its holder and for all
+ * Limits of a new spend (docs/decisions/0006; 0011): its deadline must be near, and gas must be left for its holder and for all
  * holders together. There is no counter, as for employers (gas-budget.ts): the sums are read from the rows. They do not apply to
  * replays.
  *

@@ -1,6 +1,6 @@
 /**
  * The gate's directory. It holds the ledger, which one gate opens as its voter. The commands of the operator open it beside the running
- * gate: every write is one immediate transaction, so no socket has to be guarded (docs/decisions/0062).
+ * gate: every write is one immediate transaction, so no socket has to be guarded (docs/decisions/0014).
  *
  * @module
  */

@@ -61,7 +61,7 @@ export function computeMessageKey(
 
 /**
  * Opens a sealed note with its own secret. The caller compares amount and nonce with the commitment: the first 48 bytes of the
- * plaintext are then fixed, so no second key gives another memo (docs/decisions/0042, §4).
+ * plaintext are then fixed, so no second key gives another memo (docs/decisions/0013).
  * @returns undefined if the secret is not the one of this sealed note
  */
 export function openWithSecret(

@@ -1,4 +1,4 @@
-// The order of checks and every code of a refused disbursement (docs/decisions/0009, §1).
+// The order of checks and every code of a refused disbursement (docs/decisions/0007).
 import { canonicalDigest, PoolError, parseEncryptionPublicKey } from '@pool/core';
 import { createFakeHolder, signFakeEvidence } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * The checks of a disbursement, in their order: body, chain, token, batch size; then amount, address and duplicate of each
- * recipient in request order; then registration (docs/decisions/0009, §1). `disburse` answers the first issue and a
+ * recipient in request order; then registration (docs/decisions/0007). `disburse` answers the first issue and a
  * validation report lists all of them. Both read the same sequence.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * The last check of a disbursement, and the only one that asks the platform: each recipient must be enrolled and
- * eligible, and its sign-in evidence must be valid (docs/decisions/0009, §2).
+ * eligible, and its sign-in evidence must be valid (docs/decisions/0007).
  *
  * @module
  */

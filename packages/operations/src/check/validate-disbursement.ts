@@ -1,6 +1,6 @@
 /**
  * The dry run of a disbursement, for `POST /api/validate` and for the command: all issues of the checks of `disburse`, and
- * what else would prevent the batch now (docs/decisions/0009, §18). Proves and submits nothing.
+ * what else would prevent the batch now (docs/decisions/0007). Proves and submits nothing.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * The lock of one run on its chain, token and funder. Only its holder decides what the balance of the funder still covers
  * and what the pool may take. A batch holds it from that decision until it has ended, or until the relayer says that nothing
- * of it is out. Before the batch is sent again, it takes the lock again (docs/decisions/0019).
+ * of it is out. Before the batch is sent again, it takes the lock again (docs/decisions/0007).
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// Approvals that are voted on, for several batches of one funder and with fees that rise (docs/decisions/0061, §6).
+// Approvals that are voted on, for several batches of one funder and with fees that rise (docs/decisions/0015).
 import { parseHex32, Secret } from '@pool/core';
 import { createLocalKeySigner } from '@pool/signers';
 import { Transaction } from 'ethers';

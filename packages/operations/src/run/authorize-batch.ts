@@ -4,7 +4,7 @@
  *
  * A signer that answers at once is asked under the lock of the chain, token and funder, so the time in the queue does not count
  * against the deadline. A signer that needs a vote is asked without it, because a vote of hours must not block other batches
- * (docs/decisions/0061). After the vote the batch waits for its turn, and its money, allowance and proof are checked again.
+ * (docs/decisions/0015). After the vote the batch waits for its turn, and its money, allowance and proof are checked again.
  *
  * @module
  */
@@ -93,7 +93,7 @@ function approve(run: Run, dated: DatedBatch): ReturnType<typeof grantAllowance>
 
 /**
  * A batch that cannot land in time never leaves. A second deadline would be a second attempt, which no key has
- * (docs/decisions/0006, §4): the job fails, also when its first authorisation was only written down.
+ * (docs/decisions/0007): the job fails, also when its first authorisation was only written down.
  */
 async function assertInTime(run: Run, batch: DatedBatch): Promise<void> {
   const nowSeconds = await run.retry(() => run.now());

@@ -1,5 +1,5 @@
 /**
- * The keyed fingerprint of a request (docs/decisions/0024, §7 and §8). It travels with the settlement, so an agent that finds its
+ * The keyed fingerprint of a request (docs/decisions/0008). It travels with the settlement, so an agent that finds its
  * key paid by another agent can tell whether the same request was paid. It is keyed, because payees and amounts could be
  * guessed from a plain hash. It covers the Idempotency-Key, so two settlements do not reveal that the same people were
  * paid the same amounts. The key never leaves the agents.

@@ -1,5 +1,5 @@
 /**
- * A job whose manifest was made with settings that the agent no longer has (docs/decisions/0029, §7). Nothing is sent for it
+ * A job whose manifest was made with settings that the agent no longer has (docs/decisions/0007). Nothing is sent for it
  * under the new settings: its funder, pool and nonce are those of the manifest. It ends when the chain shows the outcome of
  * that batch. Until then its `blocked` error names the differences.
  *

@@ -1,5 +1,5 @@
 /**
- * Retention (docs/decisions/0009, §17): some days after a job ended, its recipients and the seed of its batch are erased.
+ * Retention (docs/decisions/0007): some days after a job ended, its recipients and the seed of its batch are erased.
  * Key, fingerprint and result stay, so that the key stays used and the job can still be read.
  *
  * @module
@@ -125,7 +125,7 @@ export async function readPaidBatch(
 }
 
 function decideErasure(job: StoredJob, record: DisbursementRecord): EraseInput {
-  // The sealed notes of a paid batch stay: a recipient may need them once more (docs/decisions/0026).
+  // The sealed notes of a paid batch stay: a recipient may need them once more (docs/decisions/0009).
   const delivery = hasNotesOnChain(job.state, record) ? [] : [deliveryName];
   return {
     scope: job.scope,

@@ -1,6 +1,6 @@
 /**
  * A settlement that the platform holds for a key on other terms: another funder, pool or chain, and so another batch
- * nonce. The contract takes that batch and one of ours, so the key could be paid twice (docs/decisions/0029).
+ * nonce. The contract takes that batch and one of ours, so the key could be paid twice (docs/decisions/0007).
  *
  * Such a settlement counts as paid unless it is provably dead: a final block of its own chain, read by this agent,
  * shows that its nonce is unused and that its deadline has passed or that its funder withdrew it. What this agent

@@ -3,7 +3,7 @@
  *
  * The lock is held from the question to the end, and with it the lock of the funder's account. Of several approvals with one account
  * nonce only one can be mined, of whatever token, so asking for two at once gains nothing; and a custodian that sends approvals itself does
- * so whenever its vote ends (docs/decisions/0061, §6).
+ * so whenever its vote ends (docs/decisions/0015).
  *
  * An approval is stored signed before it is sent, so a crash sends the same transaction again instead of a second one.
  *

@@ -1,5 +1,5 @@
 /**
- * Gives the pool an allowance of exactly the batch total (docs/decisions/0009, §16): an EIP-2612 permit where the
+ * Gives the pool an allowance of exactly the batch total (docs/decisions/0007): an EIP-2612 permit where the
  * token has it, else an `approve` transaction of the funder. Called under the (chain, token, funder) lock.
  *
  * @module

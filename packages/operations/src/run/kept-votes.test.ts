@@ -1,4 +1,4 @@
-// What counts as the end of a vote (docs/decisions/0061): only the answer of the provider, never the state of this side.
+// What counts as the end of a vote (docs/decisions/0015): only the answer of the provider, never the state of this side.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';

@@ -26,7 +26,7 @@ export type {
   RequestedApproval,
 } from './disbursement-record.ts';
 
-/** Batch attempts: one per key, ever (docs/decisions/0006, §1). */
+/** Batch attempts: one per key, ever (docs/decisions/0007). */
 export const attempt = 1;
 
 /** Name of the write-once value that holds manifest and seed. */

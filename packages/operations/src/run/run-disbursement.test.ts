@@ -1,4 +1,4 @@
-// The pipeline against fake ports: outcomes of protocol §8 and decision 6, one test per rule.
+// The pipeline against fake ports: outcomes of protocol §8 and decision 7, one test per rule.
 import { assertField, PoolError, parseEvmAddress, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';

@@ -1,4 +1,4 @@
-// The turn of a batch (docs/decisions/0061, §4): who waits for it says so, holds up nobody else, and can be cancelled.
+// The turn of a batch (docs/decisions/0015): who waits for it says so, holds up nobody else, and can be cancelled.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, type World } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';

@@ -1,4 +1,4 @@
-// A funder whose signer needs a vote (docs/decisions/0061): the job waits durably, the provider has one request for each content,
+// A funder whose signer needs a vote (docs/decisions/0015): the job waits durably, the provider has one request for each content,
 // and a batch that is given up after it was asked for is withdrawn, never released.
 import { parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Jobs that wait for a vote or for their turn take no slot of the worker: others run meanwhile (docs/decisions/0061, §4).
+// Jobs that wait for a vote or for their turn take no slot of the worker: others run meanwhile (docs/decisions/0015).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore, type JobStore } from '@pool/idempotency';
 import { expect, it, onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Takes back the approval of a job whose batch is not paid (docs/decisions/0009, §16).
+ * Takes back the approval of a job whose batch is not paid (docs/decisions/0007).
  *
  * @module
  */

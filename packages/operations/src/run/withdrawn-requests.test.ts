@@ -1,4 +1,4 @@
-// What still waits for a vote when a job ends is taken back at the signer, so that nobody votes without effect (docs/decisions/0061, §5).
+// What still waits for a vote when a job ends is taken back at the signer, so that nobody votes without effect (docs/decisions/0015).
 import { Secret } from '@pool/core';
 import { createLocalKeySigner } from '@pool/signers';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * Gives up a spend of which nothing has left this agent. Its notes are free at once, unless a signer outside this process may have
- * signed it: that signer signs no second spend of a note while the first one can land (docs/decisions/0061, §9).
+ * signed it: that signer signs no second spend of a note while the first one can land (docs/decisions/0015).
  *
  * @module
  */

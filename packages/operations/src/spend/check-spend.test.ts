@@ -1,4 +1,4 @@
-// The checks of a spend in their order, each with its code (docs/decisions/0043, §1).
+// The checks of a spend in their order, each with its code (docs/decisions/0011).
 import { type EvmAddress, maxAmount } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';

@@ -1,5 +1,5 @@
 /**
- * The checks of a spend before notes are chosen, in their order (docs/decisions/0043, §1): body, token, destination, number of payees;
+ * The checks of a spend before notes are chosen, in their order (docs/decisions/0011): body, token, destination, number of payees;
  * amount, wallet and duplicate of each payee in request order; the ceiling; registration. The first problem answers.
  *
  * @module

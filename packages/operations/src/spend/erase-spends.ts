@@ -1,7 +1,7 @@
 /**
- * Retention (docs/decisions/0009, §17): some days after a spend, its manifest and seed are erased, and with them payees and amounts. Its
+ * Retention (docs/decisions/0007): some days after a spend, its manifest and seed are erased, and with them payees and amounts. Its
  * nullifiers, outcome and the amount of its change stay, so that its key can still be answered. Nothing is erased before the archive of
- * notes has the change: manifest and seed are what rebuilds it (docs/decisions/0063).
+ * notes has the change: manifest and seed are what rebuilds it (docs/decisions/0012).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 // An agent that is killed before anything of a spend left: the notes are free at the next start, and until then the answer says what holds
-// them (docs/decisions/0043, §11).
+// them (docs/decisions/0011).
 import { createMemoryStore } from '@pool/idempotency';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';

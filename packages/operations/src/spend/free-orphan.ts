@@ -1,7 +1,7 @@
 /**
  * Frees the notes of a spend whose process ended before anything of it left. What left is durable: a spend is stored as `released` before
  * it is sent ({@link SpendState}). So one that is not released was never sent by this directory. An archive can be older than what was
- * sent, for example from a copy of the machine, so chain and platform are asked as well (docs/decisions/0043, §11).
+ * sent, for example from a copy of the machine, so chain and platform are asked as well (docs/decisions/0011).
  *
  * @module
  */

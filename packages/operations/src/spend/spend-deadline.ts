@@ -11,7 +11,7 @@ const roundingSeconds = 900;
 
 /**
  * How long a replaced eligibility root must stay accepted for a transfer that keeps all its times, in seconds: 15 minutes until the root's
- * block is final, 5 for the proof, and 30 until the latest deadline (docs/decisions/0036, §1 and §2).
+ * block is final, 5 for the proof, and 30 until the latest deadline (docs/decisions/0005).
  */
 export const neededGraceSeconds = 900 + 300 + defaultSpendDeadlineSeconds + roundingSeconds;
 

@@ -1,4 +1,4 @@
-// Idempotency-Keys of spends: one key, one spend (docs/decisions/0043, §3 and §4).
+// Idempotency-Keys of spends: one key, one spend (docs/decisions/0011).
 import { PoolError } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { describe, expect, it } from 'vitest';

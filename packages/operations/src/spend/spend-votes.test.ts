@@ -1,4 +1,4 @@
-// A holder whose signer needs a vote (docs/decisions/0061): fresh nonces, late votes, crashes and outages.
+// A holder whose signer needs a vote (docs/decisions/0015): fresh nonces, late votes, crashes and outages.
 
 import { parseHex } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';

@@ -1,4 +1,4 @@
-// Notes that the node's events show as unspent and the contract has as used: nothing is signed over them (docs/decisions/0044, §10).
+// Notes that the node's events show as unspent and the contract has as used: nothing is signed over them (docs/decisions/0012).
 import { fieldToHex, PoolError } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Asks the pool itself which notes are used (docs/decisions/0044, §10). The notes come from events, and a node that changed the nullifiers of
+ * Asks the pool itself which notes are used (docs/decisions/0012). The notes come from events, and a node that changed the nullifiers of
  * one makes a used note look unspent.
  *
  * @module

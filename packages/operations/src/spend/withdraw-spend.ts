@@ -1,6 +1,6 @@
 /**
  * Takes back the request of a spend that is given up, so that nobody is asked for a vote that has no effect. Nothing depends on it: the
- * notes stay locked until a final block shows that the spend is dead (docs/decisions/0061, §9).
+ * notes stay locked until a final block shows that the spend is dead (docs/decisions/0015).
  *
  * @module
  */

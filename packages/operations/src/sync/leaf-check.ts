@@ -1,7 +1,7 @@
 /**
  * Recomputes batchRoot and outRoot (protocol §4) of stored leaves from the commitments of their events. The roots are those of the pool's
  * tree, so a commitment that a node changed is noticed here. Only leaves that a note depends on are hashed: the leaf of a note that
- * its source names and the event does not have, and the leaf of a note that is spent (docs/decisions/0044, §10).
+ * its source names and the event does not have, and the leaf of a note that is spent (docs/decisions/0012).
  *
  * @module
  */

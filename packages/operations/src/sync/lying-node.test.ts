@@ -1,5 +1,5 @@
 // A node that changes what an event contains, while the roots that it serves are the pool's own: no balance may depend on it, and the store
-// heals once the node is honest (docs/decisions/0044, §10).
+// heals once the node is honest (docs/decisions/0012).
 import {
   assertField,
   bigintToHex32,

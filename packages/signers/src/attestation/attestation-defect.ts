@@ -1,5 +1,5 @@
 /**
- * Every reason for which an attestation is refused (docs/decisions/0058). Each has one name and one sentence. Both are stable, and
+ * Every reason for which an attestation is refused (docs/decisions/0015). Each has one name and one sentence. Both are stable, and
  * neither contains bytes of the document.
  *
  * @module

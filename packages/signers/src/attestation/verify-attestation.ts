@@ -1,5 +1,5 @@
 /**
- * The strict verifier of attestation documents (docs/decisions/0058). An attestation says: the holder of the secret key to `public_key`
+ * The strict verifier of attestation documents (docs/decisions/0015). An attestation says: the holder of the secret key to `public_key`
  * runs the measured code, and answered this nonce now. The answer is a verdict; nothing is believed before every check passed.
  *
  * Order: shape, limits, chain, signature, then what we expect. Certificate revocation lists are not read.

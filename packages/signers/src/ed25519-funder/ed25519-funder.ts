@@ -1,5 +1,5 @@
 /**
- * The funder's signatures on Solana and Stellar (protocol §8; docs/decisions/0060). One ed25519 key is a wallet on both chains. It is used
+ * The funder's signatures on Solana and Stellar (protocol §8; docs/decisions/0015). One ed25519 key is a wallet on both chains. It is used
  * next to the signer of the EVM chains, whichever that is.
  *
  * Like every signer it builds the bytes itself from a typed request. It signs one kind, the authorisation of a batch.

@@ -1,7 +1,7 @@
 /**
  * What an enclave can say about the chain without a node. A node behind the host's network would say what the host likes, so none is asked:
  * the contract refuses a used batch and a used nullifier anyway. An earlier attempt whose authorisation this key never signed cannot be
- * paid; one that it signed may have been, so no other attempt follows it (docs/decisions/0058, §13).
+ * paid; one that it signed may have been, so no other attempt follows it (docs/decisions/0015).
  *
  * @module
  */

@@ -62,7 +62,7 @@ export type HolderSigner = {
   /** Ends a connection to the provider. A later call makes another one. Undefined member: no connection stays open. */
   close?(): void;
   /**
-   * Signs a sign-in text: EIP-4361 on secp256k1, and its form for Solana and Stellar wallets on ed25519 (docs/decisions/0057).
+   * Signs a sign-in text: EIP-4361 on secp256k1, and its form for Solana and Stellar wallets on ed25519 (docs/decisions/0006).
    * @returns secp256k1: 65 bytes r ‖ s ‖ v, low s, v 27 or 28, recovered to W. ed25519: 64 bytes
    * @throws PoolError `holder_signer_refused`
    */

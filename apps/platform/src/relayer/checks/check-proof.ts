@@ -1,5 +1,5 @@
 /**
- * Verifies the proof of a settlement or a spend (docs/decisions/0025). It runs in a thread of its own, so no route waits, and before
+ * Verifies the proof of a settlement or a spend (docs/decisions/0009). It runs in a thread of its own, so no route waits, and before
  * anything is stored or simulated. Without a verdict, nothing is accepted.
  *
  * @module
