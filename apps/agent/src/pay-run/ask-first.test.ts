@@ -1,5 +1,4 @@
-// What prevents a payment before it is sent, and what does not (README.md, "The command"; docs/decisions/0008
-//).
+// What prevents a payment before it is sent, and what does not (README.md, "The command"; docs/decisions/0008).
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';

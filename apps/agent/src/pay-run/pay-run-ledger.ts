@@ -1,6 +1,6 @@
 /**
- * The pay-run ledger: for each label its roster, its number of parts, and the attempt of each part (docs/decisions/0008
- *). With the keys alone, an edited roster would pay everybody again. The ledger holds digests and numbers,
+ * The pay-run ledger: for each label its roster, its number of parts, and the attempt of each part (docs/decisions/0008).
+ * With the keys alone, an edited roster would pay everybody again. The ledger holds digests and numbers,
  * and no names or amounts.
  *
  * @module

@@ -1,5 +1,4 @@
-// Every problem of a roster in one list by line, registration included, before anything is sent (docs/decisions/0008
-//).
+// Every problem of a roster in one list by line, registration included, before anything is sent (docs/decisions/0008).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
