@@ -2,7 +2,7 @@
 
 import * as core from '@pool/core';
 import * as v from 'valibot';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import batches from '../../../vectors/fund-batch.json' with { type: 'json' };
 import * as accounts from './accounts.ts';
 import * as edge from './edge.ts';
@@ -410,12 +410,4 @@ describe('limits', () => {
       expect(v.is(schema, value)).toBe(false);
     },
   );
-});
-
-it('gives values their brands', () => {
-  expectTypeOf<settlements.SettlementRequest['batch']['batchNonce']>().toEqualTypeOf<core.Hex32>();
-  expectTypeOf<NonNullable<settlements.SettlementRecord['txHash']>>().toEqualTypeOf<core.Hex32>();
-  expectTypeOf<
-    settlements.SettlementRequest['sealedNotes'][number]['encryptionPublicKey']
-  >().toEqualTypeOf<core.EncryptionPublicKey>();
 });

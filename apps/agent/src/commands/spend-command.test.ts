@@ -341,10 +341,8 @@ describe('the command line', () => {
     const { world, run: runHere } = await configure();
     const spend = ['transfer', '--to', w, '--amount', '1.5USDC'];
     const declined = await runHere(spend, 'no');
-    expect([declined.code, declined.errors]).toEqual([
-      2,
-      expect.stringContaining('payment_declined'),
-    ]);
+    expect(declined.code).toBe(2);
+    expect(declined.errors).toContain('payment_declined');
     expect(declined.shown).toContain('transfer on base: 1.5 USDC in total');
     expect(world.state.spends).toEqual([]);
     expect((await runHere(spend, 'y')).code).toBe(0);
@@ -418,24 +416,22 @@ describe('the command line', () => {
   });
 
   it.each([
-    [['transfer'], /--to <W>/],
-    [['transfer', '--to', w, '--amount', '5', '--amount', '6'], /Give this option once/],
-    [['send'], /--amount/],
-    [['send', '--amount', '5', '--to', 'a', '--to', 'b'], /Give this option once/],
+    [1, ['transfer'], /--to <W>/],
+    [1, ['transfer', '--to', w, '--amount', '5', '--amount', '6'], /Give this option once/],
+    [1, ['send'], /--amount/],
+    [1, ['send', '--amount', '5', '--to', 'a', '--to', 'b'], /Give this option once/],
+    [
+      2,
+      ['transfer', '--to', `0x${'70'.repeat(20)}`, '--amount', '5'],
+      /^invalid_request: --to is an/,
+    ],
+    [2, ['transfer', '--to', w], /^invalid-amount: --to: the amount is missing/],
+    [2, ['transfer', '--to', `${w}:5`, '--dry-run', '--key', 'k'], /^invalid_/],
   ])(
-    'refuses %j [send.one-destination, command.send, limit.one-destination]',
-    async (argv, message) => {
+    'ends with %i: %j [send.one-destination, command.send, limit.one-destination]',
+    async (expected, argv, message) => {
       const { code, errors } = await run(argv);
-      expect([code, errors]).toEqual([1, expect.stringMatching(message)]);
+      expect([code, errors]).toEqual([expected, expect.stringMatching(message)]);
     },
   );
-
-  it.each([
-    [['transfer', '--to', `0x${'70'.repeat(20)}`, '--amount', '5'], /^invalid_request: --to is an/],
-    [['transfer', '--to', w], /^invalid-amount: --to: the amount is missing/],
-    [['transfer', '--to', `${w}:5`, '--dry-run', '--key', 'k'], /^invalid_/],
-  ])('ends %j with 2', async (argv, message) => {
-    const { code, errors } = await run(argv);
-    expect([code, errors]).toEqual([2, expect.stringMatching(message)]);
-  });
 });
