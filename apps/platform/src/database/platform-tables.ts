@@ -143,11 +143,11 @@ export type PlatformTables = {
      */
     state: 'open' | 'succeeded' | 'reverted' | 'cancelled' | 'dropped';
     created_at: string;
-    /** Null: signed by a version that did not record it. */
+    /** Set with every transaction that is signed. */
     gas_limit: Generated<number | null>;
     /** Set once it is mined and final. */
     gas_used: Generated<number | null>;
-    /** What it offers per unit of gas. Null: signed by a version that did not record it. */
+    /** What it offers per unit of gas. Set with every transaction that is signed. */
     max_fee_wei: Generated<string | null>;
   };
   /** The leaves of the note tree, as the pool's events have them. */
