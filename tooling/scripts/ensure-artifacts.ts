@@ -1,6 +1,7 @@
 // Makes the proving artifacts of the circuits named on the command line, unless the cache has them, so that no
 // test spends its own time limit on it. Shows its progress on a terminal, one line for each stage elsewhere.
-import { type CircuitName, createArtifactStore } from '@pool/circuits';
+import { createArtifactStore } from '@pool/circuits';
+import type { CircuitName } from '@pool/core';
 
 function show(circuit: string) {
   let shownStage = '';

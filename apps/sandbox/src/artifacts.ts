@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type CircuitName, createArtifactStore } from '@pool/circuits';
+import { createArtifactStore } from '@pool/circuits';
+import type { CircuitName } from '@pool/core';
 import type { Progress } from './progress.ts';
 
 export async function ensureProvingKey(circuit: CircuitName, progress: Progress): Promise<void> {

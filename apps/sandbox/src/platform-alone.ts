@@ -14,7 +14,7 @@ import {
   type KeySource,
   readPinnedKeys,
   renderVerifierCode,
-  verifiedCircuits,
+  verifierPlaces,
 } from '@pool/contracts';
 import {
   bigintToHex32,
@@ -189,16 +189,9 @@ async function prepareChain(
   try {
     if (source !== undefined) {
       const keys = await readPinnedKeys(source);
-      const verifiers = {
-        'fund-16': contracts.fund16Verifier,
-        'fund-64': contracts.fund64Verifier,
-        'fund-256': contracts.fund256Verifier,
-        'spend-2x4': contracts.spend2x4Verifier,
-        'spend-16x8': contracts.spend16x8Verifier,
-      } as const;
-      for (const circuit of verifiedCircuits) {
+      for (const { circuit, name } of verifierPlaces) {
         const code = renderVerifierCode(keys[circuit] ?? []);
-        await provider.send('anvil_setCode', [verifiers[circuit], code]);
+        await provider.send('anvil_setCode', [contracts[name], code]);
       }
     }
     const publisher = new Wallet(deriveRoleKey('publisher').reveal(), provider);

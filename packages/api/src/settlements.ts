@@ -6,6 +6,7 @@
 
 import {
   amountSchema,
+  batchSizesText,
   chainKeySchema,
   encryptionPublicKeySchema,
   evmAddressSchema,
@@ -83,7 +84,7 @@ export const fundBatchSchema = v.strictObject({
     v.minLength(1),
     v.maxLength(256),
     v.description(
-      'One note commitment per slot, in slot order, dummies included: field elements as 32 bytes of 0x hex. 16, 64 or 256.',
+      `One note commitment per slot, in slot order, dummies included: field elements as 32 bytes of 0x hex. ${batchSizesText}.`,
     ),
   ),
   sealedNotesHash: v.pipe(

@@ -14,7 +14,7 @@ import {
   renderNoteTreeCode,
   renderPoolCode,
   renderRegistryCode,
-  verifiedCircuits,
+  verifierPlaces,
 } from '@pool/contracts';
 import { type FundFile, parseEvmAddress } from '@pool/core';
 import { openLedger } from '@pool/policy';
@@ -58,7 +58,7 @@ async function renderCodes(): Promise<ReadonlyMap<string, string>> {
   const addressOf = (index: number): string => `0x${String(index).padStart(40, '0')}`;
   const noteTree = addressOf(1);
   const keys = await readPinnedKeys(undefined);
-  const places = verifiedCircuits.map((circuit, index) => {
+  const places = verifierPlaces.map(({ circuit }, index) => {
     const [code = '0x'] = listVerifierCodes(circuit, keys[circuit] ?? []);
     return { circuit, address: addressOf(2 + index), code };
   });

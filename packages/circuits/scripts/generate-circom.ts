@@ -8,7 +8,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { bigintToHex32 } from '@pool/core';
+import { bigintToHex32, spendCircuits } from '@pool/core';
 import { scalarFieldOrder } from '@pool/kernels';
 
 const output = new URL('../circom/generated/', import.meta.url);
@@ -24,8 +24,7 @@ const spendTags = [
   'DUMMY',
   'SPEND_BASE',
   'OPERATION',
-  'OP_2x4',
-  'OP_16x8',
+  ...spendCircuits.map((circuit) => circuit.replace('spend-', 'OP_')),
   'D_SPEND',
 ];
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CircuitName } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createArtifactStore, createArtifactStoreOf, type KeyForm } from './artifact-store.ts';
 import {
@@ -11,7 +12,6 @@ import {
   computeDigest,
 } from './artifacts-manifest.ts';
 import { artifactFiles, buildArtifacts } from './build-artifacts.ts';
-import type { CircuitName } from './circuits.ts';
 
 const contents = {
   r1cs: 'constraints',

@@ -11,7 +11,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { PoolError } from '@pool/core';
+import { type CircuitName, circuitShapes, PoolError } from '@pool/core';
 import type { VerificationKey } from '@pool/kernels';
 import {
   type ArtifactDigests,
@@ -29,7 +29,6 @@ import {
   computeRecipe,
   refuseInProduction,
 } from './build-artifacts.ts';
-import { type CircuitName, circuitSlots } from './circuits.ts';
 import { withFileLock } from './file-lock.ts';
 import { convertKeyFile } from './key-file-form.ts';
 
@@ -260,7 +259,7 @@ export function createArtifactStoreOf(parts: ArtifactStoreParts): ArtifactStore 
     options.onProgress?.('ready', 1);
     return {
       circuit,
-      size: circuitSlots[circuit],
+      size: circuitShapes[circuit].outputs,
       wasmPath: join(folder, artifactFiles.wasm),
       zkeyPath,
       // The file was compared with the manifest just before.

@@ -7,8 +7,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { PoolError } from '@pool/core';
-import { type CircuitName, circuitNames } from './circuits.ts';
+import { type CircuitName, circuitNames, PoolError } from '@pool/core';
 
 /** `zkey` and `compactKey` are the same proving key, in the form of snarkjs and in the form of the cache. */
 export const artifactKinds = ['r1cs', 'wasm', 'zkey', 'compactKey', 'verificationKey'] as const;

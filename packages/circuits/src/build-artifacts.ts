@@ -6,7 +6,7 @@
  */
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PoolError } from '@pool/core';
+import { type CircuitName, PoolError } from '@pool/core';
 import {
   type ArtifactDigests,
   type ArtifactKind,
@@ -14,7 +14,7 @@ import {
   computeFileDigest,
   type ManifestEntry,
 } from './artifacts-manifest.ts';
-import { type CircuitName, computeSourceDigest, sourceFolder } from './circuits.ts';
+import { computeSourceDigest, sourceFolder } from './circuits.ts';
 import { compileCircuit, describeCompiler } from './compile.ts';
 import { isProduction } from './config.ts';
 import { computeKeyInWorker } from './setup/key-in-worker.ts';

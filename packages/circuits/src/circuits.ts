@@ -7,19 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PoolError } from '@pool/core';
-import { type CircuitName, circuitNames } from './circuit-names.ts';
-
-export {
-  type CircuitName,
-  circuitNames,
-  circuitSizes,
-  circuitSlots,
-  type FundCircuitName,
-  fundCircuitNames,
-  type SpendCircuitName,
-  spendCircuitNames,
-} from './circuit-names.ts';
+import { type CircuitName, circuitNames, PoolError } from '@pool/core';
 
 /**
  * Checks a circuit's name.

@@ -13,12 +13,12 @@ import { usage } from './command-usage.ts';
 
 async function list(): Promise<string> {
   const { readArtifactsManifest } = await import('./artifacts-manifest.ts');
-  const { circuitNames, circuitSlots } = await import('./circuit-names.ts');
+  const { circuitNames, circuitShapes } = await import('@pool/core');
   const manifest = readArtifactsManifest();
   return circuitNames
     .map((name) => {
       const { constraints, wires } = manifest[name];
-      return `${name}  ${circuitSlots[name]} slots  ${constraints} constraints  ${wires} wires\n`;
+      return `${name}  ${circuitShapes[name].outputs} slots  ${constraints} constraints  ${wires} wires\n`;
     })
     .join('');
 }

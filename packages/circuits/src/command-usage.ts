@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { circuitNames } from './circuit-names.ts';
+import { circuitNames } from '@pool/core';
 
 const fetchUsage = `pool-circuits fetch --from <url|folder> --out <folder> [--circuit NAME] [--manifest F]
     fetches the files that a manifest pins (default: the committed one; all its circuits) from <from>/<circuit>/

@@ -2,7 +2,7 @@
  * The deployed circuit itself: pinned artifacts, budget, the shared vectors of protocol §5 and §6, and a proof that snarkjs verifies
  * under our key. Builds fund-16's key if the cache has none (seconds).
  */
-import { eligibilityDepth } from '@pool/core';
+import { circuitNames, eligibilityDepth } from '@pool/core';
 import { groth16, zKey } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import vectors from '../../../vectors/fund-batch.json' with { type: 'json' };
@@ -10,7 +10,6 @@ import { createBatch, R, toInput } from '../test/fund-batch.ts';
 import { computeWitness, endSnarkjsThreads } from '../test/witness.ts';
 import { type CircuitArtifacts, createArtifactStore } from './artifact-store.ts';
 import { computeDigest, readArtifactsManifest } from './artifacts-manifest.ts';
-import { circuitNames } from './circuits.ts';
 import { parseFundCircuitInput } from './fund-input.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
 import { findBrokenConstraints, type R1cs, readR1cs } from './r1cs.ts';

@@ -20,17 +20,7 @@ export {
   readArtifactsManifest,
 } from './artifacts-manifest.ts';
 export type { BuildOptions, BuildStage } from './build-artifacts.ts';
-export {
-  type CircuitName,
-  circuitNames,
-  circuitSizes,
-  circuitSlots,
-  type FundCircuitName,
-  fundCircuitNames,
-  parseCircuitName,
-  type SpendCircuitName,
-  spendCircuitNames,
-} from './circuits.ts';
+export { parseCircuitName } from './circuits.ts';
 export { type FundCircuitInput, parseFundCircuitInput } from './fund-input.ts';
 export { verificationKeys } from './generated/verification-keys.ts';
 export {

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
-import { type CircuitName, circuitNames } from './circuits.ts';
+import { type CircuitName, circuitNames, PoolError } from '@pool/core';
 
 /** The files that production needs. The compact form of a key is made from the standard one. */
 export const fetchedKinds = ['r1cs', 'wasm', 'zkey', 'verificationKey'] as const;

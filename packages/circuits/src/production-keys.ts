@@ -11,11 +11,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { PoolError } from '@pool/core';
+import { type CircuitName, circuitShapes, PoolError } from '@pool/core';
 import type { VerificationKey } from '@pool/kernels';
 import { computeDigest, computeFileDigest } from './artifacts-manifest.ts';
 import { artifactFiles, type BuildOptions } from './build-artifacts.ts';
-import { type CircuitName, circuitSlots } from './circuits.ts';
 import { isProduction } from './config.ts';
 import { checkFetchedCeremony } from './fetched-ceremony.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
@@ -200,7 +199,7 @@ export function openProductionKeys(options: {
         sound.add(digests.zkey);
       }
       onProgress?.('ready', 1);
-      return { circuit, size: circuitSlots[circuit], wasmPath, zkeyPath, verificationKey };
+      return { circuit, size: circuitShapes[circuit].outputs, wasmPath, zkeyPath, verificationKey };
     },
   };
 }

@@ -9,10 +9,7 @@ const pool = 'solidity/ShieldedPool.sol';
 const registry = 'solidity/EligibilityRegistry.sol';
 
 export const constructionMutants: readonly Mutant[] = [
-  ...[
-    'registry',
-    ...['fund16', 'fund64', 'fund256', 'spend2x4', 'spend16x8'].map((of) => `verifiers.${of}`),
-  ].map((of) => ({
+  ...['registry', 'entry.verifier'].map((of) => ({
     name: `a pool without code at ${of}`,
     file: pool,
     find: `_requireCode(address(${of}));`,
@@ -43,16 +40,26 @@ export const constructionMutants: readonly Mutant[] = [
     replace: 'account;',
   },
   ...[
-    ['fund16', 'fund64'],
-    ['fund64', 'fund16'],
-    ['fund256', 'fund64'],
-    ['spend2x4', 'spend16x8'],
-    ['spend16x8', 'spend2x4'],
-  ].map(([of = '', other = '']) => ({
-    name: `a pool keeps ${other} as ${of}`,
+    [
+      'the same verifier at two places',
+      '_fundVerifier3) = (found[0], found[1]',
+      '_fundVerifier3) = (found[0], found[0]',
+    ],
+    [
+      'the same size at two places',
+      '_fundKey3) = (keys[0], keys[1]',
+      '_fundKey3) = (keys[0], keys[0]',
+    ],
+    ['a circuit of the other kind', '(entry.inputs == 0) != ofFund', 'false'],
+    ['a list that is too long', 'count == PLACES || ', ''],
+    ['a circuit without commitments', ' || entry.outputs == 0', ''],
+    ['a list without a kind', 'if (count == 0) revert InvalidVerifiers();', ''],
+    ['a free place that a call finds', 'keys[count++] = FREE', 'keys[count++] = 0'],
+  ].map(([name = '', find = '', replace = '']) => ({
+    name: `a pool keeps ${name}`,
     file: pool,
-    find: `${of}Verifier = verifiers.${of};`,
-    replace: `${of}Verifier = verifiers.${other};`,
+    find,
+    replace,
   })),
   ...[
     ['a shorter grace period', 'gracePeriod < SHORTEST_GRACE || ', ''],

@@ -106,29 +106,23 @@ export const mutants: readonly Mutant[] = [
     find: 'ProofCheck.requireValid(verifier, proof, FundStatement.encode(assetId, batchId, batch));',
     replace: 'verifier;',
   },
-  {
-    name: 'fund-64 checks with fund-16',
+  ...[1, 2, 3].map((place) => ({
+    name: `the batch size at place ${place} checks with the verifier before it`,
     file: pool,
-    find: 'return fund64Verifier',
-    replace: 'return fund16Verifier',
-  },
+    find: `return _fundVerifier${place}`,
+    replace: `return _fundVerifier${place - 1}`,
+  })),
   {
-    name: 'fund-256 checks with fund-64',
+    name: 'no batch of the third size',
     file: pool,
-    find: 'return fund256Verifier',
-    replace: 'return fund64Verifier',
-  },
-  {
-    name: 'no batch of 256',
-    file: pool,
-    find: 'if (size == 256) return fund256Verifier;',
+    find: 'if (size == _fundKey2) return _fundVerifier2;',
     replace: '',
   },
   {
     name: 'a batch of any size',
     file: pool,
     find: 'revert UnsupportedBatchSize(size)',
-    replace: 'return fund16Verifier',
+    replace: 'return _fundVerifier0',
   },
   {
     name: 'the asset id is left out',

@@ -114,25 +114,27 @@ export const spendMutants: readonly Mutant[] = [
     'ProofCheck.requireValid(verifier, proof, SpendStatement.encode(assetId, operation, sealedNotesHash));',
     'verifier;',
   ),
-  change(
-    'spend-16x8 checks with spend-2x4',
-    pool,
-    'return spend16x8Verifier;',
-    'return spend2x4Verifier;',
+  ...[1, 2, 3].map((place) =>
+    change(
+      `the spend at place ${place} checks with the verifier before it`,
+      pool,
+      `return _spendVerifier${place};`,
+      `return _spendVerifier${place - 1};`,
+    ),
   ),
   change(
-    'spend-2x4 checks with fund-16',
+    'the first spend checks with the first batch',
     pool,
-    'return spend2x4Verifier;',
-    'return fund16Verifier;',
+    'return _spendVerifier0;',
+    'return _fundVerifier0;',
   ),
-  without('two inputs and any outputs', pool, ' && outputs == 4'),
-  without('sixteen inputs and any outputs', pool, ' && outputs == 8'),
+  without('any outputs', pool, ' | outputs'),
+  without('any inputs', pool, '(inputs << 128) | '),
   change(
     'any size',
     pool,
     'revert UnsupportedSpendSize(inputs, outputs)',
-    'return spend2x4Verifier',
+    'return _spendVerifier0',
   ),
   change(
     'the outputs are not inserted',

@@ -9,7 +9,7 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {IEligibilityRegistry} from "./interfaces/IEligibilityRegistry.sol";
-import {Groth16Proof, IGroth16Verifier, Verifiers} from "./interfaces/IGroth16Verifier.sol";
+import {CircuitVerifier, Groth16Proof, IGroth16Verifier} from "./interfaces/IGroth16Verifier.sol";
 import {FundBatch, IShieldedPool, Permit, SpendCall} from "./interfaces/IShieldedPool.sol";
 import {FundStatement} from "./lib/FundStatement.sol";
 import {FunderSignature} from "./lib/FunderSignature.sol";
@@ -48,11 +48,27 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     uint256 private constant SEALED_NOTE_BYTES = 209;
 
     IEligibilityRegistry public immutable eligibilityRegistry;
-    IGroth16Verifier public immutable fund16Verifier;
-    IGroth16Verifier public immutable fund64Verifier;
-    IGroth16Verifier public immutable fund256Verifier;
-    IGroth16Verifier public immutable spend2x4Verifier;
-    IGroth16Verifier public immutable spend16x8Verifier;
+
+    /// @dev The list of verifiers that the pool was made with, in the contract's code: a place read from storage would cost
+    /// every batch 2,100 gas. A place holds the lengths of a circuit's arrays and its verifier; a free place holds FREE.
+    uint256 private constant FREE = type(uint256).max;
+    uint256 private constant PLACES = 4;
+    uint256 private immutable _fundKey0;
+    uint256 private immutable _fundKey1;
+    uint256 private immutable _fundKey2;
+    uint256 private immutable _fundKey3;
+    IGroth16Verifier private immutable _fundVerifier0;
+    IGroth16Verifier private immutable _fundVerifier1;
+    IGroth16Verifier private immutable _fundVerifier2;
+    IGroth16Verifier private immutable _fundVerifier3;
+    uint256 private immutable _spendKey0;
+    uint256 private immutable _spendKey1;
+    uint256 private immutable _spendKey2;
+    uint256 private immutable _spendKey3;
+    IGroth16Verifier private immutable _spendVerifier0;
+    IGroth16Verifier private immutable _spendVerifier1;
+    IGroth16Verifier private immutable _spendVerifier2;
+    IGroth16Verifier private immutable _spendVerifier3;
 
     /// @dev Batches over all trees. First, so that it shares a storage slot with Pausable's flag.
     uint64 private _batchCount;
@@ -69,30 +85,27 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// @param guardian May pause funding.
     /// @param relayer May submit batches.
     /// @param registry Decides which eligibility roots are accepted. A contract.
-    /// @param verifiers One for each circuit. Contracts.
+    /// @param verifiers One for each circuit, at most 4 of `fund` and 4 of `spend`, in the order in which a call looks for its
+    /// own. Contracts.
     constructor(
         address admin,
         address guardian,
         address relayer,
         IEligibilityRegistry registry,
-        Verifiers memory verifiers
+        CircuitVerifier[] memory verifiers
     ) EIP712("ShieldedPool", "1") {
         if (admin == address(0) || guardian == address(0) || relayer == address(0)) {
             revert ZeroAddress();
         }
         // Nothing replaces them later, and without a spend verifier nothing that came in could leave.
         _requireCode(address(registry));
-        _requireCode(address(verifiers.fund16));
-        _requireCode(address(verifiers.fund64));
-        _requireCode(address(verifiers.fund256));
-        _requireCode(address(verifiers.spend2x4));
-        _requireCode(address(verifiers.spend16x8));
         eligibilityRegistry = registry;
-        fund16Verifier = verifiers.fund16;
-        fund64Verifier = verifiers.fund64;
-        fund256Verifier = verifiers.fund256;
-        spend2x4Verifier = verifiers.spend2x4;
-        spend16x8Verifier = verifiers.spend16x8;
+        (uint256[PLACES] memory keys, IGroth16Verifier[PLACES] memory found) = _select(verifiers, true);
+        (_fundKey0, _fundKey1, _fundKey2, _fundKey3) = (keys[0], keys[1], keys[2], keys[3]);
+        (_fundVerifier0, _fundVerifier1, _fundVerifier2, _fundVerifier3) = (found[0], found[1], found[2], found[3]);
+        (keys, found) = _select(verifiers, false);
+        (_spendKey0, _spendKey1, _spendKey2, _spendKey3) = (keys[0], keys[1], keys[2], keys[3]);
+        (_spendVerifier0, _spendVerifier1, _spendVerifier2, _spendVerifier3) = (found[0], found[1], found[2], found[3]);
         _grantRole(DEFAULT_ADMIN_ROLE, admin);
         _grantRole(GUARDIAN_ROLE, guardian);
         _grantRole(RELAYER_ROLE, relayer);
@@ -182,6 +195,11 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// @inheritdoc IShieldedPool
     function resumeFunding() external onlyRole(DEFAULT_ADMIN_ROLE) {
         _unpause();
+    }
+
+    /// @inheritdoc IShieldedPool
+    function verifierFor(uint256 inputs, uint256 outputs) external view returns (IGroth16Verifier) {
+        return inputs == 0 ? _verifierFor(outputs) : _spendVerifierFor(inputs, outputs);
     }
 
     /// @inheritdoc IShieldedPool
@@ -301,10 +319,36 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
 
     /// @dev One circuit per array length; the proof of one size says nothing about another.
     function _verifierFor(uint256 size) private view returns (IGroth16Verifier) {
-        if (size == 16) return fund16Verifier;
-        if (size == 64) return fund64Verifier;
-        if (size == 256) return fund256Verifier;
+        if (size == _fundKey0) return _fundVerifier0;
+        if (size == _fundKey1) return _fundVerifier1;
+        if (size == _fundKey2) return _fundVerifier2;
+        if (size == _fundKey3) return _fundVerifier3;
         revert UnsupportedBatchSize(size);
+    }
+
+    /// @dev The entries for `fund` or those for `spend`, in order. A circuit of either kind must exist: without one for
+    /// `spend`, nothing that came in could leave.
+    function _select(CircuitVerifier[] memory verifiers, bool ofFund)
+        private
+        view
+        returns (uint256[PLACES] memory keys, IGroth16Verifier[PLACES] memory found)
+    {
+        uint256 count = 0;
+        for (uint256 i = 0; i < verifiers.length; i++) {
+            CircuitVerifier memory entry = verifiers[i];
+            if ((entry.inputs == 0) != ofFund) continue;
+            if (count == PLACES || entry.outputs == 0) revert InvalidVerifiers();
+            _requireCode(address(entry.verifier));
+            keys[count] = ofFund ? entry.outputs : _shape(entry.inputs, entry.outputs);
+            found[count++] = entry.verifier;
+        }
+        if (count == 0) revert InvalidVerifiers();
+        while (count < PLACES) keys[count++] = FREE;
+    }
+
+    /// @dev Lengths of arrays in memory or calldata are below 2^64.
+    function _shape(uint256 inputs, uint256 outputs) private pure returns (uint256) {
+        return (inputs << 128) | outputs;
     }
 
     /// @dev A permit that fails is ignored: it may have been submitted by somebody else already, and if
@@ -378,8 +422,11 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
 
     /// @dev One circuit per pair of lengths.
     function _spendVerifierFor(uint256 inputs, uint256 outputs) private view returns (IGroth16Verifier) {
-        if (inputs == 2 && outputs == 4) return spend2x4Verifier;
-        if (inputs == 16 && outputs == 8) return spend16x8Verifier;
+        uint256 shape = _shape(inputs, outputs);
+        if (shape == _spendKey0) return _spendVerifier0;
+        if (shape == _spendKey1) return _spendVerifier1;
+        if (shape == _spendKey2) return _spendVerifier2;
+        if (shape == _spendKey3) return _spendVerifier3;
         revert UnsupportedSpendSize(inputs, outputs);
     }
 

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import type { ErrorBody } from '@pool/core';
+import { batchSizesText, type ErrorBody, spendShapes } from '@pool/core';
 import { Interface, type JsonFragment } from 'ethers';
 import { eligibilityRegistryArtifact } from './generated/eligibility-registry.ts';
-import { fund16VerifierArtifact } from './generated/fund-16-verifier.ts';
 import { noteTreeArtifact } from './generated/note-tree.ts';
 import { poolTestTokenArtifact } from './generated/pool-test-token.ts';
 import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
@@ -18,9 +17,11 @@ const sentences: Readonly<Record<string, string>> = {
   NotAToken: 'There is no contract at the token address.',
   ZeroAddress: 'An address is missing.',
   NoCode: 'There is no contract at an address that was given for the registry or for a verifier.',
+  InvalidVerifiers:
+    'A pool needs one to four circuits of batches and as many of spends, each with commitments.',
   GracePeriodOutOfRange: 'The grace period must lie between 3,000 and 86,400 seconds.',
   TotalOutOfRange: 'The total must lie between 1 and 2^128 - 1 base units.',
-  UnsupportedBatchSize: 'A batch holds exactly 16, 64 or 256 commitments.',
+  UnsupportedBatchSize: `A batch holds exactly ${batchSizesText} commitments.`,
   ZeroBatchRoot: 'The batch root is zero, which no batch has.',
   BatchNonceUsed: 'This batch is settled already. Do not submit it again.',
   BatchIsVoided: 'The funder voided this batch; it can never settle.',
@@ -34,8 +35,9 @@ const sentences: Readonly<Record<string, string>> = {
   WrongAmountReceived:
     'The pool received a different amount than the total; tokens that charge a fee cannot be used.',
   TokenNotKnown: 'The pool has never accepted this token, so it holds no notes in it.',
-  UnsupportedSpendSize:
-    'A spend has 2 nullifiers and 4 commitments, or 16 nullifiers and 8 commitments.',
+  UnsupportedSpendSize: `A spend has ${Object.values(spendShapes)
+    .map(({ inputs, outputs }) => `${inputs} nullifiers and ${outputs} commitments`)
+    .join(', or ')}.`,
   WithdrawAmountOutOfRange: 'The withdrawn amount must be at most 2^128 - 1 base units.',
   InvalidRecipient:
     'A withdrawal needs a recipient other than the pool and the token; a transfer has none.',
@@ -75,11 +77,14 @@ const errorFragments = [
   shieldedPoolArtifact.abi,
   eligibilityRegistryArtifact.abi,
   noteTreeArtifact.abi,
-  fund16VerifierArtifact.abi,
   poolTestTokenArtifact.abi,
   zeroFirstTestTokenArtifact.abi,
-  // A library's errors are missing from the ABI of the contract that uses it.
-  ['error FieldElementOutOfRange()', 'error SafeERC20FailedOperation(address token)'],
+  // The errors of a library and of a verifier are missing from the ABI of the contract that calls it.
+  [
+    'error FieldElementOutOfRange()',
+    'error SafeERC20FailedOperation(address token)',
+    'error DevelopmentKeyOnPublicChain(uint256 chainId)',
+  ],
 ].flatMap((abi: readonly (JsonFragment | string)[]) =>
   abi.filter((fragment) => typeof fragment === 'string' || fragment.type === 'error'),
 );

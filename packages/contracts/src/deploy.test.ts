@@ -70,11 +70,11 @@ describe('deployPool', () => {
   it('wires the pool to its registry and verifiers', async () => {
     const pool = connectShieldedPool(addresses.pool, provider);
     expect(await pool.eligibilityRegistry()).toBe(addresses.registry);
-    expect(await pool.fund16Verifier()).toBe(addresses.fund16Verifier);
-    expect(await pool.fund64Verifier()).toBe(addresses.fund64Verifier);
-    expect(await pool.fund256Verifier()).toBe(addresses.fund256Verifier);
-    expect(await pool.spend2x4Verifier()).toBe(addresses.spend2x4Verifier);
-    expect(await pool.spend16x8Verifier()).toBe(addresses.spend16x8Verifier);
+    expect(await pool.verifierFor(0n, 16n)).toBe(addresses.fund16Verifier);
+    expect(await pool.verifierFor(0n, 64n)).toBe(addresses.fund64Verifier);
+    expect(await pool.verifierFor(0n, 256n)).toBe(addresses.fund256Verifier);
+    expect(await pool.verifierFor(2n, 4n)).toBe(addresses.spend2x4Verifier);
+    expect(await pool.verifierFor(16n, 8n)).toBe(addresses.spend16x8Verifier);
     expect(await pool.batchCount()).toBe(0n);
     expect(await pool.currentRoot()).toBe(ZeroHash);
   });

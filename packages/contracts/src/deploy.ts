@@ -8,14 +8,11 @@
 import { PoolError } from '@pool/core';
 import { ContractFactory, getCreateAddress, type Signer } from 'ethers';
 import { type ContractArtifact, linkBytecode } from './artifact.ts';
+import { listCircuitVerifiers, type VerifierName, verifierPlaces } from './code/contract-code.ts';
+import { developmentVerifiers } from './generated/development-verifiers.ts';
 import { eligibilityRegistryArtifact } from './generated/eligibility-registry.ts';
-import { fund16VerifierArtifact } from './generated/fund-16-verifier.ts';
-import { fund64VerifierArtifact } from './generated/fund-64-verifier.ts';
-import { fund256VerifierArtifact } from './generated/fund-256-verifier.ts';
 import { noteTreeArtifact } from './generated/note-tree.ts';
 import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
-import { spend2x4VerifierArtifact } from './generated/spend-2x4-verifier.ts';
-import { spend16x8VerifierArtifact } from './generated/spend-16x8-verifier.ts';
 import { connectShieldedPool } from './shielded-pool.ts';
 
 export type DeployPoolOptions = {
@@ -39,14 +36,9 @@ export type PoolAddresses = {
   readonly pool: string;
   readonly registry: string;
   readonly noteTree: string;
-  readonly fund16Verifier: string;
-  readonly fund64Verifier: string;
-  readonly fund256Verifier: string;
-  readonly spend2x4Verifier: string;
-  readonly spend16x8Verifier: string;
   /** Block in which the pool was created: where an indexer starts. */
   readonly deploymentBlock: number;
-};
+} & Readonly<Record<VerifierName, string>>;
 
 /**
  * Deploys a pool and returns its addresses once every contract is mined.
@@ -75,14 +67,8 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
   const addressAt = (offset: number): string =>
     getCreateAddress({ from: deployer, nonce: firstNonce + offset });
   const [registry, noteTree] = [addressAt(0), addressAt(1)];
-  const verifiers = {
-    fund16: addressAt(2),
-    fund64: addressAt(3),
-    fund256: addressAt(4),
-    spend2x4: addressAt(5),
-    spend16x8: addressAt(6),
-  };
-  const pool = addressAt(7);
+  const verifiers = verifierPlaces.map((_, index) => addressAt(2 + index));
+  const pool = addressAt(2 + verifiers.length);
 
   const plan: { artifact: ContractArtifact; args: readonly unknown[] }[] = [
     {
@@ -90,14 +76,10 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
       args: [admin, options.gate, options.eligibilityGraceSeconds ?? 3600],
     },
     { artifact: noteTreeArtifact, args: [] },
-    { artifact: fund16VerifierArtifact, args: [] },
-    { artifact: fund64VerifierArtifact, args: [] },
-    { artifact: fund256VerifierArtifact, args: [] },
-    { artifact: spend2x4VerifierArtifact, args: [] },
-    { artifact: spend16x8VerifierArtifact, args: [] },
+    ...verifierPlaces.map(({ circuit }) => ({ artifact: developmentVerifiers[circuit], args: [] })),
     {
       artifact: shieldedPoolArtifact,
-      args: [admin, options.guardian, options.relayer, registry, verifiers],
+      args: [admin, options.guardian, options.relayer, registry, listCircuitVerifiers(verifiers)],
     },
   ];
   const sent = [];
@@ -115,11 +97,9 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
     pool,
     registry,
     noteTree,
-    fund16Verifier: verifiers.fund16,
-    fund64Verifier: verifiers.fund64,
-    fund256Verifier: verifiers.fund256,
-    spend2x4Verifier: verifiers.spend2x4,
-    spend16x8Verifier: verifiers.spend16x8,
+    ...(Object.fromEntries(
+      verifierPlaces.map(({ name }, index) => [name, verifiers[index]]),
+    ) as Record<VerifierName, string>),
     deploymentBlock: poolReceipt.blockNumber,
   };
 }

@@ -39,7 +39,8 @@ export {
   renderPoolCode,
   renderRegistryCode,
   renderVerifierCode,
-  verifiedCircuits,
+  type VerifierName,
+  verifierPlaces,
 } from './code/contract-code.ts';
 export { type CircuitKeys, type KeySource, readPinnedKeys } from './code/pinned-keys.ts';
 export { decodeRevert } from './decode-revert.ts';

@@ -29,7 +29,7 @@ export type FundBatch = {
   readonly batchNonce: string;
   readonly eligibilityRoot: string;
   readonly batchRoot: string;
-  /** Exactly 16, 64 or 256. */
+  /** Exactly one of `batchSizes`. */
   readonly commitments: readonly string[];
   readonly sealedNotesHash: string;
   /** D of protocol §5. */
@@ -124,11 +124,8 @@ export type ShieldedPoolMethods = {
   assetIdOf: Read<[string], string>;
   isTokenEnabled: Read<[string], boolean>;
   eligibilityRegistry: Read<[], string>;
-  fund16Verifier: Read<[], string>;
-  fund64Verifier: Read<[], string>;
-  fund256Verifier: Read<[], string>;
-  spend2x4Verifier: Read<[], string>;
-  spend16x8Verifier: Read<[], string>;
+  /** @param args - nullifiers (0 for `fund`) and commitments of the circuit */
+  verifierFor: Read<[bigint, bigint], string>;
 };
 
 export type ShieldedPool = BaseContract & ShieldedPoolMethods;

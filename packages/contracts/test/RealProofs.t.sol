@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {EligibilityRegistry} from "../solidity/EligibilityRegistry.sol";
 import {ShieldedPool} from "../solidity/ShieldedPool.sol";
-import {Groth16Proof, IGroth16Verifier, Verifiers} from "../solidity/interfaces/IGroth16Verifier.sol";
+import {CircuitVerifier, Groth16Proof, IGroth16Verifier} from "../solidity/interfaces/IGroth16Verifier.sol";
 import {FundBatch, IShieldedPool, Permit} from "../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../solidity/sandbox/PoolTestToken.sol";
 import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
@@ -36,15 +36,12 @@ contract RealProofsTest is TestBase {
         vm.setNonce(deployer, 0);
         token = new PoolTestToken("Test Dollar", "TUSD", deployer);
         vm.setNonce(deployer, 8);
-        pool = new ShieldedPool(
-            deployer,
-            deployer,
-            relayer,
-            registry,
-            Verifiers({
-                fund16: verifiers[0], fund64: verifiers[1], fund256: verifiers[2], spend2x4: unused, spend16x8: unused
-            })
-        );
+        CircuitVerifier[] memory circuits = new CircuitVerifier[](4);
+        circuits[0] = CircuitVerifier(0, 16, verifiers[0]);
+        circuits[1] = CircuitVerifier(0, 64, verifiers[1]);
+        circuits[2] = CircuitVerifier(0, 256, verifiers[2]);
+        circuits[3] = CircuitVerifier(2, 4, unused);
+        pool = new ShieldedPool(deployer, deployer, relayer, registry, circuits);
         pool.enableToken(address(token));
         token.mint(vm.parseJsonAddress(json, ".batches[0].batch.funder"), 1e12);
         vm.stopPrank();

@@ -5,9 +5,10 @@ import {IAccessControl} from "@openzeppelin/contracts/access/IAccessControl.sol"
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ShieldedPool} from "../solidity/ShieldedPool.sol";
 import {IEligibilityRegistry} from "../solidity/interfaces/IEligibilityRegistry.sol";
-import {IGroth16Verifier, Verifiers} from "../solidity/interfaces/IGroth16Verifier.sol";
+import {CircuitVerifier, IGroth16Verifier} from "../solidity/interfaces/IGroth16Verifier.sol";
 import {FundBatch, IShieldedPool} from "../solidity/interfaces/IShieldedPool.sol";
 import {PoolFixture} from "./support/PoolFixture.sol";
+import {TrapdoorVerifier} from "./support/TrapdoorVerifier.sol";
 
 /// @dev Who may do what, and what construction demands.
 contract ShieldedPoolRolesTest is PoolFixture {
@@ -158,17 +159,55 @@ contract ShieldedPoolRolesTest is PoolFixture {
     function _refuses(address codeless) private {
         IGroth16Verifier none = IGroth16Verifier(codeless);
         for (uint256 missing = 0; missing < 6; missing++) {
-            Verifiers memory all = verifiers();
-            if (missing == 1) all.fund16 = none;
-            if (missing == 2) all.fund64 = none;
-            if (missing == 3) all.fund256 = none;
-            if (missing == 4) all.spend2x4 = none;
-            if (missing == 5) all.spend16x8 = none;
+            CircuitVerifier[] memory all = verifiers();
+            if (missing > 0) all[missing - 1].verifier = none;
             vm.expectRevert(abi.encodeWithSelector(IShieldedPool.NoCode.selector, codeless));
             new ShieldedPool(
                 admin, guardian, relayer, IEligibilityRegistry(missing == 0 ? codeless : address(registry)), all
             );
         }
+    }
+
+    /// @dev Each list lacks a kind of circuit, has one too many, or has a circuit without commitments.
+    function test_constructionRefusesAListThatAPoolCannotUse() public {
+        CircuitVerifier[] memory all = verifiers();
+        CircuitVerifier[] memory none = new CircuitVerifier[](0);
+        _refusesList(none);
+        for (uint64 inputs = 0; inputs < 2; inputs++) {
+            CircuitVerifier[] memory oneKind = new CircuitVerifier[](1);
+            oneKind[0] = CircuitVerifier(inputs, 16, verifier16);
+            _refusesList(oneKind);
+            CircuitVerifier[] memory many = new CircuitVerifier[](6);
+            for (uint64 i = 0; i < 6; i++) {
+                many[i] = CircuitVerifier(i == 5 ? 1 - inputs : inputs, 1 + i, verifier16);
+            }
+            _refusesList(many);
+        }
+        all[1].outputs = 0;
+        _refusesList(all);
+    }
+
+    function _refusesList(CircuitVerifier[] memory list) private {
+        vm.expectRevert(IShieldedPool.InvalidVerifiers.selector);
+        new ShieldedPool(admin, guardian, relayer, registry, list);
+    }
+
+    /// @dev A pool takes any sizes, and four of each kind.
+    function test_aPoolKeepsTheListOfItsVerifiers() public {
+        CircuitVerifier[] memory list = new CircuitVerifier[](8);
+        for (uint64 i = 0; i < 8; i++) {
+            list[i] = CircuitVerifier(i / 4 * (i + 1), 10 + i, IGroth16Verifier(new TrapdoorVerifier()));
+        }
+        ShieldedPool other = new ShieldedPool(admin, guardian, relayer, registry, list);
+        for (uint256 i = 0; i < 8; i++) {
+            assertEq(
+                address(other.verifierFor(list[i].inputs, list[i].outputs)), address(list[i].verifier), "another verifier"
+            );
+        }
+        vm.expectRevert(abi.encodeWithSelector(IShieldedPool.UnsupportedBatchSize.selector, 16));
+        other.verifierFor(0, 16);
+        vm.expectRevert(abi.encodeWithSelector(IShieldedPool.UnsupportedSpendSize.selector, 2, 4));
+        other.verifierFor(2, 4);
     }
 
     function _deployOn(uint256 chainId) private returns (ShieldedPool) {

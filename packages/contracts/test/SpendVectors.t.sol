@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {EligibilityRegistry} from "../solidity/EligibilityRegistry.sol";
 import {ShieldedPool} from "../solidity/ShieldedPool.sol";
-import {Groth16Proof, IGroth16Verifier, Verifiers} from "../solidity/interfaces/IGroth16Verifier.sol";
+import {CircuitVerifier, Groth16Proof} from "../solidity/interfaces/IGroth16Verifier.sol";
 import {IShieldedPool, SpendCall} from "../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../solidity/sandbox/PoolTestToken.sol";
 import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
@@ -30,8 +30,10 @@ contract SpendVectorsTest is TestBase {
         vm.warp(1_795_000_000);
         address deployer = 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266;
         registry = new EligibilityRegistry(address(this), address(this), 1 hours);
-        IGroth16Verifier none = new Fund16Verifier();
-        Verifiers memory verifiers = Verifiers(none, none, none, new Spend2x4Verifier(), new Spend16x8Verifier());
+        CircuitVerifier[] memory verifiers = new CircuitVerifier[](3);
+        verifiers[0] = CircuitVerifier(0, 16, new Fund16Verifier());
+        verifiers[1] = CircuitVerifier(2, 4, new Spend2x4Verifier());
+        verifiers[2] = CircuitVerifier(16, 8, new Spend16x8Verifier());
         vm.startPrank(deployer);
         vm.setNonce(deployer, 0);
         pool = new ShieldedPool(deployer, deployer, deployer, registry, verifiers);

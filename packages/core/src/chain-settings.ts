@@ -6,6 +6,7 @@
  */
 import * as v from 'valibot';
 import { chainFamilies, findChainFamily } from './chain-families/families.ts';
+import { largestBatch } from './circuit-sizes.ts';
 import {
   chainKeySchema,
   configuredAddressSchema,
@@ -135,9 +136,9 @@ export const evmChainSettingsSchema = v.strictObject({
     v.number(),
     v.integer(),
     v.minValue(1),
-    v.maxValue(256),
+    v.maxValue(largestBatch),
     v.description(
-      'Most recipients of one call, for example 64. More than 64 needs a key of fund-256.',
+      `Most recipients of one call, for example 64. More than 64 needs a key of fund-${largestBatch}.`,
     ),
   ),
   tokens: v.pipe(

@@ -44,6 +44,24 @@ export {
   type VendedChain,
   vendedChainSchema,
 } from './chain-settings.ts';
+export {
+  type BatchSize,
+  batchSizes,
+  batchSizesText,
+  type CircuitName,
+  chooseBatchSize,
+  circuitNames,
+  circuitShapes,
+  type FundCircuit,
+  fundCircuits,
+  largestBatch,
+  maxSpendInputs,
+  maxSpendPayees,
+  type SpendCircuit,
+  type SpendShape,
+  spendCircuits,
+  spendShapes,
+} from './circuit-sizes.ts';
 export { cleanMessage } from './clean-message.ts';
 export {
   type ConsolidateRequest,
@@ -196,9 +214,6 @@ export { formatIdempotencyKey, isIdempotencyKey, parseIdempotencyKey } from './i
 export { labelPattern } from './label.ts';
 export { isLoopbackHost } from './loopback-host.ts';
 export {
-  type BatchSize,
-  batchSizes,
-  chooseBatchSize,
   computeManifestDigest,
   type FundManifest,
   type FundRecipient,
@@ -261,13 +276,9 @@ export {
   verifyEvidence,
 } from './sign-in.ts';
 export {
-  type SpendCircuit,
   type SpendManifest,
   type SpendOutput,
-  type SpendShape,
-  spendCircuits,
   spendManifestSchema,
-  spendShapes,
 } from './spend-manifest.ts';
 export {
   type SendRequest,

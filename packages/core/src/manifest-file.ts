@@ -7,9 +7,10 @@
  * @module
  */
 import * as v from 'valibot';
+import { maxSpendInputs } from './circuit-sizes.ts';
 import { fundManifestSchema } from './manifest.ts';
 import { hex32Schema, unixSecondsSchema } from './schema.ts';
-import { spendManifestSchema, spendShapes } from './spend-manifest.ts';
+import { spendManifestSchema } from './spend-manifest.ts';
 
 const versionSchema = v.pipe(v.literal(1), v.description('Version of this document’s layout.'));
 const seedSchema = v.pipe(
@@ -42,7 +43,7 @@ export const spendFileSchema = v.strictObject({
   seed: seedSchema,
   dummyNullifiers: v.pipe(
     v.array(hex32Schema),
-    v.maxLength(spendShapes['spend-16x8'].inputs - 1),
+    v.maxLength(maxSpendInputs - 1),
     v.description('Nullifiers of the inputs that the manifest leaves free, in their order.'),
   ),
 });

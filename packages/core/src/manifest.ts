@@ -7,6 +7,7 @@
  */
 import * as v from 'valibot';
 import { canonicalDigest } from './canonical-json.ts';
+import { batchSizes, largestBatch } from './circuit-sizes.ts';
 import type { Hex32 } from './hex.ts';
 import { maxMemoBytes } from './memo.ts';
 import {
@@ -20,10 +21,6 @@ import {
   walletPubSchema,
 } from './schema.ts';
 import type { SpendManifest } from './spend-manifest.ts';
-
-/** Batch sizes a circuit is deployed for, from small to large. */
-export const batchSizes = [16, 64, 256] as const;
-export type BatchSize = (typeof batchSizes)[number];
 
 /** Confidential: holds recipients and amounts. */
 export const fundManifestSchema = v.strictObject({
@@ -89,7 +86,7 @@ export const fundManifestSchema = v.strictObject({
       }),
     ),
     v.minLength(1),
-    v.maxLength(Math.max(...batchSizes)),
+    v.maxLength(largestBatch),
     v.description(
       'Recipients in the order of the request. The seed assigns them to slots. Confidential.',
     ),
@@ -119,8 +116,3 @@ export const releaseRecordSchema = v.strictObject({
   ),
 });
 export type ReleaseRecord = v.InferOutput<typeof releaseRecordSchema>;
-
-/** The smallest deployed batch size that holds `count` recipients. Undefined: no deployed size holds that many. */
-export function chooseBatchSize(count: number): BatchSize | undefined {
-  return batchSizes.find((size) => count <= size);
-}

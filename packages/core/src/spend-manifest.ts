@@ -7,6 +7,7 @@
  */
 import * as v from 'valibot';
 import { isAmountString } from './amount.ts';
+import { maxSpendInputs, maxSpendPayees, spendCircuits } from './circuit-sizes.ts';
 import { maxMemoBytes } from './memo.ts';
 import {
   amountSchema,
@@ -18,21 +19,6 @@ import {
   unixSecondsSchema,
   walletPubSchema,
 } from './schema.ts';
-
-/** Circuits of spends, from small to large. The name gives the number of inputs and of outputs. */
-export const spendCircuits = ['spend-2x4', 'spend-16x8'] as const;
-export type SpendCircuit = (typeof spendCircuits)[number];
-
-/** Notes that a spend consumes at most, and notes that it creates: the change in slot 0, then payees and dummies. */
-export type SpendShape = { readonly inputs: number; readonly outputs: number };
-
-/** The shape of each spend circuit. */
-export const spendShapes: Readonly<Record<SpendCircuit, SpendShape>> = {
-  'spend-2x4': { inputs: 2, outputs: 4 },
-  'spend-16x8': { inputs: 16, outputs: 8 },
-};
-
-const largest = spendShapes['spend-16x8'];
 
 const amountOrZeroSchema = v.pipe(
   v.string(),
@@ -68,7 +54,7 @@ export const spendManifestSchema = v.strictObject({
   inputNullifiers: v.pipe(
     v.array(hex32Schema),
     v.minLength(1),
-    v.maxLength(largest.inputs),
+    v.maxLength(maxSpendInputs),
     v.description('Nullifiers of the notes that are spent, in the order of the inputs.'),
   ),
   changeEncryptionPublicKey: v.pipe(
@@ -97,7 +83,7 @@ export const spendManifestSchema = v.strictObject({
         ),
       }),
     ),
-    v.maxLength(largest.outputs - 1),
+    v.maxLength(maxSpendPayees),
     v.description(
       'Payees in the order of the request, without the change. The seed assigns them to slots. Confidential.',
     ),

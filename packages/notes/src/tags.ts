@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { computeTag, type Field, type SpendCircuit } from '@pool/core';
+import { computeTag, type Field, type SpendCircuit, spendCircuits } from '@pool/core';
 
 export const walletTag = computeTag('WALLET');
 export const ed25519WalletTag = computeTag('WALLET_ED');
@@ -16,7 +16,6 @@ export const spendBaseTag = computeTag('SPEND_BASE');
 export const operationTag = computeTag('OPERATION');
 export const spendDigestTag = computeTag('D_SPEND');
 /** The tag of an operation names its circuit, so an authorisation for one circuit is invalid in another. */
-export const operationTags: Readonly<Record<SpendCircuit, Field>> = {
-  'spend-2x4': computeTag('OP_2x4'),
-  'spend-16x8': computeTag('OP_16x8'),
-};
+export const operationTags = Object.fromEntries(
+  spendCircuits.map((circuit) => [circuit, computeTag(circuit.replace('spend-', 'OP_'))]),
+) as Readonly<Record<SpendCircuit, Field>>;

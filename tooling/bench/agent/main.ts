@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { circuitSizes, fundCircuitNames } from '@pool/circuits';
+import { chooseBatchSize } from '@pool/core';
 import { agentScript } from '../../../apps/sandbox/src/agent-process.ts';
 import { ensureProvingKey } from '../../../apps/sandbox/src/artifacts.ts';
 import { createProgress } from '../../../apps/sandbox/src/progress.ts';
@@ -44,9 +44,9 @@ export async function runAgentBench(args: readonly string[]): Promise<void> {
     recipients: Number(values.recipients),
   };
   const progress = createProgress({ stream: process.stderr, plainLines: false });
-  const circuit = fundCircuitNames.find((name) => circuitSizes[name] >= options.recipients);
-  if (circuit === undefined) throw new Error('no circuit holds so many recipients');
-  await ensureProvingKey(circuit, progress);
+  const size = chooseBatchSize(options.recipients);
+  if (size === undefined) throw new Error('no circuit holds so many recipients');
+  await ensureProvingKey(`fund-${size}`, progress);
 
   const directory = mkdtempSync(join(tmpdir(), 'pool-bench-agent-'));
   const probeFile = join(directory, 'loop-delay.json');

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { circuitNames } from '@pool/core';
 import { createKernels, type Group } from '@pool/kernels';
 import {
   type G1Json,
@@ -15,8 +16,6 @@ import {
 /** r and q of BN254. */
 const order = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const prime = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
-/** One key for all: a pool needs a verifier for each circuit. */
-const circuits = ['fund-16', 'fund-64', 'fund-256', 'spend-2x4', 'spend-16x8'];
 
 function modulo(value: bigint, modulus: bigint): bigint {
   return ((value % modulus) + modulus) % modulus;
@@ -104,11 +103,11 @@ function writeKeys(folder: string, key: string): Readonly<Record<string, string>
   const absent = digest('not there');
   const sha256 = { r1cs: absent, wasm: absent, zkey: absent, verificationKey: digest(key) };
   const manifest = join(folder, 'production.json');
-  for (const circuit of circuits) {
+  for (const circuit of circuitNames) {
     mkdirSync(join(folder, circuit), { recursive: true });
     writeFileSync(join(folder, circuit, 'verification-key.json'), key);
   }
-  const entries = circuits.map((circuit) => [circuit, { sha256 }]);
+  const entries = circuitNames.map((circuit) => [circuit, { sha256 }]);
   writeFileSync(manifest, JSON.stringify({ circuits: Object.fromEntries(entries) as object }));
   return { PLATFORM_ARTIFACTS_DIR: folder, PLATFORM_ARTIFACTS_MANIFEST: manifest };
 }

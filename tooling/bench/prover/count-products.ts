@@ -1,6 +1,7 @@
 // `node --conditions=@pool/source tooling/bench/prover/count-products.ts [fund-16 fund-64 fund-256]`: how many field multiplications a
 // proof takes on a graphics device, counted from real keys and witnesses and the plans of the engine. The tables of docs/gpu.md.
 import { createArtifactStore } from '@pool/circuits';
+import { circuitShapes, type FundCircuit, fundCircuits } from '@pool/core';
 import { scalarFieldOrder } from '@pool/kernels';
 import { createBatch, toInput } from '../../../packages/circuits/test/fund-batch.ts';
 import {
@@ -29,8 +30,6 @@ import { openZkey } from '../../../packages/prover/src/zkey/open-zkey.ts';
 const budgetBytes = 16 * 2 ** 30;
 /** The binding limit of large cards. */
 const bindingBytes = 2 ** 31 - 256;
-const sizes = { 'fund-16': 16, 'fund-64': 64, 'fund-256': 256 } as const;
-type Fund = keyof typeof sizes;
 
 const store = createArtifactStore({ keyForm: 'compact' });
 const runner = createWitnessRunner(defaultWitnessLimits);
@@ -39,11 +38,11 @@ function inMillions(value: number): string {
   return (value / 1e6).toLocaleString('en', { maximumSignificantDigits: 3 });
 }
 
-async function count(circuit: Fund): Promise<void> {
+async function count(circuit: FundCircuit): Promise<void> {
   const { zkeyPath, wasmPath } = await store.ensureArtifacts(circuit);
   const zkey = await openZkey(zkeyPath);
   const { header } = zkey;
-  const size = sizes[circuit];
+  const size = circuitShapes[circuit].outputs;
   const bytes = await runner.compute(wasmPath, toInput(createBatch(size, size)));
   const wires = Array.from({ length: header.wires }, (_, k) => readInteger(bytes, 32 * k));
   const isUnit = (value: bigint): boolean =>
@@ -92,8 +91,8 @@ async function count(circuit: Fund): Promise<void> {
   await zkey.close();
 }
 
-const asked = process.argv.slice(2).filter((name): name is Fund => name in sizes);
-for (const circuit of asked.length === 0 ? (Object.keys(sizes) as Fund[]) : asked) {
+const asked = fundCircuits.filter((name) => process.argv.includes(name));
+for (const circuit of asked.length === 0 ? fundCircuits : asked) {
   await count(circuit);
 }
 await runner.close();

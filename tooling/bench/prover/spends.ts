@@ -5,7 +5,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createArtifactStore, type SpendCircuitName } from '@pool/circuits';
+import { createArtifactStore } from '@pool/circuits';
+import type { SpendCircuit } from '@pool/core';
 import {
   readSpendVector,
   readWalletY,
@@ -33,7 +34,7 @@ async function prepare(
   keyForm: 'compact' | 'standard',
 ): Promise<BenchCircuit> {
   const store = createArtifactStore({ keyForm });
-  const artifacts = await store.ensureArtifacts(circuit satisfies SpendCircuitName);
+  const artifacts = await store.ensureArtifacts(circuit satisfies SpendCircuit);
   const vector = spendVectors.find((candidate) => candidate.name === name);
   if (vector === undefined) throw new Error(`vectors/spend.json has no spend "${name}"`);
   const folder = join(cache, circuit);

@@ -4,7 +4,8 @@
  * @module
  */
 import { join } from 'node:path';
-import { type CircuitName, createArtifactStore, type ProductionKeys } from '@pool/circuits';
+import { createArtifactStore, type ProductionKeys } from '@pool/circuits';
+import type { CircuitName } from '@pool/core';
 import { createMockProver, createProver, type Prover, type ProverIncident } from '@pool/prover';
 import type { Config } from '../config/config.ts';
 import type { AgentLog } from './agent-log.ts';

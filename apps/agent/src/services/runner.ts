@@ -5,7 +5,8 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { CircuitName, ProductionKeys } from '@pool/circuits';
+import type { ProductionKeys } from '@pool/circuits';
+import type { CircuitName } from '@pool/core';
 import type { LogFields } from '@pool/http-server';
 import type { JobStore } from '@pool/idempotency';
 import {

@@ -10,8 +10,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type CircuitName, openProductionKeys } from '@pool/circuits';
+import { openProductionKeys } from '@pool/circuits';
 import {
+  type CircuitName,
   type Hex32,
   PoolError,
   parseEvmAddress,

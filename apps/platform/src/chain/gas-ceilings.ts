@@ -6,14 +6,14 @@
  * @module
  */
 import { erc1271Gas } from '@pool/contracts';
-import type { SpendCircuit } from '@pool/core';
+import { type BatchSize, batchSizes, type SpendCircuit } from '@pool/core';
 
 /** `fund` as packages/contracts/gas.snapshot measures it: a funder with a key, an allowance, 1,000 batches before. */
-const measuredFundGas: ReadonlyMap<number, bigint> = new Map([
-  [16, 439_256n],
-  [64, 481_657n],
-  [256, 651_528n],
-]);
+const measuredFundGas: Readonly<Record<BatchSize, bigint>> = {
+  16: 439_256n,
+  64: 481_657n,
+  256: 651_528n,
+};
 
 /** From 6 hashes after 1,000 batches to 24 in a full tree, about 14,000 with the read of a word each. */
 const treeGrowthGas = 255_000n;
@@ -43,19 +43,26 @@ export const transactionGasLimit = 2n ** 24n;
 
 /** @param size - slots of the batch; an unknown size gets the ceiling of the largest */
 export function computeFundGasCeiling(size: number): bigint {
-  const measured = measuredFundGas.get(size) ?? 651_528n;
+  const known = batchSizes.find((one) => one === size);
+  const measured = known === undefined ? findLargest(measuredFundGas) : measuredFundGas[known];
   return measured + treeGrowthGas + permitGas + tokenGas + walletGas;
 }
 
 /** `spend` as packages/contracts/gas.snapshot measures it: a withdrawal of 2 inputs, a transfer of 16. */
 const measuredSpendGas: Readonly<Record<SpendCircuit, bigint>> = {
-  'spend-2x4': 486_871n,
-  'spend-16x8': 806_494n,
+  'spend-2x4': 486_860n,
+  'spend-16x8': 806_460n,
 };
 
-/** A spend asks no wallet contract, so its gas hardly varies: a full tree, the payment, and a token behind a proxy. */
-export function computeSpendGasCeiling(circuit: SpendCircuit): bigint {
-  return measuredSpendGas[circuit] + treeGrowthGas + 2n * tokenGas;
+/** A spend asks no wallet contract, so its gas hardly varies: a full tree, the payment, and a token behind a proxy. Undefined: the largest. */
+export function computeSpendGasCeiling(circuit: SpendCircuit | undefined): bigint {
+  const measured =
+    circuit === undefined ? findLargest(measuredSpendGas) : measuredSpendGas[circuit];
+  return measured + treeGrowthGas + 2n * tokenGas;
+}
+
+function findLargest(gas: Readonly<Record<string, bigint>>): bigint {
+  return Object.values(gas).toSorted((one, other) => Number(other - one))[0] ?? 0n;
 }
 
 /** The ceiling on a chain with this block gas limit. @param blockGasLimit - undefined: not known */

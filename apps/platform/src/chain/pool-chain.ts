@@ -162,7 +162,7 @@ function encodeSpendCall({ spend, proof, sealedNotes }: HolderSpendCall): string
 
 function findSpendCeiling(inputs: number): bigint {
   const circuit = spendCircuits.find((name) => spendShapes[name].inputs === inputs);
-  return computeSpendGasCeiling(circuit ?? 'spend-16x8');
+  return computeSpendGasCeiling(circuit);
 }
 
 /**

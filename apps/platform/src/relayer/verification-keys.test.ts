@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { circuitNames, verificationKeys } from '@pool/circuits';
+import { verificationKeys } from '@pool/circuits';
+import { circuitNames } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadVerificationKeys } from './verification-keys.ts';
 

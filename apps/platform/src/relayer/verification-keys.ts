@@ -5,14 +5,12 @@
  */
 import { createHash } from 'node:crypto';
 import {
-  type CircuitName,
-  circuitNames,
   openProductionKeys,
   readArtifactsManifest,
   type VerificationKey,
   verificationKeys,
 } from '@pool/circuits';
-import { PoolError } from '@pool/core';
+import { type CircuitName, circuitNames, PoolError } from '@pool/core';
 import type { KeyFolder } from '../config.ts';
 
 /** By the name of the circuit. */

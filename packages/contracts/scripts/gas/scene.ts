@@ -4,7 +4,7 @@
  * cost, calldata and refunds included.
  */
 import { readFileSync } from 'node:fs';
-import type { BatchSize } from '@pool/core';
+import type { FundCircuit } from '@pool/core';
 import {
   ContractFactory,
   HDNodeWallet,
@@ -28,8 +28,6 @@ import { publicBatchTransferArtifact } from './generated/public-batch-transfer.t
 import { writeTree } from './tree-state.ts';
 
 const settledBatches = 1000;
-
-type FundCircuit = `fund-${BatchSize}`;
 
 /** One batch of vectors/fund-proofs.json. */
 export type ProofVector = {

@@ -3,10 +3,19 @@
  * the scene. Until the circuits' own proofs are vectors, the proofs are made under a verification key whose secrets are known
  * (test/support/TrapdoorVerifier.sol). The contract code that verifies them is the same, and so is its gas.
  */
+
 import { readFileSync } from 'node:fs';
-import { fieldToHex, hexToBigint, parseEvmAddress, parseField, parseHex32 } from '@pool/core';
+import {
+  fieldToHex,
+  hexToBigint,
+  parseEvmAddress,
+  parseField,
+  parseHex32,
+  type SpendCircuit,
+} from '@pool/core';
 import { computeSpendPublicInputs } from '@pool/notes';
 import { ContractFactory, concat, type Result } from 'ethers';
+import { verifierPlaces } from '../../src/code/contract-code.ts';
 import { connectEligibilityRegistry } from '../../src/eligibility-registry.ts';
 import { connectShieldedPool, type Groth16Proof, type SpendCall } from '../../src/shielded-pool.ts';
 import { parseSpent } from '../../src/spend-call.ts';
@@ -16,7 +25,7 @@ import { account, type GasScene, undone } from './scene.ts';
 import { makeRootKnown } from './tree-state.ts';
 
 type SpendVector = {
-  readonly circuit: 'spend-2x4' | 'spend-16x8';
+  readonly circuit: SpendCircuit;
   readonly name: string;
   readonly operation: {
     readonly withdrawAmount: string;
@@ -133,9 +142,9 @@ async function installTrapdoor({ provider, addresses, deployer }: GasScene, vect
   const trapdoor = await new ContractFactory(abi, bytecode, deployer).deploy();
   await trapdoor.waitForDeployment();
   const code = await provider.getCode(await trapdoor.getAddress());
-  const { spend2x4Verifier, spend16x8Verifier } = addresses;
-  const target = vector.circuit === 'spend-2x4' ? spend2x4Verifier : spend16x8Verifier;
-  await provider.send('anvil_setCode', [target, code]);
+  const place = verifierPlaces.find(({ circuit }) => circuit === vector.circuit);
+  if (place === undefined) throw new Error(`a pool has no verifier of ${vector.circuit}`);
+  await provider.send('anvil_setCode', [addresses[place.name], code]);
   return async (digest: string, z: bigint, y: bigint): Promise<Groth16Proof> => {
     const proof = (await trapdoor.getFunction('prove').staticCall(digest, z, y)) as Result;
     return proof.toObject(true) as Groth16Proof;

@@ -1,7 +1,7 @@
 /**
  * A real proof of a fixture's batch, in the form of vectors/fund-proofs.json.
  */
-import type { CircuitName } from '@pool/circuits';
+import type { CircuitName } from '@pool/core';
 import { type BatchSize, fieldToHex } from '@pool/core';
 import { type Prover, toSolidityProof } from '@pool/prover';
 import { funder, makeProvableBatch, token } from './fixture.ts';

@@ -2,7 +2,7 @@
  * Real proofs of the spends of vectors/spend.json. The vectors fix everything that is proved, so the public inputs must be theirs.
  */
 import { readFileSync } from 'node:fs';
-import type { CircuitName } from '@pool/circuits';
+import type { CircuitName } from '@pool/core';
 import {
   type EligibilityPathWire,
   hexToBigint,

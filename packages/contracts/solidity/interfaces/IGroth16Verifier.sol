@@ -26,11 +26,11 @@ interface IGroth16Verifier {
     function verify(Groth16Proof calldata proof, uint256 digest, uint256 z, uint256 y) external view returns (bool);
 }
 
-/// @notice The verifier of each circuit. A pool keeps the ones it was made with.
-struct Verifiers {
-    IGroth16Verifier fund16;
-    IGroth16Verifier fund64;
-    IGroth16Verifier fund256;
-    IGroth16Verifier spend2x4;
-    IGroth16Verifier spend16x8;
+/// @notice A circuit's verifier, and the lengths of the arrays that the circuit proves. A pool keeps the list it was made with.
+/// @param inputs Nullifiers of a spend; 0 for a circuit of `fund`.
+/// @param outputs Commitments.
+struct CircuitVerifier {
+    uint64 inputs;
+    uint64 outputs;
+    IGroth16Verifier verifier;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Groth16Proof} from "./IGroth16Verifier.sol";
+import {Groth16Proof, IGroth16Verifier} from "./IGroth16Verifier.sol";
 
 /// @notice One batch, as its funder authorised it and the prover proved it.
 /// @param funder Pays the batch and signs its authorisation.
@@ -127,6 +127,8 @@ interface IShieldedPool {
     error ZeroAddress();
     /// @notice There is no contract at the address given for the registry or for a verifier.
     error NoCode(address account);
+    /// @notice A pool needs one to four circuits of `fund` and as many of `spend`, each with at least one commitment.
+    error InvalidVerifiers();
     error TotalOutOfRange(uint256 total);
     error UnsupportedBatchSize(uint256 size);
     error ZeroBatchRoot();
@@ -199,6 +201,10 @@ interface IShieldedPool {
 
     /// @notice Lets `fund` go on. Administrator only.
     function resumeFunding() external;
+
+    /// @notice The verifier of the circuit with these lengths: nullifiers (0 for `fund`) and commitments. Reverts if there is
+    /// none.
+    function verifierFor(uint256 inputs, uint256 outputs) external view returns (IGroth16Verifier);
 
     /// @notice keccak256(abi.encode(funder, batchNonce)) mod r: the name of a batch in the proof, in the set of used
     /// batches and in `BatchFunded`. Reverts for a nonce of r or more.

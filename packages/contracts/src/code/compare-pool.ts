@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { type EvmChainSettings, PoolError } from '@pool/core';
+import { type CircuitName, type EvmChainSettings, PoolError } from '@pool/core';
 import { dataSlice, type JsonRpcProvider } from 'ethers';
 import { askChain } from '../chain/ask-chain.ts';
 import { assertChainId } from '../chain/evm-provider.ts';
@@ -18,7 +18,6 @@ import {
   renderNoteTreeCode,
   renderPoolCode,
   renderRegistryCode,
-  type VerifiedCircuit,
   verifierPlaces,
 } from './contract-code.ts';
 import { isOfDevelopmentSetup } from './key-words.ts';
@@ -31,7 +30,7 @@ export const developmentChains: readonly number[] = [31337, 1337];
 export type PoolPlace = Pick<EvmChainSettings, 'chainId' | 'pool' | 'registry'>;
 
 /**
- * The first difference, as a sentence for an operator. Undefined: all eight contracts are as they must be. One call of the node for
+ * The first difference, as a sentence for an operator. Undefined: all contracts are as they must be. One call of the node for
  * each contract.
  * @throws PoolError `chain_unreachable` (retryable), `wrong_chain`
  */
@@ -50,7 +49,7 @@ export async function findPoolDifference(
     readImmutableAddress(shieldedPoolArtifact, poolCode, immutable);
   const verifiers = Object.fromEntries(
     verifierPlaces.map(({ circuit, immutable }) => [circuit, addressOf(immutable)]),
-  ) as Record<VerifiedCircuit, string>;
+  ) as Record<CircuitName, string>;
   const { registry } = place;
   if (addressOf('eligibilityRegistry').toLowerCase() !== registry.toLowerCase()) {
     return `the contract at the pool's address ${place.pool} does not use the registry ${registry}`;

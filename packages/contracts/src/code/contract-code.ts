@@ -3,45 +3,69 @@
  *
  * @module
  */
-import type { EvmChainSettings } from '@pool/core';
+import { type CircuitName, circuitNames, circuitShapes, type EvmChainSettings } from '@pool/core';
 import { AbiCoder, encodeBytes32String, id, keccak256, toBeHex, zeroPadValue } from 'ethers';
-import type { ContractArtifact } from '../artifact.ts';
 import { developmentKeyWords } from '../generated/development-keys.ts';
+import { developmentVerifiers } from '../generated/development-verifiers.ts';
 import { eligibilityRegistryArtifact } from '../generated/eligibility-registry.ts';
-import { fund16VerifierArtifact } from '../generated/fund-16-verifier.ts';
-import { fund64VerifierArtifact } from '../generated/fund-64-verifier.ts';
-import { fund256VerifierArtifact } from '../generated/fund-256-verifier.ts';
 import { keyVerifierArtifact } from '../generated/key-verifier.ts';
 import { noteTreeArtifact } from '../generated/note-tree.ts';
 import { shieldedPoolArtifact } from '../generated/shielded-pool.ts';
-import { spend2x4VerifierArtifact } from '../generated/spend-2x4-verifier.ts';
-import { spend16x8VerifierArtifact } from '../generated/spend-16x8-verifier.ts';
 import { renderRuntimeCode } from './runtime-code.ts';
 
-/** The verifiers of a pool: the circuit of each, the pool's immutable that names it, and its form with the development key. */
-export const verifierPlaces = [
-  { circuit: 'fund-16', immutable: 'fund16Verifier', development: fund16VerifierArtifact },
-  { circuit: 'fund-64', immutable: 'fund64Verifier', development: fund64VerifierArtifact },
-  { circuit: 'fund-256', immutable: 'fund256Verifier', development: fund256VerifierArtifact },
-  { circuit: 'spend-2x4', immutable: 'spend2x4Verifier', development: spend2x4VerifierArtifact },
-  { circuit: 'spend-16x8', immutable: 'spend16x8Verifier', development: spend16x8VerifierArtifact },
-] as const satisfies readonly {
-  readonly circuit: string;
-  readonly immutable: string;
-  readonly development: ContractArtifact;
-}[];
+/** `fund-16` → `fund16Verifier`: the name of a circuit's verifier in a deployment. */
+export type VerifierName<Circuit extends CircuitName = CircuitName> =
+  Circuit extends `${infer Kind}-${infer Size}` ? `${Kind}${Size}Verifier` : never;
 
-export type VerifiedCircuit = (typeof verifierPlaces)[number]['circuit'];
+/** Places of each kind in the pool's code, and what a free one holds: PLACES and FREE of ShieldedPool.sol. */
+const placesOfKind = 4;
+const freePlace = `0x${'ff'.repeat(32)}`;
 
-export const verifiedCircuits: readonly VerifiedCircuit[] = verifierPlaces.map(
-  ({ circuit }) => circuit,
+/**
+ * The verifiers of a pool, in the order in which its constructor takes them: the circuit of each, its name in a deployment, and
+ * the pool's immutables that hold its lengths and its address.
+ */
+export const verifierPlaces = (['fund', 'spend'] as const).flatMap((kind) =>
+  circuitNames
+    .filter((circuit) => circuit.startsWith(kind))
+    .map((circuit, place) => ({
+      circuit,
+      name: `${circuit.replace('-', '')}Verifier` as VerifierName,
+      key: `_${kind}Key${place}`,
+      immutable: `_${kind}Verifier${place}`,
+    })),
 );
+
+/** The argument of the pool's constructor. @param addresses - in the order of {@link verifierPlaces} */
+export function listCircuitVerifiers(addresses: readonly string[]) {
+  return verifierPlaces.map(({ circuit }, index) => ({
+    ...circuitShapes[circuit],
+    verifier: addresses[index],
+  }));
+}
+
+function listPlaces(verifiers: Readonly<Record<CircuitName, string>>): Record<string, string> {
+  const free = ['fund', 'spend'].flatMap((kind) =>
+    Array.from({ length: placesOfKind }, (_, place) => [
+      [`_${kind}Key${place}`, freePlace],
+      [`_${kind}Verifier${place}`, toBeHex(0, 32)],
+    ]),
+  );
+  const taken = verifierPlaces.flatMap(({ circuit, key, immutable }) => {
+    const { inputs, outputs } = circuitShapes[circuit];
+    return [
+      [key, toBeHex((BigInt(inputs) << 128n) | BigInt(outputs), 32)],
+      [immutable, toWord(verifiers[circuit])],
+    ];
+  });
+  return Object.fromEntries([...free.flat(), ...taken]) as Record<string, string>;
+}
 
 /** What a pool's code holds, beside its chain and its own address. */
 export type PoolParts = {
   readonly registry: string;
   readonly noteTree: string;
-  readonly verifiers: Readonly<Record<VerifiedCircuit, string>>;
+  readonly verifiers: Readonly<Record<CircuitName, string>>;
 };
 
 const domainType = id(
@@ -57,13 +81,9 @@ export function renderPoolCode(
     ['bytes32', 'bytes32', 'bytes32', 'uint256', 'address'],
     [domainType, hashedName, hashedVersion, chainId, pool],
   );
-  const wired = verifierPlaces.map(({ circuit, immutable }) => [
-    immutable,
-    toWord(verifiers[circuit]),
-  ]);
   return renderRuntimeCode(shieldedPoolArtifact, {
     immutables: {
-      ...(Object.fromEntries(wired) as Record<string, string>),
+      ...listPlaces(verifiers),
       eligibilityRegistry: toWord(registry),
       _cachedDomainSeparator: keccak256(domain),
       _cachedChainId: toBeHex(chainId, 32),
@@ -95,12 +115,11 @@ export function renderVerifierCode(words: readonly string[]): string {
 }
 
 /** Every code that a circuit's verifier may have: a development key has a contract of its own beside that of any key. */
-export function listVerifierCodes(circuit: VerifiedCircuit, words: readonly string[]): string[] {
-  const place = verifierPlaces.find((one) => one.circuit === circuit);
+export function listVerifierCodes(circuit: CircuitName, words: readonly string[]): string[] {
   const isDevelopment = developmentKeyWords[circuit].every((word, index) => word === words[index]);
   return [
     renderVerifierCode(words),
-    ...(place !== undefined && isDevelopment ? [renderRuntimeCode(place.development)] : []),
+    ...(isDevelopment ? [renderRuntimeCode(developmentVerifiers[circuit])] : []),
   ];
 }
 

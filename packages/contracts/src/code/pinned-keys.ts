@@ -6,13 +6,12 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PoolError } from '@pool/core';
+import { type CircuitName, circuitNames, PoolError } from '@pool/core';
 import { developmentKeyWords } from '../generated/development-keys.ts';
-import { type VerifiedCircuit, verifierPlaces } from './contract-code.ts';
 import { type CircuitKey, parseKeyWords } from './key-words.ts';
 
 /** Words of `parseKeyWords` by circuit. Public. */
-export type CircuitKeys = Readonly<Partial<Record<VerifiedCircuit, readonly string[]>>>;
+export type CircuitKeys = Readonly<Partial<Record<CircuitName, readonly string[]>>>;
 
 export type KeySource = {
   /** It has a folder for each circuit. */
@@ -35,8 +34,8 @@ type Manifest = {
 export async function readPinnedKeys(source: KeySource | undefined): Promise<CircuitKeys> {
   if (source === undefined) return developmentKeyWords;
   const manifest = await readManifest(source.manifest);
-  const keys: Partial<Record<VerifiedCircuit, readonly string[]>> = {};
-  for (const { circuit } of verifierPlaces) {
+  const keys: Partial<Record<CircuitName, readonly string[]>> = {};
+  for (const circuit of circuitNames) {
     const expected = manifest.circuits?.[circuit]?.sha256?.verificationKey;
     const path = join(source.folder, circuit, 'verification-key.json');
     const json = await readFile(path, 'utf8').catch(() => undefined);

@@ -4,16 +4,16 @@
  *
  * @module
  */
-import { PoolError, parseEvmAddress } from '@pool/core';
+import { type CircuitName, circuitNames, PoolError, parseEvmAddress } from '@pool/core';
 import { AbiCoder, concat, getCreateAddress, Interface, keccak256, toUtf8Bytes } from 'ethers';
 import { type ContractArtifact, linkBytecode } from '../artifact.ts';
 import { developmentChains } from '../code/compare-pool.ts';
 import {
+  listCircuitVerifiers,
   renderNoteTreeCode,
   renderPoolCode,
   renderRegistryCode,
   renderVerifierCode,
-  type VerifiedCircuit,
   verifierPlaces,
 } from '../code/contract-code.ts';
 import { hasNoContribution, isOfDevelopmentSetup } from '../code/key-words.ts';
@@ -34,7 +34,7 @@ export type DeploymentTerms = {
   readonly relayer: string;
   readonly gate: string;
   readonly graceSeconds: number;
-  /** keccak256 over the five verification keys. */
+  /** keccak256 over all verification keys. */
   readonly keysDigest: string;
 };
 
@@ -58,8 +58,8 @@ export type PlannedContract = {
 export function requireAllKeys(
   keys: CircuitKeys,
   chainId: number,
-): Readonly<Record<VerifiedCircuit, readonly string[]>> {
-  const entries = verifierPlaces.map(({ circuit }) => {
+): Readonly<Record<CircuitName, readonly string[]>> {
+  const entries = circuitNames.map((circuit) => {
     const words = keys[circuit];
     if (words === undefined) {
       throw new PoolError(
@@ -83,26 +83,27 @@ export function requireAllKeys(
     }
     return [circuit, words] as const;
   });
-  return Object.fromEntries(entries) as Record<VerifiedCircuit, readonly string[]>;
+  return Object.fromEntries(entries) as Record<CircuitName, readonly string[]>;
 }
 
 export function digestKeys(keys: CircuitKeys): string {
-  return keccak256(toUtf8Bytes(JSON.stringify(verifierPlaces.map(({ circuit }) => keys[circuit]))));
+  return keccak256(toUtf8Bytes(JSON.stringify(circuitNames.map((circuit) => keys[circuit]))));
 }
 
 /** In the order in which they are created: the pool last, because its constructor requires the others. */
 export function planDeployment(
   terms: DeploymentTerms,
-  keys: Readonly<Record<VerifiedCircuit, readonly string[]>>,
+  keys: Readonly<Record<CircuitName, readonly string[]>>,
 ): readonly PlannedContract[] {
   const { deployer, firstNonce, admin, guardian, relayer, gate, graceSeconds, chainId } = terms;
   const addressAt = (offset: number): string =>
     getCreateAddress({ from: deployer, nonce: firstNonce + offset });
-  const [registry, noteTree, pool] = [addressAt(0), addressAt(1), addressAt(7)];
+  const [registry, noteTree] = [addressAt(0), addressAt(1)];
   const addresses = verifierPlaces.map((_, index) => addressAt(2 + index));
+  const pool = addressAt(2 + addresses.length);
   const verifiers = Object.fromEntries(
     verifierPlaces.map(({ circuit }, index) => [circuit, addresses[index]]),
-  ) as Record<VerifiedCircuit, string>;
+  ) as Record<CircuitName, string>;
   const place = { chainId, pool: parseEvmAddress(pool) };
   const parts: Omit<PlannedContract, 'address' | 'nonce'>[] = [
     {
@@ -117,8 +118,8 @@ export function planDeployment(
       runtimeCode: renderNoteTreeCode(noteTree),
       ...makeInitCode(noteTreeArtifact, []),
     },
-    ...verifierPlaces.map(({ circuit, immutable }) => ({
-      name: immutable,
+    ...verifierPlaces.map(({ circuit, name }) => ({
+      name,
       source: 'solidity/KeyVerifier.sol:KeyVerifier',
       runtimeCode: renderVerifierCode(keys[circuit]),
       ...makeInitCode(keyVerifierArtifact, [keys[circuit]]),
@@ -129,7 +130,7 @@ export function planDeployment(
       runtimeCode: renderPoolCode(place, { registry, noteTree, verifiers }),
       ...makeInitCode(
         shieldedPoolArtifact,
-        [admin, guardian, relayer, registry, addresses],
+        [admin, guardian, relayer, registry, listCircuitVerifiers(addresses)],
         noteTree,
       ),
     },

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {EligibilityRegistry} from "../../solidity/EligibilityRegistry.sol";
 import {ShieldedPool} from "../../solidity/ShieldedPool.sol";
-import {Groth16Proof, Verifiers} from "../../solidity/interfaces/IGroth16Verifier.sol";
+import {CircuitVerifier, Groth16Proof} from "../../solidity/interfaces/IGroth16Verifier.sol";
 import {FundBatch, Permit} from "../../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../../solidity/sandbox/PoolTestToken.sol";
 import {TestBase} from "./TestBase.sol";
@@ -54,10 +54,13 @@ abstract contract PoolFixture is TestBase {
         token.approve(address(pool), type(uint256).max);
     }
 
-    function verifiers() internal view returns (Verifiers memory) {
-        return Verifiers({
-            fund16: verifier16, fund64: verifier64, fund256: verifier256, spend2x4: verifier2x4, spend16x8: verifier16x8
-        });
+    function verifiers() internal view returns (CircuitVerifier[] memory all) {
+        all = new CircuitVerifier[](5);
+        all[0] = CircuitVerifier(0, 16, verifier16);
+        all[1] = CircuitVerifier(0, 64, verifier64);
+        all[2] = CircuitVerifier(0, 256, verifier256);
+        all[3] = CircuitVerifier(2, 4, verifier2x4);
+        all[4] = CircuitVerifier(16, 8, verifier16x8);
     }
 
     function fieldElement(string memory label) internal pure returns (bytes32) {

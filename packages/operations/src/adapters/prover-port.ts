@@ -6,8 +6,8 @@
  */
 
 import type { SolidityProof } from '@pool/api';
-import { type CircuitName, type VerificationKey, verificationKeys } from '@pool/circuits';
-import { type BatchSize, type Hex32, PoolError, parseHex32, peerCode } from '@pool/core';
+import { type VerificationKey, verificationKeys } from '@pool/circuits';
+import { type CircuitName, type Hex32, PoolError, parseHex32, peerCode } from '@pool/core';
 import {
   fromSolidityProof,
   type ProofStage,
@@ -17,12 +17,6 @@ import {
 } from '@pool/prover';
 import type { ProvedBatch, ProveOptions, ProverPort, WitnessInput } from '../ports.ts';
 import type { SpendProverPort } from '../spend/spend-ports.ts';
-
-const circuitOf: Readonly<Record<BatchSize, CircuitName>> = {
-  16: 'fund-16',
-  64: 'fund-64',
-  256: 'fund-256',
-};
 
 /** Start and length of each stage, as fractions of the whole proof. */
 const spans: Readonly<Record<ProofStage, readonly [number, number]>> = {
@@ -52,8 +46,8 @@ export function createProverPort(
   const circuits = createCircuitProver(prover, mode, readVerificationKey);
   return {
     mode,
-    prove: (size, input, options) => circuits.prove(circuitOf[size], input, options),
-    verify: (size, proved) => circuits.verify(circuitOf[size], proved),
+    prove: (size, input, options) => circuits.prove(`fund-${size}`, input, options),
+    verify: (size, proved) => circuits.verify(`fund-${size}`, proved),
   };
 }
 

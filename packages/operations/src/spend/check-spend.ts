@@ -16,6 +16,7 @@ import {
   findTokenUnit,
   formatTokenUnits,
   maxAmount,
+  maxSpendPayees,
   PoolError,
   parseAmount,
   parseWalletPub,
@@ -24,7 +25,6 @@ import {
   type SpendOperationName,
   type SpendOutput,
   sendRequestSchema,
-  spendShapes,
   type TransferRequest,
   transferRequestSchema,
   type WalletPub,
@@ -81,9 +81,6 @@ export type SpendCheckDeps = {
   /** Ceiling of one call in base units. Undefined: none. */
   readonly ceilings: Readonly<Record<SpendOperationName, bigint | undefined>>;
 };
-
-/** Slot 0 of the outputs is the change. */
-const maxPayees = Math.max(...Object.values(spendShapes).map(({ outputs }) => outputs - 1));
 
 /** The form of a body. @throws PoolError `invalid_request` */
 export function parseSpendBody(operation: SpendOperationName, body: unknown): SpendRequestBody {
@@ -192,10 +189,10 @@ function readPayees(
   { recipients }: TransferRequest,
   holder: SpendHolder,
 ): { readonly payees: readonly Payee[]; readonly total: Amount } {
-  if (recipients.length > maxPayees) {
+  if (recipients.length > maxSpendPayees) {
     throw new PoolError(
       'too_many_recipients',
-      `one transfer pays at most ${maxPayees} wallets; split it and give each part its own Idempotency-Key`,
+      `one transfer pays at most ${maxSpendPayees} wallets; split it and give each part its own Idempotency-Key`,
     );
   }
   const seen = new Map<WalletPub, number>();

@@ -15,12 +15,11 @@ import {
   computeAssetId,
   consolidateRequestSchema,
   fieldToHex,
+  maxSpendInputs,
   PoolError,
   parseAmount,
   parseWire,
   type SpendReceipt,
-  spendCircuits,
-  spendShapes,
 } from '@pool/core';
 import { type ConsolidationStep, planConsolidation } from '@pool/notes';
 import { type CandidateNote, findToken, type SpendIntent } from './check-spend.ts';
@@ -72,9 +71,6 @@ export function createConsolidator(deps: SpendDeps): Consolidator {
 /** A spend that pays only its own change, and what one spend must cover afterwards. */
 type Merge = SpendIntent & { readonly until: Amount | undefined };
 
-/** Of the largest circuit. */
-const maxInputs = Math.max(...spendCircuits.map((name) => spendShapes[name].inputs));
-
 async function planMerges(
   merge: Merge,
   deps: SpendDeps,
@@ -89,7 +85,7 @@ function planSteps(
   { holder }: Pick<SpendDeps, 'holder'>,
 ): readonly ConsolidationStep<CandidateNote>[] {
   const planned = planConsolidation(notes, {
-    maxInputs,
+    maxInputs: maxSpendInputs,
     changeKey: holder.changeKey,
     ...(until === undefined ? {} : { until }),
   });

@@ -5,7 +5,13 @@
  *
  * @module
  */
-import { computeAssetId, fieldToHex, PoolError, type SpendReceipt, spendShapes } from '@pool/core';
+import {
+  computeAssetId,
+  fieldToHex,
+  maxSpendInputs,
+  PoolError,
+  type SpendReceipt,
+} from '@pool/core';
 import { computeNullifier, type SpendPlan } from '@pool/notes';
 import type { CandidateNote, SpendIntent } from './check-spend.ts';
 import { createReceipt } from './conclude-spend.ts';
@@ -175,5 +181,5 @@ function chooseSwept(notes: readonly CandidateNote[]): readonly CandidateNote[] 
     ? undefined
     : free
         .filter(({ encryptionPublicKey }) => encryptionPublicKey === first.encryptionPublicKey)
-        .slice(0, spendShapes['spend-16x8'].inputs);
+        .slice(0, maxSpendInputs);
 }
