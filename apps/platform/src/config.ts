@@ -6,13 +6,13 @@
  */
 import { type ChainsFile, type EvmChainSettings, isLoopbackHost, type Secret } from '@pool/core';
 import type { HttpLimits } from '@pool/http-server';
-import type { AdmissionConfig } from './accounts/admission.ts';
 import { type FeeCaps, type feeUnits, parseFeeCaps } from './chain/fee-caps.ts';
 import type { TransactionCaps } from './chain/transaction-signer.ts';
 import { type OperationsConfig, readOperations } from './config-operations.ts';
 import { createReader, type Environment, type Reader } from './config-reader.ts';
 import { readDatabase } from './database/database-config.ts';
 import type { DatabaseConfig } from './database/open-database.ts';
+import type { AdmissionConfig } from './employers/admission.ts';
 import type { TokenLimits } from './gate/oauth.ts';
 import { defaultPastRootSeconds } from './gate/publisher.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';

@@ -6,15 +6,15 @@
 import type { Capability, keyMetadataSchema, VerifiedKey } from '@pool/api';
 import { PoolError, parseAccountAddress } from '@pool/core';
 import type { InferOutput } from 'valibot';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {
   apiKeyPrefix,
   type CredentialMint,
   hashCredential,
   isSameHash,
   parsePublicId,
-} from './credential.ts';
-import type { Employer } from './employers.ts';
+} from '../credentials/credential.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { Employer } from '../employers/employers.ts';
 
 const maxLiveKeys = 50;
 

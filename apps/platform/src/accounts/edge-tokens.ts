@@ -5,15 +5,15 @@
  * @module
  */
 import { PoolError, parseAccountAddress, type Secret } from '@pool/core';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {
   type CredentialMint,
   edgeTokenPrefix,
   hashCredential,
   isSameHash,
   parsePublicId,
-} from './credential.ts';
-import type { Employer } from './employers.ts';
+} from '../credentials/credential.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { Employer } from '../employers/employers.ts';
 
 export type EdgeTokenMetadata = {
   readonly id: number;

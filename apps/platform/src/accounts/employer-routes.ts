@@ -12,11 +12,17 @@ import {
 } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { Shell } from '@pool/http-server';
+import { apiKeyPrefix } from '../credentials/credential.ts';
+import { getEmployer, registerEmployer } from '../employers/employers.ts';
+import {
+  type EnrolmentDeps,
+  enrolHolder,
+  findSubject,
+  type Subject,
+} from '../enrolment/enrolment.ts';
+import { rotateEncryptionKey } from '../enrolment/key-rotation.ts';
 import { readJson } from '../http/read-request.ts';
 import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.ts';
-import { apiKeyPrefix } from './credential.ts';
-import { getEmployer, registerEmployer } from './employers.ts';
-import { type EnrolmentDeps, enrolHolder, findSubject, type Subject } from './enrolment.ts';
 import {
   assertHolder,
   type CallerDeps,
@@ -24,7 +30,6 @@ import {
   identifyHolder,
   identifySession,
 } from './identify-caller.ts';
-import { rotateEncryptionKey } from './key-rotation.ts';
 
 export type EmployerDeps = EnrolmentDeps &
   CallerDeps & {

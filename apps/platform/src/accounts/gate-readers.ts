@@ -8,8 +8,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
 import type { Selectable } from 'kysely';
+import { hashCredential, toIdCharacters } from '../credentials/credential.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
-import { hashCredential, toIdCharacters } from './credential.ts';
 
 export type GateReaderRow = Selectable<PlatformTables['gate_readers']>;
 

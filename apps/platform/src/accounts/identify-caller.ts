@@ -10,19 +10,19 @@ import { PoolError } from '@pool/core';
 import type { RateLimiter, ShellContext } from '@pool/http-server';
 import { getCookie } from 'hono/cookie';
 import { findSession, type KeySession, type Session, sessionCookie } from '../auth/sessions.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { RateLimits } from '../http/rate-limit.ts';
-import { readBearer, unauthorized } from '../http/read-request.ts';
-import type { AdmissionConfig } from './admission.ts';
-import { verifyApiKey } from './api-keys.ts';
 import {
   apiKeyPrefix,
   type CredentialMint,
   type CredentialStanding,
   edgeTokenPrefix,
   hashCredential,
-} from './credential.ts';
-import type { CredentialMemory } from './credential-memory.ts';
+} from '../credentials/credential.ts';
+import type { CredentialMemory } from '../credentials/credential-memory.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { AdmissionConfig } from '../employers/admission.ts';
+import type { RateLimits } from '../http/rate-limit.ts';
+import { readBearer, unauthorized } from '../http/read-request.ts';
+import { verifyApiKey } from './api-keys.ts';
 import { type EdgeCaller, findEdgeEmployer } from './edge-tokens.ts';
 import { assertTokenStands } from './own-edge-tokens.ts';
 

@@ -6,9 +6,9 @@
  */
 import { PoolError } from '@pool/core';
 import type { ShellContext } from '@pool/http-server';
+import { apiKeyPrefix, hashCredential } from '../credentials/credential.ts';
+import type { CredentialMemory } from '../credentials/credential-memory.ts';
 import { batchCost } from '../http/rate-limit.ts';
-import { apiKeyPrefix, hashCredential } from './credential.ts';
-import type { CredentialMemory } from './credential-memory.ts';
 import { type CallerDeps, identifyAgent, identifyKey } from './identify-caller.ts';
 import { isKnownEmployer } from './own-edge-tokens.ts';
 

@@ -5,16 +5,16 @@
  */
 import { inviteRequestSchema } from '@pool/api';
 import type { Shell } from '@pool/http-server';
-import { readJson } from '../http/read-request.ts';
-import type { AdmissionDeps } from './admission.ts';
-import { getEmployer } from './employers.ts';
-import { type CallerDeps, identifySession } from './identify-caller.ts';
+import type { AdmissionDeps } from '../employers/admission.ts';
+import { getEmployer } from '../employers/employers.ts';
 import {
   cancelInvitation,
   inviteWallets,
   listInvitations,
   readInvitationQuota,
-} from './invitations.ts';
+} from '../employers/invitations.ts';
+import { readJson } from '../http/read-request.ts';
+import { type CallerDeps, identifySession } from './identify-caller.ts';
 
 const path = '/api/employers/invitations';
 

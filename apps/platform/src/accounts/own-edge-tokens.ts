@@ -5,11 +5,11 @@
  * @module
  */
 import { PoolError, type Secret } from '@pool/core';
+import type { CredentialMint } from '../credentials/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { type AdmissionConfig, isAdmitted } from './admission.ts';
-import type { CredentialMint } from './credential.ts';
+import { type AdmissionConfig, isAdmitted } from '../employers/admission.ts';
+import type { Employer } from '../employers/employers.ts';
 import { createEdgeToken, type EdgeCaller, type EdgeTokenMetadata } from './edge-tokens.ts';
-import type { Employer } from './employers.ts';
 
 /** Live tokens that one employer may have made itself. */
 const maxOwnTokens = 10;

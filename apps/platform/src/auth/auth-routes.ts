@@ -7,7 +7,7 @@ import { verifySessionRequestSchema } from '@pool/api';
 import { isLoopbackHost } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
-import type { CredentialMint } from '../accounts/credential.ts';
+import type { CredentialMint } from '../credentials/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import { readJson } from '../http/read-request.ts';

@@ -12,7 +12,7 @@ import {
   type Secret,
   type SignInEvidence,
 } from '@pool/core';
-import { type CredentialMint, hashCredential } from '../accounts/credential.ts';
+import { type CredentialMint, hashCredential } from '../credentials/credential.ts';
 import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { ContractWallets } from './contract-wallets.ts';

@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { PoolError } from '@pool/core';
-import { hashCredential } from '../accounts/credential.ts';
+import { hashCredential } from '../credentials/credential.ts';
 import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 

@@ -1,8 +1,8 @@
 /** What sign-ins with keys that are used once leave in the database. */
 import { errorCodeOf } from '@pool/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { chargeCaller } from '../accounts/charge-caller.ts';
-import { deleteUnusedEmployers, registerEmployer } from '../accounts/employers.ts';
+import { chargeCaller } from '../employers/charge-caller.ts';
+import { deleteUnusedEmployers, registerEmployer } from '../employers/employers.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';

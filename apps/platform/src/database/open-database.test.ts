@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseEvmAddress } from '@pool/core';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { getEmployer } from '../accounts/employers.ts';
+import { getEmployer } from '../employers/employers.ts';
 import { openMemoryDatabase } from '../fixtures/test-database.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { type Migration, openDatabase } from './open-database.ts';

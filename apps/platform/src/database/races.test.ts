@@ -7,14 +7,14 @@ import { assertField, parseEvmAddress } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mintApiKey } from '../accounts/api-keys.ts';
-import { openCredentialMint } from '../accounts/credential-key.ts';
-import { registerEmployer } from '../accounts/employers.ts';
 import { maxSessionsPerWallet } from '../auth/sessions.ts';
 import {
   claimSignInNonce,
   createSignInNonce,
   maxLiveNoncesPerCaller,
 } from '../auth/sign-in-nonces.ts';
+import { openCredentialMint } from '../credentials/credential-key.ts';
+import { registerEmployer } from '../employers/employers.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
 import {
   openTestDatabase,

@@ -1,7 +1,7 @@
 /** Who reads `/agent-edge/batches`, how much, and what a cache in front may keep. */
 import type { BatchesResponse } from '@pool/api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AdmissionConfig } from '../accounts/admission.ts';
+import type { AdmissionConfig } from '../employers/admission.ts';
 import { insertLeaves, word } from '../fixtures/indexed-leaves.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';

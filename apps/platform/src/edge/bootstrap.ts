@@ -6,8 +6,8 @@
  */
 import type { Bootstrap, RelayerHealth } from '@pool/api';
 import { batchSizes, type EvmChainSettings, PoolError } from '@pool/core';
-import type { Employer } from '../accounts/employers.ts';
 import type { GateAccessConfig } from '../config.ts';
+import type { Employer } from '../employers/employers.ts';
 import type { VendedReader } from './vend-readers.ts';
 
 export type BootstrapSettings = {

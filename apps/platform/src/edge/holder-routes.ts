@@ -14,10 +14,10 @@ import {
 } from '@pool/core';
 import type { Shell, ShellContext } from '@pool/http-server';
 import { countRefusedSpend } from '../accounts/api-keys.ts';
-import { createCredentialMemory } from '../accounts/credential-memory.ts';
-import { findSubject } from '../accounts/enrolment.ts';
 import { type CallerDeps, identifyKey } from '../accounts/identify-caller.ts';
 import { identifyReader } from '../accounts/identify-reader.ts';
+import { createCredentialMemory } from '../credentials/credential-memory.ts';
+import { findSubject } from '../enrolment/enrolment.ts';
 import { createFewAtOnce } from '../http/few-at-once.ts';
 import { batchCost, settlementCost } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';

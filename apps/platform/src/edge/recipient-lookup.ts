@@ -6,8 +6,8 @@
  */
 import type { Readiness, RecipientRecord } from '@pool/api';
 import { parseEncryptionPublicKey, parseHex, tryParseEvmAddress } from '@pool/core';
-import type { Subject } from '../accounts/enrolment.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { Subject } from '../enrolment/enrolment.ts';
 
 /**
  * One record per address, in the order of the request, each with the address as it was spelled.

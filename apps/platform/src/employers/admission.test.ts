@@ -2,6 +2,7 @@
 import { errorCodeOf, PoolError, type Secret } from '@pool/core';
 import { createSessionClient, type SessionClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type TestPlatform,
 } from '../fixtures/test-platform.ts';
 import { isAdmitted } from './admission.ts';
-import { revokeEdgeToken } from './edge-tokens.ts';
 
 const dayMs = 86_400_000;
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { hashCredential } from '../accounts/credential.ts';
+import { hashCredential } from '../credentials/credential.ts';
 
 export type AccessTokens<T> = {
   readonly size: number;

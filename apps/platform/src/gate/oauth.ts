@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
-import { hashCredential, isSameHash } from '../accounts/credential.ts';
+import { hashCredential, isSameHash } from '../credentials/credential.ts';
 import { createCallerLimiter } from '../http/rate-limit.ts';
 import { createAccessTokens } from './access-tokens.ts';
 

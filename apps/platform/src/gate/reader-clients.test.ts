@@ -2,7 +2,7 @@
 import { Secret } from '@pool/core';
 import { createGateClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hashCredential } from '../accounts/credential.ts';
+import { hashCredential } from '../credentials/credential.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openMemoryDatabase } from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';

@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PoolError, type Secret } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 import { renderMetricFamily } from '@pool/prover';
-import { hashCredential, isSameHash } from '../accounts/credential.ts';
+import { hashCredential, isSameHash } from '../credentials/credential.ts';
 import { readBearer, unauthorized } from './read-request.ts';
 
 export type Sample = {

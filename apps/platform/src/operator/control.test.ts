@@ -2,7 +2,7 @@ import { parseEvmAddress, Secret } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findEdgeEmployer } from '../accounts/edge-tokens.ts';
-import { registerEmployer } from '../accounts/employers.ts';
+import { registerEmployer } from '../employers/employers.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { testCredentials } from '../fixtures/test-platform.ts';
 import { createLog } from '../log.ts';

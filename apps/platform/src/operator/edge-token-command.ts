@@ -5,8 +5,8 @@
  * @module
  */
 import { errorCodeOf, PoolError, Secret } from '@pool/core';
-import { openCredentialMint } from '../accounts/credential-key.ts';
 import type { OperatorConfig } from '../config.ts';
+import { openCredentialMint } from '../credentials/credential-key.ts';
 import { openStore } from '../database/open-database.ts';
 import { platformMigrations } from '../database/platform-migrations.ts';
 import type { PlatformTables } from '../database/platform-tables.ts';

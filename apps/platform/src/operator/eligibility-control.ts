@@ -9,9 +9,9 @@ import { findAccountFamily, PoolError, parseAccountAddress, parseEvmAddress } fr
 import type { Shell } from '@pool/http-server';
 import type { GateClient } from '@pool/platform-client';
 import * as v from 'valibot';
-import { getEmployerOfAddress } from '../accounts/employers.ts';
-import { type InvitationConfig, inviteWallets } from '../accounts/invitations.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { getEmployerOfAddress } from '../employers/employers.ts';
+import { type InvitationConfig, inviteWallets } from '../employers/invitations.ts';
 import { readJson } from '../http/read-request.ts';
 
 export type EligibilityControl = {

@@ -7,9 +7,9 @@
 import type { Capability, SpendRequest } from '@pool/api';
 import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
-import { type AdmissionConfig, isAdmitted } from '../accounts/admission.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { type AdmissionConfig, isAdmitted } from '../employers/admission.ts';
 import { assertSpendForm, type SpendForm } from './checks/check-spend-form.ts';
 import type { SettlementChecks } from './checks/settlement-checks.ts';
 import { assertDeadline } from './settlement-limits.ts';
