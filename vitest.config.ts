@@ -68,7 +68,8 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: [
-            'accounts/{employer-routes,key-rotation}',
+            'accounts/employer-routes',
+            'enrolment/key-rotation',
             'database/races',
             'gate/{gate-app,leaves,past-lists}',
             'indexer/indexer',

@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import {
   bootstrapRequestSchema,
   deliverySchema,
@@ -19,12 +20,9 @@ import { settlementCost } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
 import { acceptVoid } from '../relayer/accept-void.ts';
+import type { SettlementRow } from '../relayer/intents.ts';
 import { redeliverNotes } from '../relayer/redeliver-notes.ts';
-import {
-  describeSettlement,
-  findSettlement,
-  type SettlementRow,
-} from '../relayer/settlement-store.ts';
+import { describeSettlement, findSettlement } from '../relayer/settlement-store.ts';
 import {
   assertOpen,
   assertServed,

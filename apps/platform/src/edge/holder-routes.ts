@@ -3,6 +3,7 @@
  *
  * @module
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { notePathsRequestSchema, spendRequestSchema } from '@pool/api';
 import {
@@ -22,7 +23,7 @@ import { createFewAtOnce } from '../http/few-at-once.ts';
 import { batchCost, settlementCost } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptSpendDeps, acceptSpend, type Holder } from '../relayer/accept-spend.ts';
-import type { SpendRow } from '../relayer/spend-intents.ts';
+import type { SpendRow } from '../relayer/intents.ts';
 import { describeSpend, findSpend } from '../relayer/spend-store.ts';
 import type { BatchPages } from './batch-pages.ts';
 import { assertOpen, assertServed, type BootstrapSettings } from './bootstrap.ts';

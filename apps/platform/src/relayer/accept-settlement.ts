@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import type { SettlementRequest } from '@pool/api';
 import {
   computeFundAuthorizationData,
@@ -19,6 +20,7 @@ import { assertDelivery } from './checks/check-delivery.ts';
 import { assertNonceFree } from './checks/check-nonce.ts';
 import { attempt } from './checks/refuse-settlement.ts';
 import type { SettlementChecks } from './checks/settlement-checks.ts';
+import type { ReserveGas, SettlementRow } from './intents.ts';
 import {
   assertDeadline,
   defaultSettlementLimits,
@@ -32,9 +34,7 @@ import {
   idempotencyConflict,
   insertSettlement,
   isSameAuthorisation,
-  type ReserveGas,
   reopenSettlement,
-  type SettlementRow,
 } from './settlement-store.ts';
 
 export type AcceptDeps = {

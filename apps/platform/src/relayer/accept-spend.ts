@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import type { Capability, SpendRequest } from '@pool/api';
 import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
@@ -12,9 +13,8 @@ import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { type AdmissionConfig, isAdmitted } from '../employers/admission.ts';
 import { assertSpendForm, type SpendForm } from './checks/check-spend-form.ts';
 import type { SettlementChecks } from './checks/settlement-checks.ts';
+import type { ReserveGas, SpendRow } from './intents.ts';
 import { assertDeadline } from './settlement-limits.ts';
-import type { ReserveGas } from './settlement-store.ts';
-import type { SpendRow } from './spend-intents.ts';
 import { areLabelsOther, disputeLabels } from './spend-labels.ts';
 import { defaultSpendLimits, reserveSpendGas, type SpendLimits } from './spend-limits.ts';
 import {

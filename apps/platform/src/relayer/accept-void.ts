@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import type { FundBatchWire, VoidRequest } from '@pool/api';
 import { askChain } from '@pool/contracts';
 import {
@@ -18,13 +19,12 @@ import {
 } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { AcceptDeps } from './accept-settlement.ts';
+import type { ReserveGas, SettlementRow } from './intents.ts';
 import { defaultSettlementLimits, reserveGas } from './settlement-limits.ts';
 import {
   assertBatchFree,
   findSettlement,
   insertWithdrawn,
-  type ReserveGas,
-  type SettlementRow,
   storeWithdrawal,
 } from './settlement-store.ts';
 

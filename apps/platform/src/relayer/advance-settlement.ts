@@ -6,20 +6,14 @@
 import type { VoidCall } from '../chain/pool-chain.ts';
 import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { RowOutcome } from './fair-queue.ts';
-import type { Intent } from './intent-rows.ts';
+import { type Intent, markEnded, type SettlementRow } from './intents.ts';
 import { insertTransaction, type RelayerDeps } from './nonces.ts';
-import { isUnderWay, type Line, nextNonce, type Pass, sendCall } from './relayer-pass.ts';
-import {
-  describeWithdrawal,
-  markReverted,
-  parseStoredCall,
-  type SettlementRow,
-} from './settlement-store.ts';
+import { isUnderWay, type Line, nextNonce, type Pass, recover, sendCall } from './relayer-pass.ts';
+import { describeWithdrawal, parseStoredCall } from './settlement-store.ts';
 
 /** The settlements of all employers. */
 export const settlementLine: Line = {
   kind: 'settlement',
-  selectUnfinished,
   async advance(pass, id) {
     const row = await selectRow(pass, id);
     return row === undefined ? 'done' : await advance(pass, row);
@@ -34,7 +28,7 @@ async function advance(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
   if (row.state === 'accepted') {
     return await send(pass, row);
   }
-  return await recover(pass, row);
+  return await recover(pass, intentOf(row), () => isNonceTaken(pass, row));
 }
 
 async function send(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
@@ -44,7 +38,7 @@ async function send(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
     return 'done';
   }
   if (Number(row.deadline) < pass.final.timestampSeconds) {
-    await markReverted(db, row.id, {
+    await markEnded(db, intentOf(row), {
       code: 'authorization-expired',
       message: "The authorisation's deadline has passed.",
     });
@@ -65,7 +59,7 @@ async function send(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
 async function withdraw(pass: Pass, row: SettlementRow, withdrawal: VoidCall): Promise<RowOutcome> {
   const { chain, db, log, final } = pass;
   if (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number)) {
-    await markReverted(db, row.id, {
+    await markEnded(db, intentOf(row), {
       code: 'batch_voided',
       message: 'the funder withdrew this batch: it can never land',
     });
@@ -75,7 +69,7 @@ async function withdraw(pass: Pass, row: SettlementRow, withdrawal: VoidCall): P
     return 'done';
   }
   if (Number(row.deadline) < final.timestampSeconds) {
-    await markReverted(db, row.id, {
+    await markEnded(db, intentOf(row), {
       code: 'authorization-expired',
       message: 'the deadline passed before the withdrawal landed: the batch can never land',
     });
@@ -116,20 +110,6 @@ function intentOf({ id }: SettlementRow): Intent {
   return { kind: 'settlement', id };
 }
 
-/** `submitted` with no transaction of ours under way: another transaction carried the batch, or ours were dropped. */
-async function recover(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
-  if ((await isUnderWay(pass, intentOf(row))) || (await isNonceTaken(pass, row))) {
-    return 'done';
-  }
-  await pass.db
-    .updateTable('settlements')
-    .set({ state: 'accepted' })
-    .where('id', '=', row.id)
-    .where('state', '=', 'submitted')
-    .execute();
-  return 'done';
-}
-
 /**
  * True when this funder's batch nonce is used at the chain's head: then nothing is sent. If it is used for our own root,
  * the indexer settles the row once that is final. If it is used for another root, the row is closed once that is final.
@@ -140,7 +120,7 @@ async function isNonceTaken({ chain, db, final }: Pass, row: SettlementRow): Pro
   }
   const finalRoot = await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number);
   if (finalRoot !== undefined && finalRoot !== row.batch_root) {
-    await markReverted(db, row.id, {
+    await markEnded(db, intentOf(row), {
       code: 'settled_elsewhere',
       message:
         'the funder used this batch nonce for another batch: the job was paid elsewhere, do not resubmit',
@@ -158,15 +138,4 @@ async function selectRow({ db }: RelayerDeps, id: number): Promise<SettlementRow
     .where('state', 'in', ['accepted', 'submitted'])
     .where('superseded_at', 'is', null)
     .executeTakeFirst();
-}
-
-async function selectUnfinished({ db, chain }: RelayerDeps) {
-  return await db
-    .selectFrom('settlements')
-    .select(['id', 'key', 'employer_id as owner'])
-    .where('chain', '=', chain.key)
-    .where('state', 'in', ['accepted', 'submitted'])
-    .where('superseded_at', 'is', null)
-    .orderBy('id')
-    .execute();
 }

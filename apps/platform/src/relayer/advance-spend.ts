@@ -5,16 +5,14 @@
  * @module
  */
 import type { RowOutcome } from './fair-queue.ts';
-import type { Intent } from './intent-rows.ts';
+import { type Intent, markEnded, type SpendRow } from './intents.ts';
 import type { RelayerDeps } from './nonces.ts';
-import { isUnderWay, type Line, type Pass, sendCall } from './relayer-pass.ts';
-import { markSpendEnded, type SpendRow } from './spend-intents.ts';
+import { type Line, type Pass, recover, sendCall } from './relayer-pass.ts';
 import { readSpendCall } from './spend-store.ts';
 
 /** The spends of all holders. */
 export const spendLine: Line = {
   kind: 'spend',
-  selectUnfinished,
   async advance(pass, id) {
     const row = await selectRow(pass, id);
     return row === undefined ? 'done' : await advance(pass, row);
@@ -24,7 +22,7 @@ export const spendLine: Line = {
 async function advance(pass: Pass, row: SpendRow): Promise<RowOutcome> {
   const intent: Intent = { kind: 'spend', id: row.id };
   if (row.state === 'submitted') {
-    return await recover(pass, row, intent);
+    return await recover(pass, intent, () => isSpentOrDead(pass, row));
   }
   if (await isSpentOrDead(pass, row)) {
     return 'done';
@@ -38,37 +36,31 @@ async function advance(pass: Pass, row: SpendRow): Promise<RowOutcome> {
   });
 }
 
-/** `submitted` with no transaction of ours under way: another one carried the spend, or ours were dropped. */
-async function recover(pass: Pass, row: SpendRow, intent: Intent): Promise<RowOutcome> {
-  if ((await isUnderWay(pass, intent)) || (await isSpentOrDead(pass, row))) {
-    return 'done';
-  }
-  await pass.db
-    .updateTable('spends')
-    .set({ state: 'accepted' })
-    .where('id', '=', row.id)
-    .where('state', '=', 'submitted')
-    .execute();
-  return 'done';
-}
-
 /** True when nothing must be sent. A row that can never land ends here; one that has landed is settled by the indexer. */
 async function isSpentOrDead({ chain, db, final }: Pass, row: SpendRow): Promise<boolean> {
   if ((await chain.fetchOutRootOf(row.first_nullifier, 'latest')) !== undefined) {
     const finalRoot = await chain.fetchOutRootOf(row.first_nullifier, final.number);
     if (finalRoot !== undefined && finalRoot !== row.out_root) {
-      await markSpendEnded(db, row.id, {
-        code: 'note_already_spent',
-        message: 'another spend used up a note of this one: it can never land',
-      });
+      await markEnded(
+        db,
+        { kind: 'spend', id: row.id },
+        {
+          code: 'note_already_spent',
+          message: 'another spend used up a note of this one: it can never land',
+        },
+      );
     }
     return true;
   }
   if (Number(row.deadline) < final.timestampSeconds) {
-    await markSpendEnded(db, row.id, {
-      code: 'authorization-expired',
-      message: 'The deadline of the spend has passed, and it never landed.',
-    });
+    await markEnded(
+      db,
+      { kind: 'spend', id: row.id },
+      {
+        code: 'authorization-expired',
+        message: 'The deadline of the spend has passed, and it never landed.',
+      },
+    );
     return true;
   }
   return false;
@@ -83,15 +75,4 @@ async function selectRow({ db }: RelayerDeps, id: number): Promise<SpendRow | un
     .where('state', 'in', ['accepted', 'submitted'])
     .where('superseded_at', 'is', null)
     .executeTakeFirst();
-}
-
-async function selectUnfinished({ db, chain }: RelayerDeps) {
-  return await db
-    .selectFrom('spends')
-    .select(['id', 'key', 'address as owner'])
-    .where('chain', '=', chain.key)
-    .where('state', 'in', ['accepted', 'submitted'])
-    .where('superseded_at', 'is', null)
-    .orderBy('id')
-    .execute();
 }

@@ -12,7 +12,7 @@ import { sql } from 'kysely';
 import { computeFundGasCeiling, voidGasCeiling } from '../chain/gas-ceilings.ts';
 import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { RelayerTransaction } from './intent-rows.ts';
+import type { RelayerTransaction } from './intents.ts';
 
 /**
  * 150 batches of 256 slots: 38,400 people paid by one employer in a day, at 1 gwei for a tenth of the chain's coin. At most

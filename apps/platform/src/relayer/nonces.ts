@@ -19,10 +19,21 @@ import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
-import type { Intent, RelayerTransaction } from './intent-rows.ts';
-import { intentOf, isCall, rowsOf } from './intents.ts';
+import {
+  canIntentNeverLand,
+  claimIntent,
+  type Intent,
+  intentKinds,
+  intentOf,
+  isCall,
+  lockIntent,
+  markRefused,
+  mayResend,
+  type RelayerTransaction,
+  recordRevert,
+  selectSettlement,
+} from './intents.ts';
 import { assertMaySign } from './relayer-total.ts';
-import { selectSettlement } from './settlement-intents.ts';
 import { describeWithdrawal } from './settlement-store.ts';
 
 export type RelayerDeps = {
@@ -117,16 +128,16 @@ export async function insertCall(
   signed: SignedTransaction,
   isFirst: boolean,
 ): Promise<boolean> {
-  const rows = rowsOf(intent);
   return await deps.db.transaction().execute(async (trx) => {
-    await rows.lock(trx, intent.id);
-    const may = isFirst ? await rows.claim(trx, intent.id) : await rows.mayResend(trx, intent.id);
+    await lockIntent(trx, intent);
+    const may = isFirst ? await claimIntent(trx, intent) : await mayResend(trx, intent);
     if (may) {
       // Never for a replacement: the transactions behind its nonce wait for it, and fee caps bound it.
       if (isFirst && deps.dailyWei !== undefined) {
         await assertMaySign(trx, deps.chain.key, intent, signed, deps.dailyWei, deps.nowMs());
       }
-      await insertTransaction({ ...deps, db: trx }, intent, rows.purpose, signed);
+      const { purpose } = intentKinds[intent.kind];
+      await insertTransaction({ ...deps, db: trx }, intent, purpose, signed);
     }
     return may;
   });
@@ -280,7 +291,7 @@ async function cancelRefused(
   await deps.db.transaction().execute(async (trx) => {
     await insertTransaction({ ...deps, db: trx }, intent, 'cancel', signed);
     if (isCall(newest)) {
-      await rowsOf(intent).markRefused(trx, intent.id, reason);
+      await markRefused(trx, intent, reason);
     }
   });
   log.warn({ nonce, code: reason.code, txHash: signed.txHash }, 'never accepted: nonce cancelled');
@@ -369,8 +380,7 @@ async function canNeverLand(
   newest: RelayerTransaction,
   final: FinalBlock,
 ): Promise<boolean> {
-  const intent = intentOf(newest);
-  return await rowsOf(intent).canNeverLand(db, chain, intent.id, final);
+  return await canIntentNeverLand(db, chain, intentOf(newest), final);
 }
 
 /** Records the final receipt of one of a nonce's transactions. The others can never be mined. */
@@ -395,12 +405,7 @@ async function recordOutcome(
       .where('id', '=', mined.id)
       .execute();
     if (reason !== undefined) {
-      const intent = intentOf(mined);
-      await rowsOf(intent).recordRevert(trx, intent.id, {
-        txHash: mined.tx_hash,
-        receipt,
-        reason,
-      });
+      await recordRevert(trx, intentOf(mined), { txHash: mined.tx_hash, receipt, reason });
     }
   });
 }

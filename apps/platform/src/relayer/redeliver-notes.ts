@@ -5,12 +5,14 @@
  *
  * @module
  */
+
 import type { Delivery } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertDelivery } from './checks/check-delivery.ts';
 import type { SettlementChecks } from './checks/settlement-checks.ts';
+import type { SettlementRow } from './intents.ts';
 import {
   batchIdOf,
   findSettlement,
@@ -19,7 +21,6 @@ import {
   insertSealedNotes,
   insertSettled,
   isSameAuthorisation,
-  type SettlementRow,
 } from './settlement-store.ts';
 
 export type RedeliveryDeps = {

@@ -8,9 +8,8 @@ import type { FinalBlock } from '@pool/contracts';
 import type { ErrorBody } from '@pool/core';
 import type { GasDecision } from '../chain/pool-chain.ts';
 import type { SignedTransaction } from '../chain/transaction-signer.ts';
-import type { QueuedRow, RowOutcome } from './fair-queue.ts';
-import type { Intent } from './intent-rows.ts';
-import { rowsOf } from './intents.ts';
+import type { RowOutcome } from './fair-queue.ts';
+import { type Intent, type IntentKind, intentKinds, markRefused } from './intents.ts';
 import { insertCall, isRoleMissing, type RelayerDeps } from './nonces.ts';
 
 /** What the intents of a pass share. */
@@ -22,9 +21,7 @@ export type Pass = RelayerDeps & {
 
 /** The intents of one kind. */
 export type Line = {
-  readonly kind: Intent['kind'];
-  /** Those that have not ended, the oldest first. */
-  selectUnfinished(deps: RelayerDeps): Promise<(QueuedRow & { readonly key: string })[]>;
+  readonly kind: IntentKind;
   /** Takes the next step of one that may have ended meanwhile. */
   advance(pass: Pass, id: number): Promise<RowOutcome>;
 };
@@ -37,6 +34,39 @@ export type IntentCall = {
   sign(nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
 };
 
+/** Those of one kind that have not ended, the oldest first. */
+export async function selectUnfinished({ db, chain }: RelayerDeps, kind: IntentKind) {
+  return await db
+    .selectFrom(intentKinds[kind].table)
+    .select(['id', 'key', kind === 'settlement' ? 'employer_id as owner' : 'address as owner'])
+    .where('chain', '=', chain.key)
+    .where('state', 'in', ['accepted', 'submitted'])
+    .where('superseded_at', 'is', null)
+    .orderBy('id')
+    .execute();
+}
+
+/**
+ * `submitted` with no transaction of ours under way: another transaction carried it, or ours were dropped.
+ * @param isOver - whether nothing must be sent; it ends a row that can never land
+ */
+export async function recover(
+  pass: Pass,
+  intent: Intent,
+  isOver: () => Promise<boolean>,
+): Promise<RowOutcome> {
+  if ((await isUnderWay(pass, intent)) || (await isOver())) {
+    return 'done';
+  }
+  await pass.db
+    .updateTable(intentKinds[intent.kind].table)
+    .set({ state: 'accepted' })
+    .where('id', '=', intent.id)
+    .where('state', '=', 'submitted')
+    .execute();
+  return 'done';
+}
+
 /** Simulates, signs, stores, broadcasts. */
 export async function sendCall(pass: Pass, intent: Intent, call: IntentCall): Promise<RowOutcome> {
   const { chain, log, db } = pass;
@@ -48,7 +78,7 @@ export async function sendCall(pass: Pass, intent: Intent, call: IntentCall): Pr
       return 'refused';
     }
     log.info({ code: gas.reason.code }, 'simulation refused');
-    await rowsOf(intent).markRefused(db, intent.id, gas.reason);
+    await markRefused(db, intent, gas.reason);
     return 'done';
   }
   await pass.inTurn(async () => {
@@ -66,7 +96,7 @@ export async function isUnderWay({ db }: RelayerDeps, intent: Intent): Promise<b
   const pending = await db
     .selectFrom('relayer_transactions')
     .select('id')
-    .where(intent.kind === 'settlement' ? 'settlement_id' : 'spend_id', '=', intent.id)
+    .where(intentKinds[intent.kind].column, '=', intent.id)
     .where('state', 'in', ['open', 'succeeded'])
     .executeTakeFirst();
   return pending !== undefined;

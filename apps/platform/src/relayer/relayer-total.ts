@@ -21,7 +21,7 @@ import {
   isOf,
   windowStart,
 } from './gas-budget.ts';
-import type { Intent } from './intent-rows.ts';
+import type { Intent } from './intents.ts';
 
 /** Ten employers who use up their gas, and all spends of holders, at 1 gwei. */
 export const defaultDailyWei = 2n * 10n ** 18n;

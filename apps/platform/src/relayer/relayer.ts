@@ -22,10 +22,9 @@ import {
   type RowOutcome,
   runBounded,
 } from './fair-queue.ts';
-import type { Intent } from './intent-rows.ts';
-import { intentOf, rowsOf } from './intents.ts';
+import { type Intent, intentOf, selectKey } from './intents.ts';
 import { followNonce, type RelayerDeps, selectOpenNonces } from './nonces.ts';
-import type { Line, Pass } from './relayer-pass.ts';
+import { type Line, type Pass, selectUnfinished } from './relayer-pass.ts';
 
 export type { RelayerDeps } from './nonces.ts';
 
@@ -65,7 +64,7 @@ async function runPass(deps: RelayerDeps, lines: readonly QueuedLine[]): Promise
     () => '',
     async (sent) => {
       const intent = intentOf(sent[0]);
-      const key = await rowsOf(intent).selectKey(deps.db, intent.id);
+      const key = await selectKey(deps.db, intent);
       await isolate(deps, intent, key, (own) => followNonce(own, sent, final));
     },
   );
@@ -86,10 +85,8 @@ async function runPass(deps: RelayerDeps, lines: readonly QueuedLine[]): Promise
   );
 }
 
-type KeyedRow = QueuedRow & { readonly key: string };
-
 async function choose(deps: RelayerDeps, { line, queue }: QueuedLine) {
-  const rows = queue.choose<KeyedRow>(await line.selectUnfinished(deps));
+  const rows = queue.choose(await selectUnfinished(deps, line.kind));
   return rows.map((row) => ({ line, queue, row }));
 }
 
@@ -101,7 +98,11 @@ function alternate<T>(lists: readonly (readonly T[])[]): T[] {
   ).flat();
 }
 
-async function attempt(pass: Pass, line: Line, { id, key }: KeyedRow): Promise<RowOutcome> {
+async function attempt(
+  pass: Pass,
+  line: Line,
+  { id, key }: QueuedRow & { readonly key: string },
+): Promise<RowOutcome> {
   let outcome: RowOutcome = 'failed';
   await isolate(pass, { kind: line.kind, id }, key, async ({ log }) => {
     outcome = await line.advance({ ...pass, log }, id);

@@ -8,7 +8,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { Delivery, FundBatchWire, SettlementRecord, SettlementRequest } from '@pool/api';
 import {
   computeBatchId,
-  type ErrorBody,
   fieldToHex,
   type Hex32,
   PoolError,
@@ -18,11 +17,16 @@ import {
   parseHex,
   parseHex32,
 } from '@pool/core';
-import type { Insertable, Selectable } from 'kysely';
+import type { Insertable } from 'kysely';
 import type { FundCall, VoidCall } from '../chain/pool-chain.ts';
 import type { PlatformDatabase, SettlementTable } from '../database/platform-tables.ts';
-
-export type SettlementRow = Selectable<SettlementTable>;
+import {
+  describeOutcome,
+  noOutcome,
+  type ReserveGas,
+  type SettlementRow,
+  supersede,
+} from './intents.ts';
 
 /** The stored request: everything but the sealed notes, which have a table of their own. */
 export function parseStoredCall(row: SettlementRow): FundCall {
@@ -159,9 +163,6 @@ function joinSealed(notes: Delivery['sealedNotes']): string {
   return notes.map(({ sealed }) => sealed).join();
 }
 
-/** Reserves gas for a row, in the transaction that stores it. @throws PoolError when none is left */
-export type ReserveGas = (trx: PlatformDatabase) => Promise<number>;
-
 /**
  * Stores a new attempt with its sealed notes. `supersedes` names the dead row that holds the key.
  * @throws PoolError `idempotency_conflict` (409) when the key or the batch was taken meanwhile; as `reserve`
@@ -184,12 +185,7 @@ export async function insertSettlement(
   return await db.transaction().execute(async (trx) => {
     const gasReserved = await reserve(trx);
     if (supersedes !== undefined) {
-      await trx
-        .updateTable('settlements')
-        .set({ superseded_at: values.created_at })
-        .where('id', '=', supersedes)
-        .where('state', '!=', 'settled')
-        .execute();
+      await supersede(trx, { kind: 'settlement', id: supersedes }, values.created_at);
     }
     const row = await trx
       .insertInto('settlements')
@@ -204,15 +200,6 @@ export async function insertSettlement(
     return row;
   });
 }
-
-// The facts of a reverted transaction do not belong to the next attempt; relayer_transactions keeps them.
-const noOutcome = {
-  tx_hash: null,
-  block_number: null,
-  gas_used: null,
-  error_code: null,
-  error_message: null,
-} as const;
 
 /** A new row. @param request - JSON of what was posted, without the sealed notes */
 function createValues(
@@ -236,11 +223,7 @@ function createValues(
     deadline: batch.deadline,
     request,
     state: 'accepted',
-    tx_hash: null,
-    block_number: null,
-    gas_used: null,
-    error_code: null,
-    error_message: null,
+    ...noOutcome,
     // A delivery of notes has none, and which request was paid is then unknown.
     body_fingerprint: null,
     body_fingerprint_key: null,
@@ -367,35 +350,6 @@ export async function reopenSettlement(
   });
 }
 
-/** Refused before anything could land. A row that its funder withdrew stays unfinished: its withdrawal must be sent. */
-export async function markRefused(
-  db: PlatformDatabase,
-  id: number,
-  reason: ErrorBody,
-): Promise<void> {
-  await db
-    .updateTable('settlements')
-    .set({ state: 'reverted', error_code: reason.code, error_message: reason.message })
-    .where('id', '=', id)
-    .where('state', '!=', 'settled')
-    .where('void_signature', 'is', null)
-    .execute();
-}
-
-/** The batch can never land. */
-export async function markReverted(
-  db: PlatformDatabase,
-  id: number,
-  reason: ErrorBody,
-): Promise<void> {
-  await db
-    .updateTable('settlements')
-    .set({ state: 'reverted', error_code: reason.code, error_message: reason.message })
-    .where('id', '=', id)
-    .where('state', '!=', 'settled')
-    .execute();
-}
-
 /** Stores the funder's withdrawal. A reverted row is reopened: its authorisation could still land. */
 export async function storeWithdrawal(
   db: PlatformDatabase,
@@ -443,12 +397,7 @@ export async function describeSettlement(
           },
         }),
     sealedNotes: await findSealedNotes(db, row.id),
-    ...(row.tx_hash === null ? {} : { txHash: parseHex32(row.tx_hash) }),
-    ...(row.block_number === null ? {} : { blockNumber: row.block_number }),
-    ...(row.gas_used === null ? {} : { gasUsed: row.gas_used }),
-    ...(row.error_code === null || row.state !== 'reverted'
-      ? {}
-      : { error: { code: row.error_code, message: row.error_message ?? '' } }),
+    ...describeOutcome(row),
   };
 }
 

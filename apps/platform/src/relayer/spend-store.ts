@@ -8,8 +8,13 @@ import type { SpendCallWire, SpendRecord, SpendRequest } from '@pool/api';
 import { type Hex32, PoolError, parseHex, parseHex32 } from '@pool/core';
 import type { HolderSpendCall } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { ReserveGas } from './settlement-store.ts';
-import type { SpendRow } from './spend-intents.ts';
+import {
+  describeOutcome,
+  noOutcome,
+  type ReserveGas,
+  type SpendRow,
+  supersede,
+} from './intents.ts';
 
 /** What may differ between two posts of one spend: a fresh proof may be about newer roots. */
 const renewed = [
@@ -100,12 +105,7 @@ export async function insertSpend(
   return await db.transaction().execute(async (trx) => {
     const gasReserved = await reserve(trx);
     if (supersedes !== undefined) {
-      await trx
-        .updateTable('spends')
-        .set({ superseded_at: now })
-        .where('id', '=', supersedes)
-        .where('state', '!=', 'settled')
-        .execute();
+      await supersede(trx, { kind: 'spend', id: supersedes }, now);
     }
     const row = await trx
       .insertInto('spends')
@@ -149,14 +149,6 @@ export async function insertSpend(
   });
 }
 
-const noOutcome = {
-  tx_hash: null,
-  block_number: null,
-  gas_used: null,
-  error_code: null,
-  error_message: null,
-} as const;
-
 /** Retries a reverted row with a fresh proof of the same spend. @throws PoolError as `reserve` */
 export async function reopenSpend(
   db: PlatformDatabase,
@@ -189,12 +181,7 @@ export function describeSpend(row: SpendRow): SpendRecord {
     chain: row.chain,
     outRoot: parseHex32(row.out_root),
     deadline: Number(row.deadline),
-    ...(row.tx_hash === null ? {} : { txHash: parseHex32(row.tx_hash) }),
-    ...(row.block_number === null ? {} : { blockNumber: row.block_number }),
-    ...(row.gas_used === null ? {} : { gasUsed: row.gas_used }),
-    ...(row.error_code === null || row.state !== 'reverted'
-      ? {}
-      : { error: { code: row.error_code, message: row.error_message ?? '' } }),
+    ...describeOutcome(row),
   };
 }
 
