@@ -6,14 +6,14 @@
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { base32nopad, base58 } from '@scure/base';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { type Ed25519Address, parseEd25519Address } from './account-address.ts';
+import type { Ed25519SignInRules } from './chain-families/chain-family.ts';
 import {
-  type Ed25519Address,
+  chainFamilies,
   type Ed25519FamilyName,
-  parseEd25519Address,
-} from './account-address.ts';
+  ed25519FamilyNames,
+} from './chain-families/families.ts';
 import { PoolError } from './errors/pool-error.ts';
 import { bytesToHex, type Hex, hexToBytes } from './hex.ts';
 import {
@@ -26,13 +26,11 @@ import {
   type SignInEvidence,
 } from './sign-in.ts';
 
-const accountNames = { solana: 'Solana', stellar: 'Stellar' } as const;
+function rulesOf(family: Ed25519FamilyName): Ed25519SignInRules {
+  return chainFamilies[family].signIn;
+}
 
-/** Networks that the `Chain ID:` line may name: references of CAIP-2 by their usual names. The first is the default. */
-export const ed25519Networks = {
-  solana: ['mainnet', 'testnet', 'devnet', 'localnet'],
-  stellar: ['pubnet', 'testnet'],
-} as const satisfies Readonly<Record<Ed25519FamilyName, readonly string[]>>;
+const walletNames = ed25519FamilyNames.map((family) => rulesOf(family).walletName);
 
 /** A well-formed text. The signer is not checked. */
 export type Ed25519SignIn = {
@@ -50,15 +48,28 @@ export type Ed25519SignIn = {
   readonly encryptionPublicKey: EncryptionPublicKey | undefined;
 };
 
-const textPattern =
-  /^([^\s/?#@]{1,255}) wants you to sign in with your (Solana|Stellar) account:\n([1-9A-Za-z]{32,56})\n\n([\x20-\x7e]{1,255})\n\nURI: (\S{1,2048})\nVersion: 1\nChain ID: (solana|stellar):([a-z]{1,32})\nNonce: ([A-Za-z0-9]{8,64})\nIssued At: (\S{24})\nExpiration Time: (\S{24})(?:\nResources:\n- (urn:pool:encryption-key:\S{66}))?$/;
+const textPattern = new RegExp(
+  [
+    `^([^\\s/?#@]{1,255}) wants you to sign in with your (${walletNames.join('|')}) account:`,
+    '([1-9A-Za-z]{32,56})',
+    '',
+    '([\\x20-\\x7e]{1,255})',
+    '',
+    'URI: (\\S{1,2048})',
+    'Version: 1',
+    `Chain ID: (${ed25519FamilyNames.join('|')}):([a-z]{1,32})`,
+    'Nonce: ([A-Za-z0-9]{8,64})',
+    'Issued At: (\\S{24})',
+    'Expiration Time: (\\S{24})(?:\nResources:\n- (urn:pool:encryption-key:\\S{66}))?$',
+  ].join('\n'),
+);
 
 /** The family whose wallets sign such a text. Undefined: it is not a text of an ed25519 wallet. */
 export function findEd25519Family(message: string): Ed25519FamilyName | undefined {
-  const name = / wants you to sign in with your (Solana|Stellar) account:$/.exec(
-    message.slice(0, message.indexOf('\n')),
-  )?.[1];
-  return name === undefined ? undefined : name === 'Solana' ? 'solana' : 'stellar';
+  const first = message.slice(0, message.indexOf('\n'));
+  return ed25519FamilyNames.find((family) =>
+    first.endsWith(` wants you to sign in with your ${rulesOf(family).walletName} account:`),
+  );
 }
 
 /** The text for the fields. @throws PoolError `invalid_sign_in` when they do not form one */
@@ -78,7 +89,7 @@ export function createEd25519SignInMessage(fields: Ed25519SignIn): string {
 function writeText(fields: Ed25519SignIn): string {
   const { family, encryptionPublicKey } = fields;
   const lines = [
-    `${fields.domain} wants you to sign in with your ${accountNames[family]} account:`,
+    `${fields.domain} wants you to sign in with your ${rulesOf(family).walletName} account:`,
     fields.address,
     '',
     fields.statement,
@@ -114,7 +125,7 @@ export function parseEd25519SignIn(message: string): Ed25519SignIn {
   if (family === undefined || domain === undefined || chain !== family) {
     throw malformed('it is not the text of a Solana or Stellar wallet, line by line');
   }
-  const networks: readonly string[] = ed25519Networks[family];
+  const { networks } = rulesOf(family);
   if (network === undefined || !networks.includes(network)) {
     throw malformed(
       `its chain must be one of ${networks.map((name) => `${family}:${name}`).join(', ')}`,
@@ -144,28 +155,9 @@ export function parseEd25519SignIn(message: string): Ed25519SignIn {
   return parsed;
 }
 
-/**
- * The bytes that a wallet signs for a text. Solana (Wallet Standard, `signMessage`): its UTF-8 bytes. Stellar (SEP-53): SHA-256 of
- * `Stellar Signed Message:\n` and its UTF-8 bytes, so that the signature is never one of a transaction.
- */
+/** The bytes that a wallet of the family signs for a text. */
 export function computeEd25519SignInBytes(family: Ed25519FamilyName, message: string): Uint8Array {
-  const text = utf8ToBytes(message);
-  switch (family) {
-    case 'solana':
-      return text;
-    case 'stellar':
-      return sha256(concatBytes(utf8ToBytes('Stellar Signed Message:\n'), text));
-  }
-}
-
-/** W of an ed25519 address. */
-function decodeEd25519Address(family: Ed25519FamilyName, address: Ed25519Address): Hex {
-  switch (family) {
-    case 'solana':
-      return bytesToHex(base58.decode(address));
-    case 'stellar':
-      return bytesToHex(base32nopad.decode(address).subarray(1, 33));
-  }
+  return rulesOf(family).computeSignedBytes(utf8ToBytes(message));
 }
 
 /**
@@ -177,7 +169,7 @@ export function verifyEd25519SignIn(
   { message, signature }: SignInEvidence,
   { family, address }: Pick<Ed25519SignIn, 'family' | 'address'>,
 ): Hex {
-  const walletPub = decodeEd25519Address(family, address);
+  const walletPub = bytesToHex(rulesOf(family).decodeAddress(address));
   let isValid = false;
   try {
     // Strict RFC 8032: one signature has one encoding.
@@ -193,7 +185,7 @@ export function verifyEd25519SignIn(
   if (!isValid) {
     throw new PoolError(
       'invalid_signature',
-      `the signature must be the 64 bytes that the ${accountNames[family]} wallet of the text makes over it`,
+      `the signature must be the 64 bytes that the ${rulesOf(family).walletName} wallet of the text makes over it`,
       { status: 401 },
     );
   }

@@ -1,7 +1,6 @@
 export {
   type AccountAddress,
   type Ed25519Address,
-  type Ed25519FamilyName,
   findAccountFamily,
   parseAccountAddress,
   parseEd25519Address,
@@ -30,8 +29,13 @@ export {
 } from './amount-text.ts';
 export type { Brand, Mark } from './brand.ts';
 export { canonicalDigest, canonicalJson } from './canonical-json.ts';
-export type { ChainFamily, ChainFamilyName, Curve } from './chain-families/chain-family.ts';
-export { chainFamilies, findChainFamily } from './chain-families/families.ts';
+export type { ChainFamily, Curve } from './chain-families/chain-family.ts';
+export {
+  type ChainFamilyName,
+  chainFamilies,
+  type Ed25519FamilyName,
+  findChainFamily,
+} from './chain-families/families.ts';
 export {
   type ChainsFile,
   chainsFileSchema,
@@ -125,7 +129,6 @@ export {
   computeEd25519SignInBytes,
   createEd25519SignInMessage,
   type Ed25519SignIn,
-  ed25519Networks,
   findEd25519Family,
   parseEd25519SignIn,
   readSignInKey,

@@ -22,10 +22,10 @@ import {
 } from '@pool/api';
 import {
   type AccountAddress,
+  chainFamilies,
   createEd25519SignInMessage,
   createSignInMessage,
   type EncryptionPublicKey,
-  ed25519Networks,
   findAccountFamily,
   joinUrl,
   PoolError,
@@ -272,7 +272,7 @@ function writeSignIn(
     statement: signInStatement,
     family,
     address: parseEd25519Address(family, address),
-    network: ed25519Networks[family][0],
+    network: chainFamilies[family].signIn.networks[0],
     encryptionPublicKey,
   });
 }

@@ -7,9 +7,10 @@ import { type EvmAddress, parseEvmAddress } from '../evm-address.ts';
 import { computeWalletAddress, parseWalletPub } from '../wallet-pub.ts';
 import type { ChainFamily } from './chain-family.ts';
 
-export const evmFamily: ChainFamily<EvmAddress> = {
+export const evmFamily = {
   name: 'evm',
   curve: 'secp256k1',
+  addressForm: /^0x/,
   parseAddress: parseEvmAddress,
   formatAddress: (walletPub) => computeWalletAddress(parseWalletPub(walletPub)),
-};
+} as const satisfies ChainFamily<EvmAddress>;

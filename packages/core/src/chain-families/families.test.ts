@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
-import type { ChainFamilyName } from './chain-family.ts';
-import { chainFamilies, findChainFamily } from './families.ts';
+import { type ChainFamilyName, chainFamilies, findChainFamily } from './families.ts';
 
 describe('chain families', () => {
   it('are found by their own names', () => {

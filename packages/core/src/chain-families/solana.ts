@@ -5,20 +5,31 @@
  */
 import { base58 } from '@scure/base';
 import { PoolError } from '../errors/pool-error.ts';
-import type { ChainFamily } from './chain-family.ts';
+import type { ChainFamily, Ed25519SignInRules } from './chain-family.ts';
 import { decodeEd25519WalletPub, isEd25519Key } from './ed25519-key.ts';
 
-export const solanaFamily: ChainFamily = {
+/** 32 bytes have 32 to 44 digits. */
+const addressForm = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+export const solanaFamily = {
   name: 'solana',
   curve: 'ed25519',
+  addressForm,
   parseAddress: parseSolanaAddress,
-  formatAddress: (walletPub) => base58.encode(decodeEd25519WalletPub(walletPub)),
-};
+  formatAddress: (walletPub: unknown) => base58.encode(decodeEd25519WalletPub(walletPub)),
+  signIn: {
+    walletName: 'Solana',
+    networks: ['mainnet', 'testnet', 'devnet', 'localnet'],
+    // Wallet Standard, `signMessage`.
+    computeSignedBytes: (text: Uint8Array) => text,
+    decodeAddress: (address: string) => base58.decode(address),
+  },
+} as const satisfies ChainFamily & { readonly signIn: Ed25519SignInRules };
 
 /** Each key has one spelling, so the text itself is the canonical one. */
 function parseSolanaAddress(text: unknown): string {
-  // 32 bytes have 32 to 44 digits. Bounded first: decoding takes time in the square of the length.
-  if (typeof text !== 'string' || !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) {
+  // Bounded first: decoding takes time in the square of the length.
+  if (typeof text !== 'string' || !addressForm.test(text)) {
     throw notSolana();
   }
   const key = base58.decode(text);

@@ -4,20 +4,34 @@
  *
  * @module
  */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base32nopad } from '@scure/base';
 import { PoolError } from '../errors/pool-error.ts';
-import type { ChainFamily } from './chain-family.ts';
+import type { ChainFamily, Ed25519SignInRules } from './chain-family.ts';
 import { decodeEd25519WalletPub, isEd25519Key } from './ed25519-key.ts';
 
 /** 6 << 3 | 0: the public key of an account, ed25519. */
 const accountVersion = 0x30;
 
-export const stellarFamily: ChainFamily = {
+/** 35 bytes have 56 digits. */
+const addressForm = /^[A-Z2-7]{56}$/;
+
+export const stellarFamily = {
   name: 'stellar',
   curve: 'ed25519',
+  addressForm,
   parseAddress: parseStellarAddress,
-  formatAddress: (walletPub) => encodeAccount(decodeEd25519WalletPub(walletPub)),
-};
+  formatAddress: (walletPub: unknown) => encodeAccount(decodeEd25519WalletPub(walletPub)),
+  signIn: {
+    walletName: 'Stellar',
+    networks: ['pubnet', 'testnet'],
+    // SEP-53: the signature is never one of a transaction.
+    computeSignedBytes: (text: Uint8Array) =>
+      sha256(concatBytes(utf8ToBytes('Stellar Signed Message:\n'), text)),
+    decodeAddress,
+  },
+} as const satisfies ChainFamily & { readonly signIn: Ed25519SignInRules };
 
 /** Other common kinds of StrKey, by their first letter. */
 const otherKinds: Readonly<Record<string, string>> = {
@@ -35,11 +49,11 @@ function parseStellarAddress(text: unknown): string {
   if (other !== undefined) {
     throw new PoolError('invalid-address', `not the address of a Stellar wallet: ${other}`);
   }
-  if (text.length !== 56) {
+  if (!addressForm.test(text)) {
     throw notStellar();
   }
   // 56 digits of 5 bits are exactly 35 bytes: no spare bits in which a second spelling could hide.
-  const key = base32nopad.decode(text).subarray(1, 33);
+  const key = decodeAddress(text);
   // Comparing with the encoding checks version byte and checksum in one.
   if (encodeAccount(key) !== text) {
     throw notStellar();
@@ -51,6 +65,10 @@ function parseStellarAddress(text: unknown): string {
     );
   }
   return text;
+}
+
+function decodeAddress(address: string): Uint8Array {
+  return base32nopad.decode(address).subarray(1, 33);
 }
 
 function encodeAccount(key: Uint8Array): string {
