@@ -25,7 +25,7 @@ export const slowUnitTests: readonly string[] = [
 
 /** End-to-end tests, as globs: whole deployments under one fault each, and proofs of every size. */
 export const slowEndToEndTests: readonly string[] = [
-  'packages/contracts/scripts/proofs/spend-attacks.e2e.test.ts',
+  'packages/contracts/test/proofs/spend-attacks.e2e.test.ts',
   'packages/approve/src/killed-gate.e2e.test.ts',
   'apps/platform/src/{hostile-tenant,postgres,reload}.e2e.test.ts',
   'apps/sandbox/src/{access,account-lies,cancel,crashes,custody,fund-64,fund-256,hidden-change,late-landing,lies,pay-run,privacy,redeliver,relayer-health,rpc-outage,self-submit,spend,spend-crashes,split,tenancy,up-signer}.e2e.test.ts',

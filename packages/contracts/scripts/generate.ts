@@ -3,7 +3,7 @@
  *   solidity/lib/PoseidonT3.sol   from the Poseidon parameters
  *   solidity/verifiers/*.sol      from the verification keys of packages/circuits
  *   src/generated/*.ts            ABI and bytecode, from forge's output
- *   scripts/gas/generated/*.ts    the same for contracts that are only measured
+ *   test/gas/generated/*.ts    the same for contracts that are only measured
  *
  * The keys are read as files, not imported as a package: contracts and circuits are on one level, and
  * only this generated output connects them.
@@ -131,7 +131,7 @@ for (const contract of deployedContracts) {
 }
 for (const contract of measuredContracts) {
   const artifactModule = '../../../src/artifact.ts';
-  put(`scripts/gas/generated/${toKebab(contract)}.ts`, renderCompiled(contract, artifactModule));
+  put(`test/gas/generated/${toKebab(contract)}.ts`, renderCompiled(contract, artifactModule));
 }
 
 if (stale.length > 0) {

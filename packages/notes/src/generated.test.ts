@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderPoseidonParameters } from '../scripts/generate-poseidon.ts';
 
-const folder = new URL('../scripts/vectors/', import.meta.url);
+const folder = new URL('../test/vectors/', import.meta.url);
 
 describe('generated files', () => {
   it('Poseidon parameters are up to date', () => {

@@ -10,7 +10,7 @@ import { createKernels, type Kernels } from '@pool/kernels';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import badKeys from '../../../vectors/encryption-key.json' with { type: 'json' };
-import { sealBytes } from '../scripts/vectors/reference.ts';
+import { sealBytes } from '../test/vectors/reference.ts';
 import { subgroupOrder } from './baby-jubjub.ts';
 import { computeEncryptionPublicKey, decodeEncryptionPublicKey } from './encryption-key.ts';
 import { computeCommitment } from './note.ts';

@@ -9,7 +9,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import badKeys from '../../../vectors/encryption-key.json' with { type: 'json' };
 import vectors from '../../../vectors/sealed-note.json' with { type: 'json' };
-import { sealBytes } from '../scripts/vectors/reference.ts';
+import { sealBytes } from '../test/vectors/reference.ts';
 import { subgroupOrder } from './baby-jubjub.ts';
 import { decodeEncryptionPublicKey } from './encryption-key.ts';
 import { openNote, sealNote } from './sealed-note.ts';

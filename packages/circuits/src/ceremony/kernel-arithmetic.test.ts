@@ -2,8 +2,8 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { R, sample } from '../../test/fund-batch.ts';
+import { createNobleArithmetic } from '../../test/noble-arithmetic.ts';
 import { createKernelArithmetic } from './kernel-arithmetic.ts';
-import { createNobleArithmetic } from './noble-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import { encodeG1, encodeG2, encodeInteger, type Group } from './points.ts';
 

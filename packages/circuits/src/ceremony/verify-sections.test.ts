@@ -10,13 +10,13 @@ import {
   sectionOf,
 } from '../../test/ceremony-folder.ts';
 import { sample } from '../../test/fund-batch.ts';
+import { createNobleArithmetic } from '../../test/noble-arithmetic.ts';
 import { createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { pointOutsideSubgroup } from '../../test/twist-points.ts';
 import { compileTest } from '../../test/witness.ts';
 import { readCircuit } from './initialise.ts';
 import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import { openKeyFile } from './key-file.ts';
-import { createNobleArithmetic } from './noble-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import { decodeG2, encodeG1, encodeG2, type G2Point } from './points.ts';
 import { openPowersOfTau } from './powers-of-tau.ts';

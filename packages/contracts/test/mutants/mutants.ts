@@ -2,17 +2,17 @@
  * Applies each mutant of `mutant-list.ts` to a copy of this package and requires that a Foundry test fails: a test
  * that cannot fail is a defect. It takes minutes and is not part of `pnpm test`.
  *
- * Usage: node scripts/mutants.ts [part of a mutant's name …]
+ * Usage: node test/mutants/mutants.ts [part of a mutant's name …]
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findForge } from './forge.ts';
+import { findForge } from '../../scripts/forge.ts';
 import { mutants } from './mutant-list.ts';
 
-const source = fileURLToPath(new URL('..', import.meta.url));
+const source = fileURLToPath(new URL('../..', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'pool-mutants-'));
 const copy = join(root, 'packages/contracts');
 for (const part of ['foundry.toml', 'solc-shim', 'package.json', 'solidity', 'test']) {

@@ -3,14 +3,14 @@
  * tests and the gas snapshot of the contracts. Run it again when a verification key or the pool's address
  * changes. It takes minutes, mostly to make the keys.
  *
- * Usage: node --conditions=@pool/source scripts/make-fund-proofs.ts
+ * Usage: node --conditions=@pool/source test/proofs/make-fund-proofs.ts
  */
 import { writeFileSync } from 'node:fs';
 import { createArtifactStore } from '@pool/circuits';
 import { batchSizes } from '@pool/core';
 import { createProver } from '@pool/prover';
-import { deployer, pool } from './proofs/fixture.ts';
-import { proveBatch } from './proofs/prove-batch.ts';
+import { deployer, pool } from './fixture.ts';
+import { proveBatch } from './prove-batch.ts';
 
 const artifacts = createArtifactStore({ keyForm: 'compact' });
 const prover = createProver({ artifacts, accelerator: 'cpu' });
@@ -28,5 +28,5 @@ const document = {
   pool,
   batches,
 };
-const target = new URL('../../../vectors/fund-proofs.json', import.meta.url);
+const target = new URL('../../../../vectors/fund-proofs.json', import.meta.url);
 writeFileSync(target, `${JSON.stringify(document, null, 2)}\n`);

@@ -3,12 +3,12 @@
  * tests and the gas snapshot of the contracts. To be run again when a verification key of a spend circuit or the vectors change.
  * It takes minutes, mostly to make the keys.
  *
- * Usage: node --conditions=@pool/source scripts/make-spend-proofs.ts
+ * Usage: node --conditions=@pool/source test/proofs/make-spend-proofs.ts
  */
 import { writeFileSync } from 'node:fs';
 import { createArtifactStore } from '@pool/circuits';
 import { createProver } from '@pool/prover';
-import { proveSpend, spendNames } from './proofs/prove-spend.ts';
+import { proveSpend, spendNames } from './prove-spend.ts';
 
 const artifacts = createArtifactStore({ keyForm: 'compact' });
 const prover = createProver({ artifacts, accelerator: 'cpu' });
@@ -23,5 +23,5 @@ const document = {
   statements: 'vectors/spend.json: the spend of the same name has D, z and y',
   proofs,
 };
-const target = new URL('../../../vectors/spend-proofs.json', import.meta.url);
+const target = new URL('../../../../vectors/spend-proofs.json', import.meta.url);
 writeFileSync(target, `${JSON.stringify(document, null, 2)}\n`);

@@ -1,6 +1,7 @@
 // Attacks on a spend, each tried against the deployed contracts with their real verifiers: what a proof exists for is proved and sent, and
 // the contract refuses it. Where no witness exists, the circuit refuses (packages/circuits). The spends are built by the circuits'
 // test helpers, which are independent of our own code and let every value be dishonest. The table of attacks: README.md.
+
 import { createArtifactStore } from '@pool/circuits';
 import { createProver, toSolidityProof } from '@pool/prover';
 import { type Anvil, startAnvil } from '@pool/testkit';

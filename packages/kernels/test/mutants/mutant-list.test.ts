@@ -4,7 +4,7 @@ import { expandTemplates } from './mutant.ts';
 import { mutants } from './mutant-list.ts';
 
 it.each(mutants)('the mutant "$name" finds its text exactly once in $file', (mutant) => {
-  const source = readFileSync(new URL(`../${mutant.file}`, import.meta.url), 'utf8');
+  const source = readFileSync(new URL(`../../${mutant.file}`, import.meta.url), 'utf8');
   expect(source.split(expandTemplates(mutant.find))).toHaveLength(2);
   expect(mutant.replace).not.toBe(mutant.find);
 });

@@ -17,7 +17,7 @@ const parts = ['package.json', 'codegen', 'src', 'scripts', 'test'];
 /** A broken kernel may run forever. */
 const timeoutMs = 600_000;
 
-const repository = fileURLToPath(new URL('../../..', import.meta.url));
+const repository = fileURLToPath(new URL('../../../..', import.meta.url));
 const source = join(repository, 'packages/kernels');
 const root = mkdtempSync(join(tmpdir(), 'pool-kernel-mutants-'));
 const copy = join(root, 'packages/kernels');
