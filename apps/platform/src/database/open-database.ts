@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { PoolError } from '@pool/core';
 import { type Kysely, Kysely as KyselyDatabase, PGliteDialect, PostgresDialect } from 'kysely';
-import type { Log } from '../log.ts';
+import type { Logger as Log } from 'pino';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { type Migration, migrate } from './migrate.ts';
 import { createPostgresPool } from './postgres-pool.ts';

@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PoolError } from '@pool/core';
 import { type QueryExecutorProvider, sql } from 'kysely';
 import pg from 'pg';
-import type { Log } from '../log.ts';
+import type { Logger as Log } from 'pino';
 import { codeOf, explainFirstFailure, toDatabaseError } from './postgres-errors.ts';
 import { describeClient } from './postgres-pool.ts';
 import type { PostgresSettings } from './postgres-url.ts';

@@ -6,7 +6,7 @@
  */
 import { PoolError } from '@pool/core';
 import { type Kysely, sql } from 'kysely';
-import type { Log } from '../log.ts';
+import type { Logger as Log } from 'pino';
 
 /** @throws PoolError `database_not_durable`, when durability is required */
 export async function assertDurable<T>(db: Kysely<T>, must: boolean, log: Log): Promise<void> {
