@@ -4,14 +4,14 @@
  *
  * @module
  */
+
 import { type ChainsFile, type EvmChainSettings, isLoopbackHost, type Secret } from '@pool/core';
+import { type DatabaseConfig, readDatabase } from '@pool/database';
 import type { HttpLimits } from '@pool/http-server';
 import { type FeeCaps, type feeUnits, parseFeeCaps } from './chain/fee-caps.ts';
 import type { TransactionCaps } from './chain/transaction-signer.ts';
 import { type OperationsConfig, readOperations } from './config-operations.ts';
 import { createReader, type Environment, type Reader } from './config-reader.ts';
-import { readDatabase } from './database/database-config.ts';
-import type { DatabaseConfig } from './database/open-database.ts';
 import type { AdmissionConfig } from './employers/admission.ts';
 import type { TokenLimits } from './gate/oauth.ts';
 import { defaultPastRootSeconds } from './gate/publisher.ts';

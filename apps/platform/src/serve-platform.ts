@@ -3,8 +3,10 @@
  *
  * @module
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf, type PoolError } from '@pool/core';
+import { openStore } from '@pool/database';
 import { createTreeHasher } from '@pool/notes';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
@@ -12,7 +14,6 @@ import { createChainDoor } from './chain/chain-door.ts';
 import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
 import type { PlatformConfig } from './config.ts';
 import { openCredentialMint } from './credentials/credential-key.ts';
-import { openStore } from './database/open-database.ts';
 import { platformMigrations } from './database/platform-migrations.ts';
 import type { PlatformTables } from './database/platform-tables.ts';
 import { createBatchPages } from './edge/batch-pages.ts';

@@ -3,3 +3,18 @@
  *
  * @module
  */
+
+export { readDatabase } from './database-config.ts';
+export { lockDirectory } from './directory-lock.ts';
+export { lockName } from './lock-name.ts';
+export {
+  type DatabaseConfig,
+  type Migration,
+  migrateEmbedded,
+  type OpenDatabase,
+  openDatabase,
+  openStore,
+} from './open-database.ts';
+export { parsePostgresUrl } from './postgres-url.ts';
+export { type Ownership, ownerLock } from './process-lock.ts';
+export { claimStore, type StorePart } from './store-claim.ts';

@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import {
   type AccountAddress,
   type Hex,
@@ -12,8 +13,8 @@ import {
   type Secret,
   type SignInEvidence,
 } from '@pool/core';
+import { lockName } from '@pool/database';
 import { type CredentialMint, hashCredential } from '../credentials/credential.ts';
-import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { ContractWallets } from './contract-wallets.ts';
 import { type SignInSettings, verifySignIn } from './verify-sign-in.ts';

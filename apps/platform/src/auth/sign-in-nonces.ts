@@ -4,10 +4,11 @@
  *
  * @module
  */
+
 import { randomBytes } from 'node:crypto';
 import { PoolError } from '@pool/core';
+import { lockName } from '@pool/database';
 import { hashCredential } from '../credentials/credential.ts';
-import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 export type SignInNonce = { readonly nonce: string; readonly expiresAt: string };

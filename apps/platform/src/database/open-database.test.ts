@@ -3,12 +3,11 @@ import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEvmAddress } from '@pool/core';
+import { lockDirectory, type Migration, openDatabase } from '@pool/database';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { getEmployer } from '../employers/employers.ts';
 import { openMemoryDatabase } from '../fixtures/test-database.ts';
-import { lockDirectory } from './directory-lock.ts';
-import { type Migration, openDatabase } from './open-database.ts';
 import { platformMigrations } from './platform-migrations.ts';
 import type { PlatformTables } from './platform-tables.ts';
 

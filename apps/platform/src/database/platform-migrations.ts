@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Migration } from './open-database.ts';
+import type { Migration } from '@pool/database';
 
 export const platformMigrations: readonly Migration[] = [
   {

@@ -2,10 +2,18 @@
  * The platform's database on a real PostgreSQL server: its lock, its types, and its behaviour when the server goes
  * away.
  */
+
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import {
+  claimStore,
+  type OpenDatabase,
+  openStore,
+  ownerLock,
+  parsePostgresUrl,
+} from '@pool/database';
 import { type PostgresServer, startPostgres } from '@pool/testkit';
 import { sql } from 'kysely';
 import pg from 'pg';
@@ -14,12 +22,8 @@ import { openMemoryDatabase, openPostgresStore } from '../fixtures/test-database
 import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
 import { createLog } from '../log.ts';
 import { insertTransaction } from '../relayer/nonces.ts';
-import { type OpenDatabase, openStore } from './open-database.ts';
 import { platformMigrations } from './platform-migrations.ts';
 import type { PlatformTables } from './platform-tables.ts';
-import { parsePostgresUrl } from './postgres-url.ts';
-import { ownerLock } from './process-lock.ts';
-import { claimStore } from './store-claim.ts';
 
 let server: PostgresServer;
 let url: string;

@@ -1,9 +1,10 @@
 // The gate's readers that agents get: one per employer, revoked one by one, even if a process dies in between.
+
 import { Secret } from '@pool/core';
+import type { OpenDatabase } from '@pool/database';
 import { createEdgeClient, createGateClient } from '@pool/platform-client';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { OpenDatabase } from '../database/open-database.ts';
 import {
   openMemoryDatabase,
   openTestDatabase,

@@ -1,13 +1,14 @@
 /** The gate over a fake registry chain: tokens, list, paths, shared publications, restart. */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorCodeOf, fieldToHex, parseField, Secret } from '@pool/core';
+import type { OpenDatabase } from '@pool/database';
 import { computeEligibilityRootFromPath, computeWalletId } from '@pool/notes';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { OpenDatabase } from '../database/open-database.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
 import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { noReaders } from '../fixtures/test-gate.ts';

@@ -1,12 +1,13 @@
 /** The gate answers every request as its OpenAPI document describes. */
+
 import { createOpenApi, gateApi, gateRoutes } from '@pool/api';
 import { fieldToHex, Secret } from '@pool/core';
+import type { OpenDatabase } from '@pool/database';
 import type { Shell } from '@pool/http-server';
 import { computeWalletId } from '@pool/notes';
 import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OpenDatabase } from '../database/open-database.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
 import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';

@@ -4,8 +4,8 @@
  *
  * @module
  */
+import type { Migration } from '@pool/database';
 import type { Generated, Kysely } from 'kysely';
-import type { Migration } from '../database/open-database.ts';
 
 export type GateTables = {
   wallets: {

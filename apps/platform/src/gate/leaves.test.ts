@@ -1,10 +1,11 @@
 /** Leaves of the eligibility tree: freed by removals, assigned again, counted, and refused when the tree is full. */
+
 import { PassThrough } from 'node:stream';
 import { errorCodeOf, fieldToHex } from '@pool/core';
+import type { OpenDatabase } from '@pool/database';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { OpenDatabase } from '../database/open-database.ts';
 import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';

@@ -1,5 +1,7 @@
 /** Paths under roots that were replaced a short time ago (docs/decisions/0005). */
+
 import { assertField, type Field, fieldToHex, type Hex32, parseField } from '@pool/core';
+import type { OpenDatabase } from '@pool/database';
 import {
   computeEligibilityRootFromPath,
   computeWalletId,
@@ -7,7 +9,6 @@ import {
   hashHere,
 } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { OpenDatabase } from '../database/open-database.ts';
 import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';

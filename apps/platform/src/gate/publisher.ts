@@ -6,15 +6,16 @@
  *
  * @module
  */
+
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { fetchNonceOutcome } from '@pool/contracts';
 import { errorCodeOf, type Field, fieldToHex, PoolError, parseField } from '@pool/core';
+import type { Ownership } from '@pool/database';
 import { createEligibilityTree, type EligibilityTree, type HashMany, hashHere } from '@pool/notes';
 import type { Selectable } from 'kysely';
 import type { RegistryChain } from '../chain/registry-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
 import type { SignedTransaction } from '../chain/transaction-signer.ts';
-import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase, GateTables } from './gate-tables.ts';
 import { createGathering, type Gathering } from './gathering.ts';

@@ -1,9 +1,10 @@
 // Readers of the gate, one per employer: created by the writer, and ended one by one with their tokens.
+
 import { Secret } from '@pool/core';
+import type { OpenDatabase } from '@pool/database';
 import { createGateClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hashCredential } from '../credentials/credential.ts';
-import type { OpenDatabase } from '../database/open-database.ts';
 import { openMemoryDatabase } from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
 import { type GateTables, gateMigrations } from './gate-tables.ts';

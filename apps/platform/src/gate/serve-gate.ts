@@ -3,12 +3,13 @@
  *
  * @module
  */
+
 import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
+import { openStore } from '@pool/database';
 import { createTreeHasher } from '@pool/notes';
 import { createEvmRegistryChain, type RegistryChain } from '../chain/registry-chain.ts';
 import type { GateConfig } from '../config.ts';
-import { openStore } from '../database/open-database.ts';
 import { listen } from '../http/listen.ts';
 import {
   createChainWatch,

@@ -1,5 +1,7 @@
 /** Platform and gate below their routes: raw bytes on a socket, and shutdown. */
+
 import { Secret } from '@pool/core';
+import type { OpenDatabase } from '@pool/database';
 import type { HttpServer, Shell } from '@pool/http-server';
 import {
   exchangeRaw,
@@ -10,7 +12,6 @@ import {
 } from '@pool/testkit/raw-http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseGateConfig, parsePlatformConfig } from '../config.ts';
-import type { OpenDatabase } from '../database/open-database.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
 import {
   openMemoryDatabase,

@@ -4,10 +4,11 @@
  *
  * @module
  */
+
 import { errorCodeOf, PoolError, Secret } from '@pool/core';
+import { openStore } from '@pool/database';
 import type { OperatorConfig } from '../config.ts';
 import { openCredentialMint } from '../credentials/credential-key.ts';
-import { openStore } from '../database/open-database.ts';
 import { platformMigrations } from '../database/platform-migrations.ts';
 import type { PlatformTables } from '../database/platform-tables.ts';
 import { createLog } from '../log.ts';

@@ -7,10 +7,11 @@
  *
  * @module
  */
+
 import { PoolError } from '@pool/core';
+import { lockName } from '@pool/database';
 import { sql } from 'kysely';
 import { computeFundGasCeiling, voidGasCeiling } from '../chain/gas-ceilings.ts';
-import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { RelayerTransaction } from './intents.ts';
 

@@ -6,6 +6,7 @@
  *
  * @module
  */
+
 import {
   type FinalBlock,
   fetchNonceOutcome,
@@ -13,11 +14,11 @@ import {
   unknownRevertReason,
 } from '@pool/contracts';
 import { type ErrorBody, errorCodeOf } from '@pool/core';
+import type { Ownership } from '@pool/database';
 import type { PoolChain, VoidCall } from '../chain/pool-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
 import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
 import {
   canIntentNeverLand,

@@ -9,8 +9,8 @@
  * @module
  */
 
+import { lockName } from '@pool/database';
 import type { SignedTransaction } from '../chain/transaction-signer.ts';
-import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {
   assertGasLeft,

@@ -5,9 +5,10 @@
  *
  * @module
  */
+
 import type { SpendCircuit } from '@pool/core';
+import { lockName } from '@pool/database';
 import { computeSpendGasCeiling } from '../chain/gas-ceilings.ts';
-import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertGasLeft, chargePerNonce, type GasCharge, windowStart } from './gas-budget.ts';
 import { assertTotalLeft, type RelayerTotal } from './relayer-total.ts';
