@@ -201,7 +201,9 @@ contract ShieldedPoolRolesTest is PoolFixture {
         ShieldedPool other = new ShieldedPool(admin, guardian, relayer, registry, list);
         for (uint256 i = 0; i < 8; i++) {
             assertEq(
-                address(other.verifierFor(list[i].inputs, list[i].outputs)), address(list[i].verifier), "another verifier"
+                address(other.verifierFor(list[i].inputs, list[i].outputs)),
+                address(list[i].verifier),
+                "another verifier"
             );
         }
         vm.expectRevert(abi.encodeWithSelector(IShieldedPool.UnsupportedBatchSize.selector, 16));
