@@ -11,22 +11,25 @@ import { errorGroups } from '@pool/core';
 export function renderErrors(): string {
   const tables = Object.entries(errorGroups).map(([title, group]) => {
     const rows = Object.entries<ErrorEntry>(group).map(renderRow);
-    return `## ${title}\n\n| code | HTTP status | retry | exit code | meaning |\n|---|--:|---|--:|---|\n${rows.join('\n')}\n`;
+    return `## ${title}\n\n${rows.join('\n')}\n`;
   });
   return `# Error codes
 
-Every error has a stable \`code\` and a message that says what was found, where, and what to do. Recognise errors by the code;
-messages may change. Generated from the catalogue in \`packages/core/src/errors\`, which is also what the compiler checks codes
-against.
+Recognise an error by its stable \`code\`; messages may change. In parentheses:
 
-The status is that of an HTTP answer; a route may document another one for a code where the same mistake is a refused
-credential. "Retry": the same call can succeed later without a change by the caller. The exit code is that of a command of
-\`disburse-agent\` that ends with the error, 1 where the column is empty. Reverts of the contracts have codes of their own, which
-are the names of their errors in kebab-case, for example \`batch-nonce-used\`.
+- the status of an HTTP answer. A route may document another one where the same mistake is a refused credential;
+- "retry": the same call can succeed later without a change by the caller;
+- "exit": the exit code of a command of \`disburse-agent\`, if it is not 1.
+
+A revert of a contract has the name of its error in kebab-case, for example \`batch-nonce-used\`. Generated from
+\`packages/core/src/errors\`.
 
 ${tables.join('\n')}`;
 }
 
 function renderRow([code, { status, retry, exit, meaning }]: [string, ErrorEntry]): string {
-  return `| \`${code}\` | ${status ?? ''} | ${retry === true ? 'yes' : ''} | ${exit ?? ''} | ${meaning} |`;
+  const facts = [status, retry === true && 'retry', exit !== undefined && `exit ${exit}`].filter(
+    (fact) => fact !== undefined && fact !== false,
+  );
+  return `- \`${code}\`${facts.length === 0 ? '' : ` (${facts.join(', ')})`}: ${meaning}`;
 }

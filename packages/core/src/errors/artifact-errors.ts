@@ -19,7 +19,7 @@ export const artifactErrors = {
   artifact_refused: {
     status: 500,
     meaning:
-      'A file of a circuit or key is not the one that the manifest pins. Delete it and fetch it again.',
+      'The manifest pins another file for this circuit or key. Delete it and fetch it again.',
   },
   artifact_unavailable: {
     retry: true,
@@ -28,7 +28,7 @@ export const artifactErrors = {
   artifacts_digest_mismatch: {
     status: 500,
     meaning:
-      'The manifest of artifacts is not the one whose digest is configured. Use the manifest of the configured ceremony.',
+      'The configured digest is of another manifest of artifacts. Use the manifest of the configured ceremony.',
   },
   artifacts_manifest_malformed: {
     meaning: 'The manifest of artifacts cannot be read. Fetch it again.',
@@ -40,7 +40,7 @@ export const artifactErrors = {
   insecure_dev_setup: {
     status: 500,
     meaning:
-      'NODE_ENV is production, and the keys are those of the public development setup. Configure the keys of a ceremony.',
+      'NODE_ENV is production, and the keys are of the public development setup. Configure the keys of a ceremony.',
   },
   compile_failed: { meaning: "The circuit does not compile. Read the compiler's message." },
   compiler_missing: {
@@ -57,8 +57,7 @@ export const artifactErrors = {
     meaning: 'The powers-of-tau file has no Lagrange basis. Prepare it for phase 2.',
   },
   ptau_too_small: {
-    meaning:
-      'The powers-of-tau file is too small for the circuit. Use one of the size that the message names.',
+    meaning: 'The powers-of-tau file is too small for the circuit. Use one of the named size.',
   },
   ptau_digest_mismatch: {
     meaning:
@@ -72,7 +71,7 @@ export const artifactErrors = {
   },
   ptau_no_secret_contribution: {
     meaning:
-      'No secret was contributed to the powers of tau. Use a file with a secret contribution, or pin it by its digest.',
+      'The powers of tau hold no secret contribution. Use a file with one, or pin it by its digest.',
   },
   no_contribution: {
     status: 500,
@@ -121,7 +120,7 @@ export const artifactErrors = {
   },
   verifier_shape_unsupported: {
     meaning:
-      "The key has another number of public inputs than the verifier contract takes. Use a key of one of this repository's circuits.",
+      "The key has another number of public inputs than the verifier. Use a key of this repository's circuits.",
   },
   circuit_mismatch: { meaning: 'The key is of another circuit. Use the key of this circuit.' },
   circuit_hash_mismatch: {
@@ -131,8 +130,7 @@ export const artifactErrors = {
     meaning: "The key's coefficients are not those of the circuit. Do not use the key.",
   },
   powers_mismatch: {
-    meaning:
-      'The key was not made from these powers of tau. Use the file that it was made from, or do not use the key.',
+    meaning: 'The key was made from other powers of tau. Use their file, or do not use the key.',
   },
   a_points_mismatch: {
     meaning: "The key's A points are not those of the circuit. Do not use the key.",
@@ -168,7 +166,6 @@ export const artifactErrors = {
   },
   file_missing: { meaning: 'There is no file at the path. Correct the path.' },
   file_exists: {
-    meaning:
-      'There is a file at the path, and it is not overwritten. Name another path, or remove the file.',
+    meaning: 'The file exists and is not overwritten. Name another path, or remove it.',
   },
 } as const satisfies ErrorEntries;

@@ -21,33 +21,33 @@ export const commandErrors = {
   csv_not_written: {
     status: 500,
     meaning:
-      'The table could not be written, and the payment is not affected. Run the command again with another file.',
+      'The table could not be written; the payment is not affected. Run the command again with another file.',
   },
   file_not_written: {
     meaning: "A file could not be written. Check the directory's space and permissions.",
   },
   credentials_not_revoked: {
     meaning:
-      'The command failed after it had made credentials, and could not revoke all of them. The message gives the reason and names them: revoke them.',
+      'The command failed and could not revoke all credentials it had made. Revoke those that the message names.',
   },
   backup_not_made: {
     meaning:
-      'A store of the agent could not be copied, so no backup was made. Check the file that the message names.',
+      'A store could not be copied, so there is no backup. Check the file that the message names.',
   },
   backup_unreadable: {
     exit: 2,
     meaning:
-      'The backup cannot be opened with this identity or passphrase, or it is no backup. Use the identity or passphrase that it was encrypted for.',
+      'This identity or passphrase does not open the backup, or it is none. Use the one that it was encrypted for.',
   },
   backup_damaged: {
     exit: 2,
     meaning:
-      'The backup is not complete, was changed, or was not made by the owner of its viewing key. Use another copy or an earlier backup.',
+      'The backup is incomplete, was changed, or is not by the owner of its viewing key. Use another copy.',
   },
   restore_refused: {
     exit: 2,
     meaning:
-      'The backup is of another holder or employer, or the directory is not empty. Nothing was restored; do what the message says.',
+      'The backup is of another holder or employer, or the directory is not empty; nothing was restored. Do what the message says.',
   },
   invalid_pay_run: {
     exit: 2,
@@ -56,7 +56,7 @@ export const commandErrors = {
   invalid_retry: {
     exit: 2,
     meaning:
-      '--retry names no part of the pay run, or a part that has not ended. Name a part that has failed.',
+      '--retry names no part of the run, or one that has not ended. Name a part that has failed.',
   },
   pay_run_conflict: {
     exit: 2,
@@ -68,7 +68,7 @@ export const commandErrors = {
     exit: 2,
     status: 409,
     meaning:
-      'The agent does not know a job that this pay run sent. Check the chain before you pay that part again.',
+      'The agent does not know a job of this pay run. Check the chain before you pay that part again.',
   },
   pay_run_ledger_damaged: {
     status: 500,
@@ -82,18 +82,18 @@ export const commandErrors = {
   payment_declined: {
     exit: 2,
     meaning:
-      'The question before the payment was answered with no. Nothing was sent; run the command again to pay.',
+      'The question before the payment was answered with no; nothing was sent. Run the command again to pay.',
   },
   payment_blocked: {
     exit: 6,
     status: 503,
     meaning:
-      'The roster is valid, but something else prevents the payment now. Correct what the message names and run the command again.',
+      'The roster is valid, but something else prevents the payment. Correct what the message names.',
   },
   invalid_tenancy: {
     exit: 2,
     meaning:
-      'The tenancy named on the command line is malformed or not the current one. Read it with `disburse-agent tenancy show`.',
+      'The named tenancy is malformed or not the current one. Read it with `disburse-agent tenancy show`.',
   },
   tenancy_jobs_open: {
     exit: 2,
@@ -101,7 +101,7 @@ export const commandErrors = {
   },
   loopback_token_missing: {
     meaning:
-      'The agent has never run in this directory, so there is no token to call it with. Start the agent with `disburse-agent serve`.',
+      'The agent has never run in this directory, so there is no token. Start `disburse-agent serve`.',
   },
   fingerprint_key_damaged: {
     meaning:
@@ -118,18 +118,16 @@ export const commandErrors = {
   },
   contact_confusable: {
     exit: 2,
-    meaning:
-      'The label looks like the one of another wallet. Choose a label that cannot be mistaken for it.',
+    meaning: 'The label looks like that of another wallet. Choose a clearly different one.',
   },
   contact_unknown: {
     exit: 2,
-    meaning:
-      'There is no contact with this label. Use a label that the message lists, or add the contact.',
+    meaning: 'There is no such contact. Use a label that the message lists, or add it.',
   },
   contact_changed: {
     exit: 2,
     meaning:
-      'The evidence of the contact is not of its wallet. Ask the owner for W by another way before you pay.',
+      "The contact's evidence is not of its wallet. Ask the owner for W by another way before you pay.",
   },
   contacts_damaged: {
     meaning:
@@ -138,7 +136,7 @@ export const commandErrors = {
   openings_damaged: {
     status: 500,
     meaning:
-      'The openings that the agent keeps for disclosures cannot be read, or their key is missing. Restore openings.sqlite and openings.key together from a backup.',
+      'The openings kept for disclosures, or their key, are unreadable. Restore openings.sqlite and openings.key together from a backup.',
   },
   delivery_damaged: {
     status: 500,

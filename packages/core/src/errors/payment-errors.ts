@@ -10,25 +10,25 @@ export const paymentErrors = {
     exit: 2,
     status: 400,
     meaning:
-      "The chain is unknown, unsupported, without a pool, or has no funder signer. Use a chain that the agent's chains.json names with a pool.",
+      "The chain is unknown, has no pool or has no funder signer. Use a chain of the agent's chains.json.",
   },
   'invalid-token': {
     exit: 2,
     status: 400,
     meaning:
-      'The token is not a pool symbol configured for the chain. Use a symbol that the message lists; an address is never accepted.',
+      'The token is no pool symbol of the chain. Use a symbol that the message lists, never an address.',
   },
   'batch-too-large': {
     exit: 2,
     status: 400,
     meaning:
-      "There are more recipients than the chain's limit for one call. Split the roster into several calls, each with its own key.",
+      "The call has more recipients than the chain's limit. Split it into calls with a key each.",
   },
   'invalid-amount': {
     exit: 2,
     status: 400,
     meaning:
-      'An amount is not a positive whole number of base units below 2^128, or the sum is too large. Correct the amount that the message names.',
+      'An amount or the sum is not a positive whole number of base units below 2^128. Correct the amount that the message names.',
   },
   'invalid-address': {
     exit: 2,
@@ -44,7 +44,7 @@ export const paymentErrors = {
     exit: 2,
     status: 400,
     meaning:
-      'A recipient has no enrolled wallet key or encryption key, or is not eligible. Ask the recipient to enrol, or leave it out with `unregistered: skip`.',
+      'A recipient is not enrolled or not eligible. Ask the recipient to enrol, or use `unregistered: skip`.',
   },
   invalid_memo: {
     status: 400,
@@ -54,17 +54,17 @@ export const paymentErrors = {
     exit: 2,
     status: 409,
     meaning:
-      'The Idempotency-Key was used for another request. Find out what that request paid; use a new key for a new payment.',
+      'The Idempotency-Key was used for another request. Find out what that one paid before you use a new key.',
   },
   settled_elsewhere: {
     meaning:
-      "The key is paid, or may still be, by a settlement that is not this job's. Do not pay again before you have looked at the transaction that the message names.",
+      'Another settlement has paid the key, or still may. Look at the transaction that the message names before you pay again.',
   },
   note_already_spent: {
     exit: 3,
     status: 409,
     meaning:
-      'A note of the spend was used up by another spend, so this one can never land. Read the balance again and spend other notes under a new key.',
+      'Another spend used a note of this one, which can never land. Read the balance and spend under a new key.',
   },
   settlement_expired: {
     exit: 3,
@@ -72,68 +72,63 @@ export const paymentErrors = {
     meaning: 'The authorisation expired unused and nothing was paid. Pay again under a new key.',
   },
   cancelled: {
-    meaning:
-      'The payment was withdrawn and nothing was paid. Pay under a new key if it is still due.',
+    meaning: 'The payment was withdrawn unpaid. Pay under a new key if it is still due.',
   },
   configuration_changed: {
     status: 409,
     meaning:
-      'The job began with another funder, pool, token or chain than the agent has now. Restore those settings until the job has ended.',
+      'The job began with another funder, pool, token or chain. Restore those settings until it has ended.',
   },
   insufficient_balance: {
     meaning:
-      "The funder's token balance is smaller than the total. Send tokens to the funder, then pay under a new key.",
+      'The funder has less of the token than the total. Send it tokens, then pay under a new key.',
   },
   insufficient_gas: {
-    meaning:
-      'The funder has too little of the coin that pays gas. Send it some, then pay under a new key.',
+    meaning: 'The funder has too little coin for gas. Send it some, then pay under a new key.',
   },
   approval_reverted: {
     meaning:
-      "The token contract reverted the funder's approve transaction, so nothing was sent to the pool. Check whether the token blocks or pauses the funder, then pay under a new key.",
+      "The token reverted the funder's approve transaction; nothing was paid. Check whether it blocks the funder, then pay under a new key.",
   },
   approval_not_mined: {
     meaning:
-      "The funder's approve transaction was not mined in time, so the batch was not sent. Check the funder's pending transactions and the chain's fees, then pay under a new key.",
+      "The funder's approve transaction was not mined in time; nothing was paid. Check its pending transactions and the fees, then pay under a new key.",
   },
   approval_unfunded: {
     meaning:
-      "The funder has too little of the chain's coin to pay the gas of its approve transaction. Send it some, then pay under a new key.",
+      'The funder has too little coin for its approve transaction. Send it some, then pay under a new key.',
   },
   recipient_key_rotated: {
     meaning:
-      'A recipient has another encryption key than when this agent last paid it. Ask the recipient whether it rotated its key before you pay.',
+      "A recipient's encryption key changed since this agent last paid it. Ask whether the recipient rotated it.",
   },
   signer_refused: {
     meaning:
-      "The funder signer refused to sign the batch, so nothing was paid. Read the signer's reason in the message, correct its policy or the request, and pay under a new key.",
+      "The funder's signer refused; nothing was paid. Read its reason, correct its policy or the request, and pay under a new key.",
   },
   signer_expired: {
-    meaning:
-      'The signing request expired before it was approved, so nothing was paid. Pay under a new key and approve it in time.',
+    meaning: 'The signing request was not approved in time; nothing was paid. Pay under a new key.',
   },
   signature_rejected: {
-    meaning:
-      'A signer returned a signature that does not verify for the document. Check that the signer holds the configured key.',
+    meaning: "A signer's signature does not verify. Check that it holds the configured key.",
   },
   malformed_payload: {
-    meaning:
-      'The document to sign is not one unsigned transaction. Report it; the signer signs nothing else of this kind.',
+    meaning: 'The document to sign is not one unsigned transaction. Report it.',
   },
   invalid_private_key: {
     meaning:
-      "A configured private key is not 32 bytes of hex in the curve's range. Correct the variable that the message names.",
+      "A private key is not 32 bytes of hex in the curve's range. Correct the variable that the message names.",
   },
   eligibility_root_not_accepted: {
     status: 503,
     retry: true,
     meaning:
-      'The registry does not accept the eligibility root that the pool-gate served. Wait until the gate has published its root; the agent asks again.',
+      "The registry does not accept the pool-gate's root. Wait until the gate has published it; the agent asks again.",
   },
   proof_invalid: {
     status: 400,
     meaning:
-      'The Groth16 proof does not verify for the batch. The platform stores nothing, and an agent that finds it signs nothing; check that agent and platform use the keys of the same ceremony.',
+      'The proof does not verify for the batch; nothing is stored or signed. Check that agent and platform use keys of one ceremony.',
   },
   prover_mock: {
     status: 400,
@@ -143,13 +138,12 @@ export const paymentErrors = {
   job_unreadable: {
     status: 500,
     meaning:
-      "The job store holds a job that cannot be read, or that contradicts itself. Restore the agent's job store from a backup; do not pay again under a new key before you have.",
+      'The job store holds an unreadable job. Restore it from a backup before you pay under a new key.',
   },
   agent_stopping: {
     status: 503,
     retry: true,
-    meaning:
-      'The agent stops before the job has ended. The job continues when the agent starts again; ask then.',
+    meaning: 'The agent stops before the job has ended. Ask again when it runs; the job continues.',
   },
   interrupted: {
     meaning: 'A signal ended the command. An accepted payment continues; ask for it by its key.',
@@ -161,12 +155,12 @@ export const paymentErrors = {
   pool_code_differs: {
     status: 503,
     meaning:
-      'A contract of the pool on chain does not have the code that the pinned keys give. Nothing is funded or enrolled there. Compare chains.json and the manifest of keys with those that were published.',
+      'A contract of the pool does not have the code that the pinned keys give, so nothing is paid or enrolled. Compare chains.json and the manifest of keys with the published ones.',
   },
   chain_unreachable: {
     status: 503,
     retry: true,
-    meaning: 'The RPC of the chain does not answer. Check the RPC; the call can succeed later.',
+    meaning: "The chain's RPC does not answer. Check the RPC.",
   },
   chain_unavailable: {
     retry: true,
@@ -175,17 +169,17 @@ export const paymentErrors = {
   rpc_unreachable: {
     retry: true,
     meaning:
-      "The relayer cannot reach the RPC of the chain. Payments wait; the platform's operator checks the RPC.",
+      "The relayer cannot reach the chain's RPC, and payments wait. The platform's operator checks the RPC.",
   },
   transaction_stuck: {
     retry: true,
     meaning:
-      "A transaction of the relayer is not mined, and all later ones wait. Payments wait; the platform's operator looks at the relayer's nonce and fees.",
+      "A transaction of the relayer is not mined, and later ones wait. The platform's operator looks at the nonce and fees.",
   },
   stalled: {
     retry: true,
     meaning:
-      "The relayer's worker has stopped. Payments wait; the platform's operator restarts it.",
+      "The relayer's worker has stopped, and payments wait. The platform's operator restarts it.",
   },
   relayer_unavailable: {
     retry: true,

@@ -9,19 +9,17 @@ export const peerErrors = {
   platform_unavailable: {
     status: 503,
     retry: true,
-    meaning:
-      'The platform does not answer the agent. Check DISBURSE_PLATFORM_URL and the network; the call can succeed later.',
+    meaning: 'The platform does not answer the agent. Check DISBURSE_PLATFORM_URL and the network.',
   },
   platform_unreachable: {
     status: 503,
     retry: true,
-    meaning:
-      'The platform does not answer. Check its URL and the network; the call can succeed later.',
+    meaning: 'The platform does not answer. Check its URL and the network.',
   },
   platform_invalid_response: {
     status: 503,
     meaning:
-      "The platform's answer does not fit this version. Check that DISBURSE_PLATFORM_URL names the platform and that the two versions fit.",
+      "The platform's answer does not fit this version. Check DISBURSE_PLATFORM_URL and both versions.",
   },
   edge_token_refused: {
     status: 503,
@@ -31,7 +29,7 @@ export const peerErrors = {
   employer_mismatch: {
     status: 503,
     meaning:
-      'The platform names another employer than the one this agent directory belongs to. Check the URL and the token; `disburse-agent tenancy show` tells which employer is pinned.',
+      'The platform names another employer than this agent directory (`disburse-agent tenancy show`). Check the URL and the token.',
   },
   tenancy_unreadable: {
     status: 503,
@@ -46,8 +44,7 @@ export const peerErrors = {
   gate_unreachable: {
     status: 503,
     retry: true,
-    meaning:
-      'The pool-gate does not answer. Check its URL and the network; the call can succeed later.',
+    meaning: 'The pool-gate does not answer. Check its URL and the network.',
   },
   gate_unauthorized: {
     status: 502,
@@ -58,18 +55,18 @@ export const peerErrors = {
     status: 502,
     retry: true,
     meaning:
-      "The pool-gate's answer is malformed, or its paths do not lead to its root. The call can succeed later; report it to the operator if it repeats.",
+      "The pool-gate's answer is malformed, or its paths do not lead to its root. Report it if it repeats.",
   },
   agent_unreachable: {
     status: 504,
     retry: true,
     meaning:
-      'The agent does not answer the command. Check that it runs at the configured address; a payment may have been accepted, so repeat the same command with the same key.',
+      'The agent does not answer, and may have accepted the payment. Check that it runs, and repeat the command with the same key.',
   },
   agent_invalid_response: {
     status: 502,
     meaning:
-      "The agent's answer does not fit this version, or was cut off. Ask again with the same key.",
+      "The agent's answer is cut off or does not fit this version. Ask again with the same key.",
   },
   verification_unavailable: {
     status: 503,
@@ -79,6 +76,6 @@ export const peerErrors = {
   },
   invalid_url: {
     meaning:
-      'A configured service address is not a plain http or https URL. Correct the variable that the message names.',
+      'A configured address is not a plain http or https URL. Correct the variable that the message names.',
   },
 } as const satisfies ErrorEntries;

@@ -12,13 +12,11 @@ export const platformErrors = {
   },
   contract_on_another_chain: {
     status: 409,
-    meaning:
-      "The account of this address belongs to its contract on another chain. Sign in with that chain's id.",
+    meaning: "The address has its contract on another chain. Sign in with that chain's id.",
   },
   contract_wallet_unsupported: {
     status: 403,
-    meaning:
-      'A contract wallet has no public key that notes could be bound to. Use a wallet with a key for this operation.',
+    meaning: 'A contract wallet has no public key to bind notes to. Use a wallet with a key.',
   },
   too_many_sign_ins: {
     status: 503,
@@ -28,12 +26,12 @@ export const platformErrors = {
   evidence_required: {
     status: 409,
     meaning:
-      'The session was not signed with a text that lists this encryption key. Sign in again with a text that lists it.',
+      "The session's signed text does not list this encryption key. Sign in again with a text that does.",
   },
   encryption_key_mismatch: {
     status: 409,
     meaning:
-      'The request names another current encryption key than the registered one. Read the enrolment and send the registered key.',
+      'The registered encryption key is not the one that the request names as current. Read the enrolment and send that.',
   },
   encryption_key_taken: {
     status: 409,
@@ -53,7 +51,7 @@ export const platformErrors = {
   edge_token_not_allowed: {
     status: 403,
     meaning:
-      'The employer may not make an edge token itself, because its wallet is not enrolled. Enrol the wallet, or ask the operator for a token.',
+      "The employer's wallet is not enrolled, so it may not make an edge token. Enrol it, or ask the operator for a token.",
   },
   edge_token_limit_reached: {
     status: 409,
@@ -73,12 +71,12 @@ export const platformErrors = {
   invitation_quota_exhausted: {
     status: 403,
     meaning:
-      'The employer has invited and enrolled the maximum number of wallets. Cancel unused invitations or ask the operator for a higher limit.',
+      'The employer has reached its limit of wallets. Cancel unused invitations, or ask the operator for more.',
   },
   invitation_used: {
     status: 409,
     meaning:
-      'The invited wallet is enrolled already, so the invitation cannot be cancelled. Ask the operator to take the wallet off the list.',
+      'The invited wallet is enrolled, so the invitation cannot be cancelled. Ask the operator to remove the wallet.',
   },
   too_many_enrolments: {
     status: 429,
@@ -89,63 +87,62 @@ export const platformErrors = {
   deadline_too_far: {
     status: 400,
     meaning:
-      "The deadline of the settlement or spend is further ahead than the platform accepts. Sign with an earlier deadline. The agent withdraws such a batch, and its job fails with this code: lower the agent's limits of deadlines or raise the platform's, then pay under a new key.",
+      "The deadline is further ahead than the platform accepts; a job's batch is withdrawn. Lower the agent's limits of deadlines or raise the platform's, then pay under a new key.",
   },
   gas_budget_exceeded: {
     status: 429,
     retry: true,
     meaning:
-      'The settlements of the employer, the spends of the holder, or the spends of all holders have used their gas for the day. Wait for Retry-After, or ask the operator for a larger budget; a holder can withdraw with `send --self-submit`.',
+      'The daily gas budget of the employer, the holder or all holders is used up. Wait for Retry-After or ask for more; a holder can withdraw with `send --self-submit`.',
   },
   gas_ceiling_exceeded: {
     meaning:
-      'The call needs more gas than the relayer gives a batch of its size. Use a funder wallet whose signature check costs less.',
+      'The call needs more gas than the relayer gives a batch of its size. Use a funder whose signature check costs less.',
   },
   transaction_rejected: {
     status: 502,
     meaning:
-      "The chain's node refuses the relayer's transaction permanently. The platform's operator reads the node's reason in the log.",
+      "The chain's node refuses the relayer's transaction for good. The platform's operator reads the reason in the log.",
   },
   invalid_settlement: {
     status: 400,
     meaning:
-      'The settlement contradicts itself, its chain or its signature. Correct what the message names and post it again.',
+      'The settlement contradicts itself, its chain or its signature. Correct what the message names.',
   },
   invalid_void: {
     status: 400,
     meaning:
-      "The batch's funder did not sign the withdrawal, or it names another batch. Sign VoidBatch for the batch of this key.",
+      "The withdrawal is not signed by the batch's funder, or names another batch. Sign VoidBatch for the batch of this key.",
   },
   batch_size_unsupported: {
     status: 400,
     meaning:
-      'The platform has no verification key for batches of that size. Use a smaller batch or ask the operator for the key.',
+      'The platform has no verification key for this batch size. Use a smaller batch or ask the operator.',
   },
   verifier_unavailable: {
     status: 503,
     retry: true,
     meaning:
-      'The verifier of proofs is busy or restarting, and nothing was stored. Post the settlement again after Retry-After.',
+      'The verifier of proofs is busy or restarting; nothing was stored. Post again after Retry-After.',
   },
   invalid_spend: {
     status: 400,
     meaning:
-      'The spend contradicts itself, its chain or its signature. Correct what the message names and post it again.',
+      'The spend contradicts itself, its chain or its signature. Correct what the message names.',
   },
   spender_not_admitted: {
     status: 403,
     meaning:
-      'The relayer sends spends of admitted wallets only. Enrol the wallet, or withdraw without the platform with `send --self-submit`.',
+      'The relayer serves admitted wallets only. Enrol the wallet, or withdraw with `send --self-submit`.',
   },
   spend_unsupported: {
     status: 400,
     meaning:
-      'The platform has no verification key for spends of that size. Use another size or ask the operator for the key.',
+      'The platform has no verification key for this spend size. Use another size or ask the operator.',
   },
   spend_not_found: {
     status: 404,
-    meaning:
-      'The holder has no spend under that key that this API key may see. Check the key, or post the spend.',
+    meaning: 'The API key sees no spend under that key. Check the key, or post the spend.',
   },
   settlement_not_found: {
     status: 404,
@@ -160,26 +157,25 @@ export const platformErrors = {
   notes_unavailable: {
     status: 503,
     meaning:
-      "The index disagrees with the chain, so the chain's notes are not served. Wait until the platform's operator has repaired it.",
+      "The index disagrees with the chain, so its notes are not served. Wait until the platform's operator has repaired it.",
   },
   note_paths_disabled: {
     status: 403,
     meaning:
-      'The platform makes no note paths, because it would learn which notes are spent. Read the batches and make the paths yourself, or ask the operator to set PLATFORM_NOTE_PATHS=on.',
+      'The platform makes no note paths: it would learn which notes are spent. Make them from the batches, or ask the operator for PLATFORM_NOTE_PATHS=on.',
   },
   batch_voided: {
     meaning:
-      'The funder withdrew the batch, and it can never land. Pay under a new key if it is still due.',
+      'The funder withdrew the batch, which can never land. Pay under a new key if it is still due.',
   },
   'authorization-expired': {
     meaning:
-      "The authorisation's deadline has passed, and it can never land. Pay under a new key if it is still due.",
+      'The deadline has passed, and the authorisation can never land. Pay under a new key if it is still due.',
   },
   fee_cap_reached: {
     status: 503,
     retry: true,
-    meaning:
-      'The chain asks for higher fees than the configured cap allows. Wait for lower fees, or raise the cap.',
+    meaning: "The chain's fees are above the configured cap. Wait, or raise the cap.",
   },
   publication_failed: {
     status: 503,
@@ -190,13 +186,13 @@ export const platformErrors = {
   eligibility_root_too_old: {
     status: 409,
     meaning:
-      'The pool-gate no longer has the list of that eligibility root, because the root was replaced too long ago. Ask for `registry.current()` of a final block.',
+      'The pool-gate no longer has the list of that root. Ask for `registry.current()` of a final block.',
   },
   eligibility_root_unknown: {
     status: 503,
     retry: true,
     meaning:
-      'The pool-gate knows no final publication of that eligibility root. Wait for Retry-After: its chain node may be behind; if it repeats, check the registry in chains.json.',
+      'The pool-gate knows no final publication of that root. Wait for Retry-After; if it repeats, check the registry in chains.json.',
   },
   screening_unavailable: {
     status: 503,
@@ -228,8 +224,7 @@ export const platformErrors = {
   },
   no_gate: {
     status: 409,
-    meaning:
-      'The platform is configured without a pool-gate, so the command has nothing to do. Configure a gate to use it.',
+    meaning: 'The platform has no pool-gate configured. Configure one to use this command.',
   },
   platform_not_running: {
     status: 409,
@@ -238,7 +233,7 @@ export const platformErrors = {
   },
   control_file_stale: {
     meaning:
-      "The data directory's control file names another process than the platform that uses it. Restart the platform, which writes it again.",
+      'The control file names another process than the platform. Restart the platform, which writes it again.',
   },
   database_unavailable: {
     status: 503,
@@ -248,8 +243,7 @@ export const platformErrors = {
   database_lock_lost: {
     status: 503,
     retry: true,
-    meaning:
-      'The process has lost its lock on the database, and another one may hold it. Let the process restart.',
+    meaning: 'The process has lost its lock on the database. Let it restart.',
   },
   database_locked: { meaning: 'Another process uses the database. Stop it first.' },
   database_newer: {
@@ -257,14 +251,14 @@ export const platformErrors = {
   },
   database_not_durable: {
     meaning:
-      'The database server can lose answered writes when its power fails. Turn on the setting that the message names.',
+      'The database server can lose answered writes at a power failure. Turn on the setting that the message names.',
   },
   database_not_empty: {
     meaning: 'The database has tables of another program. Use an empty database.',
   },
   database_of_another_part: {
     meaning:
-      'The database belongs to the platform where the gate was started, or the other way round. Correct the database URL.',
+      "The platform was started with the gate's database, or the reverse. Correct the database URL.",
   },
   database_unsuitable: {
     meaning:
@@ -272,7 +266,7 @@ export const platformErrors = {
   },
   embedded_database_unused: {
     meaning:
-      'The data directory has an embedded database that DATABASE_URL would ignore. Move its data or use another directory.',
+      'DATABASE_URL would ignore the embedded database of the data directory. Move its data or use another directory.',
   },
   data_directory_locked: { meaning: 'Another process uses the data directory. Stop it first.' },
   cannot_listen: {

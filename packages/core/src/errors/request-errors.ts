@@ -10,7 +10,7 @@ export const requestErrors = {
     exit: 2,
     status: 400,
     meaning:
-      'The body, query or a header is malformed or has a field that the route does not accept. Correct what the message names.',
+      'The body, query or a header is malformed or has an unknown field. Correct what the message names.',
   },
   unauthorized: {
     status: 401,
@@ -20,17 +20,16 @@ export const requestErrors = {
   forbidden: {
     status: 403,
     meaning:
-      'The credential is valid but does not reach this route. Use a key with the capability or scope of the route.',
+      "The credential is valid but does not reach this route. Use one with the route's capability or scope.",
   },
   forbidden_host: {
     status: 403,
-    meaning:
-      'The Host header is not one that this service answers to. Call it by a configured host name.',
+    meaning: 'The service does not answer to this Host header. Call it by a configured host name.',
   },
   forbidden_origin: {
     status: 403,
     meaning:
-      'A browser page of this Origin may not call the service. Call it from a server, or from an allowed origin.',
+      'A page of this Origin may not call the service. Call it from a server or an allowed origin.',
   },
   not_found: { exit: 2, status: 404, meaning: 'Nothing has that name. Check the key, id or path.' },
   method_not_allowed: {
@@ -70,13 +69,13 @@ export const requestErrors = {
   internal_error: {
     status: 500,
     meaning:
-      "An unexpected error occurred. The service's log has the cause under the request id; report it to the operator.",
+      "An unexpected error occurred. Report the request id; the service's log has the cause.",
   },
   disk_full: {
     status: 503,
     retry: true,
     meaning:
-      'The disk of the file that the message names is full, so nothing was written to it. Make room on that disk; the call can succeed later.',
+      'The disk of the file that the message names is full; nothing was written. Make room on it.',
   },
   stopping: {
     status: 503,

@@ -15,7 +15,7 @@ export const toolErrors = {
   },
   deployment_differs: {
     meaning:
-      'What is on chain is not what the deployment planned. Nothing was sent again. Look at the address that the message names.',
+      "The chain differs from the deployment's plan; nothing was sent again. Look at the address that the message names.",
   },
   library_not_given: {
     meaning:
@@ -23,7 +23,7 @@ export const toolErrors = {
   },
   development_key_on_public_chain: {
     meaning:
-      'The verifiers hold development keys, which protect nothing, so the pool is deployed on development chains only. Deploy it on chain 31337 or 1337.',
+      'The verifiers hold development keys, which protect nothing. Deploy on chain 31337 or 1337.',
   },
   sandbox_busy: { meaning: 'Another sandbox runs in the directory. Stop it first.' },
   sandbox_broken: { meaning: 'Parts of an earlier sandbox still run. Stop it, then start again.' },

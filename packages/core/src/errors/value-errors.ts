@@ -15,7 +15,7 @@ export const valueErrors = {
   },
   invalid_json: {
     meaning:
-      'The text is not JSON that is read in one way only (a duplicate key, deep nesting), or the value has no canonical JSON form (RFC 8785). Correct what the message names.',
+      'The text has a duplicate key, deep nesting or no canonical form (RFC 8785). Correct what the message names.',
   },
   invalid_field_element: {
     status: 400,
@@ -24,12 +24,12 @@ export const valueErrors = {
   invalid_wallet_pub: {
     status: 400,
     meaning:
-      'The value is not a compressed public key of the curve. Send W as `disburse-agent identity` prints it.',
+      'The value is no compressed public key of the curve. Send W as `disburse-agent identity` prints it.',
   },
   invalid_encryption_key: {
     status: 400,
     meaning:
-      "The value is not a packed Baby Jubjub point of the prime-order subgroup. Send P as the holder's wallet derives it.",
+      'The value is no packed Baby Jubjub point of the prime-order subgroup. Send P as the wallet derives it.',
   },
   invalid_viewing_key: {
     meaning: 'The viewing key is not a scalar in its range. Restore the key as it was generated.',
@@ -43,16 +43,16 @@ export const valueErrors = {
   invalid_signature: {
     status: 400,
     meaning:
-      'The signature is malformed or was not made by the expected key. Sign exactly the given text with that key.',
+      'The signature is malformed or by another key. Sign exactly the given text with the expected key.',
   },
   invalid_sign_in: {
     status: 400,
     meaning:
-      'The sign-in text is malformed, expired, or for another service. Ask for a nonce and sign a new text.',
+      'The sign-in text is malformed, expired or for another service. Ask for a nonce and sign a new text.',
   },
   invalid_evidence: {
     meaning:
-      'The sign-in evidence does not bind the encryption key to the wallet. The holder signs in again with a text that lists the key.',
+      'The evidence does not bind the encryption key to the wallet. Sign in again with a text that lists the key.',
   },
   invalid_hash_arity: { meaning: 'The hash does not take that many elements. Correct the caller.' },
   invalid_batch_size: {
@@ -78,6 +78,6 @@ export const valueErrors = {
   wallet_mismatch: {
     status: 403,
     meaning:
-      'The wallet key does not belong to the address or to the session. Sign in with the wallet itself.',
+      'The wallet key is not that of the address or session. Sign in with the wallet itself.',
   },
 } as const satisfies ErrorEntries;
