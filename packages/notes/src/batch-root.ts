@@ -5,6 +5,7 @@
  * @module
  */
 import { assertField, type Field, isField, PoolError, zeroField } from '@pool/core';
+import type { HashPairs } from './lean-imt.ts';
 import { poseidon } from './poseidon.ts';
 import { runToEnd, type Steps } from './steps.ts';
 
@@ -43,7 +44,7 @@ export function* stepBatchRoot(commitments: readonly Field[]): Steps<Field> {
  */
 export async function computeBatchRoots(
   batches: readonly (readonly bigint[])[],
-  hashPairs: (pairs: readonly (readonly [Field, Field])[]) => Promise<readonly Field[]>,
+  hashPairs: HashPairs,
 ): Promise<readonly (Field | undefined)[]> {
   let levels = batches.map((words) =>
     Number.isInteger(Math.log2(words.length)) && words.every(isField)

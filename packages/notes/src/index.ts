@@ -67,12 +67,10 @@ export {
   stepFundWitnessInput,
 } from './fund-proof-inputs.ts';
 export {
-  computeLeanImtRootFromPath,
   createLeanImt,
   type LeanImt,
   type LeanImtPath,
   leanImtCapacity,
-  verifyLeanImtPath,
 } from './lean-imt.ts';
 export {
   type Appended,

@@ -30,9 +30,18 @@ export type LeanImt = {
   insert(leaf: Field): number;
   /** Appends many leaves at once, much faster than one at a time. @returns the position of the first */
   insertMany(leaves: readonly Field[]): number;
+  /**
+   * {@link insertMany} with hashes made elsewhere. After an error the tree is incomplete: make another one.
+   * @param hashPairs - H_2 of each pair
+   * @throws PoolError `invalid_field_element`, `tree_full`; errors of `hashPairs`
+   */
+  append(leaves: readonly Field[], hashPairs: HashPairs): Promise<void>;
   /** @throws PoolError `unknown_leaf` for a position without a leaf */
   path(position: number): LeanImtPath;
 };
+
+type Pairs = readonly (readonly [Field, Field])[];
+export type HashPairs = (pairs: Pairs) => Promise<readonly Field[]>;
 
 /** Number of leaves of one tree on chain. The contract then starts the next tree. */
 export const leanImtCapacity = 2 ** 24;
@@ -41,7 +50,7 @@ export const leanImtCapacity = 2 ** 24;
 export function createLeanImt(leaves: readonly Field[] = []): LeanImt {
   const levels: Field[][] = [[]];
 
-  const insertMany = (added: readonly Field[]): number => {
+  const add = (added: readonly Field[]): number => {
     added.forEach(assertField);
     const position = levels[0]?.length ?? 0;
     if (position + added.length > leanImtCapacity) {
@@ -50,7 +59,14 @@ export function createLeanImt(leaves: readonly Field[] = []): LeanImt {
     for (const leaf of added) {
       levels[0]?.push(leaf);
     }
-    updateParents(levels, position);
+    return position;
+  };
+  const insertMany = (added: readonly Field[]): number => {
+    const position = add(added);
+    const update = updateParents(levels, position);
+    for (let step = update.next(); !step.done; ) {
+      step = update.next(step.value.map(poseidon));
+    }
     return position;
   };
   insertMany(leaves);
@@ -67,22 +83,38 @@ export function createLeanImt(leaves: readonly Field[] = []): LeanImt {
     },
     insert: (leaf) => insertMany([leaf]),
     insertMany,
+    async append(added, hashPairs) {
+      const update = updateParents(levels, add(added));
+      for (let step = update.next(); !step.done; ) {
+        step = update.next(await hashPairs(step.value));
+      }
+    },
     path: (position) => computePath(levels, position),
   };
 }
 
-/** Recomputes the ancestors of every leaf from `firstChanged` on. */
-function updateParents(levels: Field[][], firstChanged: number): void {
+/** Recomputes the ancestors of every leaf from `firstChanged` on. Yields the pairs of each level and takes their hashes. */
+function* updateParents(
+  levels: Field[][],
+  firstChanged: number,
+): Generator<Pairs, void, readonly Field[]> {
   let first = firstChanged;
   for (let depth = 0; (levels[depth]?.length ?? 0) > 1; depth += 1) {
     const children = levels[depth] ?? [];
     const parents = levels[depth + 1] ?? [];
     levels[depth + 1] = parents;
     first >>= 1;
-    for (let i = first; 2 * i < children.length; i += 1) {
-      const left = children[2 * i] ?? zeroField;
-      const right = children[2 * i + 1];
-      parents[i] = right === undefined ? left : poseidon([left, right]);
+    const pairs: (readonly [Field, Field])[] = [];
+    for (let place = first; 2 * place + 1 < children.length; place += 1) {
+      pairs.push([children[2 * place] ?? zeroField, children[2 * place + 1] ?? zeroField]);
+    }
+    const hashes = yield pairs;
+    hashes.forEach((hash, offset) => {
+      parents[first + offset] = hash;
+    });
+    const last = children.length % 2 === 1 ? children.at(-1) : undefined;
+    if (last !== undefined) {
+      parents[children.length >> 1] = last;
     }
   }
 }
@@ -104,25 +136,4 @@ function computePath(levels: readonly Field[][], position: number): LeanImtPath 
     place >>= 1;
   }
   return { leaf, index, siblings };
-}
-
-/** The root that a path gives. @throws PoolError `invalid_field_element`, `invalid_path` */
-export function computeLeanImtRootFromPath(path: LeanImtPath): Field {
-  const { leaf, index, siblings } = path;
-  if (!Number.isInteger(index) || index < 0 || index >= 2 ** siblings.length) {
-    throw new PoolError('invalid_path', 'the index has more bits than the path has siblings');
-  }
-  return siblings.reduce<Field>(
-    (node, sibling, i) => poseidon((index >> i) & 1 ? [sibling, node] : [node, sibling]),
-    assertField(leaf),
-  );
-}
-
-/** True if the path leads from its leaf to this root. Malformed paths give false. */
-export function verifyLeanImtPath(root: Field, path: LeanImtPath): boolean {
-  try {
-    return computeLeanImtRootFromPath(path) === root;
-  } catch {
-    return false;
-  }
 }

@@ -5,6 +5,7 @@
  */
 import type { AssetId, Field } from '@pool/core';
 import { createKernels } from '@pool/kernels';
+import type { HashPairs } from './lean-imt.ts';
 import { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
 import { computeNullifiers } from './scan-nullifiers.ts';
 import { hashPoseidonMany } from './scan-poseidon.ts';
@@ -34,7 +35,7 @@ export type NoteScanner = {
     readonly walletId: Field;
   }) => Promise<readonly Field[]>;
   /** H_2 of each pair: the nodes of a level of a tree. */
-  readonly hashPairs: (pairs: readonly (readonly [Field, Field])[]) => Promise<readonly Field[]>;
+  readonly hashPairs: HashPairs;
   /** Ends the threads and fails running scans. An idle scanner does not keep the process alive. */
   readonly close: () => Promise<void>;
 };

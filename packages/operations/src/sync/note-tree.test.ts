@@ -1,6 +1,7 @@
 import { assertField, type Field } from '@pool/core';
-import { createLeanImt, createNoteScanner, type NoteScanner, verifyLeanImtPath } from '@pool/notes';
+import { createLeanImt, createNoteScanner, type NoteScanner } from '@pool/notes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyLeanImtPath } from '../../../notes/test/lean-imt-path.ts';
 import { createNoteTree } from './note-tree.ts';
 
 let kernels: NoteScanner;
