@@ -1,6 +1,6 @@
 // Who may import whom (ARCHITECTURE.md, "Packages and apps"). Arrows only point down:
 //   apps -> {operations, approve} -> {platform-client, prover, signers, idempotency, http-server, circuits, contracts} -> policy
-//     -> {api, notes} -> {core, kernels}
+//     -> {api, notes, storage} -> {core, kernels}
 // A rule that stops you is a question about where the code belongs, not about how to silence the rule.
 
 /** Tests, and the helpers that only tests use. */
@@ -84,12 +84,19 @@ export default {
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|api)/' },
     },
     {
-      name: 'policy-imports-core-and-notes-only',
+      name: 'storage-imports-core-only',
+      comment: 'It is below everything that writes files.',
+      severity: 'error',
+      from: { path: '^packages/storage/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|storage)/' },
+    },
+    {
+      name: 'policy-imports-core-notes-and-storage-only',
       comment:
         'What may be signed follows from the domain and the notes, and not from how a signer is reached.',
       severity: 'error',
       from: { path: '^packages/policy/', pathNot: TEST },
-      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|notes|policy)/' },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|notes|policy|storage)/' },
     },
     {
       name: 'lower-room-tests-import-testkit-only',
@@ -115,11 +122,11 @@ export default {
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(kernels|prover)/' },
     },
     {
-      name: 'idempotency-stands-alone',
-      comment: 'It knows nothing of pools: any other project could use it as it is.',
+      name: 'idempotency-imports-core-and-storage-only',
+      comment: 'It knows nothing of pools.',
       severity: 'error',
       from: { path: '^packages/idempotency/src/', pathNot: TEST },
-      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/idempotency/' },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|idempotency|storage)/' },
     },
     {
       name: 'http-server-imports-core-only',
