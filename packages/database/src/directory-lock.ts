@@ -7,8 +7,8 @@
  */
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { PoolError } from '@pool/core';
+import { type FileLock, lockFile } from '@pool/storage';
 
 export type DirectoryLock = { release(): void };
 
@@ -23,11 +23,10 @@ export function lockDirectory(directory: string): DirectoryLock {
   if ((mode & 0o077) !== 0) {
     chmodSync(directory, mode & 0o700);
   }
-  const database = new DatabaseSync(join(directory, 'lock.sqlite'));
+  let lock: FileLock;
   try {
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
+    lock = lockFile(join(directory, 'lock.sqlite'));
   } catch (cause) {
-    database.close();
     throw new PoolError(
       'data_directory_locked',
       'another process uses this data directory; stop it, or choose another directory',
@@ -39,7 +38,7 @@ export function lockDirectory(directory: string): DirectoryLock {
     release() {
       if (!released) {
         released = true;
-        database.close();
+        lock.close();
       }
     },
   };

@@ -4,7 +4,6 @@
  * @module
  */
 
-export { explainFullDisk } from './full-disk.ts';
 export type {
   AskInput,
   ClaimInput,
@@ -23,6 +22,5 @@ export type {
 } from './job-store.ts';
 export { createMemoryStore } from './memory-store.ts';
 export { openJobStore } from './open-job-store.ts';
-export { resultCodeOf } from './sqlite-result.ts';
 export { createSqliteStore } from './sqlite-store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';

@@ -95,7 +95,7 @@ export type ErasableInput = {
 
 /**
  * A store of jobs. Every method is atomic. In a durable store the change is on disk when the promise resolves. Errors are {@link
- * StoreError}s: `stale_fence`, `unknown_job`, `store_busy`, `store_closed`, `disk_full`.
+ * StoreError}s: `stale_fence`, `unknown_job`, `store_busy`, `store_closed`; and `disk_full`.
  */
 export type JobStore = {
   /**

@@ -4,11 +4,16 @@
  *
  * @module
  */
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { explainFullDisk } from './full-disk.ts';
-import { resultCodeOf } from './sqlite-result.ts';
+import { isPoolError } from '@pool/core';
+import {
+  explainFullDisk,
+  makePrivateFile,
+  resultCodeOf,
+  runInTransaction as run,
+} from '@pool/storage';
 import { StoreError } from './store-error.ts';
 
 const schemaVersion = 1;
@@ -42,15 +47,14 @@ const schema = `
 /**
  * @param busyTimeoutMs - how long a statement waits for the transaction of another process
  * @param path - a file path. Missing folders are created with mode 0700, the file with mode 0600
- * @throws StoreError `invalid_store` if it cannot be opened or another version wrote it, `disk_full`
+ * @throws StoreError `invalid_store` if it cannot be opened or another version wrote it; `disk_full`
  */
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // The file must exist with its mode before SQLite writes to it: -wal and -shm take the file's mode.
-    closeSync(openSync(path, 'a', 0o600));
-    chmodSync(path, 0o600);
+    makePrivateFile(path);
     database = new DatabaseSync(path, {
       timeout: busyTimeoutMs,
       enableForeignKeyConstraints: true,
@@ -62,7 +66,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
     return database;
   } catch (cause) {
     database?.close();
-    if (cause instanceof StoreError) {
+    if (isPoolError(cause)) {
       throw cause;
     }
     throw (
@@ -104,25 +108,15 @@ function migrate(database: DatabaseSync): void {
 
 /**
  * Runs `work` as one immediate transaction, which holds the write lock from the start.
- * @throws StoreError `store_busy`, `disk_full`
+ * @throws StoreError `store_busy`; `disk_full`
  */
 export function runInTransaction<T>(database: DatabaseSync, work: () => T): T {
   try {
-    database.exec('BEGIN IMMEDIATE');
+    return run(database, work);
   } catch (cause) {
     throw isBusyError(cause)
       ? new StoreError('store_busy', 'the job store is locked by another process; try again', cause)
-      : (explainFullDisk(database.location() ?? 'the job store', cause) ?? cause);
-  }
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (database.isTransaction) {
-      database.exec('ROLLBACK');
-    }
-    throw explainFullDisk(database.location() ?? 'the job store', error) ?? error;
+      : cause;
   }
 }
 

@@ -25,9 +25,13 @@ afterEach(() => {
 });
 
 function start(mode: string, worker = ''): ChildProcess & { stdout: NodeJS.ReadableStream } {
-  return spawn(process.execPath, ['--no-warnings', script, mode, path, worker], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  return spawn(
+    process.execPath,
+    ['--no-warnings', '--conditions=@pool/source', script, mode, path, worker],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
 }
 
 /** From now on no database file of this process can grow, as on a full disk. */

@@ -1,6 +1,6 @@
 /**
  * Errors of a job store. They have the shape of every other error of the project (`code`, `retryable`, `status`), so callers
- * recognise them by code. They are declared here because this package imports no other.
+ * recognise them by code.
  *
  * @module
  */
@@ -12,8 +12,6 @@ export type StoreErrorCode =
   /** Another process kept the database locked for longer than the time-out. Retryable. */
   | 'store_busy'
   | 'store_closed'
-  /** There is no room for the write. Retryable, once somebody made room. */
-  | 'disk_full'
   /** The URL, the file or its version is not one this package can open. */
   | 'invalid_store';
 
@@ -22,7 +20,6 @@ const statuses: Readonly<Record<StoreErrorCode, number>> = {
   unknown_job: 404,
   store_busy: 503,
   store_closed: 503,
-  disk_full: 503,
   invalid_store: 500,
 };
 
@@ -37,7 +34,7 @@ export class StoreError extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'StoreError';
     this.code = code;
-    this.retryable = code === 'store_busy' || code === 'disk_full';
+    this.retryable = code === 'store_busy';
     this.status = statuses[code];
   }
 }

@@ -13,7 +13,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openPayRunLedger } from '../pay-run/pay-run-ledger.ts';
 import { createDurableFile, replaceDurableFile } from './durable-file.ts';
 import { openPrivateDatabase } from './private-database.ts';
 
@@ -63,18 +62,13 @@ it.skipIf(process.platform === 'win32').each(['createDurableFile', 'replaceDurab
 );
 
 it('takes the access of other users to an existing database away', () => {
-  for (const [name, open] of [
-    ['private.sqlite', (path: string) => openPrivateDatabase(path, '').database.close()],
-    ['pay-runs.sqlite', (path: string) => openPayRunLedger(path).close()],
-  ] as const) {
-    const path = join(directory, name);
-    open(path);
-    chmodSync(path, 0o644);
-    writeFileSync(`${path}-journal`, '', { mode: 0o644 });
-    open(path);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    if (existsSync(`${path}-journal`)) {
-      expect(statSync(`${path}-journal`).mode & 0o777).toBe(0o600);
-    }
+  const path = join(directory, 'private.sqlite');
+  openPrivateDatabase(path, '').database.close();
+  chmodSync(path, 0o644);
+  writeFileSync(`${path}-journal`, '', { mode: 0o644 });
+  openPrivateDatabase(path, '').database.close();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  if (existsSync(`${path}-journal`)) {
+    expect(statSync(`${path}-journal`).mode & 0o777).toBe(0o600);
   }
 });

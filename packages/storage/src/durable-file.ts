@@ -1,5 +1,5 @@
 /**
- * Small files of the agent directory that must survive a crash and a power cut: complete or absent, mode 0600, and on
+ * Small files that must survive a crash and a power cut: complete or absent, mode 0600, and on
  * disk when a call returns.
  *
  * @module
@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { explainFullDisk } from '@pool/idempotency';
+import { explainFullDisk, isCode } from './full-disk.ts';
 
 /**
  * Creates the file if it does not exist. If two processes start at once, one of them creates it.
@@ -83,9 +83,4 @@ export function syncFolder(path: string): void {
   } finally {
     closeSync(folder);
   }
-}
-
-/** True for an error of the operating system with this code, for example ENOENT. */
-export function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -3,3 +3,14 @@
  *
  * @module
  */
+
+export { createDurableFile, replaceDurableFile, syncFolder } from './durable-file.ts';
+export { type FileLock, lockFile } from './file-lock.ts';
+export { explainFullDisk, isCode, resultCodeOf } from './full-disk.ts';
+export {
+  makePrivateFile,
+  openNamedDatabase,
+  openPrivateDatabase,
+  type PrivateDatabase,
+  runInTransaction,
+} from './private-database.ts';

@@ -1,13 +1,13 @@
 /**
- * A small SQLite file in the agent's directory that only its owner can read.
+ * SQLite files that only their owner can read.
  *
  * @module
  */
 import { chmodSync, closeSync, existsSync, fchmodSync, openSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
-import { explainFullDisk } from '@pool/idempotency';
+import { explainFullDisk } from './full-disk.ts';
 
-/** Maximum wait of a statement for another agent's write to the same file. The wait also blocks the renewal of leases. */
+/** Maximum wait of a statement for another process's write to the same file. The wait also blocks the renewal of leases. */
 const busyTimeoutMs = 1_500;
 
 export type PrivateDatabase = {
@@ -18,7 +18,7 @@ export type PrivateDatabase = {
 
 /**
  * Makes the file of a database if it is missing, and takes the access of other users away. SQLite itself would create it readable by
- * every user, and these files name the people of a payroll.
+ * every user.
  */
 export function makePrivateFile(path: string): void {
   const file = openSync(path, 'a', 0o600);
@@ -78,19 +78,25 @@ export function openPrivateDatabase(path: string, schema: string): PrivateDataba
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
   return {
     database,
-    inTransaction(work) {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        const result = work();
-        database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        // SQLite itself ends a transaction for which there is no room.
-        if (database.isTransaction) {
-          database.exec('ROLLBACK');
-        }
-        throw error;
-      }
-    },
+    inTransaction: (work) => runInTransaction(database, work),
   };
+}
+
+/**
+ * Runs `work` as one immediate transaction, which holds the write lock from the start. All of its writes, or none.
+ * @throws `disk_full`, or the error of SQLite or of `work`
+ */
+export function runInTransaction<T>(database: DatabaseSync, work: () => T): T {
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // SQLite itself ends a transaction for which there is no room.
+    if (database.isTransaction) {
+      database.exec('ROLLBACK');
+    }
+    throw explainFullDisk(database.location() ?? 'the database', error) ?? error;
+  }
 }

@@ -17,8 +17,8 @@ import {
 } from 'node:fs';
 import { Readable } from 'node:stream';
 import { PoolError, Secret } from '@pool/core';
+import { isCode, syncFolder } from '@pool/storage';
 import { Decrypter, Encrypter } from 'age-encryption';
-import { isCode, syncFolder } from '../state/durable-file.ts';
 import { createDamaged } from './backup-format.ts';
 
 /** Who can open the file: the owners of these age recipients, or whoever has the passphrase. */

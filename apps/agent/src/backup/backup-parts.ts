@@ -22,7 +22,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PoolError } from '@pool/core';
-import { makePrivateFile } from '../state/private-database.ts';
+import { makePrivateFile } from '@pool/storage';
 import { type BackupPart, journalPart } from './backup-format.ts';
 
 /** A part with its bytes. */

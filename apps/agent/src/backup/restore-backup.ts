@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PoolError } from '@pool/core';
-import { syncFolder } from '../state/durable-file.ts';
+import { syncFolder } from '@pool/storage';
 import { restoredWaitMs, writeRestoreMark } from '../state/restored-state.ts';
 import { type OpenWith, writeAll } from './age-file.ts';
 import { type BackupManifest, type BackupPart, createDamaged } from './backup-format.ts';

@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPoolError, parseSignInMessage } from '@pool/core';
+import { replaceDurableFile } from '@pool/storage';
 import * as v from 'valibot';
-import { replaceDurableFile } from '../state/durable-file.ts';
 
 /** What the text is for. Another platform, wallet or P needs another text. */
 export type SignInPurpose = {

@@ -15,8 +15,8 @@ import {
   parseStrictJson,
 } from '@pool/core';
 import { findChainDifferences } from '@pool/operations';
+import { createDurableFile } from '@pool/storage';
 import { parseChainsFile } from '../services/chains.ts';
-import { createDurableFile } from '../state/durable-file.ts';
 
 export type PlacedChains = {
   readonly path: string;

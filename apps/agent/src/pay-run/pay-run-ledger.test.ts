@@ -1,5 +1,5 @@
 // The ledger of pay runs: private, durable, one change at a time.
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -33,6 +33,18 @@ describe('the ledger of pay runs', () => {
     ledger.close();
     expect(statSync(payRunLedgerPath(home)).mode & 0o777).toBe(0o600);
     expect(listPayRuns(home, name)).toEqual([{ spelling: name.payRun, record }]);
+  });
+
+  it('takes the access of other users to an existing ledger away', () => {
+    const path = join(home, 'pay-runs.sqlite');
+    openPayRunLedger(path).close();
+    chmodSync(path, 0o644);
+    writeFileSync(`${path}-journal`, '', { mode: 0o644 });
+    openPayRunLedger(path).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    if (existsSync(`${path}-journal`)) {
+      expect(statSync(`${path}-journal`).mode & 0o777).toBe(0o600);
+    }
   });
 
   it('distinguishes labels, tokens and chains', () => {

@@ -9,8 +9,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isPoolError, PoolError } from '@pool/core';
+import { openNamedDatabase } from '@pool/storage';
 import * as v from 'valibot';
-import { openNamedDatabase } from '../state/private-database.ts';
 
 export type PayRunName = {
   readonly chain: string;

@@ -8,9 +8,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { SpendOwner } from '@pool/operations';
-import { makePrivateFile } from '../state/private-database.ts';
+import { lockFile } from '@pool/storage';
 
 export type SpendOwners = {
   /** This process. */
@@ -36,8 +35,7 @@ export function openSpendOwners(home: string | undefined): SpendOwners {
   const pathOf = (owner: SpendOwner): string => join(home, `${prefix}${owner}${suffix}`);
   removeStale(home);
   const path = pathOf(own);
-  makePrivateFile(path);
-  const lock = takeLock(path);
+  const lock = lockFile(path);
   return {
     own,
     hasEnded: (owner) => owner === undefined || (owner !== own && removeIfReleased(pathOf(owner))),
@@ -67,23 +65,10 @@ function removeIfReleased(path: string): boolean {
     return true;
   }
   try {
-    takeLock(path).close();
+    lockFile(path).close();
   } catch {
     return false;
   }
   rmSync(path, { force: true });
   return true;
-}
-
-/** Held until it is closed or the process ends. @throws if another process holds it */
-function takeLock(path: string): DatabaseSync {
-  const lock = new DatabaseSync(path);
-  try {
-    // Nothing is written, so no journal is needed on disk.
-    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock.close();
-    throw error;
-  }
 }

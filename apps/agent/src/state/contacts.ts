@@ -18,8 +18,8 @@ import {
   type WalletPub,
   walletPubSchema,
 } from '@pool/core';
+import { isCode, replaceDurableFile } from '@pool/storage';
 import * as v from 'valibot';
-import { isCode, replaceDurableFile } from './durable-file.ts';
 
 const contactSchema = v.strictObject({
   label: v.pipe(v.string(), v.maxLength(32)),

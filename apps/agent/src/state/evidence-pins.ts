@@ -5,7 +5,7 @@
  * @module
  */
 import type { EvidencePins, PinnedEvidence } from '@pool/operations';
-import { openPrivateDatabase } from './private-database.ts';
+import { openPrivateDatabase } from '@pool/storage';
 
 export type PinStore = EvidencePins & { close(): void };
 

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PoolError, Secret } from '@pool/core';
-import { createDurableFile, isCode } from './durable-file.ts';
+import { createDurableFile, isCode } from '@pool/storage';
 
 export function fingerprintKeyPath(home: string): string {
   return join(home, 'fingerprint.key');

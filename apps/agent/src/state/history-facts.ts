@@ -5,7 +5,7 @@
  * @module
  */
 import { type EvmAddress, type Hex32, parseEvmAddress } from '@pool/core';
-import { openPrivateDatabase } from './private-database.ts';
+import { openPrivateDatabase } from '@pool/storage';
 
 /** What left the pool in a spend. Undefined recipient: nothing. */
 export type Withdrawal = {

@@ -5,7 +5,7 @@
  * @module
  */
 import { isPoolError, PoolError } from '@pool/core';
-import { explainFullDisk, resultCodeOf } from '@pool/idempotency';
+import { explainFullDisk, resultCodeOf } from '@pool/storage';
 
 /** The file is not one that this program wrote. Its message says why, and names no amount. */
 export class DamageError extends Error {}

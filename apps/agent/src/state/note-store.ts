@@ -11,6 +11,7 @@
 import { rmSync } from 'node:fs';
 import { bytesToHex32, fieldToHex, PoolError, parseField, parseHex32, zeroField } from '@pool/core';
 import type { BlockMark, NoteStore, ReceivedNote, SyncIdentity } from '@pool/operations';
+import { openPrivateDatabase, type PrivateDatabase } from '@pool/storage';
 import { DamageError, explainNoteFile, isDamage } from './note-cache-errors.ts';
 import {
   bytesOf,
@@ -39,7 +40,6 @@ import {
   wordOf,
 } from './note-cache-pages.ts';
 import { createLeafReader, createPageWriter, cutNotes, findPlaces } from './note-cache-tables.ts';
-import { openPrivateDatabase, type PrivateDatabase } from './private-database.ts';
 
 export type NoteStoreOptions = {
   /** A file, made 0600, or `:memory:`. */

@@ -10,8 +10,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Hex32, PoolError } from '@pool/core';
 import type { KeptOpenings } from '@pool/operations';
-import { createDurableFile, isCode } from './durable-file.ts';
-import { openPrivateDatabase } from './private-database.ts';
+import { createDurableFile, isCode, openPrivateDatabase } from '@pool/storage';
 
 export type OpeningsStore = {
   /** On disk when it returns. The openings of one batch or spend are kept once. */

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEncryptionPublicKey } from '@pool/core';
 import type { PaidKeys } from '@pool/operations';
-import { openPrivateDatabase } from './private-database.ts';
+import { openPrivateDatabase } from '@pool/storage';
 
 export type PaidKeyStore = PaidKeys & { close(): void };
 

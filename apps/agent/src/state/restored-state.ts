@@ -7,8 +7,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PoolError } from '@pool/core';
+import { createDurableFile, isCode } from '@pool/storage';
 import * as v from 'valibot';
-import { createDurableFile, isCode } from './durable-file.ts';
 
 /**
  * The longest life of a spend that left before the restore: its deadline is up to 30 minutes away, finality takes up to 30 minutes, and the

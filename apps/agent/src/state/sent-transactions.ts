@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Hex32, parseEvmAddress, parseHex, parseHex32 } from '@pool/core';
 import type { SentTransaction, SentTransactions } from '@pool/operations';
-import { openPrivateDatabase } from './private-database.ts';
+import { openPrivateDatabase } from '@pool/storage';
 
 export type SentTransactionsFile = SentTransactions & { close(): void };
 

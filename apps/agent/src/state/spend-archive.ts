@@ -14,7 +14,7 @@ import {
   type SpendArchive,
   serializeSpend,
 } from '@pool/operations';
-import { openPrivateDatabase } from './private-database.ts';
+import { openPrivateDatabase } from '@pool/storage';
 
 export type SpendArchiveFile = SpendArchive & { close(): void };
 

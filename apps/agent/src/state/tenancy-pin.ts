@@ -7,9 +7,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PoolError } from '@pool/core';
+import { createDurableFile, isCode, replaceDurableFile } from '@pool/storage';
 import * as v from 'valibot';
 import { employerIdSchema } from '../config/config.ts';
-import { createDurableFile, isCode, replaceDurableFile } from './durable-file.ts';
 
 const pinSchema = v.strictObject({
   version: v.literal(1),

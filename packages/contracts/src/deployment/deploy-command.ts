@@ -7,6 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PoolError } from '@pool/core';
+import { replaceDurableFile } from '@pool/storage';
 import {
   getAddress,
   isAddress,
@@ -25,7 +26,7 @@ import {
   planDeployment,
   requireAllKeys,
 } from './deployment-plan.ts';
-import { openState, readFirstNonce, writeDurably } from './deployment-state.ts';
+import { openState, readFirstNonce } from './deployment-state.ts';
 import { runDeployment, verifyDeployment } from './run-deployment.ts';
 import { compiler, makeVerificationInput } from './verification-input.ts';
 
@@ -95,7 +96,7 @@ export async function runDeploy(args: readonly string[], io: DeployIo): Promise<
     const { sleep } = io;
     const block = await runDeployment({ provider, wallet, plan, state, onStep, sleep, waitMs });
     await verifyDeployment(provider, plan, terms, keys);
-    await writeVerification(options.out, plan);
+    writeVerification(options.out, plan);
     io.out(
       options.isJson
         ? toJson(terms, plan, block)
@@ -220,10 +221,10 @@ function describe(terms: DeploymentTerms, plan: readonly PlannedContract[]): str
   return `chain ${terms.chainId}, grace period ${terms.graceSeconds} seconds\n${[...roles, ...contracts].join('')}`;
 }
 
-async function writeVerification(out: string, plan: readonly PlannedContract[]): Promise<void> {
+function writeVerification(out: string, plan: readonly PlannedContract[]): void {
   const noteTree = plan.find(({ name }) => name === 'noteTree')?.address ?? '';
   const input = makeVerificationInput(noteTree);
-  await writeDurably(join(out, 'verification-input.json'), `${JSON.stringify(input)}\n`);
+  replaceDurableFile(join(out, 'verification-input.json'), `${JSON.stringify(input)}\n`);
   const contracts = { compilerVersion: compiler.version, contracts: list(plan) };
-  await writeDurably(join(out, 'contracts.json'), `${JSON.stringify(contracts, null, 2)}\n`);
+  replaceDurableFile(join(out, 'contracts.json'), `${JSON.stringify(contracts, null, 2)}\n`);
 }

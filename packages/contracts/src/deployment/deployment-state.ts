@@ -4,15 +4,15 @@
  * @module
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
 import { PoolError } from '@pool/core';
+import { replaceDurableFile } from '@pool/storage';
 import type { DeploymentTerms } from './deployment-plan.ts';
 
 export type DeploymentState = {
   /** All signed transactions of a contract, the newest first. They have one nonce: the chain executes one of them. */
   readonly read: (name: string) => readonly string[];
   /** Returns when the file is on disk. */
-  readonly add: (name: string, rawTransaction: string) => Promise<void>;
+  readonly add: (name: string, rawTransaction: string) => void;
 };
 
 type StateFile = {
@@ -46,26 +46,13 @@ export function openState(path: string, terms: DeploymentTerms): DeploymentState
   const read = (name: string): readonly string[] => file.transactions[name] ?? [];
   return {
     read,
-    async add(name, rawTransaction) {
+    add(name, rawTransaction) {
       const others = read(name).filter((known) => known !== rawTransaction);
       const transactions = { ...file.transactions, [name]: [rawTransaction, ...others] };
       file = { ...file, transactions };
-      await writeDurably(path, `${JSON.stringify(file, null, 2)}\n`);
+      replaceDurableFile(path, `${JSON.stringify(file, null, 2)}\n`);
     },
   };
-}
-
-/** Completely or not at all. */
-export async function writeDurably(path: string, text: string): Promise<void> {
-  const temporary = `${path}.part`;
-  const handle = await open(temporary, 'w', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, path);
 }
 
 function readState(path: string): StateFile {

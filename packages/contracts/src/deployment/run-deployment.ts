@@ -70,7 +70,7 @@ async function ensureContract(run: DeploymentRun, contract: PlannedContract): Pr
     );
   }
   const raw = await signCreation(run, contract, known[0]);
-  await state.add(contract.name, raw);
+  state.add(contract.name, raw);
   run.onStep(`${contract.name} ${contract.address}: sending ${Transaction.from(raw).hash}`);
   const outcome = await askChain(() => broadcastTransaction(provider, raw));
   if (outcome.kind !== 'sent') {

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { parseStrictJson } from '@pool/core';
+import { isCode, replaceDurableFile } from '@pool/storage';
 import * as v from 'valibot';
 
 const markerSchema = v.strictObject({
@@ -26,8 +26,7 @@ export function readMarker(path: string): ReadMarker {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return isAbsent ? { kind: 'absent' } : { kind: 'unreadable' };
+    return isCode(error, 'ENOENT') ? { kind: 'absent' } : { kind: 'unreadable' };
   }
   const parsed = v.safeParse(markerSchema, parseJson(text));
   return parsed.success ? { kind: 'read', marker: parsed.output } : { kind: 'unreadable' };
@@ -35,21 +34,7 @@ export function readMarker(path: string): ReadMarker {
 
 /** Replaces the marker. It is on the disk when this returns. */
 export function writeMarker(path: string, { ledgerId, generation }: GenerationMarker): void {
-  const temporary = `${path}.${process.pid}`;
-  const file = openSync(temporary, 'w', 0o600);
-  try {
-    writeSync(file, `${JSON.stringify({ version: 1, ledgerId, generation })}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  replaceDurableFile(path, `${JSON.stringify({ version: 1, ledgerId, generation })}\n`);
 }
 
 function parseJson(text: string): unknown {

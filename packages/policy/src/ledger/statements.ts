@@ -4,7 +4,7 @@
  * @module
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { runInTransaction } from './ledger-database.ts';
+import { runInTransaction } from '@pool/storage';
 import type { Row } from './rows.ts';
 
 export type Statements = {
