@@ -1,32 +1,38 @@
-// How every published package is built: ES modules for Node with their type declarations, from src/index.ts, from the
+// How every published package is built: ES modules for Node with their type declarations, from the source of each export, from the
 // source of each command the package installs (`bin`), and from each worker thread's own file (`*-worker.ts`, which
 // is written beside the module that starts it). Run from the package's folder.
-import { existsSync, globSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { defineConfig } from 'tsup';
 import { readManifest } from './src/workspace.ts';
 
-const { bin = {} } = readManifest(process.cwd());
+const { bin = {}, exports = {} } = readManifest(process.cwd());
 const commands = (typeof bin === 'string' ? [bin] : Object.values(bin)).map(
   (file) => `src/${basename(file, '.js')}.ts`,
 );
-const library = 'src/index.ts';
-const sources = [
-  ...(existsSync(library) ? [library] : []),
-  ...commands,
-  ...globSync('src/**/*-worker.ts'),
-];
+/** Name of the built file → source. */
+const libraries = Object.fromEntries(
+  Object.values(exports).flatMap((entry) =>
+    typeof entry === 'object' && entry.import !== undefined && entry['@pool/source'] !== undefined
+      ? [[basename(entry.import, '.js'), entry['@pool/source']]]
+      : [],
+  ),
+);
+const others = [...commands, ...globSync('src/**/*-worker.ts')];
 
 export default defineConfig({
-  entry: Object.fromEntries(sources.map((source) => [basename(source, '.ts'), source])),
+  entry: {
+    ...libraries,
+    ...Object.fromEntries(others.map((source) => [basename(source, '.ts'), source])),
+  },
   format: 'esm',
   target: 'node22',
   platform: 'node',
   // `node:sqlite` exists under that name only.
   removeNodeProtocol: false,
   tsconfig: '../../tsconfig.json',
-  dts: existsSync(library) && {
-    entry: library,
+  dts: Object.keys(libraries).length > 0 && {
+    entry: libraries,
     compilerOptions: { noEmit: false, declaration: true, emitDeclarationOnly: true },
   },
   splitting: true,

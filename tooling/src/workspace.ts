@@ -5,6 +5,13 @@ import { join } from 'node:path';
 /** Folders whose children are packages; workspace.test.ts checks that they match pnpm-workspace.yaml. */
 export const packageParents = ['packages', 'apps', 'examples'] as const;
 
+/** One entry of `exports`: its source, its declarations and the built module. */
+export interface PackageEntry {
+  readonly '@pool/source'?: string;
+  readonly types?: string;
+  readonly import?: string;
+}
+
 /** The fields of a package.json that our tools read. */
 export interface PackageJson {
   readonly name?: string;
@@ -21,7 +28,7 @@ export interface PackageJson {
   };
   /** False, or the files that do something when they are loaded. */
   readonly sideEffects?: boolean | readonly string[];
-  readonly exports?: Readonly<Record<string, unknown>>;
+  readonly exports?: Readonly<Record<string, PackageEntry | string>>;
   readonly bin?: string | Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
 }

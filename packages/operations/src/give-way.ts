@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How long a computation may use the thread before other work runs, in milliseconds. */
 const sliceMs = 8;
@@ -12,9 +11,13 @@ const sliceMs = 8;
 /** Awaited between two pieces of work. Yields when the time slice has ended. */
 export type Pace = () => Promise<void>;
 
+/** Runs a function in the next turn of the event loop. A browser has no `setImmediate`. */
+const runNext: (run: () => void) => void =
+  typeof setImmediate === 'function' ? setImmediate : setTimeout;
+
 /** Resolves in the next turn of the event loop. */
 export async function giveWay(): Promise<void> {
-  await nextTurn();
+  await new Promise<void>(runNext);
 }
 
 /** For the work of a request. */
@@ -45,7 +48,7 @@ export function createComputeQueue(): ComputeQueue {
       const position = waiting.findIndex((other) => other.rank > rank);
       waiting.splice(position === -1 ? waiting.length : position, 0, { rank, resolve });
       if (isFirst) {
-        setImmediate(callNext);
+        runNext(callNext);
       }
     });
   }
@@ -54,7 +57,7 @@ export function createComputeQueue(): ComputeQueue {
     waiting.shift()?.resolve();
     // Runs in the turn after this one. The job just called may be waiting again by then.
     if (waiting.length > 0) {
-      setImmediate(callNext);
+      runNext(callNext);
     }
   }
 

@@ -53,14 +53,21 @@ export {
 } from './disclosure/kept-openings.ts';
 export { type ComputeQueue, createComputeQueue, createPace } from './give-way.ts';
 export type { Movement } from './history/build-history.ts';
+export type {
+  Clock,
+  EvidencePins,
+  FinalBlock,
+  PinnedEvidence,
+  ProvedBatch,
+  ProveOptions,
+  Receipt,
+  WitnessInput,
+} from './holder-ports.ts';
 export type { NoteUse } from './note-ports.ts';
 export type {
   ApprovalTransaction,
   ChainContext,
   ChainPort,
-  Clock,
-  EvidencePins,
-  FinalBlock,
   FundedBatch,
   FunderPort,
   GatePort,
@@ -69,13 +76,8 @@ export type {
   PaidKey,
   PaidKeys,
   PaidWallet,
-  PinnedEvidence,
   PlatformPort,
-  ProvedBatch,
-  ProveOptions,
   ProverPort,
-  Receipt,
-  WitnessInput,
 } from './ports.ts';
 export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './run/batch-deadline.ts';
 export {

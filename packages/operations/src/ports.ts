@@ -37,15 +37,14 @@ import type {
   PermitPayload,
   VoidPayload,
 } from '@pool/signers';
-
-export type Clock = {
-  /** Milliseconds since the epoch. */
-  nowMs(): number;
-  /** @throws when the signal is aborted */
-  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-};
-
-export type FinalBlock = { readonly number: number; readonly timestampSeconds: number };
+import type {
+  FinalBlock,
+  ProvedBatch,
+  ProveOptions,
+  Receipt,
+  RecipientPort,
+  WitnessInput,
+} from './holder-ports.ts';
 
 /** A `fund()` call, from its event on chain. */
 export type FundedBatch = {
@@ -67,13 +66,6 @@ export type NonceState = {
   readonly voided: boolean;
   /** Used in a block that is not final yet: wait. */
   readonly pending: boolean;
-};
-
-export type Receipt = {
-  readonly reverted: boolean;
-  readonly final: boolean;
-  readonly blockNumber: number;
-  readonly gasUsed: bigint;
 };
 
 export type Transferred = {
@@ -146,11 +138,7 @@ export type ChainPort = {
 };
 
 /** `/agent-edge` of the platform. */
-export type PlatformPort = {
-  lookupRecipients(
-    chain: string,
-    addresses: readonly string[],
-  ): Promise<readonly RecipientRecord[]>;
+export type PlatformPort = RecipientPort & {
   postSettlement(key: string, request: SettlementRequest): Promise<SettlementRecord>;
   getSettlement(key: string): Promise<SettlementRecord | undefined>;
   /**
@@ -168,21 +156,6 @@ export type GatePort = {
     readonly paths: readonly EligibilityPathWire[];
     readonly missing: readonly string[];
   }>;
-};
-
-/** A proof with the three public signals it was made for (D, z, y). */
-export type ProvedBatch = {
-  readonly proof: SolidityProof;
-  readonly publicSignals: readonly bigint[];
-};
-
-/** Circuit inputs by signal name. Secret. */
-export type WitnessInput = Readonly<Record<string, WitnessSignal>>;
-
-export type ProveOptions = {
-  readonly signal: AbortSignal;
-  /** @param fraction - 0 … 1 */
-  readonly onProgress: (fraction: number) => void;
 };
 
 export type ProverPort = {
@@ -257,22 +230,6 @@ export type FunderPort = {
     providerId: string | undefined,
     signal: AbortSignal,
   ): Promise<FunderAnswer | undefined>;
-};
-
-/** Newest sign-in evidence seen per wallet (protocol §2). Durable: a restart must not forget a rotation. */
-export type EvidencePins = {
-  /**
-   * Records each piece of evidence that is the newest of its wallet. All are one write, because each write waits for the
-   * disk.
-   * @returns in the order given; false when newer evidence of this wallet names another P
-   */
-  pinAll(evidence: readonly PinnedEvidence[]): Promise<readonly boolean[]>;
-};
-
-export type PinnedEvidence = {
-  readonly walletPub: WalletPub;
-  readonly encryptionPublicKey: EncryptionPublicKey;
-  readonly issuedAtMs: number;
 };
 
 /** The encryption key that each wallet was last paid under. Durable, so that the operator is warned of a change. */

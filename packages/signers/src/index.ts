@@ -97,11 +97,13 @@ export {
 } from './enclave/enclave-signer.ts';
 export { parsePcrPins, parseRootSha256 } from './enclave/pins.ts';
 export { computeHolderEncryptionKey, deriveHolderViewingKey } from './holder/holder-keys.ts';
-export type {
-  HolderSigner,
-  HolderSignIn,
-  HolderSignOptions,
-  HolderSpendOptions,
+export {
+  type HolderSigner,
+  type HolderSignIn,
+  type HolderSignOptions,
+  type HolderSpendOptions,
+  OwnRefusalError,
+  RequestExpiredError,
 } from './holder/holder-signer.ts';
 export {
   createLocalEd25519Holder,
@@ -109,12 +111,7 @@ export {
 } from './holder/local-ed25519-holder.ts';
 export { createLocalKeyHolder, type LocalKeyHolderOptions } from './holder/local-key-holder.ts';
 export { createReadOnlyHolder } from './holder/read-only-holder.ts';
-export {
-  createRemoteHolder,
-  OwnRefusalError,
-  type RemoteHolderOptions,
-  RequestExpiredError,
-} from './holder/remote-holder.ts';
+export { createRemoteHolder, type RemoteHolderOptions } from './holder/remote-holder.ts';
 export {
   createHttpClient,
   describeAnswer,

@@ -4,7 +4,7 @@ import { verificationKeys } from '@pool/circuits';
 import { bigintToHex32 } from '@pool/core';
 import { createMockProver } from '@pool/prover';
 import { expect, it } from 'vitest';
-import type { ProvedBatch } from '../ports.ts';
+import type { ProvedBatch } from '../holder-ports.ts';
 import { createProverPort, createSpendProverPort } from './prover-port.ts';
 
 const word = bigintToHex32(0n);

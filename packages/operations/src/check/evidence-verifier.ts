@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { createHash } from 'node:crypto';
 import type { RecipientRecord } from '@pool/api';
 import {
+  canonicalDigest,
   type EvidenceDomain,
   type EvmAddress,
   isPoolError,
@@ -16,7 +16,7 @@ import {
 } from '@pool/core';
 import { decodeEncryptionPublicKey } from '@pool/notes';
 import { giveWay } from '../give-way.ts';
-import type { EvidencePins } from '../ports.ts';
+import type { EvidencePins } from '../holder-ports.ts';
 
 /** A recipient whose keys were signed for by its own wallet. */
 export type VerifiedRecipient = {
@@ -135,5 +135,5 @@ export function createEvidenceVerifier(deps: {
 
 /** The signature has one length, so no two pieces of evidence spell the same text. */
 function computeEvidenceDigest({ message, signature }: SignInEvidence): string {
-  return createHash('sha256').update(signature).update(' ').update(message).digest('base64');
+  return canonicalDigest([signature, message]);
 }

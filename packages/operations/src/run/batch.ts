@@ -18,14 +18,9 @@ import {
   PoolError,
 } from '@pool/core';
 import type { CheckedRecipient } from '../check/checks.ts';
+import type { SeededManifest } from '../disclosure/kept-openings.ts';
 import { type Batch, planBatch } from './plan-batch.ts';
-import {
-  attempt,
-  deserializeManifest,
-  manifestName,
-  type SeededManifest,
-  serializeManifest,
-} from './record.ts';
+import { attempt, deserializeManifest, manifestName, serializeManifest } from './record.ts';
 import type { Run, RunBase } from './run.ts';
 
 /** The nonce under which the contract pays this job once, for any caller (protocol §3). */

@@ -13,13 +13,14 @@ import {
   type Hex32,
   parseEvmAddress,
 } from '@pool/core';
+import type { SeededManifest } from '../disclosure/kept-openings.ts';
 import { describeCancelled, isCancelled } from './cancellation.ts';
 import { concludeRun, finishReverted } from './conclude.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import { describePaid, findForeign, judgeOther } from './foreign-settlement.ts';
 import { BlockedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { type Batch, planBatch } from './plan-batch.ts';
-import { deserializeManifest, manifestName, type SeededManifest } from './record.ts';
+import { deserializeManifest, manifestName } from './record.ts';
 import { loadRelease } from './release-record.ts';
 import type { Run } from './run.ts';
 import { isUnderNonce } from './settlement-request.ts';

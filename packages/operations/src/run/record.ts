@@ -3,6 +3,7 @@
  *
  * @module
  */
+
 import {
   type DisbursementJob,
   type FundManifest,
@@ -14,6 +15,7 @@ import {
   parseWire,
 } from '@pool/core';
 import type { CheckedDisbursement } from '../check/checks.ts';
+import type { SeededManifest } from '../disclosure/kept-openings.ts';
 import type { DisbursementRecord } from './disbursement-record.ts';
 import { phaseOf } from './phase.ts';
 
@@ -92,9 +94,6 @@ function parseStored(payload: string): unknown {
     );
   }
 }
-
-/** The manifest, and the seed of everything random in the batch. Secret. */
-export type SeededManifest = { readonly manifest: FundManifest; readonly seed: Hex32 };
 
 export function serializeManifest(seeded: SeededManifest): string {
   return JSON.stringify(seeded);

@@ -5,9 +5,9 @@
  */
 import { type EvmAddress, isPoolError, type JobStage, PoolError } from '@pool/core';
 import type { ComputeQueue, Pace } from '../give-way.ts';
+import type { Clock } from '../holder-ports.ts';
 import type {
   ChainContext,
-  Clock,
   FunderPort,
   GatePort,
   JobJournal,

@@ -30,7 +30,7 @@ import {
   type WalletPub,
 } from '@pool/core';
 import type { EvidenceVerifier } from '../check/evidence-verifier.ts';
-import type { PlatformPort } from '../ports.ts';
+import type { RecipientPort } from '../holder-ports.ts';
 import type { LockableNote } from './locked-notes.ts';
 import type { HolderNote, SpendContext, SpendHolder } from './spend-ports.ts';
 
@@ -72,7 +72,7 @@ export type SpendCheckDeps = {
   /** @param chain - undefined: the chain of the holder. @throws PoolError `invalid-chain` if it is not routable */
   readonly route: (chain?: string) => SpendContext;
   readonly holder: SpendHolder;
-  readonly lookup: Pick<PlatformPort, 'lookupRecipients'>;
+  readonly lookup: RecipientPort;
   readonly evidence: EvidenceVerifier;
   /** False: the deployment has no pool-gate, so no payee is eligible. */
   readonly hasGate: boolean;
@@ -314,7 +314,7 @@ async function lookup(
   addresses: readonly EvmAddress[],
   context: SpendContext,
   deps: SpendCheckDeps,
-): Promise<ReadonlyMap<string, Awaited<ReturnType<PlatformPort['lookupRecipients']>>[number]>> {
+): Promise<ReadonlyMap<string, Awaited<ReturnType<RecipientPort['lookupRecipients']>>[number]>> {
   try {
     const records = await deps.lookup.lookupRecipients(context.key, addresses);
     return new Map(records.map((record) => [record.address.toLowerCase(), record]));

@@ -12,7 +12,7 @@ import {
   PoolError,
 } from '@pool/core';
 import type { HolderSigner } from '@pool/signers';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../holder-ports.ts';
 import type { SpendCheckDeps } from './check-spend.ts';
 import type { ArchivedSpend, SpendArchive, SpendOwner } from './spend-archive.ts';
 import type { SpendFaultPoint } from './spend-fault-points.ts';

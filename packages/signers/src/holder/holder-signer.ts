@@ -4,17 +4,24 @@
  *
  * @module
  */
-import type {
-  Curve,
-  DisclosureContent,
-  EncryptionPublicKey,
-  Hex,
-  Secret,
-  SpendFile,
+import {
+  type Curve,
+  type DisclosureContent,
+  type EncryptionPublicKey,
+  type Hex,
+  PoolError,
+  type Secret,
+  type SpendFile,
 } from '@pool/core';
 import type { SpendOperation, SpendSignature } from '@pool/notes';
 import type { SignInPayload } from '@pool/policy';
 import type { Progress, SubmitOptions } from '../signer.ts';
+
+/** This side refused, and did not ask the provider. An equal request that was sent earlier may still be signed. */
+export class OwnRefusalError extends PoolError {}
+
+/** The provider ended the request because nobody decided in time. Final, as a refusal is: there will be no signature. */
+export class RequestExpiredError extends PoolError {}
 
 /** A sign-in text of the holder's wallet. */
 export type HolderSignIn = SignInPayload & {

@@ -18,7 +18,13 @@ import {
 import type { SpendOperation, SpendSignature } from '@pool/notes';
 import { createSignRequest, type SignRequestContent } from '@pool/policy';
 import { isProgress, type Outcome, type Signer } from '../signer.ts';
-import type { HolderSigner, HolderSignOptions, HolderSpendOptions } from './holder-signer.ts';
+import {
+  type HolderSigner,
+  type HolderSignOptions,
+  type HolderSpendOptions,
+  OwnRefusalError,
+  RequestExpiredError,
+} from './holder-signer.ts';
 
 export type RemoteHolderOptions = {
   /** Kind of the signer in the configuration, for example `enclave`. */
@@ -37,12 +43,6 @@ export type RemoteHolderOptions = {
  * signs at once or has no policy that allows it.
  */
 const viewingKeyLimitMs = 30_000;
-
-/** This side refused, and did not ask the provider. An equal request that was sent earlier may still be signed. */
-export class OwnRefusalError extends PoolError {}
-
-/** The provider ended the request because nobody decided in time. Final, as a refusal is: there will be no signature. */
-export class RequestExpiredError extends PoolError {}
 
 /** A holder whose key is in another process. EVM wallets only. */
 export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
