@@ -1,16 +1,33 @@
-// Who may import whom (ARCHITECTURE.md, "Packages and apps"). Arrows only point down:
-//   apps -> {operations, approve} -> {platform-client, prover, signers, idempotency, http-server, circuits, contracts} -> policy
-//     -> {api, notes, storage} -> {core, kernels}
+// Who may import whom (ARCHITECTURE.md, "Packages and apps"). Arrows point down, from a level to one below it, or stay in their level
+// without a circle.
 // A rule that stops you is a question about where the code belongs, not about how to silence the rule.
 
 /** Tests, and the helpers that only tests use. */
 const TEST = '\\.(test|bench)\\.ts$|^(packages|apps)/[^/]+/(src/fixtures|test)/';
-const ADAPTERS = 'platform-client|prover|signers|idempotency|http-server|circuits|contracts';
-const PIPELINES = 'operations|approve';
+/** The packages, from the bottom up. Apps are above them all. */
+const LEVELS = [
+  ['core', 'kernels'],
+  ['api', 'notes', 'storage'],
+  ['policy', 'http-client', 'http-server', 'configuration', 'idempotency'],
+  ['signers', 'platform-client', 'circuits', 'contracts', 'prover'],
+  ['wallet', 'database'],
+  ['operations', 'approve', 'pay-run', 'relayer', 'pool-gate'],
+];
+const upwards = LEVELS.slice(0, -1).map((level, index) => ({
+  name: `${level.join('-')}-import-nothing-above`,
+  severity: 'error',
+  from: { path: `^packages/(${level.join('|')})/src/`, pathNot: TEST },
+  to: {
+    path: `^(apps|tooling)/|^packages/(${LEVELS.slice(index + 1)
+      .flat()
+      .join('|')})/`,
+  },
+}));
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
+    ...upwards,
     {
       name: 'no-cycles',
       comment: 'Two modules that need each other are one module, or three.',
@@ -136,28 +153,6 @@ export default {
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|http-server)/' },
     },
     {
-      name: 'adapters-do-not-import-each-other',
-      comment: 'Rooms of one level meet in the level above.',
-      severity: 'error',
-      from: { path: `^packages/(${ADAPTERS})/src/` },
-      to: { path: `^packages/(${ADAPTERS})/`, pathNot: '^packages/$1/' },
-    },
-    {
-      name: 'adapters-do-not-import-upwards',
-      severity: 'error',
-      from: { path: `^packages/(${ADAPTERS})/src/` },
-      to: {
-        path: `^(apps|tooling)/|^packages/(${PIPELINES})/`,
-        pathNot: '^tooling/custodians/',
-      },
-    },
-    {
-      name: 'pipelines-do-not-import-each-other',
-      severity: 'error',
-      from: { path: `^packages/(${PIPELINES})/src/` },
-      to: { path: `^packages/(${PIPELINES})/`, pathNot: '^packages/$1/' },
-    },
-    {
       name: 'packages-do-not-import-apps',
       severity: 'error',
       from: { path: '^packages/' },
@@ -229,26 +224,28 @@ export default {
       to: { path: '^packages/operations/src/adapters/' },
     },
     {
-      name: 'operations-spend-imports-no-other-pipeline',
+      name: 'wallet-runs-in-a-browser',
       comment:
-        'A spend knows its ports: neither the disbursement, nor the sync of notes, nor an adapter.',
+        'Only its Node part imports modules of Node; only its EVM part imports ethers and the contracts.',
       severity: 'error',
-      from: { path: '^packages/operations/src/spend/', pathNot: TEST },
-      to: { path: '^packages/operations/src/(run|sync|adapters)/' },
+      from: { path: '^packages/wallet/src/', pathNot: [TEST, '^packages/wallet/src/node/'] },
+      to: { dependencyTypes: ['core'] },
     },
     {
-      name: 'operations-sync-imports-its-ports-only',
-      comment: 'The sync of notes reads; it knows neither a payment, nor a spend, nor an adapter.',
+      name: 'wallet-core-is-no-adapter',
       severity: 'error',
-      from: { path: '^packages/operations/src/sync/', pathNot: TEST },
-      to: { path: '^packages/operations/src/(run|check|spend|adapters)/' },
+      from: { path: '^packages/wallet/src/', pathNot: [TEST, '^packages/wallet/src/(node|evm)/'] },
+      to: {
+        path: '^packages/(wallet/src/(node|evm)|contracts|signers)/|node_modules/ethers/',
+        pathNot: '^packages/signers/src/holder/holder-signer\\.ts$',
+      },
     },
     {
-      name: 'operations-run-and-check-import-no-spend',
-      comment: 'A disbursement spends no note.',
+      name: 'wallet-spend-and-sync-do-not-import-each-other',
+      comment: 'A spend knows its ports, and the sync of notes only reads.',
       severity: 'error',
-      from: { path: '^packages/operations/src/(run|check)/', pathNot: TEST },
-      to: { path: '^packages/operations/src/spend/' },
+      from: { path: '^packages/wallet/src/(spend|sync)/', pathNot: TEST },
+      to: { path: '^packages/wallet/src/(spend|sync)/', pathNot: '^packages/wallet/src/$1/' },
     },
     {
       name: 'operations-adapters-import-ports-only',

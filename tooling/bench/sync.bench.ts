@@ -18,7 +18,7 @@ import { computeEncryptionPublicKey, createLeanImt, createNoteScanner } from '@p
 import { openNoteArchive } from '../../apps/agent/src/state/note-archive.ts';
 import { deriveNoteCacheKey } from '../../apps/agent/src/state/note-cache-mac.ts';
 import { openNoteStore } from '../../apps/agent/src/state/note-store.ts';
-import { createHolderSync } from '../../packages/operations/src/sync/holder-sync.ts';
+import { createHolderSync } from '../../packages/wallet/src/sync/holder-sync.ts';
 import type { BenchFile, OneRun } from './bench-file.ts';
 import { createScanNotes, holder } from './scan-sample.ts';
 

@@ -11,15 +11,13 @@ import { deriveTraceId, PoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
 import { openJobStore } from '@pool/idempotency';
 import {
-  createComputeQueue,
   createFingerprinter,
-  createKeyLock,
   createSpendProverPort,
-  type DeliveryPort,
   type JobRunner,
   type JobRunnerOptions,
 } from '@pool/operations';
 import { createEdgeClient, createKeyVerifier } from '@pool/platform-client';
+import { createComputeQueue, createKeyLock, type DeliveryPort } from '@pool/wallet';
 import type { Config } from './config/config.ts';
 import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';

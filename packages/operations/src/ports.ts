@@ -11,13 +11,7 @@
  * @module
  */
 
-import type {
-  RecipientRecord,
-  SettlementRecord,
-  SettlementRequest,
-  SolidityProof,
-  VoidRequest,
-} from '@pool/api';
+import type { SettlementRecord, SettlementRequest, VoidRequest } from '@pool/api';
 import type {
   BatchSize,
   EligibilityPathWire,
@@ -30,7 +24,6 @@ import type {
   Hex32,
   WalletPub,
 } from '@pool/core';
-import type { WitnessSignal } from '@pool/notes';
 import type {
   ApprovalExpectation,
   FundAuthorizationPayload,
@@ -44,7 +37,7 @@ import type {
   Receipt,
   RecipientPort,
   WitnessInput,
-} from './holder-ports.ts';
+} from '@pool/wallet';
 
 /** A `fund()` call, from its event on chain. */
 export type FundedBatch = {

@@ -2,8 +2,8 @@
 import { verifyEvidence } from '@pool/core';
 import { createFakeHolder, fakeEvidenceDomain } from '@pool/testkit';
 import { expect, it } from 'vitest';
-import type { PinnedEvidence } from '../holder-ports.ts';
 import { createEvidenceVerifier } from './evidence-verifier.ts';
+import type { PinnedEvidence } from './ports.ts';
 
 const holders = [1, 2, 3].map((index) => createFakeHolder(index));
 const claims = holders.map(({ address, walletPub, encryptionPublicKey, evidence }) => ({

@@ -15,8 +15,8 @@ import {
   verifyEvidence,
 } from '@pool/core';
 import { decodeEncryptionPublicKey } from '@pool/notes';
-import { giveWay } from '../give-way.ts';
-import type { EvidencePins } from '../holder-ports.ts';
+import { giveWay } from './give-way.ts';
+import type { EvidencePins } from './ports.ts';
 
 /** A recipient whose keys were signed for by its own wallet. */
 export type VerifiedRecipient = {

@@ -1,5 +1,5 @@
 import { PoolError, Secret } from '@pool/core';
-import type { SyncProgress } from '@pool/operations';
+import type { SyncProgress } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createHolderClient, type HolderClient } from '../services/holder-client.ts';
 import { createSyncView } from '../terminal/sync-view.ts';

@@ -6,8 +6,8 @@
  */
 import { join } from 'node:path';
 import { computeWalletAddress, PoolError, parseWalletPub, type WalletPub } from '@pool/core';
-import { createEvidenceVerifier } from '@pool/operations';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
+import { createEvidenceVerifier } from '@pool/wallet';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import { readChainsFile } from '../services/chains.ts';

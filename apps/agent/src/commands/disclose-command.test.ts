@@ -13,14 +13,9 @@ import {
   spendManifestSchema,
 } from '@pool/core';
 import { buildSpend } from '@pool/notes';
-import {
-  type ArchivedSpend,
-  type EvmRecords,
-  type KeptOpenings,
-  openBatch,
-  openSpend,
-} from '@pool/operations';
 import { createLocalKeyHolder } from '@pool/signers';
+import { type ArchivedSpend, type KeptOpenings, openBatch, openSpend } from '@pool/wallet';
+import type { EvmRecords } from '@pool/wallet/evm';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
 import { computeOpeningsLimit, openOpeningsStore } from '../state/openings-store.ts';

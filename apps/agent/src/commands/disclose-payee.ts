@@ -17,7 +17,8 @@ import {
   parseHex32,
 } from '@pool/core';
 import { openReceivedPayment } from '@pool/notes';
-import { createEvmRecords, type DeliveryPort, type EvmRecords } from '@pool/operations';
+import type { DeliveryPort } from '@pool/wallet';
+import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
 import { readConfig } from '../config/config.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import { assertSigns, type Holder, openHolder } from '../services/holder.ts';

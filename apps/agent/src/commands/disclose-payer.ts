@@ -12,8 +12,9 @@ import {
   type Hex,
   PoolError,
 } from '@pool/core';
-import { createEvmRecords, type EvmRecords, type KeptOpenings } from '@pool/operations';
 import { createLocalKeySigner, createSignRequest } from '@pool/signers';
+import type { KeptOpenings } from '@pool/wallet';
+import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
 import { type Config, readConfig } from '../config/config.ts';
 import { computePartKey } from '../pay-run/pay-run-key.ts';
 import { parsePayRun } from '../pay-run/pay-run-label.ts';

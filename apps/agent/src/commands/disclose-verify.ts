@@ -12,7 +12,7 @@ import {
   type PaymentClaims,
   verifyDisclosure,
 } from '@pool/notes';
-import { createEvmRecords } from '@pool/operations';
+import { createEvmRecords } from '@pool/wallet/evm';
 import { readHolderSettings } from '../config/config.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import { readChainsFile } from '../services/chains.ts';

@@ -6,7 +6,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { PoolError } from '@pool/core';
-import type { ImportOutcome, OfferedNote } from '@pool/operations';
+import type { ImportOutcome, OfferedNote } from '@pool/wallet';
 import { readKeepingSettings } from '../config/config.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { type Holder, openHolder } from '../services/holder.ts';

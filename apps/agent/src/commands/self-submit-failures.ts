@@ -5,7 +5,7 @@
  * @module
  */
 import { formatTokenUnits, isPoolError, PoolError } from '@pool/core';
-import type { ArchivedSpend } from '@pool/operations';
+import type { ArchivedSpend } from '@pool/wallet';
 import { describeWithdrawn } from '../services/equal-withdrawals.ts';
 import type { Holder } from '../services/holder.ts';
 import type { HolderChain } from '../services/holder-notes.ts';

@@ -11,9 +11,9 @@ import {
   type SpendManifest,
   type SpendReceipt,
 } from '@pool/core';
-import type { ArchivedSpend, SpendState } from '@pool/operations';
 import { createLocalKeyHolder } from '@pool/signers';
 import { createFakeHolder } from '@pool/testkit';
+import type { ArchivedSpend, SpendState } from '@pool/wallet';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { parseConfig } from '../config/config.ts';

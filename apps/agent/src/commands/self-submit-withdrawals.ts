@@ -11,7 +11,8 @@ import {
   type SendRequest,
   type SpendReceipt,
 } from '@pool/core';
-import { type ArchivedSpend, type GasQuote, isOpen } from '@pool/operations';
+import { type ArchivedSpend, isOpen } from '@pool/wallet';
+import type { GasQuote } from '@pool/wallet/evm';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { findGasNotice } from '../services/destination-gas.ts';

@@ -16,8 +16,9 @@ import {
   type WalletPub,
 } from '@pool/core';
 import { parseViewingKey } from '@pool/notes';
-import { faultPoints, spendFaultPoints } from '@pool/operations';
+import { faultPoints } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
+import { spendFaultPoints } from '@pool/wallet';
 import * as v from 'valibot';
 
 /** A message about one variable, with its name and without its value. */

@@ -4,7 +4,9 @@
  *
  * @module
  */
-import { createPace, type ValidationReport } from '@pool/operations';
+
+import type { ValidationReport } from '@pool/operations';
+import { createPace } from '@pool/wallet';
 import type { Context } from 'hono';
 
 /** Issues in one piece of the text. */

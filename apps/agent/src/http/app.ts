@@ -28,7 +28,6 @@ import {
   checkDisbursement,
   createJobView,
   createMalformedReport,
-  createPace,
   createRecord,
   deserializeRecord,
   fingerprintRequest,
@@ -37,6 +36,7 @@ import {
   type ValidateDeps,
   validateDisbursement,
 } from '@pool/operations';
+import { createPace } from '@pool/wallet';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
 import type { HolderHistory } from '../services/holder-history.ts';

@@ -7,7 +7,7 @@
 import type { Balance, Capability } from '@pool/api';
 import { fieldToHex, PoolError } from '@pool/core';
 import type { Shell, ShellEnv } from '@pool/http-server';
-import { describeLocked } from '@pool/operations';
+import { describeLocked } from '@pool/wallet';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Arrival } from '../services/arrivals.ts';
 import type { BalanceReport, HolderReads } from '../services/holder-notes.ts';

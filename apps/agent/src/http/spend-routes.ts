@@ -14,7 +14,7 @@ import {
   type SpendOperationName,
 } from '@pool/core';
 import { limitBody, readJsonBody, type Shell } from '@pool/http-server';
-import { createPace } from '@pool/operations';
+import { createPace } from '@pool/wallet';
 import type { MiddlewareHandler } from 'hono';
 import { isSameSecret } from '../config/config.ts';
 import { commandHeaders } from '../services/command-headers.ts';

@@ -9,11 +9,8 @@ import type { Bootstrap } from '@pool/api';
 import type { ChainsFile } from '@pool/core';
 import {
   type ChainContext,
-  type Clock,
-  createEvidenceVerifier,
   createEvmChain,
   createFunder,
-  type EvidencePins,
   type EvmChain,
   type FunderPort,
   type PaidKeys,
@@ -21,6 +18,7 @@ import {
 } from '@pool/operations';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createLocalEd25519Funder, type Ed25519Funder } from '@pool/signers';
+import { type Clock, createEvidenceVerifier, type EvidencePins } from '@pool/wallet';
 import type { Config } from '../config/config.ts';
 import { readChainsFile, refuseOtherPool, routeChain } from './chains.ts';
 import { createChainsProbe } from './chains-probe.ts';

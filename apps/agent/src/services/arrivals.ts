@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { AssetId, Field } from '@pool/core';
-import type { NoteStore, OwnNote } from '@pool/operations';
+import type { NoteStore, OwnNote } from '@pool/wallet';
 
 export type Arrival = { readonly note: OwnNote; readonly seenAtMs: number };
 

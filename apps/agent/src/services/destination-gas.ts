@@ -5,7 +5,8 @@
  * @module
  */
 import type { EvmChainSettings } from '@pool/core';
-import { createEvmGasChain, withinTime } from '@pool/operations';
+import { withinTime } from '@pool/operations';
+import { createEvmGasChain } from '@pool/wallet/evm';
 
 const patienceMs = 4_000;
 

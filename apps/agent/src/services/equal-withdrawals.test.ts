@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bigintToHex32, type Hex32, parseEvmAddress, type SpendManifest } from '@pool/core';
-import type { ArchivedSpend, SpendState } from '@pool/operations';
+import type { ArchivedSpend, SpendState } from '@pool/wallet';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { openSpendArchive } from '../state/spend-archive.ts';

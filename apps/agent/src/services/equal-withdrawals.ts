@@ -5,12 +5,7 @@
  * @module
  */
 import { describeAmountOf, type EvmChainSettings, type Hex32, PoolError } from '@pool/core';
-import {
-  type ArchivedSpend,
-  interruptedSpendCode,
-  isOpen,
-  type SpendArchive,
-} from '@pool/operations';
+import { type ArchivedSpend, interruptedSpendCode, isOpen, type SpendArchive } from '@pool/wallet';
 
 /** What makes two withdrawals equal. */
 type WithdrawalTerms = {

@@ -5,8 +5,9 @@
  */
 import type { Bootstrap } from '@pool/api';
 import { PoolError, parseHex32, Secret } from '@pool/core';
-import type { GatePort, SpendGatePort } from '@pool/operations';
+import type { GatePort } from '@pool/operations';
 import { createGateClient, type GateClient } from '@pool/platform-client';
+import type { SpendGatePort } from '@pool/wallet';
 import type { GateConfig } from '../config/config.ts';
 import { probeTimeoutMs } from './readiness.ts';
 

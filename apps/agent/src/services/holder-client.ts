@@ -5,7 +5,7 @@
  */
 import { agentRoutes, type Balance, type History } from '@pool/api';
 import type { Secret } from '@pool/core';
-import type { SyncProgress } from '@pool/operations';
+import type { SyncProgress } from '@pool/wallet';
 import * as v from 'valibot';
 import { createAgentCaller } from './agent-client.ts';
 

@@ -11,8 +11,9 @@ import {
   parseEvmAddress,
   type SpendManifest,
 } from '@pool/core';
-import type { ArchivedSpend, EvmRecords, Movement } from '@pool/operations';
 import { createFakeHolder } from '@pool/testkit';
+import type { ArchivedSpend, Movement } from '@pool/wallet';
+import type { EvmRecords } from '@pool/wallet/evm';
 import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Holder } from './holder.ts';

@@ -7,14 +7,8 @@
 import { join } from 'node:path';
 import { type History, type HistoryEntry, historyPageSize } from '@pool/api';
 import { type EvmChainSettings, errorCodeOf, type Hex32, type SpendManifest } from '@pool/core';
-import {
-  type ArchivedSpend,
-  createEvmRecords,
-  describeLocked,
-  type EvmRecords,
-  type LockedNotes,
-  type Movement,
-} from '@pool/operations';
+import { type ArchivedSpend, describeLocked, type LockedNotes, type Movement } from '@pool/wallet';
+import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
 import {
   type HistoryFacts,
   openHistoryFacts,

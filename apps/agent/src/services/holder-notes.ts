@@ -21,11 +21,9 @@ import {
 import { computeWalletId, createNoteScanner, type NoteScanner } from '@pool/notes';
 import {
   archiveNotes,
-  createEvmHistory,
   createHolderSync,
   createOwnChange,
   type DeliveryPort,
-  type EvmHistory,
   type HolderBalance,
   type HolderSync,
   type ImportOutcome,
@@ -41,7 +39,8 @@ import {
   type SyncAsset,
   type SyncIdentity,
   type SyncProgress,
-} from '@pool/operations';
+} from '@pool/wallet';
+import { createEvmHistory, type EvmHistory } from '@pool/wallet/evm';
 import { openNoteArchive } from '../state/note-archive.ts';
 import { serializeIdentity } from '../state/note-cache-file.ts';
 import { deriveNoteCacheKey } from '../state/note-cache-mac.ts';

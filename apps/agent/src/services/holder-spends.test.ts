@@ -12,7 +12,6 @@ import {
 } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
-import { type ArchivedSpend, createEvidenceVerifier, createKeyLock } from '@pool/operations';
 import { createLocalKeyHolder } from '@pool/signers';
 import {
   createFakeClock,
@@ -23,6 +22,7 @@ import {
   type FakeNotePool,
   fakeEvidenceDomain,
 } from '@pool/testkit';
+import { type ArchivedSpend, createEvidenceVerifier, createKeyLock } from '@pool/wallet';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseConfig } from '../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';

@@ -19,17 +19,16 @@ import {
   type SpendReceipt,
 } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
+import type { EdgeClient } from '@pool/platform-client';
 import {
   type ArchivedSpend,
   type Consolidator,
   countSweepable,
   createConsolidator,
-  createEvmSpendChain,
   createSpender,
   createSpendJournal,
   defaultSpendDeadlineSeconds,
   type EvidenceVerifier,
-  type EvmSpendChain,
   followSpends,
   type KeptOpenings,
   type KeyLock,
@@ -49,8 +48,8 @@ import {
   sumLocked,
   sweepOnce,
   withdrawSpendRequest,
-} from '@pool/operations';
-import type { EdgeClient } from '@pool/platform-client';
+} from '@pool/wallet';
+import { createEvmSpendChain, type EvmSpendChain } from '@pool/wallet/evm';
 import type { HolderConfig } from '../config/holder-config.ts';
 import { assertSpendsKnown as assertNotRestored } from '../state/restored-state.ts';
 import { openSpendArchive } from '../state/spend-archive.ts';

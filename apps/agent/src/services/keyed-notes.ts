@@ -8,7 +8,7 @@
  * @module
  */
 import { type EncryptionPublicKey, errorCodeOf, fieldToHex, PoolError } from '@pool/core';
-import type { DeliveryPort, ImportOutcome, OwnNote } from '@pool/operations';
+import type { DeliveryPort, ImportOutcome, OwnNote } from '@pool/wallet';
 import type { Arrival } from './arrivals.ts';
 import type { Holder } from './holder.ts';
 import type { BalanceReport, HolderChain, HolderNotes, TokenMovements } from './holder-notes.ts';

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { DeliveryPort } from '@pool/operations';
+import type { DeliveryPort } from '@pool/wallet';
 import type { Holder } from './holder.ts';
 import {
   createHolderNotes,

@@ -16,13 +16,7 @@ import {
   parseField,
   parseHex,
 } from '@pool/core';
-import type {
-  ArchivedNote,
-  NoteArchive,
-  NoteStore,
-  OfferedNote,
-  SyncIdentity,
-} from '@pool/operations';
+import type { ArchivedNote, NoteArchive, NoteStore, OfferedNote, SyncIdentity } from '@pool/wallet';
 import * as v from 'valibot';
 
 export type NotesDocument = {

@@ -1,6 +1,6 @@
 import { PoolError } from '@pool/core';
-import { neededGraceSeconds } from '@pool/operations';
 import { createFakeClock } from '@pool/testkit';
+import { neededGraceSeconds } from '@pool/wallet';
 import { expect, it } from 'vitest';
 import { type GraceReader, warnOfShortGrace } from './registry-grace.ts';
 

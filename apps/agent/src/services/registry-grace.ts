@@ -6,7 +6,7 @@
  * @module
  */
 import { errorCodeOf } from '@pool/core';
-import { type Clock, neededGraceSeconds } from '@pool/operations';
+import { type Clock, neededGraceSeconds } from '@pool/wallet';
 import type { AgentLog } from './agent-log.ts';
 
 /** Pause before a chain that did not answer is asked again, in milliseconds. */

@@ -6,7 +6,8 @@
  */
 import { deriveTraceId, errorCodeOf } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
-import { createPace, eraseExpired, openBatch, type PaidBatch } from '@pool/operations';
+import { eraseExpired } from '@pool/operations';
+import { createPace, openBatch, type PaidBatch } from '@pool/wallet';
 import { computeOpeningsLimit, type OpeningsStore } from '../state/openings-store.ts';
 import type { AgentLog } from './agent-log.ts';
 

@@ -10,17 +10,16 @@ import type { CircuitName } from '@pool/core';
 import type { LogFields } from '@pool/http-server';
 import type { JobStore } from '@pool/idempotency';
 import {
-  type ComputeQueue,
   createProverPort,
   type Fingerprinter,
   type JobEvent,
   type JobRunner,
   type JobRunnerOptions,
-  type KeyLock,
   type PaidKeys,
   startJobRunner,
 } from '@pool/operations';
 import type { Prover } from '@pool/prover';
+import type { ComputeQueue, KeyLock } from '@pool/wallet';
 import type { AgentFaultPoint, Config } from '../config/config.ts';
 import type { AgentLog } from './agent-log.ts';
 import { type AgentParts, systemClock } from './agent-parts.ts';

@@ -20,29 +20,31 @@ import {
   type Secret,
   type SpendReceipt,
 } from '@pool/core';
+import { createSpendProverPort } from '@pool/operations';
+import type { Prover } from '@pool/prover';
 import {
   type ArchivedSpend,
   createEvidenceVerifier,
-  createEvmGasChain,
-  createEvmSpendChain,
   createKeyLock,
-  createSelfSubmitter,
   createSpender,
-  createSpendProverPort,
   type DeliveredNote,
   defaultSpendDeadlineSeconds,
   type FollowDeps,
   type FollowedSpend,
   followSpend,
   isUnreleased,
-  type SelfSubmitter,
-  type SelfSubmitterOptions,
   type SpendContext,
   type SpendDeps,
   type SpendEvent,
   type SpendJournal,
-} from '@pool/operations';
-import type { Prover } from '@pool/prover';
+} from '@pool/wallet';
+import {
+  createEvmGasChain,
+  createEvmSpendChain,
+  createSelfSubmitter,
+  type SelfSubmitter,
+  type SelfSubmitterOptions,
+} from '@pool/wallet/evm';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { assertSpendsKnown } from '../state/restored-state.ts';

@@ -11,8 +11,8 @@ import {
   platformInvalidResponse,
   type Secret,
 } from '@pool/core';
-import type { DeliveryPort } from '@pool/operations';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
+import type { DeliveryPort } from '@pool/wallet';
 import { variables } from '../config/variables.ts';
 
 /** @throws PoolError `role_token_missing` */

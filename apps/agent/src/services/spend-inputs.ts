@@ -14,7 +14,7 @@ import {
   parseEvmAddress,
   zeroField,
 } from '@pool/core';
-import type { HolderNote, OwnNote, SpendDeps } from '@pool/operations';
+import type { HolderNote, OwnNote, SpendDeps } from '@pool/wallet';
 import type { HolderChain, HolderNotes } from './holder-notes.ts';
 
 /** The holder's notes, of all its P. */

@@ -14,8 +14,8 @@ import {
   spendManifestSchema,
 } from '@pool/core';
 import { computeBatchRoot, createNoteScanner, type NoteScanner } from '@pool/notes';
-import type { ArchivedSpend } from '@pool/operations';
 import { createFakeClock, createFakeHolder, createFakeNotePool } from '@pool/testkit';
+import type { ArchivedSpend } from '@pool/wallet';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { openNoteArchive } from '../state/note-archive.ts';

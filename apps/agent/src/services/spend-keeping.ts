@@ -11,7 +11,7 @@ import {
   type KeptOpenings,
   type SpendArchive,
   type SpendDeps,
-} from '@pool/operations';
+} from '@pool/wallet';
 import type { AgentLog } from './agent-log.ts';
 import type { HolderChain, HolderNotes } from './holder-notes.ts';
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { SpendEvent } from '@pool/operations';
+import type { SpendEvent } from '@pool/wallet';
 import type { AgentLog } from './agent-log.ts';
 
 /** Stages and codes only: no key, payee or amount. */

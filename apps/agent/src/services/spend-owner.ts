@@ -8,8 +8,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SpendOwner } from '@pool/operations';
 import { lockFile } from '@pool/storage';
+import type { SpendOwner } from '@pool/wallet';
 
 export type SpendOwners = {
   /** This process. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { SpendOperationName } from '@pool/core';
-import type { SpendEvent, SpendStage } from '@pool/operations';
+import type { SpendEvent, SpendStage } from '@pool/wallet';
 
 export type SpendProgress = {
   /** False: no spend of that key is under way. */

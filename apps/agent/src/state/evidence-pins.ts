@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { EvidencePins, PinnedEvidence } from '@pool/operations';
 import { openPrivateDatabase } from '@pool/storage';
+import type { EvidencePins, PinnedEvidence } from '@pool/wallet';
 
 export type PinStore = EvidencePins & { close(): void };
 

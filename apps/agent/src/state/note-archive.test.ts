@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ArchivedNote } from '@pool/operations';
+import type { ArchivedNote } from '@pool/wallet';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeReceived } from '../fixtures/note-rows.ts';
 import { openNoteArchive } from './note-archive.ts';

@@ -5,7 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type { OwnNote, StoredSpend, SyncIdentity } from '@pool/operations';
+import type { OwnNote, StoredSpend, SyncIdentity } from '@pool/wallet';
 import { DamageError } from './note-cache-errors.ts';
 import { computeCheckpointMac, emptyChain, extendChain } from './note-cache-mac.ts';
 import {

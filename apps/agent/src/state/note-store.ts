@@ -10,8 +10,8 @@
  */
 import { rmSync } from 'node:fs';
 import { bytesToHex32, fieldToHex, PoolError, parseField, parseHex32, zeroField } from '@pool/core';
-import type { BlockMark, NoteStore, ReceivedNote, SyncIdentity } from '@pool/operations';
 import { openPrivateDatabase, type PrivateDatabase } from '@pool/storage';
+import type { BlockMark, NoteStore, ReceivedNote, SyncIdentity } from '@pool/wallet';
 import { DamageError, explainNoteFile, isDamage } from './note-cache-errors.ts';
 import {
   bytesOf,

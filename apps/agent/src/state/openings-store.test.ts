@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { bigintToHex32, parseEvmAddress } from '@pool/core';
-import type { KeptOpenings } from '@pool/operations';
+import type { KeptOpenings } from '@pool/wallet';
 import { expect, it, onTestFinished } from 'vitest';
 import { openingsKeyPath, openingsPath, openOpeningsStore } from './openings-store.ts';
 

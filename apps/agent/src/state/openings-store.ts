@@ -9,8 +9,8 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Hex32, PoolError } from '@pool/core';
-import type { KeptOpenings } from '@pool/operations';
 import { createDurableFile, isCode, openPrivateDatabase } from '@pool/storage';
+import type { KeptOpenings } from '@pool/wallet';
 
 export type OpeningsStore = {
   /** On disk when it returns. The openings of one batch or spend are kept once. */

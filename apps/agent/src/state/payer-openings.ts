@@ -8,14 +8,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPoolError } from '@pool/core';
 import { openJobStore } from '@pool/idempotency';
-import {
-  createPace,
-  deserializeRecord,
-  type KeptOpenings,
-  openBatch,
-  openSpend,
-  readPaidBatch,
-} from '@pool/operations';
+import { deserializeRecord, readPaidBatch } from '@pool/operations';
+import { createPace, type KeptOpenings, openBatch, openSpend } from '@pool/wallet';
 import { openingsPath, openOpeningsStore } from './openings-store.ts';
 import { openSpendArchive } from './spend-archive.ts';
 

@@ -14,7 +14,7 @@ import {
   parseWire,
 } from '@pool/core';
 import type { ChainFacts, InsertionFact } from '@pool/notes';
-import type { EvmRecords } from '@pool/operations';
+import type { EvmRecords } from '@pool/wallet/evm';
 import * as v from 'valibot';
 
 const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));

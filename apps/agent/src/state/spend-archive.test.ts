@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { bigintToHex32, parseEvmAddress, type SpendManifest } from '@pool/core';
-import { type ArchivedSpend, eraseExpiredSpends, type SpendState } from '@pool/operations';
+import { type ArchivedSpend, eraseExpiredSpends, type SpendState } from '@pool/wallet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { openSpendArchive, type SpendArchiveFile } from './spend-archive.ts';

@@ -6,6 +6,7 @@
  * @module
  */
 import { type Hex32, PoolError, parseHex32 } from '@pool/core';
+import { openPrivateDatabase } from '@pool/storage';
 import {
   type ArchivedSpend,
   deserializeSpend,
@@ -13,8 +14,7 @@ import {
   isOpen,
   type SpendArchive,
   serializeSpend,
-} from '@pool/operations';
-import { openPrivateDatabase } from '@pool/storage';
+} from '@pool/wallet';
 
 export type SpendArchiveFile = SpendArchive & { close(): void };
 

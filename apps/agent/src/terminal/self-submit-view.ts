@@ -4,7 +4,9 @@
  *
  * @module
  */
-import type { SelfSubmitterOptions, SpendEvent } from '@pool/operations';
+
+import type { SpendEvent } from '@pool/wallet';
+import type { SelfSubmitterOptions } from '@pool/wallet/evm';
 import { drawBar, type Terminal } from './progress-view.ts';
 
 export type SelfSubmitView = {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { SyncProgress } from '@pool/operations';
+import type { SyncProgress } from '@pool/wallet';
 import { drawBar, formatSeconds, type Terminal } from './progress-view.ts';
 
 export type SyncView = {

@@ -23,10 +23,14 @@ import { createLocalKeySigner } from '@pool/signers';
 import { type Anvil, startAnvil } from '@pool/testkit';
 import { type HDNodeWallet, JsonRpcProvider } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { burnNonce } from '../../../wallet/src/fixtures/burn-nonce.ts';
+import {
+  deployTestChain,
+  testAccounts,
+  testWallet,
+} from '../../../wallet/src/fixtures/test-chain.ts';
 import { observeFunds } from '../check/preflight.ts';
-import { burnNonce } from '../fixtures/burn-nonce.ts';
 import { createWorld } from '../fixtures/fake-world.ts';
-import { deployTestChain, testAccounts, testWallet } from '../fixtures/test-chain.ts';
 import { computeJobNonce } from '../run/batch.ts';
 import { deserializeManifest, manifestName } from '../run/record.ts';
 import type { DisbursementDeps } from '../run/run.ts';

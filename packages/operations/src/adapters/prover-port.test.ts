@@ -3,8 +3,8 @@
 import { verificationKeys } from '@pool/circuits';
 import { bigintToHex32 } from '@pool/core';
 import { createMockProver } from '@pool/prover';
+import type { ProvedBatch } from '@pool/wallet';
 import { expect, it } from 'vitest';
-import type { ProvedBatch } from '../holder-ports.ts';
 import { createProverPort, createSpendProverPort } from './prover-port.ts';
 
 const word = bigintToHex32(0n);

@@ -15,9 +15,8 @@ import {
   type SolidityProof as ProverProof,
   toSolidityProof,
 } from '@pool/prover';
-import type { ProvedBatch, ProveOptions, WitnessInput } from '../holder-ports.ts';
+import type { ProvedBatch, ProveOptions, SpendProverPort, WitnessInput } from '@pool/wallet';
 import type { ProverPort } from '../ports.ts';
-import type { SpendProverPort } from '../spend/spend-ports.ts';
 
 /** Start and length of each stage, as fractions of the whole proof. */
 const spans: Readonly<Record<ProofStage, readonly [number, number]>> = {

@@ -21,7 +21,7 @@ import {
   stepRequest,
   type TokenSettings,
 } from '@pool/core';
-import { createPace } from '../give-way.ts';
+import { createPace } from '@pool/wallet';
 import type { ChainContext } from '../ports.ts';
 import { type AddressedEntry, type Registered, walkRegistration } from './check-registration.ts';
 import type {

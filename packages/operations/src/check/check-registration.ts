@@ -14,9 +14,9 @@ import {
   type ReadRequest,
   type SkippedRecipient,
 } from '@pool/core';
+import type { EvidenceVerdict, VerifiedRecipient } from '@pool/wallet';
 import type { ChainContext } from '../ports.ts';
 import type { CheckDeps, CheckedRecipient, Issue, KeyRotation } from './checks.ts';
-import type { EvidenceVerdict, VerifiedRecipient } from './evidence-verifier.ts';
 import { findRotations } from './key-rotations.ts';
 
 /** A recipient of the request whose address is valid and not a duplicate. */

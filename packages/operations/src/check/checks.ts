@@ -12,8 +12,8 @@ import type {
   SkippedRecipient,
   TokenSettings,
 } from '@pool/core';
+import type { EvidenceVerifier, VerifiedRecipient } from '@pool/wallet';
 import type { ChainContext, PaidKeys, PlatformPort } from '../ports.ts';
-import type { EvidenceVerifier, VerifiedRecipient } from './evidence-verifier.ts';
 
 /** One thing wrong with a request. */
 export type Issue = {

@@ -5,9 +5,9 @@
  * @module
  */
 import { parseSignInMessage } from '@pool/core';
+import type { VerifiedRecipient } from '@pool/wallet';
 import type { PaidKeys } from '../ports.ts';
 import type { KeyRotation } from './checks.ts';
-import type { VerifiedRecipient } from './evidence-verifier.ts';
 import type { PreflightFinding } from './preflight.ts';
 
 /** The recipients whose key is not the one of their last payment. Recipients without a payment are left out. */

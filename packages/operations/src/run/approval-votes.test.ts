@@ -1,12 +1,12 @@
 // Approvals that are voted on, for several batches of one funder and with fees that rise (docs/decisions/0015).
 import { parseHex32, Secret } from '@pool/core';
 import { createLocalKeySigner } from '@pool/signers';
+import { createKeyLock } from '@pool/wallet';
 import { Transaction } from 'ethers';
 import { expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';
-import { createKeyLock } from './key-lock.ts';
 
 /** Another amount for each batch. */
 function pay(world: World, amount: string) {

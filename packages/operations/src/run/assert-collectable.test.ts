@@ -1,7 +1,8 @@
 // An amount that the pool cannot collect is not signed: the funder's money is read again, under the lock, before its key signs.
+
+import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
-import { createKeyLock } from './key-lock.ts';
 import { releaseName } from './record.ts';
 
 /** Every call to the funder's key. */

@@ -17,8 +17,8 @@ import {
   type Hex32,
   PoolError,
 } from '@pool/core';
+import type { SeededManifest } from '@pool/wallet';
 import type { CheckedRecipient } from '../check/checks.ts';
-import type { SeededManifest } from '../disclosure/kept-openings.ts';
 import { type Batch, planBatch } from './plan-batch.ts';
 import { attempt, deserializeManifest, manifestName, serializeManifest } from './record.ts';
 import type { Run, RunBase } from './run.ts';

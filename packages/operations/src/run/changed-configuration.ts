@@ -13,7 +13,7 @@ import {
   type Hex32,
   parseEvmAddress,
 } from '@pool/core';
-import type { SeededManifest } from '../disclosure/kept-openings.ts';
+import type { SeededManifest } from '@pool/wallet';
 import { describeCancelled, isCancelled } from './cancellation.ts';
 import { concludeRun, finishReverted } from './conclude.ts';
 import { decideSettlement } from './decide-settlement.ts';

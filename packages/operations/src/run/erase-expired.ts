@@ -6,8 +6,8 @@
  */
 import { errorCodeOf, parseHex32 } from '@pool/core';
 import type { EraseInput, JobStore, StoredJob } from '@pool/idempotency';
-import type { PaidBatch } from '../disclosure/kept-openings.ts';
-import { giveWay } from '../give-way.ts';
+import type { PaidBatch } from '@pool/wallet';
+import { giveWay } from '@pool/wallet';
 import { deliveryName, hasNotesOnChain } from './delivery.ts';
 import {
   type DisbursementRecord,

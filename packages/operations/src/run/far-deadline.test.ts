@@ -1,8 +1,8 @@
 // A batch that the platform refuses for its far deadline is given up at once: its funder withdraws it, and nobody is paid hours later.
 import type { SettlementRequest } from '@pool/api';
+import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createWorld, viewOf, type WorldOptions } from '../fixtures/fake-world.ts';
-import { createKeyLock } from './key-lock.ts';
 import { releaseName } from './record.ts';
 
 /** Less than any authorisation asks for. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { batchSizes, canonicalDigest, type Hex32, isPoolError, stepRequest } from '@pool/core';
-import { createPace } from '../give-way.ts';
+import { createPace } from '@pool/wallet';
 
 /** The most recipients that any call can list. */
 const maxRecipients = Math.max(...batchSizes);

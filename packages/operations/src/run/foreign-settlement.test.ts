@@ -3,11 +3,11 @@
 import type { SettlementRecord } from '@pool/api';
 import { type EvmAddress, parseEvmAddress, Secret } from '@pool/core';
 import { createLocalKeySigner } from '@pool/signers';
+import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
 import type { ChainContext, FunderPort } from '../ports.ts';
-import { createKeyLock } from './key-lock.ts';
 import { cancellationName } from './record.ts';
 import type { DisbursementDeps } from './run.ts';
 

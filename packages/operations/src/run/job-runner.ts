@@ -6,7 +6,7 @@
  */
 import { errorCodeOf, type JobStage } from '@pool/core';
 import type { FencedName, JobLease, JobStore } from '@pool/idempotency';
-import type { Clock } from '../holder-ports.ts';
+import type { Clock } from '@pool/wallet';
 import type { JobJournal } from '../ports.ts';
 import { BlockedRunError, InterruptedRunError } from './interrupted-run.ts';
 import { keepLease, renewalsPerLease } from './keep-lease.ts';

@@ -5,8 +5,8 @@
  */
 import { type FundManifest, fieldToHex, type Hex32, hexToBytes } from '@pool/core';
 import { type FundBatchPlan, stepFundBatch } from '@pool/notes';
-import type { SeededManifest } from '../disclosure/kept-openings.ts';
-import { computeInTurns, type Pace } from '../give-way.ts';
+import type { SeededManifest } from '@pool/wallet';
+import { computeInTurns, type Pace } from '@pool/wallet';
 
 /** Confidential. */
 export type Batch = {

@@ -6,7 +6,7 @@
  */
 import { fieldToHex, PoolError, parseField } from '@pool/core';
 import { computeFundPublicInputs, stepFundWitnessInput } from '@pool/notes';
-import { computeInTurns } from '../give-way.ts';
+import { computeInTurns } from '@pool/wallet';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import type { Batch } from './plan-batch.ts';
 import type { RecordedProof } from './record.ts';

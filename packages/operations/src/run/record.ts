@@ -6,16 +6,14 @@
 
 import {
   type DisbursementJob,
-  type FundManifest,
   fundManifestSchema,
-  type Hex32,
   type JobState,
   PoolError,
   parseHex32,
   parseWire,
 } from '@pool/core';
+import type { SeededManifest } from '@pool/wallet';
 import type { CheckedDisbursement } from '../check/checks.ts';
-import type { SeededManifest } from '../disclosure/kept-openings.ts';
 import type { DisbursementRecord } from './disbursement-record.ts';
 import { phaseOf } from './phase.ts';
 

@@ -1,9 +1,9 @@
 // The deadline of a batch is chosen when the batch is released (protocol §3), under the lock of its allowance, and
 // stored before anything is signed.
 import { assertField, parseHex32 } from '@pool/core';
+import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createFakeJob, createWorld, type FakeJob, type World } from '../fixtures/fake-world.ts';
-import { createKeyLock } from './key-lock.ts';
 import { releaseName } from './record.ts';
 
 /** Thirteen minutes with one block per second, as on a chain with the tag `finalized`. */

@@ -4,8 +4,7 @@
  * @module
  */
 import { type EvmAddress, isPoolError, type JobStage, PoolError } from '@pool/core';
-import type { ComputeQueue, Pace } from '../give-way.ts';
-import type { Clock } from '../holder-ports.ts';
+import type { Clock, ComputeQueue, KeyLock, Pace } from '@pool/wallet';
 import type {
   ChainContext,
   FunderPort,
@@ -19,7 +18,6 @@ import { type AllowanceHold, createAllowanceHold } from './allowance-hold.ts';
 import type { Fingerprinter } from './body-fingerprint.ts';
 import type { FaultPoint } from './fault-points.ts';
 import { InterruptedRunError } from './interrupted-run.ts';
-import type { KeyLock } from './key-lock.ts';
 import { assertTransition, type Phase, phaseOf } from './phase.ts';
 import type { Batch } from './plan-batch.ts';
 import { type DisbursementRecord, type RecordedVote, serializeRecord } from './record.ts';

@@ -1,5 +1,6 @@
 // A released batch that the relayer refuses is reported, and no other batch waits behind it.
 import type { ErrorCode } from '@pool/core';
+import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import {
   createWorld,
@@ -8,7 +9,6 @@ import {
   type World,
   type WorldOptions,
 } from '../fixtures/fake-world.ts';
-import { createKeyLock } from './key-lock.ts';
 import { cancellationName } from './record.ts';
 import type { RunEvent } from './run.ts';
 

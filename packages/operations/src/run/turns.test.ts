@@ -1,8 +1,9 @@
 // The turn of a batch (docs/decisions/0015): who waits for it says so, holds up nobody else, and can be cancelled.
+
+import { createKeyLock, type KeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, type World } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';
-import { createKeyLock, type KeyLock } from './key-lock.ts';
 import type { RunEvent } from './run.ts';
 
 const voting = { isVoting: true, permit: true } as const;

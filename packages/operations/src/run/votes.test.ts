@@ -1,11 +1,11 @@
 // A funder whose signer needs a vote (docs/decisions/0015): the job waits durably, the provider has one request for each content,
 // and a batch that is given up after it was asked for is withdrawn, never released.
 import { parseHex32 } from '@pool/core';
+import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
+import { jobKeyOf } from '../../../wallet/src/fixtures/voting-signer.ts';
 import { createWorld, type FakeJob } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';
-import { jobKeyOf } from '../fixtures/voting-signer.ts';
-import { createKeyLock } from './key-lock.ts';
 import { releaseName } from './record.ts';
 import type { RunEvent } from './run.ts';
 

@@ -1,11 +1,11 @@
 // Jobs that wait for a vote or for their turn take no slot of the worker: others run meanwhile (docs/decisions/0015).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore, type JobStore } from '@pool/idempotency';
+import { createKeyLock } from '@pool/wallet';
 import { expect, it, onTestFinished } from 'vitest';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { startJobRunner } from './job-runner.ts';
-import { createKeyLock } from './key-lock.ts';
 import { createRecord, deserializeRecord, serializeRecord } from './record.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';

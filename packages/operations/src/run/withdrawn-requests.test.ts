@@ -1,11 +1,11 @@
 // What still waits for a vote when a job ends is taken back at the signer, so that nobody votes without effect (docs/decisions/0015).
 import { Secret } from '@pool/core';
 import { createLocalKeySigner } from '@pool/signers';
+import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { createWorld, type World, type WorldOptions } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';
-import { createKeyLock } from './key-lock.ts';
 
 /** What the provider shows, oldest first. A request that waits has no state. */
 function statesOf(world: World): string[] {

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Hex32 } from '@pool/core';
-import { type KeptOpenings, openSpend } from '../disclosure/kept-openings.ts';
+import { type KeptOpenings, openSpend } from './kept-openings.ts';
 import { isChangeSafe } from './own-change.ts';
 import type { ArchivedSpend, SpendArchive } from './spend-archive.ts';
 import { isOpen } from './spend-state.ts';

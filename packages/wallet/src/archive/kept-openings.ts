@@ -18,7 +18,7 @@ import {
 } from '@pool/core';
 import { buildSpend, openSpendPayments, stepBatchPayments } from '@pool/notes';
 import { computeInTurns, type Pace } from '../give-way.ts';
-import type { ArchivedSpend } from '../spend/spend-archive.ts';
+import type { ArchivedSpend } from './spend-archive.ts';
 
 /** The manifest, and the seed of everything random in the batch. Secret. */
 export type SeededManifest = { readonly manifest: FundManifest; readonly seed: Hex32 };

@@ -2,7 +2,7 @@
 // of a transaction to the agent: a relayer may have wrapped or scrambled them.
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
-import { createSpender } from './perform-spend.ts';
+import { createSpender } from '../spend/perform-spend.ts';
 import { deserializeSpend, serializeSpend } from './spend-archive.ts';
 import { isOpen } from './spend-state.ts';
 

@@ -6,8 +6,8 @@
  */
 import { fieldToHex, type Hex32, hexToBytes, isPoolError } from '@pool/core';
 import { buildSpend } from '@pool/notes';
-import { fillInputs } from '../disclosure/kept-openings.ts';
 import type { NoteOwner, OwnChange, OwnChangePort } from '../note-ports.ts';
+import { fillInputs } from './kept-openings.ts';
 import type { ArchivedSpend, SpendArchive } from './spend-archive.ts';
 
 /** @param archive - of all holders, P and pools of one agent directory */

@@ -2,8 +2,8 @@
 import { bigintToHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
+import { createSpender } from '../spend/perform-spend.ts';
 import { eraseExpiredSpends } from './erase-spends.ts';
-import { createSpender } from './perform-spend.ts';
 import {
   changeSpendState,
   deserializeSpend,

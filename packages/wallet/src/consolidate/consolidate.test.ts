@@ -2,9 +2,9 @@
 import { fieldToHex, zeroWord } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
+import { createSpender } from '../spend/perform-spend.ts';
+import { spendFaultPoints } from '../spend/spend-fault-points.ts';
 import { type Consolidator, createConsolidator } from './consolidate.ts';
-import { createSpender } from './perform-spend.ts';
-import { spendFaultPoints } from './spend-fault-points.ts';
 
 const many = Array.from({ length: 36 }, (_, index) => BigInt(index + 1));
 /** One step. */

@@ -22,12 +22,17 @@ import {
   type SpendReceipt,
 } from '@pool/core';
 import { type ConsolidationStep, planConsolidation } from '@pool/notes';
-import { type CandidateNote, findToken, type SpendIntent } from './check-spend.ts';
-import { createReceipt } from './conclude-spend.ts';
-import { finishSpend } from './perform-spend.ts';
-import { archiveSpend, createInsufficient, listCandidates, planArchived } from './plan-spend.ts';
-import type { ArchivedSpend } from './spend-archive.ts';
-import { fetchNow, retrySpend, type SpendDeps } from './spend-deps.ts';
+import type { ArchivedSpend } from '../archive/spend-archive.ts';
+import { type CandidateNote, findToken, type SpendIntent } from '../spend/check-spend.ts';
+import { createReceipt } from '../spend/conclude-spend.ts';
+import { finishSpend } from '../spend/perform-spend.ts';
+import {
+  archiveSpend,
+  createInsufficient,
+  listCandidates,
+  planArchived,
+} from '../spend/plan-spend.ts';
+import { fetchNow, retrySpend, type SpendDeps } from '../spend/spend-deps.ts';
 
 export type Consolidator = {
   /**

@@ -3,8 +3,8 @@ import { fieldToHex, Secret, zeroWord } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld, type SpendWorldOptions } from '../fixtures/spend-world.ts';
-import { followOnce } from './follow-spends.ts';
-import { createSpender } from './perform-spend.ts';
+import { followOnce } from '../spend/follow-spends.ts';
+import { createSpender } from '../spend/perform-spend.ts';
 import { countSweepable, sweepOnce } from './sweep-notes.ts';
 
 function createRotated(options: SpendWorldOptions = {}) {

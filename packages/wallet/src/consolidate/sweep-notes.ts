@@ -13,14 +13,14 @@ import {
   type SpendReceipt,
 } from '@pool/core';
 import { computeNullifier, type SpendPlan } from '@pool/notes';
-import type { CandidateNote, SpendIntent } from './check-spend.ts';
-import { createReceipt } from './conclude-spend.ts';
-import { finishSpend } from './perform-spend.ts';
-import { archiveSpend, planArchived } from './plan-spend.ts';
-import type { ArchivedSpend } from './spend-archive.ts';
-import { retrySpend, type SpendDeps } from './spend-deps.ts';
-import type { HolderNote, SpendContext } from './spend-ports.ts';
-import { isOpen } from './spend-state.ts';
+import type { ArchivedSpend } from '../archive/spend-archive.ts';
+import { isOpen } from '../archive/spend-state.ts';
+import type { CandidateNote, SpendIntent } from '../spend/check-spend.ts';
+import { createReceipt } from '../spend/conclude-spend.ts';
+import { finishSpend } from '../spend/perform-spend.ts';
+import { archiveSpend, planArchived } from '../spend/plan-spend.ts';
+import { retrySpend, type SpendDeps } from '../spend/spend-deps.ts';
+import type { HolderNote, SpendContext } from '../spend/spend-ports.ts';
 
 export type SweepStep = {
   /** Undefined: nothing was to be done. */

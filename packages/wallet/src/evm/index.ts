@@ -3,3 +3,20 @@
  *
  * @module
  */
+
+export { createEvmHistory, type EvmHistory } from './evm-history.ts';
+
+export { createEvmRecords, type EvmRecords, type SpendCalldata } from './evm-records.ts';
+
+export { createEvmSpendChain, type EvmSpendChain } from './evm-spend-chain.ts';
+
+export { createEvmGasChain, type GasChain } from './gas-chain.ts';
+
+export {
+  createSelfSubmitter,
+  type GasQuote,
+  type SelfSubmitter,
+  type SelfSubmitterOptions,
+} from './self-submitter.ts';
+
+export type { SentTransaction, SentTransactions } from './sent-transactions.ts';

@@ -28,7 +28,7 @@ import {
   type Secret,
 } from '@pool/core';
 import { concat, keccak256, Transaction, Wallet, ZeroAddress } from 'ethers';
-import { createKeyLock } from '../run/key-lock.ts';
+import { createKeyLock } from '../key-lock.ts';
 import type { SpendPlatformPort, SpendRow, SpendSubmission } from '../spend/spend-ports.ts';
 import type { GasChain } from './gas-chain.ts';
 import type { SentTransaction, SentTransactions } from './sent-transactions.ts';

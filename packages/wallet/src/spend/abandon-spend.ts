@@ -5,10 +5,10 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { RequestExpiredError } from '@pool/signers';
-import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
+import { RequestExpiredError } from '@pool/signers/holder-signer';
+import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
+import { isUnreleased, mayAbandon } from '../archive/spend-state.ts';
 import { type SpendDeps, toSpendError } from './spend-deps.ts';
-import { isUnreleased, mayAbandon } from './spend-state.ts';
 
 /**
  * Final answers: there is no signature, and there will be none. `manifest_refused`: the approve process did not take the spend, so the

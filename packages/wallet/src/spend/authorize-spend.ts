@@ -14,9 +14,14 @@ import {
   type SpendFile,
 } from '@pool/core';
 import { computeMaskedSigner, type SpendSignature, verifyMaskedSigner } from '@pool/notes';
-import { type HolderSpendOptions, OwnRefusalError, RequestExpiredError } from '@pool/signers';
+import {
+  type HolderSpendOptions,
+  OwnRefusalError,
+  RequestExpiredError,
+} from '@pool/signers/holder-signer';
+import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
+import type { StoredSignature } from '../archive/spend-state.ts';
 import type { PlannedSpend } from './plan-spend.ts';
-import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 import { isTooLateToSend } from './spend-deadline.ts';
 import {
   passSpendPoint,
@@ -25,7 +30,6 @@ import {
   type SpendDeps,
   type SpendStage,
 } from './spend-deps.ts';
-import type { StoredSignature } from './spend-state.ts';
 
 /** Pause between two tries of a signer that does not answer, milliseconds. */
 const retryMs = 5_000;

@@ -29,9 +29,9 @@ import {
   transferRequestSchema,
   type WalletPub,
 } from '@pool/core';
-import type { EvidenceVerifier } from '../check/evidence-verifier.ts';
-import type { RecipientPort } from '../holder-ports.ts';
-import type { LockableNote } from './locked-notes.ts';
+import type { LockableNote } from '../archive/locked-notes.ts';
+import type { EvidenceVerifier } from '../evidence-verifier.ts';
+import type { RecipientPort } from '../ports.ts';
 import type { HolderNote, SpendContext, SpendHolder } from './spend-ports.ts';
 
 /** A request whose form is right. */

@@ -4,8 +4,9 @@
  * @module
  */
 import { type ErrorBody, PoolError, type SpendReceipt } from '@pool/core';
+import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
+import { findGivenUp, isOpen, type SpendRevert, type SpendState } from '../archive/spend-state.ts';
 import type { SpendDecision } from './decide-spend.ts';
-import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 import {
   computePlatformKey,
   type FollowDeps,
@@ -15,7 +16,6 @@ import {
   retrySpend,
 } from './spend-deps.ts';
 import type { SpendContext, SpendRow } from './spend-ports.ts';
-import { findGivenUp, isOpen, type SpendRevert, type SpendState } from './spend-state.ts';
 
 /** A decision after which the spend ends. */
 export type FinalDecision = Exclude<SpendDecision, { readonly kind: 'wait' }>;

@@ -6,11 +6,12 @@
  *
  * @module
  */
+
+import type { ArchivedSpend } from '../archive/spend-archive.ts';
+import { isAskedFor } from '../archive/spend-state.ts';
 import { concludeSpend } from './conclude-spend.ts';
 import { freeOrphan } from './free-orphan.ts';
-import type { ArchivedSpend } from './spend-archive.ts';
 import { type FollowDeps, findSpendContext, reportRetry, rethrowCrash } from './spend-deps.ts';
-import { isAskedFor } from './spend-state.ts';
 import { readDecision } from './watch-spend.ts';
 
 /** How many open spends there are after a pass. */

@@ -5,9 +5,9 @@
  *
  * @module
  */
-import type { ArchivedSpend } from './spend-archive.ts';
+import type { ArchivedSpend } from '../archive/spend-archive.ts';
+import { isUnreleased, mayAbandon } from '../archive/spend-state.ts';
 import { computePlatformKey, type FollowDeps, type OrphanRule } from './spend-deps.ts';
-import { isUnreleased, mayAbandon } from './spend-state.ts';
 
 /** Of a spend that is given up here: nobody saw how its process ended. */
 export const interruptedSpendCode = 'interrupted';

@@ -2,9 +2,9 @@
 import { bigintToHex32, fieldToHex, PoolError, parseField, parseHex32, zeroWord } from '@pool/core';
 import { createEligibilityTree } from '@pool/notes';
 import { describe, expect, it } from 'vitest';
+import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { createSpendWorld, vault } from '../fixtures/spend-world.ts';
 import { createSpender } from './perform-spend.ts';
-import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 
 type World = ReturnType<typeof createSpendWorld>;
 

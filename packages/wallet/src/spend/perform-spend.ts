@@ -15,6 +15,8 @@ import {
   type SpendOperationName,
   type SpendReceipt,
 } from '@pool/core';
+import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
+import { isOpen, isUnreleased } from '../archive/spend-state.ts';
 import { abandonSpend, createKeptError } from './abandon-spend.ts';
 import { isTooLateHere, parseStoredSignature, signSpend } from './authorize-spend.ts';
 import { checkSpend, parseSpendBody } from './check-spend.ts';
@@ -22,7 +24,6 @@ import { concludeSpend, createReceipt, createUnfinishedError } from './conclude-
 import { performDryRun, type RoutedRequest } from './dry-run-spend.ts';
 import { archiveSpend, planArchived } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
-import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 import { isTooLateToSend } from './spend-deadline.ts';
 import {
   computePlatformKey,
@@ -36,7 +37,6 @@ import {
   withEvents,
 } from './spend-deps.ts';
 import type { SpendContext, SpendSubmission } from './spend-ports.ts';
-import { isOpen, isUnreleased } from './spend-state.ts';
 import { explainAlreadySpent } from './used-inputs.ts';
 import { readDecision, watchSpend } from './watch-spend.ts';
 import { withdrawSpendRequest } from './withdraw-spend.ts';

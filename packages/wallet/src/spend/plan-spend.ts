@@ -22,14 +22,14 @@ import {
   planSpend as planCoins,
   type SpendPlan,
 } from '@pool/notes';
+import { describeLocked, markLocked, sumLocked } from '../archive/locked-notes.ts';
+import { type ArchivedSpend, requireSecrets } from '../archive/spend-archive.ts';
 import {
   type CandidateNote,
   describeAmount,
   type SpendIntent,
   writeAmount,
 } from './check-spend.ts';
-import { describeLocked, markLocked, sumLocked } from './locked-notes.ts';
-import { type ArchivedSpend, requireSecrets } from './spend-archive.ts';
 import { computeSpendDeadline } from './spend-deadline.ts';
 import { fetchNow, passSpendPoint, retrySpend, type SpendDeps } from './spend-deps.ts';
 import { fetchUses } from './used-inputs.ts';

@@ -24,7 +24,7 @@ import {
   type VerifiedPath,
   verifyEligibilityPath,
 } from '@pool/notes';
-import type { ProvedBatch } from '../holder-ports.ts';
+import type { ProvedBatch } from '../ports.ts';
 import type { PlannedSpend } from './plan-spend.ts';
 import { retrySpend, type SpendDeps } from './spend-deps.ts';
 import type { HolderNote, SpendContext, SpendSubmission } from './spend-ports.ts';

@@ -11,10 +11,10 @@ import {
   isPoolError,
   PoolError,
 } from '@pool/core';
-import type { HolderSigner } from '@pool/signers';
-import type { Clock } from '../holder-ports.ts';
+import type { HolderSigner } from '@pool/signers/holder-signer';
+import type { ArchivedSpend, SpendArchive, SpendOwner } from '../archive/spend-archive.ts';
+import type { Clock } from '../ports.ts';
 import type { SpendCheckDeps } from './check-spend.ts';
-import type { ArchivedSpend, SpendArchive, SpendOwner } from './spend-archive.ts';
 import type { SpendFaultPoint } from './spend-fault-points.ts';
 import type { SpendJournal } from './spend-journal.ts';
 import type {

@@ -24,14 +24,8 @@ import type {
   WalletPub,
 } from '@pool/core';
 import type { NotePath } from '@pool/notes';
-import type {
-  FinalBlock,
-  ProvedBatch,
-  ProveOptions,
-  Receipt,
-  WitnessInput,
-} from '../holder-ports.ts';
 import type { NoteUse } from '../note-ports.ts';
+import type { FinalBlock, ProvedBatch, ProveOptions, Receipt, WitnessInput } from '../ports.ts';
 
 /** The keys of the holder whose notes are spent. */
 export type SpendHolder = {

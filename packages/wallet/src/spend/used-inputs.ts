@@ -12,8 +12,8 @@ import {
   parseEvmAddress,
   parseField,
 } from '@pool/core';
+import type { ArchivedSpend } from '../archive/spend-archive.ts';
 import type { NoteUse } from '../note-ports.ts';
-import type { ArchivedSpend } from './spend-archive.ts';
 import { findSpendContext, rethrowCrash, type SpendDeps } from './spend-deps.ts';
 import type { SpendContext } from './spend-ports.ts';
 

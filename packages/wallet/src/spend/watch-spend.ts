@@ -6,12 +6,13 @@
  * @module
  */
 import { type ErrorBody, type ErrorDetails, isPoolError, zeroWord } from '@pool/core';
+import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
+import { findGivenUp } from '../archive/spend-state.ts';
 import { parseStoredSignature } from './authorize-spend.ts';
 import { createGivenUpError, findRevert, readEnd, storeEnd } from './conclude-spend.ts';
 import { decideSpend, type SpendDecision } from './decide-spend.ts';
 import { type PlannedSpend, planArchived } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
-import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
 import {
   computePlatformKey,
   fetchNow,
@@ -22,7 +23,6 @@ import {
   toSpendError,
 } from './spend-deps.ts';
 import type { SpendContext, SpendRow, SpendSubmission } from './spend-ports.ts';
-import { findGivenUp } from './spend-state.ts';
 
 /** Pauses before a refused spend is sent again, in milliseconds. */
 const minResendMs = 2_000;

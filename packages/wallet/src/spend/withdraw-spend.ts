@@ -5,11 +5,11 @@
  * @module
  */
 import { errorCodeOf } from '@pool/core';
+import type { ArchivedSpend } from '../archive/spend-archive.ts';
+import { isAskedFor } from '../archive/spend-state.ts';
 import { createSpendFile } from './authorize-spend.ts';
 import { planArchived } from './plan-spend.ts';
-import type { ArchivedSpend } from './spend-archive.ts';
 import type { SpendDeps } from './spend-deps.ts';
-import { isAskedFor } from './spend-state.ts';
 
 /** Tries once. A failure is reported and not thrown. */
 export async function withdrawSpendRequest(spend: ArchivedSpend, deps: SpendDeps): Promise<void> {

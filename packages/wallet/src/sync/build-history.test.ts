@@ -2,9 +2,9 @@
 import { assertField, bigintToHex32 } from '@pool/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createOwnNotes } from '../sync/own-notes.ts';
-import type { OwnNote, StoredSpend } from '../sync/ports.ts';
 import { buildHistory } from './build-history.ts';
+import { createOwnNotes } from './own-notes.ts';
+import type { OwnNote, StoredSpend } from './ports.ts';
 
 const assetId = assertField(99n);
 function rootOf(leafIndex: number) {

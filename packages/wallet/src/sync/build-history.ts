@@ -5,7 +5,7 @@
  * @module
  */
 import { fieldToHex, type Hex32 } from '@pool/core';
-import type { OwnNote, StoredSpend } from '../sync/ports.ts';
+import type { OwnNote, StoredSpend } from './ports.ts';
 
 /** A note that counts, with the spend that used it up, if one did. */
 export type HistoricNote = { readonly note: OwnNote; readonly spend: StoredSpend | undefined };

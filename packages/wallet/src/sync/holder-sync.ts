@@ -6,8 +6,8 @@
  */
 import { type AssetId, assertField, bytesToBigint, type Field, fieldToHex } from '@pool/core';
 import { computeNotePath, type NotePath } from '@pool/notes';
-import { buildHistory, type Movement } from '../history/build-history.ts';
 import type { NoteUse, OwnChangePort } from '../note-ports.ts';
+import { buildHistory, type Movement } from './build-history.ts';
 import { type ImportOutcome, importNotes, type OfferedNote } from './import-notes.ts';
 import { createLeafCheck } from './leaf-check.ts';
 import { createIncomplete, createNodeBehind, createNodeLags } from './node-answers.ts';

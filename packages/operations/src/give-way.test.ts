@@ -1,8 +1,8 @@
 // While a job computes, routes, timers and lease renewals also run, because they share one thread.
 import { createFakeHolder } from '@pool/testkit';
+import { computeInTurns, createComputeQueue, createPace, giveWay } from '@pool/wallet';
 import { expect, it } from 'vitest';
 import { createWorld, viewOf } from './fixtures/fake-world.ts';
-import { computeInTurns, createComputeQueue, createPace, giveWay } from './give-way.ts';
 
 /** Counts turns of the event loop until it is stopped. */
 function countTurns(): () => number {

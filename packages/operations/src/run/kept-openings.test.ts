@@ -12,13 +12,12 @@ import {
 } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { buildSpend } from '@pool/notes';
+import { type ArchivedSpend, openBatch, openSpend, type PaidBatch } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
 import { createWorld } from '../fixtures/fake-world.ts';
-import { eraseExpired } from '../run/erase-expired.ts';
-import { manifestName } from '../run/record.ts';
-import type { ArchivedSpend } from '../spend/spend-archive.ts';
-import { openBatch, openSpend, type PaidBatch } from './kept-openings.ts';
+import { eraseExpired } from './erase-expired.ts';
+import { manifestName } from './record.ts';
 
 const dayMs = 86_400_000;
 const txHash = bigintToHex32(1n);
