@@ -29,7 +29,7 @@ export const variables = {
   verifyUrl: {
     name: 'DISBURSE_PLATFORM_VERIFY_URL',
     role: 'disburse',
-    purpose: "the platform's `POST /api/employers/verify-key`, which verifies every API key",
+    purpose: "the platform's `POST /api/employers/verify-key`, asked for every API key",
     kind: kinds.serviceUrl,
     whenUnset: 'API keys are not accepted',
   },
@@ -37,7 +37,7 @@ export const variables = {
     name: 'DISBURSE_EMPLOYER_ID',
     role: 'all',
     purpose:
-      "the employer's id, for a second or later host of the same employer. The agent refuses a platform that names another one. If unset, the agent pins the employer of its first bootstrap in `tenancy.json`",
+      "the employer's id; set it on a further host of the same employer. Another employer is refused",
     kind: kinds.employerId,
     whenUnset: 'the pinned one',
   },
@@ -45,7 +45,7 @@ export const variables = {
     name: 'DISBURSE_FINGERPRINT_KEY',
     role: 'disburse',
     purpose:
-      'shared by the agents of one employer, so that each can tell whether an Idempotency-Key was paid for the same request: copy `fingerprint.key` from the first agent to every other one. Never give it to the platform. Refused if it equals any other credential',
+      'equal on all agents of one employer: copy `fingerprint.key` of the first, never to the platform',
     kind: kinds.secretBytes,
     whenUnset: '`fingerprint.key` in the agent directory, created at first start',
     credential: { fields: ['fingerprintKey'] },
@@ -53,22 +53,21 @@ export const variables = {
   chain: {
     name: 'DISBURSE_CHAIN',
     role: 'disburse, holder, identity',
-    purpose:
-      'default chain of requests, and the chain of holder operations. Its family is that of `identity`',
+    purpose: 'default chain of requests, chain of holder operations, and family of `identity`',
     kind: kinds.chainKey,
     whenUnset: 'from bootstrap',
   },
   chainsFile: {
     name: 'DISBURSE_CHAINS_FILE',
     role: 'all',
-    purpose: "file with the agent's chains, pools, tokens, RPCs and finality: its trust root",
+    purpose: "chains, pools, tokens, RPCs and finality: the agent's trust root",
     kind: kinds.path,
     fallback: (home: string) => join(home, 'chains.json'),
   },
   gateUrl: {
     name: 'DISBURSE_POOL_GATE_URL',
     role: 'all',
-    purpose: 'the pool-gate. If set, the `POOL_GATE_OAUTH_*` client is required too',
+    purpose: 'the pool-gate; needs the `POOL_GATE_OAUTH_*` client',
     kind: kinds.serviceUrl,
     whenUnset: 'from bootstrap',
   },
@@ -104,23 +103,21 @@ export const variables = {
   prover: {
     name: 'DISBURSE_PROVER',
     role: 'disburse',
-    purpose:
-      '`wasm` makes real proofs, on a GPU if there is one; `mock` makes no proofs and supports dry runs only',
+    purpose: '`mock` makes no proofs, for dry runs',
     kind: kinds.choice<'wasm' | 'mock'>(['wasm', 'mock']),
     fallback: () => 'wasm' as const,
   },
   accelerator: {
     name: 'DISBURSE_ACCELERATOR',
     role: 'all',
-    purpose: 'where proofs are computed; `webgpu` fails if there is no GPU',
+    purpose: 'where proofs are computed; `webgpu` fails without a GPU',
     kind: kinds.choice(kinds.accelerators),
     fallback: () => 'auto' as const,
   },
   artifactsDir: {
     name: 'DISBURSE_ARTIFACTS_DIR',
     role: 'all',
-    purpose:
-      'cache of development keys; with a manifest, the folder that `pool-circuits fetch` filled',
+    purpose: 'development keys; with a manifest, the folder that `pool-circuits fetch` filled',
     kind: kinds.path,
     whenUnset: "the circuits' cache",
   },
@@ -128,7 +125,7 @@ export const variables = {
     name: 'DISBURSE_ARTIFACTS_MANIFEST',
     role: 'all',
     purpose:
-      'the manifest published with production keys. The agent proves only with the files it lists and checks each of them against it. The agent does not start with a key that has no secret contribution. Required for proofs under `NODE_ENV=production`, where development keys are refused',
+      'the published manifest; each file is checked against it. Required under `NODE_ENV=production`',
     kind: kinds.path,
     whenUnset: 'development keys',
   },
@@ -136,14 +133,14 @@ export const variables = {
     name: 'DISBURSE_SIGNER',
     role: 'disburse',
     purpose:
-      "the funder's signer. Each requires its own variables (`DISBURSE_ENCLAVE_*`, `DISBURSE_CUSTODIAN_A_*`, `DISBURSE_CUSTODIAN_B_*`), and no `DISBURSE_FUNDER_PRIVATE_KEY`: there is exactly one funder signer",
+      "the funder's signer, with its own variables and without `DISBURSE_FUNDER_PRIVATE_KEY`",
     kind: kinds.funderSigner,
     whenUnset: 'the local key',
   },
   funderPrivateKey: {
     name: 'DISBURSE_FUNDER_PRIVATE_KEY',
     role: 'disburse',
-    purpose: "the funder's key, for development; causes a warning under `NODE_ENV=production`",
+    purpose: "the funder's key, for development",
     kind: kinds.privateKey,
     whenUnset: 'the agent can pay on no chain',
     credential: { fields: ['privateKey'] },
@@ -151,8 +148,7 @@ export const variables = {
   funderEd25519Key: {
     name: 'DISBURSE_FUNDER_ED25519_KEY',
     role: 'disburse',
-    purpose:
-      "the funder's key on Solana and Stellar, next to any signer of the other chains: the seed of RFC 8032. One key is a wallet on both. Nothing is paid there, because this build has no pool on these chains",
+    purpose: "the funder's key on Solana and Stellar (seed of RFC 8032); no pool is there yet",
     kind: kinds.privateKey,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
@@ -160,8 +156,7 @@ export const variables = {
   balanceToken: {
     name: 'DISBURSE_BALANCE_TOKEN',
     role: 'balance',
-    purpose:
-      'an API key with the capability `holder.read`. Refused if it equals either spend token or `DISBURSE_PLATFORM_TOKEN`',
+    purpose: 'an API key with the capability `holder.read`',
     kind: kinds.bearerSecret(1),
     whenUnset: 'no balance',
     credential: { fields: ['apiKey'], capability: 'holder.read' },
@@ -169,8 +164,7 @@ export const variables = {
   transferToken: {
     name: 'DISBURSE_TRANSFER_TOKEN',
     role: 'transfer',
-    purpose:
-      'an API key with the capability `holder.transfer`. Refused if it equals `DISBURSE_PLATFORM_TOKEN`',
+    purpose: 'an API key with the capability `holder.transfer`',
     kind: kinds.bearerSecret(1),
     whenUnset: 'no transfers',
     credential: { fields: ['apiKey'], capability: 'holder.transfer' },
@@ -178,8 +172,7 @@ export const variables = {
   sendToken: {
     name: 'DISBURSE_SEND_TOKEN',
     role: 'send',
-    purpose:
-      'an API key with the capability `holder.send`. Refused if it equals `DISBURSE_PLATFORM_TOKEN`',
+    purpose: 'an API key with the capability `holder.send`',
     kind: kinds.bearerSecret(1),
     whenUnset: 'no withdrawals',
     credential: { fields: ['apiKey'], capability: 'holder.send' },
@@ -187,21 +180,21 @@ export const variables = {
   sendDestinations: {
     name: 'DISBURSE_SEND_DESTINATIONS',
     role: 'send',
-    purpose: "the allowed destinations of withdrawals besides the holder's own wallet, by label",
+    purpose: "destinations of withdrawals besides the holder's own wallet",
     kind: kinds.destinations,
     whenUnset: "the holder's own wallet only",
   },
   transferMaxAmount: {
     name: 'DISBURSE_TRANSFER_MAX_AMOUNT',
     role: 'transfer',
-    purpose: 'ceiling of one transfer; the agent warns if a transfer token is set without it',
+    purpose: 'ceiling of one transfer',
     kind: kinds.baseUnits,
     whenUnset: 'no ceiling',
   },
   sendMaxAmount: {
     name: 'DISBURSE_SEND_MAX_AMOUNT',
     role: 'send',
-    purpose: 'ceiling of one withdrawal; the agent warns if a send token is set without it',
+    purpose: 'ceiling of one withdrawal',
     kind: kinds.baseUnits,
     whenUnset: 'no ceiling',
   },
@@ -209,7 +202,7 @@ export const variables = {
     name: 'DISBURSE_GAS_PRIVATE_KEY',
     role: 'send --self-submit',
     purpose:
-      'pays the gas of `send --self-submit`, which needs no platform. Its address becomes public beside the withdrawal, so use the key of an account that nobody connects with the holder. The running agent does not use it',
+      'pays the gas. Its address becomes public beside the withdrawal: use an account that nobody connects with the holder',
     kind: kinds.privateKey,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
@@ -217,8 +210,7 @@ export const variables = {
   gasMaxCost: {
     name: 'DISBURSE_GAS_MAX_COST_COIN',
     role: 'send --self-submit',
-    purpose:
-      "the most that the gas of one self-submitted withdrawal may cost, in the chain's own coin",
+    purpose: 'the most that the gas of one withdrawal may cost',
     kind: kinds.coinAmount,
     whenUnset: '`0.05`',
   },
@@ -234,8 +226,7 @@ export const variables = {
   onboardPrivateKey: {
     name: 'ONBOARD_PRIVATE_KEY',
     role: 'onboard',
-    purpose:
-      'host key that signs in to the platform, unless `onboard --login holder` or `--login custodian_a` is given. Only `onboard` uses it',
+    purpose: 'key that signs in to the platform, unless `onboard --login` names another signer',
     kind: kinds.privateKey,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
@@ -250,8 +241,7 @@ export const variables = {
   envFile: {
     name: 'AGENT_ENV',
     role: 'all',
-    purpose:
-      'the configuration file, unless `--env-file` names one. Read from the environment only',
+    purpose: 'the configuration file, unless `--env-file` names one. From the environment only',
     kind: kinds.path,
     whenUnset: '`agent.env` in the agent directory',
   },
@@ -272,15 +262,14 @@ export const variables = {
   allowPublicBind: {
     name: 'DISBURSE_ALLOW_PUBLIC_BIND',
     role: 'all',
-    purpose:
-      'confirms that a proxy in front of the agent terminates TLS. Required if `DISBURSE_HOST` is not a loopback address',
+    purpose: 'a proxy in front terminates TLS; required off loopback',
     kind: kinds.choice(['behind-tls-proxy']),
     whenUnset: 'loopback only',
   },
   maxConnections: {
     name: 'DISBURSE_MAX_CONNECTIONS',
     role: 'all',
-    purpose: 'maximum of open connections of all peers together',
+    purpose: 'open connections of all peers together',
     kind: kinds.integer(1, 65_535),
     fallback: () => 512,
   },
@@ -288,21 +277,21 @@ export const variables = {
     name: 'DISBURSE_MAX_CONNECTIONS_PER_PEER',
     role: 'all',
     purpose:
-      'maximum of open connections of one peer: an IPv4 address, or an IPv6 /64. 0: no maximum. Behind a proxy the peer is the proxy: set the maximum there',
+      'open connections of one IPv4 address or IPv6 /64; 0: no maximum. Behind a proxy, set it there',
     kind: kinds.integer(0, 65_535),
     fallback: () => 0,
   },
   allowedHosts: {
     name: 'DISBURSE_ALLOWED_HOSTS',
     role: 'all',
-    purpose: 'further names that `Host` and `Origin` of a request may contain',
+    purpose: 'further names in `Host` and `Origin`',
     kind: kinds.hostNames,
     whenUnset: 'loopback names and `DISBURSE_HOST`',
   },
   metricsToken: {
     name: 'DISBURSE_METRICS_TOKEN',
     role: 'metrics',
-    purpose: 'gives access to `GET /metrics` only. Refused if it equals any other credential',
+    purpose: 'opens `GET /metrics` only',
     kind: kinds.bearerSecret(20),
     whenUnset: 'the loopback token only',
     credential: { fields: ['token'] },
@@ -310,7 +299,7 @@ export const variables = {
   jobStore: {
     name: 'DISBURSE_JOB_STORE',
     role: 'disburse',
-    purpose: 'where jobs are stored; `memory:` loses them when the process ends',
+    purpose: 'where jobs are stored; `memory:` loses them',
     kind: kinds.jobStore,
     fallback: (home: string) => `sqlite:${join(home, 'jobs.sqlite')}`,
   },
@@ -318,7 +307,7 @@ export const variables = {
     name: 'DISBURSE_SPEND_JOURNAL',
     role: 'transfer, send',
     purpose:
-      'where the Idempotency-Keys of spends are stored. With `memory:` the agent forgets them when it stops, and a retry after that pays again; with a file it finds the spend that began and pays once. The file belongs with `spends.sqlite`: back both up together',
+      'Idempotency-Keys of spends. With `memory:` a retry after a restart pays again. Back the file up with `spends.sqlite`',
     kind: kinds.jobStore,
     fallback: () => 'memory:',
   },
@@ -332,8 +321,7 @@ export const variables = {
   retentionDays: {
     name: 'DISBURSE_RETENTION_DAYS',
     role: 'disburse',
-    purpose:
-      'days after the end of a job until its recipients and batch seed are erased; key, fingerprint and result remain',
+    purpose: "days after a job's end until recipients and batch seed are erased",
     kind: kinds.integer(1, 36_500),
     fallback: () => 30,
   },
@@ -341,15 +329,14 @@ export const variables = {
     name: 'DISBURSE_DISCLOSURE_YEARS',
     role: 'disburse, holder',
     purpose:
-      'years after a payment for which its openings are kept, encrypted, so that `disclose payer` can still prove it after recipients and seed are erased',
+      'years for which openings are kept, encrypted, so that `disclose payer` can prove a payment',
     kind: kinds.integer(1, 100),
     fallback: () => 7,
   },
   rateLimit: {
     name: 'DISBURSE_RATE_LIMIT',
     role: 'all',
-    purpose:
-      'requests per second of one credential, after a burst of twice as many; a request above the limit gets 429 with Retry-After',
+    purpose: 'requests per second of one credential, after a burst of twice as many',
     kind: kinds.integer(1, 100_000),
     fallback: () => 100,
   },
@@ -363,15 +350,14 @@ export const variables = {
   nodeEnv: {
     name: 'NODE_ENV',
     role: 'all',
-    purpose:
-      '`production` is the production flag: development keys are refused, and private keys cause a warning',
+    purpose: '`production` refuses development keys and warns of private keys',
     kind: kinds.text,
     whenUnset: 'development',
   },
   fault: {
     name: 'DISBURSE_FAULT',
     role: 'tests',
-    purpose: 'ends the process at a named point; only has an effect under `NODE_ENV=test`',
+    purpose: 'ends the process at a failpoint, under `NODE_ENV=test` only',
     kind: kinds.faultPoint,
     whenUnset: 'none',
   },
