@@ -16,8 +16,8 @@ import {
   createTestPlatform,
   type TestPlatform,
   testMetricsToken,
-  testSettings,
 } from './fixtures/test-platform.ts';
+import { testSettings } from './fixtures/test-settings.ts';
 import { createTestSettlement } from './fixtures/test-settlement.ts';
 import { createTestSpend } from './fixtures/test-spend.ts';
 import { batchIdOf } from './relayer/settlement-store.ts';

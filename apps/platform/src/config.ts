@@ -7,7 +7,6 @@
 
 import { type ChainsFile, type EvmChainSettings, isLoopbackHost, type Secret } from '@pool/core';
 import { type DatabaseConfig, readDatabase } from '@pool/database';
-import type { HttpLimits } from '@pool/http-server';
 import { type FeeCaps, type feeUnits, parseFeeCaps } from './chain/fee-caps.ts';
 import type { TransactionCaps } from './chain/transaction-signer.ts';
 import { type OperationsConfig, readOperations } from './config-operations.ts';
@@ -15,16 +14,11 @@ import { createReader, type Environment, type Reader } from './config-reader.ts'
 import type { AdmissionConfig } from './employers/admission.ts';
 import type { TokenLimits } from './gate/oauth.ts';
 import { defaultPastRootSeconds } from './gate/publisher.ts';
+import type { ListenConfig } from './http/listen.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
 import { defaultEmployerDailyGas, defaultSelfEnrolledDailyGas } from './relayer/gas-budget.ts';
 import { defaultHolderDailyGas, defaultSpendsDailyGas } from './relayer/spend-limits.ts';
-
-export type ListenConfig = {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  readonly limits?: Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerPeer'>;
-};
+import type { KeyFolder } from './relayer/verification-keys.ts';
 
 export type GateAccessConfig = {
   /** Whether each employer gets a reader of its own. False with a shared reader, and where tokens come from elsewhere. */
@@ -35,9 +29,6 @@ export type GateAccessConfig = {
   /** One for the agents of all employers, vended at bootstrap. Absent: see `makesReaders`. */
   readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
 };
-
-/** Keys of a ceremony, as `openProductionKeys` expects them. */
-export type KeyFolder = { readonly folder: string; readonly manifest: string };
 
 export type PlatformConfig = OperationsConfig & {
   /** `NODE_ENV=production`: settings for development only are refused. */

@@ -14,6 +14,6 @@ export {
 } from './http-server.ts';
 export { limitBody } from './shell/body-limit.ts';
 export { readJsonBody } from './shell/json-body.ts';
-export { createRateLimiter, type RateLimiter } from './shell/rate-limiter.ts';
+export { createCallerLimiter, createRateLimiter, type RateLimiter } from './shell/rate-limiter.ts';
 export { createShell, type ShellOptions } from './shell/shell.ts';
 export type { LogFields, Shell, ShellContext, ShellEnv, ShellLog } from './shell/shell-context.ts';

@@ -8,8 +8,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
 import type { Selectable } from 'kysely';
-import { hashCredential, toIdCharacters } from '../credentials/credential.ts';
+import { toIdCharacters } from '../credentials/credential.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
+import { hashCredential } from '../http/credential-hash.ts';
 
 export type GateReaderRow = Selectable<PlatformTables['gate_readers']>;
 

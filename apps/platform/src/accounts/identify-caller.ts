@@ -15,11 +15,11 @@ import {
   type CredentialMint,
   type CredentialStanding,
   edgeTokenPrefix,
-  hashCredential,
 } from '../credentials/credential.ts';
 import type { CredentialMemory } from '../credentials/credential-memory.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { AdmissionConfig } from '../employers/admission.ts';
+import { hashCredential } from '../http/credential-hash.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import { readBearer, unauthorized } from '../http/read-request.ts';
 import { verifyApiKey } from './api-keys.ts';

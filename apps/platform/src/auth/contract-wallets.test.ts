@@ -20,8 +20,8 @@ import {
   createTestPlatform,
   type TestPlatform,
   testCredentials,
-  testSettings,
 } from '../fixtures/test-platform.ts';
+import { testSettings } from '../fixtures/test-settings.ts';
 import { maxSessionsPerWallet } from './sessions.ts';
 
 const owner = new Wallet(`0x${'21'.repeat(32)}`);

@@ -14,8 +14,9 @@ import {
   type SignInEvidence,
 } from '@pool/core';
 import { lockName } from '@pool/database';
-import { type CredentialMint, hashCredential } from '../credentials/credential.ts';
+import { type CredentialMint } from '../credentials/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { hashCredential } from '../http/credential-hash.ts';
 import type { ContractWallets } from './contract-wallets.ts';
 import { type SignInSettings, verifySignIn } from './verify-sign-in.ts';
 

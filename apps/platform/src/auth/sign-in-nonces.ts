@@ -8,8 +8,8 @@
 import { randomBytes } from 'node:crypto';
 import { PoolError } from '@pool/core';
 import { lockName } from '@pool/database';
-import { hashCredential } from '../credentials/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { hashCredential } from '../http/credential-hash.ts';
 
 export type SignInNonce = { readonly nonce: string; readonly expiresAt: string };
 

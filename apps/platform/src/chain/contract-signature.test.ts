@@ -14,7 +14,7 @@ import { HDNodeWallet, hashMessage, type JsonRpcProvider, NonceManager, Wallet }
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBurningCode, deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
 import { type StubAnswer, startStubRpc } from '../fixtures/stub-rpc.ts';
-import { testSettings } from '../fixtures/test-platform.ts';
+import { testSettings } from '../fixtures/test-settings.ts';
 import {
   type ContractVerdict,
   checkContractSignature,

@@ -5,9 +5,10 @@
  *
  * @module
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { bytesToHex, Secret } from '@pool/core';
+import { createHmac, randomBytes } from 'node:crypto';
+import { Secret } from '@pool/core';
 import { encodeBase58 } from 'ethers';
+import { hashCredential, isSameHash } from '../http/credential-hash.ts';
 
 export const apiKeyPrefix = 'pool_live';
 export const edgeTokenPrefix = 'pool_edge';
@@ -92,15 +93,4 @@ export function toIdCharacters(bytes: Uint8Array): string {
 export function parsePublicId(prefix: string, credential: string): string | undefined {
   const match = /^([a-z]+_[a-z]+)_([A-Za-z0-9]{8})_[1-9A-HJ-NP-Za-km-z]{32,64}$/.exec(credential);
   return match?.[1] === prefix ? match[2] : undefined;
-}
-
-/** SHA-256 of a random credential: 256 bits of entropy need no slow hash. */
-export function hashCredential(credential: string): string {
-  return bytesToHex(createHash('sha256').update(credential, 'utf8').digest());
-}
-
-export function isSameHash(a: string, b: string): boolean {
-  const left = Buffer.from(a);
-  const right = Buffer.from(b);
-  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -7,7 +7,7 @@ import { lockDirectory, type Migration, openDatabase } from '@pool/database';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { getEmployer } from '../employers/employers.ts';
-import { openMemoryDatabase } from '../fixtures/test-database.ts';
+import { openMemoryDatabase } from '../fixtures/test-store.ts';
 import { platformMigrations } from './platform-migrations.ts';
 import type { PlatformTables } from './platform-tables.ts';
 

@@ -18,7 +18,7 @@ import { type PostgresServer, startPostgres } from '@pool/testkit';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openMemoryDatabase, openPostgresStore } from '../fixtures/test-database.ts';
+import { openMemoryDatabase, openPostgresStore } from '../fixtures/test-store.ts';
 import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
 import { createLog } from '../log.ts';
 import { insertTransaction } from '../relayer/nonces.ts';

@@ -16,13 +16,11 @@ import {
 import { openCredentialMint } from '../credentials/credential-key.ts';
 import { registerEmployer } from '../employers/employers.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
-import {
-  openTestDatabase,
-  openTestGateDatabase,
-  type TestDatabase,
-} from '../fixtures/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
-import { createTestPlatform, testSettings } from '../fixtures/test-platform.ts';
+import { createTestPlatform } from '../fixtures/test-platform.ts';
+import { testSettings } from '../fixtures/test-settings.ts';
 import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
 import { wantWallet } from '../gate/wallet-list.ts';
 import { createLog } from '../log.ts';

@@ -9,8 +9,8 @@ import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
-  testSettings,
 } from '../fixtures/test-platform.ts';
+import { testSettings } from '../fixtures/test-settings.ts';
 
 const ofPool = `&pool=${testSettings.pool}`;
 

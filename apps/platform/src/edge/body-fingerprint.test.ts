@@ -7,7 +7,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
-import { createFakeGate, createTestPlatform, testSettings } from '../fixtures/test-platform.ts';
+import { createFakeGate, createTestPlatform } from '../fixtures/test-platform.ts';
+import { testSettings } from '../fixtures/test-settings.ts';
 import { createTestSettlement } from '../fixtures/test-settlement.ts';
 
 let database: TestDatabase;

@@ -11,8 +11,8 @@ import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
-  testSettings,
 } from '../fixtures/test-platform.ts';
+import { testSettings } from '../fixtures/test-settings.ts';
 import { createTestSettlement } from '../fixtures/test-settlement.ts';
 import { batchIdOf } from '../relayer/settlement-store.ts';
 

@@ -16,7 +16,8 @@ import type { PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
-import { createTestPlatform, type TestPlatform, testSettings } from '../fixtures/test-platform.ts';
+import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
+import { testSettings } from '../fixtures/test-settings.ts';
 import { createTestSettlement } from '../fixtures/test-settlement.ts';
 import type { SettlementChecks } from '../relayer/checks/settlement-checks.ts';
 

@@ -5,14 +5,11 @@ import type { OpenDatabase } from '@pool/database';
 import { createEdgeClient, createGateClient } from '@pool/platform-client';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  openMemoryDatabase,
-  openTestDatabase,
-  type TestDatabase,
-} from '../fixtures/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform, testCredentials } from '../fixtures/test-platform.ts';
+import { openMemoryDatabase } from '../fixtures/test-store.ts';
 import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
 import { createLog } from '../log.ts';
 import { createControlApp } from '../operator/control.ts';

@@ -10,7 +10,7 @@ import {
   createTestPlatform,
   type TestPlatform,
 } from '../fixtures/test-platform.ts';
-import { isAdmitted } from './admission.ts';
+import { isAdmitted } from '../relayer/accept-spend.ts';
 
 const dayMs = 86_400_000;
 

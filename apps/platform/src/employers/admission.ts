@@ -29,16 +29,6 @@ export type AdmissionDeps = {
   readonly nowMs: () => number;
 };
 
-/** Whether the gate put the wallet on the list, and neither the gate nor the operator has taken it off since. */
-export async function isAdmitted(db: PlatformDatabase, address: string): Promise<boolean> {
-  const subject = await db
-    .selectFrom('subjects')
-    .select('admitted_at')
-    .where('address', '=', address)
-    .executeTakeFirst();
-  return (subject?.admitted_at ?? null) !== null;
-}
-
 /**
  * Charges a wallet for its place, or throws. A throw rolls back the caller's transaction.
  * @param caller - the address that the request came from

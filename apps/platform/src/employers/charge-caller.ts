@@ -4,8 +4,8 @@
  * @module
  */
 import { sql } from 'kysely';
-import { hashCredential } from '../credentials/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { hashCredential } from '../http/credential-hash.ts';
 
 const windowMs = 86_400_000;
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { hashCredential } from '../credentials/credential.ts';
+import { hashCredential } from '../http/credential-hash.ts';
 
 export type AccessTokens<T> = {
   readonly size: number;

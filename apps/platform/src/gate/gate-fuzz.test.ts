@@ -9,7 +9,7 @@ import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
-import { openTestGateDatabase } from '../fixtures/test-database.ts';
+import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createLog } from '../log.ts';
 import { createGateApp } from './gate-app.ts';

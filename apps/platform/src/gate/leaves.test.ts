@@ -6,8 +6,8 @@ import type { OpenDatabase } from '@pool/database';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
+import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import type { GateTables } from './gate-tables.ts';
 

@@ -6,8 +6,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
-import { hashCredential, isSameHash } from '../credentials/credential.ts';
-import { createCallerLimiter } from '../http/rate-limit.ts';
+import { createCallerLimiter } from '@pool/http-server';
+import { hashCredential, isSameHash } from '../http/credential-hash.ts';
 import { createAccessTokens } from './access-tokens.ts';
 
 export type GateScope = 'gate.read' | 'gate.write';

@@ -9,8 +9,8 @@ import {
   hashHere,
 } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
+import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import { createLog } from '../log.ts';
 import type { GateTables } from './gate-tables.ts';

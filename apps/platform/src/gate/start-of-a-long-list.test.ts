@@ -4,7 +4,7 @@ import { bigintToHex32, fieldToHex } from '@pool/core';
 import { createTreeHasher } from '@pool/notes';
 import { expect, it } from 'vitest';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
-import { openTestGateDatabase } from '../fixtures/test-database.ts';
+import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
 import { createLog } from '../log.ts';
 import { startPublisher } from './publisher.ts';
 

@@ -13,14 +13,11 @@ import {
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseGateConfig, parsePlatformConfig } from '../config.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
-import {
-  openMemoryDatabase,
-  openTestDatabase,
-  type TestDatabase,
-} from '../fixtures/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { noReaders } from '../fixtures/test-gate.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
+import { openMemoryDatabase } from '../fixtures/test-store.ts';
 import { createGateApp } from '../gate/gate-app.ts';
 import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
 import { createLeaves } from '../gate/leaves.ts';

@@ -5,8 +5,14 @@
  */
 import { PoolError } from '@pool/core';
 import { type Connection, type HttpLimits, type HttpServer, serveHttp } from '@pool/http-server';
-import type { ListenConfig } from '../config.ts';
 import type { Log } from '../log.ts';
+
+export type ListenConfig = {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly limits?: Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerPeer'>;
+};
 
 /** @throws PoolError `cannot_listen` */
 export async function listen(

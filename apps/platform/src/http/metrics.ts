@@ -7,8 +7,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PoolError, type Secret } from '@pool/core';
 import type { Shell } from '@pool/http-server';
-import { renderMetricFamily } from '@pool/prover';
-import { hashCredential, isSameHash } from '../credentials/credential.ts';
+import { Counter, Gauge, Registry } from 'prom-client';
+import { hashCredential, isSameHash } from './credential-hash.ts';
 import { readBearer, unauthorized } from './read-request.ts';
 
 export type Sample = {
@@ -40,21 +40,30 @@ export function addMetricsRoute(
     if (!isSameHash(expected, hashCredential(readBearer(c)))) {
       throw unauthorized('send Authorization: Bearer with the metrics token');
     }
-    const texts = await Promise.all(
-      all.map(async ({ name, help, type = 'gauge', read }) => {
-        const samples = await read();
-        return renderMetricFamily(
-          name,
-          type,
-          help,
-          samples.map(({ labels = {}, value }) => ['', labels, value]),
-        );
-      }),
-    );
-    return c.body(texts.join(''), 200, {
-      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    return c.body(await renderMeasures(all), 200, {
+      'content-type': Registry.PROMETHEUS_CONTENT_TYPE,
     });
   });
+}
+
+async function renderMeasures(measures: readonly Measure[]): Promise<string> {
+  const registry = new Registry();
+  const read = await Promise.all(
+    measures.map(async (measure) => ({ ...measure, samples: await measure.read() })),
+  );
+  for (const { name, help, type, samples } of read) {
+    const labelNames = Object.keys(samples[0]?.labels ?? {});
+    const options = { name, help, labelNames, registers: [registry] };
+    const metric = type === 'counter' ? new Counter(options) : new Gauge(options);
+    // A number that is not known is absent: without labels, the library begins at 0.
+    if (samples.length === 0) {
+      metric.remove();
+    }
+    for (const { labels = {}, value } of samples) {
+      metric.inc(labels, value);
+    }
+  }
+  return await registry.metrics();
 }
 
 function listProcessMeasures(): Measure[] {

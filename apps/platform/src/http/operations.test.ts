@@ -2,11 +2,8 @@
 import { PoolError, Secret } from '@pool/core';
 import { createShell } from '@pool/http-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  openTestDatabase,
-  openTestGateDatabase,
-  type TestDatabase,
-} from '../fixtures/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
 import { listGateMeasures } from '../gate/gate-measures.ts';
 import { createLeaves } from '../gate/leaves.ts';
 import { createHaltWatch } from '../indexer/halt-watch.ts';

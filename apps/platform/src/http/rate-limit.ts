@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createRateLimiter, type RateLimiter } from '@pool/http-server';
+import { createCallerLimiter, createRateLimiter, type RateLimiter } from '@pool/http-server';
 
 /** Calls that are allowed in the long run. Of those counted per second, ten seconds' worth may come at once. */
 export type RateLimitConfig = {
@@ -52,9 +52,6 @@ const batchPartsPerMib = (1024 * 1024) / batchCost.bytes;
 /** Of one employer or holder. An honest agent verifies its proof before it sends it. */
 const refusedProofs = { atOnce: 10, perDay: 24 } as const;
 
-/** Callers remembered at once. The one that called longest ago is forgotten first, and has a full bucket again. */
-const maxRemembered = 20_000;
-
 export function createRateLimits(config: RateLimitConfig, nowMs: () => number): RateLimits {
   const parts = settlementCost.request + settlementCost.checks;
   const perMinute = (count: number): RateLimiter =>
@@ -62,7 +59,6 @@ export function createRateLimits(config: RateLimitConfig, nowMs: () => number): 
       perSecond: (parts * count) / 60,
       burst: parts * count,
       nowMs,
-      maxRemembered,
     });
   return {
     address: createCallerLimiter(config.addressPerSecond, nowMs),
@@ -74,18 +70,11 @@ export function createRateLimits(config: RateLimitConfig, nowMs: () => number): 
       perSecond: batchPartsPerMib * config.batchMibPerSecond,
       burst: 60 * batchPartsPerMib * config.batchMibPerSecond,
       nowMs,
-      maxRemembered,
     }),
     refusedProofs: createRateLimiter({
       perSecond: refusedProofs.perDay / 86_400,
       burst: refusedProofs.atOnce,
       nowMs,
-      maxRemembered,
     }),
   };
-}
-
-/** Ten seconds' worth of calls may come at once. */
-export function createCallerLimiter(perSecond: number, nowMs: () => number): RateLimiter {
-  return createRateLimiter({ perSecond, burst: 10 * perSecond, nowMs, maxRemembered });
 }

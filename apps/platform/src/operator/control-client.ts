@@ -10,7 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLoopbackHost, PoolError, peerCode } from '@pool/core';
 import * as v from 'valibot';
-import { isSameHash } from '../credentials/credential.ts';
+import { isSameHash } from '../http/credential-hash.ts';
 
 export const controlFileName = 'control.json';
 

@@ -10,7 +10,6 @@ import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { type AdmissionConfig, isAdmitted } from '../employers/admission.ts';
 import { assertSpendForm, type SpendForm } from './checks/check-spend-form.ts';
 import type { SettlementChecks } from './checks/settlement-checks.ts';
 import type { ReserveGas, SpendRow } from './intents.ts';
@@ -32,7 +31,7 @@ export type AcceptSpendDeps = {
   readonly checks: Pick<SettlementChecks, 'assertSpendProven'>;
   readonly nowMs: () => number;
   /** Whether a holder must be admitted before the relayer pays for its spends. */
-  readonly admission: Pick<AdmissionConfig, 'invitations'>;
+  readonly admission: { readonly invitations: 'off' | 'required' | 'screened' };
   /** Called after the look-up of stored rows and before every other check. It may refuse by throwing. */
   readonly beforeWork?: (() => void) | undefined;
   /** Default: {@link defaultSpendLimits}. */
@@ -235,4 +234,14 @@ async function insertOrReplay(
     }
     throw error;
   }
+}
+
+/** Whether the gate put the wallet on the list, and neither the gate nor the operator has taken it off since. */
+export async function isAdmitted(db: PlatformDatabase, address: string): Promise<boolean> {
+  const subject = await db
+    .selectFrom('subjects')
+    .select('admitted_at')
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return (subject?.admitted_at ?? null) !== null;
 }

@@ -11,7 +11,9 @@ import {
   verificationKeys,
 } from '@pool/circuits';
 import { type CircuitName, circuitNames, PoolError } from '@pool/core';
-import type { KeyFolder } from '../config.ts';
+
+/** Keys of a ceremony, as `openProductionKeys` expects them. */
+export type KeyFolder = { readonly folder: string; readonly manifest: string };
 
 /** By the name of the circuit. */
 export type VerificationKeys = ReadonlyMap<string, VerificationKey>;

@@ -30,16 +30,16 @@ export type RateLimiterOptions = {
   readonly nowMs: () => number;
   /**
    * Admitted callers remembered at once, and as many others. The one that called longest ago is forgotten first, and has
-   * a full bucket again.
+   * a full bucket again. Default: 20,000.
    */
-  readonly maxRemembered: number;
+  readonly maxRemembered?: number;
 };
 
 type Bucket = { calls: number; atMs: number };
 
 /** @param options - the same for all callers */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { perSecond, burst, nowMs, maxRemembered } = options;
+  const { perSecond, burst, nowMs, maxRemembered = 20_000 } = options;
   const admitted = new Map<string, Bucket>();
   const others = new Map<string, Bucket>();
 
@@ -95,4 +95,9 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     },
     isAdmitted: (caller) => admitted.has(caller),
   };
+}
+
+/** Ten seconds' worth of calls may come at once. */
+export function createCallerLimiter(perSecond: number, nowMs: () => number): RateLimiter {
+  return createRateLimiter({ perSecond, burst: 10 * perSecond, nowMs });
 }

@@ -4,7 +4,7 @@ import { assertField, bigintToHex32, fieldModulus, hexToBigint, parseHex } from 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { plainBatchChecker } from '../../fixtures/fake-checks.ts';
 import { createTestHolder } from '../../fixtures/test-holder.ts';
-import { testSettings } from '../../fixtures/test-platform.ts';
+import { testSettings } from '../../fixtures/test-settings.ts';
 import { createTestSpend } from '../../fixtures/test-spend.ts';
 import { createBatchChecker } from './batch-checker.ts';
 import { assertSpendForm } from './check-spend-form.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PoolChain } from '../../chain/pool-chain.ts';
 import { plainBatchChecker } from '../../fixtures/fake-checks.ts';
 import { openTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
-import { testSettings, timelessLimits } from '../../fixtures/test-platform.ts';
+import { testSettings, timelessLimits } from '../../fixtures/test-settings.ts';
 import { createTestSettlement, testEmployerId } from '../../fixtures/test-settlement.ts';
 import { acceptSettlement } from '../accept-settlement.ts';
 import { createSettlementChecks } from './settlement-checks.ts';
