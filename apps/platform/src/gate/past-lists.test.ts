@@ -14,8 +14,12 @@ import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import { createLog } from '../log.ts';
 import type { GateTables } from './gate-tables.ts';
-import { type Change, createPastLists, type FinalPublication } from './past-lists.ts';
-import { assertAccepted } from './serve-gate.ts';
+import {
+  assertAccepted,
+  type Change,
+  createPastLists,
+  type FinalPublication,
+} from './past-lists.ts';
 
 const log = createLog('silent', 'test');
 

@@ -8,6 +8,7 @@
  * @module
  */
 import { setImmediate } from 'node:timers/promises';
+import { askChain } from '@pool/contracts';
 import {
   type EligibilityPathWire,
   type Field,
@@ -18,6 +19,7 @@ import {
   zeroField,
 } from '@pool/core';
 import type { EligibilitySnapshot, EligibilityTree, HashMany } from '@pool/notes';
+import type { RegistryChain } from '../chain/registry-chain.ts';
 import type { Log } from '../log.ts';
 
 /** What a publication did to one wallet. */
@@ -173,4 +175,18 @@ export function applyChanges(tree: EligibilityTree, changes: readonly Change[]):
 
 function mapChanges(changes: readonly Change[]): Map<Field, Change> {
   return new Map(changes.map((change) => [parseField(change.walletId), change]));
+}
+
+/** A proof under a root that the registry no longer accepts costs its holder time and reverts. @throws PoolError `invalid_configuration` */
+export async function assertAccepted(
+  chain: Pick<RegistryChain, 'fetchGraceSeconds'>,
+  pastRootSeconds: number,
+): Promise<void> {
+  const graceSeconds = await askChain(() => chain.fetchGraceSeconds());
+  if (graceSeconds < pastRootSeconds) {
+    throw new PoolError(
+      'invalid_configuration',
+      `configuration: GATE_PAST_ROOT_SECONDS is ${pastRootSeconds}, and the registry of this chain accepts a replaced root for ${graceSeconds} seconds only; set it to ${graceSeconds} or less`,
+    );
+  }
 }

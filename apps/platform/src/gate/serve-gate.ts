@@ -4,11 +4,9 @@
  * @module
  */
 
-import { askChain } from '@pool/contracts';
-import { PoolError } from '@pool/core';
 import { openStore } from '@pool/database';
 import { createTreeHasher } from '@pool/notes';
-import { createEvmRegistryChain, type RegistryChain } from '../chain/registry-chain.ts';
+import { createEvmRegistryChain } from '../chain/registry-chain.ts';
 import type { GateConfig } from '../config.ts';
 import { listen } from '../http/listen.ts';
 import {
@@ -25,6 +23,7 @@ import { listGateMeasures } from './gate-measures.ts';
 import { type GateTables, gateMigrations } from './gate-tables.ts';
 import { createLeaves } from './leaves.ts';
 import { createTokenService } from './oauth.ts';
+import { assertAccepted } from './past-lists.ts';
 import { startPublisher } from './publisher.ts';
 import { openReaderClients } from './reader-clients.ts';
 import { createFileScreening, passEverybody } from './screening.ts';
@@ -145,18 +144,4 @@ export async function serveGate(
       await database.close();
     },
   };
-}
-
-/** A proof under a root that the registry no longer accepts costs its holder time and reverts. @throws PoolError `invalid_configuration` */
-export async function assertAccepted(
-  chain: Pick<RegistryChain, 'fetchGraceSeconds'>,
-  pastRootSeconds: number,
-): Promise<void> {
-  const graceSeconds = await askChain(() => chain.fetchGraceSeconds());
-  if (graceSeconds < pastRootSeconds) {
-    throw new PoolError(
-      'invalid_configuration',
-      `configuration: GATE_PAST_ROOT_SECONDS is ${pastRootSeconds}, and the registry of this chain accepts a replaced root for ${graceSeconds} seconds only; set it to ${graceSeconds} or less`,
-    );
-  }
 }
