@@ -3,24 +3,27 @@
 import { type Capability, createOpenApi, edgeApi, platformApi, platformRoutes } from '@pool/api';
 import { assertField, createSignInMessage, Secret } from '@pool/core';
 import { createRouteCaller } from '@pool/platform-client';
+import { createTestHolder, type TestHolder, testEvidenceDomain } from '@pool/testkit';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../packages/database/test/test-database.ts';
+import type { PoolChain } from '../../../packages/relayer/src/chain/pool-chain.ts';
+import { batchIdOf } from '../../../packages/relayer/src/store/settlement-store.ts';
+import { createSettingsOnlyChain } from '../../../packages/relayer/test/settings-only-chain.ts';
+import { testSettings } from '../../../packages/relayer/test/test-settings.ts';
+import { createTestSettlement } from '../../../packages/relayer/test/test-settlement.ts';
+import { createTestSpend } from '../../../packages/relayer/test/test-spend.ts';
 import { revokeEdgeToken } from './accounts/edge-tokens.ts';
-import type { PoolChain } from './chain/pool-chain.ts';
-import { createSettingsOnlyChain } from './fixtures/settings-only-chain.ts';
-import { openTestDatabase, type TestDatabase } from './fixtures/test-database.ts';
-import { createTestHolder, type TestHolder, testEvidenceDomain } from './fixtures/test-holder.ts';
 import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
   testMetricsToken,
 } from './fixtures/test-platform.ts';
-import { testSettings } from './fixtures/test-settings.ts';
-import { createTestSettlement } from './fixtures/test-settlement.ts';
-import { createTestSpend } from './fixtures/test-spend.ts';
-import { batchIdOf } from './relayer/settlement-store.ts';
 
 const maxBodyBytes = 512 * 1024;
 const unlimited = 1_000_000;

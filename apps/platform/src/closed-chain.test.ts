@@ -2,12 +2,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LyingProxy, startLyingProxy } from '@pool/testkit';
+import { type LyingProxy, startLyingProxy, testEvidenceDomain } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../../packages/http-server/src/service/log.ts';
+import { startTestChain, type TestChain } from '../../../packages/relayer/test/test-chain.ts';
 import { parsePlatformConfig } from './config.ts';
-import { startTestChain, type TestChain } from './fixtures/test-chain.ts';
-import { testEvidenceDomain } from './fixtures/test-holder.ts';
-import { createLog } from './log.ts';
 import { type Served, servePlatform } from './serve-platform.ts';
 
 describe('a platform of two chains', () => {

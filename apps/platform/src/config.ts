@@ -5,20 +5,24 @@
  * @module
  */
 
+import type { TransactionCaps } from '@pool/contracts';
 import { type ChainsFile, type EvmChainSettings, isLoopbackHost, type Secret } from '@pool/core';
 import { type DatabaseConfig, readDatabase } from '@pool/database';
-import { type FeeCaps, type feeUnits, parseFeeCaps } from './chain/fee-caps.ts';
-import type { TransactionCaps } from './chain/transaction-signer.ts';
+import type { ListenConfig } from '@pool/http-server';
+import type { TokenLimits } from '@pool/pool-gate';
+import { defaultPastRootSeconds } from '@pool/pool-gate';
+import type { KeyFolder } from '@pool/relayer';
+import {
+  defaultEmployerDailyGas,
+  defaultHolderDailyGas,
+  defaultSelfEnrolledDailyGas,
+  defaultSpendsDailyGas,
+} from '@pool/relayer';
 import { type OperationsConfig, readOperations } from './config-operations.ts';
 import { createReader, type Environment, type Reader } from './config-reader.ts';
 import type { AdmissionConfig } from './employers/admission.ts';
-import type { TokenLimits } from './gate/oauth.ts';
-import { defaultPastRootSeconds } from './gate/publisher.ts';
-import type { ListenConfig } from './http/listen.ts';
+import { type FeeCaps, type feeUnits, parseFeeCaps } from './fee-caps.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
-import { defaultEmployerDailyGas, defaultSelfEnrolledDailyGas } from './relayer/gas-budget.ts';
-import { defaultHolderDailyGas, defaultSpendsDailyGas } from './relayer/spend-limits.ts';
-import type { KeyFolder } from './relayer/verification-keys.ts';
 
 export type GateAccessConfig = {
   /** Whether each employer gets a reader of its own. False with a shared reader, and where tokens come from elsewhere. */

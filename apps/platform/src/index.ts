@@ -1,2 +1,2 @@
-export { serveGate } from './gate/serve-gate.ts';
+export { serveGate } from './serve-gate.ts';
 export { type Served, servePlatform } from './serve-platform.ts';

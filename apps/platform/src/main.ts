@@ -16,7 +16,7 @@ program
   .description('run the platform; configuration from PLATFORM_* variables')
   .action(async () => {
     const { parsePlatformConfig } = await import('./config.ts');
-    const { createLog } = await import('./log.ts');
+    const { createLog } = await import('@pool/http-server');
     const { runUntilStopped } = await import('./run-until-stopped.ts');
     const { servePlatform } = await import('./serve-platform.ts');
     const config = parsePlatformConfig(process.env);
@@ -32,9 +32,9 @@ program
   .description('run the pool-gate; configuration from GATE_* variables')
   .action(async () => {
     const { parseGateConfig } = await import('./config.ts');
-    const { createLog } = await import('./log.ts');
+    const { createLog } = await import('@pool/http-server');
     const { runUntilStopped } = await import('./run-until-stopped.ts');
-    const { serveGate } = await import('./gate/serve-gate.ts');
+    const { serveGate } = await import('./serve-gate.ts');
     const config = parseGateConfig(process.env);
     const log = createLog(config.logLevel, 'gate');
     const readConfig = () => parseGateConfig(process.env);
@@ -137,7 +137,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   const { isPoolError } = await import('@pool/core');
-  const { describeFailure } = await import('./log.ts');
+  const { describeFailure } = await import('@pool/http-server');
   // As every command of Pool reports a failure. What is not ours is for a log.
   process.stderr.write(
     isPoolError(error)

@@ -5,32 +5,34 @@
  */
 import { createApiPages, edgeApi, platformApi, type RelayerHealth } from '@pool/api';
 import type { ChainsFile, Secret } from '@pool/core';
-import { createShell, type Shell } from '@pool/http-server';
+import type { PlatformDatabase } from '@pool/database';
+import type { Check } from '@pool/http-server';
+import {
+  addApiPages,
+  addHealthRoutes,
+  addMetricsRoute,
+  createShell,
+  describeFailure,
+  type Log,
+  type Measure,
+  type Shell,
+} from '@pool/http-server';
+import type { PoolChain, SettlementChecks, SettlementLimits, SpendLimits } from '@pool/relayer';
+import { type BatchPages, createBatchPages } from '@pool/relayer';
 import { addEdgeTokenRoutes } from './accounts/edge-token-routes.ts';
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
 import { addInvitationRoutes } from './accounts/invitation-routes.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
 import { createContractWallets } from './auth/contract-wallets.ts';
-import type { PoolChain } from './chain/pool-chain.ts';
 import type { GateAccessConfig } from './config.ts';
 import type { CredentialMint } from './credentials/credential.ts';
 import { createCredentialMemory } from './credentials/credential-memory.ts';
-import type { PlatformDatabase } from './database/platform-tables.ts';
-import { type BatchPages, createBatchPages } from './edge/batch-pages.ts';
 import type { BootstrapSettings } from './edge/bootstrap.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
 import { addHolderRoutes } from './edge/holder-routes.ts';
 import type { AdmissionConfig } from './employers/admission.ts';
 import type { EnrolmentGate } from './enrolment/gate-confirmation.ts';
-import { addApiPages } from './http/api-pages.ts';
-import { addHealthRoutes } from './http/health-routes.ts';
-import { addMetricsRoute, type Measure } from './http/metrics.ts';
 import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
-import type { Check } from './http/readiness.ts';
-import { describeFailure, type Log } from './log.ts';
-import type { SettlementChecks } from './relayer/checks/settlement-checks.ts';
-import type { SettlementLimits } from './relayer/settlement-limits.ts';
-import type { SpendLimits } from './relayer/spend-limits.ts';
 
 export type PlatformAppDeps = {
   readonly db: PlatformDatabase;

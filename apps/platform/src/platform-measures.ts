@@ -3,11 +3,11 @@
  *
  * @module
  */
+
+import type { PlatformDatabase } from '@pool/database';
+import type { ChainWatch, Measure, Sample } from '@pool/http-server';
 import { leanImtCapacity } from '@pool/notes';
-import type { PlatformDatabase } from './database/platform-tables.ts';
-import type { Measure, Sample } from './http/metrics.ts';
-import type { ChainWatch } from './http/readiness.ts';
-import type { RelayerWatch } from './relayer/relayer-health.ts';
+import type { RelayerWatch } from '@pool/relayer';
 
 type Relayer = Pick<RelayerWatch, 'read' | 'readBalanceWei' | 'readTotalUse'>;
 type Indexer = Pick<ChainWatch, 'readSilentMs'>;

@@ -15,13 +15,19 @@ import {
   createSessionClient,
   type SessionClient,
 } from '@pool/platform-client';
-import { type ManagedProcess, startNodeProcess, waitUntilReady } from '@pool/testkit';
+import {
+  createTestHolder,
+  type ManagedProcess,
+  startNodeProcess,
+  type TestHolder,
+  testEvidenceDomain,
+  waitUntilReady,
+} from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deployOwnedWallet } from './fixtures/contract-wallet.ts';
-import { proveSettlement } from './fixtures/prove-settlement.ts';
-import { startTestChain, type TestChain } from './fixtures/test-chain.ts';
-import { createTestHolder, type TestHolder, testEvidenceDomain } from './fixtures/test-holder.ts';
-import { createTestSettlement } from './fixtures/test-settlement.ts';
+import { deployOwnedWallet } from '../../../packages/relayer/test/contract-wallet.ts';
+import { proveSettlement } from '../../../packages/relayer/test/prove-settlement.ts';
+import { startTestChain, type TestChain } from '../../../packages/relayer/test/test-chain.ts';
+import { createTestSettlement } from '../../../packages/relayer/test/test-settlement.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const readSecret = 'canary-read-client-secret';

@@ -16,17 +16,19 @@ import {
   type SessionClient,
 } from '@pool/platform-client';
 import {
+  createTestHolder,
   type ManagedProcess,
   type PostgresServer,
   startNodeProcess,
   startPostgres,
+  type TestHolder,
+  testEvidenceDomain,
   waitUntilReady,
 } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { proveSettlement } from './fixtures/prove-settlement.ts';
-import { startTestChain, type TestChain } from './fixtures/test-chain.ts';
-import { createTestHolder, type TestHolder, testEvidenceDomain } from './fixtures/test-holder.ts';
-import { createTestSettlement } from './fixtures/test-settlement.ts';
+import { proveSettlement } from '../../../packages/relayer/test/prove-settlement.ts';
+import { startTestChain, type TestChain } from '../../../packages/relayer/test/test-chain.ts';
+import { createTestSettlement } from '../../../packages/relayer/test/test-settlement.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 

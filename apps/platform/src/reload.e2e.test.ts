@@ -6,13 +6,19 @@ import { fileURLToPath } from 'node:url';
 import { fieldToHex, parseField, Secret } from '@pool/core';
 import { computeWalletId } from '@pool/notes';
 import { createEdgeClient, createGateClient, createSessionClient } from '@pool/platform-client';
-import { type ManagedProcess, startNodeProcess, waitUntilReady } from '@pool/testkit';
+import {
+  createTestHolder,
+  type ManagedProcess,
+  startNodeProcess,
+  type TestHolder,
+  testEvidenceDomain,
+  waitUntilReady,
+} from '@pool/testkit';
 import { id } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { proveSettlement } from './fixtures/prove-settlement.ts';
-import { startTestChain, type TestChain } from './fixtures/test-chain.ts';
-import { createTestHolder, type TestHolder, testEvidenceDomain } from './fixtures/test-holder.ts';
-import { createTestSettlement } from './fixtures/test-settlement.ts';
+import { proveSettlement } from '../../../packages/relayer/test/prove-settlement.ts';
+import { startTestChain, type TestChain } from '../../../packages/relayer/test/test-chain.ts';
+import { createTestSettlement } from '../../../packages/relayer/test/test-settlement.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const metricsToken = 'metrics-'.padEnd(24, 'm');

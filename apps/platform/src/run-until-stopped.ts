@@ -5,7 +5,7 @@
  * @module
  */
 import { isPoolError } from '@pool/core';
-import { describeFailure, type Log } from './log.ts';
+import { describeFailure, type Log } from '@pool/http-server';
 import type { Served } from './serve-platform.ts';
 
 export function runUntilStopped(served: Served, log: Log): void {

@@ -5,28 +5,32 @@
  */
 
 import { openStore } from '@pool/database';
-import { createTreeHasher } from '@pool/notes';
-import { createEvmRegistryChain } from '../chain/registry-chain.ts';
-import type { GateConfig } from '../config.ts';
-import { listen } from '../http/listen.ts';
+import type { Log } from '@pool/http-server';
 import {
   createChainWatch,
   createDatabaseCheck,
   createReadiness,
   drain,
-} from '../http/readiness.ts';
-import type { Log } from '../log.ts';
-import type { Served } from '../serve-platform.ts';
-import { startWorkerLoop } from '../worker-loop.ts';
-import { createGateApp } from './gate-app.ts';
-import { listGateMeasures } from './gate-measures.ts';
-import { type GateTables, gateMigrations } from './gate-tables.ts';
-import { createLeaves } from './leaves.ts';
-import { createTokenService } from './oauth.ts';
-import { assertAccepted } from './past-lists.ts';
-import { startPublisher } from './publisher.ts';
-import { openReaderClients } from './reader-clients.ts';
-import { createFileScreening, passEverybody } from './screening.ts';
+  listen,
+  startWorkerLoop,
+} from '@pool/http-server';
+import { createTreeHasher } from '@pool/notes';
+import {
+  assertAccepted,
+  createEvmRegistryChain,
+  createFileScreening,
+  createGateApp,
+  createLeaves,
+  createTokenService,
+  type GateTables,
+  gateMigrations,
+  listGateMeasures,
+  openReaderClients,
+  passEverybody,
+  startPublisher,
+} from '@pool/pool-gate';
+import type { GateConfig } from './config.ts';
+import type { Served } from './serve-platform.ts';
 
 /** How often the gate asks the RPC, also while nothing is published. */
 const watchIntervalMs = 10_000;

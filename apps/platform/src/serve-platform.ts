@@ -6,39 +6,50 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf, type PoolError } from '@pool/core';
-import { openStore } from '@pool/database';
+import type { PlatformTables } from '@pool/database';
+import { openStore, platformMigrations } from '@pool/database';
+import {
+  createChainWatch,
+  createDatabaseCheck,
+  createReadiness,
+  describeFailure,
+  drain,
+  type Log,
+  listen,
+  startWorkerLoop,
+} from '@pool/http-server';
 import { createTreeHasher } from '@pool/notes';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
-import { createChainDoor } from './chain/chain-door.ts';
-import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
+import {
+  authorisationSeconds,
+  type ChangingCaps,
+  createBatchChecker,
+  createBatchPages,
+  createChainDoor,
+  createEraser,
+  createEvmPoolChain,
+  createHaltWatch,
+  createIndexer,
+  createProofCheck,
+  createRelayer,
+  createRelayerReload,
+  createRelayerWatch,
+  createSettlementChecks,
+  defaultDailyWei,
+  haltMovedChain,
+  loadVerificationKeys,
+  type PoolChain,
+  type RelayerTotal,
+  spendSeconds,
+} from '@pool/relayer';
 import type { PlatformConfig } from './config.ts';
 import { openCredentialMint } from './credentials/credential-key.ts';
-import { platformMigrations } from './database/platform-migrations.ts';
-import type { PlatformTables } from './database/platform-tables.ts';
-import { createBatchPages } from './edge/batch-pages.ts';
 import { createReaderVendor, type ReaderVendorDeps } from './edge/vend-readers.ts';
 import { deleteUnusedEmployers } from './employers/employers.ts';
-import { listen } from './http/listen.ts';
-import { createChainWatch, createDatabaseCheck, createReadiness, drain } from './http/readiness.ts';
-import { createHaltWatch } from './indexer/halt-watch.ts';
-import { createIndexer, haltMovedChain } from './indexer/indexer.ts';
-import { describeFailure, type Log } from './log.ts';
 import { startControl } from './operator/control.ts';
 import { createPlatformApp } from './platform-app.ts';
 import { listPlatformMeasures } from './platform-measures.ts';
-import { createBatchChecker } from './relayer/checks/batch-checker.ts';
-import { createProofCheck } from './relayer/checks/check-proof.ts';
-import { createSettlementChecks } from './relayer/checks/settlement-checks.ts';
-import { createEraser } from './relayer/erase-dead-notes.ts';
-import { createRelayer } from './relayer/relayer.ts';
-import { createRelayerWatch } from './relayer/relayer-health.ts';
-import { defaultDailyWei, type RelayerTotal } from './relayer/relayer-total.ts';
-import { type ChangingCaps, createRelayerReload } from './relayer/reload.ts';
-import { authorisationSeconds } from './relayer/settlement-limits.ts';
-import { spendSeconds } from './relayer/spend-limits.ts';
-import { loadVerificationKeys } from './relayer/verification-keys.ts';
-import { startWorkerLoop } from './worker-loop.ts';
 
 /** The longest time that one status request waits for the index. */
 const refreshMs = 3_000;

@@ -60,6 +60,26 @@ export {
   erc20PermitAbi,
 } from './erc20.ts';
 export {
+  computeFundGasCeiling,
+  computeSpendGasCeiling,
+  publishGasCeiling,
+  voidGasCeiling,
+} from './sender/gas-ceilings.ts';
+export {
+  type Call,
+  type CallWithGas,
+  describeGasCeiling,
+  estimateGasLimit,
+  fetchGasCeiling,
+} from './sender/gas-estimate.ts';
+export { isReplacementDue } from './sender/replacement.ts';
+export {
+  createTransactionSigner,
+  type RelayerFunds,
+  type SignedTransaction,
+  type TransactionCaps,
+} from './sender/transaction-signer.ts';
+export {
   type BatchFunded,
   type Coordinate,
   connectShieldedPool,

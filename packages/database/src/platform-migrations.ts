@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Migration } from '@pool/database';
+import type { Migration } from './open-database.ts';
 
 export const platformMigrations: readonly Migration[] = [
   {

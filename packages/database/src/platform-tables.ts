@@ -277,7 +277,7 @@ export type SpendTable = {
   /** The call and its proof without the sealed notes, JSON. */
   request: string;
   state: 'accepted' | 'submitted' | 'settled' | 'reverted';
-  /** Gas that the transaction may take; counted while the row is `accepted` (spend-budget.ts). */
+  /** Gas that the transaction may take; counted while the row is `accepted` (gas-budget.ts). */
   gas_reserved: number;
   tx_hash: string | null;
   block_number: number | null;

@@ -12,6 +12,24 @@ export {
   type HttpServerOptions,
   serveHttp,
 } from './http-server.ts';
+export { addApiPages } from './service/api-pages.ts';
+export { hashCredential, isSameHash } from './service/credential-hash.ts';
+export { addHealthRoutes } from './service/health-routes.ts';
+export { type ListenConfig, listen } from './service/listen.ts';
+export { createLog, describeFailure, type Log } from './service/log.ts';
+export { addMetricsRoute, type Measure, type Sample } from './service/metrics.ts';
+
+export { readBearer, readIdempotencyKey, readJson, unauthorized } from './service/read-request.ts';
+
+export {
+  type ChainWatch,
+  type Check,
+  createChainWatch,
+  createDatabaseCheck,
+  createReadiness,
+  drain,
+} from './service/readiness.ts';
+export { startWorkerLoop } from './service/worker-loop.ts';
 export { limitBody } from './shell/body-limit.ts';
 export { readJsonBody } from './shell/json-body.ts';
 export { createCallerLimiter, createRateLimiter, type RateLimiter } from './shell/rate-limiter.ts';

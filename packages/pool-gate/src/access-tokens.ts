@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { hashCredential } from '../http/credential-hash.ts';
+import { hashCredential } from '@pool/http-server';
 
 export type AccessTokens<T> = {
   readonly size: number;

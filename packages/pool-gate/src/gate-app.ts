@@ -22,14 +22,20 @@ import {
   parseWire,
   type Secret,
 } from '@pool/core';
-import { createShell, type Shell } from '@pool/http-server';
+import type { Check } from '@pool/http-server';
+import {
+  addApiPages,
+  addHealthRoutes,
+  addMetricsRoute,
+  createShell,
+  describeFailure,
+  type Log,
+  type Measure,
+  readBearer,
+  readJson,
+  type Shell,
+} from '@pool/http-server';
 import { computeWalletId } from '@pool/notes';
-import { addApiPages } from '../http/api-pages.ts';
-import { addHealthRoutes } from '../http/health-routes.ts';
-import { addMetricsRoute, type Measure } from '../http/metrics.ts';
-import { readBearer, readJson } from '../http/read-request.ts';
-import type { Check } from '../http/readiness.ts';
-import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase } from './gate-tables.ts';
 import type { Leaves } from './leaves.ts';
 import type { TokenService } from './oauth.ts';

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import type { Measure } from '../http/metrics.ts';
-import type { ChainWatch } from '../http/readiness.ts';
+import type { ChainWatch, Measure } from '@pool/http-server';
 import type { GateDatabase } from './gate-tables.ts';
 import type { Leaves } from './leaves.ts';
 

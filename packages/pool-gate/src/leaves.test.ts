@@ -3,12 +3,12 @@
 import { PassThrough } from 'node:stream';
 import { errorCodeOf, fieldToHex } from '@pool/core';
 import type { OpenDatabase } from '@pool/database';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
-import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import { startTestGate, type TestGate } from '../test/test-gate.ts';
+import { openTestGateDatabase } from '../test/test-gate-database.ts';
 import type { GateTables } from './gate-tables.ts';
 
 describe('leaves of the eligibility tree', () => {

@@ -6,9 +6,9 @@
  * @module
  */
 import { PoolError } from '@pool/core';
+import type { Log } from '@pool/http-server';
 import { eligibilityCapacity } from '@pool/notes';
 import { sql } from 'kysely';
-import type { Log } from '../log.ts';
 import type { GateDatabase } from './gate-tables.ts';
 
 /** Share of all leaves from which on the operator is warned. */

@@ -2,7 +2,7 @@
 import { errorCodeOf, Secret } from '@pool/core';
 import { createShell, type Shell } from '@pool/http-server';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createLog } from '../log.ts';
+import { createLog } from '../../http-server/src/service/log.ts';
 import { createAccessTokens, deletedPerGrant } from './access-tokens.ts';
 import { createTokenService, type TokenService } from './oauth.ts';
 import { addTokenRoute } from './oauth-route.ts';

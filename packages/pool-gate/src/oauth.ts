@@ -6,8 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
-import { createCallerLimiter } from '@pool/http-server';
-import { hashCredential, isSameHash } from '../http/credential-hash.ts';
+import { createCallerLimiter, hashCredential, isSameHash } from '@pool/http-server';
 import { createAccessTokens } from './access-tokens.ts';
 
 export type GateScope = 'gate.read' | 'gate.write';

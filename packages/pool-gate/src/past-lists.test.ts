@@ -8,11 +8,11 @@ import {
   createEligibilityTree,
   hashHere,
 } from '@pool/notes';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
-import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../../http-server/src/service/log.ts';
+import { startTestGate, type TestGate } from '../test/test-gate.ts';
+import { openTestGateDatabase } from '../test/test-gate-database.ts';
 import type { GateTables } from './gate-tables.ts';
 import {
   assertAccepted,

@@ -18,9 +18,9 @@ import {
   parseField,
   zeroField,
 } from '@pool/core';
+import type { Log } from '@pool/http-server';
 import type { EligibilitySnapshot, EligibilityTree, HashMany } from '@pool/notes';
-import type { RegistryChain } from '../chain/registry-chain.ts';
-import type { Log } from '../log.ts';
+import type { RegistryChain } from './registry-chain.ts';
 
 /** What a publication did to one wallet. */
 export type Change = {

@@ -8,15 +8,13 @@
  */
 
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import { fetchNonceOutcome } from '@pool/contracts';
+import type { SignedTransaction } from '@pool/contracts';
+import { fetchNonceOutcome, isReplacementDue } from '@pool/contracts';
 import { errorCodeOf, type Field, fieldToHex, PoolError, parseField } from '@pool/core';
 import type { Ownership } from '@pool/database';
+import { describeFailure, type Log } from '@pool/http-server';
 import { createEligibilityTree, type EligibilityTree, type HashMany, hashHere } from '@pool/notes';
 import type { Selectable } from 'kysely';
-import type { RegistryChain } from '../chain/registry-chain.ts';
-import { isReplacementDue } from '../chain/replacement.ts';
-import type { SignedTransaction } from '../chain/transaction-signer.ts';
-import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase, GateTables } from './gate-tables.ts';
 import { createGathering, type Gathering } from './gathering.ts';
 import { lockLeaves, releaseLeaves } from './leaves.ts';
@@ -28,6 +26,7 @@ import {
   type PastLists,
   type PublishedList,
 } from './past-lists.ts';
+import type { RegistryChain } from './registry-chain.ts';
 
 export type PublisherDeps = {
   readonly db: GateDatabase;

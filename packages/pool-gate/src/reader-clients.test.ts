@@ -4,9 +4,9 @@ import { Secret } from '@pool/core';
 import type { OpenDatabase } from '@pool/database';
 import { createGateClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
-import { openMemoryDatabase } from '../fixtures/test-store.ts';
-import { hashCredential } from '../http/credential-hash.ts';
+import { openMemoryDatabase } from '../../database/test/test-store.ts';
+import { hashCredential } from '../../http-server/src/service/credential-hash.ts';
+import { startTestGate, type TestGate } from '../test/test-gate.ts';
 import { type GateTables, gateMigrations } from './gate-tables.ts';
 
 describe('readers of the gate', () => {

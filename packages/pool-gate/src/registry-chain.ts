@@ -5,22 +5,23 @@
  */
 import {
   assertChainId,
+  type Call,
+  type CallWithGas,
   connectEligibilityRegistry,
   createEvmProvider,
+  createTransactionSigner,
+  estimateGasLimit,
   type FinalBlock,
   fetchFinalBlock,
+  fetchGasCeiling,
   fetchReceipt,
+  publishGasCeiling,
   type Receipt,
+  type SignedTransaction,
+  type TransactionCaps,
 } from '@pool/contracts';
 import { type EvmChainSettings, type Secret, zeroWord } from '@pool/core';
 import { Transaction } from 'ethers';
-import { publishGasCeiling } from './gas-ceilings.ts';
-import { type Call, type CallWithGas, estimateGasLimit, fetchGasCeiling } from './gas-estimate.ts';
-import {
-  createTransactionSigner,
-  type SignedTransaction,
-  type TransactionCaps,
-} from './transaction-signer.ts';
 
 export type RegistryChain = {
   /** Of the key in use. */

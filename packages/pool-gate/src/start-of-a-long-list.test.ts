@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { bigintToHex32, fieldToHex } from '@pool/core';
 import { createTreeHasher } from '@pool/notes';
 import { expect, it } from 'vitest';
-import { createFakeRegistry } from '../fixtures/fake-registry.ts';
-import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../../http-server/src/service/log.ts';
+import { createFakeRegistry } from '../test/fake-registry.ts';
+import { openTestGateDatabase } from '../test/test-gate-database.ts';
 import { startPublisher } from './publisher.ts';
 
 const wallets = 20_000;

@@ -3,3 +3,41 @@
  *
  * @module
  */
+
+export { type AcceptDeps, acceptSettlement } from './accept/accept-settlement.ts';
+export {
+  type AcceptSpendDeps,
+  acceptSpend,
+  type Holder,
+  isAdmitted,
+} from './accept/accept-spend.ts';
+export { acceptVoid } from './accept/accept-void.ts';
+export { redeliverNotes } from './accept/redeliver-notes.ts';
+export { defaultEmployerDailyGas, defaultSelfEnrolledDailyGas } from './budget/gas-budget.ts';
+export { defaultDailyWei, type RelayerTotal } from './budget/relayer-total.ts';
+export { authorisationSeconds, type SettlementLimits } from './budget/settlement-limits.ts';
+export {
+  defaultHolderDailyGas,
+  defaultSpendsDailyGas,
+  type SpendLimits,
+  spendSeconds,
+} from './budget/spend-limits.ts';
+export { createChainDoor } from './chain/chain-door.ts';
+export type { ContractVerdict } from './chain/contract-signature.ts';
+export { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
+export { createBatchChecker } from './checks/batch-checker.ts';
+export { createProofCheck } from './checks/check-proof.ts';
+export { createSettlementChecks, type SettlementChecks } from './checks/settlement-checks.ts';
+export { type KeyFolder, loadVerificationKeys } from './checks/verification-keys.ts';
+export { createHaltWatch } from './indexer/halt-watch.ts';
+export { createIndexer, haltMovedChain, resumeIndexer } from './indexer/indexer.ts';
+export { createEraser } from './send/erase-dead-notes.ts';
+export { createRelayer } from './send/relayer.ts';
+export { createRelayerWatch, type RelayerWatch } from './send/relayer-health.ts';
+export { type ChangingCaps, createRelayerReload } from './send/reload.ts';
+export { type BatchPages, createBatchPages } from './served/batch-pages.ts';
+export { createNotePaths } from './served/served-note-paths.ts';
+export { listServedNotes } from './served/served-notes.ts';
+export type { SettlementRow, SpendRow } from './store/intents.ts';
+export { describeSettlement, findSettlement } from './store/settlement-store.ts';
+export { describeSpend, findSpend } from './store/spend-store.ts';

@@ -56,3 +56,4 @@ export {
   type SearchOptions,
   searchProcess,
 } from './secrets/search-process.ts';
+export { createTestHolder, type TestHolder, testEvidenceDomain } from './test-holder.ts';

@@ -5,11 +5,11 @@
  */
 import type { Capability, keyMetadataSchema, VerifiedKey } from '@pool/api';
 import { PoolError, parseAccountAddress } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import { hashCredential, isSameHash } from '@pool/http-server';
 import type { InferOutput } from 'valibot';
 import { apiKeyPrefix, type CredentialMint, parsePublicId } from '../credentials/credential.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Employer } from '../employers/employers.ts';
-import { hashCredential, isSameHash } from '../http/credential-hash.ts';
 
 const maxLiveKeys = 50;
 

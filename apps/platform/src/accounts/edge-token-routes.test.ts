@@ -1,9 +1,12 @@
 // Edge tokens that an employer makes with its own session: who may, how many, and what such a token does not allow (decision 6).
 import type { Secret } from '@pool/core';
 import type { SessionClient } from '@pool/platform-client';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
 import {
   createFakeGate,
   createTestPlatform,

@@ -6,9 +6,9 @@
 import { mintEdgeTokenRequestSchema } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { Shell } from '@pool/http-server';
+import { readJson } from '@pool/http-server';
 import type { AdmissionDeps } from '../employers/admission.ts';
 import { getEmployer } from '../employers/employers.ts';
-import { readJson } from '../http/read-request.ts';
 import { type EdgeTokenMetadata, listEdgeTokens, revokeEdgeToken } from './edge-tokens.ts';
 import { type CallerDeps, identifySession } from './identify-caller.ts';
 import { createOwnEdgeToken } from './own-edge-tokens.ts';

@@ -5,10 +5,10 @@
  * @module
  */
 import { PoolError, parseAccountAddress, type Secret } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import { hashCredential, isSameHash } from '@pool/http-server';
 import { type CredentialMint, edgeTokenPrefix, parsePublicId } from '../credentials/credential.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Employer } from '../employers/employers.ts';
-import { hashCredential, isSameHash } from '../http/credential-hash.ts';
 
 export type EdgeTokenMetadata = {
   readonly id: number;

@@ -12,6 +12,7 @@ import {
 } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { Shell } from '@pool/http-server';
+import { readJson } from '@pool/http-server';
 import { apiKeyPrefix } from '../credentials/credential.ts';
 import { getEmployer, registerEmployer } from '../employers/employers.ts';
 import {
@@ -21,7 +22,6 @@ import {
   type Subject,
 } from '../enrolment/enrolment.ts';
 import { rotateEncryptionKey } from '../enrolment/key-rotation.ts';
-import { readJson } from '../http/read-request.ts';
 import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.ts';
 import {
   assertHolder,

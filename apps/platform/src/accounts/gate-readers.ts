@@ -7,10 +7,10 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
+import type { PlatformDatabase, PlatformTables } from '@pool/database';
+import { hashCredential } from '@pool/http-server';
 import type { Selectable } from 'kysely';
 import { toIdCharacters } from '../credentials/credential.ts';
-import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
-import { hashCredential } from '../http/credential-hash.ts';
 
 export type GateReaderRow = Selectable<PlatformTables['gate_readers']>;
 

@@ -7,7 +7,9 @@
  */
 import type { VerifiedKey } from '@pool/api';
 import { PoolError } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import type { RateLimiter, ShellContext } from '@pool/http-server';
+import { hashCredential, readBearer, unauthorized } from '@pool/http-server';
 import { getCookie } from 'hono/cookie';
 import { findSession, type KeySession, type Session, sessionCookie } from '../auth/sessions.ts';
 import {
@@ -17,11 +19,8 @@ import {
   edgeTokenPrefix,
 } from '../credentials/credential.ts';
 import type { CredentialMemory } from '../credentials/credential-memory.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { AdmissionConfig } from '../employers/admission.ts';
-import { hashCredential } from '../http/credential-hash.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
-import { readBearer, unauthorized } from '../http/read-request.ts';
 import { verifyApiKey } from './api-keys.ts';
 import { type EdgeCaller, findEdgeEmployer } from './edge-tokens.ts';
 import { assertTokenStands } from './own-edge-tokens.ts';

@@ -6,9 +6,9 @@
  */
 import { PoolError } from '@pool/core';
 import type { ShellContext } from '@pool/http-server';
+import { hashCredential } from '@pool/http-server';
 import { apiKeyPrefix } from '../credentials/credential.ts';
 import type { CredentialMemory } from '../credentials/credential-memory.ts';
-import { hashCredential } from '../http/credential-hash.ts';
 import { batchCost } from '../http/rate-limit.ts';
 import { type CallerDeps, identifyAgent, identifyKey } from './identify-caller.ts';
 import { isKnownEmployer } from './own-edge-tokens.ts';

@@ -5,6 +5,7 @@
  */
 import { inviteRequestSchema } from '@pool/api';
 import type { Shell } from '@pool/http-server';
+import { readJson } from '@pool/http-server';
 import type { AdmissionDeps } from '../employers/admission.ts';
 import { getEmployer } from '../employers/employers.ts';
 import {
@@ -13,7 +14,6 @@ import {
   listInvitations,
   readInvitationQuota,
 } from '../employers/invitations.ts';
-import { readJson } from '../http/read-request.ts';
 import { type CallerDeps, identifySession } from './identify-caller.ts';
 
 const path = '/api/employers/invitations';

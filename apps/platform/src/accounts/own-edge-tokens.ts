@@ -5,11 +5,11 @@
  * @module
  */
 import { PoolError, type Secret } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import { isAdmitted } from '@pool/relayer';
 import type { CredentialMint } from '../credentials/credential.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { AdmissionConfig } from '../employers/admission.ts';
 import type { Employer } from '../employers/employers.ts';
-import { isAdmitted } from '../relayer/accept-spend.ts';
 import { createEdgeToken, type EdgeCaller, type EdgeTokenMetadata } from './edge-tokens.ts';
 
 /** Live tokens that one employer may have made itself. */

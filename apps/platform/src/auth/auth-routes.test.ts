@@ -1,8 +1,11 @@
 import { createSignInMessage, type SignInFields } from '@pool/core';
+import { createTestHolder, type TestHolder, testEvidenceDomain } from '@pool/testkit';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder, testEvidenceDomain } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
 import { maxSessionsPerWallet } from './sessions.ts';
 import { maxLiveNonces, maxLiveNoncesPerCaller } from './sign-in-nonces.ts';

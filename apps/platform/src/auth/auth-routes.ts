@@ -5,12 +5,12 @@
  */
 import { verifySessionRequestSchema } from '@pool/api';
 import { isLoopbackHost } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import type { Shell } from '@pool/http-server';
+import { readJson } from '@pool/http-server';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { CredentialMint } from '../credentials/credential.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
-import { readJson } from '../http/read-request.ts';
 import type { ContractWallets } from './contract-wallets.ts';
 import { closeSession, openSession, type SessionSettings, sessionCookie } from './sessions.ts';
 import { createSignInNonce } from './sign-in-nonces.ts';

@@ -2,7 +2,7 @@
 import { parseEvmAddress } from '@pool/core';
 import { hashMessage, Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
-import { testSettings } from '../fixtures/test-settings.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
 import {
   createContractWallets,
   maxQuestionsAtOnce,

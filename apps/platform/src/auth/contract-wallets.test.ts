@@ -6,22 +6,37 @@ import {
   Secret,
   type SignInFields,
 } from '@pool/core';
-import { type Anvil, anvilMnemonic, startAnvil } from '@pool/testkit';
+import {
+  type Anvil,
+  anvilMnemonic,
+  createTestHolder,
+  startAnvil,
+  type TestHolder,
+  testEvidenceDomain,
+} from '@pool/testkit';
 import { HDNodeWallet, JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import {
+  createEvmPoolChain,
+  type PoolChain,
+} from '../../../../packages/relayer/src/chain/pool-chain.ts';
+import {
+  deployOwnedWallet,
+  strangeCode,
+} from '../../../../packages/relayer/test/contract-wallet.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
 import { createEdgeToken } from '../accounts/edge-tokens.ts';
-import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder, testEvidenceDomain } from '../fixtures/test-holder.ts';
 import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
   testCredentials,
 } from '../fixtures/test-platform.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
 import { maxSessionsPerWallet } from './sessions.ts';
 
 const owner = new Wallet(`0x${'21'.repeat(32)}`);

@@ -4,9 +4,8 @@
  * @module
  */
 import { type EvmAddress, type Hex, PoolError, parseHex32, type SignInEvidence } from '@pool/core';
+import type { ContractVerdict, PoolChain } from '@pool/relayer';
 import { hashMessage } from 'ethers';
-import type { ContractVerdict } from '../chain/contract-signature.ts';
-import type { PoolChain } from '../chain/pool-chain.ts';
 
 /** Checks on behalf of one caller. */
 export type ContractWallets = {

@@ -13,10 +13,10 @@ import {
   type Secret,
   type SignInEvidence,
 } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
-import { type CredentialMint } from '../credentials/credential.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { hashCredential } from '../http/credential-hash.ts';
+import { hashCredential } from '@pool/http-server';
+import type { CredentialMint } from '../credentials/credential.ts';
 import type { ContractWallets } from './contract-wallets.ts';
 import { type SignInSettings, verifySignIn } from './verify-sign-in.ts';
 

@@ -7,9 +7,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { PoolError } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { hashCredential } from '../http/credential-hash.ts';
+import { hashCredential } from '@pool/http-server';
 
 export type SignInNonce = { readonly nonce: string; readonly expiresAt: string };
 

@@ -1,10 +1,13 @@
 /** What sign-ins with keys that are used once leave in the database. */
 import { errorCodeOf } from '@pool/core';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
 import { chargeCaller } from '../employers/charge-caller.ts';
 import { deleteUnusedEmployers, registerEmployer } from '../employers/employers.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
 import { maxThrowAwaySessions } from './sessions.ts';
 

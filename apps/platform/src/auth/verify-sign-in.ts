@@ -20,7 +20,7 @@ import {
   verifyEd25519SignIn,
   type WalletPub,
 } from '@pool/core';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { PlatformDatabase } from '@pool/database';
 import type { ContractWallets } from './contract-wallets.ts';
 import { claimSignInNonce } from './sign-in-nonces.ts';
 

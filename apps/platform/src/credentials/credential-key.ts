@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { bytesToHex, hexToBytes } from '@pool/core';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { PlatformDatabase } from '@pool/database';
 import { type CredentialMint, createCredentialMint } from './credential.ts';
 
 const credentialKeyName = 'credential-tag';

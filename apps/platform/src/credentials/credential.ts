@@ -7,8 +7,8 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { Secret } from '@pool/core';
+import { hashCredential, isSameHash } from '@pool/http-server';
 import { encodeBase58 } from 'ethers';
-import { hashCredential, isSameHash } from '../http/credential-hash.ts';
 
 export const apiKeyPrefix = 'pool_live';
 export const edgeTokenPrefix = 'pool_edge';

@@ -6,10 +6,10 @@ import { parseEvmAddress } from '@pool/core';
 import { lockDirectory, type Migration, openDatabase } from '@pool/database';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { platformMigrations } from '../../../../packages/database/src/platform-migrations.ts';
+import type { PlatformTables } from '../../../../packages/database/src/platform-tables.ts';
+import { openMemoryDatabase } from '../../../../packages/database/test/test-store.ts';
 import { getEmployer } from '../employers/employers.ts';
-import { openMemoryDatabase } from '../fixtures/test-store.ts';
-import { platformMigrations } from './platform-migrations.ts';
-import type { PlatformTables } from './platform-tables.ts';
 
 const employerAddress = parseEvmAddress('0x00000000000000000000000000000000000000e1');
 

@@ -18,12 +18,15 @@ import { type PostgresServer, startPostgres } from '@pool/testkit';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openMemoryDatabase, openPostgresStore } from '../fixtures/test-store.ts';
-import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
-import { createLog } from '../log.ts';
-import { insertTransaction } from '../relayer/nonces.ts';
-import { platformMigrations } from './platform-migrations.ts';
-import type { PlatformTables } from './platform-tables.ts';
+import { platformMigrations } from '../../../../packages/database/src/platform-migrations.ts';
+import type { PlatformTables } from '../../../../packages/database/src/platform-tables.ts';
+import {
+  openMemoryDatabase,
+  openPostgresStore,
+} from '../../../../packages/database/test/test-store.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
+import { type GateTables, gateMigrations } from '../../../../packages/pool-gate/src/gate-tables.ts';
+import { insertTransaction } from '../../../../packages/relayer/src/send/nonces.ts';
 
 let server: PostgresServer;
 let url: string;

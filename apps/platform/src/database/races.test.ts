@@ -4,8 +4,29 @@
  */
 import type { Delivery, SettlementRequest } from '@pool/api';
 import { assertField, parseEvmAddress } from '@pool/core';
+import { createTestHolder } from '@pool/testkit';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
+import { wantWallet } from '../../../../packages/pool-gate/src/wallet-list.ts';
+import { openTestGateDatabase } from '../../../../packages/pool-gate/test/test-gate-database.ts';
+import { redeliverNotes } from '../../../../packages/relayer/src/accept/redeliver-notes.ts';
+import { assertTotalLeft } from '../../../../packages/relayer/src/budget/relayer-total.ts';
+import { insertCall } from '../../../../packages/relayer/src/send/nonces.ts';
+import {
+  batchIdOf,
+  insertSettlement,
+} from '../../../../packages/relayer/src/store/settlement-store.ts';
+import { fakeChecks } from '../../../../packages/relayer/test/fake-checks.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
+import {
+  createTestSettlement,
+  testEmployerId,
+} from '../../../../packages/relayer/test/test-settlement.ts';
 import { mintApiKey } from '../accounts/api-keys.ts';
 import { maxSessionsPerWallet } from '../auth/sessions.ts';
 import {
@@ -15,19 +36,7 @@ import {
 } from '../auth/sign-in-nonces.ts';
 import { openCredentialMint } from '../credentials/credential-key.ts';
 import { registerEmployer } from '../employers/employers.ts';
-import { fakeChecks } from '../fixtures/fake-checks.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
-import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
-import { wantWallet } from '../gate/wallet-list.ts';
-import { createLog } from '../log.ts';
-import { insertCall } from '../relayer/nonces.ts';
-import { redeliverNotes } from '../relayer/redeliver-notes.ts';
-import { assertTotalLeft } from '../relayer/relayer-total.ts';
-import { batchIdOf, insertSettlement } from '../relayer/settlement-store.ts';
 
 const nowMs = Date.parse('2026-11-22T08:00:00Z');
 function times<T>(count: number, work: (index: number) => Promise<T>) {

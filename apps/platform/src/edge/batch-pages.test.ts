@@ -1,16 +1,19 @@
 /** Who reads `/agent-edge/batches`, how much, and what a cache in front may keep. */
 import type { BatchesResponse } from '@pool/api';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { insertLeaves, word } from '../../../../packages/relayer/test/indexed-leaves.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
 import type { AdmissionConfig } from '../employers/admission.ts';
-import { insertLeaves, word } from '../fixtures/indexed-leaves.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
 } from '../fixtures/test-platform.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
 
 const ofPool = `&pool=${testSettings.pool}`;
 

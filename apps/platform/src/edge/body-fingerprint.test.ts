@@ -2,14 +2,17 @@
 import type { SettlementRequest } from '@pool/api';
 import { assertField, parseHex32 } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
+import { createTestHolder } from '@pool/testkit';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createSettingsOnlyChain } from '../../../../packages/relayer/test/settings-only-chain.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
+import { createTestSettlement } from '../../../../packages/relayer/test/test-settlement.ts';
 import { createFakeGate, createTestPlatform } from '../fixtures/test-platform.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
-import { createTestSettlement } from '../fixtures/test-settlement.ts';
 
 let database: TestDatabase;
 let request: SettlementRequest;

@@ -1,7 +1,7 @@
 // What bootstrap gives to an agent: access to read the pool-gate, and no access to write there.
 import { Secret } from '@pool/core';
 import { expect, it } from 'vitest';
-import { testSettings } from '../fixtures/test-settings.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
 import { type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
 
 const employer = {

@@ -1,15 +1,18 @@
 /** What is accepted while a chain is closed (chain/chain-door.ts). */
 import { assertField, PoolError, type Secret } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
+import { createTestHolder } from '@pool/testkit';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createSettingsOnlyChain } from '../../../../packages/relayer/test/settings-only-chain.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
+import { createTestSettlement } from '../../../../packages/relayer/test/test-settlement.ts';
+import { createTestSpend } from '../../../../packages/relayer/test/test-spend.ts';
 import { createFakeGate, createTestPlatform } from '../fixtures/test-platform.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
-import { createTestSettlement } from '../fixtures/test-settlement.ts';
-import { createTestSpend } from '../fixtures/test-spend.ts';
 
 const place = { ...testSettings, token: testSettings.tokens['USDC']?.address ?? '' };
 const funder = new Wallet(`0x${'11'.repeat(32)}`);

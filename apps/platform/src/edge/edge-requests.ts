@@ -4,8 +4,8 @@
  * @module
  */
 import { deriveTraceId } from '@pool/core';
+import type { SettlementTable } from '@pool/database';
 import type { ShellContext } from '@pool/http-server';
-import type { SettlementTable } from '../database/platform-tables.ts';
 
 /** From here on every log line of the request carries the id that finds the job in all logs. */
 export function traceJob(c: ShellContext, key: string): void {

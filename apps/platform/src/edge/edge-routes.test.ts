@@ -1,20 +1,23 @@
 import type { SettlementRequest } from '@pool/api';
 import { assertField, errorCodeOf, type Secret } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { batchIdOf } from '../../../../packages/relayer/src/store/settlement-store.ts';
+import { createSettingsOnlyChain } from '../../../../packages/relayer/test/settings-only-chain.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
+import { createTestSettlement } from '../../../../packages/relayer/test/test-settlement.ts';
 import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
-import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
 } from '../fixtures/test-platform.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
-import { createTestSettlement } from '../fixtures/test-settlement.ts';
-import { batchIdOf } from '../relayer/settlement-store.ts';
 
 const token = testSettings.tokens['USDC']?.address ?? '';
 
@@ -45,11 +48,8 @@ describe('agent edge', () => {
 
   async function edgeOf(holder: TestHolder) {
     const { token: edgeToken, id } = await platform.edgeToken(holder.address);
-    const client = createEdgeClient({
-      url: `${platform.url}/agent-edge`,
-      token: edgeToken,
-      fetch: platform.fetch,
-    });
+    const url = `${platform.url}/agent-edge`;
+    const client = createEdgeClient({ url, token: edgeToken, fetch: platform.fetch });
     return { client, id, edgeToken };
   }
   async function enrolled(holder: TestHolder) {

@@ -14,15 +14,19 @@ import {
 } from '@pool/api';
 import { errorCodeOf, isIdempotencyKey, PoolError } from '@pool/core';
 import type { Shell, ShellContext } from '@pool/http-server';
+import { readIdempotencyKey, readJson } from '@pool/http-server';
+import type { SettlementRow } from '@pool/relayer';
+import {
+  type AcceptDeps,
+  acceptSettlement,
+  acceptVoid,
+  describeSettlement,
+  findSettlement,
+  redeliverNotes,
+} from '@pool/relayer';
 import { countRefusedProof } from '../accounts/edge-tokens.ts';
 import { type CallerDeps, identifyAgent } from '../accounts/identify-caller.ts';
 import { settlementCost } from '../http/rate-limit.ts';
-import { readIdempotencyKey, readJson } from '../http/read-request.ts';
-import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
-import { acceptVoid } from '../relayer/accept-void.ts';
-import type { SettlementRow } from '../relayer/intents.ts';
-import { redeliverNotes } from '../relayer/redeliver-notes.ts';
-import { describeSettlement, findSettlement } from '../relayer/settlement-store.ts';
 import {
   assertOpen,
   assertServed,

@@ -1,17 +1,26 @@
 // Which sealed notes are erased, and which never: with the real contracts (only the verifier is a fake).
 import { assertField, computeVoidBatchData, parseEvmAddress } from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
+import { createTestHolder } from '@pool/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
+import {
+  createEvmPoolChain,
+  type PoolChain,
+} from '../../../../packages/relayer/src/chain/pool-chain.ts';
+import { createIndexer, type Indexer } from '../../../../packages/relayer/src/indexer/indexer.ts';
+import {
+  createEraser,
+  type Eraser,
+} from '../../../../packages/relayer/src/send/erase-dead-notes.ts';
+import { runRelayerPass } from '../../../../packages/relayer/src/send/relayer.ts';
+import { startTestChain, type TestChain } from '../../../../packages/relayer/test/test-chain.ts';
+import { createTestSettlement } from '../../../../packages/relayer/test/test-settlement.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
-import { createTestSettlement } from '../fixtures/test-settlement.ts';
-import { createIndexer, type Indexer } from '../indexer/indexer.ts';
-import { createLog } from '../log.ts';
-import { createEraser, type Eraser } from './erase-dead-notes.ts';
-import { runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);

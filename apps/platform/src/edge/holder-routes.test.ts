@@ -3,10 +3,13 @@ import type { Capability } from '@pool/api';
 import { assertField, type Field, fieldToHex, parseField, type Secret } from '@pool/core';
 import { computeBatchRoot, computeNoteRootFromPath, createLeanImt } from '@pool/notes';
 import { createEdgeClient } from '@pool/platform-client';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { insertLeaves, word } from '../fixtures/indexed-leaves.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { insertLeaves, word } from '../../../../packages/relayer/test/indexed-leaves.ts';
 import {
   createFakeGate,
   createTestPlatform,

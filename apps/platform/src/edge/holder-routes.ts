@@ -14,6 +14,17 @@ import {
   PoolError,
 } from '@pool/core';
 import type { Shell, ShellContext } from '@pool/http-server';
+import { readIdempotencyKey, readJson } from '@pool/http-server';
+import type { BatchPages, SpendRow } from '@pool/relayer';
+import {
+  type AcceptSpendDeps,
+  acceptSpend,
+  createNotePaths,
+  describeSpend,
+  findSpend,
+  type Holder,
+  listServedNotes,
+} from '@pool/relayer';
 import { countRefusedSpend } from '../accounts/api-keys.ts';
 import { type CallerDeps, identifyKey } from '../accounts/identify-caller.ts';
 import { identifyReader } from '../accounts/identify-reader.ts';
@@ -21,16 +32,9 @@ import { createCredentialMemory } from '../credentials/credential-memory.ts';
 import { findSubject } from '../enrolment/enrolment.ts';
 import { createFewAtOnce } from '../http/few-at-once.ts';
 import { batchCost, settlementCost } from '../http/rate-limit.ts';
-import { readIdempotencyKey, readJson } from '../http/read-request.ts';
-import { type AcceptSpendDeps, acceptSpend, type Holder } from '../relayer/accept-spend.ts';
-import type { SpendRow } from '../relayer/intents.ts';
-import { describeSpend, findSpend } from '../relayer/spend-store.ts';
-import type { BatchPages } from './batch-pages.ts';
 import { assertOpen, assertServed, type BootstrapSettings } from './bootstrap.ts';
 import { isUnfinished, traceJob } from './edge-requests.ts';
 import { assertProofsGood, noteRefusedProof } from './refused-proofs.ts';
-import { createNotePaths } from './served-note-paths.ts';
-import { listServedNotes } from './served-notes.ts';
 
 export type HolderDeps = CallerDeps &
   AcceptSpendDeps & {

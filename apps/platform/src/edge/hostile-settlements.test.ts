@@ -10,16 +10,19 @@ import {
   type Secret,
 } from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
+import { createTestHolder } from '@pool/testkit';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { PoolChain } from '../chain/pool-chain.ts';
-import { fakeChecks } from '../fixtures/fake-checks.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import type { PoolChain } from '../../../../packages/relayer/src/chain/pool-chain.ts';
+import type { SettlementChecks } from '../../../../packages/relayer/src/checks/settlement-checks.ts';
+import { fakeChecks } from '../../../../packages/relayer/test/fake-checks.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
+import { createTestSettlement } from '../../../../packages/relayer/test/test-settlement.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
-import { createTestSettlement } from '../fixtures/test-settlement.ts';
-import type { SettlementChecks } from '../relayer/checks/settlement-checks.ts';
 
 const token = testSettings.tokens['USDC']?.address ?? '';
 const funder = new Wallet(`0x${'11'.repeat(32)}`);

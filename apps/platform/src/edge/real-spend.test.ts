@@ -16,21 +16,33 @@ import {
 } from '@pool/core';
 import { computeSealedNotesHash, computeSpendPublicInputs } from '@pool/notes';
 import { createProofVerifier, type ProofVerifier } from '@pool/prover';
+import { createTestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { listServedNotes } from '../edge/served-notes.ts';
-import { changeProof } from '../fixtures/proven-settlement.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
+import {
+  createEvmPoolChain,
+  type PoolChain,
+} from '../../../../packages/relayer/src/chain/pool-chain.ts';
+import {
+  type BatchChecker,
+  createBatchChecker,
+} from '../../../../packages/relayer/src/checks/batch-checker.ts';
+import { createProofCheck } from '../../../../packages/relayer/src/checks/check-proof.ts';
+import { createSettlementChecks } from '../../../../packages/relayer/src/checks/settlement-checks.ts';
+import { loadVerificationKeys } from '../../../../packages/relayer/src/checks/verification-keys.ts';
+import { createIndexer } from '../../../../packages/relayer/src/indexer/indexer.ts';
+import { runRelayerPass } from '../../../../packages/relayer/src/send/relayer.ts';
+import { listServedNotes } from '../../../../packages/relayer/src/served/served-notes.ts';
+import { changeProof } from '../../../../packages/relayer/test/proven-settlement.ts';
+import {
+  createVectorSpend,
+  startVectorChain,
+} from '../../../../packages/relayer/test/vector-chain.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
-import { createVectorSpend, startVectorChain } from '../fixtures/vector-chain.ts';
-import { createIndexer } from '../indexer/indexer.ts';
-import { createLog } from '../log.ts';
-import { type BatchChecker, createBatchChecker } from './checks/batch-checker.ts';
-import { createProofCheck } from './checks/check-proof.ts';
-import { createSettlementChecks } from './checks/settlement-checks.ts';
-import { runRelayerPass } from './relayer.ts';
-import { loadVerificationKeys } from './verification-keys.ts';
 
 const transfer = createVectorSpend('transfer to two');
 const wide = createVectorSpend('transfer to seven');

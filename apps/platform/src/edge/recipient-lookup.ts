@@ -6,7 +6,7 @@
  */
 import type { Readiness, RecipientRecord } from '@pool/api';
 import { parseEncryptionPublicKey, parseHex, tryParseEvmAddress } from '@pool/core';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { PlatformDatabase } from '@pool/database';
 import type { Subject } from '../enrolment/enrolment.ts';
 
 /**

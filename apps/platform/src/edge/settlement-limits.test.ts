@@ -9,19 +9,31 @@ import {
   type Secret,
 } from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
+import { createTestHolder } from '@pool/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { voidGasCeiling } from '../chain/gas-ceilings.ts';
-import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
+import { voidGasCeiling } from '../../../../packages/contracts/src/sender/gas-ceilings.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
+import { computeReserve } from '../../../../packages/relayer/src/budget/gas-budget.ts';
+import {
+  authorisationSeconds,
+  defaultSettlementLimits,
+} from '../../../../packages/relayer/src/budget/settlement-limits.ts';
+import {
+  createEvmPoolChain,
+  type PoolChain,
+} from '../../../../packages/relayer/src/chain/pool-chain.ts';
+import { createIndexer, type Indexer } from '../../../../packages/relayer/src/indexer/indexer.ts';
+import { runRelayerPass } from '../../../../packages/relayer/src/send/relayer.ts';
+import { startTestChain, type TestChain } from '../../../../packages/relayer/test/test-chain.ts';
+import {
+  createTestSettlement,
+  type TestSettlement,
+} from '../../../../packages/relayer/test/test-settlement.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
-import { createTestSettlement, type TestSettlement } from '../fixtures/test-settlement.ts';
-import { createIndexer, type Indexer } from '../indexer/indexer.ts';
-import { createLog } from '../log.ts';
-import { computeReserve } from './gas-budget.ts';
-import { runRelayerPass } from './relayer.ts';
-import { authorisationSeconds, defaultSettlementLimits } from './settlement-limits.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);

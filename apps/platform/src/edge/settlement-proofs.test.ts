@@ -3,24 +3,33 @@ import { Writable } from 'node:stream';
 import type { SettlementRequest } from '@pool/api';
 import { createEdgeClient } from '@pool/platform-client';
 import { createProofVerifier, type ProofVerifier, ProverError } from '@pool/prover';
+import { createTestHolder } from '@pool/testkit';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listEdgeTokens } from '../accounts/edge-tokens.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { listen } from '../../../../packages/http-server/src/service/listen.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
+import {
+  type BatchChecker,
+  createBatchChecker,
+} from '../../../../packages/relayer/src/checks/batch-checker.ts';
+import {
+  createProofCheck,
+  type ProofCheck,
+} from '../../../../packages/relayer/src/checks/check-proof.ts';
+import { createSettlementChecks } from '../../../../packages/relayer/src/checks/settlement-checks.ts';
+import { loadVerificationKeys } from '../../../../packages/relayer/src/checks/verification-keys.ts';
 import {
   changeProof,
   createProvenSettlement,
   provenSettings,
-} from '../fixtures/proven-settlement.ts';
-import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
+} from '../../../../packages/relayer/test/proven-settlement.ts';
+import { createSettingsOnlyChain } from '../../../../packages/relayer/test/settings-only-chain.ts';
+import { listEdgeTokens } from '../accounts/edge-tokens.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
-import { listen } from '../http/listen.ts';
-import { createLog } from '../log.ts';
-import { type BatchChecker, createBatchChecker } from '../relayer/checks/batch-checker.ts';
-import { createProofCheck, type ProofCheck } from '../relayer/checks/check-proof.ts';
-import { createSettlementChecks } from '../relayer/checks/settlement-checks.ts';
-import { loadVerificationKeys } from '../relayer/verification-keys.ts';
 
 describe('the proof of a settlement', () => {
   let database: TestDatabase;

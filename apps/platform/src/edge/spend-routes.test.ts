@@ -2,17 +2,20 @@
 import type { Capability, SpendRequest } from '@pool/api';
 import { assertField, errorCodeOf, fieldToHex, type Secret } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fakeChecks, plainBatchChecker } from '../fixtures/fake-checks.ts';
-import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { defaultSpendLimits } from '../../../../packages/relayer/src/budget/spend-limits.ts';
+import { createProofCheck } from '../../../../packages/relayer/src/checks/check-proof.ts';
+import { createSettlementChecks } from '../../../../packages/relayer/src/checks/settlement-checks.ts';
+import { fakeChecks, plainBatchChecker } from '../../../../packages/relayer/test/fake-checks.ts';
+import { createSettingsOnlyChain } from '../../../../packages/relayer/test/settings-only-chain.ts';
+import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
+import { createTestSpend } from '../../../../packages/relayer/test/test-spend.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
-import { createTestSpend } from '../fixtures/test-spend.ts';
-import { createProofCheck } from '../relayer/checks/check-proof.ts';
-import { createSettlementChecks } from '../relayer/checks/settlement-checks.ts';
-import { defaultSpendLimits } from '../relayer/spend-limits.ts';
 
 const token = testSettings.tokens['USDC']?.address ?? '';
 const place = { ...testSettings, token };

@@ -3,15 +3,18 @@
 import { Secret } from '@pool/core';
 import type { OpenDatabase } from '@pool/database';
 import { createEdgeClient, createGateClient } from '@pool/platform-client';
+import { createTestHolder } from '@pool/testkit';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { openMemoryDatabase } from '../../../../packages/database/test/test-store.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
+import { type GateTables, gateMigrations } from '../../../../packages/pool-gate/src/gate-tables.ts';
+import { startTestGate, type TestGate } from '../../../../packages/pool-gate/test/test-gate.ts';
 import { createTestPlatform, testCredentials } from '../fixtures/test-platform.ts';
-import { openMemoryDatabase } from '../fixtures/test-store.ts';
-import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
-import { createLog } from '../log.ts';
 import { createControlApp } from '../operator/control.ts';
 import { createReaderVendor, type ReaderVendor } from './vend-readers.ts';
 

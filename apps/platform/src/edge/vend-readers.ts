@@ -8,6 +8,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GateReaderState } from '@pool/api';
 import { errorCodeOf, type Secret } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import { describeFailure, type Log } from '@pool/http-server';
 import {
   deriveReaderSecret,
   describeWantedState,
@@ -15,8 +17,6 @@ import {
   type GateReaderRow,
   nameState,
 } from '../accounts/gate-readers.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { describeFailure, type Log } from '../log.ts';
 
 /** The part of the gate that is needed here. A `GateClient` of @pool/platform-client implements it. */
 export type ReaderGate = {

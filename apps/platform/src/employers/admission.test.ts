@@ -1,16 +1,19 @@
 /** Which wallets get a leaf of the eligibility tree: limits per address and per employer, invitations, a full tree. */
 import { errorCodeOf, PoolError, type Secret } from '@pool/core';
 import { createSessionClient, type SessionClient } from '@pool/platform-client';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { isAdmitted } from '../../../../packages/relayer/src/accept/accept-spend.ts';
 import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
 } from '../fixtures/test-platform.ts';
-import { isAdmitted } from '../relayer/accept-spend.ts';
 
 const dayMs = 86_400_000;
 

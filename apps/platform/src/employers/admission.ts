@@ -6,7 +6,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { PlatformDatabase } from '@pool/database';
 import { chargeCaller } from './charge-caller.ts';
 import { claimInvitation } from './invitations.ts';
 

@@ -3,9 +3,10 @@
  *
  * @module
  */
+
+import type { PlatformDatabase } from '@pool/database';
+import { hashCredential } from '@pool/http-server';
 import { sql } from 'kysely';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { hashCredential } from '../http/credential-hash.ts';
 
 const windowMs = 86_400_000;
 

@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type AccountAddress, PoolError, parseAccountAddress } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import { sql } from 'kysely';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { chargeCaller } from './charge-caller.ts';
 
 /** The wallet of a session, as accounts identify it. */

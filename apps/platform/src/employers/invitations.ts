@@ -6,8 +6,8 @@
  */
 import type { Invitation } from '@pool/api';
 import { isPoolError, PoolError, parseAccountAddress, peerCode } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import { sql } from 'kysely';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Employer } from './employers.ts';
 
 export type InvitationConfig = {

@@ -1,7 +1,11 @@
 // Names that people give: of an account, of an API key, of an edge token.
+
+import { createTestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
 
 let database: TestDatabase;

@@ -15,9 +15,12 @@ import {
 } from '@pool/core';
 import { computeX25519PublicKey } from '@pool/notes';
 import { createEdgeClient, type SessionClient } from '@pool/platform-client';
+import { createTestHolder, testEvidenceDomain } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, testEvidenceDomain } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
 import {
   createFakeGate,
   createTestPlatform,

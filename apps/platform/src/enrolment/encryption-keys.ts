@@ -5,8 +5,8 @@
  * @module
  */
 import { encryptionKeyResourcePrefix, PoolError, readSignInKey } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import type { KeySession } from '../auth/sessions.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 /**
  * Records the wallet as the owner of a key, or confirms that it is. Call it in the transaction that registers the key.

@@ -5,9 +5,9 @@
  * @module
  */
 import { fieldToHex, PoolError } from '@pool/core';
+import type { PlatformDatabase, PlatformTables } from '@pool/database';
 import type { Selectable } from 'kysely';
 import type { KeySession } from '../auth/sessions.ts';
-import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
 import { type AdmissionDeps, claimPlace } from '../employers/admission.ts';
 import { getEmployer } from '../employers/employers.ts';
 import { assertEvidence, claimEncryptionKey, encryptionKeyTaken } from './encryption-keys.ts';

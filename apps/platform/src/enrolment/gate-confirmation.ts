@@ -7,9 +7,9 @@
  */
 import type { GateWallet, Readiness } from '@pool/api';
 import { errorCodeOf, PoolError } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import type { ShellLog } from '@pool/http-server';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { describeFailure } from '../log.ts';
+import { describeFailure } from '@pool/http-server';
 
 /** The part of the gate that enrolment needs. A `GateClient` of @pool/platform-client implements it. */
 export type EnrolmentGate = {

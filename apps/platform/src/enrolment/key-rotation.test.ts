@@ -1,7 +1,10 @@
 import { errorCodeOf } from '@pool/core';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
 import {
   createFakeGate,
   createTestPlatform,

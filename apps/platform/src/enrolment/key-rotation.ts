@@ -5,8 +5,8 @@
  * @module
  */
 import { PoolError, readSignInKey } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import type { KeySession } from '../auth/sessions.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { getEmployer } from '../employers/employers.ts';
 import { assertEvidence, claimEncryptionKey, hasEncryptionKey } from './encryption-keys.ts';
 import { assertOwnWallet, type Subject } from './enrolment.ts';

@@ -1,9 +1,13 @@
 // A guessed credential causes no database query and does not lock out a valid caller (docs/decisions/0010).
+
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { encodeBase58 } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
 import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
 
 describe('guessed credentials', () => {

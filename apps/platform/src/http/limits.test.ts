@@ -1,9 +1,12 @@
 import { Writable } from 'node:stream';
 import { createEdgeClient } from '@pool/platform-client';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
 import {
   createFakeGate,
   createTestPlatform,

@@ -3,6 +3,7 @@
 import { Secret } from '@pool/core';
 import type { OpenDatabase } from '@pool/database';
 import type { HttpServer, Shell } from '@pool/http-server';
+import { createTestHolder } from '@pool/testkit';
 import {
   exchangeRaw,
   listRawCases,
@@ -11,21 +12,23 @@ import {
   tryRawCase,
 } from '@pool/testkit/raw-http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { openMemoryDatabase } from '../../../../packages/database/test/test-store.ts';
+import { listen } from '../../../../packages/http-server/src/service/listen.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
+import { createGateApp } from '../../../../packages/pool-gate/src/gate-app.ts';
+import { type GateTables, gateMigrations } from '../../../../packages/pool-gate/src/gate-tables.ts';
+import { createLeaves } from '../../../../packages/pool-gate/src/leaves.ts';
+import { createTokenService } from '../../../../packages/pool-gate/src/oauth.ts';
+import { startPublisher } from '../../../../packages/pool-gate/src/publisher.ts';
+import { passEverybody } from '../../../../packages/pool-gate/src/screening.ts';
+import { createFakeRegistry } from '../../../../packages/pool-gate/test/fake-registry.ts';
+import { noReaders } from '../../../../packages/pool-gate/test/test-gate.ts';
 import { parseGateConfig, parsePlatformConfig } from '../config.ts';
-import { createFakeRegistry } from '../fixtures/fake-registry.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { noReaders } from '../fixtures/test-gate.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
-import { openMemoryDatabase } from '../fixtures/test-store.ts';
-import { createGateApp } from '../gate/gate-app.ts';
-import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
-import { createLeaves } from '../gate/leaves.ts';
-import { createTokenService } from '../gate/oauth.ts';
-import { startPublisher } from '../gate/publisher.ts';
-import { passEverybody } from '../gate/screening.ts';
-import { createLog } from '../log.ts';
-import { listen } from './listen.ts';
 
 const log = createLog('silent', 'test');
 const loopback = { host: '127.0.0.1', port: 0 };

@@ -2,18 +2,26 @@
 import { PoolError, Secret } from '@pool/core';
 import { createShell } from '@pool/http-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { openTestGateDatabase } from '../fixtures/test-gate-database.ts';
-import { listGateMeasures } from '../gate/gate-measures.ts';
-import { createLeaves } from '../gate/leaves.ts';
-import { createHaltWatch } from '../indexer/halt-watch.ts';
-import { createLog } from '../log.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { addHealthRoutes } from '../../../../packages/http-server/src/service/health-routes.ts';
+import { listen } from '../../../../packages/http-server/src/service/listen.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
+import { addMetricsRoute } from '../../../../packages/http-server/src/service/metrics.ts';
+import {
+  createChainWatch,
+  createDatabaseCheck,
+  createReadiness,
+  drain,
+} from '../../../../packages/http-server/src/service/readiness.ts';
+import { listGateMeasures } from '../../../../packages/pool-gate/src/gate-measures.ts';
+import { createLeaves } from '../../../../packages/pool-gate/src/leaves.ts';
+import { openTestGateDatabase } from '../../../../packages/pool-gate/test/test-gate-database.ts';
+import { createHaltWatch } from '../../../../packages/relayer/src/indexer/halt-watch.ts';
+import type { RelayerWatch } from '../../../../packages/relayer/src/send/relayer-health.ts';
 import { listPlatformMeasures } from '../platform-measures.ts';
-import type { RelayerWatch } from '../relayer/relayer-health.ts';
-import { addHealthRoutes } from './health-routes.ts';
-import { listen } from './listen.ts';
-import { addMetricsRoute } from './metrics.ts';
-import { createChainWatch, createDatabaseCheck, createReadiness, drain } from './readiness.ts';
 
 const log = createLog('silent', 'test');
 

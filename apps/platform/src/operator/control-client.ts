@@ -9,8 +9,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLoopbackHost, PoolError, peerCode } from '@pool/core';
+import { isSameHash } from '@pool/http-server';
 import * as v from 'valibot';
-import { isSameHash } from '../http/credential-hash.ts';
 
 export const controlFileName = 'control.json';
 

@@ -1,11 +1,14 @@
 import { parseEvmAddress, Secret } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
 import { findEdgeEmployer } from '../accounts/edge-tokens.ts';
 import { registerEmployer } from '../employers/employers.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { testCredentials } from '../fixtures/test-platform.ts';
-import { createLog } from '../log.ts';
 import { createControlApp } from './control.ts';
 
 describe('createControlApp', () => {

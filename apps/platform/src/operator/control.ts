@@ -10,18 +10,24 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { labelSchema } from '@pool/api';
 import { parseAccountAddress, Secret } from '@pool/core';
-import { createShell } from '@pool/http-server';
+import type { PlatformDatabase } from '@pool/database';
+import {
+  createShell,
+  describeFailure,
+  hashCredential,
+  isSameHash,
+  type Log,
+  listen,
+  readBearer,
+  readJson,
+  unauthorized,
+} from '@pool/http-server';
+import { resumeIndexer } from '@pool/relayer';
 import * as v from 'valibot';
 import { createEdgeToken, listEdgeTokens, revokeEdgeToken } from '../accounts/edge-tokens.ts';
 import { listGateReaders, revokeGateReader, rotateGateReader } from '../accounts/gate-readers.ts';
-import { type CredentialMint } from '../credentials/credential.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { CredentialMint } from '../credentials/credential.ts';
 import { getEmployerOfAddress } from '../employers/employers.ts';
-import { hashCredential, isSameHash } from '../http/credential-hash.ts';
-import { listen } from '../http/listen.ts';
-import { readBearer, readJson, unauthorized } from '../http/read-request.ts';
-import { resumeIndexer } from '../indexer/indexer.ts';
-import { describeFailure, type Log } from '../log.ts';
 import { type ControlFile, computeControlProof, controlFileName } from './control-client.ts';
 import { addEligibilityControl, type EligibilityControl } from './eligibility-control.ts';
 

@@ -6,12 +6,11 @@
  */
 
 import { errorCodeOf, PoolError, Secret } from '@pool/core';
-import { openStore } from '@pool/database';
+import type { PlatformTables } from '@pool/database';
+import { openStore, platformMigrations } from '@pool/database';
+import { createLog } from '@pool/http-server';
 import type { OperatorConfig } from '../config.ts';
 import { openCredentialMint } from '../credentials/credential-key.ts';
-import { platformMigrations } from '../database/platform-migrations.ts';
-import type { PlatformTables } from '../database/platform-tables.ts';
-import { createLog } from '../log.ts';
 import { createControlApp } from './control.ts';
 import {
   type ControlCall,

@@ -1,15 +1,18 @@
 /** The operator's routes about the eligibility list, over the platform's own enrolment. */
 import { bigintToHex32, errorCodeOf, parseHex32, Secret } from '@pool/core';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
 import {
   createFakeGate,
   createTestPlatform,
   type TestPlatform,
   testCredentials,
 } from '../fixtures/test-platform.ts';
-import { createLog } from '../log.ts';
 import { createControlApp } from './control.ts';
 import type { EligibilityControl } from './eligibility-control.ts';
 

@@ -6,13 +6,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { findAccountFamily, PoolError, parseAccountAddress, parseEvmAddress } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import type { Shell } from '@pool/http-server';
+import { readJson } from '@pool/http-server';
 import type { GateClient } from '@pool/platform-client';
 import * as v from 'valibot';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { getEmployerOfAddress } from '../employers/employers.ts';
 import { type InvitationConfig, inviteWallets } from '../employers/invitations.ts';
-import { readJson } from '../http/read-request.ts';
 
 export type EligibilityControl = {
   readonly gate: Pick<GateClient, 'capacity' | 'deleteWallet'> | undefined;

@@ -8,9 +8,12 @@ import { join } from 'node:path';
 import { lockDirectory } from '@pool/database';
 import { placeEmptyCluster } from '@pool/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import {
+  openTestDatabase,
+  type TestDatabase,
+} from '../../../../packages/database/test/test-database.ts';
+import { createLog } from '../../../../packages/http-server/src/service/log.ts';
 import { testCredentials } from '../fixtures/test-platform.ts';
-import { createLog } from '../log.ts';
 import { startControl } from './control.ts';
 import { withControl } from './edge-token-command.ts';
 

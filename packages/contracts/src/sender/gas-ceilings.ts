@@ -5,8 +5,9 @@
  *
  * @module
  */
-import { erc1271Gas } from '@pool/contracts';
+
 import { type BatchSize, batchSizes, type SpendCircuit } from '@pool/core';
+import { erc1271Gas } from '../shielded-pool.ts';
 
 /** `fund` as packages/contracts/gas.snapshot measures it: a funder with a key, an allowance, 1,000 batches before. */
 const measuredFundGas: Readonly<Record<BatchSize, bigint>> = {

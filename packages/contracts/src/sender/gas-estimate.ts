@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { isOutOfGas } from '@pool/contracts';
+
 import { type ErrorBody, PoolError, peerCode } from '@pool/core';
 import type { JsonRpcProvider } from 'ethers';
+import { isOutOfGas } from '../chain/node-answer.ts';
 import { capByChain } from './gas-ceilings.ts';
 
 export type Call = { readonly to: string; readonly data: string };

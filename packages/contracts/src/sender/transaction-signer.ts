@@ -5,9 +5,10 @@
  *
  * @module
  */
-import { broadcastTransaction } from '@pool/contracts';
+
 import { PoolError, type Secret } from '@pool/core';
 import { type JsonRpcProvider, keccak256, Transaction, Wallet } from 'ethers';
+import { broadcastTransaction } from '../chain/node-answer.ts';
 import { cancelGasCeiling } from './gas-ceilings.ts';
 import { type CallWithGas, estimateGasLimit } from './gas-estimate.ts';
 import { capFees, type Fees, raiseFeesWithin } from './replacement.ts';

@@ -3,8 +3,14 @@
  *
  * @module
  */
-import type { ServedText } from '@pool/api';
-import type { Shell } from '@pool/http-server';
+import type { Shell } from '../shell/shell-context.ts';
+
+/** A text that is the same for every request. */
+export type ServedText = {
+  readonly path: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
 
 export function addApiPages(app: Shell, pages: readonly ServedText[]): void {
   for (const { path, body, headers } of pages) {

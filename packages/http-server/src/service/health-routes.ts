@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Shell } from '@pool/http-server';
+import type { Shell } from '../shell/shell-context.ts';
 import type { Check } from './readiness.ts';
 
 /** @param findProblem - why the process is not ready */

@@ -4,8 +4,8 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { type Connection, type HttpLimits, type HttpServer, serveHttp } from '@pool/http-server';
-import type { Log } from '../log.ts';
+import { type Connection, type HttpLimits, type HttpServer, serveHttp } from '../http-server.ts';
+import type { Log } from './log.ts';
 
 export type ListenConfig = {
   readonly host: string;

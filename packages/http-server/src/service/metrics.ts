@@ -6,8 +6,8 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PoolError, type Secret } from '@pool/core';
-import type { Shell } from '@pool/http-server';
 import { Counter, Gauge, Registry } from 'prom-client';
+import type { Shell } from '../shell/shell-context.ts';
 import { hashCredential, isSameHash } from './credential-hash.ts';
 import { readBearer, unauthorized } from './read-request.ts';
 

@@ -5,9 +5,9 @@
  * @module
  */
 import { PoolError, parseIdempotencyKey, parseWire } from '@pool/core';
-import { readJsonBody } from '@pool/http-server';
 import type { Context } from 'hono';
 import type { GenericSchema, InferOutput } from 'valibot';
+import { readJsonBody } from '../shell/json-body.ts';
 
 /** @throws PoolError `invalid_request` for a body that is not JSON of the schema */
 export async function readJson<TSchema extends GenericSchema>(

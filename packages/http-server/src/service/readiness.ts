@@ -6,7 +6,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { PoolError } from '@pool/core';
-import type { Log } from '../log.ts';
+import type { Log } from './log.ts';
 
 export type Check = () => PoolError | undefined;
 

@@ -14,19 +14,19 @@ import {
   parseEvmAddress,
   parseField,
 } from '@pool/core';
-import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { assertDelivery } from './checks/check-delivery.ts';
-import { assertNonceFree } from './checks/check-nonce.ts';
-import { attempt } from './checks/refuse-settlement.ts';
-import type { SettlementChecks } from './checks/settlement-checks.ts';
-import type { ReserveGas, SettlementRow } from './intents.ts';
+import type { PlatformDatabase } from '@pool/database';
 import {
   assertDeadline,
   defaultSettlementLimits,
   reserveGas,
   type SettlementLimits,
-} from './settlement-limits.ts';
+} from '../budget/settlement-limits.ts';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import { assertDelivery } from '../checks/check-delivery.ts';
+import { assertNonceFree } from '../checks/check-nonce.ts';
+import { attempt } from '../checks/refuse-settlement.ts';
+import type { SettlementChecks } from '../checks/settlement-checks.ts';
+import type { ReserveGas, SettlementRow } from '../store/intents.ts';
 import {
   assertBatchFree,
   assertSameNotes,
@@ -35,7 +35,7 @@ import {
   insertSettlement,
   isSameAuthorisation,
   reopenSettlement,
-} from './settlement-store.ts';
+} from '../store/settlement-store.ts';
 
 export type AcceptDeps = {
   readonly db: PlatformDatabase;

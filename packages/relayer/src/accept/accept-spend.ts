@@ -8,14 +8,14 @@
 import type { Capability, SpendRequest } from '@pool/api';
 import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import { assertDeadline } from '../budget/settlement-limits.ts';
+import { defaultSpendLimits, reserveSpendGas, type SpendLimits } from '../budget/spend-limits.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { assertSpendForm, type SpendForm } from './checks/check-spend-form.ts';
-import type { SettlementChecks } from './checks/settlement-checks.ts';
-import type { ReserveGas, SpendRow } from './intents.ts';
-import { assertDeadline } from './settlement-limits.ts';
-import { areLabelsOther, disputeLabels } from './spend-labels.ts';
-import { defaultSpendLimits, reserveSpendGas, type SpendLimits } from './spend-limits.ts';
+import { assertSpendForm, type SpendForm } from '../checks/check-spend-form.ts';
+import type { SettlementChecks } from '../checks/settlement-checks.ts';
+import type { ReserveGas, SpendRow } from '../store/intents.ts';
+import { areLabelsOther, disputeLabels } from '../store/spend-labels.ts';
 import {
   findSpend,
   insertSpend,
@@ -23,7 +23,7 @@ import {
   listNullifiers,
   reopenSpend,
   spendConflict,
-} from './spend-store.ts';
+} from '../store/spend-store.ts';
 
 export type AcceptSpendDeps = {
   readonly db: PlatformDatabase;

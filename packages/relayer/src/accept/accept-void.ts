@@ -17,16 +17,16 @@ import {
   parseEvmAddress,
   parseField,
 } from '@pool/core';
+import { defaultSettlementLimits, reserveGas } from '../budget/settlement-limits.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { AcceptDeps } from './accept-settlement.ts';
-import type { ReserveGas, SettlementRow } from './intents.ts';
-import { defaultSettlementLimits, reserveGas } from './settlement-limits.ts';
+import type { ReserveGas, SettlementRow } from '../store/intents.ts';
 import {
   assertBatchFree,
   findSettlement,
   insertWithdrawn,
   storeWithdrawal,
-} from './settlement-store.ts';
+} from '../store/settlement-store.ts';
+import type { AcceptDeps } from './accept-settlement.ts';
 
 type VoidDeps = Pick<AcceptDeps, 'db' | 'chains' | 'checks' | 'nowMs' | 'settlementLimits'>;
 

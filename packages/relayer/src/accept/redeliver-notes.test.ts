@@ -2,19 +2,19 @@
 import type { Delivery } from '@pool/api';
 import { assertField, computeAssetId, fieldToHex, parseField } from '@pool/core';
 import { computeWalletId, openNote } from '@pool/notes';
+import { createTestHolder } from '@pool/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { createLog } from '../../../http-server/src/service/log.ts';
+import { fakeChecks } from '../../test/fake-checks.ts';
+import { startTestChain, type TestChain } from '../../test/test-chain.ts';
+import { createTestSettlement, testEmployerId } from '../../test/test-settlement.ts';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { listServedNotes } from '../edge/served-notes.ts';
-import { fakeChecks } from '../fixtures/fake-checks.ts';
-import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createTestHolder } from '../fixtures/test-holder.ts';
-import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
 import { createIndexer, type Indexer } from '../indexer/indexer.ts';
-import { createLog } from '../log.ts';
+import { runRelayerPass } from '../send/relayer.ts';
+import { listServedNotes } from '../served/served-notes.ts';
 import { acceptSettlement } from './accept-settlement.ts';
 import { redeliverNotes } from './redeliver-notes.ts';
-import { runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);

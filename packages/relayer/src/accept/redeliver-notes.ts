@@ -8,11 +8,11 @@
 
 import type { Delivery } from '@pool/api';
 import { PoolError } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { assertDelivery } from './checks/check-delivery.ts';
-import type { SettlementChecks } from './checks/settlement-checks.ts';
-import type { SettlementRow } from './intents.ts';
+import { assertDelivery } from '../checks/check-delivery.ts';
+import type { SettlementChecks } from '../checks/settlement-checks.ts';
+import type { SettlementRow } from '../store/intents.ts';
 import {
   batchIdOf,
   findSettlement,
@@ -21,7 +21,7 @@ import {
   insertSealedNotes,
   insertSettled,
   isSameAuthorisation,
-} from './settlement-store.ts';
+} from '../store/settlement-store.ts';
 
 export type RedeliveryDeps = {
   readonly db: PlatformDatabase;

@@ -8,12 +8,12 @@
  * @module
  */
 
+import { computeFundGasCeiling, voidGasCeiling } from '@pool/contracts';
 import { PoolError } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
 import { sql } from 'kysely';
-import { computeFundGasCeiling, voidGasCeiling } from '../chain/gas-ceilings.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { RelayerTransaction } from './intents.ts';
+import type { RelayerTransaction } from '../store/intents.ts';
 
 /**
  * 150 batches of 256 slots: 38,400 people paid by one employer in a day, at 1 gwei for a tenth of the chain's coin. At most

@@ -1,6 +1,6 @@
 /** Which transactions count as coin of the relayer: those of the chain and of the last 24 hours that can cost something. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
 import { readTotalUse } from './relayer-total.ts';
 
 const nowMs = Date.parse('2026-11-21T10:00:00Z');

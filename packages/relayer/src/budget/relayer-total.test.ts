@@ -1,13 +1,16 @@
 /** What accounts that cost nothing can take of the relayer's coin: many payees that enrolled themselves, and everybody together. */
 import { errorCodeOf } from '@pool/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { computeSpendGasCeiling, voidGasCeiling } from '../chain/gas-ceilings.ts';
+import {
+  computeSpendGasCeiling,
+  voidGasCeiling,
+} from '../../../contracts/src/sender/gas-ceilings.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { createLog } from '../../../http-server/src/service/log.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createLog } from '../log.ts';
+import { insertCall } from '../send/nonces.ts';
+import { createRelayerWatch } from '../send/relayer-health.ts';
 import { computeReserve } from './gas-budget.ts';
-import { insertCall } from './nonces.ts';
-import { createRelayerWatch } from './relayer-health.ts';
 import { defaultSettlementLimits, reserveGas, type SettlementLimits } from './settlement-limits.ts';
 import { defaultSpendLimits, reserveSpendGas } from './spend-limits.ts';
 

@@ -9,9 +9,10 @@
  * @module
  */
 
+import type { SignedTransaction } from '@pool/contracts';
+import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
-import type { SignedTransaction } from '../chain/transaction-signer.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { Intent } from '../store/intents.ts';
 import {
   assertGasLeft,
   chargePerNonce,
@@ -21,7 +22,6 @@ import {
   isOf,
   windowStart,
 } from './gas-budget.ts';
-import type { Intent } from './intents.ts';
 
 /** Ten employers who use up their gas, and all spends of holders, at 1 gwei. */
 export const defaultDailyWei = 2n * 10n ** 18n;

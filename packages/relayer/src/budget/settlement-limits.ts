@@ -5,11 +5,10 @@
  * @module
  */
 import type { SettlementRequest } from '@pool/api';
-import { askChain } from '@pool/contracts';
+import { askChain, voidGasCeiling } from '@pool/contracts';
 import { PoolError } from '@pool/core';
-import { voidGasCeiling } from '../chain/gas-ceilings.ts';
+import type { PlatformDatabase } from '@pool/database';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {
   assertWithinBudget,
   computeReserve,

@@ -6,10 +6,10 @@
  * @module
  */
 
+import { computeSpendGasCeiling } from '@pool/contracts';
 import type { SpendCircuit } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
-import { computeSpendGasCeiling } from '../chain/gas-ceilings.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertGasLeft, chargePerNonce, type GasCharge, windowStart } from './gas-budget.ts';
 import { assertTotalLeft, type RelayerTotal } from './relayer-total.ts';
 

@@ -6,8 +6,7 @@
  * @module
  */
 import { errorCodeOf, PoolError } from '@pool/core';
-import type { Check } from '../http/readiness.ts';
-import type { Log } from '../log.ts';
+import type { Check, Log } from '@pool/http-server';
 import type { PoolChain } from './pool-chain.ts';
 
 export type ChainDoor = {

@@ -12,9 +12,9 @@ import {
 import { type Anvil, anvilMnemonic, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, hashMessage, type JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBurningCode, deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
-import { type StubAnswer, startStubRpc } from '../fixtures/stub-rpc.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
+import { createBurningCode, deployOwnedWallet, strangeCode } from '../../test/contract-wallet.ts';
+import { type StubAnswer, startStubRpc } from '../../test/stub-rpc.ts';
+import { testSettings } from '../../test/test-settings.ts';
 import {
   type ContractVerdict,
   checkContractSignature,

@@ -2,9 +2,9 @@
 import { assertField, Secret } from '@pool/core';
 import { Wallet } from 'ethers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type StubAnswer, startStubRpc } from '../fixtures/stub-rpc.ts';
-import { testSettings } from '../fixtures/test-settings.ts';
-import { createTestSettlement } from '../fixtures/test-settlement.ts';
+import { type StubAnswer, startStubRpc } from '../../test/stub-rpc.ts';
+import { testSettings } from '../../test/test-settings.ts';
+import { createTestSettlement } from '../../test/test-settlement.ts';
 import { createEvmPoolChain, type FundCall } from './pool-chain.ts';
 
 describe('simulateFund', () => {

@@ -8,20 +8,31 @@
 import type { SettlementRequest, SpendRequest, VoidRequest } from '@pool/api';
 import {
   askChain,
+  type Call,
+  computeFundGasCeiling,
+  computeSpendGasCeiling,
   connectShieldedPool,
   createEvmProvider,
   createPoolComparison,
   createPoolReader,
+  createTransactionSigner,
   decodeRevert,
+  describeGasCeiling,
   encodeSpend,
+  estimateGasLimit,
+  fetchGasCeiling,
   isEvmFailure,
   type KeySource,
   noPermit,
   type PoolReader,
   shieldedPoolInterface as pool,
+  type RelayerFunds,
   readPinnedKeys,
   requirePoolCode,
+  type SignedTransaction,
   simulateCall,
+  type TransactionCaps,
+  voidGasCeiling,
 } from '@pool/contracts';
 import {
   type ErrorBody,
@@ -42,19 +53,6 @@ import {
   computeFunderQuestionGas,
   signInQuestionGas,
 } from './contract-signature.ts';
-import { computeFundGasCeiling, computeSpendGasCeiling, voidGasCeiling } from './gas-ceilings.ts';
-import {
-  type Call,
-  describeGasCeiling,
-  estimateGasLimit,
-  fetchGasCeiling,
-} from './gas-estimate.ts';
-import {
-  createTransactionSigner,
-  type RelayerFunds,
-  type SignedTransaction,
-  type TransactionCaps,
-} from './transaction-signer.ts';
 
 /** The part of a settlement that becomes calldata. */
 export type FundCall = Pick<SettlementRequest, 'batch' | 'proof' | 'funderSignature' | 'permit'>;
@@ -77,7 +75,7 @@ export type PoolChain = PoolReader & {
   readonly settings: EvmChainSettings;
   /** Of the key in use. */
   readonly relayerAddress: string;
-  /** Signs with another key from now on (relayer/reload.ts). @returns its address */
+  /** Signs with another key from now on (send/reload.ts). @returns its address */
   useRelayerKey(key: Secret): string;
   /** Whether the pool accepts `fund` from the account of a key. Default: the key in use. */
   hasRelayerRole(key?: Secret): Promise<boolean>;

@@ -4,9 +4,9 @@
  * @module
  */
 import { createBatchArithmetic } from '@pool/notes';
-import { serveThread } from '../../thread-calls.ts';
 import { type BatchJob, type BatchVerdict, checkBatch } from './check-batch.ts';
 import { checkSpend, type SpendJob } from './check-spend.ts';
+import { serveThread } from './thread-calls.ts';
 
 // One thread for the kernels: more would take the cores that answer requests.
 const arithmetic = createBatchArithmetic({ threads: 1 });

@@ -6,10 +6,10 @@
  */
 import type { Delivery, SpendRequest } from '@pool/api';
 import { type EvmChainSettings, PoolError } from '@pool/core';
-import { createThreadCalls, type ThreadCalls } from '../../thread-calls.ts';
 import type { BatchJob, BatchVerdict, ProofInputs } from './check-batch.ts';
 import type { SpendJob } from './check-spend.ts';
 import type { SpendForm } from './check-spend-form.ts';
+import { createThreadCalls, type ThreadCalls } from './thread-calls.ts';
 
 type PoolPlace = Pick<EvmChainSettings, 'chainId' | 'pool'>;
 

@@ -6,7 +6,7 @@
  */
 import { type EvmAddress, type Hex, type Hex32, hexToBytes, parseEvmAddress } from '@pool/core';
 import { recoverAddress } from 'ethers';
-import type { ContractSignature, ContractVerdict } from '../../chain/contract-signature.ts';
+import type { ContractSignature, ContractVerdict } from '../chain/contract-signature.ts';
 import { refuse } from './refuse-settlement.ts';
 
 export type FunderClaim = {

@@ -6,7 +6,7 @@
  */
 import type { FundBatchWire } from '@pool/api';
 import { askChain } from '@pool/contracts';
-import type { PoolChain } from '../../chain/pool-chain.ts';
+import type { PoolChain } from '../chain/pool-chain.ts';
 import { refuse } from './refuse-settlement.ts';
 
 const timeoutMs = 5_000;

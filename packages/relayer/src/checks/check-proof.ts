@@ -7,8 +7,8 @@
 import type { SolidityProof } from '@pool/api';
 import { PoolError, type SpendCircuit } from '@pool/core';
 import { fromSolidityProof, type ProofVerifier, ProverError } from '@pool/prover';
-import type { VerificationKeys } from '../verification-keys.ts';
 import type { ProofInputs } from './check-batch.ts';
+import type { VerificationKeys } from './verification-keys.ts';
 
 /** What a proof is about: a batch of so many slots, or a spend of a circuit. */
 export type Proven =

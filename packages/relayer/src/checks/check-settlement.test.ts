@@ -10,8 +10,8 @@ import {
 } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testSettings } from '../../fixtures/test-settings.ts';
-import { createTestSettlement } from '../../fixtures/test-settlement.ts';
+import { testSettings } from '../../test/test-settings.ts';
+import { createTestSettlement } from '../../test/test-settlement.ts';
 import { type BatchChecker, createBatchChecker } from './batch-checker.ts';
 import { assertDelivery } from './check-delivery.ts';
 

@@ -1,11 +1,11 @@
 /** What the platform refuses of a spend before it is stored, one change at a time. */
 import type { SpendCallWire, SpendRequest } from '@pool/api';
 import { assertField, bigintToHex32, fieldModulus, hexToBigint, parseHex } from '@pool/core';
+import { createTestHolder } from '@pool/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { plainBatchChecker } from '../../fixtures/fake-checks.ts';
-import { createTestHolder } from '../../fixtures/test-holder.ts';
-import { testSettings } from '../../fixtures/test-settings.ts';
-import { createTestSpend } from '../../fixtures/test-spend.ts';
+import { plainBatchChecker } from '../../test/fake-checks.ts';
+import { testSettings } from '../../test/test-settings.ts';
+import { createTestSpend } from '../../test/test-spend.ts';
 import { createBatchChecker } from './batch-checker.ts';
 import { assertSpendForm } from './check-spend-form.ts';
 

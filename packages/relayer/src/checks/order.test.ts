@@ -5,12 +5,12 @@ import type { SettlementRequest } from '@pool/api';
 import { assertField } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { PoolChain } from '../../chain/pool-chain.ts';
-import { plainBatchChecker } from '../../fixtures/fake-checks.ts';
-import { openTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
-import { testSettings, timelessLimits } from '../../fixtures/test-settings.ts';
-import { createTestSettlement, testEmployerId } from '../../fixtures/test-settlement.ts';
-import { acceptSettlement } from '../accept-settlement.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { plainBatchChecker } from '../../test/fake-checks.ts';
+import { testSettings, timelessLimits } from '../../test/test-settings.ts';
+import { createTestSettlement, testEmployerId } from '../../test/test-settlement.ts';
+import { acceptSettlement } from '../accept/accept-settlement.ts';
+import type { PoolChain } from '../chain/pool-chain.ts';
 import { createSettlementChecks } from './settlement-checks.ts';
 
 describe('a settlement', () => {
@@ -130,12 +130,12 @@ describe('a settlement', () => {
 });
 
 describe('the long checks of a batch', () => {
-  const source = join(import.meta.dirname, '../..');
+  const source = join(import.meta.dirname, '../../../..');
   const longWork =
     /\b(?:computeBatchRoot|decodeEncryptionPublicKey|computeFundPublicInputs|computeSpendPublicInputs|verifyMaskedSigner|createBatchArithmetic|verifyProof)\b|import \{[^}]*\bcheck(?:Batch|Spend)\b/;
 
   it('are imported by the modules of the worker thread only', () => {
-    const found = ['edge', 'relayer']
+    const found = ['apps/platform/src/edge', 'packages/relayer/src']
       .flatMap((folder) =>
         readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
           join(folder, file),
@@ -143,7 +143,7 @@ describe('the long checks of a batch', () => {
       )
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
       .filter((file) => longWork.test(readFileSync(join(source, file), 'utf8')));
-    expect(found.map((file) => relative('relayer/checks', file)).sort()).toEqual([
+    expect(found.map((file) => relative('packages/relayer/src/checks', file)).sort()).toEqual([
       'batch-check-worker.ts',
       'check-batch.ts',
       'check-spend.ts',

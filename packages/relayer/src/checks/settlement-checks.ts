@@ -6,7 +6,7 @@
  */
 import type { Delivery, SettlementRequest, SpendRequest } from '@pool/api';
 import type { EvmChainSettings } from '@pool/core';
-import type { PoolChain } from '../../chain/pool-chain.ts';
+import type { PoolChain } from '../chain/pool-chain.ts';
 import type { BatchChecker } from './batch-checker.ts';
 import { assertFunderSigned, type FunderClaim } from './check-funder.ts';
 import type { ProofCheck } from './check-proof.ts';

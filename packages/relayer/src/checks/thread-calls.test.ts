@@ -1,12 +1,12 @@
 import { threadId } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { OddRequest } from './fixtures/odd-thread.ts';
+import type { OddRequest } from '../../test/odd-thread.ts';
 import { createThreadCalls, type ThreadCalls } from './thread-calls.ts';
 
 describe('calls into a thread', () => {
   let thread: ThreadCalls<OddRequest, number>;
   function open(timeoutMs = 30_000): void {
-    thread = createThreadCalls(new URL('./fixtures/odd-thread.ts', import.meta.url), timeoutMs);
+    thread = createThreadCalls(new URL('../../test/odd-thread.ts', import.meta.url), timeoutMs);
   }
   afterEach(() => thread.close());
 

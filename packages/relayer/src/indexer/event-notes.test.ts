@@ -1,8 +1,8 @@
 /** Sealed notes of spends that nobody posted here, when a node cannot read some of the events. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createNumberedChain, type NumberedChain } from '../fixtures/numbered-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createLog } from '../log.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { createLog } from '../../../http-server/src/service/log.ts';
+import { createNumberedChain, type NumberedChain } from '../../test/numbered-chain.ts';
 import { createIndexer } from './indexer.ts';
 
 const hourMs = 3_600_000;

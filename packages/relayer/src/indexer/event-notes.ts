@@ -5,12 +5,12 @@
  * @module
  */
 import { errorCodeOf, type Hex } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import type { Log } from '@pool/http-server';
 import { computeSealedNotesHash } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { parseWords } from '../edge/served-batches.ts';
-import type { Log } from '../log.ts';
-import { openLeaf } from '../relayer/spend-labels.ts';
+import { parseWords } from '../served/served-batches.ts';
+import { openLeaf } from '../store/spend-labels.ts';
 
 export type RestoreDeps = {
   readonly db: PlatformDatabase;

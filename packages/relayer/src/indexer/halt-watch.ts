@@ -4,8 +4,8 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { Check } from '../http/readiness.ts';
+import type { PlatformDatabase } from '@pool/database';
+import type { Check } from '@pool/http-server';
 
 export type HaltWatch = {
   look(): Promise<void>;

@@ -2,12 +2,12 @@
 import { bigintToHex32, type Hex32, parseEvmAddress } from '@pool/core';
 import { hashHere } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createBatchPages } from '../edge/batch-pages.ts';
-import { readPage } from '../edge/served-batches.ts';
-import { listServedNotes } from '../edge/served-notes.ts';
-import { createNumberedChain, type NumberedChain, word } from '../fixtures/numbered-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createLog } from '../log.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { createLog } from '../../../http-server/src/service/log.ts';
+import { createNumberedChain, type NumberedChain, word } from '../../test/numbered-chain.ts';
+import { createBatchPages } from '../served/batch-pages.ts';
+import { readPage } from '../served/served-batches.ts';
+import { listServedNotes } from '../served/served-notes.ts';
 import { createIndexer, haltMovedChain, resumeIndexer } from './indexer.ts';
 
 const log = createLog('silent', 'test');

@@ -11,6 +11,8 @@
  * @module
  */
 import { fieldToHex, PoolError, parseField, zeroField } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import type { Log } from '@pool/http-server';
 import {
   appendLeaves,
   deserializeFrontier,
@@ -21,8 +23,6 @@ import {
   serializeFrontier,
 } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { Log } from '../log.ts';
 import { restoreSpendNotes } from './event-notes.ts';
 import { assertContents, storeLeaves } from './pool-leaves.ts';
 import { settleLandedBatches, settleLandedSpends } from './settle-landed.ts';

@@ -6,6 +6,8 @@
  */
 import type { PoolLeaf } from '@pool/contracts';
 import { fieldToHex, hexToBigint, PoolError } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import type { Log } from '@pool/http-server';
 import {
   computeBatchRoots,
   type HashMany,
@@ -14,8 +16,6 @@ import {
   serializeFrontier,
 } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { Log } from '../log.ts';
 
 type LeafDeps = {
   readonly db: PlatformDatabase;

@@ -5,10 +5,10 @@
  * @module
  */
 import { deriveTraceId } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import type { Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { Log } from '../log.ts';
-import { areLabelsOpen, openLeaf } from '../relayer/spend-labels.ts';
+import { areLabelsOpen, openLeaf } from '../store/spend-labels.ts';
 
 type SettleDeps = {
   readonly db: PlatformDatabase;

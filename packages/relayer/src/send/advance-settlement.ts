@@ -3,13 +3,14 @@
  *
  * @module
  */
+
+import type { SignedTransaction } from '@pool/contracts';
 import type { VoidCall } from '../chain/pool-chain.ts';
-import type { SignedTransaction } from '../chain/transaction-signer.ts';
+import { type Intent, markEnded, type SettlementRow } from '../store/intents.ts';
+import { describeWithdrawal, parseStoredCall } from '../store/settlement-store.ts';
 import type { RowOutcome } from './fair-queue.ts';
-import { type Intent, markEnded, type SettlementRow } from './intents.ts';
 import { insertTransaction, type RelayerDeps } from './nonces.ts';
 import { isUnderWay, type Line, nextNonce, type Pass, recover, sendCall } from './relayer-pass.ts';
-import { describeWithdrawal, parseStoredCall } from './settlement-store.ts';
 
 /** The settlements of all employers. */
 export const settlementLine: Line = {

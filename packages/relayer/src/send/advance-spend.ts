@@ -4,11 +4,12 @@
  *
  * @module
  */
+
+import { type Intent, markEnded, type SpendRow } from '../store/intents.ts';
+import { readSpendCall } from '../store/spend-store.ts';
 import type { RowOutcome } from './fair-queue.ts';
-import { type Intent, markEnded, type SpendRow } from './intents.ts';
 import type { RelayerDeps } from './nonces.ts';
 import { type Line, type Pass, recover, sendCall } from './relayer-pass.ts';
-import { readSpendCall } from './spend-store.ts';
 
 /** The spends of all holders. */
 export const spendLine: Line = {

@@ -12,16 +12,16 @@
  * @module
  */
 import type { FinalBlock } from '@pool/contracts';
+import type { PlatformDatabase } from '@pool/database';
+import { describeFailure, type Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { describeFailure, type Log } from '../log.ts';
 import {
   type Intent,
   type IntentKind,
   intentKinds,
   selectSettlement,
   selectSpend,
-} from './intents.ts';
+} from '../store/intents.ts';
 
 export type EraseDeps = {
   readonly db: PlatformDatabase;

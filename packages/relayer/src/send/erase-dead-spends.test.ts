@@ -1,7 +1,7 @@
 /** Which sealed notes of spends are erased, and which never (the verifiers alone are fakes). */
 import { assertField } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createSpendScene } from '../fixtures/spend-scene.ts';
+import { createSpendScene } from '../../test/spend-scene.ts';
 import { createEraser } from './erase-dead-notes.ts';
 
 const scene = createSpendScene();

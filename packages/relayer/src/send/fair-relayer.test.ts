@@ -1,18 +1,18 @@
 /** One employer whose funder prevents the node from answering, beside one that pays as usual: on a real chain. */
 import { assertField, bigintToHex32, fieldToHex } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { startDeafRpc } from '../fixtures/deaf-rpc.ts';
-import { fakeChecks } from '../fixtures/fake-checks.ts';
-import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { createLog } from '../../../http-server/src/service/log.ts';
+import { startDeafRpc } from '../../test/deaf-rpc.ts';
+import { fakeChecks } from '../../test/fake-checks.ts';
+import { startTestChain, type TestChain } from '../../test/test-chain.ts';
 import {
   createTestSettlement,
   insertTestEmployer,
   testEmployerId,
-} from '../fixtures/test-settlement.ts';
-import { createLog } from '../log.ts';
-import { acceptSettlement } from './accept-settlement.ts';
+} from '../../test/test-settlement.ts';
+import { acceptSettlement } from '../accept/accept-settlement.ts';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { createRelayer } from './relayer.ts';
 
 const log = createLog('silent', 'test');

@@ -5,23 +5,23 @@ import { connectErc20, mintTestToken } from '@pool/contracts';
 import { assertField, errorCodeOf, fieldToHex, PoolError } from '@pool/core';
 import { Transaction } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { computeFundGasCeiling } from '../chain/gas-ceilings.ts';
-import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import type { TransactionCaps } from '../chain/transaction-signer.ts';
-import { strangeCode } from '../fixtures/contract-wallet.ts';
-import { fakeChecks } from '../fixtures/fake-checks.ts';
-import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { computeFundGasCeiling } from '../../../contracts/src/sender/gas-ceilings.ts';
+import type { TransactionCaps } from '../../../contracts/src/sender/transaction-signer.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { createLog } from '../../../http-server/src/service/log.ts';
+import { strangeCode } from '../../test/contract-wallet.ts';
+import { fakeChecks } from '../../test/fake-checks.ts';
+import { startTestChain, type TestChain } from '../../test/test-chain.ts';
 import {
   createTestSettlement,
   insertTestEmployer,
   testEmployerId,
-} from '../fixtures/test-settlement.ts';
+} from '../../test/test-settlement.ts';
+import { acceptSettlement } from '../accept/accept-settlement.ts';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { createIndexer, type Indexer } from '../indexer/indexer.ts';
-import { createLog } from '../log.ts';
-import { acceptSettlement } from './accept-settlement.ts';
+import { describeSettlement, findSettlement } from '../store/settlement-store.ts';
 import { runRelayerPass } from './relayer.ts';
-import { describeSettlement, findSettlement } from './settlement-store.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);

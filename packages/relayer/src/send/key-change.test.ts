@@ -2,20 +2,20 @@
 import { assertField, fieldToHex } from '@pool/core';
 import { id } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { fakeChecks } from '../fixtures/fake-checks.ts';
-import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { createLog } from '../../../http-server/src/service/log.ts';
+import { fakeChecks } from '../../test/fake-checks.ts';
+import { startTestChain, type TestChain } from '../../test/test-chain.ts';
 import {
   createTestSettlement,
   insertTestEmployer,
   testEmployerId,
-} from '../fixtures/test-settlement.ts';
+} from '../../test/test-settlement.ts';
+import { acceptSettlement } from '../accept/accept-settlement.ts';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { createIndexer } from '../indexer/indexer.ts';
-import { createLog } from '../log.ts';
-import { acceptSettlement } from './accept-settlement.ts';
+import { describeSettlement, findSettlement } from '../store/settlement-store.ts';
 import { runRelayerPass } from './relayer.ts';
-import { describeSettlement, findSettlement } from './settlement-store.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);

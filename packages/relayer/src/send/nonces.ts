@@ -7,19 +7,19 @@
  * @module
  */
 
+import type { SignedTransaction } from '@pool/contracts';
 import {
   type FinalBlock,
   fetchNonceOutcome,
+  isReplacementDue,
   type Receipt,
   unknownRevertReason,
 } from '@pool/contracts';
 import { type ErrorBody, errorCodeOf } from '@pool/core';
-import type { Ownership } from '@pool/database';
+import type { Ownership, PlatformDatabase } from '@pool/database';
+import { describeFailure, type Log } from '@pool/http-server';
+import { assertMaySign } from '../budget/relayer-total.ts';
 import type { PoolChain, VoidCall } from '../chain/pool-chain.ts';
-import { isReplacementDue } from '../chain/replacement.ts';
-import type { SignedTransaction } from '../chain/transaction-signer.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { describeFailure, type Log } from '../log.ts';
 import {
   canIntentNeverLand,
   claimIntent,
@@ -33,9 +33,8 @@ import {
   type RelayerTransaction,
   recordRevert,
   selectSettlement,
-} from './intents.ts';
-import { assertMaySign } from './relayer-total.ts';
-import { describeWithdrawal } from './settlement-store.ts';
+} from '../store/intents.ts';
+import { describeWithdrawal } from '../store/settlement-store.ts';
 
 export type RelayerDeps = {
   readonly db: PlatformDatabase;

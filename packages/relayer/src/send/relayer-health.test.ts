@@ -1,17 +1,17 @@
 /** The health that the relayer reports on a real chain: coin, fees, transactions that are not mined, no answer. */
 import { assertField, fieldToHex, PoolError } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { fakeChecks } from '../fixtures/fake-checks.ts';
-import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { createLog } from '../../../http-server/src/service/log.ts';
+import { fakeChecks } from '../../test/fake-checks.ts';
+import { startTestChain, type TestChain } from '../../test/test-chain.ts';
 import {
   createTestSettlement,
   insertTestEmployer,
   testEmployerId,
-} from '../fixtures/test-settlement.ts';
-import { createLog } from '../log.ts';
-import { acceptSettlement } from './accept-settlement.ts';
+} from '../../test/test-settlement.ts';
+import { acceptSettlement } from '../accept/accept-settlement.ts';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { runRelayerPass } from './relayer.ts';
 import { createRelayerWatch, type RelayerWatch } from './relayer-health.ts';
 

@@ -6,12 +6,12 @@
  * @module
  */
 import type { RelayerHealth } from '@pool/api';
+import type { RelayerFunds } from '@pool/contracts';
 import { errorCodeOf } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import { describeFailure, type Log } from '@pool/http-server';
+import { isNearTotal, isShareNear, readTotalUse, type TotalUse } from '../budget/relayer-total.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { RelayerFunds } from '../chain/transaction-signer.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { describeFailure, type Log } from '../log.ts';
-import { isNearTotal, isShareNear, readTotalUse, type TotalUse } from './relayer-total.ts';
 
 export type RelayerHealthDeps = {
   readonly db: PlatformDatabase;

@@ -4,12 +4,11 @@
  *
  * @module
  */
-import type { FinalBlock } from '@pool/contracts';
+import type { FinalBlock, SignedTransaction } from '@pool/contracts';
 import type { ErrorBody } from '@pool/core';
 import type { GasDecision } from '../chain/pool-chain.ts';
-import type { SignedTransaction } from '../chain/transaction-signer.ts';
+import { type Intent, type IntentKind, intentKinds, markRefused } from '../store/intents.ts';
 import type { RowOutcome } from './fair-queue.ts';
-import { type Intent, type IntentKind, intentKinds, markRefused } from './intents.ts';
 import { insertCall, isRoleMissing, type RelayerDeps } from './nonces.ts';
 
 /** What the intents of a pass share. */

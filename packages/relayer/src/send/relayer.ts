@@ -12,7 +12,8 @@
  * @module
  */
 import { deriveTraceId, errorCodeOf } from '@pool/core';
-import { describeFailure } from '../log.ts';
+import { describeFailure } from '@pool/http-server';
+import { type Intent, intentOf, selectKey } from '../store/intents.ts';
 import { settlementLine } from './advance-settlement.ts';
 import { spendLine } from './advance-spend.ts';
 import {
@@ -22,7 +23,6 @@ import {
   type RowOutcome,
   runBounded,
 } from './fair-queue.ts';
-import { type Intent, intentOf, selectKey } from './intents.ts';
 import { followNonce, type RelayerDeps, selectOpenNonces } from './nonces.ts';
 import { type Line, type Pass, selectUnfinished } from './relayer-pass.ts';
 

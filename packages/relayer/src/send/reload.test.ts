@@ -1,7 +1,7 @@
 /** SIGHUP: new caps at once, a new key when nothing of the old one may still be mined. */
 import { Secret } from '@pool/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
 import { type ChangingCaps, createRelayerReload } from './reload.ts';
 
 const oldKey = new Secret('0x01');

@@ -4,11 +4,12 @@
  *
  * @module
  */
+
+import type { TransactionCaps } from '@pool/contracts';
 import type { Secret } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
+import type { Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { TransactionCaps } from '../chain/transaction-signer.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { Log } from '../log.ts';
 
 /** Caps that are read at each signature. */
 export type ChangingCaps = { -readonly [Name in keyof TransactionCaps]: TransactionCaps[Name] };

@@ -3,12 +3,12 @@ import type { SpendRequest } from '@pool/api';
 import { mintTestToken } from '@pool/contracts';
 import { assertField, errorCodeOf } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fakeChecks } from '../../test/fake-checks.ts';
+import { createSpendScene, sceneEligibilityRoot } from '../../test/spend-scene.ts';
+import { createTestSettlement, testEmployerId } from '../../test/test-settlement.ts';
+import { acceptSettlement } from '../accept/accept-settlement.ts';
 import { createEvmPoolChain } from '../chain/pool-chain.ts';
-import { readPage } from '../edge/served-batches.ts';
-import { fakeChecks } from '../fixtures/fake-checks.ts';
-import { createSpendScene, sceneEligibilityRoot } from '../fixtures/spend-scene.ts';
-import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
-import { acceptSettlement } from './accept-settlement.ts';
+import { readPage } from '../served/served-batches.ts';
 import { runRelayerPass } from './relayer.ts';
 
 const scene = createSpendScene();

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { BatchesResponse } from '@pool/api';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { PlatformDatabase } from '@pool/database';
 import { assertIndexRight, readPage } from './served-batches.ts';
 
 export type BatchBytes = {

@@ -1,8 +1,8 @@
 /** The stream of notes that everybody is served: pages, tokens, and notes that come late. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { openLeaf } from '../relayer/spend-labels.ts';
+import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
+import { openLeaf } from '../store/spend-labels.ts';
 import { listServedNotes } from './served-notes.ts';
 
 const token = '0xt';

@@ -7,7 +7,7 @@
  */
 import type { BatchesResponse } from '@pool/api';
 import { PoolError, parseHex32 } from '@pool/core';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { PlatformDatabase } from '@pool/database';
 
 /** Leaves per page. */
 const pageSize = 100;

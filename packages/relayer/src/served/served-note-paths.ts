@@ -7,8 +7,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { NotePathsRequest, NotePathsResponse } from '@pool/api';
 import { fieldToHex, PoolError, parseField } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import { computeNotePath, createLeanImt, type LeanImt } from '@pool/notes';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertIndexRight, parseWords } from './served-batches.ts';
 
 export type NotePaths = {

@@ -7,8 +7,8 @@
  */
 import type { NotesResponse } from '@pool/api';
 import { PoolError, parseHex, parseHex32 } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import { type SelectQueryBuilder, sql } from 'kysely';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertIndexRight } from './served-batches.ts';
 
 export type NotesQuery = {

@@ -7,14 +7,9 @@
  */
 import type { FinalBlock, Receipt } from '@pool/contracts';
 import { type ErrorBody, parseHex32 } from '@pool/core';
+import type { PlatformDatabase, PlatformTables, SettlementTable, SpendTable } from '@pool/database';
 import type { Selectable } from 'kysely';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type {
-  PlatformDatabase,
-  PlatformTables,
-  SettlementTable,
-  SpendTable,
-} from '../database/platform-tables.ts';
 
 export type IntentKind = 'settlement' | 'spend';
 export type Intent = { readonly kind: IntentKind; readonly id: number };

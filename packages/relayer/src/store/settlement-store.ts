@@ -17,9 +17,9 @@ import {
   parseHex,
   parseHex32,
 } from '@pool/core';
+import type { PlatformDatabase, SettlementTable } from '@pool/database';
 import type { Insertable } from 'kysely';
 import type { FundCall, VoidCall } from '../chain/pool-chain.ts';
-import type { PlatformDatabase, SettlementTable } from '../database/platform-tables.ts';
 import {
   describeOutcome,
   noOutcome,

@@ -4,9 +4,9 @@
  */
 import type { SpendRequest } from '@pool/api';
 import { errorCodeOf, PoolError } from '@pool/core';
+import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createSpendScene } from '../fixtures/spend-scene.ts';
-import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import { createSpendScene } from '../../test/spend-scene.ts';
 import { disputeLabels } from './spend-labels.ts';
 
 const scene = createSpendScene();

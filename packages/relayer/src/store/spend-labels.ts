@@ -6,7 +6,7 @@
  * @module
  */
 import type { SpendRequest } from '@pool/api';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { PlatformDatabase } from '@pool/database';
 
 /** Whether another post of a stored spend names other keys than the first. */
 export async function areLabelsOther(

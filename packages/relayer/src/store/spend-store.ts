@@ -6,8 +6,8 @@
  */
 import type { SpendCallWire, SpendRecord, SpendRequest } from '@pool/api';
 import { type Hex32, PoolError, parseHex, parseHex32 } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import type { HolderSpendCall } from '../chain/pool-chain.ts';
-import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {
   describeOutcome,
   noOutcome,
