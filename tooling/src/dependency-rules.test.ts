@@ -50,7 +50,6 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
     'packages/approve/src/a.ts',
     'packages/operations/src/b.ts',
   ],
-  ['database-imports-no-service', 'packages/database/src/a.ts', 'packages/relayer/src/b.ts'],
   ['packages-do-not-import-apps', 'packages/operations/src/a.ts', 'apps/agent/src/b.ts'],
   ['apps-do-not-import-apps', 'apps/agent/src/a.ts', 'apps/platform/src/b.ts'],
   ['agent-config-imports-no-room', 'apps/agent/src/config/a.ts', 'apps/agent/src/services/b.ts'],
