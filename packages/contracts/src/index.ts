@@ -59,6 +59,7 @@ export {
   erc20Interface,
   erc20PermitAbi,
 } from './erc20.ts';
+export { type AskedFees, decideFees, fetchFees } from './sender/asked-fees.ts';
 export {
   computeFundGasCeiling,
   computeSpendGasCeiling,
@@ -72,7 +73,7 @@ export {
   estimateGasLimit,
   fetchGasCeiling,
 } from './sender/gas-estimate.ts';
-export { isReplacementDue } from './sender/replacement.ts';
+export { isReplacementDue, raiseFeesWithin } from './sender/replacement.ts';
 export {
   createTransactionSigner,
   type RelayerFunds,

@@ -322,7 +322,12 @@ async function fetchOutcome(
 async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Publication> {
   const { db, chain, log, nowMs, replaceAfterMs } = deps;
   const replaced = parseReplaced(sent);
-  const isDue = isReplacementDue(replaced.length + 1, sent.sent_at, nowMs(), replaceAfterMs);
+  const isDue = isReplacementDue(
+    replaced.length + 1,
+    Date.parse(sent.sent_at),
+    nowMs(),
+    replaceAfterMs,
+  );
   if (!isDue || (await chain.fetchNonce()) !== sent.nonce) {
     await chain.broadcast(sent.raw_transaction);
     return sent;

@@ -4,9 +4,8 @@ import { capFees, isReplacementDue, raiseFees, raiseFeesWithin } from './replace
 describe('isReplacementDue', () => {
   const signedAt = Date.parse('2026-11-21T10:00:00Z');
   const dueAfter = (sent: number): number => {
-    const newestAt = new Date(signedAt).toISOString();
     for (let seconds = 0; seconds < 100_000; seconds += 1) {
-      if (isReplacementDue(sent, newestAt, signedAt + seconds * 1_000, 120_000)) return seconds;
+      if (isReplacementDue(sent, signedAt, signedAt + seconds * 1_000, 120_000)) return seconds;
     }
     throw new Error('never due');
   };

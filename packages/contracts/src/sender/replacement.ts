@@ -19,16 +19,16 @@ const maxDoublings = 4;
 /**
  * True when the newest of a nonce's transactions has waited long enough to be replaced.
  * @param sent - how many transactions of this nonce there are, at least 1
- * @param newestAt - when the newest was signed, ISO time
+ * @param newestAtMs - when the newest was signed
  */
 export function isReplacementDue(
   sent: number,
-  newestAt: string,
+  newestAtMs: number,
   nowMs: number,
   replaceAfterMs: number,
 ): boolean {
   const waitMs = replaceAfterMs * 2 ** Math.min(sent - 1, maxDoublings);
-  return nowMs - Date.parse(newestAt) >= waitMs;
+  return nowMs - newestAtMs >= waitMs;
 }
 
 /**

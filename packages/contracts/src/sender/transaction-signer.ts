@@ -9,9 +9,10 @@
 import { PoolError, type Secret } from '@pool/core';
 import { type JsonRpcProvider, keccak256, Transaction, Wallet } from 'ethers';
 import { broadcastTransaction } from '../chain/node-answer.ts';
+import { decideFees, fetchFees } from './asked-fees.ts';
 import { cancelGasCeiling } from './gas-ceilings.ts';
 import { type CallWithGas, estimateGasLimit } from './gas-estimate.ts';
-import { capFees, type Fees, raiseFeesWithin } from './replacement.ts';
+import { type Fees, raiseFeesWithin } from './replacement.ts';
 
 export type SignedTransaction = {
   /** The account whose nonce it takes. */
@@ -82,20 +83,6 @@ export function createTransactionSigner(
 ): TransactionSigner {
   let wallet = new Wallet(privateKey.reveal());
 
-  /** @returns undefined when a transaction within the cap would not be mined now */
-  async function fetchFees(cap: bigint | undefined): Promise<Fees | undefined> {
-    const [fees, head] = await Promise.all([provider.getFeeData(), provider.getBlock('latest')]);
-    const maxPriorityFeePerGas = fees.maxPriorityFeePerGas ?? 1_000_000_000n;
-    const asked = {
-      maxPriorityFeePerGas,
-      maxFeePerGas: fees.maxFeePerGas ?? fees.gasPrice ?? maxPriorityFeePerGas,
-    };
-    // The chain asks for twice the base fee, in case it rises; once is enough now.
-    const baseFee = head?.baseFeePerGas ?? undefined;
-    const needed = baseFee === undefined ? asked.maxFeePerGas : baseFee + maxPriorityFeePerGas;
-    return cap !== undefined && needed > cap ? undefined : asked;
-  }
-
   async function signAs(
     { to, data, gasLimit }: CallWithGas,
     nonce: number,
@@ -119,7 +106,7 @@ export function createTransactionSigner(
 
   async function sign(call: CallWithGas, nonce: number): Promise<SignedTransaction> {
     const cap = capFeePerGas(caps, call.gasLimit);
-    return await signAs(call, nonce, capFees(assertWithinCap(await fetchFees(cap)), cap));
+    return await signAs(call, nonce, assertWithinCap(decideFees(await fetchFees(provider), cap)));
   }
 
   async function describeCancel(): Promise<CallWithGas> {
@@ -141,7 +128,7 @@ export function createTransactionSigner(
       const old = Transaction.from(rawTransaction);
       const call = await describeReplacement(old, purpose);
       const cap = capFeePerGas(caps, call.gasLimit);
-      const asked = assertWithinCap(await fetchFees(cap));
+      const asked = assertWithinCap(decideFees(await fetchFees(provider), cap));
       const fees = assertWithinCap(
         raiseFeesWithin(
           {
@@ -158,9 +145,9 @@ export function createTransactionSigner(
       const cap = capFeePerGas(caps, gasLimit);
       const [balanceWei, asked] = await Promise.all([
         provider.getBalance(wallet.address),
-        fetchFees(cap),
+        fetchFees(provider),
       ]);
-      return { balanceWei, fees: asked === undefined ? undefined : capFees(asked, cap) };
+      return { balanceWei, fees: decideFees(asked, cap) };
     },
     fetchNonce: () => provider.getTransactionCount(wallet.address, 'latest'),
     fetchNonceAt: (block, account = wallet.address) => provider.getTransactionCount(account, block),

@@ -13,6 +13,7 @@ import {
   createPoolReader,
   erc20Interface,
   type FundedBatch,
+  fetchFees,
   isFinal,
   type KeySource,
   readPinnedKeys,
@@ -31,7 +32,7 @@ import {
 } from '@pool/core';
 import { maxApprovalGas } from '@pool/signers';
 import type { Log } from 'ethers';
-import type { ChainFees, ChainPort } from '../ports.ts';
+import type { ChainPort } from '../ports.ts';
 
 /** Time limit of one RPC call. */
 const rpcTimeoutMs = 10_000;
@@ -70,16 +71,6 @@ export function createEvmChain(settings: EvmChainSettings, keys?: KeySource): Ev
   }
 
   const token = (address: EvmAddress) => connectErc20(address, provider);
-
-  async function fetchFees(): Promise<ChainFees> {
-    const [fees, block] = await Promise.all([provider.getFeeData(), provider.getBlock('latest')]);
-    const maxPriorityFeePerGas = fees.maxPriorityFeePerGas ?? 1_000_000_000n;
-    return {
-      baseFeePerGas: block?.baseFeePerGas ?? 0n,
-      maxFeePerGas: fees.maxFeePerGas ?? 2n * maxPriorityFeePerGas,
-      maxPriorityFeePerGas,
-    };
-  }
 
   return {
     requirePool: () => call(() => requirePoolCode(compare)),
@@ -159,7 +150,7 @@ export function createEvmChain(settings: EvmChainSettings, keys?: KeySource): Ev
           from: funder,
         });
         const padded = (estimate * 3n) / 2n;
-        const { maxFeePerGas, maxPriorityFeePerGas } = await fetchFees();
+        const { maxFeePerGas, maxPriorityFeePerGas } = await fetchFees(provider);
         return {
           chainId: settings.chainId,
           nonce: await provider.getTransactionCount(funder, 'pending'),
@@ -171,7 +162,11 @@ export function createEvmChain(settings: EvmChainSettings, keys?: KeySource): Ev
           maxPriorityFeePerGas,
         };
       }),
-    fetchFees: () => call(fetchFees),
+    fetchFees: () =>
+      call(async () => {
+        const { baseFeePerGas = 0n, ...fees } = await fetchFees(provider);
+        return { ...fees, baseFeePerGas };
+      }),
     fetchMinedNonce: (account) => call(() => provider.getTransactionCount(account, 'latest')),
     broadcast: (rawTransaction) =>
       call(async () => {

@@ -214,7 +214,12 @@ async function followOldAccount(
 async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock): Promise<void> {
   const { chain, log, nowMs, replaceAfterMs } = deps;
   const [newest] = sent;
-  const isDue = isReplacementDue(sent.length, newest.created_at, nowMs(), replaceAfterMs);
+  const isDue = isReplacementDue(
+    sent.length,
+    Date.parse(newest.created_at),
+    nowMs(),
+    replaceAfterMs,
+  );
   const intent = intentOf(newest);
   if (newest.purpose === 'fund') {
     const withdrawal = await findWithdrawal(deps.db, intent.id);

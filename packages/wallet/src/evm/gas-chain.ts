@@ -4,21 +4,19 @@
  * @module
  */
 import {
+  type AskedFees,
   createChainCall,
   createEvmProvider,
   createPoolReader,
   type FinalBlock,
+  fetchFees,
   type Receipt,
 } from '@pool/contracts';
 import type { ErrorBody, EvmAddress, EvmChainSettings } from '@pool/core';
 import type { JsonRpcProvider } from 'ethers';
-import type { AskedFees } from './transaction-fees.ts';
 
 /** Time limit of one RPC call. */
 const rpcTimeoutMs = 15_000;
-
-/** Wei per unit of gas, where the node names no tip. */
-const defaultTip = 1_000_000_000n;
 
 /** Every call throws PoolError `chain_unreachable` (retryable) or `wrong_chain`. */
 export type GasChain = {
@@ -44,19 +42,7 @@ export function createEvmGasChain(settings: EvmChainSettings): GasChain {
     chainId: settings.chainId,
     pool: settings.pool,
     call: (work) => call(() => work(provider)),
-    fetchFees: () =>
-      call(async () => {
-        const [fees, head] = await Promise.all([
-          provider.getFeeData(),
-          provider.getBlock('latest'),
-        ]);
-        const maxPriorityFeePerGas = fees.maxPriorityFeePerGas ?? defaultTip;
-        const maxFeePerGas = fees.maxFeePerGas ?? fees.gasPrice ?? maxPriorityFeePerGas;
-        const baseFee = head?.baseFeePerGas ?? undefined;
-        // The node asks for twice the base fee, in case it rises; once is enough now.
-        const needed = baseFee === undefined ? maxFeePerGas : baseFee + maxPriorityFeePerGas;
-        return { maxPriorityFeePerGas, maxFeePerGas, needed };
-      }),
+    fetchFees: () => call(() => fetchFees(provider)),
     fetchFinalBlock: () => call(() => reader.fetchFinalBlock()),
     fetchReceipt: (txHash) => call(() => reader.fetchReceipt(txHash)),
     fetchRevertReason: (txHash) => call(() => reader.fetchRevertReason(txHash)),

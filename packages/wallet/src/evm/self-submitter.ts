@@ -11,9 +11,12 @@
  */
 import {
   broadcastTransaction,
+  decideFees,
   encodeSpend,
   fetchNonceOutcome,
+  isReplacementDue,
   type NonceOutcome,
+  raiseFeesWithin,
   simulateCall,
   unknownRevertReason,
 } from '@pool/contracts';
@@ -32,7 +35,6 @@ import { createKeyLock } from '../key-lock.ts';
 import type { SpendPlatformPort, SpendRow, SpendSubmission } from '../spend/spend-ports.ts';
 import type { GasChain } from './gas-chain.ts';
 import type { SentTransaction, SentTransactions } from './sent-transactions.ts';
-import { decideFees, decideReplacement, isReplacementDue } from './transaction-fees.ts';
 
 /** What a withdrawal would cost now, in wei. Public. */
 export type GasQuote = {
@@ -230,7 +232,7 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
     const next = await chain.call((provider) => provider.getTransactionCount(address, 'latest'));
     const fees =
       next === newest.nonce
-        ? decideReplacement(
+        ? raiseFeesWithin(
             {
               maxFeePerGas: old.maxFeePerGas ?? 0n,
               maxPriorityFeePerGas: old.maxPriorityFeePerGas ?? 0n,
