@@ -42,7 +42,7 @@ export function renderAgentResults(results: AgentResults): string {
   return [
     '## The agent under load',
     '',
-    `${results.machine}. ${results.date}. Requests of \`POST /api/validate\` with ${results.recipients} recipients each, all enrolled; agent, platform, gate, chain and caller share the machine. An answer at a fixed rate is timed from the moment it was due. The event loop is that of the agent’s main thread, watched by a timer of 1 ms.`,
+    `${results.machine}. ${results.date}. Requests of \`POST /api/validate\` with ${results.recipients} enrolled recipients each; all processes share the machine. An answer at a fixed rate is timed from the moment it was due.`,
     '',
     '| what | per second | requests | errors | p50 | p99 | slowest | event loop p99 | event loop max | proving |',
     '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|',

@@ -48,7 +48,7 @@ export function renderHostileResults(results: HostileResults): string {
   return [
     '## A hostile tenant',
     '',
-    `${results.machine}. ${results.date}. ${results.minutes} minutes; load average ${loadAverage.map((load) => load.toFixed(1)).join(' at the start and ')} at the end, the other work of the machine included. One employer beside five honest ones: its funder is a contract that takes every signature in a simulation and burns its gas when it is mined; it sends far deadlines, replays a settlement once a second, and enrols 100 throwaway wallets a minute. Platform and gate are processes with their embedded database, on a real chain with the real verifiers; callers share the machine. Proofs (fund-16) were made ahead. The platform ran with ${limits.join(', ')} and \`PLATFORM_INVITATIONS=required\`. A sign-in is timed from the moment it was due.`,
+    `${results.machine}. ${results.date}. ${results.minutes} minutes; load average ${loadAverage.map((load) => load.toFixed(1)).join(' at the start and ')} at the end. One employer beside five honest ones: its funder is a contract that burns its gas when it is mined; it sends far deadlines, replays a settlement once a second, and enrols 100 wallets a minute. The platform ran with ${limits.join(', ')} and \`PLATFORM_INVITATIONS=required\`.`,
     '',
     '| what | outcome |',
     '|---|---|',

@@ -42,7 +42,7 @@ export function renderPlatformResults(results: PlatformResults): string {
   return [
     '## The platform under load',
     '',
-    `${results.machine}. ${results.date}. A platform process over HTTP with its embedded database; platform, chain and caller share the machine. A sign-in is a nonce, a signature by the caller, and its verification. An answer at a fixed rate is timed from the moment it was due. The event loop is that of the platform’s main thread, watched by a timer of 1 ms; one turn is the processor time of that thread between two ticks, which other work on the machine does not lengthen. Load average of the machine meanwhile: ${results.loadAverage.toFixed(1)}.`,
+    `${results.machine}. ${results.date}. Embedded database; all processes share the machine. A sign-in is a nonce, a signature and its verification. One turn is the processor time of the main thread between two ticks of 1 ms. Load average: ${results.loadAverage.toFixed(1)}.`,
     '',
     '| what | requests | errors | p50 | p99 | slowest | event loop p99 | event loop max | one turn p99 | one turn max |',
     '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|',

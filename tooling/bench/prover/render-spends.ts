@@ -38,7 +38,7 @@ export function renderSpendResults(results: SpendResults): string {
   return [
     '## Proofs of spends',
     '',
-    `${results.machine}. ${results.date}. Load average ${load} after the run: a load of 2 or less before it means free cores. The fastest of several runs with the spends of \`/vectors\`. A job is witness, proof, blinding and verification. “Warm”: in a process that has made one before. “Cold”: a new process from its start to its end, the key read from a file. The stages are those of the fastest warm job; snarkjs counts blinding as proof. Ours reads the compact key, snarkjs the standard form of the same key.`,
+    `${results.machine}. ${results.date}. Load average ${load} after the run. The spends of \`/vectors\`, measured as above; the stages are those of the fastest warm job.`,
     '',
     ...Object.entries(results.versions).map(([name, version]) => `- ${name}: ${version}`),
     '',

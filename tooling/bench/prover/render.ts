@@ -91,7 +91,7 @@ function renderPhases(measurements: readonly PhaseMeasurement[]): string[] {
   const powers = [...new Set(measurements.map(({ power }) => power))];
   if (phases.length === 0) return [];
   return [
-    'Parts of a proof, each alone (in brackets: the time of snarkjs over ours):',
+    'Parts of a proof, each alone (in brackets: snarkjs over ours):',
     '',
     `| rows | ${phases.join(' | ')} |`,
     `|---|${phases.map(() => '--:|').join('')}`,
@@ -123,7 +123,7 @@ export function renderProverResults(title: string, results: ProverResults): stri
   return [
     `## ${title}`,
     '',
-    `${results.machine}. ${results.date}. The fastest of several runs. A job is witness, proof, blinding and verification. “Warm”: in a process that has made one before, input and key in memory (snarkjs decodes its key each time; the command of rapidsnark has no warm form). “Cold”: new processes from their start to their end, the key read from a file. “Of ours”: the time over ours of the same kind.`,
+    `${results.machine}. ${results.date}. The fastest of several runs. A job is witness, proof, blinding and verification. “Warm”: in a process that has made one before (snarkjs decodes its key each time). “Cold”: new processes, the key read from a file. “Of ours”: the time over ours.`,
     '',
     ...Object.entries(results.versions).map(([name, version]) => `- ${name}: ${version}`),
     '',
@@ -131,7 +131,7 @@ export function renderProverResults(title: string, results: ProverResults): stri
     '|---|---|--:|--:|--:|--:|--:|',
     ...rows,
     '',
-    ...entries.flatMap(([name, measurements]) => renderStages(name, measurements)),
+    ...entries.slice(0, 1).flatMap(([name, measurements]) => renderStages(name, measurements)),
     ...renderPhases(results.phases),
   ].join('\n');
 }
