@@ -7,7 +7,7 @@ import type { ErrorEntries } from './error-entry.ts';
 
 export const artifactErrors = {
   unknown_circuit: {
-    meaning: 'There is no circuit of that name. Use a name that the message lists.',
+    meaning: 'There is no circuit of that name. Use a listed name.',
   },
   invalid_circuit_input: {
     meaning: "The inputs do not fit the circuit's signals. Correct the caller.",

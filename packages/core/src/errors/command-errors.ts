@@ -8,11 +8,11 @@ import type { ErrorEntries } from './error-entry.ts';
 export const commandErrors = {
   invalid_configuration: {
     meaning:
-      'A variable of the configuration is missing or malformed. Correct the variables that the message names.',
+      'A variable of the configuration is missing or malformed. Correct the named variables.',
   },
   invalid_roster: {
     exit: 2,
-    meaning: 'The roster has lines that cannot be read. Correct the lines that the message names.',
+    meaning: 'The roster has lines that cannot be read. Correct the named lines.',
   },
   invalid_csv_path: {
     exit: 2,
@@ -31,8 +31,7 @@ export const commandErrors = {
       'The command failed and could not revoke all credentials it had made. Revoke those that the message names.',
   },
   backup_not_made: {
-    meaning:
-      'A store could not be copied, so there is no backup. Check the file that the message names.',
+    meaning: 'A store could not be copied, so there is no backup. Check the named file.',
   },
   backup_unreadable: {
     exit: 2,
@@ -122,7 +121,7 @@ export const commandErrors = {
   },
   contact_unknown: {
     exit: 2,
-    meaning: 'There is no such contact. Use a label that the message lists, or add it.',
+    meaning: 'There is no such contact. Use a listed label, or add it.',
   },
   contact_changed: {
     exit: 2,

@@ -35,7 +35,7 @@ export const custodyErrors = {
   },
   custodian_misconfigured: {
     meaning:
-      'The holder wallet is the funder wallet, or an address does not belong to a key. Correct the variables that the message names.',
+      'The holder wallet is the funder wallet, or an address does not belong to a key. Correct the named variables.',
   },
   approver_unreachable: {
     status: 503,

@@ -40,13 +40,12 @@ export const holderErrors = {
   },
   role_token_missing: {
     status: 503,
-    meaning:
-      "The role's API key is not configured. Set the variable that the message names and restart.",
+    meaning: "The role's API key is not configured. Set the named variable and restart.",
   },
   role_token_refused: {
     status: 503,
     meaning:
-      "The platform refuses the role's API key. Mint one with the holder's wallet and set the variable that the message names.",
+      "The platform refuses the role's API key. Mint one with the holder's wallet and set the named variable.",
   },
   note_history_changed: {
     status: 503,

@@ -15,8 +15,7 @@ export const paymentErrors = {
   'invalid-token': {
     exit: 2,
     status: 400,
-    meaning:
-      'The token is no pool symbol of the chain. Use a symbol that the message lists, never an address.',
+    meaning: 'The token is no pool symbol of the chain. Use a listed symbol, never an address.',
   },
   'batch-too-large': {
     exit: 2,
@@ -28,12 +27,12 @@ export const paymentErrors = {
     exit: 2,
     status: 400,
     meaning:
-      'An amount or the sum is not a positive whole number of base units below 2^128. Correct the amount that the message names.',
+      'An amount or the sum is not a positive whole number of base units below 2^128. Correct the named amount.',
   },
   'invalid-address': {
     exit: 2,
     status: 400,
-    meaning: 'An address does not parse for its chain. Correct the address that the message names.',
+    meaning: 'An address does not parse for its chain. Correct the named address.',
   },
   'duplicate-recipient': {
     exit: 2,
@@ -58,7 +57,7 @@ export const paymentErrors = {
   },
   settled_elsewhere: {
     meaning:
-      'Another settlement has paid the key, or still may. Look at the transaction that the message names before you pay again.',
+      'Another settlement has paid the key, or still may. Look at the named transaction before you pay again.',
   },
   note_already_spent: {
     exit: 3,
@@ -117,7 +116,7 @@ export const paymentErrors = {
   },
   invalid_private_key: {
     meaning:
-      "A private key is not 32 bytes of hex in the curve's range. Correct the variable that the message names.",
+      "A private key is not 32 bytes of hex in the curve's range. Correct the named variable.",
   },
   eligibility_root_not_accepted: {
     status: 503,
@@ -169,17 +168,16 @@ export const paymentErrors = {
   rpc_unreachable: {
     retry: true,
     meaning:
-      "The relayer cannot reach the chain's RPC, and payments wait. The platform's operator checks the RPC.",
+      "The relayer cannot reach the chain's RPC, and payments wait. The operator checks the RPC.",
   },
   transaction_stuck: {
     retry: true,
     meaning:
-      "A transaction of the relayer is not mined, and later ones wait. The platform's operator looks at the nonce and fees.",
+      'A transaction of the relayer is not mined, and later ones wait. The operator looks at the nonce and fees.',
   },
   stalled: {
     retry: true,
-    meaning:
-      "The relayer's worker has stopped, and payments wait. The platform's operator restarts it.",
+    meaning: "The relayer's worker has stopped, and payments wait. The operator restarts it.",
   },
   relayer_unavailable: {
     retry: true,

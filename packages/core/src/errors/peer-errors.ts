@@ -75,7 +75,6 @@ export const peerErrors = {
       'API keys cannot be verified now. Try again; if it repeats, check DISBURSE_PLATFORM_VERIFY_URL.',
   },
   invalid_url: {
-    meaning:
-      'A configured address is not a plain http or https URL. Correct the variable that the message names.',
+    meaning: 'A configured address is not a plain http or https URL. Correct the named variable.',
   },
 } as const satisfies ErrorEntries;

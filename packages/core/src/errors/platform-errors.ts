@@ -102,7 +102,7 @@ export const platformErrors = {
   transaction_rejected: {
     status: 502,
     meaning:
-      "The chain's node refuses the relayer's transaction for good. The platform's operator reads the reason in the log.",
+      "The chain's node refuses the relayer's transaction for good. The operator reads the reason in the log.",
   },
   invalid_settlement: {
     status: 400,
@@ -157,7 +157,7 @@ export const platformErrors = {
   notes_unavailable: {
     status: 503,
     meaning:
-      "The index disagrees with the chain, so its notes are not served. Wait until the platform's operator has repaired it.",
+      'The index disagrees with the chain, so its notes are not served. Wait until the operator has repaired it.',
   },
   note_paths_disabled: {
     status: 403,
@@ -251,7 +251,7 @@ export const platformErrors = {
   },
   database_not_durable: {
     meaning:
-      'The database server can lose answered writes at a power failure. Turn on the setting that the message names.',
+      'The database server can lose answered writes at a power failure. Turn on the named setting.',
   },
   database_not_empty: {
     meaning: 'The database has tables of another program. Use an empty database.',

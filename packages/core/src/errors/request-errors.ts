@@ -74,8 +74,7 @@ export const requestErrors = {
   disk_full: {
     status: 503,
     retry: true,
-    meaning:
-      'The disk of the file that the message names is full; nothing was written. Make room on it.',
+    meaning: 'The disk of the named file is full; nothing was written. Make room on it.',
   },
   stopping: {
     status: 503,
@@ -86,6 +85,6 @@ export const requestErrors = {
     status: 503,
     retry: true,
     meaning:
-      'A step took longer than its limit. Send the request again; if it repeats, look at the service that the message names.',
+      'A step took longer than its limit. Send the request again; if it repeats, look at the named service.',
   },
 } as const satisfies ErrorEntries;

@@ -10,7 +10,7 @@ export const spendErrors = {
     exit: 2,
     status: 400,
     meaning:
-      "The token is no pool symbol of the holder's chain. Use a symbol that the message lists, never an address.",
+      "The token is no pool symbol of the holder's chain. Use a listed symbol, never an address.",
   },
   too_many_recipients: {
     exit: 2,
@@ -28,7 +28,7 @@ export const spendErrors = {
     exit: 2,
     status: 400,
     meaning:
-      'The destination is no label of DISBURSE_SEND_DESTINATIONS. Use a label that the message lists, never an address.',
+      'The destination is no label of DISBURSE_SEND_DESTINATIONS. Use a listed label, never an address.',
   },
   insufficient_funds: {
     exit: 6,
@@ -46,7 +46,7 @@ export const spendErrors = {
     status: 503,
     retry: true,
     meaning:
-      'A payment made after the restored backup can still land. Wait until the time that the message names, and compare the balance.',
+      'A payment made after the restored backup can still land. Wait until the named time, and compare the balance.',
   },
   spend_not_archived: {
     status: 500,
@@ -83,8 +83,7 @@ export const spendErrors = {
   },
   gas_key_unfunded: {
     status: 503,
-    meaning:
-      'The account that pays gas has too little coin. Send some to the address that the message names.',
+    meaning: 'The account that pays gas has too little coin. Send some to the named address.',
   },
   notes_file_invalid: {
     exit: 2,

@@ -11,11 +11,11 @@ export const toolErrors = {
       'The options of the deployment contradict each other. Correct those that the message names.',
   },
   deployment_failed: {
-    meaning: 'A contract was not deployed. Look at the transaction that the message names.',
+    meaning: 'A contract was not deployed. Look at the named transaction.',
   },
   deployment_differs: {
     meaning:
-      "The chain differs from the deployment's plan; nothing was sent again. Look at the address that the message names.",
+      "The chain differs from the deployment's plan; nothing was sent again. Look at the named address.",
   },
   library_not_given: {
     meaning:
