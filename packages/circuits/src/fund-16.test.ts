@@ -6,13 +6,13 @@ import { circuitNames, eligibilityDepth } from '@pool/core';
 import { groth16, zKey } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import vectors from '../../../vectors/fund-batch.json' with { type: 'json' };
+import { findBrokenConstraints } from '../test/constraints.ts';
 import { createBatch, R, toInput } from '../test/fund-batch.ts';
 import { computeWitness, endSnarkjsThreads } from '../test/witness.ts';
 import { type CircuitArtifacts, createArtifactStore } from './artifact-store.ts';
 import { computeDigest, readArtifactsManifest } from './artifacts-manifest.ts';
-import { parseFundCircuitInput } from './fund-input.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
-import { findBrokenConstraints, type R1cs, readR1cs } from './r1cs.ts';
+import { type R1cs, readR1cs } from './r1cs.ts';
 
 let artifacts: CircuitArtifacts;
 let r1cs: R1cs;
@@ -59,27 +59,24 @@ describe('the shared vectors', () => {
   it.each(batches)('"$manifest.jobKey" satisfies the circuit', async (vector) => {
     const paths = new Map(vector.eligibility.paths.map((path) => [path.walletId, path]));
     const none = Array.from({ length: eligibilityDepth }, () => ['0', '0', '0']);
-    const input = parseFundCircuitInput(
-      {
-        D: BigInt(vector.publicInputs.digest),
-        z: BigInt(vector.publicInputs.z),
-        y: BigInt(vector.publicInputs.y),
-        assetId: BigInt(vector.assetId),
-        total: vector.total,
-        batchId: BigInt(vector.batchId),
-        secret: BigInt(vector.secret),
-        eligibilityRoot: BigInt(vector.eligibility.root),
-        amounts: vector.slots.map(({ amount }) => amount),
-        walletIds: vector.slots.map(({ walletId }) => BigInt(walletId)),
-        px: vector.slots.map(({ px }) => BigInt(px)),
-        py: vector.slots.map(({ py }) => BigInt(py)),
-        leafIndices: vector.slots.map(({ walletId }) => BigInt(paths.get(walletId)?.index ?? 0)),
-        siblings: vector.slots.map(
-          ({ walletId }) => paths.get(walletId)?.siblings.map((level) => level.map(BigInt)) ?? none,
-        ),
-      },
-      16,
-    );
+    const input = {
+      D: BigInt(vector.publicInputs.digest),
+      z: BigInt(vector.publicInputs.z),
+      y: BigInt(vector.publicInputs.y),
+      assetId: BigInt(vector.assetId),
+      total: vector.total,
+      batchId: BigInt(vector.batchId),
+      secret: BigInt(vector.secret),
+      eligibilityRoot: BigInt(vector.eligibility.root),
+      amounts: vector.slots.map(({ amount }) => amount),
+      walletIds: vector.slots.map(({ walletId }) => BigInt(walletId)),
+      px: vector.slots.map(({ px }) => BigInt(px)),
+      py: vector.slots.map(({ py }) => BigInt(py)),
+      leafIndices: vector.slots.map(({ walletId }) => BigInt(paths.get(walletId)?.index ?? 0)),
+      siblings: vector.slots.map(
+        ({ walletId }) => paths.get(walletId)?.siblings.map((level) => level.map(BigInt)) ?? none,
+      ),
+    };
     const witness = await computeWitness(artifacts.wasmPath, input);
     expect(findBrokenConstraints(r1cs, witness)).toEqual([]);
   });

@@ -4,11 +4,12 @@
  */
 import { groth16, type MemoryFile, wtns } from 'snarkjs';
 import { afterAll, describe, expect, it } from 'vitest';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import { createBatch, toInput } from '../test/fund-batch.ts';
 import { endSnarkjsThreads } from '../test/witness.ts';
 import { createArtifactStore } from './artifact-store.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
-import { findBrokenConstraints, readR1cs } from './r1cs.ts';
+import { readR1cs } from './r1cs.ts';
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 

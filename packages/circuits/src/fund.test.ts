@@ -6,6 +6,7 @@
  * the constraints, not the witness generator.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import {
   computeChallenge,
   computeCommitments,
@@ -27,7 +28,6 @@ import {
   type Mutation,
   transferWitness,
 } from '../test/witness.ts';
-import { findBrokenConstraints } from './r1cs.ts';
 
 const size = 2;
 const main = `include "fund.circom";\ncomponent main {public [D, z, y]} = Fund(${size});`;

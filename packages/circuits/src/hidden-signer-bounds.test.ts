@@ -1,5 +1,6 @@
 /** The sizes on which the hidden signer's argument rests: of slopes, of coefficients, and of what follows from them. */
 import { afterAll, describe, expect, it } from 'vitest';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import { R } from '../test/fund-batch.ts';
 import { P } from '../test/hidden-signer.ts';
 import { laxChecks, nameComponents } from '../test/lax-checks.ts';
@@ -11,7 +12,6 @@ import {
   transferWitness,
 } from '../test/witness.ts';
 import { invert, reduce } from './modular.ts';
-import { findBrokenConstraints } from './r1cs.ts';
 
 afterAll(endSnarkjsThreads);
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import { R, sample } from '../test/fund-batch.ts';
 import { N, P } from '../test/hidden-signer.ts';
 import { laxChecks, nameComponents } from '../test/lax-checks.ts';
@@ -16,7 +17,7 @@ import {
 } from '../test/witness.ts';
 import { sourceFolder } from './circuits.ts';
 import { invert, reduce } from './modular.ts';
-import { findBrokenConstraints, type R1cs } from './r1cs.ts';
+import type { R1cs } from './r1cs.ts';
 
 beforeAll(() => {
   // The witness generator reports refused inputs there as well as by throwing.

@@ -1,6 +1,7 @@
 /** The gadget of the spend circuits, 31 windows (protocol §7), against @noble/curves. Its soundness: hidden-signer.test.ts. */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import { R, sample } from '../test/fund-batch.ts';
 import { computeOutputs, type HiddenSigner, N, toSignals } from '../test/hidden-signer.ts';
 import {
@@ -9,7 +10,6 @@ import {
   computeWitness,
   endSnarkjsThreads,
 } from '../test/witness.ts';
-import { findBrokenConstraints } from './r1cs.ts';
 
 const windows = 31;
 const largestMask = (1n << 248n) - 1n;

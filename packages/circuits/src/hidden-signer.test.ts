@@ -11,6 +11,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { propagate } from '../test/audit/propagate.ts';
 import { createSystem } from '../test/audit/system.ts';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import { R, sample } from '../test/fund-batch.ts';
 import {
   computeMaskHat,
@@ -30,7 +31,6 @@ import {
   transferWitness,
 } from '../test/witness.ts';
 import { sourceFolder } from './circuits.ts';
-import { findBrokenConstraints } from './r1cs.ts';
 
 const windows = 2;
 const half = 1n << 128n;

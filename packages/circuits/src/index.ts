@@ -1,5 +1,5 @@
 /**
- * Pool's circuits: sources, artifacts, keys of the dev setup, and the shape of their inputs.
+ * Pool's circuits: sources, artifacts and keys of the dev setup.
  *
  * @module
  */
@@ -21,12 +21,9 @@ export {
 } from './artifacts-manifest.ts';
 export type { BuildOptions, BuildStage } from './build-artifacts.ts';
 export { parseCircuitName } from './circuits.ts';
-export { type FundCircuitInput, parseFundCircuitInput } from './fund-input.ts';
 export { verificationKeys } from './generated/verification-keys.ts';
 export {
   openProductionKeys,
   type ProductionArtifacts,
   type ProductionKeys,
 } from './production-keys.ts';
-export type { SignalValue } from './signal-values.ts';
-export { parseSpendCircuitInput, type SpendCircuitInput } from './spend-input.ts';

@@ -1,5 +1,6 @@
 import { poseidon1, poseidon2, poseidon3, poseidon4, poseidon5, poseidon6 } from 'poseidon-lite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import { R, sample } from '../test/fund-batch.ts';
 import {
   type CompiledTest,
@@ -7,7 +8,6 @@ import {
   computeWitness,
   endSnarkjsThreads,
 } from '../test/witness.ts';
-import { findBrokenConstraints } from './r1cs.ts';
 
 const reference = [poseidon1, poseidon2, poseidon3, poseidon4, poseidon5, poseidon6];
 

@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { findBrokenConstraints, parseR1cs } from '../test/constraints.ts';
 import { R } from '../test/fund-batch.ts';
 import { type CompiledTest, compileTest } from '../test/witness.ts';
-import { computeDomainSize, findBrokenConstraints, parseR1cs, readR1cs } from './r1cs.ts';
+import { computeDomainSize, readR1cs } from './r1cs.ts';
 
 describe('the constraint file of x * x = y, y + 3 = z', () => {
   let compiled: CompiledTest;
@@ -32,7 +33,7 @@ describe('the constraint file of x * x = y, y + 3 = z', () => {
   });
 
   it('refuses a witness of another length, or without the constant', () => {
-    const refused = expect.objectContaining({ code: 'witness_malformed' });
+    const refused = RangeError;
     expect(() => findBrokenConstraints(compiled.r1cs, [1n])).toThrow(refused);
     expect(() => findBrokenConstraints(compiled.r1cs, [2n, 0n, 0n, 0n])).toThrow(refused);
   });

@@ -58,7 +58,7 @@ function littleEndianToBigInt(bytes: Buffer, offset: number): bigint {
   );
 }
 
-/** The bytes of the file, from memory or disk. */
+/** The bytes of the file. */
 type Source = {
   readonly size: number;
   /** Fills `into` with the bytes from `position` on. The caller has checked that they exist. */
@@ -218,19 +218,6 @@ function read(source: Source): R1cs {
 }
 
 /**
- * Reads a constraint system from memory.
- * @throws PoolError `r1cs_malformed` if the bytes are not an r1cs file over the BN254 scalar field
- */
-export function parseR1cs(bytes: Uint8Array): R1cs {
-  return read({
-    size: bytes.length,
-    read: (position, into) => {
-      into.set(bytes.subarray(position, position + into.length));
-    },
-  });
-}
-
-/**
  * Reads a constraint system from a file, a few megabytes at a time: fund-256's file has 656 MB, its terms need 160 MB. It blocks
  * the thread, for seconds with such a file.
  * @throws PoolError `r1cs_malformed`
@@ -262,47 +249,4 @@ export function computeDomainSize(r1cs: Pick<R1cs, 'constraints' | 'publicSignal
     size *= 2;
   }
   return size;
-}
-
-/** All row numbers of a system. */
-function* allRows(r1cs: R1cs): Generator<number> {
-  for (let row = 0; row < r1cs.constraints; row++) {
-    yield row;
-  }
-}
-
-/**
- * Evaluates constraints on a full witness and returns the rows that do not hold (none: the witness satisfies the system). It only
- * uses the constraints, so it also shows what another witness generator could get accepted.
- * @param rows the rows to check. Default: all
- * @throws PoolError `witness_malformed`
- */
-export function findBrokenConstraints(
-  r1cs: R1cs,
-  witness: readonly bigint[],
-  rows: Iterable<number> = allRows(r1cs),
-): number[] {
-  if (witness.length !== r1cs.wires || witness[0] !== 1n) {
-    throw new PoolError(
-      'witness_malformed',
-      'A witness must have one value for each wire, and the first must be 1.',
-    );
-  }
-  const evaluate = (matrix: R1csMatrix, row: number): bigint => {
-    let sum = 0n;
-    const end = matrix.rowStart[row + 1] ?? 0;
-    for (let term = matrix.rowStart[row] ?? 0; term < end; term++) {
-      const coefficient = r1cs.coefficients[matrix.coefficient[term] ?? 0] ?? 0n;
-      sum += coefficient * (witness[matrix.wire[term] ?? 0] ?? 0n);
-    }
-    return sum % scalarFieldOrder;
-  };
-  const broken: number[] = [];
-  for (const row of rows) {
-    const product = evaluate(r1cs.a, row) * evaluate(r1cs.b, row);
-    if ((product - evaluate(r1cs.c, row)) % scalarFieldOrder !== 0n) {
-      broken.push(row);
-    }
-  }
-  return broken;
 }

@@ -5,12 +5,12 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { groth16, type MemoryFile, wtns } from 'snarkjs';
 import { afterAll, describe, expect, it } from 'vitest';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import { readSpendVector, spendVectors } from '../test/spend-vector.ts';
 import { computeWitness, endSnarkjsThreads } from '../test/witness.ts';
 import { createArtifactStore } from './artifact-store.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
-import { findBrokenConstraints, readR1cs } from './r1cs.ts';
-import { parseSpendCircuitInput } from './spend-input.ts';
+import { readR1cs } from './r1cs.ts';
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 
@@ -21,8 +21,7 @@ describe.skipIf(!isFullRun)('spend-16x8', () => {
     .filter(({ circuit }) => circuit === 'spend-16x8')
     .map((vector) => {
       const walletY = secp256k1.Point.fromHex(vector.manifest.walletPub.slice(2)).toAffine().y;
-      const shape = { inputs: 16, outputs: 8 };
-      return parseSpendCircuitInput(readSpendVector(vector, walletY), shape);
+      return readSpendVector(vector, walletY);
     });
 
   it('accepts the shared vectors, and makes a proof of 16 notes and 7 payees that snarkjs verifies', async () => {

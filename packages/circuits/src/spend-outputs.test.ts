@@ -3,6 +3,7 @@
  * method is that of fund.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import {
   computeChallenge,
   computeHorner,
@@ -30,7 +31,6 @@ import {
   transfer,
 } from '../test/spend-mutants.ts';
 import { type CompiledTest, computeWitness, endSnarkjsThreads } from '../test/witness.ts';
-import { findBrokenConstraints } from './r1cs.ts';
 
 let circuit: CompiledTest;
 beforeAll(async () => {

@@ -3,6 +3,7 @@
  * needed. spend-outputs.test.ts tests the outputs and the public vector. The method is that of fund.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { findBrokenConstraints } from '../test/constraints.ts';
 import { computeTag, R, sample } from '../test/fund-batch.ts';
 import {
   climb,
@@ -31,7 +32,6 @@ import {
   zeroKey,
 } from '../test/spend-mutants.ts';
 import { type CompiledTest, computeWitness, endSnarkjsThreads } from '../test/witness.ts';
-import { findBrokenConstraints } from './r1cs.ts';
 
 let circuit: CompiledTest;
 beforeAll(async () => {

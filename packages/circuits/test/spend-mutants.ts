@@ -4,7 +4,7 @@
  * break exactly the rows of the group.
  */
 import { expect } from 'vitest';
-import { findBrokenConstraints } from '../src/r1cs.ts';
+import { findBrokenConstraints } from './constraints.ts';
 import { createSpend, type Deviation, type Spend, signerStub, toSpendInput } from './spend.ts';
 import {
   type CompiledTest,

@@ -1,7 +1,6 @@
 /** Reads a spend of vectors/spend.json as the witness input that circom/spend.circom names. */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import vectors from '../../../vectors/spend.json' with { type: 'json' };
-import type { SpendCircuitInput } from '../src/spend-input.ts';
 
 export type SpendVector = (typeof vectors.spends)[number];
 
@@ -17,7 +16,7 @@ export function readWalletY({ manifest }: SpendVector): bigint {
 }
 
 /** @param wallet y of W, which the compressed key in the manifest does not contain */
-export function readSpendVector(vector: SpendVector, walletY: bigint): SpendCircuitInput {
+export function readSpendVector(vector: SpendVector, walletY: bigint) {
   const { publicInputs, notes, dummies, operation, manifest } = vector;
   const x = publicInputs.x.map(BigInt);
   const [wxLo, wxHi] = halves(BigInt(`0x${manifest.walletPub.slice(4)}`));

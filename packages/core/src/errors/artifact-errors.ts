@@ -9,9 +9,6 @@ export const artifactErrors = {
   unknown_circuit: {
     meaning: 'There is no circuit of that name. Use a listed name.',
   },
-  invalid_circuit_input: {
-    meaning: "The inputs do not fit the circuit's signals. Correct the caller.",
-  },
   artifact_missing: {
     status: 500,
     meaning: 'A file of a circuit or key is missing. Fetch it with `pool-circuits fetch`.',
@@ -50,7 +47,6 @@ export const artifactErrors = {
     meaning: 'The verification key cannot be used. Export or fetch it again.',
   },
   r1cs_malformed: { meaning: 'The constraint system cannot be read. Build or fetch it again.' },
-  witness_malformed: { meaning: 'The witness program cannot be read. Build or fetch it again.' },
   zkey_malformed: { meaning: 'The proving key cannot be used. Fetch it again.' },
   ptau_malformed: { meaning: 'The powers-of-tau file cannot be used. Fetch it again.' },
   ptau_not_prepared: {
