@@ -161,7 +161,6 @@ export {
   type EnvFileProblem,
   parseEnvFile,
 } from './env-file.ts';
-export { createConfigurationError } from './errors/configuration-error.ts';
 export {
   type ErrorCode,
   errorCatalogue,
@@ -170,6 +169,7 @@ export {
 } from './errors/error-catalogue.ts';
 export type { ErrorEntry } from './errors/error-entry.ts';
 export {
+  createConfigurationError,
   type ErrorBody,
   type ErrorDetails,
   errorCodeOf,

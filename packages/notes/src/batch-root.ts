@@ -5,9 +5,9 @@
  * @module
  */
 import { assertField, type Field, isField, PoolError, zeroField } from '@pool/core';
-import type { HashPairs } from './lean-imt.ts';
 import { poseidon } from './poseidon.ts';
 import { runToEnd, type Steps } from './steps.ts';
+import type { HashPairs } from './tree-hasher.ts';
 
 /**
  * @param commitments - one per slot, including dummies; their number is a power of two

@@ -6,6 +6,7 @@
  */
 import { assertField, type Field, PoolError, zeroField } from '@pool/core';
 import { poseidon } from './poseidon.ts';
+import type { HashPairs } from './tree-hasher.ts';
 
 /** A membership path. Levels where the node has no sibling contribute nothing. */
 export type LeanImtPath = {
@@ -39,9 +40,6 @@ export type LeanImt = {
   /** @throws PoolError `unknown_leaf` for a position without a leaf */
   path(position: number): LeanImtPath;
 };
-
-type Pairs = readonly (readonly [Field, Field])[];
-export type HashPairs = (pairs: Pairs) => Promise<readonly Field[]>;
 
 /** Number of leaves of one tree on chain. The contract then starts the next tree. */
 export const leanImtCapacity = 2 ** 24;
@@ -97,7 +95,7 @@ export function createLeanImt(leaves: readonly Field[] = []): LeanImt {
 function* updateParents(
   levels: Field[][],
   firstChanged: number,
-): Generator<Pairs, void, readonly Field[]> {
+): Generator<Parameters<HashPairs>[0], void, readonly Field[]> {
   let first = firstChanged;
   for (let depth = 0; (levels[depth]?.length ?? 0) > 1; depth += 1) {
     const children = levels[depth] ?? [];

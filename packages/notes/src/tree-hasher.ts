@@ -12,6 +12,9 @@ import { hashPoseidonMany } from './scan-poseidon.ts';
 /** `H_k` of each row, all rows of one length. */
 export type HashMany = (rows: readonly (readonly Field[])[]) => Promise<readonly Field[]>;
 
+/** `H_2` of each pair. */
+export type HashPairs = (pairs: readonly (readonly [Field, Field])[]) => Promise<readonly Field[]>;
+
 export type TreeHasher = {
   readonly hashMany: HashMany;
   /** Ends the thread. */

@@ -6,10 +6,10 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { G1Json, G2Json } from '@pool/kernels';
-import type { G1Affine, G2Affine, ProofSums } from './engine/engine.ts';
-import { readCoordinate, readInteger } from './field.ts';
+import type { ProofSums } from './engine/engine.ts';
+import { readInteger } from './field.ts';
 import type { Groth16Proof } from './groth16.ts';
+import { decodeG1, decodeG2, type G1Affine, type G2Affine, toG1Json, toG2Json } from './points.ts';
 
 type G1Point = typeof bn254.G1.Point.BASE;
 type G2Point = typeof bn254.G2.Point.BASE;
@@ -34,35 +34,6 @@ function toG2(point: G2Affine): G2Point {
         x: { c0: point.x[0], c1: point.x[1] },
         y: { c0: point.y[0], c1: point.y[1] },
       });
-}
-
-/** Decodes a point of G1 of a proving key. All zeros is infinity. */
-export function decodeG1(bytes: Uint8Array, start = 0): G1Affine {
-  const x = readCoordinate(bytes, start);
-  const y = readCoordinate(bytes, start + 32);
-  return x === 0n && y === 0n ? undefined : { x, y };
-}
-
-/** Decodes a point of G2 of a proving key. All zeros is infinity. */
-export function decodeG2(bytes: Uint8Array): G2Affine {
-  const x = [readCoordinate(bytes, 0), readCoordinate(bytes, 32)] as const;
-  const y = [readCoordinate(bytes, 64), readCoordinate(bytes, 96)] as const;
-  return [...x, ...y].every((coordinate) => coordinate === 0n) ? undefined : { x, y };
-}
-
-export function toG1Json(point: { readonly x: bigint; readonly y: bigint }): G1Json {
-  return [String(point.x), String(point.y), '1'];
-}
-
-export function toG2Json(point: {
-  readonly x: readonly [bigint, bigint];
-  readonly y: readonly [bigint, bigint];
-}): G2Json {
-  return [
-    [String(point.x[0]), String(point.x[1])],
-    [String(point.y[0]), String(point.y[1])],
-    ['1', '0'],
-  ];
 }
 
 /**

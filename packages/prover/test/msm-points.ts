@@ -3,7 +3,7 @@
  * points are known multiples of the generator, so an expected sum is one multiplication.
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { G1Affine, G2Affine } from '../src/engine/engine.ts';
+import type { G1Affine, G2Affine } from '../src/points.ts';
 import { encodeElements } from '../src/webgpu/elements.ts';
 
 const { Fp, Fr } = bn254.fields;

@@ -69,3 +69,13 @@ export function errorCodeOf(error: unknown): string | undefined {
 
 /** What every route answers and every job stores when something fails. */
 export type ErrorBody = { readonly code: string; readonly message: string };
+
+/**
+ * The one form in which agent, gate and platform report a wrong configuration: every problem, one per line.
+ * @param problems - at least one; each names the variable or file, what is wrong and what is expected, and no value
+ * @returns PoolError `invalid_configuration`
+ */
+export function createConfigurationError(problems: readonly string[]): PoolError {
+  const lines = problems.map((problem) => `\n- ${problem}`).join('');
+  return new PoolError('invalid_configuration', `the configuration has problems:${lines}`);
+}

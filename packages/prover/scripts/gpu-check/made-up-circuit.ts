@@ -17,8 +17,8 @@ import {
   type ZkeyCoefficients,
   zkeySection,
 } from '@pool/kernels';
-import { decodeG1, decodeG2, toG1Json, toG2Json } from '../../src/assemble-proof.ts';
 import { scalarFieldOrder as R } from '../../src/field.ts';
+import { decodeG1, decodeG2, toG1Json, toG2Json } from '../../src/points.ts';
 import { encodeElements } from '../../src/webgpu/elements.ts';
 import { invert } from '../../src/webgpu/field.ts';
 import { rootOfUnity } from '../../src/webgpu/ntt-plan.ts';

@@ -5,14 +5,8 @@
  *
  * @module
  */
+import type { G1Affine, G2Affine } from '../points.ts';
 import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
-
-/** Affine point with coordinates below q, or undefined for the point at infinity. */
-export type G1Affine = { readonly x: bigint; readonly y: bigint } | undefined;
-/** x = x[0] + x[1] i. */
-export type G2Affine =
-  | { readonly x: readonly [bigint, bigint]; readonly y: readonly [bigint, bigint] }
-  | undefined;
 
 /**
  * The sums over the witness (a, b1, b2, c) and over the quotient polynomial (h), without alpha, beta, delta and blinding. Secret.

@@ -5,7 +5,7 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { G1Affine, G2Affine } from '../engine/engine.ts';
+import type { G1Affine, G2Affine } from '../points.ts';
 import { type Group, sumBytes } from './curve-fields.ts';
 import { decodeElements } from './elements.ts';
 import { baseFieldModulus, invert } from './field.ts';

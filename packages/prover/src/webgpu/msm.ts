@@ -7,7 +7,7 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import type { G1Affine, G2Affine } from '../engine/engine.ts';
+import type { G1Affine, G2Affine } from '../points.ts';
 import { storageLimit } from './bindings.ts';
 import type { Buffers } from './buffers.ts';
 import { decodeG1Result, decodeG2Result } from './curve-affine.ts';

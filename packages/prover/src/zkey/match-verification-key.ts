@@ -5,7 +5,7 @@
  */
 
 import type { VerificationKey } from '@pool/kernels';
-import { decodeG1, decodeG2, toG1Json, toG2Json } from '../assemble-proof.ts';
+import { decodeG1, decodeG2, toG1Json, toG2Json } from '../points.ts';
 import type { ZkeyHeader } from './zkey.ts';
 
 function g1(bytes: Uint8Array, start = 0): string {

@@ -9,8 +9,8 @@ import {
   type SmallCircuit,
   squaresSource,
 } from '../../test/small-circuit.ts';
-import { decodeG1, decodeG2 } from '../assemble-proof.ts';
 import { baseFieldOrder, readCoordinate } from '../field.ts';
+import { decodeG1, decodeG2 } from '../points.ts';
 import { isOnG1, isOnG2 } from './curve-check.ts';
 import { matchesVerificationKey } from './match-verification-key.ts';
 import { openZkey } from './open-zkey.ts';
