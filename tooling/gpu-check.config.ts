@@ -8,7 +8,7 @@ const out = '.cache/gpu-check';
 export default defineConfig({
   entry: {
     'gpu-check': 'scripts/gpu-check.ts',
-    'kernel-worker': '../kernels/src/kernel-worker.ts',
+    'kernel-worker': '../kernels/src/runtime/kernel-worker.ts',
   },
   outDir: out,
   format: 'esm',

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createCpuEngine } from '../../packages/prover/src/engine/cpu-engine.ts';
 import type { Engine, EnginePhase, ProofSums } from '../../packages/prover/src/engine/engine.ts';
 import { createKeyCache } from '../../packages/prover/src/engine/key-cache.ts';
-import { createEngineProver } from '../../packages/prover/src/engine-prover.ts';
+import { createEngineProver } from '../../packages/prover/src/proof/engine-prover.ts';
 import { createDeviceEngine } from '../../packages/prover/src/webgpu/engine.ts';
-import { findLimbLayout } from '../../packages/prover/src/webgpu/limbs.ts';
+import { findLimbLayout } from '../../packages/prover/src/webgpu/field/limbs.ts';
 import { openZkey } from '../../packages/prover/src/zkey/open-zkey.ts';
 import {
   createSmallCircuit,

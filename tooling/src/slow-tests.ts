@@ -5,11 +5,12 @@
 export const slowUnitTests: readonly string[] = [
   // The WebGPU engine on a software device, a quarter of the time of all unit tests. Each file has a process of its own: a process in which
   // the prover has looked for a device before the test names the driver finds none.
-  'packages/prover/src/webgpu/{device,engine,field,msm,msm-g2,ntt,quotient,shaders,windows}.test.ts',
+  'packages/prover/src/webgpu/{engine,shaders}.test.ts',
+  'packages/prover/src/webgpu/{device/device,field/field,msm/msm,msm/msm-g2,msm/windows,quotient/ntt,quotient/quotient}.test.ts',
   'packages/prover/test/gpu-check.test.ts',
   // The kernels and engines of the prover against independent implementations, at many sizes and under faults.
-  'packages/kernels/src/{msm,msm-sizes,secrets,transform}.test.ts',
-  'packages/prover/src/{engine-prover-devices,engine-prover-faults}.test.ts',
+  'packages/kernels/src/{curve/msm,msm-sizes,secrets,transform}.test.ts',
+  'packages/prover/src/proof/{engine-prover-devices,engine-prover-faults}.test.ts',
   'packages/prover/src/engine/cpu-engine.test.ts',
   // Constraints and mutants of the circuits, and their audit.
   'packages/circuits/test/audit/{audit,mutants,propagate,signer-audit,spend-audit,spend-mutants}.test.ts',
@@ -20,7 +21,8 @@ export const slowUnitTests: readonly string[] = [
   // Connections that are slow on purpose.
   'apps/platform/src/http/listen.test.ts',
   // Ceremonies and their forgeries, in pairings and in snarkjs.
-  'packages/circuits/src/ceremony/{beacon-only,poisoned-powers,powers-origin,snarkjs,verify-key,verify-powers,verify-sections}.test.ts',
+  'packages/circuits/src/ceremony/{beacon-only,poisoned-powers,snarkjs}.test.ts',
+  'packages/circuits/src/ceremony/{key/powers-origin,verify/verify-key,verify/verify-powers,verify/verify-sections}.test.ts',
 ];
 
 /** End-to-end tests, as globs: whole deployments under one fault each, and proofs of every size. */

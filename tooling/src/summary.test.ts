@@ -10,7 +10,7 @@ const long = [
   'apps/sandbox/src/fund-256.e2e.test.ts > fund-256 pays the 65th',
 ];
 const graphics = [
-  'packages/prover/src/webgpu/msm.test.ts > sums in G1 of one point',
+  'packages/prover/src/webgpu/msm/msm.test.ts > sums in G1 of one point',
   'tooling/src/device-proofs.e2e.test.ts > whole proofs',
 ];
 const unknown = ['apps/sandbox/src/fund-64.e2e.test.ts > fund-64 pays the 17th recipient'];

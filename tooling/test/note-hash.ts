@@ -6,8 +6,8 @@ import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProvingArtifact } from '@pool/prover';
+import { compileCircuit } from '../../packages/circuits/src/artifacts/compile.ts';
 import { sourceFolder } from '../../packages/circuits/src/circuits.ts';
-import { compileCircuit } from '../../packages/circuits/src/compile.ts';
 import { computeKeyInWorker } from '../../packages/circuits/src/setup/key-in-worker.ts';
 
 const main = `pragma circom 2.2.0;

@@ -6,7 +6,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { apis } from '../src/documents.ts';
-import { createOpenApi } from '../src/openapi.ts';
+import { createOpenApi } from '../src/openapi/openapi.ts';
 import { renderErrors } from './render-errors.ts';
 
 const folder = new URL('../../../docs/', import.meta.url);

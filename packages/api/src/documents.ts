@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { agentApi } from './agent-api.ts';
-import { edgeApi } from './edge-api.ts';
-import { gateApi } from './gate-api.ts';
-import { platformApi } from './platform-api.ts';
-import type { Api } from './route.ts';
+import { agentApi } from './agent/agent-api.ts';
+import { edgeApi } from './edge/edge-api.ts';
+import { gateApi } from './gate/gate-api.ts';
+import type { Api } from './openapi/route.ts';
+import { platformApi } from './platform/platform-api.ts';
 
 export const apis: readonly Api[] = [agentApi, platformApi, edgeApi, gateApi];

@@ -5,8 +5,8 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { apis } from './documents.ts';
 import * as api from './index.ts';
-import { createOpenApi, type OpenApiDocument } from './openapi.ts';
-import { type Api, defineRoute, type JsonObject } from './route.ts';
+import { createOpenApi, type OpenApiDocument } from './openapi/openapi.ts';
+import { type Api, defineRoute, type JsonObject } from './openapi/route.ts';
 
 const shortest = 25;
 const fillers = new Set('a an and for in is it its of on or that the this to'.split(' '));

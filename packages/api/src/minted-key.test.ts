@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
-import { mintKeyResponseSchema } from './accounts.ts';
+import { mintKeyResponseSchema } from './platform/accounts.ts';
 
 const metadata = {
   id: 1,

@@ -1,6 +1,6 @@
 import type * as core from '@pool/core';
 import { expectTypeOf, it } from 'vitest';
-import type * as settlements from './settlements.ts';
+import type * as settlements from './edge/settlements.ts';
 
 it('gives values their brands', () => {
   expectTypeOf<settlements.SettlementRequest['batch']['batchNonce']>().toEqualTypeOf<core.Hex32>();

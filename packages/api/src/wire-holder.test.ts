@@ -1,8 +1,8 @@
 /** The wire schemas of a holder's routes, as wire.test.ts for all others: a good example is taken; a changed one is not. */
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import * as tree from './note-tree.ts';
-import * as spends from './spends.ts';
+import * as tree from './edge/note-tree.ts';
+import * as spends from './edge/spends.ts';
 
 const word = `0x${'0a'.repeat(32)}`;
 const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3';

@@ -4,10 +4,10 @@ import * as core from '@pool/core';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import batches from '../../../vectors/fund-batch.json' with { type: 'json' };
-import * as accounts from './accounts.ts';
-import * as edge from './edge.ts';
-import * as gate from './gate.ts';
-import * as settlements from './settlements.ts';
+import * as edge from './edge/edge.ts';
+import * as settlements from './edge/settlements.ts';
+import * as gate from './gate/gate.ts';
+import * as accounts from './platform/accounts.ts';
 
 const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const word = `0x${'0a'.repeat(32)}`;

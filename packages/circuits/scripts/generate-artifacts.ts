@@ -10,6 +10,13 @@ import { join } from 'node:path';
 import { circuitNames } from '@pool/core';
 import type { VerificationKey } from '@pool/kernels';
 import {
+  artifactFiles,
+  type BuiltArtifacts,
+  buildArtifacts,
+  computeRecipe,
+} from '../src/artifacts/build-artifacts.ts';
+import { describeCompiler } from '../src/artifacts/compile.ts';
+import {
   type ArtifactDigests,
   type ArtifactKind,
   computeDigest,
@@ -17,13 +24,6 @@ import {
   type ManifestEntry,
   manifestUrl,
 } from '../src/artifacts-manifest.ts';
-import {
-  artifactFiles,
-  type BuiltArtifacts,
-  buildArtifacts,
-  computeRecipe,
-} from '../src/build-artifacts.ts';
-import { describeCompiler } from '../src/compile.ts';
 
 const keysFile = new URL('../src/generated/verification-keys.ts', import.meta.url);
 const check = process.argv.includes('--check');

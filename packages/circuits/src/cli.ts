@@ -8,8 +8,8 @@
  * @module
  */
 import { parseArgs } from 'node:util';
-import { type CommandIo, createCommandIo, UsageError } from './command-io.ts';
-import { usage } from './command-usage.ts';
+import { type CommandIo, createCommandIo, UsageError } from './commands/command-io.ts';
+import { usage } from './commands/command-usage.ts';
 
 async function list(): Promise<string> {
   const { readArtifactsManifest } = await import('./artifacts-manifest.ts');
@@ -25,7 +25,7 @@ async function list(): Promise<string> {
 
 /** @param zkeyPath where to write the key's standard form too, for tools of the snarkjs family */
 async function build(name: string, cacheDir?: string, zkeyPath?: string): Promise<string> {
-  const { createArtifactStore } = await import('./artifact-store.ts');
+  const { createArtifactStore } = await import('./artifacts/artifact-store.ts');
   const { parseCircuitName } = await import('./circuits.ts');
   const store = createArtifactStore({ cacheDir, keyForm: 'compact' });
   const circuit = parseCircuitName(name);
@@ -68,11 +68,11 @@ async function run([command, ...args]: readonly string[], io: CommandIo): Promis
     case 'build':
       return await runBuild(args);
     case 'fetch': {
-      const { runFetch } = await import('./fetch-command.ts');
+      const { runFetch } = await import('./commands/fetch-command.ts');
       return await runFetch(args, io);
     }
     case 'ceremony': {
-      const { runCeremony } = await import('./ceremony/ceremony-command.ts');
+      const { runCeremony } = await import('./commands/ceremony-command.ts');
       return await runCeremony(args, io);
     }
     case '--help':

@@ -9,10 +9,10 @@ import vectors from '../../../vectors/fund-batch.json' with { type: 'json' };
 import { findBrokenConstraints } from '../test/constraints.ts';
 import { createBatch, R, toInput } from '../test/fund-batch.ts';
 import { computeWitness, endSnarkjsThreads } from '../test/witness.ts';
-import { type CircuitArtifacts, createArtifactStore } from './artifact-store.ts';
+import { type CircuitArtifacts, createArtifactStore } from './artifacts/artifact-store.ts';
 import { computeDigest, readArtifactsManifest } from './artifacts-manifest.ts';
+import { type R1cs, readR1cs } from './constraints/r1cs.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
-import { type R1cs, readR1cs } from './r1cs.ts';
 
 let artifacts: CircuitArtifacts;
 let r1cs: R1cs;

@@ -7,9 +7,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { findBrokenConstraints } from '../test/constraints.ts';
 import { createBatch, toInput } from '../test/fund-batch.ts';
 import { endSnarkjsThreads } from '../test/witness.ts';
-import { createArtifactStore } from './artifact-store.ts';
+import { createArtifactStore } from './artifacts/artifact-store.ts';
+import { readR1cs } from './constraints/r1cs.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
-import { readR1cs } from './r1cs.ts';
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 

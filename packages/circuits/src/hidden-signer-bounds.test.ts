@@ -11,7 +11,7 @@ import {
   endSnarkjsThreads,
   transferWitness,
 } from '../test/witness.ts';
-import { invert, reduce } from './modular.ts';
+import { invert, reduce } from './constraints/modular.ts';
 
 afterAll(endSnarkjsThreads);
 

@@ -16,8 +16,8 @@ import {
   transferWitness,
 } from '../test/witness.ts';
 import { sourceFolder } from './circuits.ts';
-import { invert, reduce } from './modular.ts';
-import type { R1cs } from './r1cs.ts';
+import { invert, reduce } from './constraints/modular.ts';
+import type { R1cs } from './constraints/r1cs.ts';
 
 beforeAll(() => {
   // The witness generator reports refused inputs there as well as by throwing.

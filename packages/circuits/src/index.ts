@@ -11,7 +11,8 @@ export {
   type CircuitArtifacts,
   createArtifactStore,
   type KeyForm,
-} from './artifact-store.ts';
+} from './artifacts/artifact-store.ts';
+export type { BuildOptions, BuildStage } from './artifacts/build-artifacts.ts';
 export {
   type ArtifactDigests,
   type ArtifactKind,
@@ -19,11 +20,10 @@ export {
   type ManifestEntry,
   readArtifactsManifest,
 } from './artifacts-manifest.ts';
-export type { BuildOptions, BuildStage } from './build-artifacts.ts';
 export { parseCircuitName } from './circuits.ts';
-export { verificationKeys } from './generated/verification-keys.ts';
 export {
   openProductionKeys,
   type ProductionArtifacts,
   type ProductionKeys,
-} from './production-keys.ts';
+} from './fetch/production-keys.ts';
+export { verificationKeys } from './generated/verification-keys.ts';

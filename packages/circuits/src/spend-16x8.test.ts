@@ -8,9 +8,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { findBrokenConstraints } from '../test/constraints.ts';
 import { readSpendVector, spendVectors } from '../test/spend-vector.ts';
 import { computeWitness, endSnarkjsThreads } from '../test/witness.ts';
-import { createArtifactStore } from './artifact-store.ts';
+import { createArtifactStore } from './artifacts/artifact-store.ts';
+import { readR1cs } from './constraints/r1cs.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
-import { readR1cs } from './r1cs.ts';
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 

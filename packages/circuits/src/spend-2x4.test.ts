@@ -18,10 +18,10 @@ import {
 } from '../test/spend.ts';
 import { readSpendVector, type SpendVector, spendVectors } from '../test/spend-vector.ts';
 import { computeWitness, endSnarkjsThreads } from '../test/witness.ts';
-import { type CircuitArtifacts, createArtifactStore } from './artifact-store.ts';
+import { type CircuitArtifacts, createArtifactStore } from './artifacts/artifact-store.ts';
 import { readArtifactsManifest } from './artifacts-manifest.ts';
+import { type R1cs, readR1cs } from './constraints/r1cs.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
-import { type R1cs, readR1cs } from './r1cs.ts';
 
 const shape = { inputs: 2, outputs: 4, levels: 32, windows: 31 };
 

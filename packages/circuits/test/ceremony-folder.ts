@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { computeFileDigest } from '../src/artifacts-manifest.ts';
-import { applyBeacon, contributeToKey } from '../src/ceremony/contribute.ts';
-import { initialiseKey } from '../src/ceremony/initialise.ts';
-import type { PointArithmetic } from '../src/ceremony/point-arithmetic.ts';
-import { decodeG1, encodeG1 } from '../src/ceremony/points.ts';
-import { verifyKey } from '../src/ceremony/verify-key.ts';
+import { applyBeacon, contributeToKey } from '../src/ceremony/key/contribute.ts';
+import { initialiseKey } from '../src/ceremony/key/initialise.ts';
+import type { PointArithmetic } from '../src/ceremony/points/point-arithmetic.ts';
+import { decodeG1, encodeG1 } from '../src/ceremony/points/points.ts';
+import { verifyKey } from '../src/ceremony/verify/verify-key.ts';
 
 export const testBeacon = '0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20';
 const beacon = { value: Buffer.from(testBeacon, 'hex'), exponent: 10 };

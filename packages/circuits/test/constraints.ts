@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scalarFieldOrder } from '@pool/kernels';
-import { type R1cs, type R1csMatrix, readR1cs } from '../src/r1cs.ts';
+import { type R1cs, type R1csMatrix, readR1cs } from '../src/constraints/r1cs.ts';
 
 /** {@link readR1cs} of bytes. */
 export function parseR1cs(bytes: Uint8Array): R1cs {

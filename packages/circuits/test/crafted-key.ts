@@ -1,13 +1,13 @@
 /** Keys with contributions whose factors a test chooses; for tests only. */
 import { bn254 } from '@noble/curves/bn254.js';
-import { deriveChallenge } from '../src/ceremony/key-stream.ts';
-import { decodeG1, encodeG1, encodeG2 } from '../src/ceremony/points.ts';
+import { deriveChallenge } from '../src/ceremony/files/key-stream.ts';
 import {
   type Contribution,
   type ContributionRecord,
   computeTranscript,
   encodeRecord,
-} from '../src/ceremony/transcript.ts';
+} from '../src/ceremony/files/transcript.ts';
+import { decodeG1, encodeG1, encodeG2 } from '../src/ceremony/points/points.ts';
 import { placesOf, sectionOf } from './ceremony-folder.ts';
 
 const { Fr } = bn254.fields;

@@ -6,7 +6,7 @@
  */
 import { pippenger } from '@noble/curves/abstract/curve.js';
 import { bn254 } from '@noble/curves/bn254.js';
-import type { PointArithmetic } from '../src/ceremony/point-arithmetic.ts';
+import type { PointArithmetic } from '../src/ceremony/points/point-arithmetic.ts';
 import {
   asBuffer,
   decodeG1,
@@ -17,7 +17,7 @@ import {
   type G2Point,
   pointBytes,
   readInteger,
-} from '../src/ceremony/points.ts';
+} from '../src/ceremony/points/points.ts';
 
 function multiply<P extends G1Point | G2Point>(
   points: readonly P[],

@@ -1,6 +1,6 @@
 /** Changes to sections of a powers-of-tau file that follow a pattern, as an attacker would choose them; for tests only. */
 import { bn254 } from '@noble/curves/bn254.js';
-import { decodeG1, decodeG2, encodeG1, encodeG2 } from '../src/ceremony/points.ts';
+import { decodeG1, decodeG2, encodeG1, encodeG2 } from '../src/ceremony/points/points.ts';
 
 const { Fr } = bn254.fields;
 type G1 = InstanceType<typeof bn254.G1.Point>;

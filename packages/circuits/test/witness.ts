@@ -3,9 +3,9 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MemoryFile, wtns } from 'snarkjs';
+import { compileCircuit } from '../src/artifacts/compile.ts';
 import { sourceFolder } from '../src/circuits.ts';
-import { compileCircuit } from '../src/compile.ts';
-import type { R1cs } from '../src/r1cs.ts';
+import type { R1cs } from '../src/constraints/r1cs.ts';
 import { parseR1cs } from './constraints.ts';
 
 export type CompiledTest = {

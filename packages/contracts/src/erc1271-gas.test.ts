@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { erc1271Gas } from './shielded-pool.ts';
+import { erc1271Gas } from './calls/shielded-pool.ts';
 
 it('equals the gas that the contract gives a contract wallet', () => {
   const source = new URL('../solidity/lib/FunderSignature.sol', import.meta.url);

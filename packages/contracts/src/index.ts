@@ -4,6 +4,50 @@
  * @module
  */
 export type { ContractArtifact, LibraryLink } from './artifact.ts';
+export { decodeRevert } from './calls/decode-revert.ts';
+export {
+  connectEligibilityRegistry,
+  type EligibilityRegistry,
+  type EligibilityRegistryMethods,
+  eligibilityRegistryAbi,
+} from './calls/eligibility-registry.ts';
+export {
+  connectErc20,
+  type Erc20,
+  type Erc20Methods,
+  erc20Abi,
+  erc20Interface,
+  erc20PermitAbi,
+} from './calls/erc20.ts';
+export {
+  type BatchFunded,
+  type Coordinate,
+  connectShieldedPool,
+  erc1271Gas,
+  type FundBatch,
+  type Groth16Proof,
+  noPermit,
+  type Permit,
+  parseBatchFunded,
+  type ShieldedPool,
+  type ShieldedPoolMethods,
+  type SpendCall,
+  shieldedPoolAbi,
+  shieldedPoolInterface,
+} from './calls/shielded-pool.ts';
+export {
+  decodeSpend,
+  encodeSpend,
+  parseSpent,
+  type SpendArguments,
+  type Spent,
+} from './calls/spend-call.ts';
+export {
+  deployPoolTestToken,
+  deployZeroFirstTestToken,
+  mintTestToken,
+  type TestTokenOptions,
+} from './calls/test-tokens.ts';
 export { askChain, waitAtMost } from './chain/ask-chain.ts';
 export { isEvmFailure } from './chain/evm-failure.ts';
 export {
@@ -12,7 +56,6 @@ export {
   createChainCall,
   createEvmProvider,
 } from './chain/evm-provider.ts';
-
 export { type FinalBlock, fetchFinalBlock } from './chain/final-block.ts';
 export { type BroadcastOutcome, broadcastTransaction, isOutOfGas } from './chain/node-answer.ts';
 export type { FundedBatch, LandedSpend, PoolLeaf } from './chain/pool-leaves.ts';
@@ -43,22 +86,7 @@ export {
   verifierPlaces,
 } from './code/contract-code.ts';
 export { type CircuitKeys, type KeySource, readPinnedKeys } from './code/pinned-keys.ts';
-export { decodeRevert } from './decode-revert.ts';
-export { type DeployPoolOptions, deployPool, type PoolAddresses } from './deploy.ts';
-export {
-  connectEligibilityRegistry,
-  type EligibilityRegistry,
-  type EligibilityRegistryMethods,
-  eligibilityRegistryAbi,
-} from './eligibility-registry.ts';
-export {
-  connectErc20,
-  type Erc20,
-  type Erc20Methods,
-  erc20Abi,
-  erc20Interface,
-  erc20PermitAbi,
-} from './erc20.ts';
+export { type DeployPoolOptions, deployPool, type PoolAddresses } from './deployment/deploy.ts';
 export { type AskedFees, decideFees, fetchFees } from './sender/asked-fees.ts';
 export {
   computeFundGasCeiling,
@@ -80,32 +108,3 @@ export {
   type SignedTransaction,
   type TransactionCaps,
 } from './sender/transaction-signer.ts';
-export {
-  type BatchFunded,
-  type Coordinate,
-  connectShieldedPool,
-  erc1271Gas,
-  type FundBatch,
-  type Groth16Proof,
-  noPermit,
-  type Permit,
-  parseBatchFunded,
-  type ShieldedPool,
-  type ShieldedPoolMethods,
-  type SpendCall,
-  shieldedPoolAbi,
-  shieldedPoolInterface,
-} from './shielded-pool.ts';
-export {
-  decodeSpend,
-  encodeSpend,
-  parseSpent,
-  type SpendArguments,
-  type Spent,
-} from './spend-call.ts';
-export {
-  deployPoolTestToken,
-  deployZeroFirstTestToken,
-  mintTestToken,
-  type TestTokenOptions,
-} from './test-tokens.ts';

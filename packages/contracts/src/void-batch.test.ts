@@ -10,9 +10,9 @@ import {
 import { type Anvil, startAnvil } from '@pool/testkit';
 import { JsonRpcProvider, type JsonRpcSigner, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeRevert } from './decode-revert.ts';
-import { deployPool } from './deploy.ts';
-import { connectShieldedPool, type ShieldedPool } from './shielded-pool.ts';
+import { decodeRevert } from './calls/decode-revert.ts';
+import { connectShieldedPool, type ShieldedPool } from './calls/shielded-pool.ts';
+import { deployPool } from './deployment/deploy.ts';
 
 describe('voidBatch, signed through @pool/core', () => {
   const funder = new Wallet(`0x${'42'.repeat(32)}`);

@@ -4,16 +4,38 @@ export {
   findAccountFamily,
   parseAccountAddress,
   parseEd25519Address,
-} from './account-address.ts';
+} from './chain-families/account-address.ts';
+export type { ChainFamily, Curve } from './chain-families/chain-family.ts';
 export {
-  type Amount,
-  assertAmount,
-  formatTokenUnits,
-  isAmountString,
-  maxAmount,
-  parseAmount,
-  parseTokenUnits,
-} from './amount.ts';
+  type ChainFamilyName,
+  chainFamilies,
+  type Ed25519FamilyName,
+  findChainFamily,
+} from './chain-families/families.ts';
+export type { Brand, Mark } from './errors/brand.ts';
+export {
+  type ErrorCode,
+  errorCatalogue,
+  errorGroups,
+  findErrorEntry,
+} from './errors/catalogue/error-catalogue.ts';
+export type { ErrorEntry } from './errors/catalogue/error-entry.ts';
+export {
+  edgeTokenRefused,
+  explainPlatformFailure,
+  platformInvalidResponse,
+} from './errors/platform-failure.ts';
+export {
+  createConfigurationError,
+  type ErrorBody,
+  type ErrorDetails,
+  errorCodeOf,
+  isPoolError,
+  type PeerCode,
+  PoolError,
+  type PoolErrorOptions,
+  peerCode,
+} from './errors/pool-error.ts';
 export {
   type AmountReading,
   type AmountUnit,
@@ -26,16 +48,7 @@ export {
   numberFormats,
   readAmount,
   type TokenUnit,
-} from './amount-text.ts';
-export type { Brand, Mark } from './brand.ts';
-export { canonicalDigest, canonicalJson } from './canonical-json.ts';
-export type { ChainFamily, Curve } from './chain-families/chain-family.ts';
-export {
-  type ChainFamilyName,
-  chainFamilies,
-  type Ed25519FamilyName,
-  findChainFamily,
-} from './chain-families/families.ts';
+} from './requests/amount-text.ts';
 export {
   type ChainsFile,
   chainsFileSchema,
@@ -47,40 +60,14 @@ export {
   tokenSettingsSchema,
   type VendedChain,
   vendedChainSchema,
-} from './chain-settings.ts';
-export {
-  type BatchSize,
-  batchSizes,
-  batchSizesText,
-  type CircuitName,
-  chooseBatchSize,
-  circuitNames,
-  circuitShapes,
-  type FundCircuit,
-  fundCircuits,
-  largestBatch,
-  maxSpendInputs,
-  maxSpendPayees,
-  type SpendCircuit,
-  type SpendShape,
-  spendCircuits,
-  spendShapes,
-} from './circuit-sizes.ts';
-export { cleanMessage } from './clean-message.ts';
+} from './requests/chain-settings.ts';
 export {
   type ConsolidateRequest,
   type Consolidation,
   consolidateRequestSchema,
   consolidationSchema,
-} from './consolidation-request.ts';
-export { describeIssues } from './describe-issues.ts';
-export {
-  type AssetId,
-  type BatchNonceParts,
-  computeAssetId,
-  computeBatchId,
-  computeBatchNonce,
-} from './digests.ts';
+} from './requests/consolidation-request.ts';
+export { describeIssues } from './requests/describe-issues.ts';
 export {
   type AllowanceState,
   allowanceStateSchema,
@@ -102,120 +89,13 @@ export {
   type SkippedRecipient,
   stepRequest,
   submittedJobSchema,
-} from './disbursement.ts';
-export {
-  computeDisclosureData,
-  computeDisclosureDigest,
-  computeDisclosureSigningDigest,
-  computeDisclosureStatementData,
-  createDisclosureStatement,
-  type DisclosedInsertion,
-  type DisclosedPayment,
-  type Disclosure,
-  type DisclosureContent,
-  type DisclosureStatement,
-  disclosureContentSchema,
-  disclosureSchema,
-  disclosureStatementSchema,
-  disclosureTypes,
-} from './disclosure.ts';
-export {
-  computeEd25519BatchId,
-  type Ed25519FundAuthorization,
-  type Ed25519Pool,
-  encodeEd25519FundAuthorization,
-} from './ed25519-funding.ts';
-export {
-  computeEd25519SignInBytes,
-  createEd25519SignInMessage,
-  type Ed25519SignIn,
-  findEd25519Family,
-  parseEd25519SignIn,
-  readSignInKey,
-  type VerifiedEd25519Evidence,
-  verifyEd25519Evidence,
-  verifyEd25519SignIn,
-} from './ed25519-sign-in.ts';
-export {
-  computeFundAuthorizationData,
-  computePermitData,
-  computePoolDomain,
-  computeTypedDataDigest,
-  computeVoidBatchData,
-  type FundAuthorization,
-  fundAuthorizationTypes,
-  type PermitRequest,
-  permitTypes,
-  type TypedData,
-  voidBatchTypes,
-} from './eip712.ts';
+} from './requests/disbursement.ts';
 export {
   type EligibilityPathWire,
   eligibilityDepth,
   eligibilityPathSchema,
   walletIdSchema,
-} from './eligibility-path.ts';
-export {
-  describeCause,
-  type EnvFile,
-  type EnvFileProblem,
-  parseEnvFile,
-} from './env-file.ts';
-export {
-  type ErrorCode,
-  errorCatalogue,
-  errorGroups,
-  findErrorEntry,
-} from './errors/error-catalogue.ts';
-export type { ErrorEntry } from './errors/error-entry.ts';
-export {
-  createConfigurationError,
-  type ErrorBody,
-  type ErrorDetails,
-  errorCodeOf,
-  isPoolError,
-  type PeerCode,
-  PoolError,
-  type PoolErrorOptions,
-  peerCode,
-} from './errors/pool-error.ts';
-export {
-  type EvmAddress,
-  isEvmAddress,
-  parseEvmAddress,
-  tryParseEvmAddress,
-} from './evm-address.ts';
-export { assertNoFieldLeft } from './exhaustive.ts';
-export {
-  assertField,
-  computeTag,
-  type Field,
-  fieldModulus,
-  fieldToHex,
-  isField,
-  parseField,
-  reduceToField,
-  splitHalves,
-  zeroField,
-  zeroWord,
-} from './field.ts';
-export {
-  bigintToBytes,
-  bigintToHex,
-  bigintToHex32,
-  bytesToBigint,
-  bytesToHex,
-  bytesToHex32,
-  type Hex,
-  type Hex32,
-  hexToBigint,
-  hexToBytes,
-  parseHex,
-  parseHex32,
-} from './hex.ts';
-export { formatIdempotencyKey, isIdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
-export { labelPattern } from './label.ts';
-export { isLoopbackHost } from './loopback-host.ts';
+} from './requests/eligibility-path.ts';
 export {
   computeManifestDigest,
   type FundManifest,
@@ -223,7 +103,7 @@ export {
   fundManifestSchema,
   type ReleaseRecord,
   releaseRecordSchema,
-} from './manifest.ts';
+} from './requests/manifest.ts';
 export {
   type FundFile,
   fundFileSchema,
@@ -232,14 +112,7 @@ export {
   manifestFileSchema,
   type SpendFile,
   spendFileSchema,
-} from './manifest-file.ts';
-export { findMemoProblem, maxMemoBytes } from './memo.ts';
-export {
-  edgeTokenRefused,
-  explainPlatformFailure,
-  platformInvalidResponse,
-} from './platform-failure.ts';
-export { quote } from './quote.ts';
+} from './requests/manifest-file.ts';
 export {
   accountAddressSchema,
   addressTextSchema,
@@ -257,9 +130,33 @@ export {
   unixSecondsSchema,
   urlSchema,
   walletPubSchema,
-} from './schema.ts';
-export { Secret } from './secret.ts';
-export { joinUrl, parseServiceUrl } from './service-url.ts';
+} from './requests/schema.ts';
+export {
+  type SpendManifest,
+  type SpendOutput,
+  spendManifestSchema,
+} from './requests/spend-manifest.ts';
+export {
+  type SendRequest,
+  type SpendOperationName,
+  type SpendReceipt,
+  sendRequestSchema,
+  spendOperations,
+  spendReceiptSchema,
+  type TransferRequest,
+  transferRequestSchema,
+} from './requests/spend-request.ts';
+export {
+  computeEd25519SignInBytes,
+  createEd25519SignInMessage,
+  type Ed25519SignIn,
+  findEd25519Family,
+  parseEd25519SignIn,
+  readSignInKey,
+  type VerifiedEd25519Evidence,
+  verifyEd25519Evidence,
+  verifyEd25519SignIn,
+} from './sign-in/ed25519-sign-in.ts';
 export {
   createSignInMessage,
   type EncryptionPublicKey,
@@ -277,24 +174,131 @@ export {
   signInStatement,
   type VerifiedEvidence,
   verifyEvidence,
-} from './sign-in.ts';
+} from './sign-in/sign-in.ts';
 export {
-  type SpendManifest,
-  type SpendOutput,
-  spendManifestSchema,
-} from './spend-manifest.ts';
+  type AssetId,
+  type BatchNonceParts,
+  computeAssetId,
+  computeBatchId,
+  computeBatchNonce,
+} from './signing/digests.ts';
 export {
-  type SendRequest,
-  type SpendOperationName,
-  type SpendReceipt,
-  sendRequestSchema,
-  spendOperations,
-  spendReceiptSchema,
-  type TransferRequest,
-  transferRequestSchema,
-} from './spend-request.ts';
-export { parseStrictJson, stepStrictJson } from './strict-json.ts';
-export { deriveTraceId } from './trace-id.ts';
+  computeDisclosureData,
+  computeDisclosureDigest,
+  computeDisclosureSigningDigest,
+  computeDisclosureStatementData,
+  createDisclosureStatement,
+  type DisclosedInsertion,
+  type DisclosedPayment,
+  type Disclosure,
+  type DisclosureContent,
+  type DisclosureStatement,
+  disclosureContentSchema,
+  disclosureSchema,
+  disclosureStatementSchema,
+  disclosureTypes,
+} from './signing/disclosure.ts';
+export {
+  computeEd25519BatchId,
+  type Ed25519FundAuthorization,
+  type Ed25519Pool,
+  encodeEd25519FundAuthorization,
+} from './signing/ed25519-funding.ts';
+export {
+  computeFundAuthorizationData,
+  computePermitData,
+  computePoolDomain,
+  computeTypedDataDigest,
+  computeVoidBatchData,
+  type FundAuthorization,
+  fundAuthorizationTypes,
+  type PermitRequest,
+  permitTypes,
+  type TypedData,
+  voidBatchTypes,
+} from './signing/eip712.ts';
+export { canonicalDigest, canonicalJson } from './text/canonical-json.ts';
+export { cleanMessage } from './text/clean-message.ts';
+export {
+  describeCause,
+  type EnvFile,
+  type EnvFileProblem,
+  parseEnvFile,
+} from './text/env-file.ts';
+export {
+  formatIdempotencyKey,
+  isIdempotencyKey,
+  parseIdempotencyKey,
+} from './text/idempotency-key.ts';
+export { labelPattern } from './text/label.ts';
+export { isLoopbackHost } from './text/loopback-host.ts';
+export { findMemoProblem, maxMemoBytes } from './text/memo.ts';
+export { quote } from './text/quote.ts';
+export { joinUrl, parseServiceUrl } from './text/service-url.ts';
+export { parseStrictJson, stepStrictJson } from './text/strict-json.ts';
+export { deriveTraceId } from './text/trace-id.ts';
+export {
+  type Amount,
+  assertAmount,
+  formatTokenUnits,
+  isAmountString,
+  maxAmount,
+  parseAmount,
+  parseTokenUnits,
+} from './values/amount.ts';
+export {
+  type BatchSize,
+  batchSizes,
+  batchSizesText,
+  type CircuitName,
+  chooseBatchSize,
+  circuitNames,
+  circuitShapes,
+  type FundCircuit,
+  fundCircuits,
+  largestBatch,
+  maxSpendInputs,
+  maxSpendPayees,
+  type SpendCircuit,
+  type SpendShape,
+  spendCircuits,
+  spendShapes,
+} from './values/circuit-sizes.ts';
+export {
+  type EvmAddress,
+  isEvmAddress,
+  parseEvmAddress,
+  tryParseEvmAddress,
+} from './values/evm-address.ts';
+export { assertNoFieldLeft } from './values/exhaustive.ts';
+export {
+  assertField,
+  computeTag,
+  type Field,
+  fieldModulus,
+  fieldToHex,
+  isField,
+  parseField,
+  reduceToField,
+  splitHalves,
+  zeroField,
+  zeroWord,
+} from './values/field.ts';
+export {
+  bigintToBytes,
+  bigintToHex,
+  bigintToHex32,
+  bytesToBigint,
+  bytesToHex,
+  bytesToHex32,
+  type Hex,
+  type Hex32,
+  hexToBigint,
+  hexToBytes,
+  parseHex,
+  parseHex32,
+} from './values/hex.ts';
+export { Secret } from './values/secret.ts';
 export {
   computeWalletAddress,
   decodeWalletPub,
@@ -302,4 +306,4 @@ export {
   parseWalletPub,
   type WalletPoint,
   type WalletPub,
-} from './wallet-pub.ts';
+} from './values/wallet-pub.ts';

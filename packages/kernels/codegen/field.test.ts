@@ -1,7 +1,7 @@
 // Every field operation, of both fields and both multipliers, against BigInt.
 import { afterAll, describe, expect, it } from 'vitest';
-import { instantiateKernels } from '../src/instantiate-kernels.ts';
-import { compileKernels, type Multiplier } from '../src/wasm-module.ts';
+import { instantiateKernels } from '../src/runtime/instantiate-kernels.ts';
+import { compileKernels, type Multiplier } from '../src/runtime/wasm-module.ts';
 import { baseModulus, invert, modulo, scalarModulus } from './constants.ts';
 
 const chunkSize = 4096;

@@ -4,29 +4,32 @@
  * @module
  */
 
-export type { PackedProducts } from './babyjubjub.ts';
-export { KernelsError, type KernelsErrorCode } from './errors.ts';
-export { baseFieldOrder, scalarFieldOrder } from './field-orders.ts';
-export type { Group } from './groups.ts';
+export type { Group } from './curve/groups.ts';
+export type { PointTable } from './curve/points.ts';
 export { createKernels, type Kernels, type KernelsOptions } from './kernels.ts';
-export { moduleBeside } from './module-beside.ts';
-export type { PointTable } from './points.ts';
-export type { PoseidonConstants } from './poseidon.ts';
-export type { Rows, RowsInput } from './rows.ts';
-export type { TaskOptions } from './runtime.ts';
-export type { ScalarVector } from './scalars.ts';
-export type { OpenedBoxes, SealedBoxes } from './scan.ts';
-export type { ScanKernels } from './scan-kernels.ts';
-export type { G1Json, G2Json, VerificationKey } from './verification-key.ts';
-export type { Multiplier } from './wasm-module.ts';
+export { KernelsError, type KernelsErrorCode } from './runtime/errors.ts';
+export { baseFieldOrder, scalarFieldOrder } from './runtime/field-orders.ts';
+export { moduleBeside } from './runtime/module-beside.ts';
+export type { TaskOptions } from './runtime/runtime.ts';
+export type { Multiplier } from './runtime/wasm-module.ts';
+export type { Rows, RowsInput } from './scalars/rows.ts';
+export type { ScalarVector } from './scalars/scalars.ts';
+export type { PackedProducts } from './scan/babyjubjub.ts';
+export type { PoseidonConstants } from './scan/poseidon.ts';
+export type { OpenedBoxes, SealedBoxes } from './scan/scan.ts';
+export type { ScanKernels } from './scan/scan-kernels.ts';
+export type { G1Json, G2Json, VerificationKey } from './zkey/verification-key.ts';
 export {
   type CoefficientLimits,
   countZkeyCoefficients,
   readZkeyCoefficients,
   type ZkeyCoefficients,
-} from './zkey-coefficients.ts';
-export { encodeZkeyCoefficients, measureZkeyCoefficients } from './zkey-coefficients-encoding.ts';
-export { convertZkey } from './zkey-convert.ts';
+} from './zkey/zkey-coefficients.ts';
+export {
+  encodeZkeyCoefficients,
+  measureZkeyCoefficients,
+} from './zkey/zkey-coefficients-encoding.ts';
+export { convertZkey } from './zkey/zkey-convert.ts';
 export {
   type ByteSource,
   createMemorySource,
@@ -43,4 +46,4 @@ export {
   zkeyHeaderBytes,
   zkeyPointBytes,
   zkeySection,
-} from './zkey-format.ts';
+} from './zkey/zkey-format.ts';

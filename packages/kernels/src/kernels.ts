@@ -4,23 +4,23 @@
  * @module
  */
 import { availableParallelism, totalmem } from 'node:os';
-import { createDomain, type Domain } from './domain.ts';
-import { KernelsError } from './errors.ts';
-import { multiplyGenerator } from './fixed-base.ts';
-import type { Group } from './groups.ts';
-import type { Block } from './memory.ts';
-import { addressableBytes, createKernelMemory } from './memory.ts';
-import { computeMsm } from './msm.ts';
-import { multiplyPoints } from './multiples.ts';
-import { loadPoints, type PointTable } from './points.ts';
-import { computeQuotient } from './quotient.ts';
-import { loadRows, type Rows, type RowsInput } from './rows.ts';
-import type { Runtime, TaskOptions } from './runtime.ts';
-import { loadScalars, type ScalarVector } from './scalars.ts';
-import { createScanKernels, type ScanKernels } from './scan-kernels.ts';
+import { multiplyGenerator } from './curve/fixed-base.ts';
+import type { Group } from './curve/groups.ts';
+import { computeMsm } from './curve/msm.ts';
+import { multiplyPoints } from './curve/multiples.ts';
+import { loadPoints, type PointTable } from './curve/points.ts';
+import { KernelsError } from './runtime/errors.ts';
+import type { Block } from './runtime/memory.ts';
+import { addressableBytes, createKernelMemory } from './runtime/memory.ts';
+import type { Runtime, TaskOptions } from './runtime/runtime.ts';
+import { createThreads } from './runtime/threads.ts';
+import { compileKernels, detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
+import { createDomain, type Domain } from './scalars/domain.ts';
+import { computeQuotient } from './scalars/quotient.ts';
+import { loadRows, type Rows, type RowsInput } from './scalars/rows.ts';
+import { loadScalars, type ScalarVector } from './scalars/scalars.ts';
+import { createScanKernels, type ScanKernels } from './scan/scan-kernels.ts';
 import { createSetupKernels, type SetupKernels } from './setup-kernels.ts';
-import { createThreads } from './threads.ts';
-import { compileKernels, detectMultiplier, type Multiplier } from './wasm-module.ts';
 
 /** The start of the memory. Every instance of the module writes the same constants there. */
 const reservedBytes = 65_536;

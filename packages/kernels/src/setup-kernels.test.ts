@@ -8,8 +8,8 @@ import {
   R,
   rootOfOrder,
 } from '../test/quotient-oracle.ts';
-import type { SparseMatrix } from './column-sums.ts';
 import { createKernels, type Kernels } from './kernels.ts';
+import type { SparseMatrix } from './scalars/column-sums.ts';
 
 const { Fr } = bn254.fields;
 

@@ -3,10 +3,11 @@
  *
  * @module
  */
-import { multiplyColumns, type SparseMatrix } from './column-sums.ts';
-import { combineScalars, type ScaledScalars } from './combine-scalars.ts';
-import { computeLagrangeBasis, type LagrangeBasis } from './lagrange-basis.ts';
-import type { Runtime, TaskOptions } from './runtime.ts';
+
+import type { Runtime, TaskOptions } from './runtime/runtime.ts';
+import { multiplyColumns, type SparseMatrix } from './scalars/column-sums.ts';
+import { combineScalars, type ScaledScalars } from './scalars/combine-scalars.ts';
+import { computeLagrangeBasis, type LagrangeBasis } from './scalars/lagrange-basis.ts';
 
 /**
  * Scalars are 32 bytes little-endian each, below r. All operations throw KernelsError `input_refused`, `out_of_memory`, or the

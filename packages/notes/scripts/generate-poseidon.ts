@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { computeOptimizedParameters } from './grain.ts';
 
-const target = new URL('../src/poseidon-parameters.generated.ts', import.meta.url);
+const target = new URL('../src/hash/poseidon-parameters.generated.ts', import.meta.url);
 
 function literal(value: bigint): string {
   return `0x${value.toString(16)}n`;

@@ -7,7 +7,7 @@ const folder = new URL('../test/vectors/', import.meta.url);
 
 describe('generated files', () => {
   it('Poseidon parameters are up to date', () => {
-    const file = new URL('./poseidon-parameters.generated.ts', import.meta.url);
+    const file = new URL('./hash/poseidon-parameters.generated.ts', import.meta.url);
     expect(readFileSync(file, 'utf8')).toBe(renderPoseidonParameters());
   });
 

@@ -4,22 +4,6 @@
  * @module
  */
 
-export { type BatchArithmetic, createBatchArithmetic } from './batch-arithmetic.ts';
-export { computeBatchRoot, computeBatchRoots } from './batch-root.ts';
-export {
-  type CoinShortage,
-  type PlannedSpend,
-  planSpend,
-  type SelectedCoins,
-  type SpendableNote,
-  selectCoins,
-} from './coin-selection.ts';
-export {
-  type ConsolidationOptions,
-  type ConsolidationPlan,
-  type ConsolidationStep,
-  planConsolidation,
-} from './consolidation.ts';
 export type {
   ChainFacts,
   Claim,
@@ -39,13 +23,24 @@ export {
   stepBatchPayments,
 } from './disclosure/open-payments.ts';
 export { type VerificationTerms, verifyDisclosure } from './disclosure/verify-disclosure.ts';
+export { computeBatchRoot, computeBatchRoots } from './fund/batch-root.ts';
 export {
-  computeEligibilityRootFromPath,
-  createEligibilityTree,
-  type EligibilitySnapshot,
-  type EligibilityTree,
-  eligibilityCapacity,
-} from './eligibility-tree.ts';
+  buildFundBatch,
+  type FundBatchPlan,
+  type FundSlot,
+  stepFundBatch,
+} from './fund/fund-batch.ts';
+export {
+  computeFundPublicInputs,
+  computeFundWitnessInput,
+  type FundPublicInputs,
+  stepFundWitnessInput,
+} from './fund/fund-proof-inputs.ts';
+export type { WitnessSignal } from './fund/witness-signals.ts';
+export { type BatchArithmetic, createBatchArithmetic } from './hash/batch-arithmetic.ts';
+export { computeChainHash, poseidon } from './hash/poseidon.ts';
+export { hashPoseidonMany } from './hash/scan-poseidon.ts';
+export { createTreeHasher, type HashMany, hashHere, type TreeHasher } from './hash/tree-hasher.ts';
 export {
   assertX25519PublicKey,
   computeEncryptionPublicKey,
@@ -53,41 +48,43 @@ export {
   decodeEncryptionPublicKey,
   type EncryptionPoint,
   encodeEncryptionPoint,
-} from './encryption-key.ts';
+} from './keys/encryption-key.ts';
 export {
-  buildFundBatch,
-  type FundBatchPlan,
-  type FundSlot,
-  stepFundBatch,
-} from './fund-batch.ts';
+  createViewingKey,
+  deriveViewingKey,
+  parseViewingKey,
+  viewingKeyMessage,
+} from './keys/viewing-key.ts';
+export { computeEd25519WalletId, computeWalletId } from './keys/wallet-id.ts';
+export { computeCommitment, computeNullifier, type Note } from './note/note.ts';
+export { createNoteScanner, type NoteScanner } from './note/note-scanner.ts';
 export {
-  computeFundPublicInputs,
-  computeFundWitnessInput,
-  type FundPublicInputs,
-  stepFundWitnessInput,
-} from './fund-proof-inputs.ts';
+  type AddressedSealedNote,
+  computeSealedNotesHash,
+  type NoteSlot,
+} from './note/note-slot.ts';
 export {
-  createLeanImt,
-  type LeanImt,
-  type LeanImtPath,
-  leanImtCapacity,
-} from './lean-imt.ts';
+  type ScannedNote,
+  type ScanOptions,
+  type ServedNote,
+  scanNotes,
+} from './note/scan-notes.ts';
+export { computeNullifiers } from './note/scan-nullifiers.ts';
+export { type OpenedNote, openNote, sealedNoteBytes, sealNote } from './note/sealed-note.ts';
 export {
-  type Appended,
-  appendLeaves,
-  deserializeFrontier,
-  emptyFrontier,
-  type LeanImtFrontier,
-  serializeFrontier,
-} from './lean-imt-frontier.ts';
-export { computeCommitment, computeNullifier, type Note } from './note.ts';
-export { createNoteScanner, type NoteScanner } from './note-scanner.ts';
-export { type AddressedSealedNote, computeSealedNotesHash, type NoteSlot } from './note-slot.ts';
-export { computeChainHash, poseidon } from './poseidon.ts';
-export { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
-export { computeNullifiers } from './scan-nullifiers.ts';
-export { hashPoseidonMany } from './scan-poseidon.ts';
-export { type OpenedNote, openNote, sealedNoteBytes, sealNote } from './sealed-note.ts';
+  type CoinShortage,
+  type PlannedSpend,
+  planSpend,
+  type SelectedCoins,
+  type SpendableNote,
+  selectCoins,
+} from './spend/coin-selection.ts';
+export {
+  type ConsolidationOptions,
+  type ConsolidationPlan,
+  type ConsolidationStep,
+  planConsolidation,
+} from './spend/consolidation.ts';
 export {
   computeDummyNullifier,
   type DummyInput,
@@ -119,17 +116,29 @@ export {
   type SpendPublicInputs,
   type SpentNote,
 } from './spend/spend-proof-inputs.ts';
-export { createTreeHasher, type HashMany, hashHere, type TreeHasher } from './tree-hasher.ts';
+export {
+  computeEligibilityRootFromPath,
+  createEligibilityTree,
+  type EligibilitySnapshot,
+  type EligibilityTree,
+  eligibilityCapacity,
+} from './trees/eligibility-tree.ts';
+export {
+  createLeanImt,
+  type LeanImt,
+  type LeanImtPath,
+  leanImtCapacity,
+} from './trees/lean-imt.ts';
+export {
+  type Appended,
+  appendLeaves,
+  deserializeFrontier,
+  emptyFrontier,
+  type LeanImtFrontier,
+  serializeFrontier,
+} from './trees/lean-imt-frontier.ts';
 export {
   type VerifiedPath,
   verifyEligibilityPath,
   verifyEligibilityPaths,
-} from './verified-path.ts';
-export {
-  createViewingKey,
-  deriveViewingKey,
-  parseViewingKey,
-  viewingKeyMessage,
-} from './viewing-key.ts';
-export { computeEd25519WalletId, computeWalletId } from './wallet-id.ts';
-export type { WitnessSignal } from './witness-signals.ts';
+} from './trees/verified-path.ts';

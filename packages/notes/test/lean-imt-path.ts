@@ -1,5 +1,6 @@
 import type { Field } from '@pool/core';
-import { type LeanImtPath, poseidon } from '@pool/notes';
+import { poseidon } from '../src/hash/poseidon.ts';
+import type { LeanImtPath } from '../src/trees/lean-imt.ts';
 
 /** Whether the path leads from its leaf to this root, by the definition of the tree. */
 export function verifyLeanImtPath(root: Field, { leaf, index, siblings }: LeanImtPath): boolean {

@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 import { groth16 } from 'snarkjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
+import type { ProofResult } from './base/groth16.ts';
+import type { Prover } from './base/prover.ts';
 import { createProver } from './create-prover.ts';
-import type { ProofResult } from './groth16.ts';
-import { createMockProver } from './mock-prover.ts';
-import type { Prover } from './prover.ts';
+import { createMockProver } from './proof/mock-prover.ts';
 
 let circuit: SmallCircuit;
 let prover: Prover;

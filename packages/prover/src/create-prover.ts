@@ -5,12 +5,12 @@
  */
 import { totalmem } from 'node:os';
 import { constrainedMemory } from 'node:process';
-import { argumentError, assertWithin, maximumTimeoutMs } from './check-arguments.ts';
+import { argumentError, assertWithin, maximumTimeoutMs } from './base/check-arguments.ts';
+import type { ArtifactSource, Prover } from './base/prover.ts';
 import type { ProverIncident } from './engine/accelerator-record.ts';
 import { createCpuEngine } from './engine/cpu-engine.ts';
 import type { AcceleratorChoice } from './engine/engine-keeper.ts';
-import { createEngineProver } from './engine-prover.ts';
-import type { ArtifactSource, Prover } from './prover.ts';
+import { createEngineProver } from './proof/engine-prover.ts';
 import { defaultWitnessLimits } from './witness/witness-runner.ts';
 
 export type ProverOptions<C extends string = string> = {

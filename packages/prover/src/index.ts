@@ -5,18 +5,9 @@
  */
 
 export type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
-export type { AcceleratorDescription } from './accelerator.ts';
-export { createProver, type ProverOptions } from './create-prover.ts';
-export type { ProverIncident } from './engine/accelerator-record.ts';
-export type { AcceleratorChoice } from './engine/engine-keeper.ts';
-export { ProverError, type ProverErrorCode } from './errors.ts';
-export type { Groth16Proof, ProofResult } from './groth16.ts';
-export { createMockProver } from './mock-prover.ts';
-export {
-  createProofVerifier,
-  type ProofVerifier,
-  type ProofVerifierOptions,
-} from './proof-verifier.ts';
+export type { AcceleratorDescription } from './base/accelerator.ts';
+export { ProverError, type ProverErrorCode } from './base/errors.ts';
+export type { Groth16Proof, ProofResult } from './base/groth16.ts';
 export type {
   ArtifactSource,
   ProofProgress,
@@ -24,14 +15,23 @@ export type {
   ProveRequest,
   Prover,
   ProvingArtifact,
-} from './prover.ts';
+} from './base/prover.ts';
 export {
   type CircuitMetrics,
   type MetricSample,
   type ProverMetrics,
   renderMetricFamily,
   renderProverMetrics,
-} from './prover-metrics.ts';
-export { fromSolidityProof, type SolidityProof, toSolidityProof } from './solidity-proof.ts';
-export { verifyProof } from './verify-proof.ts';
+} from './base/prover-metrics.ts';
+export { createProver, type ProverOptions } from './create-prover.ts';
+export type { ProverIncident } from './engine/accelerator-record.ts';
+export type { AcceleratorChoice } from './engine/engine-keeper.ts';
+export { createMockProver } from './proof/mock-prover.ts';
+export {
+  createProofVerifier,
+  type ProofVerifier,
+  type ProofVerifierOptions,
+} from './proof/proof-verifier.ts';
+export { fromSolidityProof, type SolidityProof, toSolidityProof } from './proof/solidity-proof.ts';
+export { verifyProof } from './proof/verify-proof.ts';
 export { readVerificationKey } from './zkey/read-verification-key.ts';

@@ -1,8 +1,9 @@
 /**
  * Replaces the verifier's thread: a public signal makes it die or hang. For tests only.
  */
-import type { VerifyRequest } from '../src/verify-worker.ts';
-import { serveCalls } from '../src/worker-link.ts';
+
+import { serveCalls } from '../src/base/worker-link.ts';
+import type { VerifyRequest } from '../src/proof/verify-worker.ts';
 
 serveCalls(({ publicSignals: [order] }: VerifyRequest) => {
   if (order === 'die') {

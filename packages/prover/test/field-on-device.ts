@@ -1,17 +1,17 @@
 /** One field operation on the device, on raw words, and the expected result by BigInt. */
-import { bind } from '../src/webgpu/bindings.ts';
-import type { Buffers } from '../src/webgpu/buffers.ts';
-import type { Gpu } from '../src/webgpu/device.ts';
-import { decodeElements, elementBytes, encodeElements } from '../src/webgpu/elements.ts';
+import { bind } from '../src/webgpu/device/bindings.ts';
+import type { Buffers } from '../src/webgpu/device/buffers.ts';
+import type { Gpu } from '../src/webgpu/device/device.ts';
+import { decodeElements, elementBytes, encodeElements } from '../src/webgpu/device/elements.ts';
+import { dispatch, type Pipelines } from '../src/webgpu/device/pipelines.ts';
 import {
   type FieldName,
   fieldModulus,
   generateField,
   invert,
   wordsPrelude,
-} from '../src/webgpu/field.ts';
-import type { LimbLayout } from '../src/webgpu/limbs.ts';
-import { dispatch, type Pipelines } from '../src/webgpu/pipelines.ts';
+} from '../src/webgpu/field/field.ts';
+import type { LimbLayout } from '../src/webgpu/field/limbs.ts';
 
 const workgroup = 64;
 

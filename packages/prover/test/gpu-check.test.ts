@@ -11,8 +11,8 @@ import { createKernels } from '@pool/kernels';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMadeUpCircuit } from '../scripts/gpu-check/made-up-circuit.ts';
-import { assembleProof } from '../src/assemble-proof.ts';
 import { createCpuEngine } from '../src/engine/cpu-engine.ts';
+import { assembleProof } from '../src/proof/assemble-proof.ts';
 import { endSnarkjsThreads } from './small-circuit.ts';
 import { openTestDevice } from './test-device.ts';
 

@@ -4,7 +4,7 @@
  * the open scope, or not at all.
  */
 /// <reference types="@webgpu/types" />
-import type { Gpu } from '../src/webgpu/device.ts';
+import type { Gpu } from '../src/webgpu/device/device.ts';
 
 export type LowLimits = {
   readonly maxStorageBufferBindingSize?: number;

@@ -1,7 +1,12 @@
 /** One sum on a device, from factors and scalars to the point, for tests. */
-import { encodeElements } from '../src/webgpu/elements.ts';
-import { createG1Msm, createG2Msm, type MsmContext, type MsmOptions } from '../src/webgpu/msm.ts';
-import type { MsmTuning } from '../src/webgpu/msm-plan.ts';
+import { encodeElements } from '../src/webgpu/device/elements.ts';
+import {
+  createG1Msm,
+  createG2Msm,
+  type MsmContext,
+  type MsmOptions,
+} from '../src/webgpu/msm/msm.ts';
+import type { MsmTuning } from '../src/webgpu/msm/msm-plan.ts';
 import { encodePoints } from './msm-points.ts';
 
 /** Segments so short that every bucket is split. */

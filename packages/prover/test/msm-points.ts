@@ -3,8 +3,8 @@
  * points are known multiples of the generator, so an expected sum is one multiplication.
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { G1Affine, G2Affine } from '../src/points.ts';
-import { encodeElements } from '../src/webgpu/elements.ts';
+import type { G1Affine, G2Affine } from '../src/base/points.ts';
+import { encodeElements } from '../src/webgpu/device/elements.ts';
 
 const { Fp, Fr } = bn254.fields;
 const G1 = bn254.G1.Point;

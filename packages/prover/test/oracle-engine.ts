@@ -1,9 +1,9 @@
 /** A slow and plain engine on BigInt and noble-curves, independent of the real engines. For tests only. */
 import { bn254 } from '@noble/curves/bn254.js';
+import { scalarFieldOrder as R, readInteger } from '../src/base/field.ts';
+import type { G1Affine, G2Affine } from '../src/base/points.ts';
+import { decodeG1, decodeG2 } from '../src/base/points.ts';
 import type { Engine, ProofSums } from '../src/engine/engine.ts';
-import { scalarFieldOrder as R, readInteger } from '../src/field.ts';
-import type { G1Affine, G2Affine } from '../src/points.ts';
-import { decodeG1, decodeG2 } from '../src/points.ts';
 import type { PointSection, Zkey } from '../src/zkey/zkey.ts';
 
 function power(base: bigint, exponent: bigint): bigint {

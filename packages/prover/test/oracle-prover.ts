@@ -4,7 +4,7 @@
 import { vi } from 'vitest';
 import type { ProverIncident } from '../src/engine/accelerator-record.ts';
 import type { AcceleratorChoice } from '../src/engine/engine-keeper.ts';
-import { createEngineProver } from '../src/engine-prover.ts';
+import { createEngineProver } from '../src/proof/engine-prover.ts';
 import { createOracleEngine, type OracleOptions, oracleKeyBytes } from './oracle-engine.ts';
 
 /** A prover over oracles. */

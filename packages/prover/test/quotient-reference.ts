@@ -1,8 +1,8 @@
 /** The quotient of a proof by its definition, in BigInt, for generated circuits. */
-import { encodeElements } from '../src/webgpu/elements.ts';
-import { invert, scalarFieldModulus as R } from '../src/webgpu/field.ts';
-import { checkPairs } from '../src/webgpu/field-check.ts';
-import { rootOfUnity } from '../src/webgpu/ntt-plan.ts';
+import { encodeElements } from '../src/webgpu/device/elements.ts';
+import { invert, scalarFieldModulus as R } from '../src/webgpu/field/field.ts';
+import { checkPairs } from '../src/webgpu/field/field-check.ts';
+import { rootOfUnity } from '../src/webgpu/quotient/ntt-plan.ts';
 import type { ZkeyCoefficients } from '../src/zkey/zkey.ts';
 
 export type Entry = { matrix: 0 | 1; row: number; wire: number; value: bigint };

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { VerificationKey } from '@pool/kernels';
 import { curves, powersOfTau, zKey } from 'snarkjs';
-import type { ProvingArtifact } from '../src/prover.ts';
+import type { ProvingArtifact } from '../src/base/prover.ts';
 
 const factors = `pragma circom 2.2.0;
 template Factors() {

@@ -1,7 +1,7 @@
 /** The same sum as computeOnDevice, by the kernels of the processor: an independent result. */
 import type { Kernels } from '@pool/kernels';
-import { decodeG1, decodeG2 } from '../src/points.ts';
-import { encodeElements } from '../src/webgpu/elements.ts';
+import { decodeG1, decodeG2 } from '../src/base/points.ts';
+import { encodeElements } from '../src/webgpu/device/elements.ts';
 import { readFrom } from './msm-on-device.ts';
 import { encodePoints } from './msm-points.ts';
 

@@ -3,7 +3,7 @@
  * or whatever a machine has. Tests are skipped without one, and `.ci/run` allows no such skip.
  */
 import { existsSync } from 'node:fs';
-import { type Gpu, openDevice } from '../src/webgpu/device.ts';
+import { type Gpu, openDevice } from '../src/webgpu/device/device.ts';
 
 const swiftshader = '/usr/lib/chromium/vk_swiftshader_icd.json';
 

@@ -4,8 +4,8 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { compileCircuit } from '../../../packages/circuits/src/artifacts/compile.ts';
 import { sourceFolder } from '../../../packages/circuits/src/circuits.ts';
-import { compileCircuit } from '../../../packages/circuits/src/compile.ts';
 import { computeKeyInWorker } from '../../../packages/circuits/src/setup/key-in-worker.ts';
 import { createBatch, toInput } from '../../../packages/circuits/test/fund-batch.ts';
 

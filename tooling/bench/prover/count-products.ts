@@ -9,8 +9,8 @@ import {
   countMsm,
   countTransforms,
 } from '../../../packages/prover/scripts/gpu-check/arithmetic.ts';
-import { readInteger } from '../../../packages/prover/src/field.ts';
-import { affineBytes } from '../../../packages/prover/src/webgpu/curve-fields.ts';
+import { readInteger } from '../../../packages/prover/src/base/field.ts';
+import { affineBytes } from '../../../packages/prover/src/webgpu/curve/curve-fields.ts';
 import { witnessDensity } from '../../../packages/prover/src/webgpu/engine-key.ts';
 import {
   countSumPoints,
@@ -19,8 +19,8 @@ import {
   sumPointBytes,
   tableBudget,
 } from '../../../packages/prover/src/webgpu/engine-memory.ts';
-import { planMsm } from '../../../packages/prover/src/webgpu/msm-plan.ts';
-import { readFinitePoints } from '../../../packages/prover/src/webgpu/tables.ts';
+import { planMsm } from '../../../packages/prover/src/webgpu/msm/msm-plan.ts';
+import { readFinitePoints } from '../../../packages/prover/src/webgpu/msm/tables.ts';
 import {
   createWitnessRunner,
   defaultWitnessLimits,

@@ -18,14 +18,14 @@ import {
   transferRequestSchema,
 } from '@pool/core';
 import * as v from 'valibot';
+import { type Api, defineRoute } from '../openapi/route.ts';
+import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from '../openapi/shared-schemas.ts';
+import { holderUnavailable, unavailable } from '../openapi/unavailable.ts';
 import { agentExamples } from './agent-examples.ts';
 import { balanceSchema } from './balance.ts';
 import { historySchema } from './history.ts';
 import { historyRoutes } from './history-api.ts';
-import { type Api, defineRoute } from './route.ts';
-import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
 import { spendRoutes } from './spend-api.ts';
-import { holderUnavailable, unavailable } from './unavailable.ts';
 
 const bearer = { scheme: 'agentCredential', needs: 'disburse' } as const;
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RouteExample } from './route.ts';
+import type { RouteExample } from '../openapi/route.ts';
 
 const key = 'payroll-2026-11';
 const anna = '0x8EF31ED37e5320931Bf85677De447824a66c9991';

@@ -3,9 +3,10 @@
  *
  * @module
  */
+
+import { defineRoute } from '../openapi/route.ts';
+import { holderUnavailable } from '../openapi/unavailable.ts';
 import { historyQuery, historySchema } from './history.ts';
-import { defineRoute } from './route.ts';
-import { holderUnavailable } from './unavailable.ts';
 
 export const historyRoutes = {
   history: defineRoute({

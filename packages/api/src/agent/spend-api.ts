@@ -10,8 +10,8 @@ import {
   spendReceiptSchema,
   transferRequestSchema,
 } from '@pool/core';
-import { defineRoute } from './route.ts';
-import { idempotencyKeyHeaderSchema } from './shared-schemas.ts';
+import { defineRoute } from '../openapi/route.ts';
+import { idempotencyKeyHeaderSchema } from '../openapi/shared-schemas.ts';
 
 const description =
   'Answers on the same connection when the outcome is final, which takes minutes: set the read time-out accordingly. The same key with ' +

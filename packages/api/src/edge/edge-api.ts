@@ -6,6 +6,8 @@
 
 import { chainKeySchema, evmAddressSchema, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
+import { type Api, defineRoute } from '../openapi/route.ts';
+import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from '../openapi/shared-schemas.ts';
 import {
   bootstrapRequestSchema,
   bootstrapResponseSchema,
@@ -20,14 +22,12 @@ import {
   notePathsRequestSchema,
   notePathsResponseSchema,
 } from './note-tree.ts';
-import { type Api, defineRoute } from './route.ts';
 import {
   deliverySchema,
   settlementRecordSchema,
   settlementRequestSchema,
   voidRequestSchema,
 } from './settlements.ts';
-import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
 import { spendRecordSchema, spendRequestSchema } from './spends.ts';
 
 const edgeToken = { scheme: 'edgeToken' } as const;

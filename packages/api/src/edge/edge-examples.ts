@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RouteExample } from './route.ts';
+import type { RouteExample } from '../openapi/route.ts';
 
 const address = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
 const encryptionPublicKey = '0x1c5d2e8f00112233445566778899aabbccddeeff00112233445566778899aa0b';

@@ -18,7 +18,7 @@ import {
   walletPubSchema,
 } from '@pool/core';
 import * as v from 'valibot';
-import { readinessSchema } from './accounts.ts';
+import { readinessSchema } from '../platform/accounts.ts';
 
 /** Whether the platform's relayer can send a batch now, as its worker saw it last. */
 const relayerHealthSchema = v.object({

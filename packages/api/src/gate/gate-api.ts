@@ -6,6 +6,8 @@
 
 import { eligibilityPathSchema, walletIdSchema } from '@pool/core';
 import * as v from 'valibot';
+import { livez, metrics, metricsToken, readyz } from '../openapi/probe-routes.ts';
+import { type Api, defineRoute } from '../openapi/route.ts';
 import {
   gateCapacityResponseSchema,
   gatePathsRequestSchema,
@@ -18,8 +20,6 @@ import {
   gateWalletResponseSchema,
 } from './gate.ts';
 import { gateExamples } from './gate-examples.ts';
-import { livez, metrics, metricsToken, readyz } from './probe-routes.ts';
-import { type Api, defineRoute } from './route.ts';
 
 const read = { scheme: 'accessToken', needs: 'gate.read' } as const;
 const write = { scheme: 'accessToken', needs: 'gate.write' } as const;

@@ -4,7 +4,7 @@
  * @module
  */
 import { eligibilityDepth } from '@pool/core';
-import type { RouteExample } from './route.ts';
+import type { RouteExample } from '../openapi/route.ts';
 
 const walletId = '0x0b63a53787021a4a962a452c2921b3663aff1ffd8d5510540f8e659e782956f1';
 const root = '0x1fd5bb5b8c2c55a4b54ac7fd2e2a1e0a4d1c6bfc14ea9e2f3a0c4f0e59f4f8aa';

@@ -1,7 +1,7 @@
 /** The pages, read as a browser or a screen reader would. */
 import { describe, expect, it } from 'vitest';
+import { apis } from '../documents.ts';
 import { renderDocsPage } from './docs-page.ts';
-import { apis } from './documents.ts';
 import { createOpenApi } from './openapi.ts';
 
 describe.each(apis)('the page of $name', (api) => {

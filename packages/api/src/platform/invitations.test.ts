@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { gateCapacityResponseSchema } from './gate.ts';
+import { gateCapacityResponseSchema } from '../gate/gate.ts';
 import {
   invitationSchema,
   inviteRequestSchema,

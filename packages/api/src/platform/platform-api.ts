@@ -4,6 +4,8 @@
  * @module
  */
 import * as v from 'valibot';
+import { livez, metrics, metricsToken, readyz } from '../openapi/probe-routes.ts';
+import { type Api, defineRoute } from '../openapi/route.ts';
 import {
   edgeTokenMetadataSchema,
   enrollmentResponseSchema,
@@ -34,8 +36,6 @@ import {
   listInvitationsResponseSchema,
 } from './invitations.ts';
 import { platformExamples } from './platform-examples.ts';
-import { livez, metrics, metricsToken, readyz } from './probe-routes.ts';
-import { type Api, defineRoute } from './route.ts';
 
 const session = { scheme: 'session' } as const;
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RouteExample } from './route.ts';
+import type { RouteExample } from '../openapi/route.ts';
 
 const address = '0xc65f18206Ed9d2f431867D05F8fF2734E87e75E0';
 const walletPub = '0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CircuitName } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createArtifactStore, createArtifactStoreOf, type KeyForm } from './artifact-store.ts';
 import {
   type ArtifactDigests,
   type ArtifactKind,
   type ArtifactsManifest,
   computeDigest,
-} from './artifacts-manifest.ts';
+} from '../artifacts-manifest.ts';
+import { createArtifactStore, createArtifactStoreOf, type KeyForm } from './artifact-store.ts';
 import { artifactFiles, buildArtifacts } from './build-artifacts.ts';
 
 const contents = {

@@ -20,7 +20,7 @@ import {
   artifactKinds,
   computeFileDigest,
   readArtifactsManifest,
-} from './artifacts-manifest.ts';
+} from '../artifacts-manifest.ts';
 import {
   artifactFiles,
   type BuildOptions,

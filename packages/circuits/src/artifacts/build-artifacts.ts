@@ -13,11 +13,11 @@ import {
   computeDigest,
   computeFileDigest,
   type ManifestEntry,
-} from './artifacts-manifest.ts';
-import { computeSourceDigest, sourceFolder } from './circuits.ts';
+} from '../artifacts-manifest.ts';
+import { computeSourceDigest, sourceFolder } from '../circuits.ts';
+import { computeKeyInWorker } from '../setup/key-in-worker.ts';
 import { compileCircuit, describeCompiler } from './compile.ts';
 import { isProduction } from './config.ts';
-import { computeKeyInWorker } from './setup/key-in-worker.ts';
 
 /** The trapdoor is derived from it. Change it whenever the setup's output changes for the same constraints. */
 const setupVersion = 1;

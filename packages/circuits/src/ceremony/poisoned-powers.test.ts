@@ -21,12 +21,12 @@ import {
 } from '../../test/poisoned-powers.ts';
 import { createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
-import { exportVerificationKey } from './export-verifier.ts';
-import { createKernelArithmetic } from './kernel-arithmetic.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
-import { decodeG1 } from './points.ts';
-import { openPowersOfTau } from './powers-of-tau.ts';
-import { findPowersProblems } from './verify-powers.ts';
+import { openPowersOfTau } from './files/powers-of-tau.ts';
+import { exportVerificationKey } from './key/export-verifier.ts';
+import { createKernelArithmetic } from './points/kernel-arithmetic.ts';
+import type { PointArithmetic } from './points/point-arithmetic.ts';
+import { decodeG1 } from './points/points.ts';
+import { findPowersProblems } from './verify/verify-powers.ts';
 
 const { groth16, powersOfTau, curves, wtns } = snarkjs;
 const { Fr } = bn254.fields;

@@ -8,14 +8,14 @@ import { open } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { PoolError } from '@pool/core';
 import { computeFileDigest } from '../artifacts-manifest.ts';
-import { type CommandIo, UsageError } from '../command-io.ts';
-import { applyBeacon, contributeToKey } from './contribute.ts';
-import { exportVerificationKey, renderSolidityVerifier } from './export-verifier.ts';
-import { initialiseKey } from './initialise.ts';
-import { createKernelArithmetic } from './kernel-arithmetic.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
-import { writeFileAtomically } from './section-writer.ts';
-import { verifyKey } from './verify-key.ts';
+import { writeFileAtomically } from '../ceremony/files/section-writer.ts';
+import { applyBeacon, contributeToKey } from '../ceremony/key/contribute.ts';
+import { exportVerificationKey, renderSolidityVerifier } from '../ceremony/key/export-verifier.ts';
+import { initialiseKey } from '../ceremony/key/initialise.ts';
+import { createKernelArithmetic } from '../ceremony/points/kernel-arithmetic.ts';
+import type { PointArithmetic } from '../ceremony/points/point-arithmetic.ts';
+import { verifyKey } from '../ceremony/verify/verify-key.ts';
+import { type CommandIo, UsageError } from './command-io.ts';
 
 const mostEntropyBytes = 1 << 20;
 

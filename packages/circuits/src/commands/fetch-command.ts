@@ -6,11 +6,11 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { PoolError } from '@pool/core';
-import { manifestUrl } from './artifacts-manifest.ts';
-import { parseCircuitName } from './circuits.ts';
+import { manifestUrl } from '../artifacts-manifest.ts';
+import { parseCircuitName } from '../circuits.ts';
+import { fetchArtifacts } from '../fetch/fetch-artifacts.ts';
+import { parsePinnedDigests } from '../fetch/pinned-digests.ts';
 import { type CommandIo, UsageError } from './command-io.ts';
-import { fetchArtifacts } from './fetch-artifacts.ts';
-import { parsePinnedDigests } from './pinned-digests.ts';
 
 async function readManifest(path: string | undefined): Promise<string> {
   try {

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findBrokenConstraints, parseR1cs } from '../test/constraints.ts';
-import { R } from '../test/fund-batch.ts';
-import { type CompiledTest, compileTest } from '../test/witness.ts';
+import { findBrokenConstraints, parseR1cs } from '../../test/constraints.ts';
+import { R } from '../../test/fund-batch.ts';
+import { type CompiledTest, compileTest } from '../../test/witness.ts';
 import { computeDomainSize, readR1cs } from './r1cs.ts';
 
 describe('the constraint file of x * x = y, y + 3 = z', () => {

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { computeDigest } from './artifacts-manifest.ts';
-import { artifactFiles } from './build-artifacts.ts';
+import { artifactFiles } from '../artifacts/build-artifacts.ts';
+import { computeDigest } from '../artifacts-manifest.ts';
 import { fetchArtifacts } from './fetch-artifacts.ts';
 import { type FetchedKind, fetchedKinds, parsePinnedDigests } from './pinned-digests.ts';
 

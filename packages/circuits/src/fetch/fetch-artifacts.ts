@@ -13,7 +13,7 @@ import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { PoolError } from '@pool/core';
-import { artifactFiles } from './build-artifacts.ts';
+import { artifactFiles } from '../artifacts/build-artifacts.ts';
 import { type FetchedKind, fetchedKinds, type PinnedDigests } from './pinned-digests.ts';
 
 export type FetchRequest = {

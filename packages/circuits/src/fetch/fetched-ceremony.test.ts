@@ -3,21 +3,21 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { zKey } from 'snarkjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { small } from '../test/ceremony-circuits.ts';
+import { small } from '../../test/ceremony-circuits.ts';
 import {
   type CeremonyFolder,
   createCeremonyFolder,
   placesOf,
   testBeacon,
-} from '../test/ceremony-folder.ts';
-import { sample } from '../test/fund-batch.ts';
-import { createPowersOfTau } from '../test/powers-of-tau.ts';
-import { compileTest, endSnarkjsThreads } from '../test/witness.ts';
-import { computeDigest } from './artifacts-manifest.ts';
-import { artifactFiles } from './build-artifacts.ts';
-import { createKernelArithmetic } from './ceremony/kernel-arithmetic.ts';
-import type { PointArithmetic } from './ceremony/point-arithmetic.ts';
-import { convertKeyFile } from './key-file-form.ts';
+} from '../../test/ceremony-folder.ts';
+import { sample } from '../../test/fund-batch.ts';
+import { createPowersOfTau } from '../../test/powers-of-tau.ts';
+import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
+import { artifactFiles } from '../artifacts/build-artifacts.ts';
+import { convertKeyFile } from '../artifacts/key-file-form.ts';
+import { computeDigest } from '../artifacts-manifest.ts';
+import { createKernelArithmetic } from '../ceremony/points/kernel-arithmetic.ts';
+import type { PointArithmetic } from '../ceremony/points/point-arithmetic.ts';
 import type { FetchedKind } from './pinned-digests.ts';
 import { openProductionKeys } from './production-keys.ts';
 

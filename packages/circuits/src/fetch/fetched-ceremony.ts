@@ -9,7 +9,7 @@ import { open } from 'node:fs/promises';
 import type { CircuitName } from '@pool/core';
 import { type ErrorCode, isPoolError, type PeerCode, PoolError, peerCode } from '@pool/core';
 import type { VerificationKey } from '@pool/kernels';
-import { exportVerificationKey } from './ceremony/export-verifier.ts';
+import { exportVerificationKey } from '../ceremony/key/export-verifier.ts';
 
 const parts = ['vk_alpha_1', 'vk_beta_2', 'vk_gamma_2', 'vk_delta_2', 'IC'] as const;
 

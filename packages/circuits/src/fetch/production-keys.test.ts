@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VerificationKey } from '@pool/kernels';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { computeDigest } from './artifacts-manifest.ts';
-import { artifactFiles } from './build-artifacts.ts';
-import { verificationKeys } from './generated/verification-keys.ts';
+import { artifactFiles } from '../artifacts/build-artifacts.ts';
+import { computeDigest } from '../artifacts-manifest.ts';
+import { verificationKeys } from '../generated/verification-keys.ts';
 import { type FetchedKind, fetchedKinds } from './pinned-digests.ts';
 import { openProductionKeys } from './production-keys.ts';
 

@@ -13,11 +13,11 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type CircuitName, circuitShapes, PoolError } from '@pool/core';
 import type { VerificationKey } from '@pool/kernels';
-import { computeDigest, computeFileDigest } from './artifacts-manifest.ts';
-import { artifactFiles, type BuildOptions } from './build-artifacts.ts';
-import { isProduction } from './config.ts';
+import { artifactFiles, type BuildOptions } from '../artifacts/build-artifacts.ts';
+import { isProduction } from '../artifacts/config.ts';
+import { computeDigest, computeFileDigest } from '../artifacts-manifest.ts';
+import { verificationKeys } from '../generated/verification-keys.ts';
 import { checkFetchedCeremony } from './fetched-ceremony.ts';
-import { verificationKeys } from './generated/verification-keys.ts';
 import { type FetchedKind, type PinnedDigests, parsePinnedDigests } from './pinned-digests.ts';
 
 /** Everything a prover needs, by absolute path. Public. */

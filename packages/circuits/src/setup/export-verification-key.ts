@@ -6,7 +6,7 @@
 
 import type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
 import { baseFieldOrder, type ZkeyHeaderFields, zkeyPointBytes } from '@pool/kernels';
-import { invert } from '../modular.ts';
+import { invert } from '../constraints/modular.ts';
 import { decodeScalar } from './scalars.ts';
 
 const montgomeryInverse = invert((1n << 256n) % baseFieldOrder, baseFieldOrder);

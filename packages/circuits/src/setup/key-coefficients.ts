@@ -5,7 +5,7 @@
  */
 import type { ZkeyCoefficients } from '@pool/kernels';
 import { scalarFieldOrder } from '@pool/kernels';
-import type { R1cs } from '../r1cs.ts';
+import type { R1cs } from '../constraints/r1cs.ts';
 import { encodeScalars } from './scalars.ts';
 
 /** A `.zkey` stores a coefficient times 2^512 mod r. */

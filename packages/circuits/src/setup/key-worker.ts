@@ -8,7 +8,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { VerificationKey } from '@pool/kernels';
 import { createKernels, type ZkeyForm, type ZkeyHeaderFields } from '@pool/kernels';
-import { computeDomainSize, readR1cs } from '../r1cs.ts';
+import { computeDomainSize, readR1cs } from '../constraints/r1cs.ts';
 import { exportVerificationKey } from './export-verification-key.ts';
 import { computeProvingKey, type KeyPart } from './proving-key.ts';
 import { serializeKeyPart } from './serialize-key.ts';

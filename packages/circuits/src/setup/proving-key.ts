@@ -9,7 +9,7 @@ import {
   type ZkeyHeaderFields,
   zkeyPointBytes,
 } from '@pool/kernels';
-import { computeDomainSize, type R1cs } from '../r1cs.ts';
+import { computeDomainSize, type R1cs } from '../constraints/r1cs.ts';
 import { listKeyCoefficients } from './key-coefficients.ts';
 import { computeKeyScalars, type ScalarKernels } from './qap.ts';
 import { encodeScalars } from './scalars.ts';

@@ -6,8 +6,8 @@
  */
 import type { Kernels } from '@pool/kernels';
 import { scalarFieldOrder } from '@pool/kernels';
-import { invert } from '../modular.ts';
-import { computeDomainSize, type R1cs, type R1csMatrix } from '../r1cs.ts';
+import { invert } from '../constraints/modular.ts';
+import { computeDomainSize, type R1cs, type R1csMatrix } from '../constraints/r1cs.ts';
 import { decodeScalar, elementBytes, encodeScalars } from './scalars.ts';
 import type { ToxicValues } from './toxic-values.ts';
 

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { scalarFieldOrder } from '@pool/kernels';
-import { power } from '../modular.ts';
+import { power } from '../constraints/modular.ts';
 
 /** Trapdoor of a Groth16 key, each in 1..r-1. Public here; toxic waste in a ceremony. */
 export type ToxicValues = {

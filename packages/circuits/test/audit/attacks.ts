@@ -3,7 +3,7 @@
  * outside the wire's range, powers of two away, random. Pairs: two wires of one linear row change so that its sum stays. Whole sums:
  * the digits of the same sum plus r, where they fit.
  */
-import { reduce } from '../../src/modular.ts';
+import { reduce } from '../../src/constraints/modular.ts';
 import { R } from '../fund-batch.ts';
 import { type Digits, findDigits, splitIntoDigits } from './digits.ts';
 import type { Random } from './random.ts';

@@ -1,5 +1,5 @@
 /** Both tools on one circuit: uniqueness propagation, then the witness fuzzer over the derivations that it found. */
-import type { R1cs } from '../../src/r1cs.ts';
+import type { R1cs } from '../../src/constraints/r1cs.ts';
 import type { AuditedCircuit } from './circuits.ts';
 import { extendWithDigitForms } from './digit-forms.ts';
 import { type FuzzReport, fuzz } from './fuzz.ts';

@@ -3,7 +3,7 @@
  * a wire of its own, with one linear row that says so and one boolean row. Both follow from the row, so nothing is added to what the
  * system demands, and the rules for digits apply.
  */
-import type { R1cs, R1csMatrix } from '../../src/r1cs.ts';
+import type { R1cs, R1csMatrix } from '../../src/constraints/r1cs.ts';
 import { R } from '../fund-batch.ts';
 import { createSystem, divide, evaluateForm, type Form, readRow } from './system.ts';
 

@@ -2,10 +2,10 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileCircuit } from '../../src/artifacts/compile.ts';
 import { computeFileDigest } from '../../src/artifacts-manifest.ts';
 import { sourceFolder } from '../../src/circuits.ts';
-import { compileCircuit } from '../../src/compile.ts';
-import { readR1cs } from '../../src/r1cs.ts';
+import { readR1cs } from '../../src/constraints/r1cs.ts';
 import { computeWitness } from '../witness.ts';
 import type { AuditSubject } from './audit.ts';
 import type { AuditedCircuit } from './circuits.ts';

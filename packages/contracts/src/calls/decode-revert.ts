@@ -5,11 +5,11 @@
  */
 import { batchSizesText, type ErrorBody, spendShapes } from '@pool/core';
 import { Interface, type JsonFragment } from 'ethers';
-import { eligibilityRegistryArtifact } from './generated/eligibility-registry.ts';
-import { noteTreeArtifact } from './generated/note-tree.ts';
-import { poolTestTokenArtifact } from './generated/pool-test-token.ts';
-import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
-import { zeroFirstTestTokenArtifact } from './generated/zero-first-test-token.ts';
+import { eligibilityRegistryArtifact } from '../generated/eligibility-registry.ts';
+import { noteTreeArtifact } from '../generated/note-tree.ts';
+import { poolTestTokenArtifact } from '../generated/pool-test-token.ts';
+import { shieldedPoolArtifact } from '../generated/shielded-pool.ts';
+import { zeroFirstTestTokenArtifact } from '../generated/zero-first-test-token.ts';
 
 /** Sentence per custom error. Arguments are not repeated: they may contain foreign input. */
 const sentences: Readonly<Record<string, string>> = {

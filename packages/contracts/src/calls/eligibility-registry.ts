@@ -9,7 +9,7 @@ import {
   type ContractRunner,
   type ContractTransactionResponse,
 } from 'ethers';
-import { eligibilityRegistryArtifact } from './generated/eligibility-registry.ts';
+import { eligibilityRegistryArtifact } from '../generated/eligibility-registry.ts';
 
 export const eligibilityRegistryAbi = eligibilityRegistryArtifact.abi;
 

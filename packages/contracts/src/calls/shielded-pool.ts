@@ -12,7 +12,7 @@ import {
   type ContractTransactionResponse,
   Interface,
 } from 'ethers';
-import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
+import { shieldedPoolArtifact } from '../generated/shielded-pool.ts';
 
 export const shieldedPoolAbi = shieldedPoolArtifact.abi;
 export const shieldedPoolInterface = new Interface(shieldedPoolAbi);

@@ -14,10 +14,10 @@ import {
   ZeroAddress,
 } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parsePoolLeaf } from './chain/pool-leaves.ts';
-import { createPoolReader, type PoolReader } from './chain/pool-reader.ts';
+import { parsePoolLeaf } from '../chain/pool-leaves.ts';
+import { createPoolReader, type PoolReader } from '../chain/pool-reader.ts';
+import { deployPool, type PoolAddresses } from '../deployment/deploy.ts';
 import { decodeRevert } from './decode-revert.ts';
-import { deployPool, type PoolAddresses } from './deploy.ts';
 import {
   connectShieldedPool,
   type ShieldedPool,
@@ -40,7 +40,7 @@ type Vector = {
 };
 
 const { spends } = JSON.parse(
-  readFileSync(new URL('../../../vectors/spend.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../../vectors/spend.json', import.meta.url), 'utf8'),
 ) as { readonly spends: readonly (Vector & { readonly name: string })[] };
 
 /** Returns true for any call: push 1, store it, return 32 bytes. */

@@ -12,9 +12,9 @@ import {
   type ContractTransactionResponse,
   type Signer,
 } from 'ethers';
-import type { ContractArtifact } from './artifact.ts';
-import { poolTestTokenArtifact } from './generated/pool-test-token.ts';
-import { zeroFirstTestTokenArtifact } from './generated/zero-first-test-token.ts';
+import type { ContractArtifact } from '../artifact.ts';
+import { poolTestTokenArtifact } from '../generated/pool-test-token.ts';
+import { zeroFirstTestTokenArtifact } from '../generated/zero-first-test-token.ts';
 
 export type TestTokenOptions = {
   readonly signer: Signer;

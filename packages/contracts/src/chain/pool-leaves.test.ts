@@ -1,7 +1,7 @@
 // A node can give other values than the pool emitted. What one event shows by itself is refused here.
 import { id, keccak256, type Log } from 'ethers';
 import { describe, expect, it } from 'vitest';
-import { shieldedPoolInterface } from '../shielded-pool.ts';
+import { shieldedPoolInterface } from '../calls/shielded-pool.ts';
 import { parsePoolLeaf } from './pool-leaves.ts';
 
 function words(count: number): string[] {

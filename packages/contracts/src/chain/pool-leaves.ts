@@ -14,7 +14,7 @@ import {
   spendShapes,
 } from '@pool/core';
 import { dataLength, dataSlice, keccak256, type Log, type LogDescription } from 'ethers';
-import { shieldedPoolInterface } from '../shielded-pool.ts';
+import { shieldedPoolInterface } from '../calls/shielded-pool.ts';
 
 /** The same facts of a batch and of a spend. All of it is public. */
 type LeafFacts = {

@@ -12,7 +12,7 @@ import {
   zeroWord,
 } from '@pool/core';
 import type { JsonRpcProvider, Log } from 'ethers';
-import { connectShieldedPool, shieldedPoolInterface } from '../shielded-pool.ts';
+import { connectShieldedPool, shieldedPoolInterface } from '../calls/shielded-pool.ts';
 import { type FinalBlock, fetchFinalBlock, fetchHeadTimestamp } from './final-block.ts';
 import {
   encodeLeafTopics,

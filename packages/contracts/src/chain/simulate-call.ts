@@ -5,7 +5,7 @@
  */
 import type { ErrorBody } from '@pool/core';
 import type { JsonRpcProvider } from 'ethers';
-import { decodeRevert } from '../decode-revert.ts';
+import { decodeRevert } from '../calls/decode-revert.ts';
 import { isEvmFailure } from './evm-failure.ts';
 import { isOutOfGas } from './node-answer.ts';
 

@@ -7,7 +7,7 @@ import { type Anvil, startAnvil } from '@pool/testkit';
 import { ContractFactory, JsonRpcProvider } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEvmProvider } from '../chain/evm-provider.ts';
-import { deployPool, type PoolAddresses } from '../deploy.ts';
+import { deployPool, type PoolAddresses } from '../deployment/deploy.ts';
 import { keyVerifierArtifact } from '../generated/key-verifier.ts';
 import {
   createPoolComparison,

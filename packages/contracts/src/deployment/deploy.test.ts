@@ -3,12 +3,16 @@ import { bigintToHex32, computeAssetId, parseEvmAddress } from '@pool/core';
 import { type Anvil, startAnvil } from '@pool/testkit';
 import { id, JsonRpcProvider, type JsonRpcSigner, ZeroHash } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeRevert } from './decode-revert.ts';
+import { decodeRevert } from '../calls/decode-revert.ts';
+import { connectEligibilityRegistry } from '../calls/eligibility-registry.ts';
+import { connectErc20 } from '../calls/erc20.ts';
+import { connectShieldedPool, noPermit } from '../calls/shielded-pool.ts';
+import {
+  deployPoolTestToken,
+  deployZeroFirstTestToken,
+  mintTestToken,
+} from '../calls/test-tokens.ts';
 import { deployPool, type PoolAddresses } from './deploy.ts';
-import { connectEligibilityRegistry } from './eligibility-registry.ts';
-import { connectErc20 } from './erc20.ts';
-import { connectShieldedPool, noPermit } from './shielded-pool.ts';
-import { deployPoolTestToken, deployZeroFirstTestToken, mintTestToken } from './test-tokens.ts';
 
 function word(value: number): string {
   return bigintToHex32(BigInt(value));

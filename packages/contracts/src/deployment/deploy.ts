@@ -7,13 +7,13 @@
  */
 import { PoolError } from '@pool/core';
 import { ContractFactory, getCreateAddress, type Signer } from 'ethers';
-import { type ContractArtifact, linkBytecode } from './artifact.ts';
-import { listCircuitVerifiers, type VerifierName, verifierPlaces } from './code/contract-code.ts';
-import { developmentVerifiers } from './generated/development-verifiers.ts';
-import { eligibilityRegistryArtifact } from './generated/eligibility-registry.ts';
-import { noteTreeArtifact } from './generated/note-tree.ts';
-import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
-import { connectShieldedPool } from './shielded-pool.ts';
+import { type ContractArtifact, linkBytecode } from '../artifact.ts';
+import { connectShieldedPool } from '../calls/shielded-pool.ts';
+import { listCircuitVerifiers, type VerifierName, verifierPlaces } from '../code/contract-code.ts';
+import { developmentVerifiers } from '../generated/development-verifiers.ts';
+import { eligibilityRegistryArtifact } from '../generated/eligibility-registry.ts';
+import { noteTreeArtifact } from '../generated/note-tree.ts';
+import { shieldedPoolArtifact } from '../generated/shielded-pool.ts';
 
 export type DeployPoolOptions = {
   /** Pays for the deployment; needs a provider. Gets no role unless it is named below. */

@@ -13,12 +13,12 @@ import {
   type Wallet,
   ZeroHash,
 } from 'ethers';
+import { connectEligibilityRegistry } from '../calls/eligibility-registry.ts';
+import { connectShieldedPool } from '../calls/shielded-pool.ts';
 import { askChain } from '../chain/ask-chain.ts';
 import { broadcastTransaction } from '../chain/node-answer.ts';
 import { findPoolDifference } from '../code/compare-pool.ts';
 import type { CircuitKeys } from '../code/pinned-keys.ts';
-import { connectEligibilityRegistry } from '../eligibility-registry.ts';
-import { connectShieldedPool } from '../shielded-pool.ts';
 import type { DeploymentTerms, PlannedContract } from './deployment-plan.ts';
 import type { DeploymentState } from './deployment-state.ts';
 

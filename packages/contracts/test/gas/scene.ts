@@ -13,17 +13,17 @@ import {
   NonceManager,
   Wallet,
 } from 'ethers';
-import { deployPool, type PoolAddresses } from '../../src/deploy.ts';
-import { connectEligibilityRegistry } from '../../src/eligibility-registry.ts';
-import { connectErc20 } from '../../src/erc20.ts';
+import { connectEligibilityRegistry } from '../../src/calls/eligibility-registry.ts';
+import { connectErc20 } from '../../src/calls/erc20.ts';
 import {
   connectShieldedPool,
   type FundBatch,
   type Groth16Proof,
   noPermit,
   parseBatchFunded,
-} from '../../src/shielded-pool.ts';
-import { deployPoolTestToken, mintTestToken } from '../../src/test-tokens.ts';
+} from '../../src/calls/shielded-pool.ts';
+import { deployPoolTestToken, mintTestToken } from '../../src/calls/test-tokens.ts';
+import { deployPool, type PoolAddresses } from '../../src/deployment/deploy.ts';
 import { publicBatchTransferArtifact } from './generated/public-batch-transfer.ts';
 import { writeTree } from './tree-state.ts';
 

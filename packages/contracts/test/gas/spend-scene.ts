@@ -15,11 +15,15 @@ import {
 } from '@pool/core';
 import { computeSpendPublicInputs } from '@pool/notes';
 import { ContractFactory, concat, type Result } from 'ethers';
+import { connectEligibilityRegistry } from '../../src/calls/eligibility-registry.ts';
+import {
+  connectShieldedPool,
+  type Groth16Proof,
+  type SpendCall,
+} from '../../src/calls/shielded-pool.ts';
+import { parseSpent } from '../../src/calls/spend-call.ts';
+import { mintTestToken } from '../../src/calls/test-tokens.ts';
 import { verifierPlaces } from '../../src/code/contract-code.ts';
-import { connectEligibilityRegistry } from '../../src/eligibility-registry.ts';
-import { connectShieldedPool, type Groth16Proof, type SpendCall } from '../../src/shielded-pool.ts';
-import { parseSpent } from '../../src/spend-call.ts';
-import { mintTestToken } from '../../src/test-tokens.ts';
 import { trapdoorVerifierArtifact } from './generated/trapdoor-verifier.ts';
 import { account, type GasScene, undone } from './scene.ts';
 import { makeRootKnown } from './tree-state.ts';

@@ -4,7 +4,7 @@ import { createProver } from '@pool/prover';
 import { startAnvil } from '@pool/testkit';
 import { JsonRpcProvider } from 'ethers';
 import { expect, it } from 'vitest';
-import { decodeRevert } from '../../src/decode-revert.ts';
+import { decodeRevert } from '../../src/calls/decode-revert.ts';
 import { createGasScene, findProof, measureFund, type ProofVector } from '../gas/scene.ts';
 import { proveBatch } from './prove-batch.ts';
 

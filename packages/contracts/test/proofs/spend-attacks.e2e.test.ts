@@ -28,10 +28,10 @@ import {
   withPaths,
   withWallet,
 } from '../../../circuits/test/spend.ts';
-import { decodeRevert } from '../../src/decode-revert.ts';
-import { deployPool } from '../../src/deploy.ts';
-import { connectShieldedPool, type SpendCall } from '../../src/shielded-pool.ts';
-import { deployPoolTestToken, mintTestToken } from '../../src/test-tokens.ts';
+import { decodeRevert } from '../../src/calls/decode-revert.ts';
+import { connectShieldedPool, type SpendCall } from '../../src/calls/shielded-pool.ts';
+import { deployPoolTestToken, mintTestToken } from '../../src/calls/test-tokens.ts';
+import { deployPool } from '../../src/deployment/deploy.ts';
 
 const shape = { inputs: 2, outputs: 4, levels: 32, windows: 31 };
 const holderKey = 12_345n;

@@ -3,13 +3,9 @@
  *
  * @module
  */
-import type { Brand } from './brand.ts';
-import {
-  chainFamilies,
-  type Ed25519FamilyName,
-  ed25519FamilyNames,
-} from './chain-families/families.ts';
-import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
+import type { Brand } from '../errors/brand.ts';
+import { type EvmAddress, parseEvmAddress } from '../values/evm-address.ts';
+import { chainFamilies, type Ed25519FamilyName, ed25519FamilyNames } from './families.ts';
 
 /** Base58 (Solana) or StrKey `G…` (Stellar) of an ed25519 wallet key. */
 export type Ed25519Address = Brand<string, 'Ed25519Address'>;

@@ -5,7 +5,7 @@
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { PoolError } from '../errors/pool-error.ts';
-import { hexToBytes, parseHex } from '../hex.ts';
+import { hexToBytes, parseHex } from '../values/hex.ts';
 
 /**
  * True for a key that has a private key: the canonical encoding of a point of the prime-order subgroup,

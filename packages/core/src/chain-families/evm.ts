@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type EvmAddress, parseEvmAddress } from '../evm-address.ts';
-import { computeWalletAddress, parseWalletPub } from '../wallet-pub.ts';
+import { type EvmAddress, parseEvmAddress } from '../values/evm-address.ts';
+import { computeWalletAddress, parseWalletPub } from '../values/wallet-pub.ts';
 import type { ChainFamily } from './chain-family.ts';
 
 export const evmFamily = {

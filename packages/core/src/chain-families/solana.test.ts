@@ -10,7 +10,7 @@ import {
 import { Keypair } from '@stellar/stellar-base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesToHex } from '../hex.ts';
+import { bytesToHex } from '../values/hex.ts';
 import { solanaFamily } from './solana.ts';
 
 const { parseAddress, formatAddress } = solanaFamily;

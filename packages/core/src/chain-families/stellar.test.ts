@@ -2,7 +2,7 @@
 import { Keypair, StrKey } from '@stellar/stellar-base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesToHex } from '../hex.ts';
+import { bytesToHex } from '../values/hex.ts';
 import { stellarFamily } from './stellar.ts';
 
 const { parseAddress, formatAddress } = stellarFamily;

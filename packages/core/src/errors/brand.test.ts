@@ -1,11 +1,12 @@
 // `tsc` is what checks this file (`pnpm check types`): each `expectTypeOf` is a type error when it does not hold. Running it
 // shows that the constructors refuse at run time what the types refuse at compile time.
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { type Amount, assertAmount, maxAmount, parseAmount } from './amount.ts';
-import type { EvmChainSettings } from './chain-settings.ts';
-import type { AssetId } from './digests.ts';
-import { type EvmAddress, isEvmAddress, parseEvmAddress } from './evm-address.ts';
-import { assertField, type Field, isField, parseField, reduceToField } from './field.ts';
+import type { EvmChainSettings } from '../requests/chain-settings.ts';
+import { type EncryptionPublicKey, parseEncryptionPublicKey } from '../sign-in/sign-in.ts';
+import type { AssetId } from '../signing/digests.ts';
+import { type Amount, assertAmount, maxAmount, parseAmount } from '../values/amount.ts';
+import { type EvmAddress, isEvmAddress, parseEvmAddress } from '../values/evm-address.ts';
+import { assertField, type Field, isField, parseField, reduceToField } from '../values/field.ts';
 import {
   bigintToHex32,
   bytesToHex,
@@ -14,9 +15,8 @@ import {
   type Hex32,
   parseHex,
   parseHex32,
-} from './hex.ts';
-import { type EncryptionPublicKey, parseEncryptionPublicKey } from './sign-in.ts';
-import { encodeWalletPub, parseWalletPub, type WalletPub } from './wallet-pub.ts';
+} from '../values/hex.ts';
+import { encodeWalletPub, parseWalletPub, type WalletPub } from '../values/wallet-pub.ts';
 
 function refused(code: string) {
   return expect.objectContaining({ code });

@@ -1,7 +1,7 @@
 // A revoked token and an answer that is not understood are distinguished from an outage.
 import { expect, it } from 'vitest';
-import { PoolError } from './errors/pool-error.ts';
 import { explainPlatformFailure } from './platform-failure.ts';
+import { PoolError } from './pool-error.ts';
 
 function explain(cause: unknown) {
   return explainPlatformFailure(cause, 'the look-up', 'no answer');

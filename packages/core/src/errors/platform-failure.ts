@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { errorCodeOf, isPoolError, PoolError } from './errors/pool-error.ts';
+import { errorCodeOf, isPoolError, PoolError } from './pool-error.ts';
 
 /** The edge token is revoked or unknown. */
 export const edgeTokenRefused = 'edge_token_refused';

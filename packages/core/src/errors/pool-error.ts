@@ -5,8 +5,8 @@
  *
  * @module
  */
-import type { Brand } from '../brand.ts';
-import { type ErrorCode, findErrorEntry } from './error-catalogue.ts';
+import type { Brand } from './brand.ts';
+import { type ErrorCode, findErrorEntry } from './catalogue/error-catalogue.ts';
 
 /** A code as another process answered it: a service of another version may know codes that this catalogue does not have. */
 export type PeerCode = Brand<string, 'PeerCode'>;

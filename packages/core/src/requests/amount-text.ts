@@ -11,7 +11,7 @@ import {
   maxAmount,
   parseAmount,
   parseTokenUnits,
-} from './amount.ts';
+} from '../values/amount.ts';
 import type { EvmChainSettings } from './chain-settings.ts';
 
 /** How amounts in token units are written: what is between thousands, and what is before decimals. */

@@ -5,8 +5,8 @@
  * @module
  */
 import * as v from 'valibot';
-import { chainFamilies, findChainFamily } from './chain-families/families.ts';
-import { largestBatch } from './circuit-sizes.ts';
+import { chainFamilies, findChainFamily } from '../chain-families/families.ts';
+import { largestBatch } from '../values/circuit-sizes.ts';
 import {
   chainKeySchema,
   configuredAddressSchema,

@@ -1,8 +1,8 @@
 // What is wrong with a body, in words of the body: no words of the schema library, and nothing of the value.
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
+import { labelPattern } from '../text/label.ts';
 import { describeIssues } from './describe-issues.ts';
-import { labelPattern } from './label.ts';
 
 function describeProblem(schema: v.GenericSchema, value: unknown): string {
   const result = v.safeParse(schema, value);

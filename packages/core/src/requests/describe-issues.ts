@@ -5,8 +5,8 @@
  * @module
  */
 import type * as v from 'valibot';
-import { isEvmAddress } from './evm-address.ts';
-import { describeLabelProblem, labelPattern } from './label.ts';
+import { describeLabelProblem, labelPattern } from '../text/label.ts';
+import { isEvmAddress } from '../values/evm-address.ts';
 
 type Issue = v.BaseIssue<unknown>;
 

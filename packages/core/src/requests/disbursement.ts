@@ -4,8 +4,8 @@
  * @module
  */
 import * as v from 'valibot';
+import { findMemoProblem, maxMemoBytes } from '../text/memo.ts';
 import { describeIssues } from './describe-issues.ts';
-import { findMemoProblem, maxMemoBytes } from './memo.ts';
 import { parseWire } from './schema.ts';
 
 const memoSchema = v.pipe(

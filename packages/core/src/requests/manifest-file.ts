@@ -7,7 +7,7 @@
  * @module
  */
 import * as v from 'valibot';
-import { maxSpendInputs } from './circuit-sizes.ts';
+import { maxSpendInputs } from '../values/circuit-sizes.ts';
 import { fundManifestSchema } from './manifest.ts';
 import { hex32Schema, unixSecondsSchema } from './schema.ts';
 import { spendManifestSchema } from './spend-manifest.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { batchSizes, chooseBatchSize } from './circuit-sizes.ts';
+import { batchSizes, chooseBatchSize } from '../values/circuit-sizes.ts';
 
 it('chooses the smallest batch that holds the recipients', () => {
   expect(batchSizes).toEqual([16, 64, 256]);

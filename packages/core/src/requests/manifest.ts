@@ -6,10 +6,10 @@
  * @module
  */
 import * as v from 'valibot';
-import { canonicalDigest } from './canonical-json.ts';
-import { batchSizes, largestBatch } from './circuit-sizes.ts';
-import type { Hex32 } from './hex.ts';
-import { maxMemoBytes } from './memo.ts';
+import { canonicalDigest } from '../text/canonical-json.ts';
+import { maxMemoBytes } from '../text/memo.ts';
+import { batchSizes, largestBatch } from '../values/circuit-sizes.ts';
+import type { Hex32 } from '../values/hex.ts';
 import {
   amountSchema,
   chainKeySchema,

@@ -6,12 +6,12 @@
  * @module
  */
 import * as v from 'valibot';
-import { isAmountString } from './amount.ts';
+import { PoolError } from '../errors/pool-error.ts';
+import { parseEncryptionPublicKey } from '../sign-in/sign-in.ts';
+import { isAmountString } from '../values/amount.ts';
+import { isEvmAddress, parseEvmAddress } from '../values/evm-address.ts';
+import { parseHex, parseHex32 } from '../values/hex.ts';
 import { describeIssues } from './describe-issues.ts';
-import { PoolError } from './errors/pool-error.ts';
-import { isEvmAddress, parseEvmAddress } from './evm-address.ts';
-import { parseHex, parseHex32 } from './hex.ts';
-import { parseEncryptionPublicKey } from './sign-in.ts';
 
 /** 0x-prefixed lower-case hex of exactly `byteLength` bytes. */
 export function hexSchema(byteLength: number) {

@@ -6,9 +6,9 @@
  * @module
  */
 import * as v from 'valibot';
-import { isAmountString } from './amount.ts';
-import { maxSpendInputs, maxSpendPayees, spendCircuits } from './circuit-sizes.ts';
-import { maxMemoBytes } from './memo.ts';
+import { maxMemoBytes } from '../text/memo.ts';
+import { isAmountString } from '../values/amount.ts';
+import { maxSpendInputs, maxSpendPayees, spendCircuits } from '../values/circuit-sizes.ts';
 import {
   amountSchema,
   chainKeySchema,

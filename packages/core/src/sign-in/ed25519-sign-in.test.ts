@@ -4,7 +4,8 @@ import { getPublicKeyFromAddress } from '@solana/addresses';
 import { createKeyPairFromPrivateKeyBytes, signBytes, verifySignature } from '@solana/keys';
 import { hash, Keypair } from '@stellar/stellar-base';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/ed25519-sign-in.json' with { type: 'json' };
+import vectors from '../../../../vectors/ed25519-sign-in.json' with { type: 'json' };
+import { bytesToHex, hexToBytes, parseHex } from '../values/hex.ts';
 import {
   computeEd25519SignInBytes,
   createEd25519SignInMessage,
@@ -15,7 +16,6 @@ import {
   verifyEd25519Evidence,
   verifyEd25519SignIn,
 } from './ed25519-sign-in.ts';
-import { bytesToHex, hexToBytes, parseHex } from './hex.ts';
 
 type Vector = { seed: string; fields: Ed25519SignIn; message: string; signature: string };
 const texts = vectors.texts as unknown as readonly Vector[];

@@ -7,15 +7,15 @@
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { type Ed25519Address, parseEd25519Address } from './account-address.ts';
-import type { Ed25519SignInRules } from './chain-families/chain-family.ts';
+import { type Ed25519Address, parseEd25519Address } from '../chain-families/account-address.ts';
+import type { Ed25519SignInRules } from '../chain-families/chain-family.ts';
 import {
   chainFamilies,
   type Ed25519FamilyName,
   ed25519FamilyNames,
-} from './chain-families/families.ts';
-import { PoolError } from './errors/pool-error.ts';
-import { bytesToHex, type Hex, hexToBytes } from './hex.ts';
+} from '../chain-families/families.ts';
+import { PoolError } from '../errors/pool-error.ts';
+import { bytesToHex, type Hex, hexToBytes } from '../values/hex.ts';
 import {
   type EncryptionPublicKey,
   type EvidenceDomain,

@@ -1,7 +1,7 @@
 import { Signature, SigningKey, Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
-import { parseEvmAddress } from './evm-address.ts';
-import { type Hex, parseHex } from './hex.ts';
+import { parseEvmAddress } from '../values/evm-address.ts';
+import { type Hex, parseHex } from '../values/hex.ts';
 import {
   createSignInMessage,
   maxEvidenceSkewMs,

@@ -9,11 +9,11 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ParsedMessage } from '@signinwithethereum/siwe-parser';
 import { hashMessage } from 'ethers';
-import type { Brand } from './brand.ts';
-import { isPoolError, PoolError } from './errors/pool-error.ts';
-import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
-import { type Hex, type Hex32, hexToBytes, parseHex, parseHex32 } from './hex.ts';
-import { computeWalletAddress, encodeWalletPub, type WalletPub } from './wallet-pub.ts';
+import type { Brand } from '../errors/brand.ts';
+import { isPoolError, PoolError } from '../errors/pool-error.ts';
+import { type EvmAddress, parseEvmAddress } from '../values/evm-address.ts';
+import { type Hex, type Hex32, hexToBytes, parseHex, parseHex32 } from '../values/hex.ts';
+import { computeWalletAddress, encodeWalletPub, type WalletPub } from '../values/wallet-pub.ts';
 
 /**
  * P, 32 bytes of hex: a packed Baby Jubjub point for EVM wallets. Public. The brand covers the spelling; the code that decodes

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/digests.json' with { type: 'json' };
+import vectors from '../../../../vectors/digests.json' with { type: 'json' };
+import { parseEvmAddress } from '../values/evm-address.ts';
+import { fieldModulus, parseField } from '../values/field.ts';
+import { hexToBigint } from '../values/hex.ts';
 import { computeAssetId, computeBatchId, computeBatchNonce } from './digests.ts';
-import { parseEvmAddress } from './evm-address.ts';
-import { fieldModulus, parseField } from './field.ts';
-import { hexToBigint } from './hex.ts';
 
 const [first] = vectors.batchNonces;
 if (first === undefined) {

@@ -7,10 +7,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { canonicalJson } from './canonical-json.ts';
-import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
-import { assertField, type Field, reduceToField } from './field.ts';
-import { bigintToBytes, hexToBytes } from './hex.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
+import { type EvmAddress, parseEvmAddress } from '../values/evm-address.ts';
+import { assertField, type Field, reduceToField } from '../values/field.ts';
+import { bigintToBytes, hexToBytes } from '../values/hex.ts';
 
 /** Names one token in one pool on one chain, inside every note. */
 export type AssetId = Field;

@@ -5,13 +5,6 @@
  * @module
  */
 import * as v from 'valibot';
-import { isAmountString } from './amount.ts';
-import { canonicalDigest } from './canonical-json.ts';
-import { computeTypedDataDigest, type TypedData, type TypedField } from './eip712.ts';
-import { parseEvmAddress, tryParseEvmAddress } from './evm-address.ts';
-import { fieldModulus } from './field.ts';
-import { type Hex32, hexToBigint } from './hex.ts';
-import { findMemoProblem, maxMemoBytes } from './memo.ts';
 import {
   amountSchema,
   encryptionPublicKeySchema,
@@ -20,7 +13,14 @@ import {
   hexSchema,
   unixSecondsSchema,
   walletPubSchema,
-} from './schema.ts';
+} from '../requests/schema.ts';
+import { canonicalDigest } from '../text/canonical-json.ts';
+import { findMemoProblem, maxMemoBytes } from '../text/memo.ts';
+import { isAmountString } from '../values/amount.ts';
+import { parseEvmAddress, tryParseEvmAddress } from '../values/evm-address.ts';
+import { fieldModulus } from '../values/field.ts';
+import { type Hex32, hexToBigint } from '../values/hex.ts';
+import { computeTypedDataDigest, type TypedData, type TypedField } from './eip712.ts';
 
 // One address has one spelling here: another spelling of a signed document would be another document.
 const checksumAddressSchema = v.pipe(

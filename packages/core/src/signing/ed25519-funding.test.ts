@@ -6,16 +6,16 @@ import { hash, Keypair, StrKey } from '@stellar/stellar-base';
 import { keccak256 } from 'ethers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/ed25519-funding.json' with { type: 'json' };
-import { maxAmount } from './amount.ts';
+import vectors from '../../../../vectors/ed25519-funding.json' with { type: 'json' };
+import { maxAmount } from '../values/amount.ts';
+import { assertField, fieldModulus, fieldToHex, parseField } from '../values/field.ts';
+import { bytesToHex, bytesToHex32, hexToBytes, parseHex32 } from '../values/hex.ts';
 import {
   computeEd25519BatchId,
   type Ed25519FundAuthorization,
   type Ed25519Pool,
   encodeEd25519FundAuthorization,
 } from './ed25519-funding.ts';
-import { assertField, fieldModulus, fieldToHex, parseField } from './field.ts';
-import { bytesToHex, bytesToHex32, hexToBytes, parseHex32 } from './hex.ts';
 
 type Vector = (typeof vectors.authorizations)[number];
 

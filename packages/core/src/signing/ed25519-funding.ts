@@ -6,12 +6,12 @@
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { assertAmount } from './amount.ts';
-import { decodeEd25519WalletPub } from './chain-families/ed25519-key.ts';
+import { decodeEd25519WalletPub } from '../chain-families/ed25519-key.ts';
+import { PoolError } from '../errors/pool-error.ts';
+import { assertAmount } from '../values/amount.ts';
+import { assertField, type Field, reduceToField } from '../values/field.ts';
+import { bigintToBytes, type Hex32, hexToBytes } from '../values/hex.ts';
 import type { FundAuthorization } from './eip712.ts';
-import { PoolError } from './errors/pool-error.ts';
-import { assertField, type Field, reduceToField } from './field.ts';
-import { bigintToBytes, type Hex32, hexToBytes } from './hex.ts';
 
 /** The pool that the signature is for. All values are public. */
 export type Ed25519Pool = {

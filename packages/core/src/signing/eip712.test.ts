@@ -1,15 +1,15 @@
 import { recoverAddress } from 'ethers';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/eip712.json' with { type: 'json' };
+import vectors from '../../../../vectors/eip712.json' with { type: 'json' };
+import { parseEvmAddress } from '../values/evm-address.ts';
+import { parseField } from '../values/field.ts';
+import { parseHex32 } from '../values/hex.ts';
 import {
   computeFundAuthorizationData,
   computePermitData,
   computeTypedDataDigest,
   computeVoidBatchData,
 } from './eip712.ts';
-import { parseEvmAddress } from './evm-address.ts';
-import { parseField } from './field.ts';
-import { parseHex32 } from './hex.ts';
 
 const { chainId } = vectors.domain;
 const pool = parseEvmAddress(vectors.domain.verifyingContract);

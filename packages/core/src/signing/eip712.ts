@@ -6,9 +6,9 @@
  * @module
  */
 import { TypedDataEncoder } from 'ethers';
-import type { EvmAddress } from './evm-address.ts';
-import { type Field, fieldToHex } from './field.ts';
-import { type Hex32, parseHex32 } from './hex.ts';
+import type { EvmAddress } from '../values/evm-address.ts';
+import { type Field, fieldToHex } from '../values/field.ts';
+import { type Hex32, parseHex32 } from '../values/hex.ts';
 
 export type TypedField = { name: string; type: string };
 

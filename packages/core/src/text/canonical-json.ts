@@ -7,8 +7,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import canonicalize from 'canonicalize';
-import { PoolError } from './errors/pool-error.ts';
-import { bytesToHex32, type Hex32 } from './hex.ts';
+import { PoolError } from '../errors/pool-error.ts';
+import { bytesToHex32, type Hex32 } from '../values/hex.ts';
 
 /** RFC 8785 text of a JSON value. @throws PoolError `invalid_json` for values JSON cannot hold */
 export function canonicalJson(value: unknown): string {

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { PoolError } from './errors/pool-error.ts';
+import { PoolError } from '../errors/pool-error.ts';
 
 /**
  * True for 1–255 printable ASCII characters without a space at either end. `.` and `..` are refused:

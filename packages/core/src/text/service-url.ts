@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { PoolError } from './errors/pool-error.ts';
+import { PoolError } from '../errors/pool-error.ts';
 import { isLoopbackHost } from './loopback-host.ts';
 
 /**

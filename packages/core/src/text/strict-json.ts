@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PoolError } from './errors/pool-error.ts';
+import { PoolError } from '../errors/pool-error.ts';
 
 /** No document of this repository has nearly this depth. */
 const maxDepth = 16;

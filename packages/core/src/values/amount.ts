@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Brand } from './brand.ts';
-import { PoolError } from './errors/pool-error.ts';
+import type { Brand } from '../errors/brand.ts';
+import { PoolError } from '../errors/pool-error.ts';
 
 /** Base units of one token, 0 … 2^128-1. Made by {@link parseAmount}, {@link parseTokenUnits}, {@link assertAmount}. */
 export type Amount = Brand<bigint, 'Amount'>;

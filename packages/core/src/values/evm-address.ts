@@ -6,8 +6,8 @@
  */
 
 import { getAddress } from 'ethers';
-import type { Brand } from './brand.ts';
-import { PoolError } from './errors/pool-error.ts';
+import type { Brand } from '../errors/brand.ts';
+import { PoolError } from '../errors/pool-error.ts';
 
 /** A 20-byte EVM address in EIP-55 checksum form, not zero. Made by {@link parseEvmAddress}. */
 export type EvmAddress = Brand<string, 'EvmAddress'>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/field.json' with { type: 'json' };
+import vectors from '../../../../vectors/field.json' with { type: 'json' };
 import {
   assertField,
   computeTag,

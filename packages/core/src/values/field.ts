@@ -8,8 +8,8 @@
 
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Brand } from './brand.ts';
-import { PoolError } from './errors/pool-error.ts';
+import type { Brand } from '../errors/brand.ts';
+import { PoolError } from '../errors/pool-error.ts';
 import { bigintToHex32, bytesToBigint, type Hex32, hexToBigint, parseHex } from './hex.ts';
 
 /** r, the order of BN254's scalar field. */

@@ -9,8 +9,8 @@ import {
   bytesToHex as nobleBytesToHex,
   hexToBytes as nobleHexToBytes,
 } from '@noble/hashes/utils.js';
-import type { Brand } from './brand.ts';
-import { PoolError } from './errors/pool-error.ts';
+import type { Brand } from '../errors/brand.ts';
+import { PoolError } from '../errors/pool-error.ts';
 
 /** Lower-case, `0x`-prefixed, even-length hex. */
 export type Hex = `0x${string}`;

@@ -1,6 +1,6 @@
 import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/wallet-id.json' with { type: 'json' };
+import vectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
 import { hexToBigint } from './hex.ts';
 import {
   computeWalletAddress,

@@ -7,8 +7,8 @@
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { Brand } from './brand.ts';
-import { PoolError } from './errors/pool-error.ts';
+import type { Brand } from '../errors/brand.ts';
+import { PoolError } from '../errors/pool-error.ts';
 import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
 import { bigintToBytes, bytesToHex, type Hex, parseHex } from './hex.ts';
 

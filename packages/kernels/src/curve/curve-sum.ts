@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { baseFieldOrder } from './field-orders.ts';
+import { baseFieldOrder } from '../runtime/field-orders.ts';
 import { components, type Group, zkeyPointSize } from './groups.ts';
 
 const zkeyRadix = (1n << 256n) % baseFieldOrder;

@@ -1,7 +1,7 @@
 // Multiples of the generators, compared with @noble/curves where signed digits end, carry and change sign.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bytesOf, encodeMultiple, R } from '../test/curve-oracle.ts';
-import { createKernels, type Kernels } from './kernels.ts';
+import { bytesOf, encodeMultiple, R } from '../../test/curve-oracle.ts';
+import { createKernels, type Kernels } from '../kernels.ts';
 
 const digitBits = 11n;
 

@@ -9,8 +9,11 @@
  * @module
  */
 
-import { KernelsError } from './errors.ts';
-import { baseFieldOrder } from './field-orders.ts';
+import { KernelsError } from '../runtime/errors.ts';
+import { baseFieldOrder } from '../runtime/field-orders.ts';
+import { type Runtime, splitRange, type TaskOptions, withBlocks } from '../runtime/runtime.ts';
+import type { KernelTask } from '../runtime/threads.ts';
+import { encodeScalars, scalarBytes } from '../scalars/scalar-field.ts';
 import { type Group, pointSize, zkeyPointSize } from './groups.ts';
 import {
   computeMultiples,
@@ -20,9 +23,6 @@ import {
   taskPoints,
 } from './multiples.ts';
 import { loadPoints } from './points.ts';
-import { type Runtime, splitRange, type TaskOptions, withBlocks } from './runtime.ts';
-import { encodeScalars, scalarBytes } from './scalar-field.ts';
-import type { KernelTask } from './threads.ts';
 
 const scalarBits = 256;
 const digitBits = 11;

@@ -7,20 +7,21 @@
  *
  * @module
  */
-import { sumWeighted } from './curve-sum.ts';
-import { KernelsError } from './errors.ts';
-import { components, type Group, pointSize } from './groups.ts';
-import type { PointTable } from './points.ts';
+
+import { KernelsError } from '../runtime/errors.ts';
 import {
   createTaskCounter,
   type Runtime,
   splitRange,
   type TaskOptions,
   withBlocks,
-} from './runtime.ts';
-import { scalarBytes } from './scalar-field.ts';
-import type { ScalarVector } from './scalars.ts';
-import type { KernelTask } from './threads.ts';
+} from '../runtime/runtime.ts';
+import type { KernelTask } from '../runtime/threads.ts';
+import { scalarBytes } from '../scalars/scalar-field.ts';
+import type { ScalarVector } from '../scalars/scalars.ts';
+import { sumWeighted } from './curve-sum.ts';
+import { components, type Group, pointSize } from './groups.ts';
+import type { PointTable } from './points.ts';
 
 /** Additions per kernel call, and bytes of their lists; see codegen/msm.ts and codegen/add-pairs.ts. */
 const jobsPerCall = 2048;

@@ -3,18 +3,18 @@
  *
  * @module
  */
-import { KernelsError } from './errors.ts';
-import { type Group, pointSize, zkeyPointSize } from './groups.ts';
-import { loadPoints } from './points.ts';
+import { KernelsError } from '../runtime/errors.ts';
 import {
   createTaskCounter,
   type Runtime,
   splitRange,
   type TaskOptions,
   withBlocks,
-} from './runtime.ts';
-import { scalarBytes } from './scalar-field.ts';
-import type { KernelCall } from './thread-messages.ts';
+} from '../runtime/runtime.ts';
+import type { KernelCall } from '../runtime/thread-messages.ts';
+import { scalarBytes } from '../scalars/scalar-field.ts';
+import { type Group, pointSize, zkeyPointSize } from './groups.ts';
+import { loadPoints } from './points.ts';
 
 /** Points per task, and scratch memory for their additions; see codegen/multiples.ts and codegen/add-pairs.ts. */
 export const taskPoints = 1024;

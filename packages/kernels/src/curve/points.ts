@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { KernelsError } from './errors.ts';
-import { type Group, pointSize, zkeyPointSize } from './groups.ts';
+import { KernelsError } from '../runtime/errors.ts';
 import {
   createResident,
   createTaskCounter,
@@ -13,7 +12,8 @@ import {
   splitRange,
   type TaskOptions,
   withBlocks,
-} from './runtime.ts';
+} from '../runtime/runtime.ts';
+import { type Group, pointSize, zkeyPointSize } from './groups.ts';
 
 /** Public points in the format that the kernels add. */
 export type PointTable = Resident & { readonly group: Group };

@@ -3,7 +3,7 @@
 // Both modules export the same functions over the same memory format (codegen/README.md); constants depend on the
 // multiplier's R: the two modules never share a memory.
 
-import { WASM } from './generated/wasm.ts';
+import { WASM } from '../generated/wasm.ts';
 
 export type Multiplier = 'float' | 'integer';
 

@@ -3,17 +3,17 @@
  *
  * @module
  */
-import { errorOf, KernelsError } from './errors.ts';
-import { elementBytes } from './rows.ts';
+import { errorOf, KernelsError } from '../runtime/errors.ts';
 import {
   createTaskCounter,
   type Runtime,
   splitRange,
   type TaskOptions,
   withBlocks,
-} from './runtime.ts';
+} from '../runtime/runtime.ts';
+import type { KernelTask } from '../runtime/threads.ts';
+import { elementBytes } from './rows.ts';
 import { scalarBytes } from './scalar-field.ts';
-import type { KernelTask } from './threads.ts';
 
 /** Columns of one task: about a millisecond if a column has ten entries. */
 const taskColumns = 2048;

@@ -3,17 +3,17 @@
  *
  * @module
  */
-import { KernelsError } from './errors.ts';
-import { elementBytes } from './rows.ts';
+import { KernelsError } from '../runtime/errors.ts';
 import {
   createTaskCounter,
   type Runtime,
   splitRange,
   type TaskOptions,
   withBlocks,
-} from './runtime.ts';
+} from '../runtime/runtime.ts';
+import type { KernelCall } from '../runtime/thread-messages.ts';
+import { elementBytes } from './rows.ts';
 import { encodeScalars, scalarBytes } from './scalar-field.ts';
-import type { KernelCall } from './thread-messages.ts';
 
 const taskScalars = 2048;
 

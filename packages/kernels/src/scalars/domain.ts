@@ -5,9 +5,10 @@
  * @module
  */
 
-import { scalarFieldOrder } from './field-orders.ts';
-import type { Block } from './memory.ts';
-import { type Runtime, splitRange, withBlocks } from './runtime.ts';
+import { scalarFieldOrder } from '../runtime/field-orders.ts';
+import type { Block } from '../runtime/memory.ts';
+import { type Runtime, splitRange, withBlocks } from '../runtime/runtime.ts';
+import type { KernelTask } from '../runtime/threads.ts';
 import {
   computeInverse,
   computePower,
@@ -15,7 +16,6 @@ import {
   encodeScalars,
   scalarBytes,
 } from './scalar-field.ts';
-import type { KernelTask } from './threads.ts';
 
 /** Bytes of two field elements, interleaved by lane. */
 export const pairBytes = 80;

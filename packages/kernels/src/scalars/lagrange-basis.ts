@@ -4,16 +4,17 @@
  * @module
  */
 
-import { KernelsError } from './errors.ts';
-import { scalarFieldOrder } from './field-orders.ts';
-import { elementBytes } from './rows.ts';
+import { KernelsError } from '../runtime/errors.ts';
+import { scalarFieldOrder } from '../runtime/field-orders.ts';
 import {
   createTaskCounter,
   type Runtime,
   splitRange,
   type TaskOptions,
   withBlocks,
-} from './runtime.ts';
+} from '../runtime/runtime.ts';
+import type { KernelTask } from '../runtime/threads.ts';
+import { elementBytes } from './rows.ts';
 import {
   computeInverse,
   computePower,
@@ -21,7 +22,6 @@ import {
   encodeScalars,
   scalarBytes,
 } from './scalar-field.ts';
-import type { KernelTask } from './threads.ts';
 
 /** Pairs that share an inversion, and the scratch memory for them; see codegen/setup.ts. */
 const taskPairs = 512;

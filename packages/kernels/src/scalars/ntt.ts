@@ -3,10 +3,11 @@
  *
  * @module
  */
+
+import { splitRange } from '../runtime/runtime.ts';
+import type { KernelCall } from '../runtime/thread-messages.ts';
+import type { KernelTask } from '../runtime/threads.ts';
 import { type Domain, pairBytes } from './domain.ts';
-import { splitRange } from './runtime.ts';
-import type { KernelCall } from './thread-messages.ts';
-import type { KernelTask } from './threads.ts';
 
 /** Pairs that one task transforms: about a millisecond, and 640 kB, which fit into the second-level cache. */
 const taskPairs = 8192;

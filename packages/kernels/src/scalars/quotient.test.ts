@@ -7,9 +7,9 @@ import {
   quotientByDefinition,
   R,
   toCoefficients,
-} from '../test/quotient-oracle.ts';
-import type { Kernels } from './kernels.ts';
-import { createKernels } from './kernels.ts';
+} from '../../test/quotient-oracle.ts';
+import type { Kernels } from '../kernels.ts';
+import { createKernels } from '../kernels.ts';
 import type { ScalarVector } from './scalars.ts';
 
 const matrices = [0, 1] as const;

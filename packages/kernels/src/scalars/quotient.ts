@@ -7,10 +7,8 @@
  *
  * @module
  */
-import type { Domain } from './domain.ts';
-import { KernelsError } from './errors.ts';
-import { describeExtension } from './ntt.ts';
-import { elementBytes, type Rows } from './rows.ts';
+
+import { KernelsError } from '../runtime/errors.ts';
 import {
   createResident,
   createTaskCounter,
@@ -18,10 +16,13 @@ import {
   splitRange,
   type TaskOptions,
   withBlocks,
-} from './runtime.ts';
+} from '../runtime/runtime.ts';
+import type { KernelTask } from '../runtime/threads.ts';
+import type { Domain } from './domain.ts';
+import { describeExtension } from './ntt.ts';
+import { elementBytes, type Rows } from './rows.ts';
 import { scalarBytes } from './scalar-field.ts';
 import type { ScalarVector } from './scalars.ts';
-import type { KernelTask } from './threads.ts';
 
 /** Rows of the domain per task that combines. */
 const combinedRows = 8;

@@ -7,10 +7,16 @@
  *
  * @module
  */
-import { errorOf, KernelsError } from './errors.ts';
-import { createResident, type Resident, type Runtime, splitRange, withBlocks } from './runtime.ts';
+import { errorOf, KernelsError } from '../runtime/errors.ts';
+import {
+  createResident,
+  type Resident,
+  type Runtime,
+  splitRange,
+  withBlocks,
+} from '../runtime/runtime.ts';
+import type { ZkeyCoefficients } from '../zkey/zkey-coefficients.ts';
 import { scalarBytes } from './scalar-field.ts';
-import type { ZkeyCoefficients } from './zkey-coefficients.ts';
 
 /** Bytes of a field element in the kernels' memory. */
 export const elementBytes = 40;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { scalarFieldOrder } from './field-orders.ts';
+import { scalarFieldOrder } from '../runtime/field-orders.ts';
 
 /** Bytes of a scalar: little-endian, below r. */
 export const scalarBytes = 32;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { KernelsError } from './errors.ts';
-import { createResident, type Resident, type Runtime } from './runtime.ts';
+import { KernelsError } from '../runtime/errors.ts';
+import { createResident, type Resident, type Runtime } from '../runtime/runtime.ts';
 import { areBelowModulus, scalarBytes } from './scalar-field.ts';
 
 /** The kernels treat the scalars as secret. */

@@ -9,10 +9,15 @@
  *
  * @module
  */
-import { KernelsError } from './errors.ts';
-import type { Block } from './memory.ts';
-import { createTaskCounter, type Runtime, type TaskOptions, withBlocks } from './runtime.ts';
-import type { KernelCall } from './thread-messages.ts';
+import { KernelsError } from '../runtime/errors.ts';
+import type { Block } from '../runtime/memory.ts';
+import {
+  createTaskCounter,
+  type Runtime,
+  type TaskOptions,
+  withBlocks,
+} from '../runtime/runtime.ts';
+import type { KernelCall } from '../runtime/thread-messages.ts';
 
 /** Bytes of a packed point. */
 export const packedPointBytes = 32;

@@ -1,8 +1,8 @@
 // Compares the kernel with the rounds as the paper defines them, on BigInt, with constants invented for the test. @pool/notes
 // tests that circomlib's constants give circomlib's hashes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createNumbers, decodeScalars, encodeScalars, R } from '../test/quotient-oracle.ts';
-import { createKernels, type Kernels } from './kernels.ts';
+import { createNumbers, decodeScalars, encodeScalars, R } from '../../test/quotient-oracle.ts';
+import { createKernels, type Kernels } from '../kernels.ts';
 import type { PoseidonConstants } from './poseidon.ts';
 
 const partialRoundCounts = 5;

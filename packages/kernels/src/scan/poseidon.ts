@@ -4,11 +4,17 @@
  *
  * @module
  */
+
+import { KernelsError } from '../runtime/errors.ts';
+import { scalarFieldOrder } from '../runtime/field-orders.ts';
+import type { Block } from '../runtime/memory.ts';
+import {
+  createTaskCounter,
+  type Runtime,
+  type TaskOptions,
+  withBlocks,
+} from '../runtime/runtime.ts';
 import { addressFor } from './babyjubjub.ts';
-import { KernelsError } from './errors.ts';
-import { scalarFieldOrder } from './field-orders.ts';
-import type { Block } from './memory.ts';
-import { createTaskCounter, type Runtime, type TaskOptions, withBlocks } from './runtime.ts';
 
 /** The constants of one width, with partial rounds in sparse form (eprint 2019/458, appendix B). Numbers in [0, r). */
 export type PoseidonConstants = {

@@ -3,9 +3,10 @@
  *
  * @module
  */
+
+import type { Runtime, TaskOptions } from '../runtime/runtime.ts';
 import { multiplyPackedPoints, type PackedProducts } from './babyjubjub.ts';
 import { createPoseidonHasher, type PoseidonHasher } from './poseidon.ts';
-import type { Runtime, TaskOptions } from './runtime.ts';
 import { type OpenedBoxes, openSealedBoxes, type SealedBoxes } from './scan.ts';
 
 export type ScanKernels = PoseidonHasher & {

@@ -5,6 +5,15 @@
  *
  * @module
  */
+
+import { KernelsError } from '../runtime/errors.ts';
+import {
+  createTaskCounter,
+  type Runtime,
+  type TaskOptions,
+  withBlocks,
+} from '../runtime/runtime.ts';
+import { tagBytes } from '../runtime/scan-kernel.ts';
 import {
   addressFor,
   cutIntoTasks,
@@ -13,9 +22,6 @@ import {
   pointScratchBytes,
   recodeScalar,
 } from './babyjubjub.ts';
-import { KernelsError } from './errors.ts';
-import { createTaskCounter, type Runtime, type TaskOptions, withBlocks } from './runtime.ts';
-import { tagBytes } from './scan-kernel.ts';
 
 export type SealedBoxes = {
   /** The ephemeral points, packed in 32 bytes each; untrusted. */

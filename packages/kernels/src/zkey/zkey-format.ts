@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { baseFieldOrder, scalarFieldOrder } from './field-orders.ts';
+import { baseFieldOrder, scalarFieldOrder } from '../runtime/field-orders.ts';
 
 export type ZkeyForm = 'standard' | 'compact';
 

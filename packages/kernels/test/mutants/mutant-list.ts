@@ -8,9 +8,9 @@ import type { Mutant } from './mutant.ts';
 import { setupMutants } from './setup-mutants.ts';
 
 const field = ['codegen/field'];
-const sums = ['src/msm', 'src/msm-sizes'];
-const transforms = ['src/quotient', 'src/transform'];
-const scanning = ['src/scan-kernels'];
+const sums = ['src/curve/msm', 'src/msm-sizes'];
+const transforms = ['src/scalars/quotient', 'src/transform'];
+const scanning = ['src/scan/scan-kernels'];
 
 export const mutants: readonly Mutant[] = [
   {
@@ -60,7 +60,7 @@ export const mutants: readonly Mutant[] = [
     file: 'codegen/field-arithmetic.ts',
     find: "op('v128.andnot', joined, vector(f, 1n << 63n))",
     replace: "op('v128.andnot', joined, vector(f, 0n))",
-    tests: ['src/scan-kernels', ...sums],
+    tests: ['src/scan/scan-kernels', ...sums],
   },
   {
     name: 'bytes: negative values are not lifted into [0, p)',
@@ -197,7 +197,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'digits: the sign bit is read into the last digit',
-    file: 'src/msm.ts',
+    file: 'src/curve/msm.ts',
     find: 'Math.min(bits, 255 - bits * window)',
     replace: 'bits',
     tests: sums,
@@ -239,7 +239,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'multiples: the first bit is left out',
-    file: 'src/multiples.ts',
+    file: 'src/curve/multiples.ts',
     find: 'scalarBits - 1 - index,',
     replace: 'Math.max(1, scalarBits - 1 - index),',
     tests: sums,
@@ -261,7 +261,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'transforms: the coset is shifted by w, not by its root',
-    file: 'src/domain.ts',
+    file: 'src/scalars/domain.ts',
     find: 'describeStage(h, computeRootOfUnity(k + 2), computeRootOfUnity(k + 1))',
     replace: 'describeStage(h, computeRootOfUnity(k + 1), computeRootOfUnity(k + 1))',
     tests: transforms,
@@ -292,7 +292,7 @@ export const mutants: readonly Mutant[] = [
     file: 'codegen/poseidon.ts',
     find: 'field.norm(f, k, field.add(f, value, change))',
     replace: 'field.norm(f, k, value)',
-    tests: ['src/poseidon'],
+    tests: ['src/scan/poseidon'],
   },
   {
     name: 'Baby Jubjub: y + r is another spelling of y',
@@ -317,14 +317,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'secrets: the states of sums stay in memory',
-    file: 'src/msm.ts',
+    file: 'src/curve/msm.ts',
     find: 'const states = secret(',
     replace: 'const states = allocate(',
     tests: ['src/secrets'],
   },
   {
     name: 'secrets: lists of additions stay in memory',
-    file: 'src/multiples.ts',
+    file: 'src/curve/multiples.ts',
     find: 'allocate(jobsBytes, secret)',
     replace: 'allocate(jobsBytes)',
     tests: ['src/secrets'],
@@ -338,7 +338,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'secrets: the wires stay in memory after a quotient',
-    file: 'src/quotient.ts',
+    file: 'src/scalars/quotient.ts',
     find: 'allocate(elementBytes * rows.wires, { secret: true })',
     replace: 'allocate(elementBytes * rows.wires)',
     tests: ['src/secrets'],

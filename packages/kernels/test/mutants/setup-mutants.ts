@@ -5,7 +5,7 @@
  */
 import type { Mutant } from './mutant.ts';
 
-const fixedBase = ['src/fixed-base'];
+const fixedBase = ['src/curve/fixed-base'];
 const setup = ['src/setup-kernels'];
 
 export const setupMutants: readonly Mutant[] = [
@@ -32,7 +32,7 @@ export const setupMutants: readonly Mutant[] = [
   },
   {
     name: 'fixed base: the last digit is signed',
-    file: 'src/fixed-base.ts',
+    file: 'src/curve/fixed-base.ts',
     find: 'place < digitCount - 1 ? multiples : 0',
     replace: 'multiples',
     tests: fixedBase,
@@ -46,7 +46,7 @@ export const setupMutants: readonly Mutant[] = [
   },
   {
     name: 'basis: tasks begin where the first does',
-    file: 'src/lagrange-basis.ts',
+    file: 'src/scalars/lagrange-basis.ts',
     find: 'first = (first * leap) % scalarFieldOrder;',
     replace: '',
     tests: setup,
@@ -60,14 +60,14 @@ export const setupMutants: readonly Mutant[] = [
   },
   {
     name: 'column sums: odd columns are not filled up',
-    file: 'src/column-sums.ts',
+    file: 'src/scalars/column-sums.ts',
     find: 'length + (length % 2)',
     replace: 'length',
     tests: setup,
   },
   {
     name: 'sums of vectors: the last scalar of a task is left out',
-    file: 'src/combine-scalars.ts',
+    file: 'src/scalars/combine-scalars.ts',
     find: "['r_multiply', to, to, factors[index] ?? 0, count]",
     replace: "['r_multiply', to, to, factors[index] ?? 0, count - 1]",
     tests: setup,

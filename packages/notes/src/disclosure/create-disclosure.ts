@@ -20,9 +20,9 @@ import {
   parseField,
   parseWire,
 } from '@pool/core';
-import { decodeEncryptionPublicKey } from '../encryption-key.ts';
-import { computeCommitment } from '../note.ts';
-import { computeWalletId } from '../wallet-id.ts';
+import { decodeEncryptionPublicKey } from '../keys/encryption-key.ts';
+import { computeWalletId } from '../keys/wallet-id.ts';
+import { computeCommitment } from '../note/note.ts';
 
 /** The opened values of a note, as a disclosure writes them. */
 export type NoteOpening = {

@@ -14,8 +14,8 @@ import {
 import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
-import { computeSealedNotesHash } from '../note-slot.ts';
-import { sealNote } from '../sealed-note.ts';
+import { computeSealedNotesHash } from '../note/note-slot.ts';
+import { sealNote } from '../note/sealed-note.ts';
 import {
   byFunder,
   byPayee,

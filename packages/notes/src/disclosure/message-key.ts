@@ -16,15 +16,15 @@ import {
   hexToBytes,
   parseEncryptionPublicKey,
 } from '@pool/core';
-import { multiplyBase, multiplyPoint, subgroupOrder } from '../baby-jubjub.ts';
-import { decodeEncryptionPublicKey, packSubgroupPoint } from '../encryption-key.ts';
+import { multiplyBase, multiplyPoint, subgroupOrder } from '../keys/baby-jubjub.ts';
+import { decodeEncryptionPublicKey, packSubgroupPoint } from '../keys/encryption-key.ts';
 import {
   decodePlaintext,
   decodeSealed,
   decryptWithKey,
   deriveSealKey,
   type OpenedNote,
-} from '../sealed-note.ts';
+} from '../note/sealed-note.ts';
 
 /** What the key of a sealed note is bound to. */
 export type SealBinding = {

@@ -18,8 +18,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
 import sealedVectors from '../../../../vectors/sealed-note.json' with { type: 'json' };
-import { buildFundBatch } from '../fund-batch.ts';
-import { deriveSealKey } from '../sealed-note.ts';
+import { buildFundBatch } from '../fund/fund-batch.ts';
+import { deriveSealKey } from '../note/sealed-note.ts';
 import { createDisclosure } from './create-disclosure.ts';
 import { byFunder, byPayee, bySpender, contentOf, type Vector } from './fixtures/disclosures.ts';
 import { computeMessageKey, openWithSecret } from './message-key.ts';

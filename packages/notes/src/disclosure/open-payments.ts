@@ -19,14 +19,14 @@ import {
   parseEvmAddress,
   type SpendManifest,
 } from '@pool/core';
-import { computeEncryptionPublicKey } from '../encryption-key.ts';
-import { stepFundBatch } from '../fund-batch.ts';
-import type { AddressedSealedNote, NoteSlot } from '../note-slot.ts';
-import { openNote } from '../sealed-note.ts';
-import { createSeedSource, type SeedKind, type SeedSource } from '../seed.ts';
+import { stepFundBatch } from '../fund/fund-batch.ts';
+import { runToEnd, type Steps } from '../fund/steps.ts';
+import { computeEncryptionPublicKey } from '../keys/encryption-key.ts';
+import { createSeedSource, type SeedKind, type SeedSource } from '../keys/seed.ts';
+import { computeWalletId } from '../keys/wallet-id.ts';
+import type { AddressedSealedNote, NoteSlot } from '../note/note-slot.ts';
+import { openNote } from '../note/sealed-note.ts';
 import { buildSpend } from '../spend/spend-plan.ts';
-import { runToEnd, type Steps } from '../steps.ts';
-import { computeWalletId } from '../wallet-id.ts';
 import { computeMessageKey } from './message-key.ts';
 
 /** Where an event is. */

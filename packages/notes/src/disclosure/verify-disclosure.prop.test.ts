@@ -13,7 +13,7 @@ import { SigningKey } from 'ethers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
-import { buildFundBatch } from '../fund-batch.ts';
+import { buildFundBatch } from '../fund/fund-batch.ts';
 import { createDisclosure } from './create-disclosure.ts';
 import {
   byFunder,

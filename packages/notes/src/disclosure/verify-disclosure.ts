@@ -27,7 +27,7 @@ import {
   verifyEvidence,
   type WalletPub,
 } from '@pool/core';
-import { computeSealedNotesHash } from '../note-slot.ts';
+import { computeSealedNotesHash } from '../note/note-slot.ts';
 import type {
   ChainFacts,
   Claim,

@@ -5,9 +5,9 @@
  * @module
  */
 import { assertField, type Field, isField, PoolError, zeroField } from '@pool/core';
-import { poseidon } from './poseidon.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import type { HashPairs } from '../hash/tree-hasher.ts';
 import { runToEnd, type Steps } from './steps.ts';
-import type { HashPairs } from './tree-hasher.ts';
 
 /**
  * @param commitments - one per slot, including dummies; their number is a power of two

@@ -9,10 +9,10 @@ import {
   verifyEvidence,
 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import badKeys from '../../../vectors/encryption-key.json' with { type: 'json' };
-import vectors from '../../../vectors/fund-batch.json' with { type: 'json' };
+import badKeys from '../../../../vectors/encryption-key.json' with { type: 'json' };
+import vectors from '../../../../vectors/fund-batch.json' with { type: 'json' };
+import { openNote } from '../note/sealed-note.ts';
 import { buildFundBatch } from './fund-batch.ts';
-import { openNote } from './sealed-note.ts';
 
 function manifestOf(value: unknown): FundManifest {
   return parseWire(fundManifestSchema, value, 'vector');

@@ -24,8 +24,11 @@ import {
   parseEvmAddress,
   parseWire,
 } from '@pool/core';
-import { stepBatchRoot } from './batch-root.ts';
-import { decodeEncryptionPublicKey } from './encryption-key.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import { fundBaseTag } from '../hash/tags.ts';
+import { decodeEncryptionPublicKey } from '../keys/encryption-key.ts';
+import { createSeedSource, deriveSlotOrder, type SeedSource } from '../keys/seed.ts';
+import { computeWalletId } from '../keys/wallet-id.ts';
 import {
   type AddressedSealedNote,
   computeSealedNotesHash,
@@ -33,12 +36,9 @@ import {
   fillSlot,
   type NoteSlot,
   type Payee,
-} from './note-slot.ts';
-import { poseidon } from './poseidon.ts';
-import { createSeedSource, deriveSlotOrder, type SeedSource } from './seed.ts';
+} from '../note/note-slot.ts';
+import { stepBatchRoot } from './batch-root.ts';
 import { runToEnd, type Steps } from './steps.ts';
-import { fundBaseTag } from './tags.ts';
-import { computeWalletId } from './wallet-id.ts';
 
 /** One slot of the batch. Confidential, except for the commitment. */
 export type FundSlot = NoteSlot;

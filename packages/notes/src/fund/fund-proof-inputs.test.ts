@@ -8,11 +8,11 @@ import {
   parseWire,
 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import batches from '../../../vectors/fund-batch.json' with { type: 'json' };
-import vectors from '../../../vectors/fund-public-inputs.json' with { type: 'json' };
+import batches from '../../../../vectors/fund-batch.json' with { type: 'json' };
+import vectors from '../../../../vectors/fund-public-inputs.json' with { type: 'json' };
+import { verifyEligibilityPath, verifyEligibilityPaths } from '../trees/verified-path.ts';
 import { buildFundBatch } from './fund-batch.ts';
 import { computeFundPublicInputs, computeFundWitnessInput } from './fund-proof-inputs.ts';
-import { verifyEligibilityPath, verifyEligibilityPaths } from './verified-path.ts';
 
 function batchOf(vector: (typeof vectors.batches)[number]) {
   return {

@@ -5,11 +5,11 @@
  * @module
  */
 import { assertField, type Field, hexToBigint } from '@pool/core';
+import { poseidon } from '../hash/poseidon.ts';
+import type { VerifiedPath } from '../trees/verified-path.ts';
 import type { FundBatchPlan } from './fund-batch.ts';
-import { poseidon } from './poseidon.ts';
 import { computeChallenge } from './public-vector.ts';
 import { runToEnd, type Steps } from './steps.ts';
-import type { VerifiedPath } from './verified-path.ts';
 import { dummyPath, findPath, type PlacedPath, type WitnessSignal } from './witness-signals.ts';
 
 /** The public inputs of a fund proof. Public. */

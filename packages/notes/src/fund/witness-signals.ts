@@ -11,8 +11,8 @@ import {
   PoolError,
   zeroField,
 } from '@pool/core';
-import type { NoteSlot } from './note-slot.ts';
-import type { VerifiedPath } from './verified-path.ts';
+import type { NoteSlot } from '../note/note-slot.ts';
+import type { VerifiedPath } from '../trees/verified-path.ts';
 
 /** A circuit input: decimal strings, in arrays nested like the signal. */
 export type WitnessSignal = string | WitnessSignal[];

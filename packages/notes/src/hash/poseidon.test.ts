@@ -1,6 +1,6 @@
 import { assertField, fieldModulus, parseField, zeroField } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/poseidon.json' with { type: 'json' };
+import vectors from '../../../../vectors/poseidon.json' with { type: 'json' };
 import { computeChainHash, poseidon } from './poseidon.ts';
 
 describe('poseidon', () => {

@@ -1,6 +1,6 @@
 import { hexToBigint } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/encryption-key.json' with { type: 'json' };
+import vectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
 import { subgroupOrder } from './baby-jubjub.ts';
 import {
   computeEncryptionPublicKey,

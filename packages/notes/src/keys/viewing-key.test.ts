@@ -1,7 +1,7 @@
 import { bigintToHex32, hexToBigint, hexToBytes } from '@pool/core';
 import { hashMessage } from 'ethers';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/viewing-key.json' with { type: 'json' };
+import vectors from '../../../../vectors/viewing-key.json' with { type: 'json' };
 import { subgroupOrder } from './baby-jubjub.ts';
 import {
   createViewingKey,

@@ -1,7 +1,7 @@
 import { computeTag, hexToBigint, parseHex } from '@pool/core';
 import { poseidon3 } from 'poseidon-lite';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/wallet-id.json' with { type: 'json' };
+import vectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
 import { computeEd25519WalletId, computeWalletId } from './wallet-id.ts';
 
 describe('computeWalletId', () => {

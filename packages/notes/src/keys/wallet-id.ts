@@ -12,8 +12,8 @@ import {
   hexToBytes,
   splitHalves,
 } from '@pool/core';
-import { poseidon } from './poseidon.ts';
-import { ed25519WalletTag, walletTag } from './tags.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import { ed25519WalletTag, walletTag } from '../hash/tags.ts';
 
 /**
  * w = H_5(TAG_WALLET, xLo, xHi, yLo, yHi) of W's coordinates. Not secret by itself, but everyone who knows W can compute it.

@@ -1,6 +1,6 @@
 import { type AssetId, assertField } from '@pool/core';
 import { expect, it } from 'vitest';
-import { computeEncryptionPublicKey, decodeEncryptionPublicKey } from './encryption-key.ts';
+import { computeEncryptionPublicKey, decodeEncryptionPublicKey } from '../keys/encryption-key.ts';
 import { computeCommitment } from './note.ts';
 import { createNoteScanner } from './note-scanner.ts';
 import { openNote, sealNote } from './sealed-note.ts';

@@ -5,10 +5,10 @@
  */
 import type { AssetId, Field } from '@pool/core';
 import { createKernels } from '@pool/kernels';
+import { hashPoseidonMany } from '../hash/scan-poseidon.ts';
+import type { HashPairs } from '../hash/tree-hasher.ts';
 import { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
 import { computeNullifiers } from './scan-nullifiers.ts';
-import { hashPoseidonMany } from './scan-poseidon.ts';
-import type { HashPairs } from './tree-hasher.ts';
 
 export type NoteScanner = {
   /** Description of what it runs on, for people. */

@@ -16,12 +16,12 @@ import {
   type Hex32,
   hexToBytes,
 } from '@pool/core';
-import { multiplyBase } from './baby-jubjub.ts';
-import { type EncryptionPoint, packSubgroupPoint } from './encryption-key.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import { multiplyBase } from '../keys/baby-jubjub.ts';
+import { type EncryptionPoint, packSubgroupPoint } from '../keys/encryption-key.ts';
+import type { SeedKind, SeedSource } from '../keys/seed.ts';
 import { computeCommitment } from './note.ts';
-import { poseidon } from './poseidon.ts';
 import { sealNote } from './sealed-note.ts';
-import type { SeedKind, SeedSource } from './seed.ts';
 
 /** One slot. Confidential, except for the commitment. */
 export type NoteSlot = {

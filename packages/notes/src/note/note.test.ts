@@ -1,7 +1,7 @@
 import { assertField, fieldModulus, maxAmount, parseField } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/note.json' with { type: 'json' };
-import { subgroupOrder } from './baby-jubjub.ts';
+import vectors from '../../../../vectors/note.json' with { type: 'json' };
+import { subgroupOrder } from '../keys/baby-jubjub.ts';
 import { computeCommitment, computeNullifier } from './note.ts';
 
 function noteOf(vector: (typeof vectors.notes)[number]) {

@@ -5,10 +5,10 @@
  * @module
  */
 import { type AssetId, type Field, maxAmount, PoolError } from '@pool/core';
-import type { EncryptionPoint } from './encryption-key.ts';
-import { poseidon } from './poseidon.ts';
-import { nullifierTag } from './tags.ts';
-import { assertViewingKey } from './viewing-key.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import { nullifierTag } from '../hash/tags.ts';
+import type { EncryptionPoint } from '../keys/encryption-key.ts';
+import { assertViewingKey } from '../keys/viewing-key.ts';
 
 /** The contents of a commitment. Confidential as a whole. */
 export type Note = {

@@ -9,10 +9,10 @@ import {
 import { createKernels, type Kernels } from '@pool/kernels';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import badKeys from '../../../vectors/encryption-key.json' with { type: 'json' };
-import { sealBytes } from '../test/vectors/reference.ts';
-import { subgroupOrder } from './baby-jubjub.ts';
-import { computeEncryptionPublicKey, decodeEncryptionPublicKey } from './encryption-key.ts';
+import badKeys from '../../../../vectors/encryption-key.json' with { type: 'json' };
+import { sealBytes } from '../../test/vectors/reference.ts';
+import { subgroupOrder } from '../keys/baby-jubjub.ts';
+import { computeEncryptionPublicKey, decodeEncryptionPublicKey } from '../keys/encryption-key.ts';
 import { computeCommitment } from './note.ts';
 import { type ScannedNote, type ServedNote, scanNotes } from './scan-notes.ts';
 import { openNote, sealNote } from './sealed-note.ts';

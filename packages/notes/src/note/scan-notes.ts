@@ -16,9 +16,10 @@ import {
   isField,
 } from '@pool/core';
 import type { ScanKernels } from '@pool/kernels';
-import { multiplyBase } from './baby-jubjub.ts';
-import { type EncryptionPoint, packSubgroupPoint } from './encryption-key.ts';
-import { hashPoseidonMany } from './scan-poseidon.ts';
+import { hashPoseidonMany } from '../hash/scan-poseidon.ts';
+import { multiplyBase } from '../keys/baby-jubjub.ts';
+import { type EncryptionPoint, packSubgroupPoint } from '../keys/encryption-key.ts';
+import { assertViewingKey } from '../keys/viewing-key.ts';
 import {
   computeSealSalt,
   decodePlaintext,
@@ -26,7 +27,6 @@ import {
   type OpenedNote,
   sealKeyInfo,
 } from './sealed-note.ts';
-import { assertViewingKey } from './viewing-key.ts';
 
 /** A note as the platform serves it. Untrusted: its numbers may not be field elements. */
 export type ServedNote = {

@@ -1,7 +1,7 @@
 import { parseField } from '@pool/core';
 import { createKernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/note.json' with { type: 'json' };
+import vectors from '../../../../vectors/note.json' with { type: 'json' };
 import { computeNullifiers } from './scan-nullifiers.ts';
 
 let kernels: Awaited<ReturnType<typeof createKernels>>;

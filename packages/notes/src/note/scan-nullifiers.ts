@@ -5,9 +5,9 @@
  */
 import type { AssetId, Field } from '@pool/core';
 import type { ScanKernels } from '@pool/kernels';
-import { hashPoseidonMany } from './scan-poseidon.ts';
-import { nullifierTag } from './tags.ts';
-import { assertViewingKey } from './viewing-key.ts';
+import { hashPoseidonMany } from '../hash/scan-poseidon.ts';
+import { nullifierTag } from '../hash/tags.ts';
+import { assertViewingKey } from '../keys/viewing-key.ts';
 
 /**
  * nf = H_5(TAG_NULLIFIER, assetId, nonce, v, w) of each note, in the order given.

@@ -1,8 +1,8 @@
 import { assertField, maxAmount, maxMemoBytes } from '@pool/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { multiplyBase, subgroupOrder } from './baby-jubjub.ts';
-import { computeEncryptionPublicKey } from './encryption-key.ts';
+import { multiplyBase, subgroupOrder } from '../keys/baby-jubjub.ts';
+import { computeEncryptionPublicKey } from '../keys/encryption-key.ts';
 import { computeCommitment } from './note.ts';
 import { openNote, sealNote } from './sealed-note.ts';
 

@@ -7,11 +7,11 @@ import {
   parseField,
 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import badKeys from '../../../vectors/encryption-key.json' with { type: 'json' };
-import vectors from '../../../vectors/sealed-note.json' with { type: 'json' };
-import { sealBytes } from '../test/vectors/reference.ts';
-import { subgroupOrder } from './baby-jubjub.ts';
-import { decodeEncryptionPublicKey } from './encryption-key.ts';
+import badKeys from '../../../../vectors/encryption-key.json' with { type: 'json' };
+import vectors from '../../../../vectors/sealed-note.json' with { type: 'json' };
+import { sealBytes } from '../../test/vectors/reference.ts';
+import { subgroupOrder } from '../keys/baby-jubjub.ts';
+import { decodeEncryptionPublicKey } from '../keys/encryption-key.ts';
 import { openNote, sealNote } from './sealed-note.ts';
 
 type Vector = (typeof vectors.notes)[number];

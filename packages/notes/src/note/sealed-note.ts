@@ -26,10 +26,10 @@ import {
   maxMemoBytes,
   PoolError,
 } from '@pool/core';
-import { multiplyBase, multiplyPoint, subgroupOrder } from './baby-jubjub.ts';
-import { decodeEncryptionPublicKey, packSubgroupPoint } from './encryption-key.ts';
+import { multiplyBase, multiplyPoint, subgroupOrder } from '../keys/baby-jubjub.ts';
+import { decodeEncryptionPublicKey, packSubgroupPoint } from '../keys/encryption-key.ts';
+import { assertViewingKey } from '../keys/viewing-key.ts';
 import { computeCommitment } from './note.ts';
-import { assertViewingKey } from './viewing-key.ts';
 
 /** Every sealed note has this length, so that none can be distinguished. */
 export const sealedNoteBytes = 209;

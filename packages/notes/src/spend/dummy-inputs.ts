@@ -11,11 +11,11 @@ import {
   type SpendManifest,
   spendShapes,
 } from '@pool/core';
-import { poseidon } from '../poseidon.ts';
-import { createSeedSource } from '../seed.ts';
-import { dummyTag } from '../tags.ts';
-import { assertViewingKey } from '../viewing-key.ts';
-import { computeWalletId } from '../wallet-id.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import { dummyTag } from '../hash/tags.ts';
+import { createSeedSource } from '../keys/seed.ts';
+import { assertViewingKey } from '../keys/viewing-key.ts';
+import { computeWalletId } from '../keys/wallet-id.ts';
 import { computeManifestAssetId } from './manifest-asset.ts';
 
 /** An input without a note. The nonce is secret. */

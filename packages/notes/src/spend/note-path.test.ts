@@ -1,8 +1,8 @@
 import { assertField, type Field } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
-import { computeBatchRoot } from '../batch-root.ts';
-import { createLeanImt } from '../lean-imt.ts';
+import { computeBatchRoot } from '../fund/batch-root.ts';
+import { createLeanImt } from '../trees/lean-imt.ts';
 import { computeNotePath, computeNoteRootFromPath } from './note-path.ts';
 
 const invalid = expect.objectContaining({ code: 'invalid_path' });

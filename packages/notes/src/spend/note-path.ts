@@ -4,8 +4,8 @@
  * @module
  */
 import { assertField, type Field, PoolError } from '@pool/core';
-import type { LeanImtPath } from '../lean-imt.ts';
-import { poseidon } from '../poseidon.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import type { LeanImtPath } from '../trees/lean-imt.ts';
 
 /** Levels that a spend circuit can climb: 8 in the largest batch and 24 in the tree of batches. */
 export const maxNotePathLevels = 32;

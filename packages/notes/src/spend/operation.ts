@@ -18,8 +18,8 @@ import {
   spendShapes,
   splitHalves,
 } from '@pool/core';
-import { computeChainHash, poseidon } from '../poseidon.ts';
-import { operationTag, operationTags } from '../tags.ts';
+import { computeChainHash, poseidon } from '../hash/poseidon.ts';
+import { operationTag, operationTags } from '../hash/tags.ts';
 
 /** Bytes of the salt: 248 bits. */
 export const spendSaltBytes = 31;

@@ -10,7 +10,7 @@ import {
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
-import { openNote } from '../sealed-note.ts';
+import { openNote } from '../note/sealed-note.ts';
 import { deriveDummyInputs } from './dummy-inputs.ts';
 import { buildSpend } from './spend-plan.ts';
 

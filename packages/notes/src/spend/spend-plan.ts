@@ -23,8 +23,12 @@ import {
   spendManifestSchema,
   spendShapes,
 } from '@pool/core';
-import { computeBatchRoot } from '../batch-root.ts';
-import { decodeEncryptionPublicKey } from '../encryption-key.ts';
+import { computeBatchRoot } from '../fund/batch-root.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import { spendBaseTag } from '../hash/tags.ts';
+import { decodeEncryptionPublicKey } from '../keys/encryption-key.ts';
+import { createSeedSource, deriveSlotOrder, type SeedSource } from '../keys/seed.ts';
+import { computeWalletId } from '../keys/wallet-id.ts';
 import {
   type AddressedSealedNote,
   computeSealedNotesHash,
@@ -32,11 +36,7 @@ import {
   fillSlot,
   type NoteSlot,
   type Payee,
-} from '../note-slot.ts';
-import { poseidon } from '../poseidon.ts';
-import { createSeedSource, deriveSlotOrder, type SeedSource } from '../seed.ts';
-import { spendBaseTag } from '../tags.ts';
-import { computeWalletId } from '../wallet-id.ts';
+} from '../note/note-slot.ts';
 import { computeManifestAssetId } from './manifest-asset.ts';
 import { blindingBytes } from './masked-signer.ts';
 import {

@@ -10,7 +10,7 @@ import {
 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
-import { verifyEligibilityPaths } from '../verified-path.ts';
+import { verifyEligibilityPaths } from '../trees/verified-path.ts';
 import { deriveDummyInputs } from './dummy-inputs.ts';
 import { computeMaskedSigner } from './masked-signer.ts';
 import { buildSpend } from './spend-plan.ts';

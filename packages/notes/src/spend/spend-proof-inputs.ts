@@ -15,15 +15,15 @@ import {
   spendShapes,
   splitHalves,
 } from '@pool/core';
-import { multiplyBase } from '../baby-jubjub.ts';
-import { packSubgroupPoint } from '../encryption-key.ts';
-import { computeCommitment, computeNullifier } from '../note.ts';
-import { computeChainHash } from '../poseidon.ts';
-import { computeChallenge } from '../public-vector.ts';
-import { spendDigestTag } from '../tags.ts';
-import type { VerifiedPath } from '../verified-path.ts';
-import { assertViewingKey } from '../viewing-key.ts';
-import { dummyPath, findPath, type WitnessSignal } from '../witness-signals.ts';
+import { computeChallenge } from '../fund/public-vector.ts';
+import { dummyPath, findPath, type WitnessSignal } from '../fund/witness-signals.ts';
+import { computeChainHash } from '../hash/poseidon.ts';
+import { spendDigestTag } from '../hash/tags.ts';
+import { multiplyBase } from '../keys/baby-jubjub.ts';
+import { packSubgroupPoint } from '../keys/encryption-key.ts';
+import { assertViewingKey } from '../keys/viewing-key.ts';
+import { computeCommitment, computeNullifier } from '../note/note.ts';
+import type { VerifiedPath } from '../trees/verified-path.ts';
 import type { DummyInput } from './dummy-inputs.ts';
 import { blindingBytes, computeMaskedSigner, type MaskedSigner } from './masked-signer.ts';
 import { computeNoteRootFromPath, maxNotePathLevels, type NotePath } from './note-path.ts';

@@ -12,8 +12,8 @@ import {
   fieldToHex,
   zeroField,
 } from '@pool/core';
-import { poseidon } from './poseidon.ts';
-import type { HashMany } from './tree-hasher.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import type { HashMany } from '../hash/tree-hasher.ts';
 
 const arity = 4;
 /** Nodes hashed in one turn of the event loop. */

@@ -8,9 +8,9 @@ import {
   parseField,
 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/eligibility-tree.json' with { type: 'json' };
+import vectors from '../../../../vectors/eligibility-tree.json' with { type: 'json' };
+import { type HashMany, hashHere } from '../hash/tree-hasher.ts';
 import { computeEligibilityRootFromPath, createEligibilityTree } from './eligibility-tree.ts';
-import { type HashMany, hashHere } from './tree-hasher.ts';
 
 const w = assertField;
 

@@ -14,6 +14,8 @@ import {
   parseField,
   zeroField,
 } from '@pool/core';
+import { poseidon } from '../hash/poseidon.ts';
+import type { HashMany } from '../hash/tree-hasher.ts';
 import {
   computeNode,
   computeNodesWith,
@@ -22,8 +24,6 @@ import {
   readLeaf,
   writeLeaf,
 } from './eligibility-nodes.ts';
-import { poseidon } from './poseidon.ts';
-import type { HashMany } from './tree-hasher.ts';
 
 const arity = 4;
 

@@ -1,7 +1,8 @@
 /** The frontier has the roots of @zk-kit/lean-imt (vectors/note-tree.json), however the leaves arrive. */
 import { assertField, fieldModulus, parseField } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/note-tree.json' with { type: 'json' };
+import vectors from '../../../../vectors/note-tree.json' with { type: 'json' };
+import { createTreeHasher, hashHere } from '../hash/tree-hasher.ts';
 import { createLeanImt } from './lean-imt.ts';
 import {
   appendLeaves,
@@ -9,7 +10,6 @@ import {
   emptyFrontier,
   serializeFrontier,
 } from './lean-imt-frontier.ts';
-import { createTreeHasher, hashHere } from './tree-hasher.ts';
 
 const leaves = vectors.insertions.map(({ leaf }) => parseField(leaf));
 const roots = vectors.insertions.map(({ root }) => parseField(root));

@@ -5,8 +5,8 @@
  * @module
  */
 import { assertField, type Field, fieldToHex, PoolError, parseField, zeroField } from '@pool/core';
+import type { HashMany } from '../hash/tree-hasher.ts';
 import { leanImtCapacity } from './lean-imt.ts';
-import type { HashMany } from './tree-hasher.ts';
 
 export type LeanImtFrontier = {
   /** Number of leaves. */

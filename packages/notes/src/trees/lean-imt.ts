@@ -5,8 +5,8 @@
  * @module
  */
 import { assertField, type Field, PoolError, zeroField } from '@pool/core';
-import { poseidon } from './poseidon.ts';
-import type { HashPairs } from './tree-hasher.ts';
+import { poseidon } from '../hash/poseidon.ts';
+import type { HashPairs } from '../hash/tree-hasher.ts';
 
 /** A membership path. Levels where the node has no sibling contribute nothing. */
 export type LeanImtPath = {

@@ -1,8 +1,8 @@
 import { assertField, type Field, fieldModulus, parseField } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import vectors from '../../../vectors/note-tree.json' with { type: 'json' };
-import { verifyLeanImtPath } from '../test/lean-imt-path.ts';
-import { computeBatchRoot } from './batch-root.ts';
+import vectors from '../../../../vectors/note-tree.json' with { type: 'json' };
+import { verifyLeanImtPath } from '../../test/lean-imt-path.ts';
+import { computeBatchRoot } from '../fund/batch-root.ts';
 import { createLeanImt } from './lean-imt.ts';
 
 const one = assertField(1n);

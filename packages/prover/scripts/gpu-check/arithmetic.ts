@@ -3,8 +3,8 @@
  * second, it gives the minimum time for these formulas. In G2 three products of the base field count as one of the
  * extension, two as one square.
  */
-import type { Group } from '../../src/webgpu/curve-fields.ts';
-import type { PartPlan } from '../../src/webgpu/msm-plan.ts';
+import type { Group } from '../../src/webgpu/curve/curve-fields.ts';
+import type { PartPlan } from '../../src/webgpu/msm/msm-plan.ts';
 
 /** Products and squares of adding an affine point to a sum (madd-2008-s), and of adding two sums (add-2008-s). */
 const formulas = {

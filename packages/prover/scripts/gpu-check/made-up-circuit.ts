@@ -17,11 +17,11 @@ import {
   type ZkeyCoefficients,
   zkeySection,
 } from '@pool/kernels';
-import { scalarFieldOrder as R } from '../../src/field.ts';
-import { decodeG1, decodeG2, toG1Json, toG2Json } from '../../src/points.ts';
-import { encodeElements } from '../../src/webgpu/elements.ts';
-import { invert } from '../../src/webgpu/field.ts';
-import { rootOfUnity } from '../../src/webgpu/ntt-plan.ts';
+import { scalarFieldOrder as R } from '../../src/base/field.ts';
+import { decodeG1, decodeG2, toG1Json, toG2Json } from '../../src/base/points.ts';
+import { encodeElements } from '../../src/webgpu/device/elements.ts';
+import { invert } from '../../src/webgpu/field/field.ts';
+import { rootOfUnity } from '../../src/webgpu/quotient/ntt-plan.ts';
 import type { PointSection, Zkey, ZkeyHeader } from '../../src/zkey/zkey.ts';
 import { createRandom } from '../../test/msm-points.ts';
 

@@ -1,9 +1,9 @@
 /** Sums of points: correct in every structured case, and their time compared with that of their arithmetic alone. */
 import { isDeepStrictEqual } from 'node:util';
-import { scalarFieldOrder } from '../../src/field.ts';
-import type { Group } from '../../src/webgpu/curve-fields.ts';
-import { encodeElements } from '../../src/webgpu/elements.ts';
-import { createG1Msm, createG2Msm, type MsmContext } from '../../src/webgpu/msm.ts';
+import { scalarFieldOrder } from '../../src/base/field.ts';
+import type { Group } from '../../src/webgpu/curve/curve-fields.ts';
+import { encodeElements } from '../../src/webgpu/device/elements.ts';
+import { createG1Msm, createG2Msm, type MsmContext } from '../../src/webgpu/msm/msm.ts';
 import { computeOnDevice, readFrom, tinySegments } from '../../test/msm-on-device.ts';
 import {
   createRandom,

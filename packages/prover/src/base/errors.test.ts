@@ -3,25 +3,25 @@ import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VerificationKey } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setUp } from '../test/oracle-prover.ts';
+import { setUp } from '../../test/oracle-prover.ts';
 import {
   type CompiledCircuit,
   compileCircuit,
   createSmallCircuit,
   endSnarkjsThreads,
   type SmallCircuit,
-} from '../test/small-circuit.ts';
-import { createProver, type ProverOptions } from './create-prover.ts';
+} from '../../test/small-circuit.ts';
+import { createProver, type ProverOptions } from '../create-prover.ts';
+import { createMockProver } from '../proof/mock-prover.ts';
+import { createProofVerifier } from '../proof/proof-verifier.ts';
+import { fromSolidityProof, toSolidityProof } from '../proof/solidity-proof.ts';
+import { verifyProof } from '../proof/verify-proof.ts';
+import { openZkey } from '../zkey/open-zkey.ts';
+import { readVerificationKey } from '../zkey/read-verification-key.ts';
 import { ProverError, type ProverErrorCode } from './errors.ts';
 import type { Groth16Proof } from './groth16.ts';
-import { createMockProver } from './mock-prover.ts';
-import { createProofVerifier } from './proof-verifier.ts';
 import type { ArtifactSource } from './prover.ts';
-import { fromSolidityProof, toSolidityProof } from './solidity-proof.ts';
-import { verifyProof } from './verify-proof.ts';
 import { createWorkerLink } from './worker-link.ts';
-import { openZkey } from './zkey/open-zkey.ts';
-import { readVerificationKey } from './zkey/read-verification-key.ts';
 
 const endlessSource = `pragma circom 2.2.0;
 template Endless() {
@@ -109,7 +109,7 @@ async function verifyInThread(
   const ask = () => verifier.verify(key as VerificationKey, [signal], proof);
   return await Promise.all([ask(), ask()]).finally(() => verifier.close());
 }
-const brokenVerifier = new URL('../test/broken-verify-worker.ts', import.meta.url);
+const brokenVerifier = new URL('../../test/broken-verify-worker.ts', import.meta.url);
 
 const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unknown>>>> = {
   argument_invalid: {
@@ -220,7 +220,7 @@ const cases: Readonly<Record<ProverErrorCode, Readonly<Record<string, () => unkn
     'kernels that cannot start': () =>
       createProver({ accelerator: 'cpu', memoryBudgetBytes: 1 }).ready(),
     'a thread that dies': () =>
-      callThread(new URL('../test/link-worker.ts', import.meta.url), 'exit'),
+      callThread(new URL('../../test/link-worker.ts', import.meta.url), 'exit'),
     'a thread whose module is missing': () =>
       callThread(new URL('./no-such-worker.ts', import.meta.url), 'answer'),
     'a thread that Node refuses to start': () => callThread('relative.ts' as never, 'answer'),

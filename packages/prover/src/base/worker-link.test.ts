@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import type { LinkRequest } from '../test/link-worker.ts';
+import type { LinkRequest } from '../../test/link-worker.ts';
 import { createWorkerLink, type WorkerLink } from './worker-link.ts';
 
 const links: WorkerLink<LinkRequest, string>[] = [];
 function createLink() {
   const link = createWorkerLink<LinkRequest, string>(
-    new URL('../test/link-worker.ts', import.meta.url),
+    new URL('../../test/link-worker.ts', import.meta.url),
   );
   links.push(link);
   return link;

@@ -4,8 +4,8 @@
  * @module
  */
 import { createKernels, type Kernels, type PointTable, type ScalarVector } from '@pool/kernels';
-import { ProverError } from '../errors.ts';
-import { decodeG1, decodeG2 } from '../points.ts';
+import { ProverError } from '../base/errors.ts';
+import { decodeG1, decodeG2 } from '../base/points.ts';
 import type { PointSection, Zkey, ZkeyHeader } from '../zkey/zkey.ts';
 import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
 

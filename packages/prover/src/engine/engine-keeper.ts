@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ProverError } from '../errors.ts';
+import { ProverError } from '../base/errors.ts';
 import {
   type AcceleratorFailure,
   createAcceleratorRecord,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { G1Affine, G2Affine } from '../points.ts';
+import type { G1Affine, G2Affine } from '../base/points.ts';
 import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
 
 /**

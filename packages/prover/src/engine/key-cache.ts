@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { ProverError } from '../errors.ts';
-import { readFileIdentity } from '../file-identity.ts';
+import { ProverError } from '../base/errors.ts';
+import { readFileIdentity } from '../base/file-identity.ts';
 import { openZkey } from '../zkey/open-zkey.ts';
 import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
 import { unreadable } from '../zkey/zkey-errors.ts';

@@ -5,12 +5,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { VerificationKey } from '@pool/kernels';
+import { scalarFieldOrder } from '../base/field.ts';
+import type { Groth16Proof } from '../base/groth16.ts';
+import { serveCalls } from '../base/worker-link.ts';
+import type { ProofSums } from '../engine/engine.ts';
 import { assembleProof, type BlindingPoints } from './assemble-proof.ts';
-import type { ProofSums } from './engine/engine.ts';
-import { scalarFieldOrder } from './field.ts';
-import type { Groth16Proof } from './groth16.ts';
 import { verifyProof } from './verify-proof.ts';
-import { serveCalls } from './worker-link.ts';
 
 export type AssembleProofRequest = {
   /** Secret. */

@@ -6,10 +6,17 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { ProofSums } from './engine/engine.ts';
-import { readInteger } from './field.ts';
-import type { Groth16Proof } from './groth16.ts';
-import { decodeG1, decodeG2, type G1Affine, type G2Affine, toG1Json, toG2Json } from './points.ts';
+import { readInteger } from '../base/field.ts';
+import type { Groth16Proof } from '../base/groth16.ts';
+import {
+  decodeG1,
+  decodeG2,
+  type G1Affine,
+  type G2Affine,
+  toG1Json,
+  toG2Json,
+} from '../base/points.ts';
+import type { ProofSums } from '../engine/engine.ts';
 
 type G1Point = typeof bn254.G1.Point.BASE;
 type G2Point = typeof bn254.G2.Point.BASE;

@@ -4,17 +4,18 @@
  *
  * @module
  */
+
+import { ProverError, type ProverErrorCode } from '../base/errors.ts';
+import type { ProofResult } from '../base/groth16.ts';
+import type { ProofProgress, ProvingArtifact } from '../base/prover.ts';
+import type { WorkerLink } from '../base/worker-link.ts';
+import type { Engine, EnginePhase } from '../engine/engine.ts';
+import type { AcceleratorChoice, EngineKeeper, EngineSlot } from '../engine/engine-keeper.ts';
+import type { HeldKey } from '../engine/key-cache.ts';
+import type { WitnessRunner } from '../witness/witness-runner.ts';
 import { readPublicSignals } from './assemble-proof.ts';
 import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
-import type { Engine, EnginePhase } from './engine/engine.ts';
-import type { AcceleratorChoice, EngineKeeper, EngineSlot } from './engine/engine-keeper.ts';
-import type { HeldKey } from './engine/key-cache.ts';
-import { ProverError, type ProverErrorCode } from './errors.ts';
-import type { ProofResult } from './groth16.ts';
-import type { ProofProgress, ProvingArtifact } from './prover.ts';
-import type { WitnessRunner } from './witness/witness-runner.ts';
-import type { WorkerLink } from './worker-link.ts';
-import { isVerificationKey, matchesVerificationKey } from './zkey/match-verification-key.ts';
+import { isVerificationKey, matchesVerificationKey } from './match-verification-key.ts';
 
 export type ProofParts = {
   readonly accelerator: AcceleratorChoice;

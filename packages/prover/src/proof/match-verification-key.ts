@@ -5,8 +5,8 @@
  */
 
 import type { VerificationKey } from '@pool/kernels';
-import { decodeG1, decodeG2, toG1Json, toG2Json } from '../points.ts';
-import type { ZkeyHeader } from './zkey.ts';
+import { decodeG1, decodeG2, toG1Json, toG2Json } from '../base/points.ts';
+import type { ZkeyHeader } from '../zkey/zkey.ts';
 
 function g1(bytes: Uint8Array, start = 0): string {
   const point = decodeG1(bytes, start);

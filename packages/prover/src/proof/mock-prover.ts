@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { ProverError } from './errors.ts';
-import type { Prover } from './prover.ts';
+import { ProverError } from '../base/errors.ts';
+import type { Prover } from '../base/prover.ts';
 import { verifyProof } from './verify-proof.ts';
 
 const mock = { kind: 'none', detail: 'mock: dry runs only' } as const;

@@ -4,9 +4,9 @@
  * @module
  */
 import { basename } from 'node:path';
-import { ProverError } from './errors.ts';
-import type { ProvingArtifact } from './prover.ts';
-import type { CircuitMetrics } from './prover-metrics.ts';
+import { ProverError } from '../base/errors.ts';
+import type { ProvingArtifact } from '../base/prover.ts';
+import type { CircuitMetrics } from '../base/prover-metrics.ts';
 
 /** Upper bounds of the histogram, in seconds. */
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;

@@ -2,8 +2,12 @@ import { rm } from 'node:fs/promises';
 import type { VerificationKey } from '@pool/kernels';
 import { groth16, wtns } from 'snarkjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
-import type { Groth16Proof } from './groth16.ts';
+import {
+  createSmallCircuit,
+  endSnarkjsThreads,
+  type SmallCircuit,
+} from '../../test/small-circuit.ts';
+import type { Groth16Proof } from '../base/groth16.ts';
 import {
   createProofVerifier,
   type ProofVerifier,
@@ -94,7 +98,7 @@ describe('a verifier in trouble', () => {
     IC: [point, point],
   };
   function open(options: ProofVerifierOptions = {}) {
-    const program = new URL('../test/broken-verify-worker.ts', import.meta.url);
+    const program = new URL('../../test/broken-verify-worker.ts', import.meta.url);
     const verifier = createProofVerifier(options, program);
     verifiers.push(verifier);
     return (order: string) => verifier.verify(key, [order], proof);

@@ -6,11 +6,11 @@
  */
 
 import { moduleBeside, type VerificationKey } from '@pool/kernels';
-import { assertWithin, maximumTimeoutMs } from './check-arguments.ts';
-import { ProverError } from './errors.ts';
-import type { Groth16Proof } from './groth16.ts';
+import { assertWithin, maximumTimeoutMs } from '../base/check-arguments.ts';
+import { ProverError } from '../base/errors.ts';
+import type { Groth16Proof } from '../base/groth16.ts';
+import { createWorkerLink } from '../base/worker-link.ts';
 import type { VerifyRequest } from './verify-worker.ts';
-import { createWorkerLink } from './worker-link.ts';
 
 export type ProofVerifierOptions = {
   /** Maximum number of unanswered calls. Further calls are refused. Default: 64. */

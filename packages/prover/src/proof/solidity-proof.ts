@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { argumentError } from './check-arguments.ts';
-import { ProverError } from './errors.ts';
-import type { Groth16Proof } from './groth16.ts';
+import { argumentError } from '../base/check-arguments.ts';
+import { ProverError } from '../base/errors.ts';
+import type { Groth16Proof } from '../base/groth16.ts';
 
 /** 32-byte words, `0x` and 64 lower-case hex digits, big-endian. Public. */
 export type SolidityProof = {

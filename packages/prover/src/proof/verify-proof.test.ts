@@ -2,9 +2,13 @@ import { rm } from 'node:fs/promises';
 import { bn254 } from '@noble/curves/bn254.js';
 import { groth16, wtns } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
-import { scalarFieldOrder } from './field.ts';
-import type { Groth16Proof } from './groth16.ts';
+import {
+  createSmallCircuit,
+  endSnarkjsThreads,
+  type SmallCircuit,
+} from '../../test/small-circuit.ts';
+import { scalarFieldOrder } from '../base/field.ts';
+import type { Groth16Proof } from '../base/groth16.ts';
 import { fromSolidityProof, toSolidityProof } from './solidity-proof.ts';
 import { verifyProof } from './verify-proof.ts';
 

@@ -4,9 +4,9 @@
  * @module
  */
 import type { VerificationKey } from '@pool/kernels';
-import type { Groth16Proof } from './groth16.ts';
+import type { Groth16Proof } from '../base/groth16.ts';
+import { serveCalls } from '../base/worker-link.ts';
 import { verifyProof } from './verify-proof.ts';
-import { serveCalls } from './worker-link.ts';
 
 export type VerifyRequest = {
   readonly verificationKey: VerificationKey;

@@ -5,14 +5,15 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
+
+import { ProverError } from '../base/errors.ts';
 import type { EngineOptions, ProofSums } from '../engine/engine.ts';
-import { ProverError } from '../errors.ts';
 import type { Zkey } from '../zkey/zkey.ts';
-import { elementBytes } from './elements.ts';
+import { elementBytes } from './device/elements.ts';
 import { countSumPoints, type SumSection, tableBudget } from './engine-memory.ts';
-import { createG1Msm, createG2Msm, type MsmContext } from './msm.ts';
-import type { GpuContext } from './ntt.ts';
-import { createQuotient } from './quotient.ts';
+import { createG1Msm, createG2Msm, type MsmContext } from './msm/msm.ts';
+import type { GpuContext } from './quotient/ntt.ts';
+import { createQuotient } from './quotient/quotient.ts';
 
 export type KeyContext = {
   readonly gpu: GpuContext;

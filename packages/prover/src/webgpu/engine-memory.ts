@@ -4,7 +4,7 @@
  * @module
  */
 import type { ZkeyHeader } from '../zkey/zkey.ts';
-import { segmentLeast, segmentsWanted } from './msm-plan.ts';
+import { segmentLeast, segmentsWanted } from './msm/msm-plan.ts';
 
 /** Half of a consumer card of 8 GB; for a server card the operator sets it. */
 export const defaultMemoryBudgetBytes = 4 * 2 ** 30;

@@ -8,13 +8,13 @@ import { random } from '../../test/quotient-reference.ts';
 import { createSyntheticKey } from '../../test/synthetic-key.ts';
 import { openTestDevice } from '../../test/test-device.ts';
 import type { Engine, ResidentKey } from '../engine/engine.ts';
-import type { Gpu } from './device.ts';
-import { encodeElements } from './elements.ts';
+import type { Gpu } from './device/device.ts';
+import { encodeElements } from './device/elements.ts';
 import { createDeviceEngine } from './engine.ts';
+import { openLayoutCache } from './field/layout-cache.ts';
+import { describeLayoutKey } from './field/layout-choice.ts';
+import { findLimbLayout } from './field/limbs.ts';
 import { createWebGpuEngine } from './index.ts';
-import { openLayoutCache } from './layout-cache.ts';
-import { describeLayoutKey } from './layout-choice.ts';
-import { findLimbLayout } from './limbs.ts';
 
 const wires = 50;
 const key = createSyntheticKey({ domainSize: 64, wires: wires, publicSignals: 2 });

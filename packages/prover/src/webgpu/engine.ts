@@ -3,11 +3,13 @@
  *
  * @module
  */
+
+import { ProverError } from '../base/errors.ts';
 import type { Engine, EngineOptions, ResidentKey } from '../engine/engine.ts';
-import { ProverError } from '../errors.ts';
 import type { Zkey } from '../zkey/zkey.ts';
-import { createBuffers } from './buffers.ts';
-import type { Gpu } from './device.ts';
+import { createBuffers } from './device/buffers.ts';
+import type { Gpu } from './device/device.ts';
+import { createPipelines } from './device/pipelines.ts';
 import { loadDeviceKey } from './engine-key.ts';
 import {
   defaultMemoryBudgetBytes,
@@ -15,10 +17,9 @@ import {
   estimateDeviceBytes,
   leastDeviceBytes,
 } from './engine-memory.ts';
-import type { LimbLayout } from './limbs.ts';
-import { createMsmContext } from './msm.ts';
-import { createPipelines } from './pipelines.ts';
-import { assertQuotientFits } from './quotient.ts';
+import type { LimbLayout } from './field/limbs.ts';
+import { createMsmContext } from './msm/msm.ts';
+import { assertQuotientFits } from './quotient/quotient.ts';
 
 export type DeviceEngineOptions = {
   readonly layout: LimbLayout;

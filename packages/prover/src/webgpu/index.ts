@@ -4,14 +4,19 @@
  * @module
  */
 import type { Engine } from '../engine/engine.ts';
-import { chooseLayout, type LayoutMeasurement, measureLayouts, testLayout } from './benchmark.ts';
-import { createBuffers } from './buffers.ts';
-import { type Gpu, openDevice } from './device.ts';
+import { createBuffers } from './device/buffers.ts';
+import { type Gpu, openDevice } from './device/device.ts';
+import { createPipelines } from './device/pipelines.ts';
 import { createDeviceEngine } from './engine.ts';
-import { openLayoutCache } from './layout-cache.ts';
-import { describeLayoutKey, findMeasurements } from './layout-choice.ts';
-import { findLimbLayout, type LimbLayoutName, limbLayouts } from './limbs.ts';
-import { createPipelines } from './pipelines.ts';
+import {
+  chooseLayout,
+  type LayoutMeasurement,
+  measureLayouts,
+  testLayout,
+} from './field/benchmark.ts';
+import { openLayoutCache } from './field/layout-cache.ts';
+import { describeLayoutKey, findMeasurements } from './field/layout-choice.ts';
+import { findLimbLayout, type LimbLayoutName, limbLayouts } from './field/limbs.ts';
 
 export type WebGpuEngineOptions = {
   /** Accept a renderer that runs on the processor. For tests: it is slower than the CPU engine. */

@@ -1,19 +1,19 @@
 /** Every shader passes WGSL's checks in every limb layout. Needs no driver: Dawn's null device checks and computes nothing. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { openNullDevice } from '../../test/test-device.ts';
-import { measureLayouts } from './benchmark.ts';
-import { createBuffers } from './buffers.ts';
-import { limbLayouts } from './limbs.ts';
-import { createMsmKernels } from './msm-kernels.ts';
-import { createCosetTransform } from './ntt.ts';
-import { createPipelines } from './pipelines.ts';
+import { createBuffers } from './device/buffers.ts';
+import { createPipelines } from './device/pipelines.ts';
+import { measureLayouts } from './field/benchmark.ts';
+import { limbLayouts } from './field/limbs.ts';
+import { createMsmKernels } from './msm/msm-kernels.ts';
+import { createCosetTransform } from './quotient/ntt.ts';
 import {
   generateEnterValues,
   generateEntrySums,
   generateProducts,
   generateQuotient,
   generateSumSums,
-} from './quotient-wgsl.ts';
+} from './quotient/quotient-wgsl.ts';
 
 const gpu = await openNullDevice();
 const buffers = createBuffers(gpu);

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { ProverError } from '../errors.ts';
+import { ProverError } from '../base/errors.ts';
 
 const pageBytes = 65_536;
 /** Magic and version. */

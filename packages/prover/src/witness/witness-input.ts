@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { ProverError } from '../errors.ts';
-import { scalarFieldOrder } from '../field.ts';
+import { ProverError } from '../base/errors.ts';
+import { scalarFieldOrder } from '../base/field.ts';
 
 /** One input signal with all its values in row-major order. Secret. */
 export type SignalValues = { readonly name: string; readonly values: readonly bigint[] };

@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { ProverError } from '../errors.ts';
-import { scalarFieldOrder } from '../field.ts';
+import { ProverError } from '../base/errors.ts';
+import { scalarFieldOrder } from '../base/field.ts';
 import { hashSignalName, type SignalValues } from './witness-input.ts';
 
 type Exports = {

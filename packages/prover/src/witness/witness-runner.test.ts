@@ -8,7 +8,7 @@ import {
   endSnarkjsThreads,
   squaresSource,
 } from '../../test/small-circuit.ts';
-import { scalarFieldOrder } from '../field.ts';
+import { scalarFieldOrder } from '../base/field.ts';
 import { createWitnessRunner } from './witness-runner.ts';
 
 const arrayCircuit = `pragma circom 2.2.0;

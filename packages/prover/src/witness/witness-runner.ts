@@ -6,10 +6,10 @@
  */
 import { readFile } from 'node:fs/promises';
 import { moduleBeside } from '@pool/kernels';
-import { ProverError } from '../errors.ts';
-import { readFileIdentity } from '../file-identity.ts';
-import { joinSignals } from '../join-signals.ts';
-import { createWorkerLink } from '../worker-link.ts';
+import { ProverError } from '../base/errors.ts';
+import { readFileIdentity } from '../base/file-identity.ts';
+import { joinSignals } from '../base/join-signals.ts';
+import { createWorkerLink } from '../base/worker-link.ts';
 import { limitMemory } from './limit-memory.ts';
 import type { WitnessRequest } from './witness-worker.ts';
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { baseFieldOrder, readCoordinate } from '../field.ts';
+import { baseFieldOrder, readCoordinate } from '../base/field.ts';
 
 function reduce(value: bigint): bigint {
   const rest = value % baseFieldOrder;

@@ -9,10 +9,10 @@ import {
   type SmallCircuit,
   squaresSource,
 } from '../../test/small-circuit.ts';
-import { baseFieldOrder, readCoordinate } from '../field.ts';
-import { decodeG1, decodeG2 } from '../points.ts';
+import { baseFieldOrder, readCoordinate } from '../base/field.ts';
+import { decodeG1, decodeG2 } from '../base/points.ts';
+import { matchesVerificationKey } from '../proof/match-verification-key.ts';
 import { isOnG1, isOnG2 } from './curve-check.ts';
-import { matchesVerificationKey } from './match-verification-key.ts';
 import { openZkey } from './open-zkey.ts';
 import { readVerificationKey } from './read-verification-key.ts';
 

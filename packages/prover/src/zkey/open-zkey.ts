@@ -19,7 +19,7 @@ import {
   zkeyPointBytes,
   zkeySection,
 } from '@pool/kernels';
-import { argumentError } from '../check-arguments.ts';
+import { argumentError } from '../base/check-arguments.ts';
 import { openFileSource } from './byte-source.ts';
 import { areCoordinatesBelowOrder, isOnG1, isOnG2 } from './curve-check.ts';
 import type { PointSection, Zkey } from './zkey.ts';

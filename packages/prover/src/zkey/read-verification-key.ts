@@ -5,8 +5,8 @@
  */
 
 import type { VerificationKey } from '@pool/kernels';
-import type { G1Affine, G2Affine } from '../points.ts';
-import { decodeG1, decodeG2, toG1Json, toG2Json } from '../points.ts';
+import type { G1Affine, G2Affine } from '../base/points.ts';
+import { decodeG1, decodeG2, toG1Json, toG2Json } from '../base/points.ts';
 import { openZkey } from './open-zkey.ts';
 import type { Zkey } from './zkey.ts';
 import { malformed, translate } from './zkey-errors.ts';

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ProverError } from '../errors.ts';
+import { ProverError } from '../base/errors.ts';
 
 /** The error for a proving key that is damaged, or not a Groth16 key over BN254. */
 export function malformed(message: string): ProverError {

@@ -5,9 +5,9 @@
  * @module
  */
 import { blake2b } from '@noble/hashes/blake2.js';
-import { subtractG1 } from './affine-sums.ts';
+import { subtractG1 } from '../points/affine-sums.ts';
+import { encodeForTranscript, type Group } from '../points/points.ts';
 import type { KeyHeader } from './key-file.ts';
-import { encodeForTranscript, type Group } from './points.ts';
 import type { PowersOfTau } from './powers-of-tau.ts';
 import { chunksOf } from './section-file.ts';
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { baseFieldOrder, scalarFieldOrder } from '@pool/kernels';
-import { asBuffer, encodeInteger, type Group, pointBytes, readInteger } from './points.ts';
+import { asBuffer, encodeInteger, type Group, pointBytes, readInteger } from '../points/points.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
 
 /** Numbers of a key's sections. */

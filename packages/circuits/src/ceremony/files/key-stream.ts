@@ -10,8 +10,8 @@
 import { createCipheriv, hash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import { baseFieldOrder, scalarFieldOrder } from '@pool/kernels';
-import { invert } from '../modular.ts';
-import type { G1Point, G2Point } from './points.ts';
+import { invert } from '../../constraints/modular.ts';
+import type { G1Point, G2Point } from '../points/points.ts';
 
 /** A stream of values that the seed determines. As secret as the seed. */
 export type KeyStream = {

@@ -9,7 +9,7 @@
  */
 import { PoolError } from '@pool/core';
 import { baseFieldOrder } from '@pool/kernels';
-import { findInvalidPoint, type Group, pointBytes, readInteger } from './points.ts';
+import { findInvalidPoint, type Group, pointBytes, readInteger } from '../points/points.ts';
 import { type PowersContribution, parsePowersRecord } from './powers-record.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
 

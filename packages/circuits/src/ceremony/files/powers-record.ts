@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { asBuffer } from './points.ts';
+import { asBuffer } from '../points/points.ts';
 import { malformedFile } from './section-file.ts';
 import { type ContributionLabel, contributionTypes, parseParameters } from './transcript.ts';
 

@@ -8,8 +8,8 @@
  * @module
  */
 import { blake2b } from '@noble/hashes/blake2.js';
+import { asBuffer, encodeForTranscript } from '../points/points.ts';
 import { keySections } from './key-file.ts';
-import { asBuffer, encodeForTranscript } from './points.ts';
 import { malformedFile, type SectionFile, type SectionFileKind } from './section-file.ts';
 
 const hashBytes = 64;

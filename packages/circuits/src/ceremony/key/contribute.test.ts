@@ -1,17 +1,21 @@
 /** What a contribution does to files, and what it refuses to touch. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { small } from '../../test/ceremony-circuits.ts';
-import { type CeremonyFolder, createCeremonyFolder, flipAt } from '../../test/ceremony-folder.ts';
-import { sample } from '../../test/fund-batch.ts';
-import { createNobleArithmetic } from '../../test/noble-arithmetic.ts';
-import { createPowersOfTau } from '../../test/powers-of-tau.ts';
-import { compileTest } from '../../test/witness.ts';
-import { computeFileDigest } from '../artifacts-manifest.ts';
+import { small } from '../../../test/ceremony-circuits.ts';
+import {
+  type CeremonyFolder,
+  createCeremonyFolder,
+  flipAt,
+} from '../../../test/ceremony-folder.ts';
+import { sample } from '../../../test/fund-batch.ts';
+import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
+import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
+import { compileTest } from '../../../test/witness.ts';
+import { computeFileDigest } from '../../artifacts-manifest.ts';
+import { createKernelArithmetic } from '../points/kernel-arithmetic.ts';
+import type { PointArithmetic } from '../points/point-arithmetic.ts';
 import { contributeToKey } from './contribute.ts';
 import { initialiseKey } from './initialise.ts';
-import { createKernelArithmetic } from './kernel-arithmetic.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
 
 let kernels: PointArithmetic;
 let at: CeremonyFolder;

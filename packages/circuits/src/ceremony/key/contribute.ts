@@ -15,33 +15,22 @@ import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
 import { scalarFieldOrder } from '@pool/kernels';
-import { invert } from '../modular.ts';
-import { requireOpenCeremony, requireSecretContribution } from './contribution-rules.ts';
-import { encodeKeyHeader, type KeyFile, keySections, openKeyFile } from './key-file.ts';
+import { invert } from '../../constraints/modular.ts';
+import { encodeKeyHeader, type KeyFile, keySections, openKeyFile } from '../files/key-file.ts';
 import {
   beaconRounds,
   createKeyStream,
   deriveBeaconSeed,
   deriveChallenge,
   type KeyStream,
-} from './key-stream.ts';
-import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
-import {
-  decodeG1,
-  decodeG2,
-  encodeG1,
-  encodeG2,
-  encodeInteger,
-  findInvalidPoint,
-  pointBytes,
-} from './points.ts';
-import { chunksOf, malformedFile } from './section-file.ts';
+} from '../files/key-stream.ts';
+import { chunksOf, malformedFile } from '../files/section-file.ts';
 import {
   appendSection,
   encodeFileHead,
   type WriteOptions,
   writeFileAtomically,
-} from './section-writer.ts';
+} from '../files/section-writer.ts';
 import {
   type Beacon,
   type Contribution,
@@ -51,7 +40,18 @@ import {
   encodeRecord,
   isContributionName,
   readRecord,
-} from './transcript.ts';
+} from '../files/transcript.ts';
+import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
+import {
+  decodeG1,
+  decodeG2,
+  encodeG1,
+  encodeG2,
+  encodeInteger,
+  findInvalidPoint,
+  pointBytes,
+} from '../points/points.ts';
+import { requireOpenCeremony, requireSecretContribution } from './contribution-rules.ts';
 
 export type ContributeOptions = BulkOptions &
   WriteOptions & {

@@ -8,7 +8,7 @@
  * @module
  */
 import { type ErrorCode, PoolError } from '@pool/core';
-import type { Contribution } from './transcript.ts';
+import type { Contribution } from '../files/transcript.ts';
 
 /** A problem of a key. The message is for people, the code for programs. */
 export type KeyProblem = { readonly code: ErrorCode; readonly message: string };

@@ -7,10 +7,10 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
 import type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
-import { keySections, openKeyFile } from './key-file.ts';
-import { decodeG1, decodeG2, findInvalidPoint, pointBytes } from './points.ts';
-import { malformedFile } from './section-file.ts';
-import { readRecord } from './transcript.ts';
+import { keySections, openKeyFile } from '../files/key-file.ts';
+import { malformedFile } from '../files/section-file.ts';
+import { readRecord } from '../files/transcript.ts';
+import { decodeG1, decodeG2, findInvalidPoint, pointBytes } from '../points/points.ts';
 import { isSoundG1, isSoundG2 } from './verify-contributions.ts';
 import { findTranscriptProblems } from './verify-transcript.ts';
 

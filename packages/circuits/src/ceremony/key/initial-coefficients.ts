@@ -5,10 +5,10 @@
  * @module
  */
 import { scalarFieldOrder } from '@pool/kernels';
-import type { R1cs } from '../r1cs.ts';
-import { coefficientBytes, keySections } from './key-file.ts';
-import { encodeInteger } from './points.ts';
-import type { SectionContents } from './section-writer.ts';
+import type { R1cs } from '../../constraints/r1cs.ts';
+import { coefficientBytes, keySections } from '../files/key-file.ts';
+import type { SectionContents } from '../files/section-writer.ts';
+import { encodeInteger } from '../points/points.ts';
 
 const entriesAtOnce = 1 << 14;
 const montgomerySquared = (1n << 512n) % scalarFieldOrder;

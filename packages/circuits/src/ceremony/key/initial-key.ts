@@ -10,23 +10,23 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
-import { computeDomainSize, type R1cs } from '../r1cs.ts';
-import { createCircuitHasher, hashQuotient } from './circuit-hash.ts';
-import { createCoefficientsSection } from './initial-coefficients.ts';
+import { computeDomainSize, type R1cs } from '../../constraints/r1cs.ts';
+import { createCircuitHasher, hashQuotient } from '../files/circuit-hash.ts';
 import {
   encodeKeyHeader,
   encodeProtocol,
   type KeyHeader,
   keySections,
   pointSectionSizes,
-} from './key-file.ts';
-import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
-import { encodeG1, encodeG2, type Group, pointBytes } from './points.ts';
-import type { PowersOfTau } from './powers-of-tau.ts';
-import { chunksOf, malformedFile } from './section-file.ts';
-import type { SectionContents } from './section-writer.ts';
-import { areInSubgroup } from './subgroup.ts';
-import { encodeRecord } from './transcript.ts';
+} from '../files/key-file.ts';
+import type { PowersOfTau } from '../files/powers-of-tau.ts';
+import { chunksOf, malformedFile } from '../files/section-file.ts';
+import type { SectionContents } from '../files/section-writer.ts';
+import { encodeRecord } from '../files/transcript.ts';
+import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
+import { encodeG1, encodeG2, type Group, pointBytes } from '../points/points.ts';
+import { areInSubgroup } from '../points/subgroup.ts';
+import { createCoefficientsSection } from './initial-coefficients.ts';
 import { computeWireSums, type TermSource } from './wire-sums.ts';
 
 export type InitialKeyParts = {

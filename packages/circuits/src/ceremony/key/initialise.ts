@@ -5,18 +5,18 @@
  */
 import { existsSync } from 'node:fs';
 import { PoolError } from '@pool/core';
-import { type R1cs, readR1cs } from '../r1cs.ts';
-import { computeInitialSections, type InitialKeyOptions, initialSections } from './initial-key.ts';
-import { keySections } from './key-file.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
-import { openPowersOfTau } from './powers-of-tau.ts';
-import { type OriginOptions, requireKnownOrigin } from './powers-origin.ts';
+import { type R1cs, readR1cs } from '../../constraints/r1cs.ts';
+import { keySections } from '../files/key-file.ts';
+import { openPowersOfTau } from '../files/powers-of-tau.ts';
 import {
   appendSection,
   encodeFileHead,
   type WriteOptions,
   writeFileAtomically,
-} from './section-writer.ts';
+} from '../files/section-writer.ts';
+import type { PointArithmetic } from '../points/point-arithmetic.ts';
+import { computeInitialSections, type InitialKeyOptions, initialSections } from './initial-key.ts';
+import { type OriginOptions, requireKnownOrigin } from './powers-origin.ts';
 
 export type InitialiseOptions = InitialKeyOptions &
   WriteOptions &

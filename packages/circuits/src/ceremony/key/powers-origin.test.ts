@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import * as snarkjs from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { small } from '../../test/ceremony-circuits.ts';
+import { small } from '../../../test/ceremony-circuits.ts';
 import {
   type CeremonyFolder,
   createCeremonyFolder,
@@ -11,19 +11,19 @@ import {
   placesOf,
   sectionOf,
   testBeacon,
-} from '../../test/ceremony-folder.ts';
-import { sample } from '../../test/fund-batch.ts';
-import { createPowersOfTau } from '../../test/powers-of-tau.ts';
-import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
-import { computeFileDigest } from '../artifacts-manifest.ts';
+} from '../../../test/ceremony-folder.ts';
+import { sample } from '../../../test/fund-batch.ts';
+import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
+import { compileTest, endSnarkjsThreads } from '../../../test/witness.ts';
+import { computeFileDigest } from '../../artifacts-manifest.ts';
+import { deriveChallenge } from '../files/key-stream.ts';
+import { openPowersOfTau } from '../files/powers-of-tau.ts';
+import { createKernelArithmetic } from '../points/kernel-arithmetic.ts';
+import type { PointArithmetic } from '../points/point-arithmetic.ts';
+import { encodeForTranscript, encodeG1, encodeG2 } from '../points/points.ts';
+import { verifyKey } from '../verify/verify-key.ts';
 import { initialiseKey } from './initialise.ts';
-import { createKernelArithmetic } from './kernel-arithmetic.ts';
-import { deriveChallenge } from './key-stream.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
-import { encodeForTranscript, encodeG1, encodeG2 } from './points.ts';
-import { openPowersOfTau } from './powers-of-tau.ts';
 import { findOriginProblem } from './powers-origin.ts';
-import { verifyKey } from './verify-key.ts';
 
 const { powersOfTau, curves } = snarkjs;
 const power = 3;

@@ -12,9 +12,10 @@
 import { createHash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
-import { computeFileDigest } from '../artifacts-manifest.ts';
-import type { KeyProblem } from './contribution-rules.ts';
-import { deriveChallenge } from './key-stream.ts';
+import { computeFileDigest } from '../../artifacts-manifest.ts';
+import { deriveChallenge } from '../files/key-stream.ts';
+import type { PowersOfTau } from '../files/powers-of-tau.ts';
+import type { PowersContribution, PowersProof } from '../files/powers-record.ts';
 import {
   decodeG1,
   decodeG2,
@@ -23,9 +24,8 @@ import {
   encodeG2,
   type G1Point,
   type G2Point,
-} from './points.ts';
-import type { PowersOfTau } from './powers-of-tau.ts';
-import type { PowersContribution, PowersProof } from './powers-record.ts';
+} from '../points/points.ts';
+import type { KeyProblem } from './contribution-rules.ts';
 import { haveSameRatio, isSoundG1, isSoundG2 } from './verify-contributions.ts';
 
 /** Up to this power, the first contribution's challenge is computed here. This hashes 384·2^power bytes. */

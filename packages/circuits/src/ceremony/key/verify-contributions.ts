@@ -6,8 +6,17 @@
 
 import { bn254 } from '@noble/curves/bn254.js';
 import type { ErrorCode } from '@pool/core';
-import type { KeyProblem } from './contribution-rules.ts';
-import { beaconRounds, createKeyStream, deriveBeaconSeed, deriveChallenge } from './key-stream.ts';
+import {
+  beaconRounds,
+  createKeyStream,
+  deriveBeaconSeed,
+  deriveChallenge,
+} from '../files/key-stream.ts';
+import {
+  type Contribution,
+  type ContributionRecord,
+  computeTranscript,
+} from '../files/transcript.ts';
 import {
   decodeG1,
   decodeG2,
@@ -15,8 +24,8 @@ import {
   findInvalidPoint,
   type G1Point,
   type G2Point,
-} from './points.ts';
-import { type Contribution, type ContributionRecord, computeTranscript } from './transcript.ts';
+} from '../points/points.ts';
+import type { KeyProblem } from './contribution-rules.ts';
 
 export type RecordOptions = {
   /** Recompute beacons from their values. Default: true. It can take as long as computing the beacon did. */

@@ -5,10 +5,10 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
+import type { KeyHeader } from '../files/key-file.ts';
+import type { ContributionRecord } from '../files/transcript.ts';
+import { decodeG1, decodeG2, encodeG1 } from '../points/points.ts';
 import { findShapeProblems, type KeyProblem } from './contribution-rules.ts';
-import type { KeyHeader } from './key-file.ts';
-import { decodeG1, decodeG2, encodeG1 } from './points.ts';
-import type { ContributionRecord } from './transcript.ts';
 import {
   findContributionProblems,
   haveSameRatio,

@@ -9,10 +9,10 @@
  * @module
  */
 import { scalarFieldOrder } from '@pool/kernels';
-import type { R1cs, R1csMatrix } from '../r1cs.ts';
-import { type AffinePoint, type Codec, codecG1, codecG2, sumRuns } from './affine-sums.ts';
-import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
-import { asBuffer, encodeInteger, type Group, pointBytes } from './points.ts';
+import type { R1cs, R1csMatrix } from '../../constraints/r1cs.ts';
+import { type AffinePoint, type Codec, codecG1, codecG2, sumRuns } from '../points/affine-sums.ts';
+import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
+import { asBuffer, encodeInteger, type Group, pointBytes } from '../points/points.ts';
 
 /** Rows of a matrix, with one point as the weight of each row. */
 export type TermSource = {

@@ -4,7 +4,7 @@
  * @module
  */
 import { scalarFieldOrder } from '@pool/kernels';
-import { invert, power } from '../modular.ts';
+import { invert, power } from '../../constraints/modular.ts';
 
 const twoAdicity = 28;
 const nonResidue = 5n;

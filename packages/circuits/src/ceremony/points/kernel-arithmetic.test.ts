@@ -1,8 +1,8 @@
 /** The kernels as a ceremony uses them, against noble-curves: any points of the curve, and sums of few and of many. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { R, sample } from '../../test/fund-batch.ts';
-import { createNobleArithmetic } from '../../test/noble-arithmetic.ts';
+import { R, sample } from '../../../test/fund-batch.ts';
+import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
 import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import { encodeG1, encodeG2, encodeInteger, type Group } from './points.ts';

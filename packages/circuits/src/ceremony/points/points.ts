@@ -8,7 +8,7 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { baseFieldOrder as Q } from '@pool/kernels';
-import { invert, reduce } from '../modular.ts';
+import { invert, reduce } from '../../constraints/modular.ts';
 
 export type Group = 'g1' | 'g2';
 

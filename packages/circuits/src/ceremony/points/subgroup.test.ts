@@ -2,8 +2,8 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import { scalarFieldOrder } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createNobleArithmetic } from '../../test/noble-arithmetic.ts';
-import { pointOutsideSubgroup } from '../../test/twist-points.ts';
+import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
+import { pointOutsideSubgroup } from '../../../test/twist-points.ts';
 import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import { encodeG2, findInvalidPoint, type G2Point, pointBytes } from './points.ts';

@@ -1,6 +1,6 @@
 /** Changed keys, each with its own error: the record, delta, beacons, other files. Points: verify-sections.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { other, small } from '../../test/ceremony-circuits.ts';
+import { other, small } from '../../../test/ceremony-circuits.ts';
 import {
   type CeremonyFolder,
   createCeremonyFolder,
@@ -8,13 +8,13 @@ import {
   negateAt,
   placesOf,
   sectionOf,
-} from '../../test/ceremony-folder.ts';
-import { sample } from '../../test/fund-batch.ts';
-import { createPowersOfTau } from '../../test/powers-of-tau.ts';
-import { compileTest } from '../../test/witness.ts';
-import { exportVerificationKey } from './export-verifier.ts';
-import { createKernelArithmetic } from './kernel-arithmetic.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
+} from '../../../test/ceremony-folder.ts';
+import { sample } from '../../../test/fund-batch.ts';
+import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
+import { compileTest } from '../../../test/witness.ts';
+import { exportVerificationKey } from '../key/export-verifier.ts';
+import { createKernelArithmetic } from '../points/kernel-arithmetic.ts';
+import type { PointArithmetic } from '../points/point-arithmetic.ts';
 
 let kernels: PointArithmetic;
 let at: CeremonyFolder;

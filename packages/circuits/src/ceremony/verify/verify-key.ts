@@ -8,17 +8,18 @@
  *
  * @module
  */
-import type { KeyProblem } from './contribution-rules.ts';
-import type { InitialKeyOptions } from './initial-key.ts';
-import { readCircuit } from './initialise.ts';
-import { openKeyFile } from './key-file.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
-import { openPowersOfTau } from './powers-of-tau.ts';
-import { findOriginProblem, type OriginOptions } from './powers-origin.ts';
-import { type Beacon, computeContributionHash, readRecord } from './transcript.ts';
+
+import { openKeyFile } from '../files/key-file.ts';
+import { openPowersOfTau } from '../files/powers-of-tau.ts';
+import { type Beacon, computeContributionHash, readRecord } from '../files/transcript.ts';
+import type { KeyProblem } from '../key/contribution-rules.ts';
+import type { InitialKeyOptions } from '../key/initial-key.ts';
+import { readCircuit } from '../key/initialise.ts';
+import { findOriginProblem, type OriginOptions } from '../key/powers-origin.ts';
+import { findTranscriptProblems } from '../key/verify-transcript.ts';
+import type { PointArithmetic } from '../points/point-arithmetic.ts';
 import { findPowersProblems } from './verify-powers.ts';
 import { findSectionProblems } from './verify-sections.ts';
-import { findTranscriptProblems } from './verify-transcript.ts';
 
 export type VerifiedContribution = {
   readonly name: string | undefined;

@@ -1,23 +1,23 @@
 /** Powers of tau that were changed. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { small } from '../../test/ceremony-circuits.ts';
+import { small } from '../../../test/ceremony-circuits.ts';
 import {
   type CeremonyFolder,
   createCeremonyFolder,
   flipAt,
   negateAt,
   sectionOf,
-} from '../../test/ceremony-folder.ts';
-import { sample } from '../../test/fund-batch.ts';
-import { rootOf, scalePoints, shiftPoints } from '../../test/poisoned-powers.ts';
-import { createPowersOfTau } from '../../test/powers-of-tau.ts';
-import { pointOutsideSubgroup } from '../../test/twist-points.ts';
-import { compileTest } from '../../test/witness.ts';
-import { createKernelArithmetic } from './kernel-arithmetic.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
-import { encodeG2 } from './points.ts';
-import { openPowersOfTau } from './powers-of-tau.ts';
+} from '../../../test/ceremony-folder.ts';
+import { sample } from '../../../test/fund-batch.ts';
+import { rootOf, scalePoints, shiftPoints } from '../../../test/poisoned-powers.ts';
+import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
+import { pointOutsideSubgroup } from '../../../test/twist-points.ts';
+import { compileTest } from '../../../test/witness.ts';
+import { openPowersOfTau } from '../files/powers-of-tau.ts';
+import { createKernelArithmetic } from '../points/kernel-arithmetic.ts';
+import type { PointArithmetic } from '../points/point-arithmetic.ts';
+import { encodeG2 } from '../points/points.ts';
 import { findPowersProblems } from './verify-powers.ts';
 
 const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };

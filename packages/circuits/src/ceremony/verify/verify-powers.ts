@@ -13,16 +13,16 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { KeyProblem } from './contribution-rules.ts';
-import { interpolate } from './interpolate.ts';
-import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
-import { createSumG1, createSumG2 } from './point-sums.ts';
-import { decodeG1, decodeG2, type G1Point, type G2Point, writeInteger } from './points.ts';
-import type { PowersOfTau, PowersSection } from './powers-of-tau.ts';
-import { createWeights, readWeights } from './random-weights.ts';
-import { chunksOf } from './section-file.ts';
-import { areInSubgroup } from './subgroup.ts';
-import { haveSameRatio, isSoundG2 } from './verify-contributions.ts';
+import type { PowersOfTau, PowersSection } from '../files/powers-of-tau.ts';
+import { chunksOf } from '../files/section-file.ts';
+import type { KeyProblem } from '../key/contribution-rules.ts';
+import { haveSameRatio, isSoundG2 } from '../key/verify-contributions.ts';
+import { interpolate } from '../points/interpolate.ts';
+import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
+import { createSumG1, createSumG2 } from '../points/point-sums.ts';
+import { decodeG1, decodeG2, type G1Point, type G2Point, writeInteger } from '../points/points.ts';
+import { createWeights, readWeights } from '../points/random-weights.ts';
+import { areInSubgroup } from '../points/subgroup.ts';
 
 const pointsAtOnce = 1 << 16;
 /** Number of sums over the domain that the checks compute. The doubled domain counts twice. */

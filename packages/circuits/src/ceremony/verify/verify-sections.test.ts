@@ -1,26 +1,26 @@
 /** Sections of a key in which one point or coefficient was changed. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { small } from '../../test/ceremony-circuits.ts';
+import { small } from '../../../test/ceremony-circuits.ts';
 import {
   type CeremonyFolder,
   createCeremonyFolder,
   flipAt,
   negateAt,
   sectionOf,
-} from '../../test/ceremony-folder.ts';
-import { sample } from '../../test/fund-batch.ts';
-import { createNobleArithmetic } from '../../test/noble-arithmetic.ts';
-import { createPowersOfTau } from '../../test/powers-of-tau.ts';
-import { pointOutsideSubgroup } from '../../test/twist-points.ts';
-import { compileTest } from '../../test/witness.ts';
-import { readCircuit } from './initialise.ts';
-import { createKernelArithmetic } from './kernel-arithmetic.ts';
-import { openKeyFile } from './key-file.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
-import { decodeG2, encodeG1, encodeG2, type G2Point } from './points.ts';
-import { openPowersOfTau } from './powers-of-tau.ts';
-import { readRecord } from './transcript.ts';
+} from '../../../test/ceremony-folder.ts';
+import { sample } from '../../../test/fund-batch.ts';
+import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
+import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
+import { pointOutsideSubgroup } from '../../../test/twist-points.ts';
+import { compileTest } from '../../../test/witness.ts';
+import { openKeyFile } from '../files/key-file.ts';
+import { openPowersOfTau } from '../files/powers-of-tau.ts';
+import { readRecord } from '../files/transcript.ts';
+import { readCircuit } from '../key/initialise.ts';
+import { createKernelArithmetic } from '../points/kernel-arithmetic.ts';
+import type { PointArithmetic } from '../points/point-arithmetic.ts';
+import { decodeG2, encodeG1, encodeG2, type G2Point } from '../points/points.ts';
 import { findSectionProblems } from './verify-sections.ts';
 
 let kernels: PointArithmetic;

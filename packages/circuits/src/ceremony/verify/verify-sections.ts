@@ -12,9 +12,11 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import { createCircuitHasher, hashQuotient } from './circuit-hash.ts';
-import type { KeyProblem } from './contribution-rules.ts';
-import { createCoefficientsSection } from './initial-coefficients.ts';
+import { createCircuitHasher, hashQuotient } from '../files/circuit-hash.ts';
+import { encodeKeyHeader, type KeyFile, type KeyHeader, keySections } from '../files/key-file.ts';
+import type { SectionContents } from '../files/section-writer.ts';
+import type { KeyProblem } from '../key/contribution-rules.ts';
+import { createCoefficientsSection } from '../key/initial-coefficients.ts';
 import {
   computeCombinedWires,
   computeInitialHeader,
@@ -22,14 +24,12 @@ import {
   type InitialKeyOptions,
   type InitialKeyParts,
   readQuotientPoints,
-} from './initial-key.ts';
-import { encodeKeyHeader, type KeyFile, type KeyHeader, keySections } from './key-file.ts';
-import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
-import { createSumG1 } from './point-sums.ts';
-import { decodeG2, findInvalidPoint, pointBytes } from './points.ts';
-import { createWeights } from './random-weights.ts';
-import type { SectionContents } from './section-writer.ts';
-import { haveSameRatio, isSoundG2 } from './verify-contributions.ts';
+} from '../key/initial-key.ts';
+import { haveSameRatio, isSoundG2 } from '../key/verify-contributions.ts';
+import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
+import { createSumG1 } from '../points/point-sums.ts';
+import { decodeG2, findInvalidPoint, pointBytes } from '../points/points.ts';
+import { createWeights } from '../points/random-weights.ts';
 import { findWrongWireSections } from './verify-wires.ts';
 
 const sectionProblems: Readonly<Record<number, KeyProblem>> = {

@@ -6,16 +6,16 @@
  * @module
  */
 import { scalarFieldOrder } from '@pool/kernels';
-import type { R1cs, R1csMatrix } from '../r1cs.ts';
-import type { CircuitHasher } from './circuit-hash.ts';
-import type { InitialKeyParts } from './initial-key.ts';
-import { type KeyFile, keySections } from './key-file.ts';
-import type { BulkOptions } from './point-arithmetic.ts';
-import { createSumG1, createSumG2, type PointSum } from './point-sums.ts';
-import { findInvalidPoint, type Group, pointBytes, writeInteger } from './points.ts';
-import { createWeights, readWeights } from './random-weights.ts';
-import { chunksOf } from './section-file.ts';
-import { areInSubgroup } from './subgroup.ts';
+import type { R1cs, R1csMatrix } from '../../constraints/r1cs.ts';
+import type { CircuitHasher } from '../files/circuit-hash.ts';
+import { type KeyFile, keySections } from '../files/key-file.ts';
+import { chunksOf } from '../files/section-file.ts';
+import type { InitialKeyParts } from '../key/initial-key.ts';
+import type { BulkOptions } from '../points/point-arithmetic.ts';
+import { createSumG1, createSumG2, type PointSum } from '../points/point-sums.ts';
+import { findInvalidPoint, type Group, pointBytes, writeInteger } from '../points/points.ts';
+import { createWeights, readWeights } from '../points/random-weights.ts';
+import { areInSubgroup } from '../points/subgroup.ts';
 
 const pointsAtOnce = 1 << 16;
 

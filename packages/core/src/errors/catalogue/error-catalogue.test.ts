@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { PoolError } from '../pool-error.ts';
 import { errorCatalogue, errorGroups, findErrorEntry } from './error-catalogue.ts';
-import { PoolError } from './pool-error.ts';
 
 const rows = Object.entries(errorCatalogue);
 

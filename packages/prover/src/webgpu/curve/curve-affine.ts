@@ -5,11 +5,11 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { G1Affine, G2Affine } from '../points.ts';
+import type { G1Affine, G2Affine } from '../../base/points.ts';
+import { decodeElements } from '../device/elements.ts';
+import { baseFieldModulus, invert } from '../field/field.ts';
+import type { LimbLayout } from '../field/limbs.ts';
 import { type Group, sumBytes } from './curve-fields.ts';
-import { decodeElements } from './elements.ts';
-import { baseFieldModulus, invert } from './field.ts';
-import type { LimbLayout } from './limbs.ts';
 
 const { Fp2 } = bn254.fields;
 const G1 = bn254.G1.Point;

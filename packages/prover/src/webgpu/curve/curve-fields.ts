@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { generateField, wordsPrelude } from './field.ts';
-import type { LimbLayout } from './limbs.ts';
+import { generateField, wordsPrelude } from '../field/field.ts';
+import type { LimbLayout } from '../field/limbs.ts';
 
 export type Group = 'g1' | 'g2';
 

@@ -1,11 +1,11 @@
 /** Bindings and the limits of a device. Needs no driver: the null device has limits and computes nothing. */
 import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { limitGpu } from '../../test/limited-device.ts';
-import { openNullDevice } from '../../test/test-device.ts';
+import { limitGpu } from '../../../test/limited-device.ts';
+import { openNullDevice } from '../../../test/test-device.ts';
+import { divideRows, partStarts } from '../quotient/rows-parts.ts';
 import { createBindGroup, storageLimit } from './bindings.ts';
 import { createBuffers } from './buffers.ts';
-import { divideRows, partStarts } from './rows-parts.ts';
 
 const gpu = await openNullDevice();
 const buffers = createBuffers(gpu);
@@ -51,16 +51,17 @@ describe('a binding', () => {
   });
 
   it('is made in one place only', async () => {
-    const files = (await readdir(import.meta.dirname)).filter(
+    const webgpu = `${import.meta.dirname}/..`;
+    const files = (await readdir(webgpu, { recursive: true })).filter(
       (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
     );
     const makers = await Promise.all(
       files.map(async (name) => {
-        const text = await readFile(`${import.meta.dirname}/${name}`, 'utf8');
+        const text = await readFile(`${webgpu}/${name}`, 'utf8');
         return text.includes('device.createBindGroup(') ? [name] : [];
       }),
     );
-    expect(makers.flat()).toEqual(['bindings.ts']);
+    expect(makers.flat()).toEqual(['device/bindings.ts']);
   });
 
   it('has the smaller of both limits, in whole offsets', () => {

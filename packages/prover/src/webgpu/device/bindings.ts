@@ -5,7 +5,7 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import { ProverError } from '../errors.ts';
+import { ProverError } from '../../base/errors.ts';
 import type { Gpu } from './device.ts';
 
 /** A buffer, or a part of one; offsets are multiples of bindingAlignment. */

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { openTestDevice } from '../../test/test-device.ts';
+import { openTestDevice } from '../../../test/test-device.ts';
 
 function runScript(script: string, environment: NodeJS.ProcessEnv = process.env) {
   return promisify(execFile)(
@@ -38,10 +38,10 @@ describe.skipIf(probe === undefined)('a graphics device', () => {
   it('opens and computes again after another was closed and collected, and the process exits by itself', async () => {
     const script = `
       import { setTimeout } from 'node:timers/promises';
-      import { openTestDevice } from ${at('../../test/test-device.ts')};
+      import { openTestDevice } from ${at('../../../test/test-device.ts')};
       import { createBuffers } from ${at('./buffers.ts')};
-      import { testLayout } from ${at('./benchmark.ts')};
-      import { findLimbLayout } from ${at('./limbs.ts')};
+      import { testLayout } from ${at('../field/benchmark.ts')};
+      import { findLimbLayout } from ${at('../field/limbs.ts')};
       import { createPipelines } from ${at('./pipelines.ts')};
       const use = async () => {
         const gpu = await openTestDevice();

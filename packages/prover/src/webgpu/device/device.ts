@@ -6,7 +6,7 @@
  */
 /// <reference types="@webgpu/types" />
 import { setTimeout } from 'node:timers/promises';
-import { ProverError } from '../errors.ts';
+import { ProverError } from '../../base/errors.ts';
 import {
   type AdapterIdentity,
   describeAdapter,

@@ -4,7 +4,7 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import { ProverError } from '../errors.ts';
+import { ProverError } from '../../base/errors.ts';
 import type { Gpu } from './device.ts';
 
 export type Pipelines = {

@@ -6,7 +6,7 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Machine, thisMachine } from '../config.ts';
+import { type Machine, thisMachine } from './config.ts';
 
 /**
  * Looks for manifests of drivers where the Vulkan loader does ("Driver Discovery" of its documents). Always true on macOS and Windows,

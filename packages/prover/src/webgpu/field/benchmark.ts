@@ -5,15 +5,15 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import { ProverError } from '../errors.ts';
-import { bind } from './bindings.ts';
-import type { Buffers } from './buffers.ts';
-import type { Gpu } from './device.ts';
-import { elementBytes } from './elements.ts';
+import { ProverError } from '../../base/errors.ts';
+import { bind } from '../device/bindings.ts';
+import type { Buffers } from '../device/buffers.ts';
+import type { Gpu } from '../device/device.ts';
+import { elementBytes } from '../device/elements.ts';
+import { dispatch, type Pipelines } from '../device/pipelines.ts';
 import { generateField, wordsPrelude } from './field.ts';
 import { checkShader, checkWorkgroup, isLayoutCorrect } from './field-check.ts';
 import { type LimbLayout, type LimbLayoutName, limbLayouts } from './limbs.ts';
-import { dispatch, type Pipelines } from './pipelines.ts';
 
 export type LayoutMeasurement = {
   readonly name: LimbLayoutName;

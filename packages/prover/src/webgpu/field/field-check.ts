@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { bind } from './bindings.ts';
-import type { Buffers } from './buffers.ts';
-import type { Gpu } from './device.ts';
-import { decodeElements, elementBytes, encodeElements } from './elements.ts';
+import { bind } from '../device/bindings.ts';
+import type { Buffers } from '../device/buffers.ts';
+import type { Gpu } from '../device/device.ts';
+import { decodeElements, elementBytes, encodeElements } from '../device/elements.ts';
+import { dispatch } from '../device/pipelines.ts';
 import { fieldModulus, invert } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
-import { dispatch } from './pipelines.ts';
 
 export const checkWorkgroup = 64;
 const fields = ['fq', 'fr'] as const;

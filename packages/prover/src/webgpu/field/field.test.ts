@@ -5,14 +5,14 @@ import {
   type DeviceContext,
   expectOperation,
   operations,
-} from '../../test/field-on-device.ts';
-import { openTestDevice } from '../../test/test-device.ts';
+} from '../../../test/field-on-device.ts';
+import { openTestDevice } from '../../../test/test-device.ts';
+import { createBuffers } from '../device/buffers.ts';
+import { createPipelines } from '../device/pipelines.ts';
 import { chooseLayout, measureLayouts } from './benchmark.ts';
-import { createBuffers } from './buffers.ts';
 import { fieldModulus } from './field.ts';
 import { checkPairs } from './field-check.ts';
 import { findLimbLayout, limbLayouts } from './limbs.ts';
-import { createPipelines } from './pipelines.ts';
 
 const gpu = await openTestDevice();
 

@@ -7,8 +7,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import type { Gpu } from '../device/device.ts';
 import { chooseLayout, describeCandidates, type LayoutMeasurement } from './benchmark.ts';
-import type { Gpu } from './device.ts';
 import type { LayoutCache, LayoutKey } from './layout-cache.ts';
 import type { LimbLayout, LimbLayoutName } from './limbs.ts';
 

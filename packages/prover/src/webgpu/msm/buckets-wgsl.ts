@@ -13,9 +13,9 @@
  *
  * @module
  */
-import { type Group, generateAccess, generateCoordinates } from './curve-fields.ts';
-import { pointsWgsl } from './curve-points.ts';
-import type { LimbLayout } from './limbs.ts';
+import { type Group, generateAccess, generateCoordinates } from '../curve/curve-fields.ts';
+import { pointsWgsl } from '../curve/curve-points.ts';
+import type { LimbLayout } from '../field/limbs.ts';
 import {
   joinBuckets,
   joinSegments,

@@ -4,9 +4,9 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import { createBindGroup } from './bindings.ts';
+import { createBindGroup } from '../device/bindings.ts';
+import type { Gpu } from '../device/device.ts';
 import { bucketWorkgroup } from './buckets-wgsl.ts';
-import type { Gpu } from './device.ts';
 import { planSlices, stageBytes } from './msm-bindings.ts';
 import type { GroupKernels } from './msm-kernels.ts';
 import type { PartPlan } from './msm-plan.ts';

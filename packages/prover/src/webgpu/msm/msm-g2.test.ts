@@ -1,12 +1,12 @@
 /** Sums in G2 on a device against @noble/curves and against the kernels of the processor. It is a separate file, because software renderers compile the extension field slowly. */
 import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { computeOnDevice, tinySegments } from '../../test/msm-on-device.ts';
-import { expectG2, listCases } from '../../test/msm-points.ts';
-import { computeByKernels } from '../../test/sums-by-kernels.ts';
-import { openTestDevice } from '../../test/test-device.ts';
-import { createBuffers } from './buffers.ts';
-import { findLimbLayout } from './limbs.ts';
+import { computeOnDevice, tinySegments } from '../../../test/msm-on-device.ts';
+import { expectG2, listCases } from '../../../test/msm-points.ts';
+import { computeByKernels } from '../../../test/sums-by-kernels.ts';
+import { openTestDevice } from '../../../test/test-device.ts';
+import { createBuffers } from '../device/buffers.ts';
+import { findLimbLayout } from '../field/limbs.ts';
 import { createMsmContext } from './msm.ts';
 
 const gpu = await openTestDevice();

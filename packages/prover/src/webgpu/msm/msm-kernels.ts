@@ -5,10 +5,11 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
+
+import type { Group } from '../curve/curve-fields.ts';
+import type { Gpu } from '../device/device.ts';
+import type { LimbLayout } from '../field/limbs.ts';
 import { generateBuckets } from './buckets-wgsl.ts';
-import type { Group } from './curve-fields.ts';
-import type { Gpu } from './device.ts';
-import type { LimbLayout } from './limbs.ts';
 import { msmLayout } from './msm-bindings.ts';
 import { sortWgsl } from './sort-wgsl.ts';
 import { generateTables, tableLayout } from './tables-wgsl.ts';

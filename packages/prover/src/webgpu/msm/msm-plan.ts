@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { affineBytes, type Group, sumBytes } from './curve-fields.ts';
+import { affineBytes, type Group, sumBytes } from '../curve/curve-fields.ts';
 import { type MsmParams, mostSlices } from './msm-bindings.ts';
 import type { WorkspaceNeeds } from './msm-workspace.ts';
 import { chooseWindowPlan, computeWindowPlan, type WindowPlan } from './windows.ts';

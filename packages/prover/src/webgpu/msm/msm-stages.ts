@@ -4,7 +4,7 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import type { Buffers } from './buffers.ts';
+import type { Buffers } from '../device/buffers.ts';
 import { joinBuckets, joinSegments, mergeChunks, stageFields } from './msm-bindings.ts';
 import type { PartPlan } from './msm-plan.ts';
 

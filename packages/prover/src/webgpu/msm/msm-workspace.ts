@@ -5,7 +5,7 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import type { Buffers } from './buffers.ts';
+import type { Buffers } from '../device/buffers.ts';
 import { planWords } from './msm-bindings.ts';
 
 /** Bytes of each buffer. */

@@ -1,14 +1,14 @@
 /** Sums on a device against @noble/curves and against the kernels of the processor. Without an adapter, all of them are skipped (test/test-device.ts). */
 import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { limitGpu } from '../../test/limited-device.ts';
-import { computeOnDevice, readFrom, tinySegments } from '../../test/msm-on-device.ts';
-import { createRandom, encodePoints, expectG1, listCases } from '../../test/msm-points.ts';
-import { computeByKernels } from '../../test/sums-by-kernels.ts';
-import { openTestDevice } from '../../test/test-device.ts';
-import { createBuffers } from './buffers.ts';
-import { encodeElements } from './elements.ts';
-import { findLimbLayout } from './limbs.ts';
+import { limitGpu } from '../../../test/limited-device.ts';
+import { computeOnDevice, readFrom, tinySegments } from '../../../test/msm-on-device.ts';
+import { createRandom, encodePoints, expectG1, listCases } from '../../../test/msm-points.ts';
+import { computeByKernels } from '../../../test/sums-by-kernels.ts';
+import { openTestDevice } from '../../../test/test-device.ts';
+import { createBuffers } from '../device/buffers.ts';
+import { encodeElements } from '../device/elements.ts';
+import { findLimbLayout } from '../field/limbs.ts';
 import { createG1Msm, createMsmContext } from './msm.ts';
 import type { MsmTuning } from './msm-plan.ts';
 import { createMsmWorkspace } from './msm-workspace.ts';

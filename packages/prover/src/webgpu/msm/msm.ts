@@ -7,13 +7,13 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import type { G1Affine, G2Affine } from '../points.ts';
-import { storageLimit } from './bindings.ts';
-import type { Buffers } from './buffers.ts';
-import { decodeG1Result, decodeG2Result } from './curve-affine.ts';
-import { affineBytes, type Group, sumBytes } from './curve-fields.ts';
-import type { Gpu } from './device.ts';
-import type { LimbLayout } from './limbs.ts';
+import type { G1Affine, G2Affine } from '../../base/points.ts';
+import { decodeG1Result, decodeG2Result } from '../curve/curve-affine.ts';
+import { affineBytes, type Group, sumBytes } from '../curve/curve-fields.ts';
+import { storageLimit } from '../device/bindings.ts';
+import type { Buffers } from '../device/buffers.ts';
+import type { Gpu } from '../device/device.ts';
+import type { LimbLayout } from '../field/limbs.ts';
 import { msmParams } from './msm-bindings.ts';
 import { encodePart, type MsmPart } from './msm-encode.ts';
 import { createMsmKernels, type MsmKernels } from './msm-kernels.ts';

@@ -5,9 +5,9 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import { type Group, generateAccess, generateCoordinates } from './curve-fields.ts';
-import { pointsWgsl } from './curve-points.ts';
-import type { LimbLayout } from './limbs.ts';
+import { type Group, generateAccess, generateCoordinates } from '../curve/curve-fields.ts';
+import { pointsWgsl } from '../curve/curve-points.ts';
+import type { LimbLayout } from '../field/limbs.ts';
 import { computeStage } from './msm-bindings.ts';
 
 /** Binding number and kind of what the kernels below use. */

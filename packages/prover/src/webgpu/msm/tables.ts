@@ -5,10 +5,11 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import { createBindGroup, storageLimit } from './bindings.ts';
-import type { Buffers } from './buffers.ts';
-import { affineBytes, coordinateVectors, type Group, sumBytes } from './curve-fields.ts';
-import type { Gpu } from './device.ts';
+
+import { affineBytes, coordinateVectors, type Group, sumBytes } from '../curve/curve-fields.ts';
+import { createBindGroup, storageLimit } from '../device/bindings.ts';
+import type { Buffers } from '../device/buffers.ts';
+import type { Gpu } from '../device/device.ts';
 import type { GroupKernels } from './msm-kernels.ts';
 import { pointsPerInversion, tableWorkgroup } from './tables-wgsl.ts';
 import type { WindowPlan } from './windows.ts';

@@ -7,8 +7,8 @@
  *
  * @module
  */
-import { scalarFieldModulus } from './field.ts';
-import { literal, splitConstant } from './limbs-pack.ts';
+import { scalarFieldModulus } from '../field/field.ts';
+import { literal, splitConstant } from '../field/limbs-pack.ts';
 import { msmBindings } from './msm-bindings.ts';
 
 export const digitWorkgroup = 256;

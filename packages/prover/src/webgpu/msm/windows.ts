@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { limitError } from './bindings.ts';
+import { limitError } from '../device/bindings.ts';
 
 /** All scalars below r fit once the smaller of s and r - s is taken: that is below 2^253, and a last digit must not carry on. */
 const signedScalarBits = 254;

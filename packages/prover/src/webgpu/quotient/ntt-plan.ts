@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { scalarFieldModulus } from './field.ts';
+import { scalarFieldModulus } from '../field/field.ts';
 
 const twoAdicity = 28;
 /** The smallest number that is not a square modulo r: ffjavascript, and so every snarkjs key, derives its roots from it. */

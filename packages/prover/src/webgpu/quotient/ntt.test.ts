@@ -3,15 +3,15 @@
  * coset, in BigInt.
  */
 import { afterAll, describe, expect, it } from 'vitest';
-import { openTestDevice } from '../../test/test-device.ts';
-import { createBuffers } from './buffers.ts';
-import { decodeElements, encodeElements } from './elements.ts';
-import { invert, scalarFieldModulus as R, toMontgomery } from './field.ts';
-import { checkPairs } from './field-check.ts';
-import { findLimbLayout } from './limbs.ts';
+import { openTestDevice } from '../../../test/test-device.ts';
+import { createBuffers } from '../device/buffers.ts';
+import { decodeElements, encodeElements } from '../device/elements.ts';
+import { createPipelines } from '../device/pipelines.ts';
+import { invert, scalarFieldModulus as R, toMontgomery } from '../field/field.ts';
+import { checkPairs } from '../field/field-check.ts';
+import { findLimbLayout } from '../field/limbs.ts';
 import { createCosetTransform, type GpuContext } from './ntt.ts';
 import { planPasses, rootOfUnity } from './ntt-plan.ts';
-import { createPipelines } from './pipelines.ts';
 
 const gpu = await openTestDevice();
 const layout = findLimbLayout('digits-13-loop');

@@ -9,15 +9,21 @@
  */
 /// <reference types="@webgpu/types" />
 
-import { ProverError } from '../errors.ts';
-import { bind, createBindGroup } from './bindings.ts';
-import type { Buffers } from './buffers.ts';
-import type { Gpu } from './device.ts';
-import { encodeElements } from './elements.ts';
-import { generateField, invert, scalarFieldModulus, toMontgomery, wordsPrelude } from './field.ts';
-import type { LimbLayout } from './limbs.ts';
+import { ProverError } from '../../base/errors.ts';
+import { bind, createBindGroup } from '../device/bindings.ts';
+import type { Buffers } from '../device/buffers.ts';
+import type { Gpu } from '../device/device.ts';
+import { encodeElements } from '../device/elements.ts';
+import { dispatch, type Pipelines, splitWorkgroups } from '../device/pipelines.ts';
+import {
+  generateField,
+  invert,
+  scalarFieldModulus,
+  toMontgomery,
+  wordsPrelude,
+} from '../field/field.ts';
+import type { LimbLayout } from '../field/limbs.ts';
 import { mostDomainBits, type NttPass, planPasses, rootOfUnity } from './ntt-plan.ts';
-import { dispatch, type Pipelines, splitWorkgroups } from './pipelines.ts';
 
 /** The basis of every part of the engine. */
 export type GpuContext = {

@@ -5,11 +5,11 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import type { ZkeyCoefficients } from '../zkey/zkey.ts';
-import { type Bound, bind, storageLimit } from './bindings.ts';
-import { elementBytes } from './elements.ts';
+import type { ZkeyCoefficients } from '../../zkey/zkey.ts';
+import { type Bound, bind, storageLimit } from '../device/bindings.ts';
+import { elementBytes } from '../device/elements.ts';
+import { dispatch } from '../device/pipelines.ts';
 import type { GpuContext } from './ntt.ts';
-import { dispatch } from './pipelines.ts';
 import {
   generateEnterValues,
   generateEntrySums,

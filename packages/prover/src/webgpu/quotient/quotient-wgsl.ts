@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { generateField, wordsPrelude } from './field.ts';
-import type { LimbLayout } from './limbs.ts';
+import { generateField, wordsPrelude } from '../field/field.ts';
+import type { LimbLayout } from '../field/limbs.ts';
 import { groupIndex, loadElement, mainParameters, storeElement } from './ntt.ts';
 
 export const quotientWorkgroup = 64;

@@ -1,21 +1,21 @@
 /** Row products and the quotient on the device against the definition, in BigInt, and against the kernels of the processor. */
 import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LowLimits, limitGpu } from '../../test/limited-device.ts';
+import { type LowLimits, limitGpu } from '../../../test/limited-device.ts';
 import {
   type Entry,
   encodeEntries,
   expectQuotient,
   makeEntries,
   random,
-} from '../../test/quotient-reference.ts';
-import { openTestDevice } from '../../test/test-device.ts';
-import { createBuffers } from './buffers.ts';
-import { decodeElements, encodeElements } from './elements.ts';
-import { scalarFieldModulus as R } from './field.ts';
-import { findLimbLayout } from './limbs.ts';
+} from '../../../test/quotient-reference.ts';
+import { openTestDevice } from '../../../test/test-device.ts';
+import { createBuffers } from '../device/buffers.ts';
+import { decodeElements, encodeElements } from '../device/elements.ts';
+import { createPipelines } from '../device/pipelines.ts';
+import { scalarFieldModulus as R } from '../field/field.ts';
+import { findLimbLayout } from '../field/limbs.ts';
 import type { GpuContext } from './ntt.ts';
-import { createPipelines } from './pipelines.ts';
 import { createQuotient } from './quotient.ts';
 import { planRows, segmentTerms } from './rows-plan.ts';
 

@@ -8,10 +8,10 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
-import type { ZkeyCoefficients } from '../zkey/zkey.ts';
-import { bind, limitError, storageLimit } from './bindings.ts';
-import type { Gpu } from './device.ts';
-import { elementBytes } from './elements.ts';
+import type { ZkeyCoefficients } from '../../zkey/zkey.ts';
+import { bind, limitError, storageLimit } from '../device/bindings.ts';
+import type { Gpu } from '../device/device.ts';
+import { elementBytes } from '../device/elements.ts';
 import { createCosetTransform, type GpuContext } from './ntt.ts';
 import { createRowSteps, placeIn, runStep, type Step } from './quotient-rows.ts';
 import { generateProducts, generateQuotient } from './quotient-wgsl.ts';

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { bindingAlignment, limitError } from './bindings.ts';
-import { elementBytes } from './elements.ts';
+import { bindingAlignment, limitError } from '../device/bindings.ts';
+import { elementBytes } from '../device/elements.ts';
 
 /** Offsets into elements are multiples of this. */
 const alignedElements = bindingAlignment / elementBytes;

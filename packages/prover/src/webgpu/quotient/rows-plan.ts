@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { ProverError } from '../errors.ts';
-import type { ZkeyCoefficients } from '../zkey/zkey.ts';
+import { ProverError } from '../../base/errors.ts';
+import type { ZkeyCoefficients } from '../../zkey/zkey.ts';
 
 /** Terms that one thread adds up. */
 export const segmentTerms = 32;

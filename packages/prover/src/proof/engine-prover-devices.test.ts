@@ -1,11 +1,15 @@
 // A graphics device that fails repeatedly: how often it is opened, how often the key is loaded, and what the operator sees.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OracleOptions, oracleKeyBytes } from '../test/oracle-engine.ts';
-import { setUp } from '../test/oracle-prover.ts';
-import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
-import { ProverError, type ProverErrorCode } from './errors.ts';
-import { renderProverMetrics } from './prover-metrics.ts';
+import { type OracleOptions, oracleKeyBytes } from '../../test/oracle-engine.ts';
+import { setUp } from '../../test/oracle-prover.ts';
+import {
+  createSmallCircuit,
+  endSnarkjsThreads,
+  type SmallCircuit,
+} from '../../test/small-circuit.ts';
+import { ProverError, type ProverErrorCode } from '../base/errors.ts';
+import { renderProverMetrics } from '../base/prover-metrics.ts';
 
 let factors: SmallCircuit;
 beforeAll(async () => {

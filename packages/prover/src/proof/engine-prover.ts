@@ -5,35 +5,35 @@
  */
 
 import { moduleBeside } from '@pool/kernels';
-import type { AcceleratorDescription } from './accelerator.ts';
-import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
-import { argumentError, assertArtifact, assertProveRequest } from './check-arguments.ts';
-import type { ProverIncident } from './engine/accelerator-record.ts';
-import type { Engine } from './engine/engine.ts';
-import {
-  type AcceleratorChoice,
-  createEngineKeeper,
-  type EngineFactories,
-} from './engine/engine-keeper.ts';
-import { ProverError } from './errors.ts';
-import type { ProofResult } from './groth16.ts';
-import { makeProof, type ProofTask } from './make-proof.ts';
-import { createProofQueue } from './proof-queue.ts';
-import { createProofStatistics, type ProofTimer } from './proof-statistics.ts';
+import type { AcceleratorDescription } from '../base/accelerator.ts';
+import { argumentError, assertArtifact, assertProveRequest } from '../base/check-arguments.ts';
+import { ProverError } from '../base/errors.ts';
+import type { ProofResult } from '../base/groth16.ts';
 import type {
   ArtifactSource,
   ProofProgress,
   ProveRequest,
   Prover,
   ProvingArtifact,
-} from './prover.ts';
-import { verifyProof } from './verify-proof.ts';
+} from '../base/prover.ts';
+import { createWorkerLink } from '../base/worker-link.ts';
+import type { ProverIncident } from '../engine/accelerator-record.ts';
+import type { Engine } from '../engine/engine.ts';
+import {
+  type AcceleratorChoice,
+  createEngineKeeper,
+  type EngineFactories,
+} from '../engine/engine-keeper.ts';
 import {
   createWitnessRunner,
   defaultWitnessLimits,
   type WitnessLimits,
-} from './witness/witness-runner.ts';
-import { createWorkerLink } from './worker-link.ts';
+} from '../witness/witness-runner.ts';
+import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
+import { makeProof, type ProofTask } from './make-proof.ts';
+import { createProofQueue } from './proof-queue.ts';
+import { createProofStatistics, type ProofTimer } from './proof-statistics.ts';
+import { verifyProof } from './verify-proof.ts';
 
 export type EngineProverOptions<C extends string> = {
   readonly artifacts?: ArtifactSource<C> | undefined;

@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OracleOptions, oracleKeyBytes } from '../test/oracle-engine.ts';
-import { setUp } from '../test/oracle-prover.ts';
+import { type OracleOptions, oracleKeyBytes } from '../../test/oracle-engine.ts';
+import { setUp } from '../../test/oracle-prover.ts';
 import {
   createSmallCircuit,
   endSnarkjsThreads,
   type SmallCircuit,
   squaresSource,
-} from '../test/small-circuit.ts';
-import { ProverError } from './errors.ts';
-import { renderProverMetrics } from './prover-metrics.ts';
+} from '../../test/small-circuit.ts';
+import { ProverError } from '../base/errors.ts';
+import { renderProverMetrics } from '../base/prover-metrics.ts';
 
 let factors: SmallCircuit;
 let squares: SmallCircuit;

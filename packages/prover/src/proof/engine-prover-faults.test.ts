@@ -2,17 +2,17 @@
 import { copyFile, rename, rm, stat, truncate, utimes } from 'node:fs/promises';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createOracleEngine, type OracleEngine, oracleKeyBytes } from '../test/oracle-engine.ts';
-import { setUp } from '../test/oracle-prover.ts';
+import { createOracleEngine, type OracleEngine, oracleKeyBytes } from '../../test/oracle-engine.ts';
+import { setUp } from '../../test/oracle-prover.ts';
 import {
   createSmallCircuit,
   endSnarkjsThreads,
   type SmallCircuit,
   squaresSource,
-} from '../test/small-circuit.ts';
-import type { Engine } from './engine/engine.ts';
+} from '../../test/small-circuit.ts';
+import { ProverError } from '../base/errors.ts';
+import type { Engine } from '../engine/engine.ts';
 import { createEngineProver } from './engine-prover.ts';
-import { ProverError } from './errors.ts';
 
 let factors: SmallCircuit;
 let squares: SmallCircuit;
