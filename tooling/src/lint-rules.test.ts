@@ -25,11 +25,7 @@ const test = 'tooling/src/summary.test.ts';
 
 const bans: readonly (readonly [text: string, file: string, found: string])[] = [
   ['export default 1;', core, 'Named exports only'],
-  [
-    "export { x as default } from './hex.ts';",
-    core,
-    'Named exports only',
-  ],
+  ["export { x as default } from './hex.ts';", core, 'Named exports only'],
   ["export * from './hex.ts';", core, 'No `export *`'],
   ['export enum A { B }', core, 'No enum'],
   ['export const f = (a: number) => a;', core, 'Functions of a module are declarations'],
