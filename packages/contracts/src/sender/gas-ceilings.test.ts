@@ -1,7 +1,7 @@
 /** Ceilings compared with the measured gas: packages/contracts/gas.snapshot. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { erc1271Gas } from '../shielded-pool.ts';
+import { erc1271Gas } from '../calls/shielded-pool.ts';
 import {
   capByChain,
   computeFundGasCeiling,

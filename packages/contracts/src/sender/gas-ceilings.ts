@@ -7,7 +7,7 @@
  */
 
 import { type BatchSize, batchSizes, type SpendCircuit } from '@pool/core';
-import { erc1271Gas } from '../shielded-pool.ts';
+import { erc1271Gas } from '../calls/shielded-pool.ts';
 
 /** `fund` as packages/contracts/gas.snapshot measures it: a funder with a key, an allowance, 1,000 batches before. */
 const measuredFundGas: Readonly<Record<BatchSize, bigint>> = {
