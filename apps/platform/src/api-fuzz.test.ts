@@ -31,7 +31,7 @@ const unlimited = 1_000_000;
 /** Its settings, and a pool that accepts every withdrawal. */
 const fakeChain: PoolChain = {
   ...createSettingsOnlyChain(testSettings, 'valid'),
-  simulateVoid: () => Promise.resolve(undefined),
+  simulate: () => Promise.resolve(undefined),
 };
 
 type Progress = 'signed in' | 'registered' | 'enrolled';

@@ -275,9 +275,9 @@ describe('a batch that its funder withdraws', () => {
     const request = await withdraw(settlement);
     await relay({
       ...poolChain,
-      signFund: async (call, nonce, gasLimit) => {
+      sign: async (call, nonce, gasLimit) => {
         await edge.postVoid('job-1', request);
-        return await poolChain.signFund(call, nonce, gasLimit);
+        return await poolChain.sign(call, nonce, gasLimit);
       },
     });
     expect([await transactions(), await sentCount()]).toEqual([[], 0]);
@@ -293,7 +293,7 @@ describe('a batch that its funder withdraws', () => {
     const request = await withdraw(settlement);
     await relay({
       ...poolChain,
-      simulateFund: async () => {
+      simulate: async () => {
         await edge.postVoid('job-1', request);
         return { code: 'erc20-insufficient-balance', message: 'too little' };
       },
@@ -405,7 +405,7 @@ describe('a batch that its funder withdraws', () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);
     const request = await withdraw(settlement);
-    const down = { ...poolChain, simulateVoid: () => Promise.reject(new Error('ECONNREFUSED')) };
+    const down = { ...poolChain, simulate: () => Promise.reject(new Error('ECONNREFUSED')) };
     const { url, fetch, edgeToken } = createTestPlatform(database, {
       poolChains: new Map([['anvil', down]]),
     });

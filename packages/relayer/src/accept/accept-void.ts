@@ -60,7 +60,7 @@ export async function acceptVoid(
     return row;
   }
   await assertSigned(deps, employerId, chain, request);
-  const refusal = (await askChain(() => chain.simulateVoid(request)))?.code;
+  const refusal = (await askChain(() => chain.simulate({ kind: 'void', call: request })))?.code;
   if (refusal === 'batch-nonce-used') {
     // It landed: the indexer settles the row once that is final.
     return row;
@@ -97,7 +97,7 @@ async function storeUnposted(
   // For any deadline: a batch whose deadline is refused as too far is the one that must be withdrawn. Its gas is budgeted.
   await assertBatchFree(deps.db, request);
   await assertSigned(deps, employerId, chain, request);
-  const refusal = (await askChain(() => chain.simulateVoid(request)))?.code;
+  const refusal = (await askChain(() => chain.simulate({ kind: 'void', call: request })))?.code;
   if (refusal !== undefined) {
     throw new PoolError('invalid_void', `withdrawal refused by the pool: ${refusal}`);
   }

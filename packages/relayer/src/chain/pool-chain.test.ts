@@ -24,7 +24,7 @@ describe('simulateFund', () => {
     const settings = { ...testSettings, rpcUrl: rpc.rpcUrl };
     const chain = createEvmPoolChain('anvil', settings, new Secret(`0x${'31'.repeat(32)}`));
     try {
-      return (await chain.simulateFund(fund))?.code;
+      return (await chain.simulate({ kind: 'fund', call: fund }))?.code;
     } finally {
       chain.close();
       rpc.stop();

@@ -8,7 +8,6 @@
 import type { SettlementRequest, SpendRequest, VoidRequest } from '@pool/api';
 import {
   askChain,
-  type Call,
   computeFundGasCeiling,
   computeSpendGasCeiling,
   connectShieldedPool,
@@ -65,6 +64,12 @@ export type HolderSpendCall = Pick<SpendRequest, 'spend' | 'proof'> & {
   readonly sealedNotes: readonly Hex[];
 };
 
+/** A call of the pool that the relayer sends. */
+export type PoolCall =
+  | { readonly kind: 'fund'; readonly call: FundCall }
+  | { readonly kind: 'void'; readonly call: VoidCall }
+  | { readonly kind: 'spend'; readonly call: HolderSpendCall };
+
 /** The gas that a call gets, or why it must not be sent. */
 export type GasDecision =
   | { readonly kind: 'limit'; readonly gasLimit: bigint }
@@ -85,33 +90,23 @@ export type PoolChain = PoolReader & {
    * @throws PoolError `wrong_chain`, `pool_code_differs`, `chain_unreachable`
    */
   assertChain(): Promise<void>;
-  /** eth_call of `fund` from the relayer, within the gas ceiling. @returns why it would fail, or undefined */
-  simulateFund(call: FundCall): Promise<ErrorBody | undefined>;
-  decideFundGas(call: FundCall): Promise<GasDecision>;
+  /** eth_call from the relayer, within the gas ceiling. @returns why it would fail, or undefined */
+  simulate(call: PoolCall): Promise<ErrorBody | undefined>;
+  decideGas(call: PoolCall): Promise<GasDecision>;
   /** @throws PoolError `fee_cap_reached` (retryable) */
-  signFund(call: FundCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
+  sign(call: PoolCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
   /**
    * Signs a transaction of higher fees for the nonce of one that is not mined.
-   * @throws PoolError `fee_cap_reached` (retryable); `gas_ceiling_exceeded` for a withdrawal
+   * @throws PoolError `fee_cap_reached` (retryable); `gas_ceiling_exceeded` for another call
    */
   signReplacement(
     rawTransaction: string,
-    purpose: 'same-call' | 'cancel' | VoidCall,
+    purpose: 'same-call' | 'cancel' | PoolCall,
   ): Promise<SignedTransaction>;
   /** Signs a payment of 0 to the relayer itself. @throws PoolError `fee_cap_reached` (retryable) */
   signCancel(nonce: number): Promise<SignedTransaction>;
   /** Why signed bytes must not be sent (again): their gas limit is above the ceiling of their call. */
   findExcess(rawTransaction: string): Promise<ErrorBody | undefined>;
-  /** eth_call of `voidBatch`, within the gas ceiling. @returns why it would fail, or undefined */
-  simulateVoid(call: VoidCall): Promise<ErrorBody | undefined>;
-  decideVoidGas(call: VoidCall): Promise<GasDecision>;
-  /** @throws PoolError `fee_cap_reached` (retryable) */
-  signVoid(call: VoidCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
-  /** eth_call of `spend`, within the gas ceiling. @returns why it would fail, or undefined */
-  simulateSpend(call: HolderSpendCall): Promise<ErrorBody | undefined>;
-  decideSpendGas(call: HolderSpendCall): Promise<GasDecision>;
-  /** @throws PoolError `fee_cap_reached` (retryable) */
-  signSpend(call: HolderSpendCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
   /** Balance of the relayer's account, and the fees that a transaction with this gas limit would offer now. */
   fetchRelayerFunds(gasLimit: bigint): Promise<RelayerFunds>;
   fetchNonce(): Promise<number>;
@@ -134,13 +129,8 @@ const contractTimeoutMs = 5_000;
 /** For calls that run a funder's own code: an honest one takes milliseconds, and other settlements wait behind it. */
 const tenantCallTimeoutMs = 5_000;
 
-/** Calldata of `fund`. Public once sent. */
 function encodeFundCall({ batch, proof, funderSignature, permit }: FundCall): string {
   return pool.encodeFunctionData('fund', [batch, proof, funderSignature, permit ?? noPermit]);
-}
-
-function encodeVoidCall({ funder, batchNonce, signature }: VoidCall): string {
-  return pool.encodeFunctionData('voidBatch', [funder, batchNonce, signature]);
 }
 
 function encodeSpendCall({ spend, proof, sealedNotes }: HolderSpendCall): string {
@@ -156,6 +146,29 @@ function encodeSpendCall({ spend, proof, sealedNotes }: HolderSpendCall): string
     proof,
     sealedNotes: concat(sealedNotes),
   });
+}
+
+/** Calldata. Public once sent. */
+function encodeCall({ kind, call }: PoolCall): string {
+  switch (kind) {
+    case 'fund':
+      return encodeFundCall(call);
+    case 'void':
+      return pool.encodeFunctionData('voidBatch', [call.funder, call.batchNonce, call.signature]);
+    case 'spend':
+      return encodeSpendCall(call);
+  }
+}
+
+function findCeiling({ kind, call }: PoolCall): bigint {
+  switch (kind) {
+    case 'fund':
+      return computeFundGasCeiling(call.batch.commitments.length);
+    case 'void':
+      return voidGasCeiling;
+    case 'spend':
+      return findSpendCeiling(call.spend.nullifiers.length);
+  }
 }
 
 function findSpendCeiling(inputs: number): bigint {
@@ -179,16 +192,16 @@ export function createEvmPoolChain(
   const signer = createTransactionSigner(provider, settings.chainId, relayerKey, caps);
   const compare = createPoolComparison(provider, settings, () => readPinnedKeys(keys));
   const to = settings.pool;
-  const describeFund = (call: FundCall): Call => ({ to, data: encodeFundCall(call) });
-  const describeVoid = (call: VoidCall): Call => ({ to, data: encodeVoidCall(call) });
-  const describeSpend = (call: HolderSpendCall): Call => ({ to, data: encodeSpendCall(call) });
-  const ceilingOf = ({ spend }: HolderSpendCall) => findSpendCeiling(spend.nullifiers.length);
-  const sizeOf = ({ batch }: FundCall): number => batch.commitments.length;
 
-  async function simulateWithin(call: Call, kindCeiling: bigint): Promise<ErrorBody | undefined> {
-    const gasLimit = await fetchGasCeiling(provider, kindCeiling);
+  async function simulate(call: PoolCall): Promise<ErrorBody | undefined> {
+    const gasLimit = await fetchGasCeiling(provider, findCeiling(call));
     const from = signer.address;
-    const outcome = await simulateCall(tenantProvider, { from, ...call, gasLimit });
+    const outcome = await simulateCall(tenantProvider, {
+      from,
+      to,
+      data: encodeCall(call),
+      gasLimit,
+    });
     switch (outcome.kind) {
       case 'success':
         return undefined;
@@ -199,9 +212,11 @@ export function createEvmPoolChain(
     }
   }
 
-  async function decideGas(call: Call, kindCeiling: bigint): Promise<GasDecision> {
+  async function decideGas(call: PoolCall): Promise<GasDecision> {
+    const target = { to, data: encodeCall(call) };
+    const ceiling = findCeiling(call);
     try {
-      const gasLimit = await estimateGasLimit(tenantProvider, signer.address, call, kindCeiling);
+      const gasLimit = await estimateGasLimit(tenantProvider, signer.address, target, ceiling);
       return { kind: 'limit', gasLimit };
     } catch (error) {
       if (errorCodeOf(error) === 'gas_ceiling_exceeded' && error instanceof PoolError) {
@@ -214,15 +229,15 @@ export function createEvmPoolChain(
     }
   }
 
-  async function describeReplacement(purpose: 'same-call' | 'cancel' | VoidCall) {
+  async function describeReplacement(purpose: 'same-call' | 'cancel' | PoolCall) {
     if (typeof purpose === 'string') {
       return purpose;
     }
-    const decision = await decideGas(describeVoid(purpose), voidGasCeiling);
+    const decision = await decideGas(purpose);
     if (decision.kind === 'refused') {
       throw new PoolError(peerCode(decision.reason.code), decision.reason.message);
     }
-    return { ...describeVoid(purpose), gasLimit: decision.gasLimit };
+    return { to, data: encodeCall(purpose), gasLimit: decision.gasLimit };
   }
 
   return {
@@ -244,9 +259,9 @@ export function createEvmPoolChain(
         ),
       ),
     assertChain: () => requirePoolCode(compare),
-    simulateFund: (call) => simulateWithin(describeFund(call), computeFundGasCeiling(sizeOf(call))),
-    decideFundGas: (call) => decideGas(describeFund(call), computeFundGasCeiling(sizeOf(call))),
-    signFund: (call, nonce, gasLimit) => signer.sign({ ...describeFund(call), gasLimit }, nonce),
+    simulate,
+    decideGas,
+    sign: (call, nonce, gasLimit) => signer.sign({ to, data: encodeCall(call), gasLimit }, nonce),
     signReplacement: async (raw, purpose) =>
       await signer.signReplacement(raw, await describeReplacement(purpose)),
     signCancel: (nonce) => signer.signCancel(nonce),
@@ -255,12 +270,6 @@ export function createEvmPoolChain(
       const ceiling = await fetchGasCeiling(provider, findKindCeiling(data));
       return gasLimit > ceiling ? describeGasCeiling(ceiling) : undefined;
     },
-    simulateVoid: (call) => simulateWithin(describeVoid(call), voidGasCeiling),
-    decideVoidGas: (call) => decideGas(describeVoid(call), voidGasCeiling),
-    signVoid: (call, nonce, gasLimit) => signer.sign({ ...describeVoid(call), gasLimit }, nonce),
-    simulateSpend: (call) => simulateWithin(describeSpend(call), ceilingOf(call)),
-    decideSpendGas: (call) => decideGas(describeSpend(call), ceilingOf(call)),
-    signSpend: (call, nonce, gasLimit) => signer.sign({ ...describeSpend(call), gasLimit }, nonce),
     fetchRelayerFunds: (gasLimit) => signer.fetchFunds(gasLimit),
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block, account) => signer.fetchNonceAt(block, account),

@@ -5,19 +5,34 @@
  */
 
 import type { SignedTransaction } from '@pool/contracts';
-import type { VoidCall } from '../chain/pool-chain.ts';
-import { type Intent, markEnded, type SettlementRow } from '../store/intents.ts';
+import type { PoolCall } from '../chain/pool-chain.ts';
+import {
+  type Intent,
+  isUnfinished,
+  markEnded,
+  type SettlementRow,
+  selectSettlement,
+} from '../store/intents.ts';
 import { describeWithdrawal, parseStoredCall } from '../store/settlement-store.ts';
 import type { RowOutcome } from './fair-queue.ts';
-import { insertTransaction, type RelayerDeps } from './nonces.ts';
-import { isUnderWay, type Line, nextNonce, type Pass, recover, sendCall } from './relayer-pass.ts';
+import { decideCall, insertTransaction, type RelayerDeps } from './nonces.ts';
+import {
+  endExpired,
+  isTaken,
+  isUnderWay,
+  type Line,
+  nextNonce,
+  type Pass,
+  recover,
+  sendCall,
+} from './relayer-pass.ts';
 
 /** The settlements of all employers. */
 export const settlementLine: Line = {
   kind: 'settlement',
   async advance(pass, id) {
-    const row = await selectRow(pass, id);
-    return row === undefined ? 'done' : await advance(pass, row);
+    const row = await selectSettlement(pass.db, id);
+    return isUnfinished(row) ? await advance(pass, row) : 'done';
   },
 };
 
@@ -33,31 +48,21 @@ async function advance(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
 }
 
 async function send(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
-  const { chain, db } = pass;
+  const intent = intentOf(row);
   // These checks run no code of the funder, so a row ends even if no simulation of it ever succeeds.
-  if (await isNonceTaken(pass, row)) {
-    return 'done';
-  }
-  if (Number(row.deadline) < pass.final.timestampSeconds) {
-    await markEnded(db, intentOf(row), {
-      code: 'authorization-expired',
-      message: "The authorisation's deadline has passed.",
-    });
-    return 'done';
-  }
-  const call = parseStoredCall(row);
-  return await sendCall(pass, intentOf(row), {
-    simulate: () => chain.simulateFund(call),
-    decideGas: () => chain.decideFundGas(call),
-    sign: (nonce, gasLimit) => chain.signFund(call, nonce, gasLimit),
-  });
+  const isOver =
+    (await isNonceTaken(pass, row)) ||
+    (await endExpired(pass, intent, row, "The authorisation's deadline has passed."));
+  return isOver
+    ? 'done'
+    : await sendCall(pass, intent, { kind: 'fund', call: parseStoredCall(row) });
 }
 
 /**
  * Withdraws the batch if no transaction of ours is out for it. A `fund()` that is out gives its nonce to the withdrawal
  * (`followNonce`). The row ends when a final block shows that the batch landed or can never land.
  */
-async function withdraw(pass: Pass, row: SettlementRow, withdrawal: VoidCall): Promise<RowOutcome> {
+async function withdraw(pass: Pass, row: SettlementRow, withdrawal: PoolCall): Promise<RowOutcome> {
   const { chain, db, log, final } = pass;
   if (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number)) {
     await markEnded(db, intentOf(row), {
@@ -66,28 +71,21 @@ async function withdraw(pass: Pass, row: SettlementRow, withdrawal: VoidCall): P
     });
     return 'done';
   }
-  if ((await isUnderWay(pass, intentOf(row))) || (await isNonceTaken(pass, row))) {
+  const tooLate = 'the deadline passed before the withdrawal landed: the batch can never land';
+  if (
+    (await isUnderWay(pass, intentOf(row))) ||
+    (await isNonceTaken(pass, row)) ||
+    (await endExpired(pass, intentOf(row), row, tooLate))
+  ) {
     return 'done';
   }
-  if (Number(row.deadline) < final.timestampSeconds) {
-    await markEnded(db, intentOf(row), {
-      code: 'authorization-expired',
-      message: 'the deadline passed before the withdrawal landed: the batch can never land',
-    });
-    return 'done';
-  }
-  const refusal = await chain.simulateVoid(withdrawal);
-  if (refusal !== undefined) {
-    log.debug({ code: refusal.code }, 'withdrawal refused');
-    return 'refused';
-  }
-  const gas = await chain.decideVoidGas(withdrawal);
+  const gas = await decideCall(chain, withdrawal);
   if (gas.kind === 'refused') {
     log.debug({ code: gas.reason.code }, 'withdrawal refused');
     return 'refused';
   }
   await pass.inTurn(async () => {
-    const signed = await chain.signVoid(withdrawal, await nextNonce(pass), gas.gasLimit);
+    const signed = await chain.sign(withdrawal, await nextNonce(pass), gas.gasLimit);
     await insertVoid(pass, row.id, signed);
     await chain.broadcast(signed.rawTransaction);
     log.info({ txHash: signed.txHash }, 'withdrawal sent');
@@ -111,32 +109,14 @@ function intentOf({ id }: SettlementRow): Intent {
   return { kind: 'settlement', id };
 }
 
-/**
- * True when this funder's batch nonce is used at the chain's head: then nothing is sent. If it is used for our own root,
- * the indexer settles the row once that is final. If it is used for another root, the row is closed once that is final.
- */
-async function isNonceTaken({ chain, db, final }: Pass, row: SettlementRow): Promise<boolean> {
-  if ((await chain.fetchBatchRootOf(row.funder, row.batch_nonce, 'latest')) === undefined) {
-    return false;
-  }
-  const finalRoot = await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number);
-  if (finalRoot !== undefined && finalRoot !== row.batch_root) {
-    await markEnded(db, intentOf(row), {
-      code: 'settled_elsewhere',
-      message:
-        'the funder used this batch nonce for another batch: the job was paid elsewhere, do not resubmit',
-    });
-  }
-  return true;
-}
-
-/** Undefined: the row ended while it waited for its turn. */
-async function selectRow({ db }: RelayerDeps, id: number): Promise<SettlementRow | undefined> {
-  return await db
-    .selectFrom('settlements')
-    .selectAll()
-    .where('id', '=', id)
-    .where('state', 'in', ['accepted', 'submitted'])
-    .where('superseded_at', 'is', null)
-    .executeTakeFirst();
+/** Whether the head has used this funder's batch nonce. */
+async function isNonceTaken(pass: Pass, row: SettlementRow): Promise<boolean> {
+  const { funder, batch_nonce, batch_root } = row;
+  const fetchRoot = (block: number | 'latest') =>
+    pass.chain.fetchBatchRootOf(funder, batch_nonce, block);
+  return await isTaken(pass, intentOf(row), batch_root, fetchRoot, {
+    code: 'settled_elsewhere',
+    message:
+      'the funder used this batch nonce for another batch: the job was paid elsewhere, do not resubmit',
+  });
 }

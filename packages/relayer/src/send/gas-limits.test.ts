@@ -260,9 +260,9 @@ describe('the gas of a relayer', () => {
       await accept((await settle()).request);
       await relay();
       expect([await outcome(), await transactions()]).toEqual([['accepted', undefined], []]);
-      await expect(poolChain.signFund((await settle()).request, 0, 500_000n)).rejects.toSatisfy(
-        (error) => errorCodeOf(error) === 'fee_cap_reached',
-      );
+      await expect(
+        poolChain.sign({ kind: 'fund', call: (await settle()).request }, 0, 500_000n),
+      ).rejects.toSatisfy((error) => errorCodeOf(error) === 'fee_cap_reached');
     });
   });
 

@@ -19,7 +19,7 @@ import { type ErrorBody, errorCodeOf } from '@pool/core';
 import type { Ownership, PlatformDatabase } from '@pool/database';
 import { describeFailure, type Log } from '@pool/http-server';
 import { assertMaySign } from '../budget/relayer-total.ts';
-import type { PoolChain, VoidCall } from '../chain/pool-chain.ts';
+import type { GasDecision, PoolCall, PoolChain } from '../chain/pool-chain.ts';
 import {
   canIntentNeverLand,
   claimIntent,
@@ -147,7 +147,7 @@ export async function insertCall(
 async function findWithdrawal(
   db: PlatformDatabase,
   settlementId: number,
-): Promise<VoidCall | undefined> {
+): Promise<PoolCall | undefined> {
   return describeWithdrawal(await selectSettlement(db, settlementId));
 }
 
@@ -315,7 +315,7 @@ async function signCancel(
 async function withdrawAtNonce(
   deps: RelayerDeps,
   newest: RelayerTransaction,
-  withdrawal: VoidCall,
+  withdrawal: PoolCall,
   isDue: boolean,
 ): Promise<void> {
   const { chain, log } = deps;
@@ -340,23 +340,28 @@ async function withdrawAtNonce(
   // Where the cap forbids higher fees, it is sent at what the cap allows: a node that has the fund() refuses it, a node that
   // lost the fund() accepts it, and the nonce does not stay empty.
   const signed =
-    (await signWithinCap(chain, newest, withdrawal)) ??
-    (await chain.signVoid(withdrawal, nonce, gas));
+    (await signWithinCap(chain, newest, withdrawal)) ?? (await chain.sign(withdrawal, nonce, gas));
   await insertTransaction(deps, intent, 'void', signed);
   log.info({ nonce, txHash: signed.txHash }, 'withdrawal sent');
   await chain.broadcast(signed.rawTransaction);
 }
 
+/** The gas of a call that the contract accepts now, or why nothing is sent. */
+export async function decideCall(
+  chain: Pick<PoolChain, 'simulate' | 'decideGas'>,
+  call: PoolCall,
+): Promise<GasDecision> {
+  const refusal = await chain.simulate(call);
+  return refusal === undefined ? await chain.decideGas(call) : { kind: 'refused', reason: refusal };
+}
+
 /** The gas of a withdrawal that the contract accepts now. Undefined: it does not, or the node does not answer. */
 async function decideWithdrawal(
   { chain, log }: RelayerDeps,
-  withdrawal: VoidCall,
+  withdrawal: PoolCall,
 ): Promise<bigint | undefined> {
   try {
-    if ((await chain.simulateVoid(withdrawal)) !== undefined) {
-      return undefined;
-    }
-    const decision = await chain.decideVoidGas(withdrawal);
+    const decision = await decideCall(chain, withdrawal);
     return decision.kind === 'limit' ? decision.gasLimit : undefined;
   } catch (error) {
     log.warn({ ...describeFailure(error) }, 'a withdrawal cannot be simulated');
@@ -367,7 +372,7 @@ async function decideWithdrawal(
 async function signWithinCap(
   chain: PoolChain,
   { raw_transaction }: RelayerTransaction,
-  purpose: 'same-call' | 'cancel' | VoidCall,
+  purpose: 'same-call' | 'cancel' | PoolCall,
 ): Promise<SignedTransaction | undefined> {
   try {
     return await chain.signReplacement(raw_transaction, purpose);

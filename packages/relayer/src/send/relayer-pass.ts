@@ -4,12 +4,18 @@
  *
  * @module
  */
-import type { FinalBlock, SignedTransaction } from '@pool/contracts';
+import type { FinalBlock } from '@pool/contracts';
 import type { ErrorBody } from '@pool/core';
-import type { GasDecision } from '../chain/pool-chain.ts';
-import { type Intent, type IntentKind, intentKinds, markRefused } from '../store/intents.ts';
+import type { PoolCall } from '../chain/pool-chain.ts';
+import {
+  type Intent,
+  type IntentKind,
+  intentKinds,
+  markEnded,
+  markRefused,
+} from '../store/intents.ts';
 import type { RowOutcome } from './fair-queue.ts';
-import { insertCall, isRoleMissing, type RelayerDeps } from './nonces.ts';
+import { decideCall, insertCall, isRoleMissing, type RelayerDeps } from './nonces.ts';
 
 /** What the intents of a pass share. */
 export type Pass = RelayerDeps & {
@@ -23,14 +29,6 @@ export type Line = {
   readonly kind: IntentKind;
   /** Takes the next step of one that may have ended meanwhile. */
   advance(pass: Pass, id: number): Promise<RowOutcome>;
-};
-
-/** The call that carries an intent out. */
-export type IntentCall = {
-  /** @returns why it would fail, or undefined */
-  simulate(): Promise<ErrorBody | undefined>;
-  decideGas(): Promise<GasDecision>;
-  sign(nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
 };
 
 /** Those of one kind that have not ended, the oldest first. */
@@ -67,11 +65,9 @@ export async function recover(
 }
 
 /** Simulates, signs, stores, broadcasts. */
-export async function sendCall(pass: Pass, intent: Intent, call: IntentCall): Promise<RowOutcome> {
+export async function sendCall(pass: Pass, intent: Intent, call: PoolCall): Promise<RowOutcome> {
   const { chain, log, db } = pass;
-  const refusal = await call.simulate();
-  const gas: GasDecision =
-    refusal === undefined ? await call.decideGas() : { kind: 'refused', reason: refusal };
+  const gas = await decideCall(chain, call);
   if (gas.kind === 'refused') {
     if (await isRoleMissing(chain, gas.reason)) {
       return 'refused';
@@ -81,13 +77,49 @@ export async function sendCall(pass: Pass, intent: Intent, call: IntentCall): Pr
     return 'done';
   }
   await pass.inTurn(async () => {
-    const signed = await call.sign(await nextNonce(pass), gas.gasLimit);
+    const signed = await chain.sign(call, await nextNonce(pass), gas.gasLimit);
     if (await insertCall(pass, intent, signed, true)) {
       await chain.broadcast(signed.rawTransaction);
       log.info({ txHash: signed.txHash }, `${intent.kind} sent`);
     }
   });
   return 'done';
+}
+
+/**
+ * True when the chain's head has outputs for the inputs of a row: then nothing is sent. If they are its own, the indexer settles the
+ * row once that is final. If they are others, the row ends once that is final.
+ * @param fetchRoot - the outputs at a block
+ */
+export async function isTaken(
+  { db, final }: Pass,
+  intent: Intent,
+  ownRoot: string,
+  fetchRoot: (block: number | 'latest') => Promise<string | undefined>,
+  elsewhere: ErrorBody,
+): Promise<boolean> {
+  if ((await fetchRoot('latest')) === undefined) {
+    return false;
+  }
+  const finalRoot = await fetchRoot(final.number);
+  if (finalRoot !== undefined && finalRoot !== ownRoot) {
+    await markEnded(db, intent, elsewhere);
+  }
+  return true;
+}
+
+/** Ends a row whose deadline a final block has passed: it can never land. @returns whether it did */
+export async function endExpired(
+  { db, final }: Pass,
+  intent: Intent,
+  { deadline }: { readonly deadline: number },
+  message: string,
+): Promise<boolean> {
+  const isOver = Number(deadline) < final.timestampSeconds;
+  if (isOver) {
+    await markEnded(db, intent, { code: 'authorization-expired', message });
+  }
+  return isOver;
 }
 
 /** Whether a transaction of ours may still be mined for the intent, or landed and is not indexed yet. */

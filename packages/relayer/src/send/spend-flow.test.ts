@@ -223,7 +223,11 @@ describe('spend flow', () => {
     );
     const call = { ...rival, sealedNotes: rival.sealedNotes.map(({ sealed }) => sealed) };
     await scene.chain.provider.send('anvil_dropAllTransactions', []);
-    const signed = await stranger.signSpend(call, await stranger.fetchNonce(), 2_000_000n);
+    const signed = await stranger.sign(
+      { kind: 'spend', call },
+      await stranger.fetchNonce(),
+      2_000_000n,
+    );
     await stranger.broadcast(signed.rawTransaction);
     await scene.chain.mine(1);
     stranger.close();

@@ -51,6 +51,11 @@ export function intentOf({ settlement_id, spend_id }: RelayerTransaction): Inten
     : { kind: 'settlement', id: settlement_id };
 }
 
+/** False: the row has ended, or gave its key to another one. */
+export function isUnfinished({ state, superseded_at }: SettlementRow | SpendRow): boolean {
+  return superseded_at === null && (state === 'accepted' || state === 'submitted');
+}
+
 /** True for the transaction that carries the intent out; false for a withdrawal or a freed nonce. */
 export function isCall({ purpose }: RelayerTransaction): boolean {
   return purpose === 'fund' || purpose === 'spend';

@@ -19,7 +19,7 @@ import {
 } from '@pool/core';
 import type { PlatformDatabase, SettlementTable } from '@pool/database';
 import type { Insertable } from 'kysely';
-import type { FundCall, VoidCall } from '../chain/pool-chain.ts';
+import type { FundCall, PoolCall } from '../chain/pool-chain.ts';
 import {
   describeOutcome,
   noOutcome,
@@ -34,14 +34,11 @@ export function parseStoredCall(row: SettlementRow): FundCall {
 }
 
 /** The call that withdraws the batch; undefined while its funder has not signed one. */
-export function describeWithdrawal(row: SettlementRow): VoidCall | undefined {
-  return row.void_signature === null
+export function describeWithdrawal(row: SettlementRow): PoolCall | undefined {
+  const { funder, batch_nonce, void_signature: signature } = row;
+  return signature === null
     ? undefined
-    : {
-        funder: row.funder,
-        batchNonce: parseHex32(row.batch_nonce),
-        signature: row.void_signature,
-      };
+    : { kind: 'void', call: { funder, batchNonce: parseHex32(batch_nonce), signature } };
 }
 
 /** The current row of a key. */
