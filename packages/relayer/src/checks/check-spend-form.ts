@@ -14,10 +14,9 @@ import {
 } from '@pool/core';
 import { computeSealedNotesHash } from '@pool/notes';
 import type { SpendJob } from './check-spend.ts';
-import { attemptSpend as attempt, refuseSpend as refuse } from './refuse-settlement.ts';
+import { spendRefusals } from './refuse-settlement.ts';
 
-/** Suite byte of a note sealed to a Baby Jubjub key, the only suite of an EVM pool. */
-const evmSuite = '0x01';
+const { refuse, attempt, assertThat, assertNotes, assertToken } = spendRefusals;
 
 /** What the cheap checks find. */
 export type SpendForm = Pick<SpendJob, 'circuit' | 'sealedNotesHash'>;
@@ -28,8 +27,7 @@ export function assertSpendForm(
   settings: Pick<EvmChainSettings, 'tokens' | 'pool'>,
 ): SpendForm {
   const token = attempt('spend.token', () => parseEvmAddress(spend.token));
-  const tokens = Object.values(settings.tokens).map(({ address }) => address.toLowerCase());
-  assertThat(tokens.includes(token.toLowerCase()), 'spend.token is not a token of this chain');
+  assertToken(token, settings, 'spend.token');
   assertThat(BigInt(spend.withdrawAmount) <= maxAmount, 'spend.withdrawAmount is 2^128 or more');
   assertThat(
     (spend.withdrawAmount === '0') === (spend.recipient === undefined),
@@ -54,21 +52,9 @@ export function assertSpendForm(
     new Set(spend.nullifiers).size === spend.nullifiers.length,
     'spend.nullifiers lists one twice',
   );
-  assertThat(
-    sealedNotes.length === spend.commitments.length,
-    'sealedNotes and spend.commitments differ in number',
-  );
-  for (const [slot, { sealed }] of sealedNotes.entries()) {
-    assertThat(sealed.startsWith(evmSuite), `sealedNotes.${slot}.sealed is of another suite`);
-  }
+  assertNotes(sealedNotes, spend.commitments.length, 'spend.commitments');
   return {
     circuit,
     sealedNotesHash: computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)),
   };
-}
-
-function assertThat(holds: boolean, message: string): void {
-  if (!holds) {
-    throw refuse(message);
-  }
 }

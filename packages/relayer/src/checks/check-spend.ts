@@ -23,7 +23,9 @@ import {
   verifyMaskedSigner,
 } from '@pool/notes';
 import { type BatchVerdict, describeRefusal, type ProofInputs } from './check-batch.ts';
-import { attemptSpend as attempt, refuseSpend as refuse } from './refuse-settlement.ts';
+import { spendRefusals } from './refuse-settlement.ts';
+
+const { attempt, assertThat } = spendRefusals;
 
 /** Input of the thread. Public, except which keys get notes of one spend. */
 export type SpendJob = {
@@ -100,10 +102,4 @@ async function computeInputs(
   );
   const { z, y } = inputs;
   return { digest: inputs.digest, z, y };
-}
-
-function assertThat(holds: boolean, message: string): void {
-  if (!holds) {
-    throw refuse(message);
-  }
 }

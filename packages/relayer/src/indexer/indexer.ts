@@ -25,7 +25,7 @@ import {
 import type { PoolChain } from '../chain/pool-chain.ts';
 import { restoreSpendNotes } from './event-notes.ts';
 import { assertContents, storeLeaves } from './pool-leaves.ts';
-import { settleLandedBatches, settleLandedSpends } from './settle-landed.ts';
+import { settleLanded } from './settle-landed.ts';
 
 export type IndexerDeps = {
   readonly db: PlatformDatabase;
@@ -101,8 +101,8 @@ async function runPass(deps: IndexerDeps): Promise<string | undefined> {
     frontier = read;
     from = to + 1;
   }
-  await settleLandedBatches(deps);
-  await settleLandedSpends(deps);
+  await settleLanded(deps, 'settlement');
+  await settleLanded(deps, 'spend');
   await restoreSpendNotes(deps);
   return undefined;
 }

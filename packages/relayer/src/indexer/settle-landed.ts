@@ -8,6 +8,7 @@ import { deriveTraceId } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
+import { type IntentKind, intentKinds } from '../store/intents.ts';
 import { areLabelsOpen, openLeaf } from '../store/spend-labels.ts';
 
 type SettleDeps = {
@@ -16,36 +17,30 @@ type SettleDeps = {
   readonly log: Log;
 };
 
+/** Of the row, and of the leaf that has its outputs. */
+const columns = [
+  's.id as id',
+  's.key as key',
+  's.token as token',
+  's.sealed_notes_hash as ownHash',
+  'b.sealed_notes_hash as chainHash',
+  'b.tx_hash as txHash',
+  'b.block_number as blockNumber',
+  'b.leaf_index as leafIndex',
+] as const;
+
 /**
- * Settles every settlement whose batch is in a final block, through any transaction. Its notes become servable when
- * the chain has the hash of exactly these sealed notes.
+ * Settles every row of a kind whose outputs are in a final block, through any transaction. Its notes become servable when the chain
+ * has the hash of exactly these sealed notes.
  */
-export async function settleLandedBatches({ db, chain, log }: SettleDeps): Promise<void> {
-  const landed = await db
-    .selectFrom('settlements as s')
-    .innerJoin('batches as b', (join) =>
-      join
-        .onRef('b.chain', '=', 's.chain')
-        .onRef('b.batch_id', '=', 's.batch_id')
-        .onRef('b.batch_root', '=', 's.batch_root'),
-    )
-    .select([
-      's.id as id',
-      's.key as key',
-      's.sealed_notes_hash as ownHash',
-      'b.sealed_notes_hash as chainHash',
-      'b.tx_hash as txHash',
-      'b.block_number as blockNumber',
-      'b.leaf_index as leafIndex',
-    ])
-    .where('s.chain', '=', chain.key)
-    .where('s.state', '!=', 'settled')
-    .execute();
-  for (const { id, key, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
+export async function settleLanded(deps: SettleDeps, kind: IntentKind): Promise<void> {
+  const { db, chain, log } = deps;
+  const landed = await (kind === 'settlement' ? selectBatches(deps) : selectSpends(deps));
+  for (const { id, key, token, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
     const receipt = await chain.fetchReceipt(txHash);
     await db.transaction().execute(async (trx) => {
       await trx
-        .updateTable('settlements')
+        .updateTable(intentKinds[kind].table)
         .set({
           state: 'settled',
           tx_hash: txHash,
@@ -57,24 +52,60 @@ export async function settleLandedBatches({ db, chain, log }: SettleDeps): Promi
         .where('id', '=', id)
         .execute();
       if (ownHash === chainHash) {
+        const leaf = { chain: chain.key, leafIndex };
+        const notes =
+          kind === 'settlement'
+            ? { settlement_id: id }
+            : await claimNotes(trx, id, leaf, token, txHash);
         await trx
           .updateTable('batches')
-          .set({ settlement_id: id })
+          .set(notes)
           .where('chain', '=', chain.key)
           .where('leaf_index', '=', leafIndex)
           .execute();
       }
     });
-    log.info({ settlement: id, trace: deriveTraceId(key), txHash, blockNumber }, 'settled');
+    log.info({ [kind]: id, trace: deriveTraceId(key), txHash, blockNumber }, 'settled');
   }
 }
 
-/**
- * Settles every spend whose outputs are in a final block. Its notes become servable when the chain has the hash of exactly these
- * sealed notes.
- */
-export async function settleLandedSpends({ db, chain, log }: SettleDeps): Promise<void> {
-  const landed = await db
+/** The stored notes of a spend take the place of those from its event. */
+async function claimNotes(
+  trx: PlatformDatabase,
+  id: number,
+  leaf: { readonly chain: string; readonly leafIndex: number },
+  token: string,
+  txHash: string,
+) {
+  const isOpen = await areLabelsOpen(trx, id, txHash);
+  if (isOpen) {
+    await openLeaf(trx, { ...leaf, token });
+  }
+  await trx
+    .deleteFrom('calldata_notes')
+    .where('chain', '=', leaf.chain)
+    .where('leaf_index', '=', leaf.leafIndex)
+    .execute();
+  return { spend_id: id, open_notes: isOpen };
+}
+
+async function selectBatches({ db, chain }: SettleDeps) {
+  return await db
+    .selectFrom('settlements as s')
+    .innerJoin('batches as b', (join) =>
+      join
+        .onRef('b.chain', '=', 's.chain')
+        .onRef('b.batch_id', '=', 's.batch_id')
+        .onRef('b.batch_root', '=', 's.batch_root'),
+    )
+    .select(columns)
+    .where('s.chain', '=', chain.key)
+    .where('s.state', '!=', 'settled')
+    .execute();
+}
+
+async function selectSpends({ db, chain }: SettleDeps) {
+  return await db
     .selectFrom('spends as s')
     .innerJoin('batches as b', (join) =>
       join.onRef('b.chain', '=', 's.chain').onRef('b.batch_root', '=', 's.out_root'),
@@ -85,52 +116,8 @@ export async function settleLandedSpends({ db, chain, log }: SettleDeps): Promis
         .onRef('n.leaf_index', '=', 'b.leaf_index')
         .onRef('n.nullifier', '=', 's.first_nullifier'),
     )
-    .select([
-      's.id as id',
-      's.key as key',
-      's.token as token',
-      's.sealed_notes_hash as ownHash',
-      'b.sealed_notes_hash as chainHash',
-      'b.tx_hash as txHash',
-      'b.block_number as blockNumber',
-      'b.leaf_index as leafIndex',
-    ])
+    .select(columns)
     .where('s.chain', '=', chain.key)
     .where('s.state', '!=', 'settled')
     .execute();
-  for (const { id, key, token, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
-    const receipt = await chain.fetchReceipt(txHash);
-    await db.transaction().execute(async (trx) => {
-      await trx
-        .updateTable('spends')
-        .set({
-          state: 'settled',
-          tx_hash: txHash,
-          block_number: blockNumber,
-          gas_used: receipt?.gasUsed.toString() ?? null,
-          error_code: null,
-          error_message: null,
-        })
-        .where('id', '=', id)
-        .execute();
-      if (ownHash === chainHash) {
-        const isOpen = await areLabelsOpen(trx, id, txHash);
-        if (isOpen) {
-          await openLeaf(trx, { chain: chain.key, leafIndex, token });
-        }
-        await trx
-          .updateTable('batches')
-          .set({ spend_id: id, open_notes: isOpen })
-          .where('chain', '=', chain.key)
-          .where('leaf_index', '=', leafIndex)
-          .execute();
-        await trx
-          .deleteFrom('calldata_notes')
-          .where('chain', '=', chain.key)
-          .where('leaf_index', '=', leafIndex)
-          .execute();
-      }
-    });
-    log.info({ spend: id, trace: deriveTraceId(key), txHash, blockNumber }, 'settled');
-  }
 }

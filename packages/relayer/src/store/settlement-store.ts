@@ -184,18 +184,27 @@ export async function insertSettlement(
     if (supersedes !== undefined) {
       await supersede(trx, { kind: 'settlement', id: supersedes }, values.created_at);
     }
-    const row = await trx
-      .insertInto('settlements')
-      .values({ ...values, gas_reserved: gasReserved })
-      .onConflict((conflict) => conflict.doNothing())
-      .returningAll()
-      .executeTakeFirst();
-    if (row === undefined) {
-      throw idempotencyConflict();
-    }
+    const row = await insertRow(trx, { ...values, gas_reserved: gasReserved });
     await insertSealedNotes(trx, row.id, request);
     return row;
   });
+}
+
+/** @throws PoolError `idempotency_conflict` (409) when the key or the batch has a row */
+async function insertRow(
+  db: PlatformDatabase,
+  values: Insertable<SettlementTable>,
+): Promise<SettlementRow> {
+  const row = await db
+    .insertInto('settlements')
+    .values(values)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw idempotencyConflict();
+  }
+  return row;
 }
 
 /** A new row. @param request - JSON of what was posted, without the sealed notes */
@@ -267,21 +276,12 @@ export async function insertSettled(
   nowMs: number,
 ): Promise<SettlementRow> {
   const { sealedNotes: _stored, ...call } = delivery;
-  const row = await db
-    .insertInto('settlements')
-    .values({
-      ...createValues(employerId, key, delivery, JSON.stringify(call), nowMs),
-      state: 'settled',
-      tx_hash: landed.tx_hash,
-      block_number: landed.block_number,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-  if (row === undefined) {
-    throw idempotencyConflict();
-  }
-  return row;
+  return await insertRow(db, {
+    ...createValues(employerId, key, delivery, JSON.stringify(call), nowMs),
+    state: 'settled',
+    tx_hash: landed.tx_hash,
+    block_number: landed.block_number,
+  });
 }
 
 /**
@@ -300,16 +300,11 @@ export async function insertWithdrawn(
   const values = createValues(employerId, key, withdrawn, JSON.stringify({ chain, batch }), nowMs);
   return await db.transaction().execute(async (trx) => {
     const gasReserved = await reserve(trx);
-    const row = await trx
-      .insertInto('settlements')
-      .values({ ...values, void_signature: signature, gas_reserved: gasReserved })
-      .onConflict((conflict) => conflict.doNothing())
-      .returningAll()
-      .executeTakeFirst();
-    if (row === undefined) {
-      throw idempotencyConflict();
-    }
-    return row;
+    return await insertRow(trx, {
+      ...values,
+      void_signature: signature,
+      gas_reserved: gasReserved,
+    });
   });
 }
 
