@@ -220,77 +220,62 @@ export type PlatformTables = {
   };
 };
 
-export type SettlementTable = {
+/** What the relayer carries out. */
+type IntentTable = {
   id: Generated<number>;
-  employer_id: string;
   key: string;
   chain: string;
-  batch_nonce: string;
-  /** The id that the contract derives from funder and batch nonce. It identifies the batch. */
-  batch_id: string;
-  batch_root: string;
-  sealed_notes_hash: string;
-  funder: string;
   token: string;
-  total: string;
   deadline: number;
+  sealed_notes_hash: string;
   /** The request without its sealed notes, JSON. */
   request: string;
   state: 'accepted' | 'submitted' | 'settled' | 'reverted';
-  /** The funder's signature under `voidBatch`. While it is set, no `fund()` is signed or sent for this row. */
-  void_signature: Generated<string | null>;
-  /** Gas that a `fund()` of this row may take; counted while the row is `accepted` (gas-budget.ts). */
-  gas_reserved: Generated<number>;
   tx_hash: string | null;
   block_number: number | null;
   gas_used: string | null;
   error_code: string | null;
   error_message: string | null;
-  /** Of the request that the batch pays, and the name of the key it was made with: from the first post. */
-  body_fingerprint: string | null;
-  body_fingerprint_key: string | null;
   /** Set when a later attempt took the key: the row is history then. */
   superseded_at: string | null;
-  /** Set when its sealed notes were erased, because its batch can never land; null again once they are stored again. */
+  /** Set when its sealed notes were erased, because it can never land; null again once those of a batch are stored again. */
   notes_erased_at: Generated<string | null>;
   created_at: string;
 };
 
+export type SettlementTable = IntentTable & {
+  employer_id: string;
+  batch_nonce: string;
+  /** The id that the contract derives from funder and batch nonce. It identifies the batch. */
+  batch_id: string;
+  batch_root: string;
+  funder: string;
+  total: string;
+  /** The funder's signature under `voidBatch`. While it is set, no `fund()` is signed or sent for this row. */
+  void_signature: Generated<string | null>;
+  /** Gas that a `fund()` of this row may take; counted while the row is `accepted` (gas-budget.ts). */
+  gas_reserved: Generated<number>;
+  /** Of the request that the batch pays, and the name of the key it was made with: from the first post. */
+  body_fingerprint: string | null;
+  body_fingerprint_key: string | null;
+};
+
 /** A transfer or a withdrawal of a holder. */
-export type SpendTable = {
-  id: Generated<number>;
+export type SpendTable = IntentTable & {
   /** Of the holder's account. */
   address: string;
-  key: string;
-  chain: string;
-  token: string;
   /** `0`: a transfer. */
   withdraw_amount: string;
   /** Null: a transfer. */
   recipient: string | null;
-  deadline: number;
   /** Root of the outputs. It identifies the spend on chain. */
   out_root: string;
   /** Of a note that certainly is one: dummies are in later places only. */
   first_nullifier: string;
-  sealed_notes_hash: string;
-  /** The call and its proof without the sealed notes, JSON. */
-  request: string;
-  state: 'accepted' | 'submitted' | 'settled' | 'reverted';
   /** Gas that the transaction may take; counted while the row is `accepted` (gas-budget.ts). */
   gas_reserved: number;
-  tx_hash: string | null;
-  block_number: number | null;
-  gas_used: string | null;
-  error_code: string | null;
-  error_message: string | null;
-  /** Set when another spend took the key: the row is history then. */
-  superseded_at: string | null;
-  /** Set when its sealed notes were erased, because it can never land. */
-  notes_erased_at: Generated<string | null>;
   /** When another post of the same spend named other encryption keys. */
   labels_disputed_at: Generated<string | null>;
-  created_at: string;
 };
 
 export type PlatformDatabase = Kysely<PlatformTables>;
