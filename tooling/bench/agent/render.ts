@@ -20,7 +20,7 @@ export interface AgentResults {
 }
 
 function formatMs(ms: number): string {
-  return `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+  return ms.toFixed(ms < 100 ? 1 : 0);
 }
 
 export function renderAgentResults(results: AgentResults): string {
@@ -44,7 +44,7 @@ export function renderAgentResults(results: AgentResults): string {
     '',
     `${results.machine}. ${results.date}. Requests of \`POST /api/validate\` with ${results.recipients} enrolled recipients each; all processes share the machine. An answer at a fixed rate is timed from the moment it was due.`,
     '',
-    '| what | per second | requests | errors | p50 | p99 | slowest | event loop p99 | event loop max | proving |',
+    '| what | per second | requests | errors | p50 ms | p99 | slowest | event loop p99 | event loop max | proving |',
     '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|',
     ...rows,
     '',

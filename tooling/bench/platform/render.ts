@@ -20,7 +20,7 @@ export interface PlatformResults {
 }
 
 function formatMs(ms: number): string {
-  return `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+  return ms.toFixed(ms < 100 ? 1 : 0);
 }
 
 export function renderPlatformResults(results: PlatformResults): string {
@@ -44,7 +44,7 @@ export function renderPlatformResults(results: PlatformResults): string {
     '',
     `${results.machine}. ${results.date}. Embedded database; all processes share the machine. A sign-in is a nonce, a signature and its verification. One turn is the processor time of the main thread between two ticks of 1 ms. Load average: ${results.loadAverage.toFixed(1)}.`,
     '',
-    '| what | requests | errors | p50 | p99 | slowest | event loop p99 | event loop max | one turn p99 | one turn max |',
+    '| what | requests | errors | p50 ms | p99 | slowest | event loop p99 | event loop max | one turn p99 | one turn max |',
     '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|',
     ...rows,
     '',

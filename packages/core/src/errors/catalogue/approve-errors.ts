@@ -13,17 +13,17 @@ export const approveErrors = {
   policy_not_signed: {
     exit: 2,
     meaning:
-      'The policy in effect changes only by signatures of its named people. Put its file back, or propose, sign and apply the next one.',
+      'The policy changes only by signatures of its people. Put its file back, or propose, sign and apply.',
   },
   manifest_conflict: {
     status: 409,
     meaning:
-      "Another manifest of the same job key and attempt exists and may still be paid. Wait for the job's deadline before you pay under another key.",
+      'Another manifest of the job key and attempt may still be paid. Wait for the deadline before you pay again.',
   },
   manifest_refused: {
     status: 422,
     meaning:
-      'The approve process could never vote for the manifest; nothing was sent to the custodian. Correct what the message names, and pay under a new key.',
+      'The approve process could never vote for the manifest. Correct what the message names, and pay under a new key.',
   },
   manifest_not_ready: {
     status: 503,

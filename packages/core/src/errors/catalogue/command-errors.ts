@@ -46,7 +46,7 @@ export const commandErrors = {
   restore_refused: {
     exit: 2,
     meaning:
-      'The backup is of another holder or employer, or the directory is not empty; nothing was restored. Do what the message says.',
+      'The backup is of another holder or employer, or the directory is not empty. Do what the message says.',
   },
   invalid_pay_run: {
     exit: 2,
@@ -80,8 +80,7 @@ export const commandErrors = {
   },
   payment_declined: {
     exit: 2,
-    meaning:
-      'The question before the payment was answered with no; nothing was sent. Run the command again to pay.',
+    meaning: 'The question before the payment was answered with no. Run the command again to pay.',
   },
   payment_blocked: {
     exit: 6,
@@ -135,7 +134,7 @@ export const commandErrors = {
   openings_damaged: {
     status: 500,
     meaning:
-      'The openings kept for disclosures, or their key, are unreadable. Restore openings.sqlite and openings.key together from a backup.',
+      'The openings kept for disclosures are unreadable. Restore openings.sqlite and openings.key together.',
   },
   delivery_damaged: {
     status: 500,
@@ -143,6 +142,6 @@ export const commandErrors = {
   },
   delivery_not_kept: {
     meaning:
-      "This agent did not keep the batch's sealed notes. Deliver them from the agent that made the batch, or from a backup.",
+      'This agent did not keep the sealed notes. Deliver them from the agent that made the batch, or a backup.',
   },
 } as const satisfies ErrorEntries;

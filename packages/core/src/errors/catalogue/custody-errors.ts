@@ -9,8 +9,7 @@ export const custodyErrors = {
   custodian_unreachable: {
     status: 503,
     retry: true,
-    meaning:
-      'The custodian does not answer. Check its URL and the network; what it may have accepted is looked up.',
+    meaning: 'The custodian does not answer. Check its URL and the network.',
   },
   custodian_invalid_response: {
     status: 502,
@@ -20,18 +19,17 @@ export const custodyErrors = {
   custodian_refused: {
     status: 502,
     meaning:
-      'The custodian refuses the call. Read its reason; check the service account, its key and its permissions.',
+      'The custodian refuses the call. Read its reason; check the service account, its key and permissions.',
   },
   custodian_outcome_unknown: {
     status: 503,
     retry: true,
-    meaning:
-      'The answer to a request was lost, and the custodian does not show it yet. Wait; it is looked up and not sent twice.',
+    meaning: 'The answer to a request was lost. Wait; it is looked up and not sent twice.',
   },
   custodian_failed: {
     status: 502,
     meaning:
-      'The custodian accepted the request and could not sign it. Read its state there, then pay under a new key.',
+      'The custodian could not sign the request. Read its state there, then pay under a new key.',
   },
   custodian_misconfigured: {
     meaning:
@@ -40,8 +38,7 @@ export const custodyErrors = {
   approver_unreachable: {
     status: 503,
     retry: true,
-    meaning:
-      'The approve process does not answer; nothing was sent to the custodian. Check that it runs, and DISBURSE_APPROVE_URL.',
+    meaning: 'The approve process does not answer. Check that it runs, and DISBURSE_APPROVE_URL.',
   },
   approver_invalid_response: {
     status: 502,
@@ -53,7 +50,7 @@ export const custodyErrors = {
     status: 502,
     retry: true,
     meaning:
-      'The approve process refuses the call; nothing was sent to the custodian. Read its reason; check DISBURSE_APPROVE_TOKEN and DISBURSE_APPROVE_URL.',
+      'The approve process refuses the call. Read its reason; check DISBURSE_APPROVE_TOKEN and DISBURSE_APPROVE_URL.',
   },
   ledger_in_use: {
     meaning:
@@ -61,18 +58,18 @@ export const custodyErrors = {
   },
   ledger_unreadable: {
     meaning:
-      'The ledger of votes cannot be opened, or another version wrote it. Use that version, or restore and re-baseline it.',
+      'The ledger of votes cannot be opened. Use the version that wrote it, or restore and re-baseline it.',
   },
   enclave_unreachable: {
     status: 503,
     retry: true,
     meaning:
-      'The enclave does not answer on its socket. Check that `pool-enclave serve` runs and this user may open the socket.',
+      "The enclave does not answer on its socket. Check that `pool-enclave serve` runs and the socket's mode.",
   },
   enclave_not_attested: {
     status: 502,
     meaning:
-      'The process on the socket did not prove that it is the pinned enclave; nothing was sent. Compare the pinned root, PCRs and address with the deployed image.',
+      'The process on the socket is not proved to be the pinned enclave. Compare root, PCRs and address with the deployed image.',
   },
   enclave_invalid_response: {
     status: 502,

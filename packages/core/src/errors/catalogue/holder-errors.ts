@@ -16,17 +16,16 @@ export const holderErrors = {
   },
   holder_read_only: {
     status: 403,
-    meaning:
-      'This agent has no signer key of its holder, so it only reads. Use the agent that has the key of W.',
+    meaning: 'This agent has no signer key. Use the agent that has the key of W.',
   },
   viewing_key_required: {
     meaning:
-      "The holder's signer does not repeat signatures, so no viewing key is derived. Make one with `disburse-agent viewing-key new` and set DISBURSE_HOLDER_VIEWING_KEY.",
+      "The holder's signer does not repeat signatures. Run `disburse-agent viewing-key new` and set DISBURSE_HOLDER_VIEWING_KEY.",
   },
   viewing_key_mismatch: {
     status: 409,
     meaning:
-      'The viewing key does not give the expected P. Restore that of the enrolled P, or correct DISBURSE_HOLDER_ENCRYPTION_PUBKEY, and restart.',
+      'The viewing key does not give the expected P. Restore it, or correct DISBURSE_HOLDER_ENCRYPTION_PUBKEY, and restart.',
   },
   rotation_not_possible: {
     exit: 2,
@@ -55,8 +54,7 @@ export const holderErrors = {
   note_history_incomplete: {
     status: 503,
     retry: true,
-    meaning:
-      "The RPC's events disagree with the pool's roots or used notes; they are read again. If it repeats, use another RPC.",
+    meaning: "The RPC's events disagree with the pool. If it repeats, use another RPC.",
   },
   note_cache_damaged: {
     status: 503,

@@ -43,7 +43,7 @@ export const paymentErrors = {
     exit: 2,
     status: 400,
     meaning:
-      'A recipient is not enrolled or not eligible. Ask the recipient to enrol, or use `unregistered: skip`.',
+      'A recipient is not enrolled or eligible. Ask the recipient to enrol, or use `unregistered: skip`.',
   },
   invalid_memo: {
     status: 400,
@@ -52,8 +52,7 @@ export const paymentErrors = {
   idempotency_conflict: {
     exit: 2,
     status: 409,
-    meaning:
-      'The Idempotency-Key was used for another request. Find out what that one paid before you use a new key.',
+    meaning: 'The Idempotency-Key was used for another request. Find out what that one paid.',
   },
   settled_elsewhere: {
     meaning:
@@ -87,11 +86,11 @@ export const paymentErrors = {
   },
   approval_reverted: {
     meaning:
-      "The token reverted the funder's approve transaction; nothing was paid. Check whether it blocks the funder, then pay under a new key.",
+      "The token reverted the funder's approve transaction. Check whether it blocks the funder, then pay under a new key.",
   },
   approval_not_mined: {
     meaning:
-      "The funder's approve transaction was not mined in time; nothing was paid. Check its pending transactions and the fees, then pay under a new key.",
+      "The funder's approve transaction was not mined in time. Check its pending transactions and the fees, then pay under a new key.",
   },
   approval_unfunded: {
     meaning:
@@ -102,8 +101,7 @@ export const paymentErrors = {
       "A recipient's encryption key changed since this agent last paid it. Ask whether the recipient rotated it.",
   },
   signer_refused: {
-    meaning:
-      "The funder's signer refused; nothing was paid. Read its reason, correct its policy or the request, and pay under a new key.",
+    meaning: "The funder's signer refused. Read its reason, then pay under a new key.",
   },
   signer_expired: {
     meaning: 'The signing request was not approved in time; nothing was paid. Pay under a new key.',
@@ -122,12 +120,12 @@ export const paymentErrors = {
     status: 503,
     retry: true,
     meaning:
-      "The registry does not accept the pool-gate's root. Wait until the gate has published it; the agent asks again.",
+      "The registry does not accept the pool-gate's root. Wait until the gate has published it.",
   },
   proof_invalid: {
     status: 400,
     meaning:
-      'The proof does not verify for the batch; nothing is stored or signed. Check that agent and platform use keys of one ceremony.',
+      'The proof does not verify for the batch. Check that agent and platform use keys of one ceremony.',
   },
   prover_mock: {
     status: 400,
@@ -154,7 +152,7 @@ export const paymentErrors = {
   pool_code_differs: {
     status: 503,
     meaning:
-      'A contract of the pool does not have the code that the pinned keys give, so nothing is paid or enrolled. Compare chains.json and the manifest of keys with the published ones.',
+      'A contract of the pool does not have the code of the pinned keys. Compare chains.json and the manifest with the published ones.',
   },
   chain_unreachable: {
     status: 503,
@@ -173,7 +171,7 @@ export const paymentErrors = {
   transaction_stuck: {
     retry: true,
     meaning:
-      'A transaction of the relayer is not mined, and later ones wait. The operator looks at the nonce and fees.',
+      'A transaction of the relayer is not mined, and later ones wait. The operator looks at nonce and fees.',
   },
   stalled: {
     retry: true,

@@ -61,7 +61,7 @@ export const peerErrors = {
     status: 504,
     retry: true,
     meaning:
-      'The agent does not answer, and may have accepted the payment. Check that it runs, and repeat the command with the same key.',
+      'The agent does not answer, and may have accepted the payment. Repeat the command with the same key.',
   },
   agent_invalid_response: {
     status: 502,

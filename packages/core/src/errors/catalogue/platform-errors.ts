@@ -26,12 +26,12 @@ export const platformErrors = {
   evidence_required: {
     status: 409,
     meaning:
-      "The session's signed text does not list this encryption key. Sign in again with a text that does.",
+      "The session's text does not list this encryption key. Sign in again with a text that does.",
   },
   encryption_key_mismatch: {
     status: 409,
     meaning:
-      'The registered encryption key is not the one that the request names as current. Read the enrolment and send that.',
+      'The request names another current encryption key than the registered one. Read the enrolment.',
   },
   encryption_key_taken: {
     status: 409,
@@ -50,8 +50,7 @@ export const platformErrors = {
   },
   edge_token_not_allowed: {
     status: 403,
-    meaning:
-      "The employer's wallet is not enrolled, so it may not make an edge token. Enrol it, or ask the operator for a token.",
+    meaning: "The employer's wallet is not enrolled. Enrol it, or ask the operator for a token.",
   },
   edge_token_limit_reached: {
     status: 409,
@@ -75,8 +74,7 @@ export const platformErrors = {
   },
   invitation_used: {
     status: 409,
-    meaning:
-      'The invited wallet is enrolled, so the invitation cannot be cancelled. Ask the operator to remove the wallet.',
+    meaning: 'The invited wallet is enrolled. Ask the operator to remove the wallet.',
   },
   too_many_enrolments: {
     status: 429,
@@ -87,22 +85,22 @@ export const platformErrors = {
   deadline_too_far: {
     status: 400,
     meaning:
-      "The deadline is further ahead than the platform accepts; a job's batch is withdrawn. Lower the agent's limits of deadlines or raise the platform's, then pay under a new key.",
+      "The deadline is further ahead than the platform accepts. Lower the agent's limits or raise the platform's, then pay under a new key.",
   },
   gas_budget_exceeded: {
     status: 429,
     retry: true,
     meaning:
-      'The daily gas budget of the employer, the holder or all holders is used up. Wait for Retry-After or ask for more; a holder can withdraw with `send --self-submit`.',
+      'A daily gas budget is used up. Wait for Retry-After or ask for more; a holder can `send --self-submit`.',
   },
   gas_ceiling_exceeded: {
     meaning:
-      'The call needs more gas than the relayer gives a batch of its size. Use a funder whose signature check costs less.',
+      'The call needs more gas than a batch of its size gets. Use a funder whose signature check costs less.',
   },
   transaction_rejected: {
     status: 502,
     meaning:
-      "The chain's node refuses the relayer's transaction for good. The operator reads the reason in the log.",
+      "The chain's node refuses the transaction for good. The operator reads the reason in the log.",
   },
   invalid_settlement: {
     status: 400,
@@ -122,8 +120,7 @@ export const platformErrors = {
   verifier_unavailable: {
     status: 503,
     retry: true,
-    meaning:
-      'The verifier of proofs is busy or restarting; nothing was stored. Post again after Retry-After.',
+    meaning: 'The verifier of proofs is busy or restarting. Post again after Retry-After.',
   },
   invalid_spend: {
     status: 400,
@@ -156,13 +153,12 @@ export const platformErrors = {
   },
   notes_unavailable: {
     status: 503,
-    meaning:
-      'The index disagrees with the chain, so its notes are not served. Wait until the operator has repaired it.',
+    meaning: 'The index disagrees with the chain. Wait until the operator has repaired it.',
   },
   note_paths_disabled: {
     status: 403,
     meaning:
-      'The platform makes no note paths: it would learn which notes are spent. Make them from the batches, or ask the operator for PLATFORM_NOTE_PATHS=on.',
+      'The platform makes no note paths. Make them from the batches, or ask the operator for PLATFORM_NOTE_PATHS=on.',
   },
   batch_voided: {
     meaning:
@@ -180,8 +176,7 @@ export const platformErrors = {
   publication_failed: {
     status: 503,
     retry: true,
-    meaning:
-      'The eligibility list could not be published. Repeat the call; the wallet keeps its place.',
+    meaning: 'The eligibility list could not be published. Repeat the call.',
   },
   eligibility_root_too_old: {
     status: 409,
@@ -192,7 +187,7 @@ export const platformErrors = {
     status: 503,
     retry: true,
     meaning:
-      'The pool-gate knows no final publication of that root. Wait for Retry-After; if it repeats, check the registry in chains.json.',
+      'The pool-gate knows no final publication of that root. Wait for Retry-After; else check the registry in chains.json.',
   },
   screening_unavailable: {
     status: 503,

@@ -40,7 +40,7 @@ export const spendErrors = {
     exit: 6,
     status: 409,
     meaning:
-      'One proof cannot take as many notes as the amount needs. Spend at most `largestSpend`, or run `disburse-agent consolidate` first.',
+      'One proof cannot take so many notes. Spend at most `largestSpend`, or run `disburse-agent consolidate` first.',
   },
   restored_recently: {
     status: 503,
@@ -63,23 +63,22 @@ export const spendErrors = {
     exit: 8,
     status: 504,
     meaning:
-      'The outcome is not final, and the spend can still land. Read the chain or the balance after the deadline before you pay again.',
+      'The spend can still land. Read the chain or the balance after the deadline before you pay again.',
   },
   spend_unreadable: {
     exit: 8,
     status: 500,
     meaning:
-      'The archived spend of this key is missing or unreadable. Restore it from a backup, or read the chain, before you pay under a new key.',
+      'The archived spend of this key is unreadable. Restore it, or read the chain, before you pay under a new key.',
   },
   gas_key_missing: {
     exit: 2,
-    meaning:
-      'A self-submitted withdrawal needs a key that pays gas. Set DISBURSE_GAS_PRIVATE_KEY to that of an account with coin.',
+    meaning: 'A self-submitted withdrawal needs a key that pays gas. Set DISBURSE_GAS_PRIVATE_KEY.',
   },
   gas_key_links_holder: {
     exit: 2,
     meaning:
-      "The gas key is the holder's and the destination is not, so the transaction would publish who withdraws. Use another gas key, or withdraw to the holder's wallet.",
+      "The holder's key would pay gas for another destination, and publish who withdraws. Use another gas key.",
   },
   gas_key_unfunded: {
     status: 503,
@@ -93,7 +92,7 @@ export const spendErrors = {
   equal_withdrawal: {
     exit: 2,
     meaning:
-      'An equal withdrawal is open, or was paid in the last 24 hours; nothing was sent. Wait, or pay a second time with `--again`.',
+      'An equal withdrawal is open, or was paid in the last 24 hours. Wait, or pay a second time with `--again`.',
   },
   nothing_to_submit: {
     exit: 2,

@@ -22,8 +22,7 @@ export const toolErrors = {
       'A contract needs a library that was not deployed first. Deploy the library and give its address.',
   },
   development_key_on_public_chain: {
-    meaning:
-      'The verifiers hold development keys, which protect nothing. Deploy on chain 31337 or 1337.',
+    meaning: 'Development keys protect nothing. Deploy on chain 31337 or 1337.',
   },
   sandbox_busy: { meaning: 'Another sandbox runs in the directory. Stop it first.' },
   sandbox_broken: { meaning: 'Parts of an earlier sandbox still run. Stop it, then start again.' },
