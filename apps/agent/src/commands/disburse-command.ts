@@ -5,21 +5,27 @@
  * @module
  */
 import { type AmountUnit, type NumberFormat, PoolError, quote } from '@pool/core';
-import { createEdgeClient } from '@pool/platform-client';
+import type { AgentClient } from '@pool/pay-run';
 import { type AgentAddress, type Config, readAgentAddress, readConfig } from '../config/config.ts';
+import { explainMistakes } from '../pay-run/check-parts.ts';
 import { createApproval } from '../pay-run/confirm-payment.ts';
-import { followWhole } from '../pay-run/follow-whole.ts';
+import { type FollowOptions, followJob } from '../pay-run/follow-job.ts';
+import { createJobDocument, describeJob, exitCodeOfJob } from '../pay-run/job-report.ts';
 import { parsePayRun } from '../pay-run/pay-run-label.ts';
 import { openPayRunLedger, payRunLedgerPath } from '../pay-run/pay-run-ledger.ts';
-import { payWhole, type WholeDeps } from '../pay-run/pay-whole.ts';
-import { explainMistakes } from '../pay-run/roster-check.ts';
+import { payWhole, type WholeDeps, type WholeOutcome } from '../pay-run/pay-whole.ts';
 import { createRosterError, RosterError, type RosterProblem } from '../pay-run/roster-problems.ts';
 import { paySplit, type SplitPlan } from '../pay-run/split-pay-run.ts';
-import { createSplitDocument, describeSplit, exitCodeOfSplit } from '../pay-run/split-report.ts';
+import {
+  createSplitDocument,
+  describeSplit,
+  exitCodeOfSplit,
+  repeatLine,
+} from '../pay-run/split-report.ts';
 import { chooseFormat, decideRosterUnit, warnOfTokenUnits } from '../roster/roster-amount.ts';
-import { parseRoster } from '../roster/roster-csv.ts';
+import { parseRoster, type RosterEntry } from '../roster/roster-csv.ts';
 import { readRosterText } from '../roster/roster-file.ts';
-import { type AgentClient, createAgentClient } from '../services/agent-client.ts';
+import { createAgentClient } from '../services/agent-client.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
@@ -91,7 +97,6 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
     chain,
     token,
     payRun,
-    typedLabel: options.payRun,
     entries: roster.entries,
     unregistered: options.unregistered,
     retry,
@@ -105,12 +110,11 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   // Before the ledger: a directory without a token never had an agent.
   const client = createClient(address);
   const ledger = openPayRunLedger(payRunLedgerPath(address.home));
-  const platform = createEdgeClient({ url: config.platformUrl, token: config.platformToken });
   const { terminal } = output;
   const claim = { ledger, client, nowMs: Date.now };
   const ask = options.yes === true ? undefined : output.ask;
   const approve = createApproval({ ...claim, decimals, terminal, ask });
-  const deps = { ...claim, platform, terminal, approve };
+  const deps = { ...claim, terminal, approve };
   try {
     if (options.split === true) {
       return await runSplit(config, plan, deps, { ...options, decimals }, output);
@@ -125,6 +129,42 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   } finally {
     ledger.close();
   }
+}
+
+/**
+ * Follows the job of a roster that was paid in one call, and reports it. Ctrl-C ends the watch and not the payment, so the
+ * command then says how to continue.
+ * @returns the exit code
+ */
+export async function followWhole(
+  client: Pick<AgentClient, 'job' | 'trace'>,
+  first: WholeOutcome,
+  entries: readonly RosterEntry[],
+  { json, pollMs }: Pick<FollowOptions, 'pollMs'> & { readonly json?: boolean },
+  { out, terminal }: Output,
+): Promise<number> {
+  const { job, trace } = await withInterruption((signal) =>
+    followJob(client, first.job, terminal, { signal, pollMs }),
+  );
+  if (trace === undefined) {
+    terminal.write(
+      `interrupted: the agent continues this payment. Run the same command again to follow it, or "disburse-agent cancel ${job.key}" to stop it\n`,
+    );
+    return exitCodes.interrupted;
+  }
+  out(
+    json === true
+      ? JSON.stringify(
+          { isRepeat: first.isRepeat, ...createJobDocument(job, trace, entries) },
+          null,
+          2,
+        )
+      : [
+          ...(first.isRepeat ? [repeatLine] : []),
+          describeJob(job, trace, entries, terminal.isTty),
+        ].join('\n'),
+  );
+  return exitCodeOfJob(job);
 }
 
 /** A signal ends the following, not the payment: the summary reports the progress. A second signal ends the command. */

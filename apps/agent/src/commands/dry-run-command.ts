@@ -7,7 +7,7 @@
 import type { ValidationReport } from '@pool/operations';
 import type { Config } from '../config/config.ts';
 import { createRequest } from '../pay-run/check-parts.ts';
-import { describeUse } from '../pay-run/pay-run-claim.ts';
+import { describeUse, isSent } from '../pay-run/pay-run-claim.ts';
 import {
   describePayment,
   locateSkipped,
@@ -15,8 +15,7 @@ import {
   summarizePayment,
 } from '../pay-run/pay-run-echo.ts';
 import { computePartKey, computePayRunDigest } from '../pay-run/pay-run-key.ts';
-import { listPayRuns, type PayRunRecord } from '../pay-run/pay-run-ledger.ts';
-import { chooseRecord, findRecords } from '../pay-run/pay-run-spelling.ts';
+import { listAllPayRuns, type PayRunRecord } from '../pay-run/pay-run-ledger.ts';
 import {
   describeProblem,
   locateFinding,
@@ -47,13 +46,18 @@ export async function runDry(
   options: DryRunOptions,
   output: Output,
 ): Promise<number> {
-  const ledger = listPayRuns(config.home, plan);
-  const known = chooseRecord(findRecords(ledger, plan.payRun), plan);
-  const spelled = { ...plan, payRun: known?.spelling ?? plan.payRun };
+  const ledger = listAllPayRuns(config.home);
+  const known = ledger.find(
+    ({ chain, token, payRun, record }) =>
+      chain === plan.chain &&
+      token === plan.token &&
+      payRun === plan.payRun &&
+      record.parts.some(isSent),
+  );
   const finding =
     options.split === true
-      ? await dryRunParts(config, spelled, known?.record, options)
-      : await dryRunWhole(config, spelled, options);
+      ? await dryRunParts(config, plan, known?.record, options)
+      : await dryRunWhole(config, plan, options);
   const same = known === undefined ? findSameRoster(ledger, plan, options.nowMs()) : [];
   output.out(
     options.json === true
@@ -61,7 +65,7 @@ export async function runDry(
       : [...finding.lines, ...same.map(describeSameRoster)].join('\n'),
   );
   // After the report: a label that was already used must not hide the problems of the roster.
-  const use = describeUse(known?.record, computePayRunDigest(spelled), options.split === true);
+  const use = describeUse(known?.record, computePayRunDigest(plan), options.split === true);
   if (use !== undefined && options.json !== true) {
     output.out(use);
   }

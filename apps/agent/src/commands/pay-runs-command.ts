@@ -5,13 +5,13 @@
  * @module
  */
 import { type DisbursementJob, formatTokenAmount, isPoolError, PoolError } from '@pool/core';
+import type { AgentClient } from '@pool/pay-run';
 import { type Config, readConfig } from '../config/config.ts';
 import { findPart } from '../pay-run/pay-run-find.ts';
-import { isSpellingOf, parsePayRun } from '../pay-run/pay-run-label.ts';
+import { parsePayRun } from '../pay-run/pay-run-label.ts';
 import { listAllPayRuns, type NamedPayRun } from '../pay-run/pay-run-ledger.ts';
 import { stateOf } from '../pay-run/split-report.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
-import type { AgentClient } from '../services/agent-client.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { createClient } from './disburse-command.ts';
@@ -74,14 +74,14 @@ export async function runShowPayRun(
   return exitCodes.ok;
 }
 
-/** The records of a label in every spelling. @throws PoolError `invalid_pay_run` */
+/** The records of a label. @throws PoolError `invalid_pay_run` */
 export function findLabel(
   label: string,
   all: readonly NamedPayRun[],
   place: Pick<PayRunsOptions, 'chain' | 'token'>,
 ): readonly NamedPayRun[] {
   const normal = parsePayRun(label);
-  return select(all, place).filter(({ payRun }) => isSpellingOf(payRun, normal));
+  return select(all, place).filter(({ payRun }) => payRun === normal);
 }
 
 function select(

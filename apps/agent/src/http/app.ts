@@ -36,6 +36,7 @@ import {
   type ValidateDeps,
   validateDisbursement,
 } from '@pool/operations';
+import type { JobTrace } from '@pool/pay-run';
 import { createPace } from '@pool/wallet';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
@@ -43,7 +44,7 @@ import type { HolderHistory } from '../services/holder-history.ts';
 import type { HolderReads } from '../services/holder-notes.ts';
 import type { HolderSpends } from '../services/holder-spends.ts';
 import type { JobProgress } from '../services/job-progress.ts';
-import { createJobTrace, type JobTrace } from '../services/job-trace.ts';
+import { createJobTrace } from '../services/job-trace.ts';
 import type { Readiness } from '../services/readiness.ts';
 import { answerReport } from './app-report.ts';
 import { authenticate, type BearerDeps, type Principal } from './bearer.ts';

@@ -5,8 +5,8 @@
  * @module
  */
 import { type DisburseRequest, PoolError } from '@pool/core';
+import type { AgentClient } from '@pool/pay-run';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import type { AgentClient } from '../services/agent-client.ts';
 import type { Terminal } from '../terminal/progress-view.ts';
 import { locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
 import {

@@ -4,16 +4,23 @@
  *
  * @module
  */
-import { assertNoFieldLeft, type DisburseRequest, type RequestedRecipient } from '@pool/core';
+import {
+  assertNoFieldLeft,
+  type DisburseRequest,
+  isPoolError,
+  type RequestedRecipient,
+} from '@pool/core';
 import { preflightCodes } from '@pool/operations';
+import type { CheckedRequest } from '@pool/pay-run';
 import { sumAmounts } from '../roster/roster-amount.ts';
-import type { RosterEntry } from '../roster/roster-csv.ts';
-import type { CheckedRequest } from '../services/agent-client.ts';
+import type { Roster, RosterEntry } from '../roster/roster-csv.ts';
 import { locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
+import type { PayRun } from './pay-run-key.ts';
 import {
   describeProblem,
   locateFinding,
   locateIssue,
+  mergeProblems,
   type RosterProblem,
   sortProblems,
 } from './roster-problems.ts';
@@ -132,4 +139,41 @@ function joinRequests(parts: readonly UncheckedPart[]): DisburseRequest {
 
 function describeSum({ code }: { readonly code: string }): PartIssue {
   return { code, message: 'the amounts of all parts together exceed 2^128-1 base units' };
+}
+
+type Place = Pick<PayRun, 'chain' | 'token'> & {
+  readonly unregistered?: 'fail' | 'skip' | undefined;
+  /** The roster is sent in parts, so it may be longer than one call allows. */
+  readonly isSplit: boolean;
+};
+
+/**
+ * Every problem of a roster whose file has mistakes. The list includes the recipients who are not registered, so that the
+ * operator has to correct the file only once.
+ */
+export async function explainMistakes(
+  { entries, mistakes }: Roster,
+  place: Place,
+  validate: Validate,
+): Promise<readonly RosterProblem[]> {
+  if (entries.length === 0) {
+    return mistakes;
+  }
+  try {
+    const report = await validate(createRequest(place, entries, place.unregistered));
+    const issues = place.isSplit
+      ? report.issues.filter(({ code }) => code !== 'batch-too-large')
+      : report.issues;
+    // A warning prevents nothing. A run without problems prints it.
+    const obstacles = (report.preflight ?? [])
+      .filter(({ severity }) => severity !== 'warning')
+      .map((finding) => locateFinding(entries, finding));
+    return [...mergeProblems(entries, mistakes, issues), ...obstacles];
+  } catch (error) {
+    if (!isPoolError(error)) {
+      throw error;
+    }
+    const { code, message } = error;
+    return [...mistakes, { code, message: `registration was not checked: ${message}` }];
+  }
 }

@@ -5,8 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, deriveTraceId, isPoolError } from '@pool/core';
-import type { AgentClient } from '../services/agent-client.ts';
-import type { JobTrace } from '../services/job-trace.ts';
+import type { AgentClient, JobTrace } from '@pool/pay-run';
 import { createProgressView, type Terminal } from '../terminal/progress-view.ts';
 
 const defaultPollMs = 500;

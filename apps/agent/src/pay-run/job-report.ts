@@ -4,8 +4,8 @@
  * @module
  */
 import { type DisbursementJob, deriveTraceId } from '@pool/core';
+import type { JobTrace } from '@pool/pay-run';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import type { JobTrace } from '../services/job-trace.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import {
   allowanceNote,

@@ -5,7 +5,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { AgentClient } from '../services/agent-client.ts';
+import type { AgentClient } from '@pool/pay-run';
 import { findCut, findPart, hasNoEffect } from './pay-run-find.ts';
 import { computePayRunDigest, type PayRun } from './pay-run-key.ts';
 import {

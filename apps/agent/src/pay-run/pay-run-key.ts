@@ -11,7 +11,7 @@ import type { RosterEntry } from '../roster/roster-csv.ts';
 export type PayRun = {
   readonly chain: string;
   readonly token: string;
-  /** The label as its keys spell it: the normal form, except for payments of earlier versions. */
+  /** The label in its normal form. */
   readonly payRun: string;
   readonly entries: readonly RosterEntry[];
 };

@@ -1,7 +1,7 @@
 // Spellings that look alike are one label (docs/decisions/0008), for any text.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSpellingOf, listEarlierSpellings, parsePayRun } from './pay-run-label.ts';
+import { parsePayRun } from './pay-run-label.ts';
 
 /** A label in the normal form. */
 const label = fc.stringMatching(/^[a-z0-9](?: ?[a-z0-9._-]){1,20}$/);
@@ -94,21 +94,6 @@ describe('parsePayRun', () => {
         expect(parsePayRun(original.slice(0, at) + other + original.slice(at + 1))).not.toBe(
           original,
         );
-      }),
-    );
-  });
-});
-
-describe('listEarlierSpellings', () => {
-  it('lists spellings of the label, the typed one among them, and never the normal form', () => {
-    const earlier = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$/);
-    fc.assert(
-      fc.property(earlier, (typed) => {
-        const normal = parsePayRun(typed);
-        const spellings = listEarlierSpellings(normal, typed);
-        expect(spellings.every((spelling) => isSpellingOf(spelling, normal))).toBe(true);
-        expect(spellings).not.toContain(normal);
-        expect([normal, ...spellings]).toContain(typed);
       }),
     );
   });

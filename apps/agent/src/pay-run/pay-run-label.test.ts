@@ -1,6 +1,6 @@
 // The valid pay-run labels, and which spellings are one label (docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
-import { listEarlierSpellings, parsePayRun } from './pay-run-label.ts';
+import { parsePayRun } from './pay-run-label.ts';
 
 describe('parsePayRun', () => {
   it.each([
@@ -29,20 +29,5 @@ describe('parsePayRun', () => {
   it('names the character that it refuses', () => {
     expect(() => parsePayRun('2026\u201311')).toThrow('"\u2013" (U+2013)');
     expect(() => parsePayRun('a\u0000b')).toThrow('U+0000');
-  });
-});
-
-describe('listEarlierSpellings', () => {
-  it('lists what people usually write, and what was typed', () => {
-    expect(listEarlierSpellings('salary-may', 'SALARY-may')).toEqual([
-      'SALARY-may',
-      'SALARY-MAY',
-      'Salary-may',
-      'Salary-May',
-    ]);
-  });
-
-  it('lists nothing for a label without letters', () => {
-    expect(listEarlierSpellings('2026-11', '2026-11 ')).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
-  listPayRuns,
+  listAllPayRuns,
   openPayRunLedger,
   type PayRunRecord,
   payRunLedgerPath,
@@ -32,7 +32,7 @@ describe('the ledger of pay runs', () => {
     expect(ledger.change(name, () => record)).toEqual(record);
     ledger.close();
     expect(statSync(payRunLedgerPath(home)).mode & 0o777).toBe(0o600);
-    expect(listPayRuns(home, name)).toEqual([{ spelling: name.payRun, record }]);
+    expect(listAllPayRuns(home)).toEqual([{ ...name, record }]);
   });
 
   it('takes the access of other users to an existing ledger away', () => {
@@ -75,7 +75,7 @@ describe('the ledger of pay runs', () => {
     const database = new DatabaseSync(payRunLedgerPath(home));
     database.exec(`INSERT INTO pay_run VALUES ('anvil', 'USDC', '2026-11', '{"digest":"0x01"}')`);
     database.close();
-    expect(() => listPayRuns(home, name)).toThrow(
+    expect(() => listAllPayRuns(home)).toThrow(
       expect.objectContaining({ code: 'pay_run_ledger_damaged' }),
     );
   });
@@ -104,7 +104,7 @@ describe('the ledger of pay runs', () => {
   });
 
   it('creates no file when it is only read', () => {
-    expect(listPayRuns(home, name)).toEqual([]);
+    expect(listAllPayRuns(home)).toEqual([]);
     expect(existsSync(payRunLedgerPath(home))).toBe(false);
   });
 

@@ -9,21 +9,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isPoolError, PoolError } from '@pool/core';
-import { openNamedDatabase } from '@pool/storage';
+import { openNamedDatabase, runInTransaction } from '@pool/storage';
 import * as v from 'valibot';
 
 export type PayRunName = {
   readonly chain: string;
   readonly token: string;
-  /** The label as the keys of this payment spell it. */
+  /** The label in its normal form. */
   readonly payRun: string;
-};
-
-/** The payments and attempts under one label. */
-export type LedgerEntry = {
-  /** The label as the keys of that payment spell it. */
-  readonly spelling: string;
-  readonly record: PayRunRecord;
 };
 
 /** A payment with its chain, token and label. */
@@ -51,8 +44,6 @@ export type PayRunRecord = v.InferOutput<typeof recordSchema>;
 
 export type PayRunLedger = {
   read(name: PayRunName): PayRunRecord | undefined;
-  /** All labels of a chain and a token. */
-  list(place: Omit<PayRunName, 'payRun'>): readonly LedgerEntry[];
   /** All labels of all chains and tokens, the newest first. */
   listAll(): readonly NamedPayRun[];
   /**
@@ -85,16 +76,6 @@ export function openPayRunLedger(path: string): PayRunLedger {
     return row === undefined ? undefined : parseRecord(row['record'], path);
   }
 
-  function list({ chain, token }: Omit<PayRunName, 'payRun'>): readonly LedgerEntry[] {
-    return database
-      .prepare('SELECT label, record FROM pay_run WHERE chain = ? AND token = ? ORDER BY label')
-      .all(chain, token)
-      .map((row) => ({
-        spelling: String(row['label']),
-        record: parseRecord(row['record'], path),
-      }));
-  }
-
   function listAll(): readonly NamedPayRun[] {
     const changedAtMs = ({ record }: NamedPayRun): number =>
       Math.max(...record.parts.map(({ sinceMs }) => sinceMs));
@@ -114,8 +95,7 @@ export function openPayRunLedger(path: string): PayRunLedger {
     name: PayRunName,
     decide: (current: PayRunRecord | undefined) => PayRunRecord,
   ): PayRunRecord {
-    database.exec('BEGIN IMMEDIATE');
-    try {
+    return runInTransaction(database, () => {
       const record = decide(read(name));
       database
         .prepare(
@@ -123,19 +103,12 @@ export function openPayRunLedger(path: string): PayRunLedger {
            ON CONFLICT (chain, token, label) DO UPDATE SET record = excluded.record`,
         )
         .run(name.chain, name.token, name.payRun, JSON.stringify(record));
-      database.exec('COMMIT');
       return record;
-    } catch (error) {
-      if (database.isTransaction) {
-        database.exec('ROLLBACK');
-      }
-      throw error;
-    }
+    });
   }
 
   return {
     read: (name) => explain(path, () => read(name)),
-    list: (place) => explain(path, () => list(place)),
     listAll: () => explain(path, listAll),
     change: (name, decide) => explain(path, () => change(name, decide)),
     close: () => database.close(),
@@ -191,26 +164,15 @@ export function createCutConflict(): PoolError {
   );
 }
 
-export function listPayRuns(
-  home: string,
-  place: Omit<PayRunName, 'payRun'>,
-): readonly LedgerEntry[] {
-  return readLedger(home, (ledger) => ledger.list(place));
-}
-
+/** Of a ledger that may not exist. Creates nothing, not even an empty file. */
 export function listAllPayRuns(home: string): readonly NamedPayRun[] {
-  return readLedger(home, (ledger) => ledger.listAll());
-}
-
-/** Reads without creating anything, not even an empty file. */
-function readLedger<T>(home: string, read: (ledger: PayRunLedger) => readonly T[]): readonly T[] {
   const path = payRunLedgerPath(home);
   if (!existsSync(path)) {
     return [];
   }
   const ledger = openPayRunLedger(path);
   try {
-    return read(ledger);
+    return ledger.listAll();
   } finally {
     ledger.close();
   }

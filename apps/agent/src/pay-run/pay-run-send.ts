@@ -11,7 +11,7 @@ import {
   PoolError,
   peerCode,
 } from '@pool/core';
-import type { AgentClient } from '../services/agent-client.ts';
+import type { AgentClient } from '@pool/pay-run';
 import type { PartName } from './pay-run-key.ts';
 import {
   createConflict,

@@ -4,17 +4,23 @@
  * @module
  */
 import type { DisbursementJob } from '@pool/core';
-import type { AgentClient } from '../services/agent-client.ts';
+import type { AgentClient } from '@pool/pay-run';
 import type { Terminal } from '../terminal/progress-view.ts';
 import { askFirst } from './ask-first.ts';
 import { createRequest } from './check-parts.ts';
 import type { ApprovePayment } from './confirm-payment.ts';
-import { assertNoneLost, assertWhole, claimPayRun, findPayRun } from './pay-run-claim.ts';
+import {
+  assertNoneLost,
+  assertWhole,
+  type ClaimDeps,
+  claimPayRun,
+  findPayRun,
+} from './pay-run-claim.ts';
 import { findPart } from './pay-run-find.ts';
+import type { PayRun } from './pay-run-key.ts';
 import { recordKnownPart, sendPart, submitOrFind } from './pay-run-send.ts';
-import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
 
-export type WholeDeps = SpellingDeps & {
+export type WholeDeps = ClaimDeps & {
   readonly client: AgentClient;
   readonly terminal: Terminal;
   /** Asked last, before anything is sent. Not asked if an earlier run sent the roster. */
@@ -32,11 +38,10 @@ export type WholeOutcome = {
  * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `payment_declined`, and the errors of {@link askFirst}
  */
 export async function payWhole(
-  payRun: LabelledPayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
+  plan: PayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
   deps: WholeDeps,
 ): Promise<WholeOutcome> {
   const { client } = deps;
-  const plan = await resolveSpelling(payRun, deps);
   const { digest, sent, count = 1 } = await findPayRun(plan, deps);
   assertWhole(count);
   const name = { payRun: plan.payRun, digest, part: 1, count };
@@ -47,7 +52,7 @@ export async function payWhole(
   if (job === undefined) {
     // A submission is refused with its first problem only. The operator needs all of them to correct the file.
     const skipped = await askFirst(plan.entries, request, deps);
-    await deps.approve(plan, { ...plan, payRun: payRun.payRun, skipped, parts: 1 });
+    await deps.approve(plan, { ...plan, skipped, parts: 1 });
   }
   await claimPayRun(plan, { digest, count }, deps);
   const place = { digest, part: 1, count, attempt };

@@ -11,7 +11,7 @@ import { runCli } from '../cli.ts';
 import { bootstrap, loopbackToken, pool } from '../fixtures/test-app.ts';
 import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
 import { parseRoster } from '../roster/roster-csv.ts';
-import { explainMistakes } from './roster-check.ts';
+import { explainMistakes } from './check-parts.ts';
 import { describeProblem } from './roster-problems.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
@@ -233,7 +233,7 @@ describe('disburse', () => {
       `address,amount\n${first?.recipientAddress},1500\n${strangers[0]},20\n`,
     );
     expect(terminal).toContain('use --decimal if the amounts are in USDC');
-    // The command continued to the platform, which does not exist in this test.
-    expect(code).toBe(1);
+    // The command continued to the agent, which refuses the stranger.
+    expect(code).toBe(2);
   });
 });

@@ -5,8 +5,8 @@
  * @module
  */
 import { PoolError, peerCode } from '@pool/core';
+import type { CheckedRequest } from '@pool/pay-run';
 import type { RosterColumn, RosterEntry, RosterMistake } from '../roster/roster-csv.ts';
-import type { CheckedRequest } from '../services/agent-client.ts';
 
 export type RosterProblem = {
   /** From 1, as an editor counts. Absent: it concerns the roster as a whole. */

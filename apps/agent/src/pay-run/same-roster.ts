@@ -6,8 +6,7 @@
  */
 import { type ClaimDeps, findHolder, findSent } from './pay-run-claim.ts';
 import { computePayRunDigest, type PayRun } from './pay-run-key.ts';
-import { isSpellingOf, parsePayRun } from './pay-run-label.ts';
-import type { LedgerEntry, PayRunName } from './pay-run-ledger.ts';
+import type { NamedPayRun } from './pay-run-ledger.ts';
 
 /** The time in which an identical roster causes a warning. Pay runs are a week or more apart. */
 export const sameRosterHours = 72;
@@ -16,23 +15,22 @@ export type SameRoster = { readonly label: string; readonly atMs: number };
 
 /**
  * Other labels under which this roster was sent in the last {@link sameRosterHours}. The newest comes first.
- * @param plan - in any spelling of its label
  */
 export function findSameRoster(
-  entries: readonly LedgerEntry[],
+  known: readonly NamedPayRun[],
   plan: PayRun,
   nowMs: number,
 ): readonly SameRoster[] {
-  const label = parsePayRun(plan.payRun);
-  return entries
-    .flatMap(({ spelling, record }) => {
+  return known
+    .filter(({ chain, token }) => chain === plan.chain && token === plan.token)
+    .flatMap(({ payRun, record }) => {
       const atMs = Math.max(...record.parts.map((part) => (part.sent === 'no' ? 0 : part.sinceMs)));
       // Digests bind the label, so they are computed only for the few labels that are recent enough.
       const isYoung = nowMs - atMs <= sameRosterHours * 3_600_000;
       return isYoung &&
-        !isSpellingOf(spelling, label) &&
-        findSent(record, computePayRunDigest({ ...plan, payRun: spelling })) !== undefined
-        ? [{ label: spelling, atMs }]
+        payRun !== plan.payRun &&
+        findSent(record, computePayRunDigest({ ...plan, payRun })) !== undefined
+        ? [{ label: payRun, atMs }]
         : [];
     })
     .sort((left, right) => right.atMs - left.atMs);
@@ -43,10 +41,9 @@ export async function findPaidSameRoster(
   plan: PayRun,
   deps: ClaimDeps,
 ): Promise<readonly SameRoster[]> {
-  const entries = deps.ledger.list(plan);
   const paid: SameRoster[] = [];
-  for (const same of findSameRoster(entries, plan, deps.nowMs())) {
-    const name: PayRunName = { ...plan, payRun: same.label };
+  for (const same of findSameRoster(deps.ledger.listAll(), plan, deps.nowMs())) {
+    const name = { ...plan, payRun: same.label };
     const record = deps.ledger.read(name);
     if (record !== undefined && (await findHolder(name, record, deps)) !== undefined) {
       paid.push(same);

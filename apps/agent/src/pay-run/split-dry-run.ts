@@ -4,9 +4,9 @@
  * @module
  */
 import { type ErrorBody, formatTokenAmount, type TokenUnit } from '@pool/core';
+import type { CheckedRequest } from '@pool/pay-run';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import type { CheckedRequest } from '../services/agent-client.ts';
 import {
   checkParts,
   createRequest,

@@ -7,22 +7,20 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, isPoolError, PoolError } from '@pool/core';
+import type { AgentClient, JobTrace } from '@pool/pay-run';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import type { AgentClient } from '../services/agent-client.ts';
-import type { JobTrace } from '../services/job-trace.ts';
 import { exitCodeOfError } from '../terminal/exit-code-of-error.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import type { Terminal } from '../terminal/progress-view.ts';
 import { checkParts, createRequest, describeIssue, isFinding } from './check-parts.ts';
 import type { ApprovePayment } from './confirm-payment.ts';
 import { followJob, isTerminal } from './follow-job.ts';
-import { assertNoneLost, claimPayRun, findPayRun } from './pay-run-claim.ts';
+import { assertNoneLost, type ClaimDeps, claimPayRun, findPayRun } from './pay-run-claim.ts';
 import { adviseOnUsedKey, findPart, hasNoEffect } from './pay-run-find.ts';
-import { computePartKey, cutRoster, type PartName } from './pay-run-key.ts';
+import { computePartKey, cutRoster, type PartName, type PayRun } from './pay-run-key.ts';
 import { recordKnownPart, sendPart, submitOrFind } from './pay-run-send.ts';
-import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
 
-export type SplitPlan = LabelledPayRun & {
+export type SplitPlan = PayRun & {
   readonly unregistered?: 'fail' | 'skip' | undefined;
   /** Parts to send once more if they failed. */
   readonly retry: readonly number[];
@@ -53,7 +51,7 @@ export type SplitOutcome = {
   readonly isRepeat?: boolean;
 };
 
-export type SplitDeps = SpellingDeps & {
+export type SplitDeps = ClaimDeps & {
   readonly client: AgentClient;
   /** Recipients that a call may list. Asked only if the number of parts is not fixed yet. */
   readonly readCeiling: () => Promise<number>;
@@ -71,8 +69,7 @@ const patienceMs = 5 * 60_000;
 const restMs = 1_000;
 
 /** @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_retry`, `payment_declined`, `agent_unreachable`: nothing was sent */
-export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<SplitOutcome> {
-  const plan = await resolveSpelling(payRun, deps);
+export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitOutcome> {
   const { digest, sent, count: known } = await findPayRun(plan, deps);
   const count = known ?? computePartCount(plan.entries, await deps.readCeiling());
   const parts: PartOutcome[] = [];
@@ -125,7 +122,7 @@ export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<Spli
   }
   if (unsent.length > 0) {
     const entries = unsent.flatMap((part) => part.entries);
-    const pending = { ...plan, payRun: payRun.payRun, entries, skipped, parts: unsent.length };
+    const pending = { ...plan, entries, skipped, parts: unsent.length };
     await deps.approve(plan, pending);
   }
   await claimPayRun(plan, { digest, count }, deps);

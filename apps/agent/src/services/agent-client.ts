@@ -6,7 +6,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type DisbursementJob,
-  type DisburseRequest,
   disbursementJobSchema,
   disbursementResultSchema,
   errorCodeOf,
@@ -15,22 +14,9 @@ import {
   PoolError,
   peerCode,
   type Secret,
-  type SkippedRecipient,
 } from '@pool/core';
+import { type AgentClient, jobTraceSchema } from '@pool/pay-run';
 import * as v from 'valibot';
-import { type JobTrace, jobTraceSchema } from './job-trace.ts';
-
-export type AgentClient = {
-  submit(key: string, request: DisburseRequest): Promise<DisbursementJob>;
-  job(key: string): Promise<DisbursementJob>;
-  /** Undefined: the agent does not know the key. */
-  find(key: string): Promise<DisbursementJob | undefined>;
-  /** The agent's own dry run. */
-  validate(request: DisburseRequest): Promise<CheckedRequest>;
-  trace(key: string): Promise<JobTrace>;
-  /** Cancels a job and returns it when it has ended. Retryable errors while that takes longer than one request. */
-  cancel(key: string): Promise<DisbursementJob>;
-};
 
 const reportSchema = v.object({
   ok: v.boolean(),
@@ -40,23 +26,6 @@ const reportSchema = v.object({
   ),
   skipped: v.optional(disbursementResultSchema.entries.skipped),
 });
-/** The part of a validation report that commands read. */
-export type CheckedRequest = {
-  readonly ok: boolean;
-  readonly issues: readonly {
-    readonly requestIndex: number;
-    readonly code: string;
-    readonly message: string;
-  }[];
-  readonly preflight?:
-    | readonly {
-        readonly code: string;
-        readonly message: string;
-        readonly severity?: string | undefined;
-      }[]
-    | undefined;
-  readonly skipped?: readonly SkippedRecipient[] | undefined;
-};
 
 /** A request is repeated this many times after 429, before the refusal is reported. */
 const maxPauses = 30;

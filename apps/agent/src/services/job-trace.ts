@@ -1,45 +1,12 @@
 /**
- * What a terminal shows in addition to the job object: progress, seconds per stage, gas. The shape of the job object is
- * fixed and allows no further fields (docs/decisions/0007).
+ * The trace of a job, from its record.
  *
  * @module
  */
 import { type JobStage, jobStages } from '@pool/core';
 import type { DisbursementRecord } from '@pool/operations';
-import * as v from 'valibot';
+import type { JobTrace } from '@pool/pay-run';
 import type { Progress } from './job-progress.ts';
-
-const stageSchema = v.picklist(jobStages);
-
-export const jobTraceSchema = v.strictObject({
-  progress: v.optional(
-    v.strictObject({
-      stage: stageSchema,
-      fraction: v.optional(v.number()),
-      seconds: v.number(),
-    }),
-  ),
-  /** Seconds of work per stage, in order, summed over all runs of the job. */
-  timings: v.array(v.strictObject({ stage: stageSchema, seconds: v.number() })),
-  /** The device on which this agent proves. */
-  prover: v.strictObject({ kind: v.string(), detail: v.string() }),
-  /** As observed before proving. */
-  allowance: v.optional(v.picklist(['sufficient', 'insufficient', 'unknown'])),
-  /** Why the job waits: the platform does not send its batch, or it began under other settings of this agent. */
-  refusal: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
-  /** Why the signer, or the approve process beside it, cannot decide now. A job that waits for people has none. */
-  outage: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
-  /** Advice about an allowance that may be left. The error of a failed job contains it. */
-  remainder: v.optional(v.string()),
-  settlement: v.optional(
-    v.strictObject({
-      txHash: v.string(),
-      blockNumber: v.number(),
-      gasUsed: v.optional(v.string()),
-    }),
-  ),
-});
-export type JobTrace = v.InferOutput<typeof jobTraceSchema>;
 
 export function createJobTrace(
   record: DisbursementRecord,

@@ -5,7 +5,7 @@
  * @module
  */
 import type { JobStage } from '@pool/core';
-import type { JobTrace } from '../services/job-trace.ts';
+import type { JobTrace } from '@pool/pay-run';
 
 export type ProgressView = {
   show(state: string, stage: JobStage | undefined, trace: JobTrace | undefined): void;
