@@ -168,7 +168,7 @@ export default {
     {
       name: 'agent-config-imports-no-room',
       comment:
-        'The rooms of the agent: config <- state <- services <- {http, roster, terminal} <- pay-run.',
+        'The rooms of the agent: config <- state <- services <- {http, terminal} <- commands.',
       severity: 'error',
       from: { path: '^apps/agent/src/config/', pathNot: TEST },
       to: { path: '^apps/agent/src/', pathNot: '^apps/agent/src/config/' },
@@ -186,20 +186,14 @@ export default {
       to: { path: '^apps/agent/src/', pathNot: '^apps/agent/src/(config|state|services)/' },
     },
     {
-      name: 'agent-http-roster-and-terminal-import-services-only',
-      comment: 'http, roster and terminal do not import each other; pay-run and commands use them.',
+      name: 'agent-http-and-terminal-import-services-only',
+      comment: 'http and terminal do not import each other; commands use them.',
       severity: 'error',
-      from: { path: '^apps/agent/src/(http|roster|terminal)/', pathNot: TEST },
+      from: { path: '^apps/agent/src/(http|terminal)/', pathNot: TEST },
       to: {
         path: '^apps/agent/src/[^/]+/',
         pathNot: '^apps/agent/src/(config|state|services|$1)/',
       },
-    },
-    {
-      name: 'agent-pay-run-imports-no-command',
-      severity: 'error',
-      from: { path: '^apps/agent/src/pay-run/', pathNot: TEST },
-      to: { path: '^apps/agent/src/commands/' },
     },
     {
       name: 'agent-rooms-do-not-import-the-root',

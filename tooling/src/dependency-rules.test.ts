@@ -23,7 +23,11 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
   ],
   ['api-imports-core-only', 'packages/api/src/a.ts', 'packages/notes/src/b.ts'],
   ['notes-imports-core-and-kernels-only', 'packages/notes/src/a.ts', 'packages/signers/src/b.ts'],
-  ['policy-imports-core-and-notes-only', 'packages/policy/src/a.ts', 'packages/signers/src/b.ts'],
+  [
+    'policy-imports-core-notes-and-storage-only',
+    'packages/policy/src/a.ts',
+    'packages/signers/src/b.ts',
+  ],
   [
     'lower-room-tests-import-testkit-only',
     'packages/notes/src/a.test.ts',
@@ -36,7 +40,11 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
     'packages/prover/src/b.ts',
   ],
   ['prover-imports-kernels-only', 'packages/prover/src/a.ts', 'packages/core/src/b.ts'],
-  ['idempotency-stands-alone', 'packages/idempotency/src/a.ts', 'packages/kernels/src/b.ts'],
+  [
+    'idempotency-imports-core-and-storage-only',
+    'packages/idempotency/src/a.ts',
+    'packages/kernels/src/b.ts',
+  ],
   ['http-server-imports-core-only', 'packages/http-server/src/a.ts', 'packages/notes/src/b.ts'],
   [
     'adapters-do-not-import-each-other',
@@ -61,23 +69,13 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
     'apps/agent/src/http/b.ts',
   ],
   [
-    'agent-http-roster-and-terminal-import-services-only',
+    'agent-http-and-terminal-import-services-only',
     'apps/agent/src/http/a.ts',
     'apps/agent/src/terminal/b.ts',
   ],
   [
-    'agent-http-roster-and-terminal-import-services-only',
-    'apps/agent/src/roster/a.ts',
-    'apps/agent/src/pay-run/b.ts',
-  ],
-  [
-    'agent-http-roster-and-terminal-import-services-only',
+    'agent-http-and-terminal-import-services-only',
     'apps/agent/src/terminal/a.ts',
-    'apps/agent/src/commands/b.ts',
-  ],
-  [
-    'agent-pay-run-imports-no-command',
-    'apps/agent/src/pay-run/a.ts',
     'apps/agent/src/commands/b.ts',
   ],
   ['agent-rooms-do-not-import-the-root', 'apps/agent/src/commands/a.ts', 'apps/agent/src/b.ts'],
@@ -172,10 +170,8 @@ const allowed: readonly (readonly [from: string, to: string])[] = [
   ['apps/agent/src/services/a.ts', 'apps/agent/src/state/b.ts'],
   ['apps/agent/src/state/a.ts', 'apps/agent/src/config/b.ts'],
   ['apps/agent/src/http/a.ts', 'apps/agent/src/services/b.ts'],
-  ['apps/agent/src/roster/a.ts', 'apps/agent/src/roster/b.ts'],
   ['apps/agent/src/terminal/a.ts', 'apps/agent/src/services/b.ts'],
-  ['apps/agent/src/pay-run/a.ts', 'apps/agent/src/terminal/b.ts'],
-  ['apps/agent/src/commands/a.ts', 'apps/agent/src/pay-run/b.ts'],
+  ['apps/agent/src/commands/a.ts', 'packages/pay-run/src/b.ts'],
   ['apps/agent/src/commands/a.ts', 'apps/agent/src/version.ts'],
   ['apps/agent/src/a.ts', 'apps/agent/src/commands/b.ts'],
   ['apps/agent/src/config/a.test.ts', 'apps/agent/src/commands/b.ts'],

@@ -4,6 +4,8 @@
  *
  * @module
  */
+
+import { exitCodes } from '@pool/pay-run/exit-codes';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { addHolderCommands } from './cli-holder.ts';
 import { addKeepingCommands } from './cli-keeping.ts';
@@ -17,7 +19,6 @@ import type { RecipientsOptions } from './commands/recipients-command.ts';
 import type { RedeliverOptions } from './commands/redeliver-command.ts';
 import type { NewTenancyOptions, TenancyOptions } from './commands/tenancy-command.ts';
 import type { Output } from './terminal/command-output.ts';
-import { exitCodes } from './terminal/exit-codes.ts';
 import { version } from './version.ts';
 
 export type Streams = Output & { err(text: string): void };
@@ -37,7 +38,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     }
     const { isPoolError } = await import('@pool/core');
     if (isPoolError(error)) {
-      const { exitCodeOfError } = await import('./terminal/exit-code-of-error.ts');
+      const { exitCodeOfError } = await import('@pool/pay-run');
       streams.err(`${error.code}: ${error.message}`);
       return exitCodeOfError(error.code);
     }

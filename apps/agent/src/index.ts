@@ -9,4 +9,3 @@ export {
   readConfig,
 } from './config/config.ts';
 export { type AgentLog, createAgentLog } from './services/agent-log.ts';
-export { exitCodes } from './terminal/exit-codes.ts';

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exitCodes } from '@pool/pay-run';
 import { startNodeProcess } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { exitCodes } from './terminal/exit-codes.ts';
 
 type Env = Readonly<Record<string, string>>;
 

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { exitCodes } from '@pool/pay-run';
 import { Encrypter, generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -15,7 +16,6 @@ import {
   escrow,
   wallet,
 } from '../fixtures/backup-world.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { backupMagic } from './backup-format.ts';
 
 let world: BackupWorld;

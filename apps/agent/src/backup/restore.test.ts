@@ -14,7 +14,12 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openPayRunLedger,
+  payRunLedgerPath,
+} from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
 import {
   type BackupWorld,
   backupEmployerId,
@@ -24,10 +29,8 @@ import {
   otherWallet,
   wallet,
 } from '../fixtures/backup-world.ts';
-import { openPayRunLedger, payRunLedgerPath } from '../pay-run/pay-run-ledger.ts';
 import { openingsKeyPath } from '../state/openings-store.ts';
 import { assertSpendsKnown, restoredWaitMs } from '../state/restored-state.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 
 const script = fileURLToPath(new URL('../main.ts', import.meta.url));
 

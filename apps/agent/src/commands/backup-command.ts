@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path';
 import { PoolError } from '@pool/core';
+import { exitCodes } from '@pool/pay-run';
 import { type OpenWith, readIdentities, readPassphrase, type SealFor } from '../backup/age-file.ts';
 import { type BackupManifest, journalPart } from '../backup/backup-format.ts';
 import { createBackup } from '../backup/create-backup.ts';
@@ -13,7 +14,6 @@ import { type Restored, restoreBackup } from '../backup/restore-backup.ts';
 import { readKeepingSettings } from '../config/config.ts';
 import { createHolderSigner } from '../services/holder.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 
 export type CreateBackupOptions = {
   readonly out: string;

@@ -7,14 +7,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, PoolError } from '@pool/core';
 import type { AgentClient } from '@pool/pay-run';
+import {
+  adviseOnUsedKey,
+  describeTraceId,
+  exitCodes,
+  isTerminal,
+  isUsedElsewhere,
+  listAllPayRuns,
+  type NamedPayRun,
+  optional,
+  stateOf,
+} from '@pool/pay-run';
 import { readAgentAddress } from '../config/config.ts';
-import { isTerminal, optional } from '../pay-run/follow-job.ts';
-import { describeTraceId } from '../pay-run/job-report.ts';
-import { adviseOnUsedKey, isUsedElsewhere } from '../pay-run/pay-run-find.ts';
-import { listAllPayRuns, type NamedPayRun } from '../pay-run/pay-run-ledger.ts';
-import { stateOf } from '../pay-run/split-report.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { createClient } from './disburse-command.ts';
 import { findLabel, inspectPayRun } from './pay-runs-command.ts';
 

@@ -12,14 +12,12 @@ import {
   PoolError,
   type SpendReceipt,
 } from '@pool/core';
+import { chooseFormat, drawBar, exitCodes, formatSeconds } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../config/config.ts';
-import { chooseFormat } from '../roster/roster-amount.ts';
 import { type ConsolidateClient, createConsolidateClient } from '../services/consolidate-client.ts';
 import { requireRoleToken } from '../services/role-tokens.ts';
 import { computeSpendWaitMs } from '../services/spend-client.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import { drawBar, formatSeconds } from '../terminal/progress-view.ts';
 import { urlOf } from './disburse-command.ts';
 import { inTokens, readSpendPlace } from './spend-echo.ts';
 import { readTypedAmounts } from './typed-amount.ts';

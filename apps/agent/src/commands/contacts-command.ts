@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import { computeWalletAddress, PoolError, parseWalletPub, type WalletPub } from '@pool/core';
+import { exitCodes } from '@pool/pay-run';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createEvidenceVerifier } from '@pool/wallet';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
@@ -22,7 +23,6 @@ import {
 } from '../state/contacts.ts';
 import { openEvidencePins } from '../state/evidence-pins.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 
 export type ContactsOptions = { readonly json?: boolean; readonly envFile?: string };
 

@@ -5,32 +5,43 @@
  * @module
  */
 import { type AmountUnit, type NumberFormat, PoolError, quote } from '@pool/core';
-import type { AgentClient } from '@pool/pay-run';
-import { type AgentAddress, type Config, readAgentAddress, readConfig } from '../config/config.ts';
-import { explainMistakes } from '../pay-run/check-parts.ts';
-import { createApproval } from '../pay-run/confirm-payment.ts';
-import { type FollowOptions, followJob } from '../pay-run/follow-job.ts';
-import { createJobDocument, describeJob, exitCodeOfJob } from '../pay-run/job-report.ts';
-import { parsePayRun } from '../pay-run/pay-run-label.ts';
-import { openPayRunLedger, payRunLedgerPath } from '../pay-run/pay-run-ledger.ts';
-import { payWhole, type WholeDeps, type WholeOutcome } from '../pay-run/pay-whole.ts';
-import { createRosterError, RosterError, type RosterProblem } from '../pay-run/roster-problems.ts';
-import { paySplit, type SplitPlan } from '../pay-run/split-pay-run.ts';
+import type { AgentClient, Terminal } from '@pool/pay-run';
 import {
+  chooseFormat,
+  createApproval,
+  createJobDocument,
+  createRosterError,
   createSplitDocument,
+  decideRosterUnit,
+  describeJob,
   describeSplit,
+  exitCodeOfJob,
   exitCodeOfSplit,
+  exitCodes,
+  explainMistakes,
+  type FollowOptions,
+  followJob,
+  openPayRunLedger,
+  parsePayRun,
+  parseRoster,
+  payRunLedgerPath,
+  paySplit,
+  payWhole,
+  type RosterEntry,
+  RosterError,
+  type RosterProblem,
+  readRosterText,
   repeatLine,
-} from '../pay-run/split-report.ts';
-import { chooseFormat, decideRosterUnit, warnOfTokenUnits } from '../roster/roster-amount.ts';
-import { parseRoster, type RosterEntry } from '../roster/roster-csv.ts';
-import { readRosterText } from '../roster/roster-file.ts';
+  type SplitPlan,
+  type WholeDeps,
+  type WholeOutcome,
+  warnOfTokenUnits,
+} from '@pool/pay-run';
+import { type AgentAddress, type Config, readAgentAddress, readConfig } from '../config/config.ts';
 import { createAgentClient } from '../services/agent-client.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import type { Terminal } from '../terminal/progress-view.ts';
 import { resolveTarget } from './disburse-target.ts';
 import { runDry } from './dry-run-command.ts';
 

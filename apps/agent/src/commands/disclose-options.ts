@@ -13,10 +13,10 @@ import {
   PoolError,
 } from '@pool/core';
 import { createDisclosure } from '@pool/notes';
+import { exitCodes } from '@pool/pay-run';
 import type { Config } from '../config/config.ts';
 import { readChainsFile } from '../services/chains.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { parseRange, type RangeOptions } from './history-range.ts';
 
 export type DiscloseOptions = RangeOptions & {

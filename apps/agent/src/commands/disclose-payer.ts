@@ -12,13 +12,11 @@ import {
   type Hex,
   PoolError,
 } from '@pool/core';
+import { computePartKey, openPayRunLedger, parsePayRun, payRunLedgerPath } from '@pool/pay-run';
 import { createLocalKeySigner, createSignRequest } from '@pool/signers';
 import type { KeptOpenings } from '@pool/wallet';
 import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
 import { type Config, readConfig } from '../config/config.ts';
-import { computePartKey } from '../pay-run/pay-run-key.ts';
-import { parsePayRun } from '../pay-run/pay-run-label.ts';
-import { openPayRunLedger, payRunLedgerPath } from '../pay-run/pay-run-ledger.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import { assertSigns, openHolder } from '../services/holder.ts';
 import { listOpenings } from '../state/payer-openings.ts';

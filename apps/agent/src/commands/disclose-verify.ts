@@ -12,13 +12,13 @@ import {
   type PaymentClaims,
   verifyDisclosure,
 } from '@pool/notes';
+import { exitCodes } from '@pool/pay-run';
 import { createEvmRecords } from '@pool/wallet/evm';
 import { readHolderSettings } from '../config/config.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { createEvent, createFacts, type PoolEvents, readPoolEvents } from '../state/pool-events.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { findChain, refuse } from './disclose-options.ts';
 
 export type VerifyOptions = {

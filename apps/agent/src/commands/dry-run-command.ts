@@ -5,31 +5,34 @@
  * @module
  */
 import type { ValidationReport } from '@pool/operations';
-import type { Config } from '../config/config.ts';
-import { createRequest } from '../pay-run/check-parts.ts';
-import { describeUse, isSent } from '../pay-run/pay-run-claim.ts';
+import type { RosterEntry, SplitPlan } from '@pool/pay-run';
 import {
+  allowanceNote,
+  computePartKey,
+  computePayRunDigest,
+  createRequest,
   describePayment,
-  locateSkipped,
-  type PendingPayment,
-  summarizePayment,
-} from '../pay-run/pay-run-echo.ts';
-import { computePartKey, computePayRunDigest } from '../pay-run/pay-run-key.ts';
-import { listAllPayRuns, type PayRunRecord } from '../pay-run/pay-run-ledger.ts';
-import {
   describeProblem,
+  describeSameRoster,
+  describeSplitDryRun,
+  describeUse,
+  dryRunSplit,
+  exitCodes,
+  findSameRoster,
+  insufficientAllowanceLine,
+  isSent,
+  listAllPayRuns,
   locateFinding,
+  locateSkipped,
   mergeProblems,
+  type PayRunRecord,
+  type PendingPayment,
   type RosterProblem,
-} from '../pay-run/roster-problems.ts';
-import { describeSameRoster, findSameRoster } from '../pay-run/same-roster.ts';
-import { describeSplitDryRun, dryRunSplit } from '../pay-run/split-dry-run.ts';
-import type { SplitPlan } from '../pay-run/split-pay-run.ts';
-import type { RosterEntry } from '../roster/roster-csv.ts';
+  summarizePayment,
+} from '@pool/pay-run';
+import type { Config } from '../config/config.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import { allowanceNote, insufficientAllowanceLine } from '../terminal/progress-view.ts';
 
 export type DryRunOptions = {
   readonly json?: boolean;

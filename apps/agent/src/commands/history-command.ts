@@ -6,13 +6,13 @@
  */
 import type { History, HistoryEntry } from '@pool/api';
 import { PoolError } from '@pool/core';
+import { exitCodes } from '@pool/pay-run';
 import { readAgentAddress } from '../config/config.ts';
 import { passesByItself } from '../services/agent-client.ts';
 import { systemClock } from '../services/agent-parts.ts';
 import type { HistoryRange, HolderClient } from '../services/holder-client.ts';
 import { readLabels } from '../state/contacts.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { openClient, writeLocked } from './balance-command.ts';
 import { parseRange } from './history-range.ts';
 import {

@@ -2,13 +2,13 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { exitCodes } from '@pool/pay-run';
 import { armor, Decrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
 import vectors from '../../../../vectors/viewing-key.json' with { type: 'json' };
 import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../cli.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 
 let directory: string;
 beforeEach(() => {

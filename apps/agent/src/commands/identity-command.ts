@@ -3,10 +3,11 @@
  *
  * @module
  */
+
+import { exitCodes } from '@pool/pay-run';
 import { readHolderSettings } from '../config/config.ts';
 import { openHolder } from '../services/holder.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 
 export type IdentityOptions = { readonly envFile?: string };
 

@@ -6,6 +6,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { PoolError } from '@pool/core';
+import { exitCodes } from '@pool/pay-run';
 import type { ImportOutcome, OfferedNote } from '@pool/wallet';
 import { readKeepingSettings } from '../config/config.ts';
 import { createAgentLog } from '../services/agent-log.ts';
@@ -15,7 +16,6 @@ import { type LocalNotesDeps, openLocalNotes } from '../services/local-notes.ts'
 import { type FileNote, type NotesDocument, readNotesFile } from '../services/notes-document.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { createSyncView } from '../terminal/sync-view.ts';
 import { findChain, findToken } from './disclose-options.ts';
 import { inTokens } from './spend-echo.ts';

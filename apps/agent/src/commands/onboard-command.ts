@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
+import { exitCodes, formatSeconds, type Terminal } from '@pool/pay-run';
 import { createDurableFile } from '@pool/storage';
 import { type OnboardSettings, readOnboardSettings } from '../config/config.ts';
 import type { HolderConfig } from '../config/holder-config.ts';
@@ -19,8 +20,6 @@ import { refuseOtherPools } from '../onboard/refuse-other-pools.ts';
 import type { SignInWait } from '../onboard/voted-sign-in.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import { formatSeconds, type Terminal } from '../terminal/progress-view.ts';
 
 export type { OnboardOptions } from '../onboard/onboard-plan.ts';
 

@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DisbursementJob, numberFormatExamples, numberFormats } from '@pool/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  openPayRunLedger,
+  payRunLedgerPath,
+} from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
 import { runCli } from '../cli.ts';
 import { numberFormatOption } from '../cli-options.ts';
 import { loopbackToken, token } from '../fixtures/test-app.ts';
-import { openPayRunLedger, payRunLedgerPath } from '../pay-run/pay-run-ledger.ts';
 
 const digest = `0x${'5c'.repeat(32)}`;
 

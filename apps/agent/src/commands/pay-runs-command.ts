@@ -6,14 +6,17 @@
  */
 import { type DisbursementJob, formatTokenAmount, isPoolError, PoolError } from '@pool/core';
 import type { AgentClient } from '@pool/pay-run';
+import {
+  exitCodes,
+  findPart,
+  listAllPayRuns,
+  type NamedPayRun,
+  parsePayRun,
+  stateOf,
+  sumAmounts,
+} from '@pool/pay-run';
 import { type Config, readConfig } from '../config/config.ts';
-import { findPart } from '../pay-run/pay-run-find.ts';
-import { parsePayRun } from '../pay-run/pay-run-label.ts';
-import { listAllPayRuns, type NamedPayRun } from '../pay-run/pay-run-ledger.ts';
-import { stateOf } from '../pay-run/split-report.ts';
-import { sumAmounts } from '../roster/roster-amount.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { createClient } from './disburse-command.ts';
 import { findDecimals } from './spend-echo.ts';
 

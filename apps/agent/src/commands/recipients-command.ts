@@ -6,14 +6,17 @@
  */
 import { renameSync, statSync, writeFileSync } from 'node:fs';
 import { type NumberFormat, PoolError, parseEvmAddress } from '@pool/core';
+import {
+  chooseFormat,
+  createRosterError,
+  exitCodes,
+  isStandardInput,
+  parseRoster,
+  readRosterText,
+} from '@pool/pay-run';
 import { readConfig } from '../config/config.ts';
-import { createRosterError } from '../pay-run/roster-problems.ts';
-import { chooseFormat } from '../roster/roster-amount.ts';
-import { parseRoster } from '../roster/roster-csv.ts';
-import { isStandardInput, readRosterText } from '../roster/roster-file.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { resolveTarget } from './disburse-target.ts';
 import {
   type CheckedRecipient,

@@ -12,6 +12,7 @@ import {
   type SpendReceipt,
   spendReceiptSchema,
 } from '@pool/core';
+import { exitCodes } from '@pool/pay-run';
 import * as v from 'valibot';
 import {
   type Config,
@@ -28,7 +29,6 @@ import { commandHeaders } from '../services/command-headers.ts';
 import { type Holder, openHolder } from '../services/holder.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { inTokens, readSpendPlace } from './spend-echo.ts';
 
 export type RotateOptions = {

@@ -5,9 +5,9 @@
  * @module
  */
 import { type ChainsFile, PoolError, parseWalletPub } from '@pool/core';
+import { chooseFormat } from '@pool/pay-run';
 import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
-import { chooseFormat } from '../roster/roster-amount.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { type Holder, openHolder } from '../services/holder.ts';

@@ -11,6 +11,7 @@ import {
   type SendRequest,
   type SpendReceipt,
 } from '@pool/core';
+import { exitCodeOfError, exitCodes } from '@pool/pay-run';
 import { type ArchivedSpend, isOpen } from '@pool/wallet';
 import type { GasQuote } from '@pool/wallet/evm';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
@@ -21,8 +22,6 @@ import type { Holder } from '../services/holder.ts';
 import type { HolderChain } from '../services/holder-notes.ts';
 import type { SelfSubmission, WithdrawalRequest } from '../services/self-submit.ts';
 import type { Output } from '../terminal/command-output.ts';
-import { exitCodeOfError } from '../terminal/exit-code-of-error.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { formatCoin } from '../terminal/self-submit-view.ts';
 import { explainFailure } from './self-submit-failures.ts';
 import { confirmSpend, inTokens, readSpendPlace } from './spend-echo.ts';

@@ -14,8 +14,8 @@ import {
   parseWalletPub,
   type SpendReceipt,
 } from '@pool/core';
+import { chooseFormat, exitCodes } from '@pool/pay-run';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
-import { chooseFormat } from '../roster/roster-amount.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { findGasNotice } from '../services/destination-gas.ts';
 import { createHolderSigner } from '../services/holder.ts';
@@ -30,7 +30,6 @@ import type { SpendProgress } from '../services/spend-progress.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { findContact, readLabels } from '../state/contacts.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { createSpendView } from '../terminal/spend-view.ts';
 import { urlOf } from './disburse-command.ts';
 import {

@@ -6,6 +6,7 @@
  */
 import { errorCodeOf, PoolError } from '@pool/core';
 import { createFingerprinter } from '@pool/operations';
+import { exitCodes } from '@pool/pay-run';
 import { createEdgeClient } from '@pool/platform-client';
 import { type Config, readConfig } from '../config/config.ts';
 import { probeTimeoutMs } from '../services/readiness.ts';
@@ -19,7 +20,6 @@ import {
   type TenancyPin,
   tenancyPinPath,
 } from '../state/tenancy-pin.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 
 export type TenancyOptions = { readonly envFile?: string };
 export type NewTenancyOptions = TenancyOptions & {

@@ -15,8 +15,7 @@ import {
   readAmount,
   type TokenUnit,
 } from '@pool/core';
-import type { Ask } from '../terminal/command-output.ts';
-import type { Terminal } from '../terminal/progress-view.ts';
+import type { Ask, Terminal } from '@pool/pay-run';
 
 export type TypedAmount = {
   /** For messages, for example `--amount`. */

@@ -11,12 +11,12 @@ import {
   sampleOrigin,
   serveCustodianA,
 } from '@pool/custodians/custodian-a';
+import { exitCodes } from '@pool/pay-run';
 import { createFakeHolder } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../cli.ts';
 import { readOnboardSettings } from '../config/config.ts';
 import { type FakeAccounts, startFakeAccounts } from '../fixtures/fake-accounts.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { planOnboarding } from './onboard-plan.ts';
 import { runOnboarding } from './onboard-session.ts';
 

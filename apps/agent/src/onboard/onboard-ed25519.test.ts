@@ -2,11 +2,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../cli.ts';
 import { readEnvFile } from '../config/layers.ts';
 import { type FakeAccounts, startFakeAccounts } from '../fixtures/fake-accounts.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 
 const seed = `0x${'4e'.repeat(32)}`;
 

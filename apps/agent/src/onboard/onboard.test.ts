@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
+import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
 import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
@@ -20,7 +21,6 @@ import type { HolderConfig } from '../config/holder-config.ts';
 import { readEnvFile } from '../config/layers.ts';
 import { type FakeAccounts, fakeEmployerId, startFakeAccounts } from '../fixtures/fake-accounts.ts';
 import { bootstrap } from '../fixtures/test-app.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
 import { renderAgentEnv } from './onboard-files.ts';
 import type { OnboardPlan } from './onboard-plan.ts';
 import type { Onboarded } from './onboard-session.ts';

@@ -4,10 +4,7 @@
  * @module
  */
 import { createInterface } from 'node:readline/promises';
-import type { Terminal } from './progress-view.ts';
-
-/** Asks the user at the terminal. @returns the answer; undefined: the user ended the input */
-export type Ask = (question: string) => Promise<string | undefined>;
+import type { Ask, Terminal } from '@pool/pay-run';
 
 export type Output = {
   /** Standard output: only the outcome. */

@@ -1,7 +1,7 @@
 /** The exit codes of the commands and their table in README.md. */
 import { readFileSync } from 'node:fs';
+import { exitCodes } from '@pool/pay-run';
 import { expect, it } from 'vitest';
-import { exitCodes } from './exit-codes.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 

@@ -5,9 +5,9 @@
  * @module
  */
 
+import { drawBar, type Terminal } from '@pool/pay-run';
 import type { SpendEvent } from '@pool/wallet';
 import type { SelfSubmitterOptions } from '@pool/wallet/evm';
-import { drawBar, type Terminal } from './progress-view.ts';
 
 export type SelfSubmitView = {
   show(event: SpendEvent): void;

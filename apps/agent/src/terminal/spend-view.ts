@@ -3,8 +3,9 @@
  *
  * @module
  */
+
+import { drawBar, formatSeconds, type Terminal } from '@pool/pay-run';
 import type { SpendProgress } from '../services/spend-progress.ts';
-import { drawBar, formatSeconds, type Terminal } from './progress-view.ts';
 
 export type SpendView = {
   show(progress: SpendProgress): void;

@@ -4,8 +4,9 @@
  *
  * @module
  */
+
+import { drawBar, formatSeconds, type Terminal } from '@pool/pay-run';
 import type { SyncProgress } from '@pool/wallet';
-import { drawBar, formatSeconds, type Terminal } from './progress-view.ts';
 
 export type SyncView = {
   show(progress: SyncProgress): void;

@@ -1,10 +1,13 @@
 // What prevents a payment before it is sent, and what does not (README.md, "The command"; docs/decisions/0008).
 import { PoolError } from '@pool/core';
+import { exitCodes } from '@pool/pay-run';
 import { describe, expect, it } from 'vitest';
-import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import { describeSplitDryRun, dryRunSplit } from './split-dry-run.ts';
-import { exitCodeOfSplit } from './split-report.ts';
+import {
+  describeSplitDryRun,
+  dryRunSplit,
+} from '../../../../packages/pay-run/src/pay/split-dry-run.ts';
+import { exitCodeOfSplit } from '../../../../packages/pay-run/src/report/split-report.ts';
+import { createTestPayRun, type TestPayRun } from './test-pay-run.ts';
 
 function declined(): never {
   throw new PoolError('payment_declined', 'no');

@@ -1,8 +1,8 @@
 // The last step before money moves (docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
-import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
-import { createApproval } from './confirm-payment.ts';
-import { sameRosterHours } from './same-roster.ts';
+import { createApproval } from '../../../../packages/pay-run/src/check/confirm-payment.ts';
+import { sameRosterHours } from '../../../../packages/pay-run/src/ledger/same-roster.ts';
+import { createTestPayRun, type TestPayRun } from './test-pay-run.ts';
 
 const hourMs = 3_600_000;
 

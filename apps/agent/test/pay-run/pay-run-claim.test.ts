@@ -1,8 +1,8 @@
 // A label belongs to one roster (README.md, "The command"; docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
-import { createTestPayRun, KilledError, type TestPayRun } from '../fixtures/test-pay-run.ts';
-import { describeUse } from './pay-run-claim.ts';
-import { computePayRunDigest } from './pay-run-key.ts';
+import { describeUse } from '../../../../packages/pay-run/src/ledger/pay-run-claim.ts';
+import { computePayRunDigest } from '../../../../packages/pay-run/src/ledger/pay-run-key.ts';
+import { createTestPayRun, KilledError, type TestPayRun } from './test-pay-run.ts';
 
 const conflict = expect.objectContaining({ code: 'pay_run_conflict' });
 

@@ -2,10 +2,14 @@
 // two commands at once, an answer that was not seen (docs/decisions/0008).
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
-import { claimPayRun } from './pay-run-claim.ts';
-import { sendPart } from './pay-run-send.ts';
-import { createSplitDocument, describeSplit, stateOf } from './split-report.ts';
+import { claimPayRun } from '../../../../packages/pay-run/src/ledger/pay-run-claim.ts';
+import { sendPart } from '../../../../packages/pay-run/src/ledger/pay-run-send.ts';
+import {
+  createSplitDocument,
+  describeSplit,
+  stateOf,
+} from '../../../../packages/pay-run/src/report/split-report.ts';
+import { createTestPayRun, type TestPayRun } from './test-pay-run.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 const conflict = expect.objectContaining({ code: 'pay_run_conflict' });

@@ -1,6 +1,6 @@
 // One label in all its spellings (docs/decisions/0008).
 import { describe, expect, it } from 'vitest';
-import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
+import { createTestPayRun, type TestPayRun } from './test-pay-run.ts';
 
 const conflict = expect.objectContaining({ code: 'pay_run_conflict' });
 

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { PoolError } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../cli.ts';
-import { bootstrap, loopbackToken, pool } from '../fixtures/test-app.ts';
-import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
-import { parseRoster } from '../roster/roster-csv.ts';
-import { explainMistakes } from './check-parts.ts';
-import { describeProblem } from './roster-problems.ts';
+import { explainMistakes } from '../../../../packages/pay-run/src/check/check-parts.ts';
+import { describeProblem } from '../../../../packages/pay-run/src/check/roster-problems.ts';
+import { parseRoster } from '../../../../packages/pay-run/src/roster/roster-csv.ts';
+import { runCli } from '../../src/cli.ts';
+import { bootstrap, loopbackToken, pool } from '../../src/fixtures/test-app.ts';
+import { createTestPayRun, type TestPayRun } from './test-pay-run.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 const strangers = [90, 91, 92].map((index) => createFakeHolder(index).address);

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runCli } from '../cli.ts';
-import { readRosterText } from './roster-file.ts';
+import { readRosterText } from '../../../../packages/pay-run/src/roster/roster-file.ts';
+import { runCli } from '../../src/cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'roster-'));
 afterAll(() => rmSync(folder, { recursive: true }));

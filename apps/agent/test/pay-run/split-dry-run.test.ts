@@ -1,8 +1,11 @@
 // The dry run of a pay run in parts, by the agent's own validation.
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../cli.ts';
-import { createTestPayRun } from '../fixtures/test-pay-run.ts';
-import { describeSplitDryRun, dryRunSplit } from './split-dry-run.ts';
+import {
+  describeSplitDryRun,
+  dryRunSplit,
+} from '../../../../packages/pay-run/src/pay/split-dry-run.ts';
+import { runCli } from '../../src/cli.ts';
+import { createTestPayRun } from './test-pay-run.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 const stranger = { recipientAddress: '0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE', amount: '1' };

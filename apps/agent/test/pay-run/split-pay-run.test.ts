@@ -1,8 +1,8 @@
 // A roster in parts, over the agent's own routes (README.md, "Rosters above the ceiling").
 import { describe, expect, it } from 'vitest';
-import { createTestPayRun, KilledError, type TestPayRun } from '../fixtures/test-pay-run.ts';
-import type { SplitOutcome } from './split-pay-run.ts';
-import { exitCodeOfSplit, stateOf } from './split-report.ts';
+import type { SplitOutcome } from '../../../../packages/pay-run/src/pay/split-pay-run.ts';
+import { exitCodeOfSplit, stateOf } from '../../../../packages/pay-run/src/report/split-report.ts';
+import { createTestPayRun, KilledError, type TestPayRun } from './test-pay-run.ts';
 
 function statesOf({ parts }: SplitOutcome): readonly string[] {
   return parts.map(({ job }) => stateOf(job));

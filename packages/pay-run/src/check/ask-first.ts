@@ -5,9 +5,9 @@
  * @module
  */
 import { type DisburseRequest, PoolError } from '@pool/core';
-import type { AgentClient } from '@pool/pay-run';
+import type { AgentClient } from '../agent-port.ts';
+import type { Terminal } from '../pay/progress-view.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import type { Terminal } from '../terminal/progress-view.ts';
 import { locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
 import {
   createRosterError,

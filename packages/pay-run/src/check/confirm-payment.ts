@@ -4,13 +4,13 @@
  *
  * @module
  */
+
 import { PoolError } from '@pool/core';
-import type { Ask } from '../terminal/command-output.ts';
-import type { Terminal } from '../terminal/progress-view.ts';
-import type { ClaimDeps } from './pay-run-claim.ts';
+import type { ClaimDeps } from '../ledger/pay-run-claim.ts';
+import type { PayRun } from '../ledger/pay-run-key.ts';
+import { describeSameRoster, findPaidSameRoster } from '../ledger/same-roster.ts';
+import type { Terminal } from '../pay/progress-view.ts';
 import { describePayment, type PendingPayment } from './pay-run-echo.ts';
-import type { PayRun } from './pay-run-key.ts';
-import { describeSameRoster, findPaidSameRoster } from './same-roster.ts';
 
 /**
  * Confirms a payment, or throws.
@@ -18,6 +18,9 @@ import { describeSameRoster, findPaidSameRoster } from './same-roster.ts';
  * @param pending - the part of it that this run sends
  */
 export type ApprovePayment = (plan: PayRun, pending: PendingPayment) => Promise<void>;
+
+/** Asks the user at the terminal. @returns the answer; undefined: the user ended the input */
+export type Ask = (question: string) => Promise<string | undefined>;
 
 export type ApprovalDeps = ClaimDeps & {
   /** Of the token. */

@@ -5,7 +5,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { AgentClient } from '@pool/pay-run';
+import type { AgentClient } from '../agent-port.ts';
 import { findCut, findPart, hasNoEffect } from './pay-run-find.ts';
 import { computePayRunDigest, type PayRun } from './pay-run-key.ts';
 import {
@@ -102,24 +102,16 @@ export async function claimPayRun(
   });
 }
 
-/** @throws PoolError `pay_run_conflict` */
+/** @throws PoolError `pay_run_conflict`: something was, or may have been, paid under this label to another roster */
 async function assertFree(
   name: PayRunName,
   record: PayRunRecord | undefined,
   digest: string,
   deps: Pick<ClaimDeps, 'client' | 'nowMs'>,
 ): Promise<void> {
-  if (record !== undefined && record.digest !== digest) {
-    await assertNothingPaid(name, record, deps);
+  if (record === undefined || record.digest === digest) {
+    return;
   }
-}
-
-/** @throws PoolError `pay_run_conflict`: something was, or may have been, paid under this label to that roster */
-export async function assertNothingPaid(
-  name: PayRunName,
-  record: PayRunRecord,
-  deps: Pick<ClaimDeps, 'client' | 'nowMs'>,
-): Promise<void> {
   const holder = await findHolder(name, record, deps);
   if (holder !== undefined) {
     throw createConflict(

@@ -4,7 +4,7 @@
  * @module
  */
 import { findErrorEntry } from '@pool/core';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes } from '../exit-codes.ts';
 
 /** @param code - code of the error that ended a command */
 export function exitCodeOfError(code: string): number {

@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, deriveTraceId, isPoolError } from '@pool/core';
-import type { AgentClient, JobTrace } from '@pool/pay-run';
-import { createProgressView, type Terminal } from '../terminal/progress-view.ts';
+import type { AgentClient, JobTrace } from '../agent-port.ts';
+import { createProgressView, type Terminal } from './progress-view.ts';
 
 const defaultPollMs = 500;
 

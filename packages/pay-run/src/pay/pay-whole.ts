@@ -4,21 +4,21 @@
  * @module
  */
 import type { DisbursementJob } from '@pool/core';
-import type { AgentClient } from '@pool/pay-run';
-import type { Terminal } from '../terminal/progress-view.ts';
-import { askFirst } from './ask-first.ts';
-import { createRequest } from './check-parts.ts';
-import type { ApprovePayment } from './confirm-payment.ts';
+import type { AgentClient } from '../agent-port.ts';
+import { askFirst } from '../check/ask-first.ts';
+import { createRequest } from '../check/check-parts.ts';
+import type { ApprovePayment } from '../check/confirm-payment.ts';
 import {
   assertNoneLost,
   assertWhole,
   type ClaimDeps,
   claimPayRun,
   findPayRun,
-} from './pay-run-claim.ts';
-import { findPart } from './pay-run-find.ts';
-import type { PayRun } from './pay-run-key.ts';
-import { recordKnownPart, sendPart, submitOrFind } from './pay-run-send.ts';
+} from '../ledger/pay-run-claim.ts';
+import { findPart } from '../ledger/pay-run-find.ts';
+import type { PayRun } from '../ledger/pay-run-key.ts';
+import { recordKnownPart, sendPart, submitOrFind } from '../ledger/pay-run-send.ts';
+import type { Terminal } from './progress-view.ts';
 
 export type WholeDeps = ClaimDeps & {
   readonly client: AgentClient;

@@ -5,7 +5,7 @@
  * @module
  */
 import type { JobStage } from '@pool/core';
-import type { JobTrace } from '@pool/pay-run';
+import type { JobTrace } from '../agent-port.ts';
 
 export type ProgressView = {
   show(state: string, stage: JobStage | undefined, trace: JobTrace | undefined): void;

@@ -4,20 +4,20 @@
  * @module
  */
 import { type ErrorBody, formatTokenAmount, type TokenUnit } from '@pool/core';
-import type { CheckedRequest } from '@pool/pay-run';
-import { sumAmounts } from '../roster/roster-amount.ts';
-import type { RosterEntry } from '../roster/roster-csv.ts';
+import type { CheckedRequest } from '../agent-port.ts';
 import {
   checkParts,
   createRequest,
   describeIssue,
   isFinding,
   type PartIssue,
-} from './check-parts.ts';
-import { findSent } from './pay-run-claim.ts';
-import type { SkippedEntry } from './pay-run-echo.ts';
-import { computePartKey, computePayRunDigest, cutRoster } from './pay-run-key.ts';
-import type { PayRunRecord } from './pay-run-ledger.ts';
+} from '../check/check-parts.ts';
+import type { SkippedEntry } from '../check/pay-run-echo.ts';
+import { findSent } from '../ledger/pay-run-claim.ts';
+import { computePartKey, computePayRunDigest, cutRoster } from '../ledger/pay-run-key.ts';
+import type { PayRunRecord } from '../ledger/pay-run-ledger.ts';
+import { sumAmounts } from '../roster/roster-amount.ts';
+import type { RosterEntry } from '../roster/roster-csv.ts';
 import { computePartCount, type SplitPlan } from './split-pay-run.ts';
 
 export type DryPart = {

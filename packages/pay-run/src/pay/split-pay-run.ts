@@ -7,18 +7,23 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, isPoolError, PoolError } from '@pool/core';
-import type { AgentClient, JobTrace } from '@pool/pay-run';
+import type { AgentClient, JobTrace } from '../agent-port.ts';
+import { checkParts, createRequest, describeIssue, isFinding } from '../check/check-parts.ts';
+import type { ApprovePayment } from '../check/confirm-payment.ts';
+import { exitCodes } from '../exit-codes.ts';
+import {
+  assertNoneLost,
+  type ClaimDeps,
+  claimPayRun,
+  findPayRun,
+} from '../ledger/pay-run-claim.ts';
+import { adviseOnUsedKey, findPart, hasNoEffect } from '../ledger/pay-run-find.ts';
+import { computePartKey, cutRoster, type PartName, type PayRun } from '../ledger/pay-run-key.ts';
+import { recordKnownPart, sendPart, submitOrFind } from '../ledger/pay-run-send.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import { exitCodeOfError } from '../terminal/exit-code-of-error.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import type { Terminal } from '../terminal/progress-view.ts';
-import { checkParts, createRequest, describeIssue, isFinding } from './check-parts.ts';
-import type { ApprovePayment } from './confirm-payment.ts';
+import { exitCodeOfError } from './exit-code-of-error.ts';
 import { followJob, isTerminal } from './follow-job.ts';
-import { assertNoneLost, type ClaimDeps, claimPayRun, findPayRun } from './pay-run-claim.ts';
-import { adviseOnUsedKey, findPart, hasNoEffect } from './pay-run-find.ts';
-import { computePartKey, cutRoster, type PartName, type PayRun } from './pay-run-key.ts';
-import { recordKnownPart, sendPart, submitOrFind } from './pay-run-send.ts';
+import type { Terminal } from './progress-view.ts';
 
 export type SplitPlan = PayRun & {
   readonly unregistered?: 'fail' | 'skip' | undefined;

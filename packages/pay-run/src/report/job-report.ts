@@ -4,16 +4,12 @@
  * @module
  */
 import { type DisbursementJob, deriveTraceId } from '@pool/core';
-import type { JobTrace } from '@pool/pay-run';
+import type { JobTrace } from '../agent-port.ts';
+import { describeSkipped, locateSkipped } from '../check/pay-run-echo.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from '../ledger/pay-run-find.ts';
+import { allowanceNote, formatSeconds, insufficientAllowanceLine } from '../pay/progress-view.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import {
-  allowanceNote,
-  formatSeconds,
-  insufficientAllowanceLine,
-} from '../terminal/progress-view.ts';
-import { describeSkipped, locateSkipped } from './pay-run-echo.ts';
-import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from './pay-run-find.ts';
 import { skippedLine } from './split-report.ts';
 
 /** The document of `--json`. @param entries - of the roster: they give the lines of skipped recipients */

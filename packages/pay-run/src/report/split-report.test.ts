@@ -1,7 +1,7 @@
 // The one summary of a pay run in parts (README.md, "Rosters above the ceiling").
 import type { DisbursementJob } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import type { PartOutcome, SplitOutcome } from './split-pay-run.ts';
+import type { PartOutcome, SplitOutcome } from '../pay/split-pay-run.ts';
 import { createSplitDocument, describeSplit, exitCodeOfSplit } from './split-report.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };

@@ -5,13 +5,13 @@
  * @module
  */
 import { type DisbursementJob, deriveTraceId, formatTokenUnits } from '@pool/core';
+import { describeSkipped, locateSkipped, type SkippedEntry } from '../check/pay-run-echo.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from '../ledger/pay-run-find.ts';
+import type { PayRunName } from '../ledger/pay-run-ledger.ts';
+import { isPaid, type PartOutcome, type SplitOutcome } from '../pay/split-pay-run.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import { describeSkipped, locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
-import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from './pay-run-find.ts';
-import type { PayRunName } from './pay-run-ledger.ts';
-import { isPaid, type PartOutcome, type SplitOutcome } from './split-pay-run.ts';
 
 type PartState = 'paid' | 'reverted' | 'failed' | 'running' | 'not-submitted' | 'unknown';
 
