@@ -106,5 +106,6 @@ export {
   createTransactionSigner,
   type RelayerFunds,
   type SignedTransaction,
+  signWithinCap,
   type TransactionCaps,
 } from './sender/transaction-signer.ts';

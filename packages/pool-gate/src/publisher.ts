@@ -8,9 +8,8 @@
  */
 
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import type { SignedTransaction } from '@pool/contracts';
-import { fetchNonceOutcome, isReplacementDue } from '@pool/contracts';
-import { errorCodeOf, type Field, fieldToHex, PoolError, parseField } from '@pool/core';
+import { fetchNonceOutcome, isReplacementDue, signWithinCap } from '@pool/contracts';
+import { type Field, fieldToHex, PoolError, parseField } from '@pool/core';
 import type { Ownership } from '@pool/database';
 import { describeFailure, type Log } from '@pool/http-server';
 import { createEligibilityTree, type EligibilityTree, type HashMany, hashHere } from '@pool/notes';
@@ -332,7 +331,7 @@ async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Public
     await chain.broadcast(sent.raw_transaction);
     return sent;
   }
-  const signed = await signBetter(deps, sent);
+  const signed = await signWithinCap(() => chain.signReplacement(sent.raw_transaction));
   if (signed === undefined) {
     // The cap forbids a higher offer. The sent transaction may still be mined when the chain's fees fall.
     await chain.broadcast(sent.raw_transaction);
@@ -361,20 +360,6 @@ async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Public
     log.warn({ ...describeFailure(error) }, 'waiting for a publication');
   });
   return next;
-}
-
-async function signBetter(
-  { chain }: PublisherDeps,
-  { raw_transaction }: Publication,
-): Promise<SignedTransaction | undefined> {
-  try {
-    return await chain.signReplacement(raw_transaction);
-  } catch (error) {
-    if (errorCodeOf(error) === 'fee_cap_reached') {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 function parseReplaced({ replaced_hashes }: Publication): string[] {

@@ -38,6 +38,6 @@ export { type ChangingCaps, createRelayerReload } from './send/reload.ts';
 export { type BatchPages, createBatchPages } from './served/batch-pages.ts';
 export { createNotePaths } from './served/served-note-paths.ts';
 export { listServedNotes } from './served/served-notes.ts';
-export type { SettlementRow, SpendRow } from './store/intents.ts';
+export { isUnfinished, type SettlementRow, type SpendRow } from './store/intents.ts';
 export { describeSettlement, findSettlement } from './store/settlement-store.ts';
 export { describeSpend, findSpend } from './store/spend-store.ts';

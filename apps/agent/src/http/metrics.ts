@@ -5,7 +5,7 @@
  * @module
  */
 import { PoolError, type Secret } from '@pool/core';
-import { type ProverMetrics, renderProverMetrics } from '@pool/prover';
+import { type ProverMetrics, renderMetricFamily, renderProverMetrics } from '@pool/prover';
 import { isSameSecret } from '../config/config.ts';
 import { readBearer } from './bearer.ts';
 
@@ -50,28 +50,30 @@ export function renderAgentMetrics(input: {
   readonly unerasedJobs: number;
 }): string {
   const { version, prover, usage, unerasedJobs } = input;
+  const single = (name: string, type: 'gauge' | 'counter', help: string, value: number): string =>
+    renderMetricFamily(name, type, help, [['', {}, value]]);
   return [
-    renderOne('disburse_agent_info', 'gauge', 'The agent.', 1, `{version="${version}"}`),
-    renderOne(
+    renderMetricFamily('disburse_agent_info', 'gauge', 'The agent.', [['', { version }, 1]]),
+    single(
       'process_resident_memory_bytes',
       'gauge',
       'Memory of the process, all threads.',
       usage.rssBytes,
     ),
-    renderOne('nodejs_heap_size_used_bytes', 'gauge', 'JavaScript heap in use.', usage.heapBytes),
-    renderOne(
+    single('nodejs_heap_size_used_bytes', 'gauge', 'JavaScript heap in use.', usage.heapBytes),
+    single(
       'process_cpu_seconds_total',
       'counter',
       'Processor time, user and system.',
       usage.cpuSeconds,
     ),
-    renderOne(
+    single(
       'process_start_time_seconds',
       'gauge',
       'When the agent started, Unix time.',
       usage.startedAtMs / 1000,
     ),
-    renderOne(
+    single(
       'disburse_agent_unerased_jobs',
       'gauge',
       'Jobs past their retention that could not be erased.',
@@ -79,14 +81,4 @@ export function renderAgentMetrics(input: {
     ),
     renderProverMetrics(prover),
   ].join('');
-}
-
-function renderOne(
-  name: string,
-  type: 'gauge' | 'counter',
-  help: string,
-  value: number,
-  labels = '',
-): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name}${labels} ${value}\n`;
 }

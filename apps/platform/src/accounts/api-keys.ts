@@ -10,6 +10,7 @@ import { hashCredential, isSameHash } from '@pool/http-server';
 import type { InferOutput } from 'valibot';
 import { apiKeyPrefix, type CredentialMint, parsePublicId } from '../credentials/credential.ts';
 import type { Employer } from '../employers/employers.ts';
+import { revokeCredential } from './credential-rows.ts';
 
 const maxLiveKeys = 50;
 
@@ -100,18 +101,7 @@ export async function revokeApiKey(
   id: number,
   nowMs: number,
 ): Promise<void> {
-  const row = await db
-    .updateTable('api_keys')
-    .set((eb) => ({
-      revoked_at: eb.fn.coalesce('revoked_at', eb.val(new Date(nowMs).toISOString())),
-    }))
-    .where('id', '=', id)
-    .where('employer_id', '=', employer.id)
-    .returning('id')
-    .executeTakeFirst();
-  if (row === undefined) {
-    throw new PoolError('not_found', 'there is no such key');
-  }
+  await revokeCredential(db, 'api_keys', id, nowMs, employer);
 }
 
 /** The capability of a presented key; `{valid: false}` for an unknown or revoked one. */
@@ -147,15 +137,4 @@ export async function verifyApiKey(db: PlatformDatabase, apiKey: string): Promis
     address: parseAccountAddress(row.address),
     keyId: row.keyId,
   };
-}
-
-/** @returns how many proofs of spends of this key were refused, this one included */
-export async function countRefusedSpend(db: PlatformDatabase, id: number): Promise<number> {
-  const row = await db
-    .updateTable('api_keys')
-    .set((eb) => ({ refused_proofs: eb('refused_proofs', '+', 1) }))
-    .where('id', '=', id)
-    .returning('refused_proofs')
-    .executeTakeFirst();
-  return row?.refused_proofs ?? 1;
 }

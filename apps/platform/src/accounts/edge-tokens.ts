@@ -4,11 +4,12 @@
  *
  * @module
  */
-import { PoolError, parseAccountAddress, type Secret } from '@pool/core';
+import { parseAccountAddress, type Secret } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import { hashCredential, isSameHash } from '@pool/http-server';
 import { type CredentialMint, edgeTokenPrefix, parsePublicId } from '../credentials/credential.ts';
 import type { Employer } from '../employers/employers.ts';
+import { revokeCredential } from './credential-rows.ts';
 
 export type EdgeTokenMetadata = {
   readonly id: number;
@@ -94,29 +95,7 @@ export async function revokeEdgeToken(
   nowMs: number,
   employer?: Employer,
 ): Promise<void> {
-  const row = await db
-    .updateTable('edge_tokens')
-    .set((eb) => ({
-      revoked_at: eb.fn.coalesce('revoked_at', eb.val(new Date(nowMs).toISOString())),
-    }))
-    .where('id', '=', id)
-    .$if(employer !== undefined, (query) => query.where('employer_id', '=', employer?.id ?? ''))
-    .returning('id')
-    .executeTakeFirst();
-  if (row === undefined) {
-    throw new PoolError('not_found', 'there is no such edge token');
-  }
-}
-
-/** @returns how many proofs of this token were refused, this one included */
-export async function countRefusedProof(db: PlatformDatabase, id: number): Promise<number> {
-  const row = await db
-    .updateTable('edge_tokens')
-    .set((eb) => ({ refused_proofs: eb('refused_proofs', '+', 1) }))
-    .where('id', '=', id)
-    .returning('refused_proofs')
-    .executeTakeFirst();
-  return row?.refused_proofs ?? 1;
+  await revokeCredential(db, 'edge_tokens', id, nowMs, employer);
 }
 
 /** The employer an edge token is bound to; undefined for an unknown or revoked one. */

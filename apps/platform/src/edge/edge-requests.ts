@@ -4,14 +4,9 @@
  * @module
  */
 import { deriveTraceId } from '@pool/core';
-import type { SettlementTable } from '@pool/database';
 import type { ShellContext } from '@pool/http-server';
 
 /** From here on every log line of the request carries the id that finds the job in all logs. */
 export function traceJob(c: ShellContext, key: string): void {
   c.set('log', c.get('log').child({ trace: deriveTraceId(key) }));
-}
-
-export function isUnfinished({ state }: { readonly state: SettlementTable['state'] }): boolean {
-  return state === 'accepted' || state === 'submitted';
 }

@@ -22,9 +22,10 @@ import {
   acceptVoid,
   describeSettlement,
   findSettlement,
+  isUnfinished,
   redeliverNotes,
 } from '@pool/relayer';
-import { countRefusedProof } from '../accounts/edge-tokens.ts';
+import { countRefusedProof } from '../accounts/credential-rows.ts';
 import { type CallerDeps, identifyAgent } from '../accounts/identify-caller.ts';
 import { settlementCost } from '../http/rate-limit.ts';
 import {
@@ -33,7 +34,7 @@ import {
   type BootstrapSettings,
   describeBootstrap,
 } from './bootstrap.ts';
-import { isUnfinished, traceJob } from './edge-requests.ts';
+import { traceJob } from './edge-requests.ts';
 import { lookupRecipients } from './recipient-lookup.ts';
 import { assertProofsGood, noteRefusedProof } from './refused-proofs.ts';
 
@@ -83,7 +84,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     const accepting = acceptSettlement({ ...deps, beforeWork }, id, key, request);
     const row = await accepting.catch(async (error: unknown) => {
       if (errorCodeOf(error) === 'proof_invalid') {
-        const refused = await countRefusedProof(db, edgeTokenId);
+        const refused = await countRefusedProof(db, 'edge_tokens', edgeTokenId);
         c.get('log').warn({ employer: id, edgeToken: edgeTokenId, refused }, 'a proof was refused');
         noteRefusedProof(deps.limits.refusedProofs, id);
       }

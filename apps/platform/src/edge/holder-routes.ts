@@ -23,9 +23,10 @@ import {
   describeSpend,
   findSpend,
   type Holder,
+  isUnfinished,
   listServedNotes,
 } from '@pool/relayer';
-import { countRefusedSpend } from '../accounts/api-keys.ts';
+import { countRefusedProof } from '../accounts/credential-rows.ts';
 import { type CallerDeps, identifyKey } from '../accounts/identify-caller.ts';
 import { identifyReader } from '../accounts/identify-reader.ts';
 import { createCredentialMemory } from '../credentials/credential-memory.ts';
@@ -33,7 +34,7 @@ import { findSubject } from '../enrolment/enrolment.ts';
 import { createFewAtOnce } from '../http/few-at-once.ts';
 import { batchCost, settlementCost } from '../http/rate-limit.ts';
 import { assertOpen, assertServed, type BootstrapSettings } from './bootstrap.ts';
-import { isUnfinished, traceJob } from './edge-requests.ts';
+import { traceJob } from './edge-requests.ts';
 import { assertProofsGood, noteRefusedProof } from './refused-proofs.ts';
 
 export type HolderDeps = CallerDeps &
@@ -182,7 +183,7 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     code: string | undefined,
   ): Promise<void> {
     if (code === 'proof_invalid') {
-      const refused = await countRefusedSpend(db, keyId);
+      const refused = await countRefusedProof(db, 'api_keys', keyId);
       c.get('log').warn({ apiKey: keyId, refused }, 'the proof of a spend was refused');
       noteRefusedProof(deps.limits.refusedProofs, address);
     }

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { PoolError, type Secret } from '@pool/core';
+import { errorCodeOf, PoolError, type Secret } from '@pool/core';
 import { type JsonRpcProvider, keccak256, Transaction, Wallet } from 'ethers';
 import { broadcastTransaction } from '../chain/node-answer.ts';
 import { decideFees, fetchFees } from './asked-fees.ts';
@@ -177,6 +177,20 @@ export function createTransactionSigner(
     return purpose === 'same-call'
       ? { to: old.to ?? wallet.address, data: old.data, gasLimit: old.gasLimit }
       : purpose;
+  }
+}
+
+/** What a signer signed. Undefined: the chain asks for higher fees than the cap allows. */
+export async function signWithinCap(
+  sign: () => Promise<SignedTransaction>,
+): Promise<SignedTransaction | undefined> {
+  try {
+    return await sign();
+  } catch (error) {
+    if (errorCodeOf(error) === 'fee_cap_reached') {
+      return undefined;
+    }
+    throw error;
   }
 }
 

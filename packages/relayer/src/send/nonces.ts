@@ -13,6 +13,7 @@ import {
   fetchNonceOutcome,
   isReplacementDue,
   type Receipt,
+  signWithinCap,
   unknownRevertReason,
 } from '@pool/contracts';
 import { type ErrorBody, errorCodeOf } from '@pool/core';
@@ -240,7 +241,9 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
     return;
   }
   const isCancel = newest.purpose === 'cancel' || (await canNeverLand(deps, newest, final));
-  const signed = await signWithinCap(chain, newest, isCancel ? 'cancel' : 'same-call');
+  const signed = await signWithinCap(() =>
+    chain.signReplacement(newest.raw_transaction, isCancel ? 'cancel' : 'same-call'),
+  );
   if (signed === undefined) {
     // The cap forbids higher fees: the sent bytes may still be mined when the chain asks for less.
     await broadcastStored(deps, newest);
@@ -308,7 +311,10 @@ async function signCancel(
   chain: PoolChain,
   newest: RelayerTransaction,
 ): Promise<SignedTransaction> {
-  return (await signWithinCap(chain, newest, 'cancel')) ?? (await chain.signCancel(newest.nonce));
+  return (
+    (await signWithinCap(() => chain.signReplacement(newest.raw_transaction, 'cancel'))) ??
+    (await chain.signCancel(newest.nonce))
+  );
 }
 
 /** Gives the nonce of a sent `fund()` to the withdrawal: the chain executes one of the two. */
@@ -340,7 +346,8 @@ async function withdrawAtNonce(
   // Where the cap forbids higher fees, it is sent at what the cap allows: a node that has the fund() refuses it, a node that
   // lost the fund() accepts it, and the nonce does not stay empty.
   const signed =
-    (await signWithinCap(chain, newest, withdrawal)) ?? (await chain.sign(withdrawal, nonce, gas));
+    (await signWithinCap(() => chain.signReplacement(newest.raw_transaction, withdrawal))) ??
+    (await chain.sign(withdrawal, nonce, gas));
   await insertTransaction(deps, intent, 'void', signed);
   log.info({ nonce, txHash: signed.txHash }, 'withdrawal sent');
   await chain.broadcast(signed.rawTransaction);
@@ -366,21 +373,6 @@ async function decideWithdrawal(
   } catch (error) {
     log.warn({ ...describeFailure(error) }, 'a withdrawal cannot be simulated');
     return undefined;
-  }
-}
-
-async function signWithinCap(
-  chain: PoolChain,
-  { raw_transaction }: RelayerTransaction,
-  purpose: 'same-call' | 'cancel' | PoolCall,
-): Promise<SignedTransaction | undefined> {
-  try {
-    return await chain.signReplacement(raw_transaction, purpose);
-  } catch (error) {
-    if (errorCodeOf(error) === 'fee_cap_reached') {
-      return undefined;
-    }
-    throw error;
   }
 }
 
