@@ -27,7 +27,7 @@ export const paymentErrors = {
     exit: 2,
     status: 400,
     meaning:
-      'An amount or the sum is not a positive whole number of base units below 2^128. Correct the named amount.',
+      'An amount or the sum is not a whole number from 1 to 2^128 - 1. Correct the named amount.',
   },
   'invalid-address': {
     exit: 2,
@@ -37,7 +37,7 @@ export const paymentErrors = {
   'duplicate-recipient': {
     exit: 2,
     status: 400,
-    meaning: 'The same recipient appears twice in one call. Merge the two entries.',
+    meaning: 'A recipient appears twice in one call. Merge the two entries.',
   },
   'unregistered-recipient': {
     exit: 2,
@@ -61,13 +61,12 @@ export const paymentErrors = {
   note_already_spent: {
     exit: 3,
     status: 409,
-    meaning:
-      'Another spend used a note of this one, which can never land. Read the balance and spend under a new key.',
+    meaning: 'Another spend used a note of this one. Read the balance and spend under a new key.',
   },
   settlement_expired: {
     exit: 3,
     status: 504,
-    meaning: 'The authorisation expired unused and nothing was paid. Pay again under a new key.',
+    meaning: 'The authorisation expired unpaid. Pay again under a new key.',
   },
   cancelled: {
     meaning: 'The payment was withdrawn unpaid. Pay under a new key if it is still due.',
@@ -75,11 +74,10 @@ export const paymentErrors = {
   configuration_changed: {
     status: 409,
     meaning:
-      'The job began with another funder, pool, token or chain. Restore those settings until it has ended.',
+      'The job began with another funder, pool, token or chain. Restore those until it has ended.',
   },
   insufficient_balance: {
-    meaning:
-      'The funder has less of the token than the total. Send it tokens, then pay under a new key.',
+    meaning: 'The funder has too few tokens. Send it some, then pay under a new key.',
   },
   insufficient_gas: {
     meaning: 'The funder has too little coin for gas. Send it some, then pay under a new key.',
@@ -98,13 +96,13 @@ export const paymentErrors = {
   },
   recipient_key_rotated: {
     meaning:
-      "A recipient's encryption key changed since this agent last paid it. Ask whether the recipient rotated it.",
+      "A recipient's encryption key changed since it was last paid. Ask whether it was rotated.",
   },
   signer_refused: {
     meaning: "The funder's signer refused. Read its reason, then pay under a new key.",
   },
   signer_expired: {
-    meaning: 'The signing request was not approved in time; nothing was paid. Pay under a new key.',
+    meaning: 'The signing request was not approved in time. Pay under a new key.',
   },
   signature_rejected: {
     meaning: "A signer's signature does not verify. Check that it holds the configured key.",
@@ -113,8 +111,7 @@ export const paymentErrors = {
     meaning: 'The document to sign is not one unsigned transaction. Report it.',
   },
   invalid_private_key: {
-    meaning:
-      "A private key is not 32 bytes of hex in the curve's range. Correct the named variable.",
+    meaning: 'A private key is not 32 bytes of hex in range. Correct the named variable.',
   },
   eligibility_root_not_accepted: {
     status: 503,
@@ -129,13 +126,11 @@ export const paymentErrors = {
   },
   prover_mock: {
     status: 400,
-    meaning:
-      'The agent is configured with a prover that makes no proofs. Set DISBURSE_PROVER=wasm to pay.',
+    meaning: 'The configured prover makes no proofs. Set DISBURSE_PROVER=wasm to pay.',
   },
   job_unreadable: {
     status: 500,
-    meaning:
-      'The job store holds an unreadable job. Restore it from a backup before you pay under a new key.',
+    meaning: 'The job store holds an unreadable job. Restore it before you pay under a new key.',
   },
   agent_stopping: {
     status: 503,
@@ -161,12 +156,11 @@ export const paymentErrors = {
   },
   chain_unavailable: {
     retry: true,
-    meaning: 'The chain could not be read for this check. Check the RPC and run the check again.',
+    meaning: 'The chain could not be read for this check. Check the RPC.',
   },
   rpc_unreachable: {
     retry: true,
-    meaning:
-      "The relayer cannot reach the chain's RPC, and payments wait. The operator checks the RPC.",
+    meaning: "The relayer cannot reach the chain's RPC. The operator checks it.",
   },
   transaction_stuck: {
     retry: true,
@@ -182,11 +176,9 @@ export const paymentErrors = {
     meaning: "The platform's relayer cannot send transactions now. Payments wait until it can.",
   },
   reverted: {
-    meaning:
-      'The transaction reverted, and its reason is not available. Look at the transaction on the chain.',
+    meaning: 'The transaction reverted without a known reason. Look at it on the chain.',
   },
   out_of_gas: {
-    meaning:
-      "The transaction ran out of gas. Report it to the platform's operator, who sets the gas limits.",
+    meaning: 'The transaction ran out of gas. Report it to the operator, who sets the limits.',
   },
 } as const satisfies ErrorEntries;

@@ -34,12 +34,11 @@ export const peerErrors = {
   tenancy_unreadable: {
     status: 503,
     meaning:
-      "The file that names this agent directory's employer cannot be read. Restore it from a backup.",
+      "The file of this agent directory's employer cannot be read. Restore it from a backup.",
   },
   gate_unavailable: {
     retry: true,
-    meaning:
-      'The pool-gate could not be asked for this check. Check DISBURSE_POOL_GATE_URL and run the check again.',
+    meaning: 'The pool-gate could not be asked for this check. Check DISBURSE_POOL_GATE_URL.',
   },
   gate_unreachable: {
     status: 503,
@@ -49,13 +48,13 @@ export const peerErrors = {
   gate_unauthorized: {
     status: 502,
     meaning:
-      "The pool-gate refuses the agent's credential. Check POOL_GATE_OAUTH_* or the credential that the platform vends.",
+      "The pool-gate refuses the agent's credential. Check POOL_GATE_OAUTH_* or what the platform vends.",
   },
   gate_invalid_response: {
     status: 502,
     retry: true,
     meaning:
-      "The pool-gate's answer is malformed, or its paths do not lead to its root. Report it if it repeats.",
+      "The pool-gate's answer is malformed or contradicts its root. Report it if it repeats.",
   },
   agent_unreachable: {
     status: 504,
@@ -71,8 +70,7 @@ export const peerErrors = {
   verification_unavailable: {
     status: 503,
     retry: true,
-    meaning:
-      'API keys cannot be verified now. Try again; if it repeats, check DISBURSE_PLATFORM_VERIFY_URL.',
+    meaning: 'API keys cannot be verified now. Try again, or check DISBURSE_PLATFORM_VERIFY_URL.',
   },
   invalid_url: {
     meaning: 'A configured address is not a plain http or https URL. Correct the named variable.',

@@ -9,8 +9,7 @@ export const requestErrors = {
   invalid_request: {
     exit: 2,
     status: 400,
-    meaning:
-      'The body, query or a header is malformed or has an unknown field. Correct what the message names.',
+    meaning: 'The request is malformed or has an unknown field. Correct what the message names.',
   },
   unauthorized: {
     status: 401,
@@ -19,8 +18,7 @@ export const requestErrors = {
   },
   forbidden: {
     status: 403,
-    meaning:
-      "The credential is valid but does not reach this route. Use one with the route's capability or scope.",
+    meaning: 'The credential does not reach this route. Use one with its capability or scope.',
   },
   forbidden_host: {
     status: 403,
@@ -34,14 +32,12 @@ export const requestErrors = {
   not_found: { exit: 2, status: 404, meaning: 'Nothing has that name. Check the key, id or path.' },
   method_not_allowed: {
     status: 405,
-    meaning:
-      'The request asked for a tunnel (CONNECT). The server opens none; send the request itself.',
+    meaning: 'The request asked for a tunnel (CONNECT). Send the request itself.',
   },
   request_timeout: {
     status: 408,
     retry: true,
-    meaning:
-      'The request did not arrive completely in time. Send it again over a faster connection.',
+    meaning: 'The request did not arrive in time. Send it again over a faster connection.',
   },
   payload_too_large: {
     status: 413,
@@ -49,8 +45,7 @@ export const requestErrors = {
   },
   unsupported_media_type: {
     status: 415,
-    meaning:
-      'The body is compressed, or in a charset other than UTF-8. Send it uncompressed, in UTF-8.',
+    meaning: 'The body is compressed, or not in UTF-8. Send it uncompressed, in UTF-8.',
   },
   expectation_failed: {
     status: 417,
@@ -58,8 +53,7 @@ export const requestErrors = {
   },
   headers_too_large: {
     status: 431,
-    meaning:
-      'The request line and the headers are too large or too many. Send fewer or shorter ones.',
+    meaning: 'Request line or headers are too large or too many. Send fewer or shorter ones.',
   },
   rate_limited: {
     status: 429,
@@ -74,7 +68,7 @@ export const requestErrors = {
   disk_full: {
     status: 503,
     retry: true,
-    meaning: 'The disk of the named file is full; nothing was written. Make room on it.',
+    meaning: 'The disk of the named file is full. Make room on it.',
   },
   stopping: {
     status: 503,

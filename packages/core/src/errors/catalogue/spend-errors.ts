@@ -34,7 +34,7 @@ export const spendErrors = {
     exit: 6,
     status: 409,
     meaning:
-      'The free notes do not cover the amount. Read `spendable`; spends underway hold `locked` until `lockedUntil`.',
+      'The free notes do not cover the amount. Read `spendable`, `locked` and `lockedUntil`.',
   },
   consolidation_required: {
     exit: 6,
@@ -50,8 +50,7 @@ export const spendErrors = {
   },
   spend_not_archived: {
     status: 500,
-    meaning:
-      "The spend's manifest could not be stored; nothing was sent. Check the disk, then repeat the request.",
+    meaning: "The spend's manifest could not be stored. Check the disk, then repeat the request.",
   },
   spend_unknown: {
     exit: 8,
@@ -86,8 +85,7 @@ export const spendErrors = {
   },
   notes_file_invalid: {
     exit: 2,
-    meaning:
-      'The notes file is unreadable or of another chain, pool or holder. Export it again, or name the right file.',
+    meaning: 'The notes file is unreadable or of another chain, pool or holder. Export it again.',
   },
   equal_withdrawal: {
     exit: 2,
