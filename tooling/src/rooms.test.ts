@@ -53,7 +53,9 @@ const imports = new Map(
     return [path, targets.filter((target) => /^(packages|apps)\//.test(target))];
   }),
 );
-const packageOf = (path: string): string => path.split('/').slice(0, 2).join('/');
+function packageOf(path: string): string {
+  return path.split('/').slice(0, 2).join('/');
+}
 
 type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
 
