@@ -1,7 +1,7 @@
 /**
  * Writes everything in this package that is generated, or with `--check` only compares:
- *   solidity/lib/PoseidonT3.sol   from the Poseidon parameters
- *   solidity/verifiers/*.sol      from the verification keys of packages/circuits
+ *   solidity/generated/*.sol   from the Poseidon parameters,
+ *                              and from the verification keys of packages/circuits
  *   src/generated/*.ts            ABI and bytecode, from forge's output
  *   test/gas/generated/*.ts    the same for contracts that are only measured
  *
@@ -101,7 +101,7 @@ ${names.map(({ circuit, artifact }) => `  '${circuit}': ${artifact},`).join('\n'
 `;
 }
 
-put('solidity/lib/PoseidonT3.sol', renderPoseidon(computeSchedule()));
+put('solidity/generated/PoseidonT3.sol', renderPoseidon(computeSchedule()));
 
 const { isDevelopmentKey, keys } = await readVerificationKeys();
 put('src/generated/development-keys.ts', renderDevelopmentKeys(keys));
@@ -110,7 +110,7 @@ for (const { circuit, contract } of verifiers) {
   const key = keys[circuit];
   if (key === undefined) throw new Error(`packages/circuits has no verification key of ${circuit}`);
   put(
-    `solidity/verifiers/${contract}.sol`,
+    `solidity/generated/${contract}.sol`,
     renderVerifier({ circuit, contract, key, isDevelopmentKey }),
   );
 }

@@ -6,7 +6,7 @@ import {Groth16Proof, IGroth16Verifier} from "./interfaces/IGroth16Verifier.sol"
 /// @title Groth16 over BN254 with three public inputs (Groth 2016, section 3.2).
 /// @notice A proof (A, B, C) holds for inputs (D, z, y) if and only if
 /// `e(-A, B) · e(α, β) · e(IC_0 + D·IC_1 + z·IC_2 + y·IC_3, γ) · e(C, δ) = 1`.
-/// The contracts in `verifiers/` are generated and hold nothing but the key of their circuit.
+/// The contracts in `generated/` are generated and hold nothing but the key of their circuit.
 abstract contract Groth16Verifier is IGroth16Verifier {
     /// @dev Order of the scalar field: a public input must be canonical.
     uint256 private constant R = 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001;

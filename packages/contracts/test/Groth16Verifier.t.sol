@@ -3,11 +3,11 @@ pragma solidity ^0.8.28;
 
 import {KeyVerifier} from "../solidity/KeyVerifier.sol";
 import {Groth16Proof, IGroth16Verifier} from "../solidity/interfaces/IGroth16Verifier.sol";
-import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
-import {Fund256Verifier} from "../solidity/verifiers/Fund256Verifier.sol";
-import {Fund64Verifier} from "../solidity/verifiers/Fund64Verifier.sol";
-import {Spend16x8Verifier} from "../solidity/verifiers/Spend16x8Verifier.sol";
-import {Spend2x4Verifier} from "../solidity/verifiers/Spend2x4Verifier.sol";
+import {Fund16Verifier} from "../solidity/generated/Fund16Verifier.sol";
+import {Fund256Verifier} from "../solidity/generated/Fund256Verifier.sol";
+import {Fund64Verifier} from "../solidity/generated/Fund64Verifier.sol";
+import {Spend16x8Verifier} from "../solidity/generated/Spend16x8Verifier.sol";
+import {Spend2x4Verifier} from "../solidity/generated/Spend2x4Verifier.sol";
 import {TestBase} from "./support/TestBase.sol";
 import {TrapdoorVerifier} from "./support/TrapdoorVerifier.sol";
 

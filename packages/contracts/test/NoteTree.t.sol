@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {NoteTree} from "../solidity/lib/NoteTree.sol";
-import {PoseidonT3} from "../solidity/lib/PoseidonT3.sol";
+import {PoseidonT3} from "../solidity/generated/PoseidonT3.sol";
 import {TestBase} from "./support/TestBase.sol";
 
 contract NoteTreeHarness {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {PoseidonT3} from "../solidity/lib/PoseidonT3.sol";
+import {PoseidonT3} from "../solidity/generated/PoseidonT3.sol";
 import {PoseidonT3 as ReferencePoseidonT3} from "poseidon-solidity/PoseidonT3.sol";
 import {TestBase} from "./support/TestBase.sol";
 

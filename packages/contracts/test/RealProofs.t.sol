@@ -6,9 +6,9 @@ import {ShieldedPool} from "../solidity/ShieldedPool.sol";
 import {CircuitVerifier, Groth16Proof, IGroth16Verifier} from "../solidity/interfaces/IGroth16Verifier.sol";
 import {FundBatch, IShieldedPool, Permit} from "../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../solidity/sandbox/PoolTestToken.sol";
-import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
-import {Fund256Verifier} from "../solidity/verifiers/Fund256Verifier.sol";
-import {Fund64Verifier} from "../solidity/verifiers/Fund64Verifier.sol";
+import {Fund16Verifier} from "../solidity/generated/Fund16Verifier.sol";
+import {Fund256Verifier} from "../solidity/generated/Fund256Verifier.sol";
+import {Fund64Verifier} from "../solidity/generated/Fund64Verifier.sol";
 import {TestBase} from "./support/TestBase.sol";
 import {TrapdoorVerifier} from "./support/TrapdoorVerifier.sol";
 

@@ -6,9 +6,9 @@ import {ShieldedPool} from "../solidity/ShieldedPool.sol";
 import {CircuitVerifier, Groth16Proof} from "../solidity/interfaces/IGroth16Verifier.sol";
 import {IShieldedPool, SpendCall} from "../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../solidity/sandbox/PoolTestToken.sol";
-import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
-import {Spend16x8Verifier} from "../solidity/verifiers/Spend16x8Verifier.sol";
-import {Spend2x4Verifier} from "../solidity/verifiers/Spend2x4Verifier.sol";
+import {Fund16Verifier} from "../solidity/generated/Fund16Verifier.sol";
+import {Spend16x8Verifier} from "../solidity/generated/Spend16x8Verifier.sol";
+import {Spend2x4Verifier} from "../solidity/generated/Spend2x4Verifier.sol";
 import {TestBase} from "./support/TestBase.sol";
 
 /// @dev vectors/spend.json at the pool: whole spends, from manifest and seed to D, z and y, that another implementation

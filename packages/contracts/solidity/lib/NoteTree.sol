@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {PoseidonT3} from "./PoseidonT3.sol";
+import {PoseidonT3} from "../generated/PoseidonT3.sol";
 
 /// @title The tree of batches: a LeanIMT over Poseidon whose leaves are batch roots (protocol §4).
 /// @notice In a LeanIMT a node without a right sibling rises unchanged, so the depth follows the size.

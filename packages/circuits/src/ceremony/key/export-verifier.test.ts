@@ -10,7 +10,7 @@ describe('the Solidity verifier', () => {
   it('equals the one that packages/contracts generates, except for the chain check of development keys', async () => {
     const ours = renderSolidityVerifier(key, { circuit: 'fund-16', contract: 'Fund16Verifier' });
     const theirs = await readFile(
-      new URL('../../../../contracts/solidity/verifiers/Fund16Verifier.sol', import.meta.url),
+      new URL('../../../../contracts/solidity/generated/Fund16Verifier.sol', import.meta.url),
       'utf8',
     );
     const strip = (text: string) =>

@@ -89,7 +89,7 @@ function word(value: string): string {
 }
 
 /**
- * The contract of a circuit's verifier, for packages/contracts/solidity/verifiers. Unlike the contracts of development keys, it
+ * The contract of a circuit's verifier, for packages/contracts/solidity/generated. Unlike the contracts of development keys, it
  * does not check the chain.
  * @param names circuit for the comment, contract for Solidity
  * @throws PoolError `verifier_shape_unsupported` unless there are three public inputs; `contract_name_invalid`
