@@ -18,16 +18,17 @@ import {
 } from '@pool/operations';
 import { createEdgeClient, createKeyVerifier } from '@pool/platform-client';
 import { createComputeQueue, createKeyLock, type DeliveryPort } from '@pool/wallet';
+import type { Log } from '@pool/wallet/node';
+import { type Holder, systemClock } from '@pool/wallet/node';
 import type { Config } from './config/config.ts';
 import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
 import { createKeyGate } from './http/key-gate.ts';
 import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
-import type { AgentLog } from './services/agent-log.ts';
-import { type AgentParts, createParts, systemClock } from './services/agent-parts.ts';
+import { type AgentParts, createParts } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { custodyKeepMs, reportCustody } from './services/custody-probes.ts';
-import { type Holder, openHolder } from './services/holder.ts';
+import { assertSigns, openHolder } from './services/holder.ts';
 import { createHolderHistory } from './services/holder-history.ts';
 import { createHolderNotes, type HolderNotes } from './services/holder-notes.ts';
 import { createHolderSpends } from './services/holder-spends.ts';
@@ -35,6 +36,7 @@ import { createJobProgress } from './services/job-progress.ts';
 import { createKeyedNotes } from './services/keyed-notes.ts';
 import { createReadiness } from './services/readiness.ts';
 import { startRetention } from './services/retention.ts';
+import { requireRoleToken } from './services/role-tokens.ts';
 import { createFaultHandler, logJobEvent, startRunner } from './services/runner.ts';
 import { createDeliveries } from './services/served-notes.ts';
 import { createTenancy, withTenancy } from './services/tenancy.ts';
@@ -142,7 +144,9 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     // On disk whatever the job store is: the archive holds the only copy of a spend's change.
     home: config.home,
     log,
-    holder: config.holder,
+    settings: config.holder,
+    requireRoleToken: (operation) => requireRoleToken(operation, config.holder),
+    assertSigns: () => assertSigns(config.holder, 'spend'),
     retentionDays: config.retentionDays,
     keepOpenings: openings.keep,
     journal: openJobStore(config.spendJournal),
@@ -251,7 +255,7 @@ function createConfiguredNotes(
   config: Config,
   parts: AgentParts,
   tenant: Pick<Tenant, 'current'>,
-  log: AgentLog,
+  log: Log,
 ): HolderNotes {
   const { platformUrl, chainsFile, holder } = config;
   const findChainKey = (): string => config.chain ?? tenant.current().chain;

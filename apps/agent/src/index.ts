@@ -8,4 +8,4 @@ export {
   parseConfig,
   readConfig,
 } from './config/config.ts';
-export { type AgentLog, createAgentLog } from './services/agent-log.ts';
+export { createAgentLog } from './services/agent-log.ts';

@@ -9,8 +9,8 @@ import { computeWalletAddress, PoolError, parseWalletPub, type WalletPub } from 
 import { exitCodes } from '@pool/pay-run';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createEvidenceVerifier } from '@pool/wallet';
+import { systemClock } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
-import { systemClock } from '../services/agent-parts.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import {

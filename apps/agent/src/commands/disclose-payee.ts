@@ -19,9 +19,9 @@ import {
 import { openReceivedPayment } from '@pool/notes';
 import type { DeliveryPort } from '@pool/wallet';
 import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
+import { type Holder, systemClock } from '@pool/wallet/node';
 import { readConfig } from '../config/config.ts';
-import { systemClock } from '../services/agent-parts.ts';
-import { assertSigns, type Holder, openHolder } from '../services/holder.ts';
+import { assertSigns, openHolder } from '../services/holder.ts';
 import type { HolderClient } from '../services/holder-client.ts';
 import { createDeliveries } from '../services/served-notes.ts';
 import type { Output } from '../terminal/command-output.ts';

@@ -14,8 +14,8 @@ import {
 } from '@pool/notes';
 import { exitCodes } from '@pool/pay-run';
 import { createEvmRecords } from '@pool/wallet/evm';
+import { systemClock } from '@pool/wallet/node';
 import { readHolderSettings } from '../config/config.ts';
-import { systemClock } from '../services/agent-parts.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { createEvent, createFacts, type PoolEvents, readPoolEvents } from '../state/pool-events.ts';
 import type { Output } from '../terminal/command-output.ts';

@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   isPoolError,
@@ -13,6 +14,7 @@ import {
   spendReceiptSchema,
 } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
+import type { Holder } from '@pool/wallet/node';
 import * as v from 'valibot';
 import {
   type Config,
@@ -26,7 +28,7 @@ import { readNewKey, switchKeys } from '../rotation/switch-keys.ts';
 import { type AgentCaller, createAgentCaller } from '../services/agent-client.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { commandHeaders } from '../services/command-headers.ts';
-import { type Holder, openHolder } from '../services/holder.ts';
+import { openHolder } from '../services/holder.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { inTokens, readSpendPlace } from './spend-echo.ts';

@@ -4,13 +4,15 @@
  *
  * @module
  */
+
 import { type ChainsFile, PoolError, parseWalletPub } from '@pool/core';
 import { chooseFormat } from '@pool/pay-run';
+import type { Holder } from '@pool/wallet/node';
 import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { readChainsFile } from '../services/chains.ts';
-import { type Holder, openHolder } from '../services/holder.ts';
+import { openHolder } from '../services/holder.ts';
 import type { HolderChain } from '../services/holder-notes.ts';
 import { readKeptNotes } from '../services/kept-notes.ts';
 import { openSelfSubmission } from '../services/self-submit.ts';

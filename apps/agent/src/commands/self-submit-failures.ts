@@ -6,8 +6,8 @@
  */
 import { formatTokenUnits, isPoolError, PoolError } from '@pool/core';
 import type { ArchivedSpend } from '@pool/wallet';
+import type { Holder } from '@pool/wallet/node';
 import { describeWithdrawn } from '../services/equal-withdrawals.ts';
-import type { Holder } from '../services/holder.ts';
 import type { HolderChain } from '../services/holder-notes.ts';
 import type { WithdrawalRequest } from '../services/self-submit.ts';
 

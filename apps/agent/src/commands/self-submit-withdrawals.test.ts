@@ -14,11 +14,11 @@ import {
 import { createLocalKeyHolder } from '@pool/signers';
 import { createFakeHolder } from '@pool/testkit';
 import type { ArchivedSpend, SpendState } from '@pool/wallet';
+import type { Holder } from '@pool/wallet/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { parseConfig } from '../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import type { Holder } from '../services/holder.ts';
 import type { HolderChain } from '../services/holder-notes.ts';
 import type { SelfSubmission } from '../services/self-submit.ts';
 import type { Output } from '../terminal/command-output.ts';

@@ -18,10 +18,11 @@ import {
 } from '@pool/core';
 import { parseServiceUrl } from '@pool/platform-client';
 import { createLocalKeyHolder, type HolderSigner } from '@pool/signers';
+import type { Holder } from '@pool/wallet/node';
 import type { OnboardSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
 import { readChainsFile } from '../services/chains.ts';
-import { assertSigns, createHolderSigner, type Holder, openHolder } from '../services/holder.ts';
+import { assertSigns, createHolderSigner, openHolder } from '../services/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { openPendingSignIn, type PendingSignIn } from './pending-sign-in.ts';
 

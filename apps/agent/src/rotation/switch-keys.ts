@@ -10,10 +10,10 @@ import { bigintToHex32, PoolError, Secret } from '@pool/core';
 import { parseViewingKey } from '@pool/notes';
 import { computeHolderEncryptionKey } from '@pool/signers';
 import { replaceDurableFile } from '@pool/storage';
+import type { Holder, HolderKey } from '@pool/wallet/node';
 import type { KeepingSettings } from '../config/config.ts';
 import { findText } from '../config/layers.ts';
 import { variables } from '../config/variables.ts';
-import type { Holder, HolderKey } from '../services/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { editEnvFile } from './env-file-edit.ts';
 

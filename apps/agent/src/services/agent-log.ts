@@ -8,9 +8,6 @@ import type { ShellLog } from '@pool/http-server';
 import { pino } from 'pino';
 import type { LogLevel } from '../config/config.ts';
 
-/** What the parts of the agent need of a log. */
-export type AgentLog = Omit<ShellLog, 'child'>;
-
 const secretNames = ['authorization', 'token', 'apiKey', 'privateKey', 'seed', 'secret'];
 
 /** Writes JSON lines to stderr, because stdout is for results. */

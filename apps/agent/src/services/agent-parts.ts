@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bootstrap } from '@pool/api';
 import type { ChainsFile } from '@pool/core';
 import {
@@ -18,7 +17,8 @@ import {
 } from '@pool/operations';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createLocalEd25519Funder, type Ed25519Funder } from '@pool/signers';
-import { type Clock, createEvidenceVerifier, type EvidencePins } from '@pool/wallet';
+import { createEvidenceVerifier, type EvidencePins } from '@pool/wallet';
+import { systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import { readChainsFile, refuseOtherPool, routeChain } from './chains.ts';
 import { createChainsProbe } from './chains-probe.ts';
@@ -34,13 +34,6 @@ import { assertHolderAgrees } from './holder-places.ts';
 import { findOutages } from './outages.ts';
 import { createPlatformProbe } from './platform-probe.ts';
 import { type Probe, probeTimeoutMs, type ReadinessCheck } from './readiness.ts';
-
-export const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  sleep: async (milliseconds, signal) => {
-    await sleep(milliseconds, undefined, { signal });
-  },
-};
 
 export type AgentParts = {
   readonly contexts: ReadonlyMap<string, ChainContext>;

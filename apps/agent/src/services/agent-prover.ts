@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { createArtifactStore, type ProductionKeys } from '@pool/circuits';
 import type { CircuitName } from '@pool/core';
 import { createMockProver, createProver, type Prover, type ProverIncident } from '@pool/prover';
+import type { Log } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
-import type { AgentLog } from './agent-log.ts';
 import type { Probe } from './readiness.ts';
 
 export function createConfiguredProver(
   config: Pick<Config, 'prover' | 'artifactsDir' | 'accelerator' | 'home'>,
   keys: ProductionKeys | undefined,
-  log: AgentLog,
+  log: Log,
 ): Prover<CircuitName> {
   return config.prover === 'mock'
     ? createMockProver<CircuitName>()
@@ -28,7 +28,7 @@ export function createConfiguredProver(
 }
 
 /** Messages of the prover contain names of the device and of key files and text of the driver, but no proof input. */
-export function createIncidentLog(log: AgentLog): (incident: ProverIncident) => void {
+export function createIncidentLog(log: Log): (incident: ProverIncident) => void {
   return ({ code, message }) => {
     // An error, because proofs continue more slowly than planned and the operator must check the machine.
     const level = code === 'accelerator_retired' ? 'error' : 'warn';

@@ -7,11 +7,11 @@
 import { type ChainsFile, computeWalletAddress, errorCodeOf, isPoolError } from '@pool/core';
 import { withinTime } from '@pool/operations';
 import { type ApproverWallet, createApproverClient, type HolderSigner } from '@pool/signers';
+import type { Log } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import type { ApproveConnection } from '../config/custody-config.ts';
 import type { ConfigRemark } from '../config/kinds.ts';
 import { variables } from '../config/variables.ts';
-import type { AgentLog } from './agent-log.ts';
 import { createFunderProbe, type FunderConfig } from './funder-signer.ts';
 import { createHolderSigner } from './holder.ts';
 import { describeFailure, type Finding, type Probe, probeTimeoutMs } from './readiness.ts';
@@ -210,7 +210,7 @@ function describeProblem(
  */
 export async function reportCustody(
   probes: readonly CustodyProbe[],
-  log: Pick<AgentLog, 'warn' | 'error'>,
+  log: Pick<Log, 'warn' | 'error'>,
   stopped: AbortSignal,
   timeoutMs: number = askTimeoutMs,
 ): Promise<void> {

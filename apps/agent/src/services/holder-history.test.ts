@@ -14,9 +14,9 @@ import {
 import { createFakeHolder } from '@pool/testkit';
 import type { ArchivedSpend, Movement } from '@pool/wallet';
 import type { EvmRecords } from '@pool/wallet/evm';
+import type { Holder } from '@pool/wallet/node';
 import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Holder } from './holder.ts';
 import { createHolderHistory } from './holder-history.ts';
 
 const anna = createFakeHolder(1);

@@ -9,13 +9,13 @@ import { type History, type HistoryEntry, historyPageSize } from '@pool/api';
 import { type EvmChainSettings, errorCodeOf, type Hex32, type SpendManifest } from '@pool/core';
 import { type ArchivedSpend, describeLocked, type LockedNotes, type Movement } from '@pool/wallet';
 import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
+import type { Log } from '@pool/wallet/node';
 import {
   type HistoryFacts,
   openHistoryFacts,
   type TransactionPlace,
   type Withdrawal,
 } from '../state/history-facts.ts';
-import type { AgentLog } from './agent-log.ts';
 import type { HolderNotes, TokenMovements } from './holder-notes.ts';
 
 export type HistoryRequest = {
@@ -46,7 +46,7 @@ export type HolderHistoryDeps = {
   /** Transactions whose gas a key of this agent directory paid. Default: none. */
   readonly listSentHashes?: (chainId: number) => ReadonlySet<Hex32>;
   readonly createRecords?: (settings: EvmChainSettings) => EvmRecords;
-  readonly log: Pick<AgentLog, 'warn'>;
+  readonly log: Pick<Log, 'warn'>;
 };
 
 /** Questions to the RPC at once. */

@@ -41,14 +41,13 @@ import {
   type SyncProgress,
 } from '@pool/wallet';
 import { createEvmHistory, type EvmHistory } from '@pool/wallet/evm';
+import type { Holder, Log } from '@pool/wallet/node';
 import { openNoteArchive } from '../state/note-archive.ts';
 import { serializeIdentity } from '../state/note-cache-file.ts';
 import { deriveNoteCacheKey } from '../state/note-cache-mac.ts';
 import { openNoteStore } from '../state/note-store.ts';
 import { openSpendArchive, type SpendArchiveFile } from '../state/spend-archive.ts';
-import type { AgentLog } from './agent-log.ts';
 import { type Arrivals, createArrivalLog } from './arrivals.ts';
-import type { Holder } from './holder.ts';
 import { createNotesDocument, type NotesDocument } from './notes-document.ts';
 
 /** A chain with a pool, by the agent's own settings. */
@@ -57,7 +56,7 @@ export type HolderChain = { readonly key: string; readonly settings: EvmChainSet
 export type HolderNotesDeps = {
   /** The agent directory. Undefined: nothing is written to disk. */
   readonly home: string | undefined;
-  readonly log: AgentLog;
+  readonly log: Log;
   /** @throws PoolError if the configuration has no usable holder */
   readonly openHolder: () => Promise<Holder>;
   /** The chain of holder operations. @throws PoolError `invalid-chain`, 503 before bootstrap */

@@ -28,9 +28,10 @@ import { parseConfig } from '../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
 import { writeRestoreMark } from '../state/restored-state.ts';
 import { openSpendArchive } from '../state/spend-archive.ts';
-import { openHolder } from './holder.ts';
+import { assertSigns, openHolder } from './holder.ts';
 import { createHolderNotes } from './holder-notes.ts';
 import { createHolderSpends } from './holder-spends.ts';
+import { requireRoleToken } from './role-tokens.ts';
 import { openSpendOwners } from './spend-owner.ts';
 
 const [anna, bob] = [1, 2].map((index) => createFakeHolder(index)) as [
@@ -138,7 +139,9 @@ function start(variables: Variables = tokens, changes: Changes = {}) {
   const spends = createHolderSpends({
     home: changes.home,
     log,
-    holder,
+    settings: holder,
+    requireRoleToken: (operation) => requireRoleToken(operation, holder),
+    assertSigns: () => assertSigns(holder, 'spend'),
     retentionDays: 30,
     keepOpenings: () => undefined,
     journal: createMemoryStore(),

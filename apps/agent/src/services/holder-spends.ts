@@ -41,6 +41,7 @@ import {
   type SpendEvent,
   type Spender,
   type SpendFaultPoint,
+  type SpendGatePort,
   type SpendPlatformPort,
   type SpendProverPort,
   type SweepCounts,
@@ -50,16 +51,12 @@ import {
   withdrawSpendRequest,
 } from '@pool/wallet';
 import { createEvmSpendChain, type EvmSpendChain } from '@pool/wallet/evm';
-import type { HolderConfig } from '../config/holder-config.ts';
+import type { Log } from '@pool/wallet/node';
+import { type Holder, systemClock } from '@pool/wallet/node';
 import { assertSpendsKnown as assertNotRestored } from '../state/restored-state.ts';
 import { openSpendArchive } from '../state/spend-archive.ts';
-import type { AgentLog } from './agent-log.ts';
-import { systemClock } from './agent-parts.ts';
-import type { GateSource } from './gate-source.ts';
-import { assertSigns, type Holder } from './holder.ts';
 import type { HolderChain } from './holder-notes.ts';
 import { warnOfShortGrace } from './registry-grace.ts';
-import { createRoleTokenMissing, requireRoleToken } from './role-tokens.ts';
 import { createNotesPort, parseDestinations, type SpendableNotes } from './spend-inputs.ts';
 import { keepSpends } from './spend-keeping.ts';
 import { logSpendEvent } from './spend-log.ts';
@@ -99,11 +96,30 @@ export type HolderSpends = {
   close(): Promise<void>;
 };
 
+/** What the configuration says of spends. */
+export type SpendSettings = {
+  /** API key of the role; undefined: this agent makes no transfers. */
+  readonly transferToken: Secret | undefined;
+  /** Pinned destinations: name → address. */
+  readonly sendDestinations: ReadonlyMap<string, string>;
+  /** Base units of one operation; undefined: no limit. */
+  readonly transferMaxAmount: bigint | undefined;
+  readonly sendMaxAmount: bigint | undefined;
+  /** How long a vote may take. */
+  readonly voteLimitSeconds: number;
+  /** The signer outside this process, if the key is there. */
+  readonly remote: object | undefined;
+};
+
 export type HolderSpendsDeps = {
   /** The agent directory. Undefined: nothing is written to disk. */
   readonly home: string | undefined;
-  readonly log: AgentLog;
-  readonly holder: HolderConfig;
+  readonly log: Log;
+  readonly settings: SpendSettings;
+  /** @throws PoolError `role_token_missing` */
+  readonly requireRoleToken: (operation: SpendOperationName) => Secret;
+  /** @throws PoolError `holder_read_only` */
+  readonly assertSigns: () => void;
   readonly retentionDays: number;
   /** Stores the openings of a spend before its payees and seed are erased. */
   readonly keepOpenings: (openings: KeptOpenings) => void;
@@ -118,7 +134,11 @@ export type HolderSpendsDeps = {
   readonly notes: SpendableNotes;
   readonly lookup: SpendDeps['lookup'];
   readonly evidence: EvidenceVerifier;
-  readonly gates: Pick<GateSource, 'isConfigured' | 'port'>;
+  readonly gates: {
+    isConfigured(): boolean;
+    /** Undefined: no gate is known now. */
+    port(): SpendGatePort | undefined;
+  };
   readonly prover: SpendProverPort;
   readonly locks: KeyLock;
   /** A client of `/agent-edge` with the API key of a role. */
@@ -129,7 +149,7 @@ export type HolderSpendsDeps = {
 };
 
 export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
-  const { log, holder: config, createChain = createEvmSpendChain } = deps;
+  const { log, settings, requireRoleToken, createChain = createEvmSpendChain } = deps;
   const owners = openSpendOwners(deps.home);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -169,8 +189,8 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
       return chain === undefined ? undefined : toContext(chain);
     },
     platform: {
-      transfer: createRolePlatform('transfer', config.transferToken, deps),
-      send: createRolePlatform('send', config.sendToken, deps),
+      transfer: createRolePlatform('transfer', deps),
+      send: createRolePlatform('send', deps),
     },
     archive,
     pollMs: 1_000,
@@ -216,8 +236,8 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
       get gate() {
         return deps.gates.port();
       },
-      destinations: parseDestinations(config.sendDestinations),
-      ceilings: { transfer: config.transferMaxAmount, send: config.sendMaxAmount },
+      destinations: parseDestinations(settings.sendDestinations),
+      ceilings: { transfer: settings.transferMaxAmount, send: settings.sendMaxAmount },
       notes: createNotesPort(deps, encryptionPublicKey),
       prover: deps.prover,
       journal: createSpendJournal(deps.journal, holder.address, systemClock.nowMs),
@@ -226,7 +246,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
       randomBytes: (length) => randomBytes(length),
       deadlineSeconds:
         defaultSpendDeadlineSeconds +
-        (holder.signer.needsVote === true ? config.voteLimitSeconds : 0),
+        (holder.signer.needsVote === true ? settings.voteLimitSeconds : 0),
     };
     return {
       spender: createSpender(spendDeps),
@@ -244,7 +264,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
   }
 
   function assertMaySpend(operation: SpendOperationName): void {
-    requireRoleToken(operation, config);
+    requireRoleToken(operation);
     assertSpendsKnown();
   }
 
@@ -265,7 +285,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
 
   const orphans: OrphanRule = {
     isOrphan: (performer) => owners.hasEnded(performer) && isComplete(),
-    isRemote: config.remote !== undefined,
+    isRemote: settings.remote !== undefined,
   };
 
   /** False for a while after a restore: the archive does not have everything that was sent. */
@@ -289,7 +309,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
     clock: systemClock,
     signal,
   });
-  const checkingGrace = config.transferToken === undefined ? undefined : checkGrace();
+  const checkingGrace = settings.transferToken === undefined ? undefined : checkGrace();
 
   function checkGrace(): Promise<void> {
     const readers = [...deps.chains.values()].map((chain) => ({
@@ -301,9 +321,9 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
 
   return {
     async spend(call) {
-      assertSigns(config, 'spend');
+      deps.assertSigns();
       if (call.isAttached === true || isDryRun(call.body)) {
-        requireRoleToken(call.operation, config);
+        requireRoleToken(call.operation);
       } else {
         assertMaySpend(call.operation);
       }
@@ -318,7 +338,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
     },
     async consolidate(body) {
       if (isDryRun(body)) {
-        requireRoleToken('transfer', config);
+        requireRoleToken('transfer');
       } else {
         assertMaySpend('transfer');
       }
@@ -380,16 +400,10 @@ function isDryRun(body: unknown): boolean {
 /** The spend routes of the platform, called with the agent's own key of the role. */
 function createRolePlatform(
   operation: SpendOperationName,
-  token: Secret | undefined,
-  { createEdge }: HolderSpendsDeps,
+  { createEdge, requireRoleToken }: HolderSpendsDeps,
 ): SpendPlatformPort {
-  const edge = token === undefined ? undefined : createEdge(token);
-  const requireEdge = () => {
-    if (edge === undefined) {
-      throw createRoleTokenMissing(operation);
-    }
-    return edge;
-  };
+  let edge: ReturnType<typeof createEdge> | undefined;
+  const requireEdge = () => (edge ??= createEdge(requireRoleToken(operation)));
   return {
     postSpend: async (key, submission) => requireEdge().postSpend(key, submission),
     getSpend: async (key) => requireEdge().getSpend(key),

@@ -10,7 +10,6 @@ import {
   chainFamilies,
   type EncryptionPublicKey,
   findChainFamily,
-  type Hex,
   isPoolError,
   PoolError,
   Secret,
@@ -26,6 +25,7 @@ import {
   deriveHolderViewingKey,
   type HolderSigner,
 } from '@pool/signers';
+import type { Holder, HolderKey } from '@pool/wallet/node';
 import type { HolderSettings } from '../config/config.ts';
 import type { HolderConfig } from '../config/holder-config.ts';
 import { variables } from '../config/variables.ts';
@@ -34,25 +34,6 @@ import { createApprover, describeAccount, describeEnclave } from './funder-signe
 
 /** Pause between two questions whether a vote has ended, milliseconds. */
 const votePollMs = 1_000;
-
-/** A viewing key with its P. */
-export type HolderKey = {
-  /** v, secret: reads the notes of this P. */
-  readonly viewingKey: Secret<bigint>;
-  /** P on the curve of W. */
-  readonly encryptionPublicKey: EncryptionPublicKey;
-};
-
-export type Holder = HolderKey & {
-  readonly signer: HolderSigner;
-  readonly family: ChainFamily;
-  /** W, hex. */
-  readonly walletPub: Hex;
-  /** address(W) as the chain family writes it. */
-  readonly address: string;
-  /** Of earlier P. Notes of these are still shown and spent; change goes to the present P. */
-  readonly earlier: readonly HolderKey[];
-};
 
 /**
  * Opens the configured holder. A missing key, an unreadable chains.json and a P that differs from the configured one are errors:

@@ -23,11 +23,12 @@ import {
   type ValidationReport,
   validateDisbursement,
 } from '@pool/operations';
+import { systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import { openEvidencePins } from '../state/evidence-pins.ts';
 import { openRecordedPaidKeys } from '../state/paid-keys.ts';
 import { listStoredEmployers } from '../state/stored-keys.ts';
-import { type AgentParts, createParts, systemClock } from './agent-parts.ts';
+import { type AgentParts, createParts } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './chains.ts';
 import { createReadiness } from './readiness.ts';
 import { createTenancy, withTenancy } from './tenancy.ts';

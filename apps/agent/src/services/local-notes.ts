@@ -5,7 +5,7 @@
  * @module
  */
 import type { DeliveryPort } from '@pool/wallet';
-import type { Holder } from './holder.ts';
+import type { Holder } from '@pool/wallet/node';
 import {
   createHolderNotes,
   type HolderChain,

@@ -7,7 +7,7 @@
  */
 import { errorCodeOf } from '@pool/core';
 import { type Clock, neededGraceSeconds } from '@pool/wallet';
-import type { AgentLog } from './agent-log.ts';
+import type { Log } from '@pool/wallet/node';
 
 /** Pause before a chain that did not answer is asked again, in milliseconds. */
 const pauseMs = 60_000;
@@ -25,7 +25,7 @@ export async function warnOfShortGrace(
     log,
     clock,
     signal,
-  }: { readonly log: AgentLog; readonly clock: Clock; readonly signal: AbortSignal },
+  }: { readonly log: Log; readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<void> {
   let waiting = chains;
   while (waiting.length > 0 && !signal.aborted) {
@@ -45,7 +45,7 @@ export async function warnOfShortGrace(
   }
 }
 
-function warn(chain: string, graceSeconds: number, log: AgentLog): void {
+function warn(chain: string, graceSeconds: number, log: Log): void {
   if (graceSeconds < neededGraceSeconds) {
     log.warn(
       { chain, graceSeconds, neededGraceSeconds },

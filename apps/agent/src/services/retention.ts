@@ -8,8 +8,8 @@ import { deriveTraceId, errorCodeOf } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
 import { eraseExpired } from '@pool/operations';
 import { createPace, openBatch, type PaidBatch } from '@pool/wallet';
+import type { Log } from '@pool/wallet/node';
 import { computeOpeningsLimit, type OpeningsStore } from '../state/openings-store.ts';
-import type { AgentLog } from './agent-log.ts';
 
 const pauseMs = 3_600_000;
 
@@ -24,7 +24,7 @@ export type Retention = {
 export function startRetention(input: {
   readonly store: JobStore;
   readonly days: number;
-  readonly log: AgentLog;
+  readonly log: Log;
   readonly nowMs: () => number;
   /** Where the openings of paid batches are kept, before their recipients are erased. */
   readonly openings: Pick<OpeningsStore, 'keep' | 'eraseBefore'>;

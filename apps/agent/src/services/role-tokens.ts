@@ -19,14 +19,10 @@ export function requireRoleToken(
 ): Secret {
   const token = operation === 'transfer' ? transferToken : sendToken;
   if (token === undefined) {
-    throw createRoleTokenMissing(operation);
+    throw new PoolError(
+      'role_token_missing',
+      `${names[operation]} is required for ${operation}: mint an API key with the capability holder.${operation}, set the variable and restart the agent`,
+    );
   }
   return token;
-}
-
-export function createRoleTokenMissing(operation: SpendOperationName): PoolError {
-  return new PoolError(
-    'role_token_missing',
-    `${names[operation]} is required for ${operation}: mint an API key with the capability holder.${operation}, set the variable and restart the agent`,
-  );
 }

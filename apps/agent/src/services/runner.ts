@@ -20,9 +20,10 @@ import {
 } from '@pool/operations';
 import type { Prover } from '@pool/prover';
 import type { ComputeQueue, KeyLock } from '@pool/wallet';
+import type { Log } from '@pool/wallet/node';
+import { systemClock } from '@pool/wallet/node';
 import type { AgentFaultPoint, Config } from '../config/config.ts';
-import type { AgentLog } from './agent-log.ts';
-import { type AgentParts, systemClock } from './agent-parts.ts';
+import type { AgentParts } from './agent-parts.ts';
 
 export function startRunner(input: {
   readonly config: Config;
@@ -74,7 +75,7 @@ export function startRunner(input: {
 }
 
 /** Keys identify payments of people. The log lines contain the trace id instead, stages, codes and the first request's id. */
-export function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
+export function logJobEvent(log: Log, event: JobEvent, ids: LogFields): void {
   switch (event.kind) {
     case 'stage':
       log.info({ ...ids, stage: event.stage }, 'job entered a stage');

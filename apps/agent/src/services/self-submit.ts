@@ -45,13 +45,13 @@ import {
   type SelfSubmitter,
   type SelfSubmitterOptions,
 } from '@pool/wallet/evm';
+import type { Holder, Log } from '@pool/wallet/node';
+import { systemClock } from '@pool/wallet/node';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { assertSpendsKnown } from '../state/restored-state.ts';
 import { openSentTransactions, sentTransactionsPath } from '../state/sent-transactions.ts';
 import { openSpendArchive } from '../state/spend-archive.ts';
-import type { AgentLog } from './agent-log.ts';
-import { systemClock } from './agent-parts.ts';
 import { createConfiguredProver } from './agent-prover.ts';
 import {
   isEqualWithdrawal,
@@ -59,7 +59,6 @@ import {
   refuseEqualWithdrawals,
   repetitionMs,
 } from './equal-withdrawals.ts';
-import type { Holder } from './holder.ts';
 import { createHolderNotes, type HolderChain } from './holder-notes.ts';
 import { createKeyedNotes } from './keyed-notes.ts';
 import { createNotesPort, parseDestinations } from './spend-inputs.ts';
@@ -75,7 +74,7 @@ export type SelfSubmissionDeps = {
   readonly chain: HolderChain;
   /** Sealed notes of the holder's own files. */
   readonly kept: readonly DeliveredNote[];
-  readonly log: AgentLog;
+  readonly log: Log;
   readonly signal: AbortSignal;
   readonly onEvent: (event: SpendEvent) => void;
   readonly onSent: NonNullable<SelfSubmitterOptions['onSent']>;
@@ -342,7 +341,7 @@ function isContinuable({ secrets, state }: ArchivedSpend, holder: Holder): boole
 
 function openProver(
   settings: SelfSubmitSettings,
-  log: AgentLog,
+  log: Log,
 ): { readonly prover: Prover<CircuitName>; readonly port: SpendDeps['prover'] } {
   const { artifactsDir, artifactsManifest } = settings;
   const keys =

@@ -16,11 +16,11 @@ import {
 import { computeBatchRoot, createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createFakeClock, createFakeHolder, createFakeNotePool } from '@pool/testkit';
 import type { ArchivedSpend } from '@pool/wallet';
+import type { Holder } from '@pool/wallet/node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { openNoteArchive } from '../state/note-archive.ts';
 import { openSpendArchive } from '../state/spend-archive.ts';
-import type { Holder } from './holder.ts';
 import { createHolderNotes } from './holder-notes.ts';
 import { keepSpends } from './spend-keeping.ts';
 

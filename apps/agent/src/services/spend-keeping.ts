@@ -12,7 +12,7 @@ import {
   type SpendArchive,
   type SpendDeps,
 } from '@pool/wallet';
-import type { AgentLog } from './agent-log.ts';
+import type { Log } from '@pool/wallet/node';
 import type { HolderChain, HolderNotes } from './holder-notes.ts';
 
 /** Pause between two looks for spends that settled, in milliseconds. */
@@ -29,7 +29,7 @@ export type SpendKeepingDeps = {
   readonly chains: ReadonlyMap<string, HolderChain>;
   readonly retentionDays: number;
   readonly keepOpenings: (openings: KeptOpenings) => void;
-  readonly log: AgentLog;
+  readonly log: Log;
   readonly clock: SpendDeps['clock'];
   readonly signal: AbortSignal;
 };

@@ -4,10 +4,10 @@
  * @module
  */
 import type { SpendEvent } from '@pool/wallet';
-import type { AgentLog } from './agent-log.ts';
+import type { Log } from '@pool/wallet/node';
 
 /** Stages and codes only: no key, payee or amount. */
-export function logSpendEvent(log: AgentLog, event: SpendEvent): void {
+export function logSpendEvent(log: Log, event: SpendEvent): void {
   switch (event.kind) {
     case 'stage':
       log.info({ stage: event.stage }, 'spend entered a stage');

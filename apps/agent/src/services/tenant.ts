@@ -9,7 +9,7 @@
  */
 import type { Bootstrap } from '@pool/api';
 import { explainPlatformFailure, isPoolError, PoolError } from '@pool/core';
-import type { AgentLog } from './agent-log.ts';
+import type { Log } from '@pool/wallet/node';
 import { createMismatch, type Tenancy } from './tenancy.ts';
 
 export type Tenant = {
@@ -32,7 +32,7 @@ export type Tenant = {
 export type TenantOptions = {
   readonly bootstrap: () => Promise<Bootstrap>;
   readonly tenancy: Pick<Tenancy, 'employerId' | 'admit'>;
-  readonly log: AgentLog;
+  readonly log: Log;
   /** Called with every adopted answer, before it is in effect. */
   readonly onAnswer: (answer: Bootstrap) => void;
   /** Called with the first answer, and with the first answer after a refusal: work begins. */
