@@ -15,9 +15,9 @@ import {
   reduceToField,
 } from '@pool/core';
 import { computeEncryptionPublicKey, createLeanImt, createNoteScanner } from '@pool/notes';
-import { openNoteArchive } from '../../apps/agent/src/state/note-archive.ts';
-import { deriveNoteCacheKey } from '../../apps/agent/src/state/note-cache-mac.ts';
-import { openNoteStore } from '../../apps/agent/src/state/note-store.ts';
+import { openNoteArchive } from '../../packages/wallet/src/node/cache/note-archive.ts';
+import { deriveNoteCacheKey } from '../../packages/wallet/src/node/cache/note-cache-mac.ts';
+import { openNoteStore } from '../../packages/wallet/src/node/cache/note-store.ts';
 import { createHolderSync } from '../../packages/wallet/src/sync/holder-sync.ts';
 import type { BenchFile, OneRun } from './bench-file.ts';
 import { createScanNotes, holder } from './scan-sample.ts';

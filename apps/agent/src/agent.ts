@@ -19,7 +19,18 @@ import {
 import { createEdgeClient, createKeyVerifier } from '@pool/platform-client';
 import { createComputeQueue, createKeyLock, type DeliveryPort } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
-import { type Holder, systemClock } from '@pool/wallet/node';
+import {
+  createHolderHistory,
+  createHolderNotes,
+  createHolderSpends,
+  createKeyedNotes,
+  type Holder,
+  type HolderNotes,
+  listSentHashes,
+  openEvidencePins,
+  openOpeningsStore,
+  systemClock,
+} from '@pool/wallet/node';
 import type { Config } from './config/config.ts';
 import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
@@ -29,11 +40,7 @@ import { type AgentParts, createParts } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { custodyKeepMs, reportCustody } from './services/custody-probes.ts';
 import { assertSigns, openHolder } from './services/holder.ts';
-import { createHolderHistory } from './services/holder-history.ts';
-import { createHolderNotes, type HolderNotes } from './services/holder-notes.ts';
-import { createHolderSpends } from './services/holder-spends.ts';
 import { createJobProgress } from './services/job-progress.ts';
-import { createKeyedNotes } from './services/keyed-notes.ts';
 import { createReadiness } from './services/readiness.ts';
 import { startRetention } from './services/retention.ts';
 import { requireRoleToken } from './services/role-tokens.ts';
@@ -42,11 +49,8 @@ import { createDeliveries } from './services/served-notes.ts';
 import { createTenancy, withTenancy } from './services/tenancy.ts';
 import { startTenant, type Tenant } from './services/tenant.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
-import { openEvidencePins } from './state/evidence-pins.ts';
 import { ensureFingerprintKey } from './state/fingerprint-key.ts';
-import { openOpeningsStore } from './state/openings-store.ts';
 import { openPaidKeys, paidKeysPath } from './state/paid-keys.ts';
-import { listSentHashes } from './state/sent-transactions.ts';
 import { listEmployersOf } from './state/stored-keys.ts';
 import { version } from './version.ts';
 

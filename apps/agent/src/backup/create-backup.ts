@@ -7,23 +7,28 @@ import { join } from 'node:path';
 import { bigintToHex32, Secret } from '@pool/core';
 import { computeEncryptionPublicKey, computeX25519PublicKey, parseViewingKey } from '@pool/notes';
 import { computeHolderEncryptionKey } from '@pool/signers';
-import type { KeepingSettings } from '../config/config.ts';
-import { openHolder } from '../services/holder.ts';
-import { contactsPath } from '../state/contacts.ts';
-import { openingsKeyPath } from '../state/openings-store.ts';
-import { readTenancyPin } from '../state/tenancy-pin.ts';
-import { version } from '../version.ts';
-import { createSealer, type SealFor, writeAgeFile } from './age-file.ts';
 import {
   type BackupHolder,
   type BackupManifest,
+  closeAll,
   computeManifestMac,
+  contactsPath,
+  createMemorySnapshot,
+  createSealer,
   earlierViewingKeysPart,
   encodeHead,
   journalPart,
+  openingsKeyPath,
+  type SealFor,
+  type Snapshot,
+  takeSnapshots,
   viewingKeyPart,
-} from './backup-format.ts';
-import { closeAll, createMemorySnapshot, type Snapshot, takeSnapshots } from './backup-parts.ts';
+  writeAgeFile,
+} from '@pool/wallet/node';
+import type { KeepingSettings } from '../config/config.ts';
+import { openHolder } from '../services/holder.ts';
+import { readTenancyPin } from '../state/tenancy-pin.ts';
+import { version } from '../version.ts';
 import { renderSettings } from './settings-file.ts';
 
 export type CreatedBackup = { readonly manifest: BackupManifest; readonly bytes: number };

@@ -20,6 +20,11 @@ import {
   openPayRunLedger,
   payRunLedgerPath,
 } from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
+import { openingsKeyPath } from '../../../../packages/wallet/src/node/store/openings-store.ts';
+import {
+  assertSpendsKnown,
+  restoredWaitMs,
+} from '../../../../packages/wallet/src/node/store/restored-state.ts';
 import {
   type BackupWorld,
   backupEmployerId,
@@ -29,8 +34,6 @@ import {
   otherWallet,
   wallet,
 } from '../fixtures/backup-world.ts';
-import { openingsKeyPath } from '../state/openings-store.ts';
-import { assertSpendsKnown, restoredWaitMs } from '../state/restored-state.ts';
 
 const script = fileURLToPath(new URL('../main.ts', import.meta.url));
 

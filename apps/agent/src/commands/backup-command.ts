@@ -6,11 +6,19 @@
 import { resolve } from 'node:path';
 import { PoolError } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
-import { type OpenWith, readIdentities, readPassphrase, type SealFor } from '../backup/age-file.ts';
-import { type BackupManifest, journalPart } from '../backup/backup-format.ts';
+import {
+  type BackupManifest,
+  discardParts,
+  journalPart,
+  type OpenWith,
+  type Restored,
+  readBackup,
+  readIdentities,
+  readPassphrase,
+  restoreBackup,
+  type SealFor,
+} from '@pool/wallet/node';
 import { createBackup } from '../backup/create-backup.ts';
-import { discardParts, readBackup } from '../backup/read-backup.ts';
-import { type Restored, restoreBackup } from '../backup/restore-backup.ts';
 import { readKeepingSettings } from '../config/config.ts';
 import { createHolderSigner } from '../services/holder.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';

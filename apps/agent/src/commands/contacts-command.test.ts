@@ -11,9 +11,13 @@ import {
   signFakeEvidence,
 } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  contactsPath,
+  findContact,
+  readContacts,
+} from '../../../../packages/wallet/src/node/store/contacts.ts';
 import { runCli } from '../cli.ts';
 import { writeAgentFiles } from '../fixtures/stub-platform.ts';
-import { contactsPath, findContact, readContacts } from '../state/contacts.ts';
 
 const [ben, eva, mallory] = [1, 2, 3].map((index) => createFakeHolder(index)) as [
   FakeHolder,

@@ -9,19 +9,19 @@ import { computeWalletAddress, PoolError, parseWalletPub, type WalletPub } from 
 import { exitCodes } from '@pool/pay-run';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createEvidenceVerifier } from '@pool/wallet';
-import { systemClock } from '@pool/wallet/node';
-import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
-import { readChainsFile } from '../services/chains.ts';
-import { ensureAgentHome } from '../state/agent-home.ts';
 import {
   addContact,
   assertContactFree,
   type Contact,
+  openEvidencePins,
   parseLabel,
   readContacts,
+  systemClock,
   writeContacts,
-} from '../state/contacts.ts';
-import { openEvidencePins } from '../state/evidence-pins.ts';
+} from '@pool/wallet/node';
+import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
+import { readChainsFile } from '../services/chains.ts';
+import { ensureAgentHome } from '../state/agent-home.ts';
 import type { Output } from '../terminal/command-output.ts';
 
 export type ContactsOptions = { readonly json?: boolean; readonly envFile?: string };

@@ -17,8 +17,11 @@ import { createLocalKeyHolder } from '@pool/signers';
 import { type ArchivedSpend, type KeptOpenings, openBatch, openSpend } from '@pool/wallet';
 import type { EvmRecords } from '@pool/wallet/evm';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  computeOpeningsLimit,
+  openOpeningsStore,
+} from '../../../../packages/wallet/src/node/store/openings-store.ts';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
-import { computeOpeningsLimit, openOpeningsStore } from '../state/openings-store.ts';
 import type { DiscloseOptions } from './disclose-options.ts';
 import { discloseReceived } from './disclose-payee.ts';
 import { runDisclosePayer } from './disclose-payer.ts';

@@ -14,10 +14,15 @@ import {
 } from '@pool/notes';
 import { exitCodes } from '@pool/pay-run';
 import { createEvmRecords } from '@pool/wallet/evm';
-import { systemClock } from '@pool/wallet/node';
+import {
+  createEvent,
+  createFacts,
+  type PoolEvents,
+  readPoolEvents,
+  systemClock,
+} from '@pool/wallet/node';
 import { readHolderSettings } from '../config/config.ts';
 import { readChainsFile } from '../services/chains.ts';
-import { createEvent, createFacts, type PoolEvents, readPoolEvents } from '../state/pool-events.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { findChain, refuse } from './disclose-options.ts';
 

@@ -8,11 +8,10 @@
 import type { History, HistoryEntry } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
-import { systemClock } from '@pool/wallet/node';
+import { readLabels, systemClock } from '@pool/wallet/node';
 import { readAgentAddress } from '../config/config.ts';
 import { passesByItself } from '../services/agent-client.ts';
 import type { HistoryRange, HolderClient } from '../services/holder-client.ts';
-import { readLabels } from '../state/contacts.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { openClient, writeLocked } from './balance-command.ts';
 import { parseRange } from './history-range.ts';

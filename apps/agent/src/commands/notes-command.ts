@@ -8,13 +8,17 @@ import { writeFileSync } from 'node:fs';
 import { PoolError } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
 import type { ImportOutcome, OfferedNote } from '@pool/wallet';
-import type { Holder } from '@pool/wallet/node';
+import type { Holder, HolderChain, HolderNotes } from '@pool/wallet/node';
+import {
+  type FileNote,
+  type LocalNotesDeps,
+  type NotesDocument,
+  openLocalNotes,
+  readNotesFile,
+} from '@pool/wallet/node';
 import { readKeepingSettings } from '../config/config.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { openHolder } from '../services/holder.ts';
-import type { HolderChain, HolderNotes } from '../services/holder-notes.ts';
-import { type LocalNotesDeps, openLocalNotes } from '../services/local-notes.ts';
-import { type FileNote, type NotesDocument, readNotesFile } from '../services/notes-document.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { createSyncView } from '../terminal/sync-view.ts';

@@ -7,14 +7,13 @@
 
 import { type ChainsFile, PoolError, parseWalletPub } from '@pool/core';
 import { chooseFormat } from '@pool/pay-run';
-import type { Holder } from '@pool/wallet/node';
+import type { Holder, HolderChain } from '@pool/wallet/node';
+import { readKeptNotes } from '@pool/wallet/node';
 import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { openHolder } from '../services/holder.ts';
-import type { HolderChain } from '../services/holder-notes.ts';
-import { readKeptNotes } from '../services/kept-notes.ts';
 import { openSelfSubmission } from '../services/self-submit.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';

@@ -6,9 +6,8 @@
  */
 import { formatTokenUnits, isPoolError, PoolError } from '@pool/core';
 import type { ArchivedSpend } from '@pool/wallet';
-import type { Holder } from '@pool/wallet/node';
-import { describeWithdrawn } from '../services/equal-withdrawals.ts';
-import type { HolderChain } from '../services/holder-notes.ts';
+import type { Holder, HolderChain } from '@pool/wallet/node';
+import { describeWithdrawn } from '@pool/wallet/node';
 import type { WithdrawalRequest } from '../services/self-submit.ts';
 
 type FailedWithdrawal = { readonly request: WithdrawalRequest; readonly open?: ArchivedSpend };

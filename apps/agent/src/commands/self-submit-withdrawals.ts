@@ -14,12 +14,11 @@ import {
 import { exitCodeOfError, exitCodes } from '@pool/pay-run';
 import { type ArchivedSpend, isOpen } from '@pool/wallet';
 import type { GasQuote } from '@pool/wallet/evm';
-import type { Holder } from '@pool/wallet/node';
+import type { Holder, HolderChain } from '@pool/wallet/node';
+import { createEqualWithdrawal, describePaid } from '@pool/wallet/node';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { findGasNotice } from '../services/destination-gas.ts';
-import { createEqualWithdrawal, describePaid } from '../services/equal-withdrawals.ts';
-import type { HolderChain } from '../services/holder-notes.ts';
 import type { SelfSubmission, WithdrawalRequest } from '../services/self-submit.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { formatCoin } from '../terminal/self-submit-view.ts';

@@ -15,6 +15,8 @@ import {
   type SpendReceipt,
 } from '@pool/core';
 import { chooseFormat, exitCodes } from '@pool/pay-run';
+import type { SpendProgress } from '@pool/wallet/node';
+import { findContact, readLabels } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
 import { readChainsFile } from '../services/chains.ts';
 import { findGasNotice } from '../services/destination-gas.ts';
@@ -26,9 +28,7 @@ import {
   type SpendClient,
   type SpendOrder,
 } from '../services/spend-client.ts';
-import type { SpendProgress } from '../services/spend-progress.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
-import { findContact, readLabels } from '../state/contacts.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { createSpendView } from '../terminal/spend-view.ts';
 import { urlOf } from './disburse-command.ts';

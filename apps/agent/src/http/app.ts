@@ -38,11 +38,9 @@ import {
 } from '@pool/operations';
 import type { JobTrace } from '@pool/pay-run';
 import { createPace } from '@pool/wallet';
+import type { HolderHistory, HolderReads, HolderSpends } from '@pool/wallet/node';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
-import type { HolderHistory } from '../services/holder-history.ts';
-import type { HolderReads } from '../services/holder-notes.ts';
-import type { HolderSpends } from '../services/holder-spends.ts';
 import type { JobProgress } from '../services/job-progress.ts';
 import { createJobTrace } from '../services/job-trace.ts';
 import type { Readiness } from '../services/readiness.ts';

@@ -6,9 +6,9 @@
 import { type Capability, historyQuery } from '@pool/api';
 import { PoolError, parseWire } from '@pool/core';
 import type { Shell, ShellEnv } from '@pool/http-server';
+import type { HistoryRequest, HolderHistory } from '@pool/wallet/node';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
-import type { HistoryRequest, HolderHistory } from '../services/holder-history.ts';
 import { type HolderEnv, requireHolder } from './holder-routes.ts';
 import { takesQuery } from './takes-query.ts';
 

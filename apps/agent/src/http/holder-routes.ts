@@ -8,10 +8,8 @@ import type { Balance, Capability } from '@pool/api';
 import { fieldToHex, PoolError } from '@pool/core';
 import type { Shell, ShellEnv } from '@pool/http-server';
 import { describeLocked } from '@pool/wallet';
+import type { Arrival, BalanceReport, HolderReads, HolderSpends } from '@pool/wallet/node';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { Arrival } from '../services/arrivals.ts';
-import type { BalanceReport, HolderReads } from '../services/holder-notes.ts';
-import type { HolderSpends } from '../services/holder-spends.ts';
 import type { Principal } from './bearer.ts';
 import { takesQuery } from './takes-query.ts';
 

@@ -15,10 +15,10 @@ import {
 } from '@pool/core';
 import { limitBody, readJsonBody, type Shell } from '@pool/http-server';
 import { createPace } from '@pool/wallet';
+import type { HolderSpends } from '@pool/wallet/node';
 import type { MiddlewareHandler } from 'hono';
 import { isSameSecret } from '../config/config.ts';
 import { commandHeaders } from '../services/command-headers.ts';
-import type { HolderSpends } from '../services/holder-spends.ts';
 import { type HolderEnv, requireHolder } from './holder-routes.ts';
 
 /** A spend pays at most seven wallets. */

@@ -23,9 +23,8 @@ import {
   type ValidationReport,
   validateDisbursement,
 } from '@pool/operations';
-import { systemClock } from '@pool/wallet/node';
+import { openEvidencePins, systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
-import { openEvidencePins } from '../state/evidence-pins.ts';
 import { openRecordedPaidKeys } from '../state/paid-keys.ts';
 import { listStoredEmployers } from '../state/stored-keys.ts';
 import { type AgentParts, createParts } from './agent-parts.ts';

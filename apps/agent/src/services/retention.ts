@@ -9,7 +9,7 @@ import type { JobStore } from '@pool/idempotency';
 import { eraseExpired } from '@pool/operations';
 import { createPace, openBatch, type PaidBatch } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
-import { computeOpeningsLimit, type OpeningsStore } from '../state/openings-store.ts';
+import { computeOpeningsLimit, type OpeningsStore } from '@pool/wallet/node';
 
 const pauseMs = 3_600_000;
 

@@ -46,23 +46,26 @@ import {
   type SelfSubmitterOptions,
 } from '@pool/wallet/evm';
 import type { Holder, Log } from '@pool/wallet/node';
-import { systemClock } from '@pool/wallet/node';
-import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
-import { variables } from '../config/variables.ts';
-import { assertSpendsKnown } from '../state/restored-state.ts';
-import { openSentTransactions, sentTransactionsPath } from '../state/sent-transactions.ts';
-import { openSpendArchive } from '../state/spend-archive.ts';
-import { createConfiguredProver } from './agent-prover.ts';
 import {
+  assertSpendsKnown,
+  createHolderNotes,
+  createKeyedNotes,
+  createNotesPort,
+  type HolderChain,
   isEqualWithdrawal,
   mayBePaid,
+  openSentTransactions,
+  openSpendArchive,
+  openSpendOwners,
+  parseDestinations,
   refuseEqualWithdrawals,
   repetitionMs,
-} from './equal-withdrawals.ts';
-import { createHolderNotes, type HolderChain } from './holder-notes.ts';
-import { createKeyedNotes } from './keyed-notes.ts';
-import { createNotesPort, parseDestinations } from './spend-inputs.ts';
-import { openSpendOwners } from './spend-owner.ts';
+  sentTransactionsPath,
+  systemClock,
+} from '@pool/wallet/node';
+import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
+import { variables } from '../config/variables.ts';
+import { createConfiguredProver } from './agent-prover.ts';
 
 /** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */
 const followReadings = 3;

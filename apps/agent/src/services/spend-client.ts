@@ -19,11 +19,11 @@ import {
   spendReceiptSchema,
   type TransferRequest,
 } from '@pool/core';
+import type { SpendProgress } from '@pool/wallet/node';
 import * as v from 'valibot';
 import type { HolderConfig } from '../config/holder-config.ts';
 import { createAgentCaller } from './agent-client.ts';
 import { commandHeaders } from './command-headers.ts';
-import type { SpendProgress } from './spend-progress.ts';
 
 export type SpendOrder = {
   readonly operation: SpendOperationName;

@@ -3,9 +3,8 @@
  *
  * @module
  */
-
 import { drawBar, formatSeconds, type Terminal } from '@pool/pay-run';
-import type { SpendProgress } from '../services/spend-progress.ts';
+import type { SpendProgress } from '@pool/wallet/node';
 
 export type SpendView = {
   show(progress: SpendProgress): void;

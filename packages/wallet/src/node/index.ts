@@ -3,6 +3,90 @@
  *
  * @module
  */
+
+export {
+  createSealer,
+  type OpenWith,
+  readIdentities,
+  readPassphrase,
+  type SealFor,
+  writeAgeFile,
+} from './backup/age-file.ts';
+export {
+  type BackupHolder,
+  type BackupManifest,
+  computeManifestMac,
+  earlierViewingKeysPart,
+  encodeHead,
+  journalPart,
+  viewingKeyPart,
+} from './backup/backup-format.ts';
+export {
+  closeAll,
+  createMemorySnapshot,
+  type Snapshot,
+  takeSnapshots,
+} from './backup/backup-parts.ts';
+export { discardParts, readBackup } from './backup/read-backup.ts';
+export { type Restored, restoreBackup } from './backup/restore-backup.ts';
+export type { Arrival } from './holder/arrivals.ts';
 export type { Holder, HolderKey } from './holder/holder.ts';
+export {
+  createHolderHistory,
+  type HistoryRequest,
+  type HolderHistory,
+} from './holder/holder-history.ts';
+export {
+  type BalanceReport,
+  createHolderNotes,
+  type HolderChain,
+  type HolderNotes,
+  type HolderReads,
+} from './holder/holder-notes.ts';
+export { readKeptNotes } from './holder/kept-notes.ts';
+export { createKeyedNotes } from './holder/keyed-notes.ts';
+export { type LocalNotesDeps, openLocalNotes } from './holder/local-notes.ts';
+export { type FileNote, type NotesDocument, readNotesFile } from './holder/notes-document.ts';
 export type { Log } from './log.ts';
+export {
+  createEqualWithdrawal,
+  describePaid,
+  describeWithdrawn,
+  isEqualWithdrawal,
+  mayBePaid,
+  refuseEqualWithdrawals,
+  repetitionMs,
+} from './spends/equal-withdrawals.ts';
+export { createHolderSpends, type HolderSpends } from './spends/holder-spends.ts';
+export { createNotesPort, parseDestinations } from './spends/spend-inputs.ts';
+export { openSpendOwners } from './spends/spend-owner.ts';
+export type { SpendProgress } from './spends/spend-progress.ts';
+export {
+  addContact,
+  assertContactFree,
+  type Contact,
+  contactsPath,
+  findContact,
+  parseLabel,
+  readContacts,
+  readLabels,
+  writeContacts,
+} from './store/contacts.ts';
+export { openEvidencePins } from './store/evidence-pins.ts';
+export {
+  computeOpeningsLimit,
+  type OpeningsStore,
+  openingsKeyPath,
+  openOpeningsStore,
+} from './store/openings-store.ts';
+export { listOpenings } from './store/payer-openings.ts';
+export { createEvent, createFacts, type PoolEvents, readPoolEvents } from './store/pool-events.ts';
+
+export { assertSpendsKnown } from './store/restored-state.ts';
+export {
+  listSentHashes,
+  openSentTransactions,
+  sentTransactionsPath,
+} from './store/sent-transactions.ts';
+export { openSpendArchive } from './store/spend-archive.ts';
 export { systemClock } from './system-clock.ts';

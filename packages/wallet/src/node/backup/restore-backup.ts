@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { PoolError } from '@pool/core';
 import { syncFolder } from '@pool/storage';
-import { restoredWaitMs, writeRestoreMark } from '../state/restored-state.ts';
+import { restoredWaitMs, writeRestoreMark } from '../store/restored-state.ts';
 import { type OpenWith, writeAll } from './age-file.ts';
 import { type BackupManifest, type BackupPart, createDamaged } from './backup-format.ts';
 import { checkDatabase, isAlive } from './backup-parts.ts';

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ArchivedNote } from '@pool/wallet';
+import type { ArchivedNote } from '../../sync/ports.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeReceived } from '../fixtures/note-rows.ts';
+import { makeReceived } from '../../fixtures/note-rows.ts';
 import { openNoteArchive } from './note-archive.ts';
 
 const recordBytes = 339;
@@ -111,7 +111,7 @@ describe('the archive of notes', () => {
 
   it('says that another process wrote at the same time', async () => {
     const path = makePath();
-    const writer = fileURLToPath(new URL('../fixtures/note-writer.ts', import.meta.url));
+    const writer = fileURLToPath(new URL('../../fixtures/note-writer.ts', import.meta.url));
     const cache = path.replace(/\.archive$/, '');
     const child = spawn(
       process.execPath,

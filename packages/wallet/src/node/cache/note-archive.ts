@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { bigintToBytes, bytesToHex, bytesToHex32, hexToBytes, isField } from '@pool/core';
 import { isCode, syncFolder } from '@pool/storage';
-import type { ArchivedNote, NoteArchive } from '@pool/wallet';
+import type { ArchivedNote, NoteArchive } from '../../sync/ports.ts';
 import { explainNoteFile } from './note-cache-errors.ts';
 import { fieldAt } from './note-cache-pages.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { fill, makePath, open } from '../fixtures/note-cache.ts';
-import { makeLeaves, markOf } from '../fixtures/note-rows.ts';
+import { fill, makePath, open } from '../../fixtures/note-cache.ts';
+import { makeLeaves, markOf } from '../../fixtures/note-rows.ts';
 import { explainNoteFile, isDamage } from './note-cache-errors.ts';
 
 describe('a note store that cannot be used now', () => {

@@ -5,7 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type { OwnNote, StoredSpend, SyncIdentity } from '@pool/wallet';
+import type { OwnNote, StoredSpend, SyncIdentity } from '../../sync/ports.ts';
 import { DamageError } from './note-cache-errors.ts';
 import { computeCheckpointMac, emptyChain, extendChain } from './note-cache-mac.ts';
 import {

@@ -13,7 +13,7 @@ import {
   type Hex,
   hexToBytes,
 } from '@pool/core';
-import type { ArchivedNote, HistoryLeaf, OwnNote, ReceivedNote, StoredSpend } from '@pool/wallet';
+import type { ArchivedNote, HistoryLeaf, OwnNote, ReceivedNote, StoredSpend } from '../../sync/ports.ts';
 import { DamageError } from './note-cache-errors.ts';
 
 /** A leaf as a page has it: views of the page's bytes. */

@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { bytesToHex32, type Field, fieldToHex } from '@pool/core';
-import type { NotePlace } from '@pool/wallet';
+import type { NotePlace } from '../../sync/ports.ts';
 import { bytesOf, readLeafPages, readNotePages } from './note-cache-file.ts';
 import { emptyChain, extendChain } from './note-cache-mac.ts';
 import {

@@ -1,8 +1,8 @@
 // The check of a note cache that another process has open.
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fill, makePath, open } from '../fixtures/note-cache.ts';
-import { makeLeaves, markOf } from '../fixtures/note-rows.ts';
+import { fill, makePath, open } from '../../fixtures/note-cache.ts';
+import { makeLeaves, markOf } from '../../fixtures/note-rows.ts';
 
 /** Does something after a check has read the checkpoint and before it reads the pages. */
 function betweenReadings(work: () => void): void {

@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { bigintToHex32, zeroField } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
-import { fill, makePath, open } from '../fixtures/note-cache.ts';
+import { fill, makePath, open } from '../../fixtures/note-cache.ts';
 import {
   cacheIdentity,
   cacheKey,
@@ -24,7 +24,7 @@ import {
   makeReceived,
   markOf,
   testAsset,
-} from '../fixtures/note-rows.ts';
+} from '../../fixtures/note-rows.ts';
 import { openNoteArchive } from './note-archive.ts';
 import {
   computeCheckpointMac,
@@ -347,7 +347,7 @@ describe('a damaged note store', () => {
 });
 
 describe('a process that is killed while it writes', () => {
-  const writer = fileURLToPath(new URL('../fixtures/note-writer.ts', import.meta.url));
+  const writer = fileURLToPath(new URL('../../fixtures/note-writer.ts', import.meta.url));
 
   it('leaves a store with whole writes only', { timeout: 120_000 }, async () => {
     const path = makePath();

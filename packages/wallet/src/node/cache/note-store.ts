@@ -11,7 +11,7 @@
 import { rmSync } from 'node:fs';
 import { bytesToHex32, fieldToHex, PoolError, parseField, parseHex32, zeroField } from '@pool/core';
 import { openPrivateDatabase, type PrivateDatabase } from '@pool/storage';
-import type { BlockMark, NoteStore, ReceivedNote, SyncIdentity } from '@pool/wallet';
+import type { BlockMark, NoteStore, ReceivedNote, SyncIdentity } from '../../sync/ports.ts';
 import { DamageError, explainNoteFile, isDamage } from './note-cache-errors.ts';
 import {
   bytesOf,

@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { AssetId, Field } from '@pool/core';
-import type { NoteStore, OwnNote } from '@pool/wallet';
+import type { NoteStore, OwnNote } from '../../sync/ports.ts';
 
 export type Arrival = { readonly note: OwnNote; readonly seenAtMs: number };
 

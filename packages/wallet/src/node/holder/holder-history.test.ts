@@ -12,11 +12,12 @@ import {
   type SpendManifest,
 } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
-import type { ArchivedSpend, Movement } from '@pool/wallet';
-import type { EvmRecords } from '@pool/wallet/evm';
-import type { Holder } from '@pool/wallet/node';
 import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ArchivedSpend } from '../../archive/spend-archive.ts';
+import type { EvmRecords } from '../../evm/evm-records.ts';
+import type { Movement } from '../../sync/build-history.ts';
+import type { Holder } from './holder.ts';
 import { createHolderHistory } from './holder-history.ts';
 
 const anna = createFakeHolder(1);

@@ -7,15 +7,17 @@
 import { join } from 'node:path';
 import { type History, type HistoryEntry, historyPageSize } from '@pool/api';
 import { type EvmChainSettings, errorCodeOf, type Hex32, type SpendManifest } from '@pool/core';
-import { type ArchivedSpend, describeLocked, type LockedNotes, type Movement } from '@pool/wallet';
-import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
-import type { Log } from '@pool/wallet/node';
+import { describeLocked, type LockedNotes } from '../../archive/locked-notes.ts';
+import type { ArchivedSpend } from '../../archive/spend-archive.ts';
+import { createEvmRecords, type EvmRecords } from '../../evm/evm-records.ts';
+import type { Movement } from '../../sync/build-history.ts';
+import type { Log } from '../log.ts';
 import {
   type HistoryFacts,
   openHistoryFacts,
   type TransactionPlace,
   type Withdrawal,
-} from '../state/history-facts.ts';
+} from '../store/history-facts.ts';
 import type { HolderNotes, TokenMovements } from './holder-notes.ts';
 
 export type HistoryRequest = {

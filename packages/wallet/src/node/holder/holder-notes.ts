@@ -19,35 +19,37 @@ import {
   parseWalletPub,
 } from '@pool/core';
 import { computeWalletId, createNoteScanner, type NoteScanner } from '@pool/notes';
+import { createOwnChange } from '../../archive/own-change.ts';
+import { createEvmHistory, type EvmHistory } from '../../evm/evm-history.ts';
+import type { NoteUse } from '../../note-ports.ts';
+import type { NotePaths } from '../../spend/spend-ports.ts';
+import type { Movement } from '../../sync/build-history.ts';
 import {
-  archiveNotes,
   createHolderSync,
-  createOwnChange,
-  type DeliveryPort,
-  type HolderBalance,
   type HolderSync,
-  type ImportOutcome,
-  type Movement,
-  type NoteArchive,
-  type NotePaths,
-  type NoteStore,
-  type NoteUse,
-  type OfferedNote,
-  type OwnNote,
   type ProvableNote,
   rewindStore,
-  type SyncAsset,
-  type SyncIdentity,
-  type SyncProgress,
-} from '@pool/wallet';
-import { createEvmHistory, type EvmHistory } from '@pool/wallet/evm';
-import type { Holder, Log } from '@pool/wallet/node';
-import { openNoteArchive } from '../state/note-archive.ts';
-import { serializeIdentity } from '../state/note-cache-file.ts';
-import { deriveNoteCacheKey } from '../state/note-cache-mac.ts';
-import { openNoteStore } from '../state/note-store.ts';
-import { openSpendArchive, type SpendArchiveFile } from '../state/spend-archive.ts';
+} from '../../sync/holder-sync.ts';
+import type { ImportOutcome, OfferedNote } from '../../sync/import-notes.ts';
+import { archiveNotes } from '../../sync/own-candidates.ts';
+import type { HolderBalance } from '../../sync/own-notes.ts';
+import type {
+  DeliveryPort,
+  NoteArchive,
+  NoteStore,
+  OwnNote,
+  SyncIdentity,
+  SyncProgress,
+} from '../../sync/ports.ts';
+import type { SyncAsset } from '../../sync/read-deliveries.ts';
+import { openNoteArchive } from '../cache/note-archive.ts';
+import { serializeIdentity } from '../cache/note-cache-file.ts';
+import { deriveNoteCacheKey } from '../cache/note-cache-mac.ts';
+import { openNoteStore } from '../cache/note-store.ts';
+import type { Log } from '../log.ts';
+import { openSpendArchive, type SpendArchiveFile } from '../store/spend-archive.ts';
 import { type Arrivals, createArrivalLog } from './arrivals.ts';
+import type { Holder } from './holder.ts';
 import { createNotesDocument, type NotesDocument } from './notes-document.ts';
 
 /** A chain with a pool, by the agent's own settings. */

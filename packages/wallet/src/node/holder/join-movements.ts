@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Movement } from '@pool/wallet';
+import type { Movement } from '../../sync/build-history.ts';
 
 /** @param lists - of the stores, each in the order of the chain */
 export function joinMovements(lists: readonly (readonly Movement[])[]): readonly Movement[] {

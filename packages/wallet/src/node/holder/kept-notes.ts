@@ -5,7 +5,7 @@
  * @module
  */
 import { fieldToHex, PoolError } from '@pool/core';
-import type { DeliveredNote, SyncIdentity } from '@pool/wallet';
+import type { DeliveredNote, SyncIdentity } from '../../sync/ports.ts';
 import { readNotesFile } from './notes-document.ts';
 
 /**

@@ -14,8 +14,8 @@ import {
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createLocalKeyHolder } from '@pool/signers';
 import { createFakeHolder, createFakeNotePool, type FakeHolder } from '@pool/testkit';
-import type { Holder } from '@pool/wallet/node';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Holder } from './holder.ts';
 import { createHolderNotes } from './holder-notes.ts';
 import { createKeyedNotes, type KeyedNotesDeps } from './keyed-notes.ts';
 import { parseNotesFile } from './notes-document.ts';

@@ -8,9 +8,10 @@
  * @module
  */
 import { type EncryptionPublicKey, errorCodeOf, fieldToHex, PoolError } from '@pool/core';
-import type { DeliveryPort, ImportOutcome, OwnNote } from '@pool/wallet';
-import type { Holder } from '@pool/wallet/node';
+import type { ImportOutcome } from '../../sync/import-notes.ts';
+import type { DeliveryPort, OwnNote } from '../../sync/ports.ts';
 import type { Arrival } from './arrivals.ts';
+import type { Holder } from './holder.ts';
 import type { BalanceReport, HolderChain, HolderNotes, TokenMovements } from './holder-notes.ts';
 import { joinMovements } from './join-movements.ts';
 import { joinDocuments } from './notes-document.ts';

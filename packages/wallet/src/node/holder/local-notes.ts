@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { DeliveryPort } from '@pool/wallet';
-import type { Holder } from '@pool/wallet/node';
+import type { DeliveryPort } from '../../sync/ports.ts';
+import type { Holder } from './holder.ts';
 import {
   createHolderNotes,
   type HolderChain,

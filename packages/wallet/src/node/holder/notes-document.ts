@@ -16,8 +16,9 @@ import {
   parseField,
   parseHex,
 } from '@pool/core';
-import type { ArchivedNote, NoteArchive, NoteStore, OfferedNote, SyncIdentity } from '@pool/wallet';
 import * as v from 'valibot';
+import type { OfferedNote } from '../../sync/import-notes.ts';
+import type { ArchivedNote, NoteArchive, NoteStore, SyncIdentity } from '../../sync/ports.ts';
 
 export type NotesDocument = {
   readonly format: 'pool-notes';

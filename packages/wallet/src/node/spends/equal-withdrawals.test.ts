@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bigintToHex32, type Hex32, parseEvmAddress, type SpendManifest } from '@pool/core';
-import type { ArchivedSpend, SpendState } from '@pool/wallet';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import vectors from '../../../../vectors/spend.json' with { type: 'json' };
-import { openSpendArchive } from '../state/spend-archive.ts';
+import vectors from '../../../../../vectors/spend.json' with { type: 'json' };
+import type { ArchivedSpend } from '../../archive/spend-archive.ts';
+import type { SpendState } from '../../archive/spend-state.ts';
+import { openSpendArchive } from '../store/spend-archive.ts';
 import { refuseEqualWithdrawals } from './equal-withdrawals.ts';
 
 const nowMs = Date.parse('2026-11-23T12:00:00Z');

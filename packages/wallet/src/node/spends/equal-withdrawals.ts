@@ -5,7 +5,9 @@
  * @module
  */
 import { describeAmountOf, type EvmChainSettings, type Hex32, PoolError } from '@pool/core';
-import { type ArchivedSpend, interruptedSpendCode, isOpen, type SpendArchive } from '@pool/wallet';
+import type { ArchivedSpend, SpendArchive } from '../../archive/spend-archive.ts';
+import { isOpen } from '../../archive/spend-state.ts';
+import { interruptedSpendCode } from '../../spend/free-orphan.ts';
 
 /** What makes two withdrawals equal. */
 type WithdrawalTerms = {

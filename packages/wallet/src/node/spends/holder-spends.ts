@@ -20,42 +20,38 @@ import {
 } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
 import type { EdgeClient } from '@pool/platform-client';
+import type { KeptOpenings } from '../../archive/kept-openings.ts';
+import { type LockedNotes, markLocked, sumLocked } from '../../archive/locked-notes.ts';
+import type { ArchivedSpend } from '../../archive/spend-archive.ts';
+import { type Consolidator, createConsolidator } from '../../consolidate/consolidate.ts';
 import {
-  type ArchivedSpend,
-  type Consolidator,
   countSweepable,
-  createConsolidator,
-  createSpender,
-  createSpendJournal,
-  defaultSpendDeadlineSeconds,
-  type EvidenceVerifier,
-  followSpends,
-  type KeptOpenings,
-  type KeyLock,
-  type LockedNotes,
-  markLocked,
-  type OrphanRule,
-  type SpendCall,
-  type SpendContext,
-  type SpendDeps,
-  type SpendEvent,
-  type Spender,
-  type SpendFaultPoint,
-  type SpendGatePort,
-  type SpendPlatformPort,
-  type SpendProverPort,
   type SweepCounts,
   type SweepStep,
-  sumLocked,
   sweepOnce,
-  withdrawSpendRequest,
-} from '@pool/wallet';
-import { createEvmSpendChain, type EvmSpendChain } from '@pool/wallet/evm';
-import type { Log } from '@pool/wallet/node';
-import { type Holder, systemClock } from '@pool/wallet/node';
-import { assertSpendsKnown as assertNotRestored } from '../state/restored-state.ts';
-import { openSpendArchive } from '../state/spend-archive.ts';
-import type { HolderChain } from './holder-notes.ts';
+} from '../../consolidate/sweep-notes.ts';
+import type { EvidenceVerifier } from '../../evidence-verifier.ts';
+import { createEvmSpendChain, type EvmSpendChain } from '../../evm/evm-spend-chain.ts';
+import type { KeyLock } from '../../key-lock.ts';
+import { followSpends } from '../../spend/follow-spends.ts';
+import { createSpender, type SpendCall, type Spender } from '../../spend/perform-spend.ts';
+import { defaultSpendDeadlineSeconds } from '../../spend/spend-deadline.ts';
+import type { OrphanRule, SpendDeps, SpendEvent } from '../../spend/spend-deps.ts';
+import type { SpendFaultPoint } from '../../spend/spend-fault-points.ts';
+import { createSpendJournal } from '../../spend/spend-journal.ts';
+import type {
+  SpendContext,
+  SpendGatePort,
+  SpendPlatformPort,
+  SpendProverPort,
+} from '../../spend/spend-ports.ts';
+import { withdrawSpendRequest } from '../../spend/withdraw-spend.ts';
+import type { Holder } from '../holder/holder.ts';
+import type { HolderChain } from '../holder/holder-notes.ts';
+import type { Log } from '../log.ts';
+import { assertSpendsKnown as assertNotRestored } from '../store/restored-state.ts';
+import { openSpendArchive } from '../store/spend-archive.ts';
+import { systemClock } from '../system-clock.ts';
 import { warnOfShortGrace } from './registry-grace.ts';
 import { createNotesPort, parseDestinations, type SpendableNotes } from './spend-inputs.ts';
 import { keepSpends } from './spend-keeping.ts';

@@ -6,8 +6,9 @@
  * @module
  */
 import { errorCodeOf } from '@pool/core';
-import { type Clock, neededGraceSeconds } from '@pool/wallet';
-import type { Log } from '@pool/wallet/node';
+import type { Clock } from '../../ports.ts';
+import { neededGraceSeconds } from '../../spend/spend-deadline.ts';
+import type { Log } from '../log.ts';
 
 /** Pause before a chain that did not answer is asked again, in milliseconds. */
 const pauseMs = 60_000;

@@ -14,8 +14,10 @@ import {
   parseEvmAddress,
   zeroField,
 } from '@pool/core';
-import type { HolderNote, OwnNote, SpendDeps } from '@pool/wallet';
-import type { HolderChain, HolderNotes } from './holder-notes.ts';
+import type { SpendDeps } from '../../spend/spend-deps.ts';
+import type { HolderNote } from '../../spend/spend-ports.ts';
+import type { OwnNote } from '../../sync/ports.ts';
+import type { HolderChain, HolderNotes } from '../holder/holder-notes.ts';
 
 /** The holder's notes, of all its P. */
 export type SpendableNotes = Pick<HolderNotes, 'computePaths' | 'compareUses' | 'keepChange'> & {

@@ -15,13 +15,13 @@ import {
 } from '@pool/core';
 import { computeBatchRoot, createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createFakeClock, createFakeHolder, createFakeNotePool } from '@pool/testkit';
-import type { ArchivedSpend } from '@pool/wallet';
-import type { Holder } from '@pool/wallet/node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import vectors from '../../../../vectors/spend.json' with { type: 'json' };
-import { openNoteArchive } from '../state/note-archive.ts';
-import { openSpendArchive } from '../state/spend-archive.ts';
-import { createHolderNotes } from './holder-notes.ts';
+import vectors from '../../../../../vectors/spend.json' with { type: 'json' };
+import type { ArchivedSpend } from '../../archive/spend-archive.ts';
+import { openNoteArchive } from '../cache/note-archive.ts';
+import type { Holder } from '../holder/holder.ts';
+import { createHolderNotes } from '../holder/holder-notes.ts';
+import { openSpendArchive } from '../store/spend-archive.ts';
 import { keepSpends } from './spend-keeping.ts';
 
 const vector = firstVector();

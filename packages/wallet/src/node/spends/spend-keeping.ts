@@ -5,15 +5,12 @@
  * @module
  */
 import { errorCodeOf, type Hex32 } from '@pool/core';
-import {
-  type ArchivedSpend,
-  eraseExpiredSpends,
-  type KeptOpenings,
-  type SpendArchive,
-  type SpendDeps,
-} from '@pool/wallet';
-import type { Log } from '@pool/wallet/node';
-import type { HolderChain, HolderNotes } from './holder-notes.ts';
+import { eraseExpiredSpends } from '../../archive/erase-spends.ts';
+import type { KeptOpenings } from '../../archive/kept-openings.ts';
+import type { ArchivedSpend, SpendArchive } from '../../archive/spend-archive.ts';
+import type { SpendDeps } from '../../spend/spend-deps.ts';
+import type { HolderChain, HolderNotes } from '../holder/holder-notes.ts';
+import type { Log } from '../log.ts';
 
 /** Pause between two looks for spends that settled, in milliseconds. */
 const lookPauseMs = 15_000;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { SpendEvent } from '@pool/wallet';
-import type { Log } from '@pool/wallet/node';
+import type { SpendEvent } from '../../spend/spend-deps.ts';
+import type { Log } from '../log.ts';
 
 /** Stages and codes only: no key, payee or amount. */
 export function logSpendEvent(log: Log, event: SpendEvent): void {

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockFile } from '@pool/storage';
-import type { SpendOwner } from '@pool/wallet';
+import type { SpendOwner } from '../../archive/spend-archive.ts';
 
 export type SpendOwners = {
   /** This process. */

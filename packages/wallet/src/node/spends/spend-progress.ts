@@ -4,7 +4,7 @@
  * @module
  */
 import type { SpendOperationName } from '@pool/core';
-import type { SpendEvent, SpendStage } from '@pool/wallet';
+import type { SpendEvent, SpendStage } from '../../spend/spend-deps.ts';
 
 export type SpendProgress = {
   /** False: no spend of that key is under way. */

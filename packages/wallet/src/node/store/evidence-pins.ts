@@ -5,7 +5,7 @@
  * @module
  */
 import { openPrivateDatabase } from '@pool/storage';
-import type { EvidencePins, PinnedEvidence } from '@pool/wallet';
+import type { EvidencePins, PinnedEvidence } from '../../ports.ts';
 
 export type PinStore = EvidencePins & { close(): void };
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { bigintToHex32, parseEvmAddress } from '@pool/core';
-import type { KeptOpenings } from '@pool/wallet';
 import { expect, it, onTestFinished } from 'vitest';
+import type { KeptOpenings } from '../../archive/kept-openings.ts';
 import { openingsKeyPath, openingsPath, openOpeningsStore } from './openings-store.ts';
 
 const address = parseEvmAddress('0x5fbdb2315678afecb367f032d93f642f64180aa3');

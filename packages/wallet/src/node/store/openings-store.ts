@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Hex32, PoolError } from '@pool/core';
 import { createDurableFile, isCode, openPrivateDatabase } from '@pool/storage';
-import type { KeptOpenings } from '@pool/wallet';
+import type { KeptOpenings } from '../../archive/kept-openings.ts';
 
 export type OpeningsStore = {
   /** On disk when it returns. The openings of one batch or spend are kept once. */

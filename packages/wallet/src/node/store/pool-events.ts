@@ -14,8 +14,8 @@ import {
   parseWire,
 } from '@pool/core';
 import type { ChainFacts, InsertionFact } from '@pool/notes';
-import type { EvmRecords } from '@pool/wallet/evm';
 import * as v from 'valibot';
+import type { EvmRecords } from '../../evm/evm-records.ts';
 
 const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
 const eventSchema = v.strictObject({

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Hex32, parseEvmAddress, parseHex, parseHex32 } from '@pool/core';
 import { openPrivateDatabase } from '@pool/storage';
-import type { SentTransaction, SentTransactions } from '@pool/wallet/evm';
+import type { SentTransaction, SentTransactions } from '../../evm/sent-transactions.ts';
 
 export type SentTransactionsFile = SentTransactions & { close(): void };
 

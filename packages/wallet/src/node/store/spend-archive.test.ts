@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { bigintToHex32, parseEvmAddress, type SpendManifest } from '@pool/core';
-import { type ArchivedSpend, eraseExpiredSpends, type SpendState } from '@pool/wallet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import vectors from '../../../../vectors/spend.json' with { type: 'json' };
+import vectors from '../../../../../vectors/spend.json' with { type: 'json' };
+import { eraseExpiredSpends } from '../../archive/erase-spends.ts';
+import type { ArchivedSpend } from '../../archive/spend-archive.ts';
+import type { SpendState } from '../../archive/spend-state.ts';
 import { openSpendArchive, type SpendArchiveFile } from './spend-archive.ts';
 
 let directory: string;

@@ -10,11 +10,10 @@ import { openPrivateDatabase } from '@pool/storage';
 import {
   type ArchivedSpend,
   deserializeSpend,
-  holdsInputs,
-  isOpen,
   type SpendArchive,
   serializeSpend,
-} from '@pool/wallet';
+} from '../../archive/spend-archive.ts';
+import { holdsInputs, isOpen } from '../../archive/spend-state.ts';
 
 export type SpendArchiveFile = SpendArchive & { close(): void };
 
