@@ -16,9 +16,10 @@ import { computePartKey, openPayRunLedger, parsePayRun, payRunLedgerPath } from 
 import { createLocalKeySigner, createSignRequest } from '@pool/signers';
 import type { KeptOpenings } from '@pool/wallet';
 import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
-import { listOpenings, systemClock } from '@pool/wallet/node';
+import { systemClock } from '@pool/wallet/node';
 import { type Config, readConfig } from '../config/config.ts';
 import { assertSigns, openHolder } from '../services/holder.ts';
+import { listOpenings } from '../state/payer-openings.ts';
 import type { Output } from '../terminal/command-output.ts';
 import {
   assertChoice,

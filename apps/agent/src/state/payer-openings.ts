@@ -9,10 +9,8 @@ import { join } from 'node:path';
 import { isPoolError } from '@pool/core';
 import { openJobStore } from '@pool/idempotency';
 import { deserializeRecord, readPaidBatch } from '@pool/operations';
-import { type KeptOpenings, openBatch, openSpend } from '../../archive/kept-openings.ts';
-import { createPace } from '../../give-way.ts';
-import { openingsPath, openOpeningsStore } from './openings-store.ts';
-import { openSpendArchive } from './spend-archive.ts';
+import { createPace, type KeptOpenings, openBatch, openSpend } from '@pool/wallet';
+import { openingsPath, openOpeningsStore, openSpendArchive } from '@pool/wallet/node';
 
 /** Makes no file. @throws PoolError `openings_damaged`; the errors of the stores */
 export async function listOpenings(

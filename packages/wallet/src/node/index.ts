@@ -77,9 +77,10 @@ export {
   computeOpeningsLimit,
   type OpeningsStore,
   openingsKeyPath,
+  openingsPath,
   openOpeningsStore,
 } from './store/openings-store.ts';
-export { listOpenings } from './store/payer-openings.ts';
+
 export { createEvent, createFacts, type PoolEvents, readPoolEvents } from './store/pool-events.ts';
 
 export { assertSpendsKnown } from './store/restored-state.ts';
