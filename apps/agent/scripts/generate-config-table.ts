@@ -1,10 +1,11 @@
 // Draws the table of variables into README.md, from the configuration's schema. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { renderConfigTable, replaceConfigTable } from '../src/config/table.ts';
+import { renderConfigTable, replaceConfigTable } from '@pool/configuration';
+import { allVariables } from '../src/config/variables.ts';
 
 const document = new URL('../README.md', import.meta.url);
 const before = readFileSync(document, 'utf8');
-const after = replaceConfigTable(before, renderConfigTable());
+const after = replaceConfigTable(before, renderConfigTable(allVariables, '<agent directory>'));
 
 if (process.argv.includes('--check')) {
   if (before !== after) {

@@ -3,3 +3,35 @@
  *
  * @module
  */
+
+export {
+  accept,
+  bearerSecret,
+  type ConfigRemark,
+  type ConfigVariable,
+  type CredentialForm,
+  choice,
+  type DefaultedVariable,
+  hostNames,
+  integer,
+  type Kind,
+  type LogLevel,
+  listenHost,
+  logLevels,
+  matching,
+  type Parsed,
+  path,
+  reject,
+  secret,
+  text,
+} from './kinds.ts';
+export {
+  type ConfigFile,
+  type ConfigLayers,
+  type ConfigSource,
+  createConfigFiles,
+  findText,
+  type Layer,
+} from './layers.ts';
+export { type ConfigReader, createConfigReader, type Origin, readVariable } from './reader.ts';
+export { renderConfigTable, replaceConfigTable } from './table.ts';

@@ -1,6 +1,5 @@
 /**
- * The sources of the configuration: the environment, and one flat file chosen by `--env-file`, else `$AGENT_ENV`, else
- * `agent.env` in the agent directory. The environment has precedence over the file.
+ * The sources of a configuration: the environment, and one flat file. The environment has precedence over the file.
  *
  * @module
  */
@@ -18,7 +17,7 @@ export type ConfigLayers = {
   readonly filePath?: string;
   /** Problems of the file itself. */
   readonly fileProblems: readonly ConfigRemark[];
-  /** The agent directory. */
+  /** The directory of the service. */
   readonly home: string;
   /** @throws when the file cannot be read */
   readonly readFile: (path: string) => string;
@@ -64,50 +63,94 @@ export function findText(
   return undefined;
 }
 
-/**
- * @param envFile - path given by `--env-file`
- * @throws PoolError `invalid_configuration` when the file cannot be read, or was named and does not exist
- */
-export function readConfigFile(source: ConfigSource, envFile: string | undefined): ConfigFile {
-  const { path, isNamed } = chooseConfigFile(source, envFile);
-  try {
-    return { path, isPresent: true, ...readEnvFile(source.readFile(path), path) };
-  } catch (cause) {
-    if (!isNamed && cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') {
-      return { path, isPresent: false, values: {}, problems: [] };
-    }
-    throw new PoolError(
-      'invalid_configuration',
-      `the configuration file ${path} cannot be read${describeCause(cause)}; name another one with --env-file or AGENT_ENV`,
-      { cause },
-    );
+/** Where a service has its directory and its file. */
+export type ConfigPlace = {
+  /** Names the directory of the service. */
+  readonly homeVariable: string;
+  /** The directory in that of the user, if the variable is unset. */
+  readonly homeFolder: string;
+  /** Names the file. */
+  readonly fileVariable: string;
+  /** In the directory of the service, if no file is named. */
+  readonly fileName: string;
+  /** Names that a message may quote. Another name in the file may be a part of a secret. */
+  readonly ownName: RegExp;
+};
+
+/** The functions that find and read the file of a service. */
+export type ConfigFiles = {
+  /** The path of the file, which may not exist. @param envFile - path given by `--env-file` */
+  chooseConfigFile(
+    source: Pick<ConfigSource, 'env' | 'homeDir'>,
+    envFile: string | undefined,
+  ): { readonly path: string; readonly isNamed: boolean };
+  /** @throws PoolError `invalid_configuration` when the file cannot be read, or was named and does not exist */
+  readConfigFile(source: ConfigSource, envFile: string | undefined): ConfigFile;
+  /** The values of a file, and its problems under the names of our variables. */
+  readEnvFile(content: string, path: string): Pick<ConfigFile, 'values' | 'problems'>;
+  createLayers(
+    source: ConfigSource,
+    file: Pick<ConfigFile, 'values'> & Partial<ConfigFile>,
+  ): ConfigLayers;
+};
+
+export function createConfigFiles(place: ConfigPlace): ConfigFiles {
+  const { homeVariable, homeFolder, fileVariable, fileName, ownName } = place;
+
+  /** The file can set the directory, but the search for that file ignores the file's own value. */
+  function findHome(env: Env, file: Env, homeDir: string): string {
+    return resolve(findText({ env, file }, homeVariable)?.text ?? join(homeDir, homeFolder));
   }
-}
 
-/** The path of the configuration file, which may not exist. */
-export function chooseConfigFile(
-  source: Pick<ConfigSource, 'env' | 'homeDir'>,
-  envFile: string | undefined,
-): { readonly path: string; readonly isNamed: boolean } {
-  const named = envFile ?? findText({ env: source.env, file: {} }, 'AGENT_ENV')?.text;
-  return named === undefined
-    ? { path: join(findHome(source.env, {}, source.homeDir), 'agent.env'), isNamed: false }
-    : { path: named, isNamed: true };
-}
+  const chooseConfigFile: ConfigFiles['chooseConfigFile'] = (source, envFile) => {
+    const named = envFile ?? findText({ env: source.env, file: {} }, fileVariable)?.text;
+    return named === undefined
+      ? { path: join(findHome(source.env, {}, source.homeDir), fileName), isNamed: false }
+      : { path: named, isNamed: true };
+  };
 
-export function createLayers(
-  source: ConfigSource,
-  { values: file, ...rest }: Pick<ConfigFile, 'values'> & Partial<ConfigFile>,
-): ConfigLayers {
-  const { env, readFile, homeDir, isWorldReadable } = source;
+  const readEnvFile: ConfigFiles['readEnvFile'] = (content, path) => {
+    const { values, problems } = parseEnvFile(content);
+    return {
+      values,
+      problems: problems.map(({ line, name, problem }) => {
+        const variable = name !== undefined && ownName.test(name) ? name : fileVariable;
+        const subject = variable === name ? `, ${name}` : '';
+        return { variable, message: `${path}, line ${line}${subject}: ${problem}` };
+      }),
+    };
+  };
+
   return {
-    env,
-    file,
-    home: findHome(env, file, homeDir),
-    readFile: readOnce(readFile),
-    isWorldReadable: isWorldReadable ?? (() => false),
-    fileProblems: rest.problems ?? [],
-    ...(rest.path === undefined ? {} : { filePath: rest.path }),
+    chooseConfigFile,
+    readEnvFile,
+    readConfigFile(source, envFile) {
+      const { path, isNamed } = chooseConfigFile(source, envFile);
+      try {
+        return { path, isPresent: true, ...readEnvFile(source.readFile(path), path) };
+      } catch (cause) {
+        if (!isNamed && cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') {
+          return { path, isPresent: false, values: {}, problems: [] };
+        }
+        throw new PoolError(
+          'invalid_configuration',
+          `the configuration file ${path} cannot be read${describeCause(cause)}; name another one with --env-file or ${fileVariable}`,
+          { cause },
+        );
+      }
+    },
+    createLayers(source, { values: file, ...rest }) {
+      const { env, readFile, homeDir, isWorldReadable } = source;
+      return {
+        env,
+        file,
+        home: findHome(env, file, homeDir),
+        readFile: readOnce(readFile),
+        isWorldReadable: isWorldReadable ?? (() => false),
+        fileProblems: rest.problems ?? [],
+        ...(rest.path === undefined ? {} : { filePath: rest.path }),
+      };
+    },
   };
 }
 
@@ -134,29 +177,4 @@ function attempt(read: () => string): () => string {
       throw error;
     };
   }
-}
-
-/** The agent directory. The configuration file can set it, but the search for that file ignores the file's own value. */
-function findHome(env: Env, file: Env, homeDir: string): string {
-  return resolve(
-    findText({ env, file }, 'DISBURSE_HOME')?.text ?? join(homeDir, '.disburse-agent'),
-  );
-}
-
-const ownName = /^(?:DISBURSE|POOL_GATE|ONBOARD|NODE)_[A-Z0-9_]+$/;
-
-/** The values of a configuration file, and its problems under the names of our variables. */
-export function readEnvFile(
-  content: string,
-  path: string,
-): Pick<ConfigFile, 'values' | 'problems'> {
-  const { values, problems } = parseEnvFile(content);
-  return {
-    values,
-    problems: problems.map(({ line, name, problem }) => {
-      const variable = name !== undefined && ownName.test(name) ? name : 'AGENT_ENV';
-      const subject = variable === name ? `, ${name}` : '';
-      return { variable, message: `${path}, line ${line}${subject}: ${problem}` };
-    }),
-  };
 }

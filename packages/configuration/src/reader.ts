@@ -4,8 +4,8 @@
  *
  * @module
  */
+
 import { describeCause, Secret } from '@pool/core';
-import { computeEncryptionPublicKey, computeX25519PublicKey, parseViewingKey } from '@pool/notes';
 import type { ConfigRemark, ConfigVariable, CredentialForm, DefaultedVariable } from './kinds.ts';
 import { type ConfigLayers, findText, type Layer } from './layers.ts';
 
@@ -130,7 +130,10 @@ function parseSecretFile(content: string, form: CredentialForm): SecretFile {
     : { kind: 'secret', value: bare };
 }
 
-function parseDocument(json: string, { fields, capability }: CredentialForm): SecretFile {
+function parseDocument(
+  json: string,
+  { fields, capability, findProblem }: CredentialForm,
+): SecretFile {
   let document: Readonly<Record<string, unknown>>;
   try {
     document = JSON.parse(json) as Readonly<Record<string, unknown>>;
@@ -144,34 +147,11 @@ function parseDocument(json: string, { fields, capability }: CredentialForm): Se
   const value = fields
     .map((field) => (Object.hasOwn(document, field) ? document[field] : undefined))
     .find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
-  if (typeof value === 'string' && hasOtherKeys(document, value.trim())) {
-    return wrong(
-      'names the document of a viewing key whose encryption keys are not those of its scalar: restore the file as `viewing-key new` printed it',
-    );
+  if (typeof value !== 'string') {
+    return wrong(`names a JSON document without the field ${fields.join(' or ')}`);
   }
-  return typeof value === 'string'
-    ? { kind: 'secret', value: value.trim() }
-    : wrong(`names a JSON document without the field ${fields.join(' or ')}`);
-}
-
-/** Whether the document of a viewing key has a P that its scalar does not give: a part of it was changed or mixed up. */
-function hasOtherKeys(document: Readonly<Record<string, unknown>>, text: string): boolean {
-  const named = document['encryptionPublicKeys'];
-  if (typeof named !== 'object' || named === null) {
-    return false;
-  }
-  let viewingKey: bigint;
-  try {
-    viewingKey = parseViewingKey(text);
-  } catch {
-    // The kind of the variable says what is wrong with the scalar.
-    return false;
-  }
-  const own: Readonly<Record<string, string>> = {
-    babyjubjub: computeEncryptionPublicKey(viewingKey),
-    x25519: computeX25519PublicKey(viewingKey),
-  };
-  return Object.entries(named).some(([curve, key]) => own[curve] !== key);
+  const problem = findProblem?.(document, value.trim());
+  return problem === undefined ? { kind: 'secret', value: value.trim() } : wrong(problem);
 }
 
 /** Its entries, as the inline form of the variable lists them. */

@@ -4,31 +4,36 @@
  * @module
  */
 import type { ConfigVariable } from './kinds.ts';
-import { allVariables } from './variables.ts';
 
 const start = '<!-- configuration:start (pnpm generate) -->';
 const end = '<!-- configuration:end -->';
 
-/** One Markdown row per variable. */
-export function renderConfigTable(): string {
+/** One Markdown row per variable. @param home - how the table calls the directory of the service */
+export function renderConfigTable(
+  variables: readonly ConfigVariable<unknown>[],
+  home: string,
+): string {
   return [
     '| variable | for | value | default | meaning |',
     '|---|---|---|---|---|',
-    ...allVariables.map((variable) =>
+    ...variables.map((variable) =>
       renderRow([
         `\`${variable.name}\``,
         variable.role,
         variable.kind.label,
-        describeDefault(variable),
+        describeDefault(variable, home),
         variable.purpose,
       ]),
     ),
   ].join('\n');
 }
 
-function describeDefault({ fallback, isRequired, whenUnset }: ConfigVariable<unknown>): string {
+function describeDefault(
+  { fallback, isRequired, whenUnset }: ConfigVariable<unknown>,
+  home: string,
+): string {
   if (fallback !== undefined) {
-    return `\`${String(fallback('<agent directory>'))}\``;
+    return `\`${String(fallback(home))}\``;
   }
   return isRequired === true ? '**required**' : (whenUnset ?? 'none');
 }

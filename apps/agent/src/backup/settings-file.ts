@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { type ConfigLayers, findText } from '../config/layers.ts';
-import { readVariable } from '../config/reader.ts';
+import { type ConfigLayers, findText, readVariable } from '@pool/configuration';
 import { allVariables } from '../config/variables.ts';
 
 /** Places of this machine. The restored directory has its own. */

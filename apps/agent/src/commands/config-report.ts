@@ -4,19 +4,19 @@
  *
  * @module
  */
-import { isPoolError } from '@pool/core';
-import { parseConfig } from '../config/config.ts';
-import type { ConfigRemark, ConfigVariable } from '../config/kinds.ts';
+
+import type { ConfigRemark, ConfigVariable } from '@pool/configuration';
 import {
   type ConfigFile,
   type ConfigLayers,
   type ConfigSource,
-  chooseConfigFile,
-  createLayers,
   type Layer,
-  readConfigFile,
-} from '../config/layers.ts';
-import { type Origin, readVariable } from '../config/reader.ts';
+  type Origin,
+  readVariable,
+} from '@pool/configuration';
+import { isPoolError } from '@pool/core';
+import { parseConfig } from '../config/config.ts';
+import { chooseConfigFile, createLayers, readConfigFile } from '../config/files.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { allVariables, variables } from '../config/variables.ts';
 import { readChainsFile } from '../services/chains.ts';

@@ -7,16 +7,16 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import type { ConfigRemark } from '@pool/configuration';
+import { type ConfigFile, type ConfigSource, createConfigReader } from '@pool/configuration';
 import { createConfigurationError, type PoolError } from '@pool/core';
+import { createLayers, readConfigFile } from './files.ts';
 import {
   type HolderSettings,
   type KeepingSettings,
   type OnboardSettings,
   readHolder,
 } from './holder-config.ts';
-import type { ConfigRemark } from './kinds.ts';
-import { type ConfigFile, type ConfigSource, createLayers, readConfigFile } from './layers.ts';
-import { createConfigReader } from './reader.ts';
 import { type Config, resolveConfig } from './resolve.ts';
 import { variables } from './variables.ts';
 
@@ -25,7 +25,6 @@ export {
   type AgentFaultPoint,
   agentFaultPoints,
   employerIdSchema,
-  type LogLevel,
 } from './kinds.ts';
 export { type Config, type GateConfig, isSameSecret } from './resolve.ts';
 

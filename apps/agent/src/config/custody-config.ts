@@ -4,11 +4,12 @@
  *
  * @module
  */
+
+import type { ConfigReader, ConfigRemark, ConfigVariable } from '@pool/configuration';
 import type { EvmAddress, Secret, WalletPub } from '@pool/core';
 import type { AttestationPins } from '@pool/signers';
 import { custodyVariables as variables } from './custody-variables.ts';
-import type { ConfigRemark, ConfigVariable, FunderSignerName, HolderSignerName } from './kinds.ts';
-import type { ConfigReader } from './reader.ts';
+import type { FunderSignerName, HolderSignerName } from './kinds.ts';
 
 /** The approve process, which receives manifests. */
 export type ApproveConnection = { readonly url: string; readonly token: Secret };

@@ -3,9 +3,11 @@
  *
  * @module
  */
+
+import type { Kind } from '@pool/configuration';
 import { type EvmAddress, isPoolError, parseEvmAddress, Secret } from '@pool/core';
 import { type AttestationPins, parsePcrPins, parseRootSha256 } from '@pool/signers';
-import { type Kind, serviceUrl } from './kinds.ts';
+import { serviceUrl } from './kinds.ts';
 
 /** The address of a signer, pinned: what the signer says about itself is not believed. */
 export const evmAddress: Kind<EvmAddress> = {

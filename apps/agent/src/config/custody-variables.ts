@@ -4,6 +4,9 @@
  *
  * @module
  */
+
+import type { ConfigVariable } from '@pool/configuration';
+import { bearerSecret, choice, integer, path, text } from '@pool/configuration';
 import {
   evmAddress,
   headerPrefix,
@@ -20,7 +23,7 @@ export const custodyVariables = {
     role: 'disburse',
     purpose:
       "how long people may take to approve a batch, in seconds; at most the platform's `PLATFORM_VOTE_LIMIT_SECONDS`",
-    kind: kinds.integer(60, 2_592_000),
+    kind: integer(60, 2_592_000),
     fallback: () => 86_400,
   },
   holderVoteLimitSeconds: {
@@ -28,7 +31,7 @@ export const custodyVariables = {
     role: 'transfer, send',
     purpose:
       'how long people may take to approve a spend, in seconds; its notes stay locked until then',
-    kind: kinds.integer(60, 604_800),
+    kind: integer(60, 604_800),
     fallback: () => 3_600,
   },
   approveUrl: {
@@ -43,7 +46,7 @@ export const custodyVariables = {
     name: 'DISBURSE_APPROVE_TOKEN',
     role: 'disburse, holder',
     purpose: 'bearer token of the approve process',
-    kind: kinds.bearerSecret(20),
+    kind: bearerSecret(20),
     whenUnset: 'none',
     credential: { fields: ['token'] },
   },
@@ -80,7 +83,7 @@ export const custodyVariables = {
     name: 'DISBURSE_CUSTODIAN_A_CREDENTIAL_ID',
     role: 'disburse, holder',
     purpose: "id of the service account's credential",
-    kind: kinds.text,
+    kind: text,
     whenUnset: 'none',
   },
   custodianAServiceKey: {
@@ -95,7 +98,7 @@ export const custodyVariables = {
     name: 'DISBURSE_CUSTODIAN_A_WALLET_ID',
     role: 'disburse',
     purpose: "the funder's wallet",
-    kind: kinds.text,
+    kind: text,
     whenUnset: 'none',
   },
   custodianAAddress: {
@@ -109,7 +112,7 @@ export const custodyVariables = {
     name: 'DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID',
     role: 'holder, identity',
     purpose: "the holder's wallet: not the funder's, and holding nothing else",
-    kind: kinds.text,
+    kind: text,
     whenUnset: 'none',
   },
   custodianAHolderWalletPub: {
@@ -146,14 +149,14 @@ export const custodyVariables = {
     name: 'DISBURSE_CUSTODIAN_B_VAULT_ACCOUNT',
     role: 'disburse',
     purpose: "the funder's vault account",
-    kind: kinds.text,
+    kind: text,
     whenUnset: 'none',
   },
   custodianBAsset: {
     name: 'DISBURSE_CUSTODIAN_B_ASSET',
     role: 'disburse',
     purpose: 'asset id, which chooses key and chain: that of `DISBURSE_CHAIN`',
-    kind: kinds.text,
+    kind: text,
     whenUnset: 'none',
   },
   custodianBAddress: {
@@ -167,7 +170,7 @@ export const custodyVariables = {
     name: 'DISBURSE_ENCLAVE_SOCKET',
     role: 'disburse',
     purpose: "AF_UNIX socket of the funder's enclave or of its bridge",
-    kind: kinds.path,
+    kind: path,
     whenUnset: 'none',
   },
   enclaveAddress: {
@@ -195,14 +198,14 @@ export const custodyVariables = {
     name: 'DISBURSE_ENCLAVE_DETERMINISTIC',
     role: 'disburse',
     purpose: '`false` if its key is in a PKCS#11 token: signatures do not repeat',
-    kind: kinds.choice<'true' | 'false'>(['true', 'false']),
+    kind: choice<'true' | 'false'>(['true', 'false']),
     fallback: () => 'true' as const,
   },
   holderEnclaveSocket: {
     name: 'DISBURSE_HOLDER_ENCLAVE_SOCKET',
     role: 'holder, identity',
     purpose: "the same, for the holder's enclave",
-    kind: kinds.path,
+    kind: path,
     whenUnset: 'none',
   },
   holderEnclaveWalletPub: {
@@ -230,7 +233,7 @@ export const custodyVariables = {
     name: 'DISBURSE_HOLDER_ENCLAVE_DETERMINISTIC',
     role: 'holder, identity',
     purpose: 'as above; no viewing key derives then',
-    kind: kinds.choice<'true' | 'false'>(['true', 'false']),
+    kind: choice<'true' | 'false'>(['true', 'false']),
     fallback: () => 'true' as const,
   },
-} satisfies Record<string, kinds.ConfigVariable<unknown>>;
+} satisfies Record<string, ConfigVariable<unknown>>;

@@ -4,7 +4,7 @@ import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
 import { describeAccount } from '../services/funder-signer.ts';
-import { createLayers } from './layers.ts';
+import { createLayers } from './files.ts';
 import { resolveConfig } from './resolve.ts';
 
 type Env = Readonly<Record<string, string>>;

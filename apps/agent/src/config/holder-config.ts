@@ -3,12 +3,13 @@
  *
  * @module
  */
+
+import type { ConfigLayers, ConfigRemark } from '@pool/configuration';
+import { type ConfigReader, readVariable } from '@pool/configuration';
 import type { Secret, WalletPub } from '@pool/core';
 import { type RemoteHolderConfig, readRemoteHolder } from './custody-config.ts';
-import type { ConfigRemark, EarlierViewingKey, HolderSignerName } from './kinds.ts';
-import type { ConfigLayers } from './layers.ts';
+import type { EarlierViewingKey, HolderSignerName } from './kinds.ts';
 import { findPartyProblems } from './parties.ts';
-import { type ConfigReader, readVariable } from './reader.ts';
 import { variables } from './variables.ts';
 
 /** Configuration of the holder's commands and routes. Each of them refuses to start when its token is missing. */

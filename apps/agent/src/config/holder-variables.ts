@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ConfigVariable } from '@pool/configuration';
 import * as kinds from './kinds.ts';
 
 export const holderVariables = {
@@ -42,7 +43,7 @@ export const holderVariables = {
     purpose: 'an escrowed viewing key, from `viewing-key new`; required by `custodian_a`',
     kind: kinds.viewingKey,
     whenUnset: 'derived from a signature',
-    credential: { fields: ['scalar'] },
+    credential: { fields: ['scalar'], findProblem: kinds.findOtherKeys },
   },
   holderEarlierViewingKeys: {
     name: 'DISBURSE_HOLDER_EARLIER_VIEWING_KEYS',
@@ -60,4 +61,4 @@ export const holderVariables = {
     kind: kinds.publicKeyHex,
     whenUnset: 'not compared',
   },
-} satisfies Record<string, kinds.ConfigVariable<unknown>>;
+} satisfies Record<string, ConfigVariable<unknown>>;

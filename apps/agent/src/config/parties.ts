@@ -5,11 +5,11 @@
  * @module
  */
 import { createECDH } from 'node:crypto';
+import type { ConfigRemark } from '@pool/configuration';
+import { type ConfigLayers, createConfigReader, findText } from '@pool/configuration';
 import { computeWalletAddress, parseWalletPub, type Secret } from '@pool/core';
 import type { RemoteHolderConfig } from './custody-config.ts';
-import type { ConfigRemark, HolderSignerName } from './kinds.ts';
-import { type ConfigLayers, findText } from './layers.ts';
-import { createConfigReader } from './reader.ts';
+import type { HolderSignerName } from './kinds.ts';
 import { variables } from './variables.ts';
 
 /** The credentials that approve at a custodian, or that answer for the one that approves. */

@@ -1,8 +1,8 @@
 // Precedence: the environment over the file, and the `_FILE` form of a credential over the inline one.
 import { describe, expect, it } from 'vitest';
+import { readVariable } from '../../../../packages/configuration/src/reader.ts';
 import { createConfigSource } from '../fixtures/config-world.ts';
-import { createLayers } from './layers.ts';
-import { readVariable } from './reader.ts';
+import { createLayers } from './files.ts';
 import { allVariables, variables } from './variables.ts';
 
 type Env = Readonly<Record<string, string>>;

@@ -6,12 +6,12 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import type { ConfigLayers, ConfigRemark, LogLevel } from '@pool/configuration';
+import { type ConfigReader, createConfigReader, readVariable } from '@pool/configuration';
 import { isLoopbackHost, Secret } from '@pool/core';
 import { type RemoteFunder, readRemoteFunder } from './custody-config.ts';
 import { type HolderConfig, readHolder } from './holder-config.ts';
-import type { Accelerator, AgentFaultPoint, ConfigRemark, LogLevel } from './kinds.ts';
-import type { ConfigLayers } from './layers.ts';
-import { type ConfigReader, createConfigReader, readVariable } from './reader.ts';
+import type { Accelerator, AgentFaultPoint } from './kinds.ts';
 import { allVariables, variables } from './variables.ts';
 import { collectWarnings } from './warnings.ts';
 

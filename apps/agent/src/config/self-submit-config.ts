@@ -4,12 +4,12 @@
  * @module
  */
 import { resolve } from 'node:path';
+import type { ConfigRemark } from '@pool/configuration';
+import { createConfigReader } from '@pool/configuration';
 import type { Secret } from '@pool/core';
 import { createConfigError, createProcessSource } from './config.ts';
+import { createLayers, readConfigFile } from './files.ts';
 import { type HolderSettings, readHolder } from './holder-config.ts';
-import type { ConfigRemark } from './kinds.ts';
-import { createLayers, readConfigFile } from './layers.ts';
-import { createConfigReader } from './reader.ts';
 import type { Config } from './resolve.ts';
 import { variables } from './variables.ts';
 

@@ -1,12 +1,15 @@
 // The README's table is generated from the table of variables: each has one row.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { renderConfigTable, replaceConfigTable } from './table.ts';
+import {
+  renderConfigTable,
+  replaceConfigTable,
+} from '../../../../packages/configuration/src/table.ts';
 import { allVariables } from './variables.ts';
 
 describe('the table of variables', () => {
   it("has one row per variable, with the agent's default", () => {
-    const rows = renderConfigTable().split('\n');
+    const rows = renderConfigTable(allVariables, '<agent directory>').split('\n');
     for (const { name } of allVariables) {
       expect(rows.filter((row) => row.startsWith(`| \`${name}\` |`))).toHaveLength(1);
     }
@@ -21,7 +24,9 @@ describe('the table of variables', () => {
 
   it('is the one in the README', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    expect(replaceConfigTable(readme, renderConfigTable())).toBe(readme);
+    expect(replaceConfigTable(readme, renderConfigTable(allVariables, '<agent directory>'))).toBe(
+      readme,
+    );
   });
 
   it('refuses a document without its markers', () => {

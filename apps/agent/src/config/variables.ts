@@ -5,6 +5,17 @@
  * @module
  */
 import { join } from 'node:path';
+import type { ConfigVariable } from '@pool/configuration';
+import {
+  bearerSecret,
+  choice,
+  hostNames,
+  integer,
+  listenHost,
+  logLevels,
+  path,
+  text,
+} from '@pool/configuration';
 import { defaultBatchDeadlineSeconds } from '@pool/operations';
 import { custodyVariables } from './custody-variables.ts';
 import { holderVariables } from './holder-variables.ts';
@@ -22,7 +33,7 @@ export const variables = {
     name: 'DISBURSE_PLATFORM_TOKEN',
     role: 'all',
     purpose: 'the edge token: authenticates the agent to the platform',
-    kind: kinds.bearerSecret(1),
+    kind: bearerSecret(1),
     isRequired: true,
     credential: { fields: ['token', 'edgeToken'] },
   },
@@ -61,7 +72,7 @@ export const variables = {
     name: 'DISBURSE_CHAINS_FILE',
     role: 'all',
     purpose: "chains, pools, tokens, RPCs and finality: the agent's trust root",
-    kind: kinds.path,
+    kind: path,
     fallback: (home: string) => join(home, 'chains.json'),
   },
   gateUrl: {
@@ -82,7 +93,7 @@ export const variables = {
     name: 'POOL_GATE_OAUTH_CLIENT_ID',
     role: 'all',
     purpose: 'OAuth client with read access to the pool-gate',
-    kind: kinds.text,
+    kind: text,
     whenUnset: 'from bootstrap',
   },
   gateClientSecret: {
@@ -97,28 +108,28 @@ export const variables = {
     name: 'POOL_GATE_OAUTH_SCOPE',
     role: 'all',
     purpose: 'OAuth scope to request',
-    kind: kinds.text,
+    kind: text,
     fallback: () => 'gate.read',
   },
   prover: {
     name: 'DISBURSE_PROVER',
     role: 'disburse',
     purpose: '`mock` makes no proofs, for dry runs',
-    kind: kinds.choice<'wasm' | 'mock'>(['wasm', 'mock']),
+    kind: choice<'wasm' | 'mock'>(['wasm', 'mock']),
     fallback: () => 'wasm' as const,
   },
   accelerator: {
     name: 'DISBURSE_ACCELERATOR',
     role: 'all',
     purpose: 'where proofs are computed; `webgpu` fails without a GPU',
-    kind: kinds.choice(kinds.accelerators),
+    kind: choice(kinds.accelerators),
     fallback: () => 'auto' as const,
   },
   artifactsDir: {
     name: 'DISBURSE_ARTIFACTS_DIR',
     role: 'all',
     purpose: 'development keys; with a manifest, the folder that `pool-circuits fetch` filled',
-    kind: kinds.path,
+    kind: path,
     whenUnset: "the circuits' cache",
   },
   artifactsManifest: {
@@ -126,7 +137,7 @@ export const variables = {
     role: 'all',
     purpose:
       'the published manifest; each file is checked against it. Required under `NODE_ENV=production`',
-    kind: kinds.path,
+    kind: path,
     whenUnset: 'development keys',
   },
   signer: {
@@ -157,7 +168,7 @@ export const variables = {
     name: 'DISBURSE_BALANCE_TOKEN',
     role: 'balance',
     purpose: 'an API key with the capability `holder.read`',
-    kind: kinds.bearerSecret(1),
+    kind: bearerSecret(1),
     whenUnset: 'no balance',
     credential: { fields: ['apiKey'], capability: 'holder.read' },
   },
@@ -165,7 +176,7 @@ export const variables = {
     name: 'DISBURSE_TRANSFER_TOKEN',
     role: 'transfer',
     purpose: 'an API key with the capability `holder.transfer`',
-    kind: kinds.bearerSecret(1),
+    kind: bearerSecret(1),
     whenUnset: 'no transfers',
     credential: { fields: ['apiKey'], capability: 'holder.transfer' },
   },
@@ -173,7 +184,7 @@ export const variables = {
     name: 'DISBURSE_SEND_TOKEN',
     role: 'send',
     purpose: 'an API key with the capability `holder.send`',
-    kind: kinds.bearerSecret(1),
+    kind: bearerSecret(1),
     whenUnset: 'no withdrawals',
     credential: { fields: ['apiKey'], capability: 'holder.send' },
   },
@@ -235,42 +246,42 @@ export const variables = {
     name: 'DISBURSE_HOME',
     role: 'all',
     purpose: 'the agent directory, mode 0700',
-    kind: kinds.path,
+    kind: path,
     whenUnset: '`~/.disburse-agent`',
   },
   envFile: {
     name: 'AGENT_ENV',
     role: 'all',
     purpose: 'the configuration file, unless `--env-file` names one. From the environment only',
-    kind: kinds.path,
+    kind: path,
     whenUnset: '`agent.env` in the agent directory',
   },
   host: {
     name: 'DISBURSE_HOST',
     role: 'all',
     purpose: 'address to listen on',
-    kind: kinds.listenHost,
+    kind: listenHost,
     fallback: () => '127.0.0.1',
   },
   port: {
     name: 'DISBURSE_PORT',
     role: 'all',
     purpose: 'port to listen on; 0 chooses a free one',
-    kind: kinds.integer(0, 65_535),
+    kind: integer(0, 65_535),
     fallback: () => 8787,
   },
   allowPublicBind: {
     name: 'DISBURSE_ALLOW_PUBLIC_BIND',
     role: 'all',
     purpose: 'a proxy in front terminates TLS; required off loopback',
-    kind: kinds.choice(['behind-tls-proxy']),
+    kind: choice(['behind-tls-proxy']),
     whenUnset: 'loopback only',
   },
   maxConnections: {
     name: 'DISBURSE_MAX_CONNECTIONS',
     role: 'all',
     purpose: 'open connections of all peers together',
-    kind: kinds.integer(1, 65_535),
+    kind: integer(1, 65_535),
     fallback: () => 512,
   },
   maxConnectionsPerPeer: {
@@ -278,21 +289,21 @@ export const variables = {
     role: 'all',
     purpose:
       'open connections of one IPv4 address or IPv6 /64; 0: no maximum. Behind a proxy, set it there',
-    kind: kinds.integer(0, 65_535),
+    kind: integer(0, 65_535),
     fallback: () => 0,
   },
   allowedHosts: {
     name: 'DISBURSE_ALLOWED_HOSTS',
     role: 'all',
     purpose: 'further names in `Host` and `Origin`',
-    kind: kinds.hostNames,
+    kind: hostNames,
     whenUnset: 'loopback names and `DISBURSE_HOST`',
   },
   metricsToken: {
     name: 'DISBURSE_METRICS_TOKEN',
     role: 'metrics',
     purpose: 'opens `GET /metrics` only',
-    kind: kinds.bearerSecret(20),
+    kind: bearerSecret(20),
     whenUnset: 'the loopback token only',
     credential: { fields: ['token'] },
   },
@@ -315,14 +326,14 @@ export const variables = {
     name: 'DISBURSE_BATCH_DEADLINE_SECONDS',
     role: 'disburse',
     purpose: 'time in which a signed batch can settle, in seconds',
-    kind: kinds.integer(10, 86_400),
+    kind: integer(10, 86_400),
     fallback: () => defaultBatchDeadlineSeconds,
   },
   retentionDays: {
     name: 'DISBURSE_RETENTION_DAYS',
     role: 'disburse',
     purpose: "days after a job's end until recipients and batch seed are erased",
-    kind: kinds.integer(1, 36_500),
+    kind: integer(1, 36_500),
     fallback: () => 30,
   },
   disclosureYears: {
@@ -330,28 +341,28 @@ export const variables = {
     role: 'disburse, holder',
     purpose:
       'years for which openings are kept, encrypted, so that `disclose payer` can prove a payment',
-    kind: kinds.integer(1, 100),
+    kind: integer(1, 100),
     fallback: () => 7,
   },
   rateLimit: {
     name: 'DISBURSE_RATE_LIMIT',
     role: 'all',
     purpose: 'requests per second of one credential, after a burst of twice as many',
-    kind: kinds.integer(1, 100_000),
+    kind: integer(1, 100_000),
     fallback: () => 100,
   },
   logLevel: {
     name: 'DISBURSE_LOG_LEVEL',
     role: 'all',
     purpose: 'level of the log: JSON lines on standard error',
-    kind: kinds.choice(kinds.logLevels),
+    kind: choice(logLevels),
     fallback: () => 'info' as const,
   },
   nodeEnv: {
     name: 'NODE_ENV',
     role: 'all',
     purpose: '`production` refuses development keys and warns of private keys',
-    kind: kinds.text,
+    kind: text,
     whenUnset: 'development',
   },
   fault: {
@@ -361,9 +372,9 @@ export const variables = {
     kind: kinds.faultPoint,
     whenUnset: 'none',
   },
-} satisfies Record<string, kinds.ConfigVariable<unknown>>;
+} satisfies Record<string, ConfigVariable<unknown>>;
 
-export const allVariables: readonly kinds.ConfigVariable<unknown>[] = Object.values(variables);
+export const allVariables: readonly ConfigVariable<unknown>[] = Object.values(variables);
 
 /** Every known name, `_FILE` forms included. */
 export const knownNames: readonly string[] = allVariables.flatMap(({ name, credential }) =>

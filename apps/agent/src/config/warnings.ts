@@ -3,10 +3,10 @@
  *
  * @module
  */
+
+import type { ConfigLayers, ConfigRemark } from '@pool/configuration';
+import { type ConfigReader, readVariable } from '@pool/configuration';
 import { areDevelopmentPcrs } from '@pool/signers';
-import type { ConfigRemark } from './kinds.ts';
-import type { ConfigLayers } from './layers.ts';
-import { type ConfigReader, readVariable } from './reader.ts';
 import { allVariables, knownNames, variables } from './variables.ts';
 
 const ownPrefixes = ['DISBURSE_', 'POOL_GATE_OAUTH_', 'ONBOARD_'] as const;

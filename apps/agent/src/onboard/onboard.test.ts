@@ -17,8 +17,8 @@ import encryptionVectors from '../../../../vectors/encryption-key.json' with { t
 import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../cli.ts';
 import { parseConfig } from '../config/config.ts';
+import { readEnvFile } from '../config/files.ts';
 import type { HolderConfig } from '../config/holder-config.ts';
-import { readEnvFile } from '../config/layers.ts';
 import { type FakeAccounts, fakeEmployerId, startFakeAccounts } from '../fixtures/fake-accounts.ts';
 import { bootstrap } from '../fixtures/test-app.ts';
 import { renderAgentEnv } from './onboard-files.ts';

@@ -6,13 +6,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { findText } from '@pool/configuration';
 import { bigintToHex32, PoolError, Secret } from '@pool/core';
 import { parseViewingKey } from '@pool/notes';
 import { computeHolderEncryptionKey } from '@pool/signers';
 import { replaceDurableFile } from '@pool/storage';
 import type { Holder, HolderKey } from '@pool/wallet/node';
 import type { KeepingSettings } from '../config/config.ts';
-import { findText } from '../config/layers.ts';
 import { variables } from '../config/variables.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { editEnvFile } from './env-file-edit.ts';

@@ -4,9 +4,10 @@
  *
  * @module
  */
+
+import type { LogLevel } from '@pool/configuration';
 import type { ShellLog } from '@pool/http-server';
 import { pino } from 'pino';
-import type { LogLevel } from '../config/config.ts';
 
 const secretNames = ['authorization', 'token', 'apiKey', 'privateKey', 'seed', 'secret'];
 

@@ -4,13 +4,14 @@
  *
  * @module
  */
+
+import type { ConfigRemark } from '@pool/configuration';
 import { type ChainsFile, computeWalletAddress, errorCodeOf, isPoolError } from '@pool/core';
 import { withinTime } from '@pool/operations';
 import { type ApproverWallet, createApproverClient, type HolderSigner } from '@pool/signers';
 import type { Log } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import type { ApproveConnection } from '../config/custody-config.ts';
-import type { ConfigRemark } from '../config/kinds.ts';
 import { variables } from '../config/variables.ts';
 import { createFunderProbe, type FunderConfig } from './funder-signer.ts';
 import { createHolderSigner } from './holder.ts';
