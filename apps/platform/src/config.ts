@@ -20,19 +20,11 @@ import {
 } from '@pool/relayer';
 import { type OperationsConfig, readOperations } from './config-operations.ts';
 import { createReader, type Environment, type Reader } from './config-reader.ts';
+import type { GateAccessConfig } from './edge/bootstrap.ts';
 import type { AdmissionConfig } from './employers/admission.ts';
 import { type FeeCaps, type feeUnits, parseFeeCaps } from './fee-caps.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
-
-export type GateAccessConfig = {
-  /** Whether each employer gets a reader of its own. False with a shared reader, and where tokens come from elsewhere. */
-  readonly makesReaders: boolean;
-  readonly url: string;
-  readonly tokenUrl: string;
-  readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
-  /** One for the agents of all employers, vended at bootstrap. Absent: see `makesReaders`. */
-  readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
-};
+import type { OperatorConfig } from './operator/edge-token-command.ts';
 
 export type PlatformConfig = OperationsConfig & {
   /** `NODE_ENV=production`: settings for development only are refused. */
@@ -242,8 +234,6 @@ export function parseGateConfig(env: Environment): GateConfig {
   read.finish();
   return { ...config, chain: read.present(chain) };
 }
-
-export type OperatorConfig = Pick<PlatformConfig, 'dataDirectory' | 'database'>;
 
 /** The settings with which the operator's commands find the platform and its data. @throws PoolError `invalid_configuration` */
 export function parseOperatorConfig(env: Environment): OperatorConfig {

@@ -5,10 +5,19 @@
  * @module
  */
 import type { Bootstrap, RelayerHealth } from '@pool/api';
-import { batchSizes, type EvmChainSettings, PoolError } from '@pool/core';
-import type { GateAccessConfig } from '../config.ts';
+import { batchSizes, type EvmChainSettings, PoolError, type Secret } from '@pool/core';
 import type { Employer } from '../employers/employers.ts';
 import type { VendedReader } from './vend-readers.ts';
+
+export type GateAccessConfig = {
+  /** Whether each employer gets a reader of its own. False with a shared reader, and where tokens come from elsewhere. */
+  readonly makesReaders: boolean;
+  readonly url: string;
+  readonly tokenUrl: string;
+  readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
+  /** One for the agents of all employers, vended at bootstrap. Absent: see `makesReaders`. */
+  readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
+};
 
 export type BootstrapSettings = {
   readonly defaultChain: string;

@@ -6,10 +6,9 @@
  */
 
 import { errorCodeOf, PoolError, Secret } from '@pool/core';
-import type { PlatformTables } from '@pool/database';
+import type { DatabaseConfig, PlatformTables } from '@pool/database';
 import { openStore, platformMigrations } from '@pool/database';
 import { createLog } from '@pool/http-server';
-import type { OperatorConfig } from '../config.ts';
 import { openCredentialMint } from '../credentials/credential-key.ts';
 import { createControlApp } from './control.ts';
 import {
@@ -18,6 +17,9 @@ import {
   controlFileName,
   readControlAnswer,
 } from './control-client.ts';
+
+/** The settings with which the operator's commands find the platform and its data. */
+export type OperatorConfig = { readonly dataDirectory: string; readonly database: DatabaseConfig };
 
 /**
  * Runs `work` with a way to call the control routes.
