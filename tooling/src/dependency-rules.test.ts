@@ -47,16 +47,14 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
   ],
   ['http-server-imports-core-only', 'packages/http-server/src/a.ts', 'packages/notes/src/b.ts'],
   [
-    'adapters-do-not-import-each-other',
-    'packages/http-server/src/a.ts',
-    'packages/idempotency/src/b.ts',
-  ],
-  ['adapters-do-not-import-each-other', 'packages/signers/src/a.ts', 'packages/prover/src/b.ts'],
-  ['adapters-do-not-import-upwards', 'packages/signers/src/a.ts', 'packages/operations/src/b.ts'],
-  [
-    'pipelines-do-not-import-each-other',
-    'packages/approve/src/a.ts',
+    'signers-platform-client-circuits-contracts-prover-import-nothing-above',
+    'packages/signers/src/a.ts',
     'packages/operations/src/b.ts',
+  ],
+  [
+    'wallet-database-import-nothing-above',
+    'packages/database/src/a.ts',
+    'packages/relayer/src/b.ts',
   ],
   ['packages-do-not-import-apps', 'packages/operations/src/a.ts', 'apps/agent/src/b.ts'],
   ['apps-do-not-import-apps', 'apps/agent/src/a.ts', 'apps/platform/src/b.ts'],
@@ -93,31 +91,6 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
     'operations-run-imports-no-adapter',
     'packages/operations/src/run/a.ts',
     'packages/operations/src/adapters/b.ts',
-  ],
-  [
-    'operations-spend-imports-no-other-pipeline',
-    'packages/operations/src/spend/a.ts',
-    'packages/operations/src/run/b.ts',
-  ],
-  [
-    'operations-spend-imports-no-other-pipeline',
-    'packages/operations/src/spend/a.ts',
-    'packages/operations/src/adapters/b.ts',
-  ],
-  [
-    'operations-spend-imports-no-other-pipeline',
-    'packages/operations/src/spend/a.ts',
-    'packages/operations/src/sync/b.ts',
-  ],
-  [
-    'operations-sync-imports-its-ports-only',
-    'packages/operations/src/sync/a.ts',
-    'packages/operations/src/adapters/b.ts',
-  ],
-  [
-    'operations-run-and-check-import-no-spend',
-    'packages/operations/src/run/a.ts',
-    'packages/operations/src/spend/b.ts',
   ],
   [
     'operations-adapters-import-ports-only',
