@@ -56,14 +56,14 @@ const custodianA = {
   aHeaderPrefix: {
     name: 'APPROVE_CUSTODIAN_A_HEADER_PREFIX',
     role: 'custodian_a',
-    purpose: "prefix of the provider's own headers, which ends with a hyphen",
+    purpose: "prefix of the provider's own headers",
     kind: kinds.headerPrefix,
     fallback: () => 'x-',
   },
   aServiceToken: {
     name: 'APPROVE_CUSTODIAN_A_SERVICE_TOKEN',
     role: 'custodian_a',
-    purpose: "the approver's own service token. It is not the agent's",
+    purpose: "the approver's own service token, not the agent's",
     kind: kinds.bearerSecret(1),
     isRequired: true,
     isSecret: true,
@@ -134,7 +134,7 @@ const custodianB = {
   bCallbackUrl: {
     name: 'APPROVE_CUSTODIAN_B_CALLBACK_URL',
     role: 'custodian_b',
-    purpose: 'the address at which the co-signer reaches this gate, as configured at the co-signer',
+    purpose: "this gate's address, as configured at the co-signer",
     kind: kinds.serviceUrl,
     isRequired: true,
   },
@@ -157,8 +157,7 @@ const custodianB = {
   bSignerId: {
     name: 'APPROVE_CUSTODIAN_B_SIGNER_ID',
     role: 'custodian_b',
-    purpose:
-      'the API user that is paired with the co-signer. A callback for another one is rejected',
+    purpose: 'the API user that is paired with the co-signer',
     kind: kinds.providerId,
     isRequired: true,
   },
@@ -172,14 +171,14 @@ const custodianB = {
   bRetrySeconds: {
     name: 'APPROVE_CUSTODIAN_B_RETRY_SECONDS',
     role: 'custodian_b',
-    purpose: 'pause after which the co-signer asks again, as the provider has set it, in seconds',
+    purpose: 'pause after which the co-signer asks again, in seconds',
     kind: kinds.integer(30, 3_600),
     fallback: () => 180,
   },
   bRetryTimes: {
     name: 'APPROVE_CUSTODIAN_B_RETRY_TIMES',
     role: 'custodian_b',
-    purpose: 'how often the co-signer asks again, as the provider has set it',
+    purpose: 'how often the co-signer asks again',
     kind: kinds.integer(1, 5_760),
     fallback: () => 20,
   },
@@ -196,8 +195,7 @@ export const variables = {
   envFile: {
     name: 'APPROVE_ENV',
     role: 'all',
-    purpose:
-      'the configuration file, unless `--env-file` names one. Read from the environment only',
+    purpose: 'the configuration file, unless `--env-file` names one. From the environment only',
     kind: kinds.path,
     whenUnset: "`approve.env` in the gate's directory",
   },
@@ -225,23 +223,21 @@ export const variables = {
   artifactsDir: {
     name: 'APPROVE_ARTIFACTS_DIR',
     role: 'all',
-    purpose:
-      "folder of `pool-circuits fetch`, of which the gate reads each circuit's `verification-key.json`",
+    purpose: "folder of `pool-circuits fetch`, for each circuit's `verification-key.json`",
     kind: kinds.path,
     whenUnset: 'the development keys, which only chains 31337 and 1337 may have',
   },
   artifactsManifest: {
     name: 'APPROVE_ARTIFACTS_MANIFEST',
     role: 'all',
-    purpose:
-      "manifest that pins those keys. The gate votes only for pools whose contracts have these keys' code",
+    purpose: "manifest that pins those keys. The gate votes only for pools with these keys' code",
     kind: kinds.path,
     whenUnset: 'the development keys, which only chains 31337 and 1337 may have',
   },
   manifestToken: {
     name: 'APPROVE_MANIFEST_TOKEN',
     role: 'all',
-    purpose: 'opens `POST /v1/manifests`; the agent has the same one in `DISBURSE_APPROVE_TOKEN`',
+    purpose: "opens `POST /v1/manifests`; the agent's `DISBURSE_APPROVE_TOKEN`",
     kind: kinds.bearerSecret(20),
     isRequired: true,
     isSecret: true,
@@ -249,16 +245,14 @@ export const variables = {
   voteLimitSeconds: {
     name: 'APPROVE_VOTE_LIMIT_SECONDS',
     role: 'all',
-    purpose:
-      "how long a vote may take: the agent's `DISBURSE_VOTE_LIMIT_SECONDS`. With custodian B it must fit into the co-signer's retries",
+    purpose: "how long a vote may take: the agent's `DISBURSE_VOTE_LIMIT_SECONDS`",
     kind: kinds.integer(60, 604_800),
     fallback: () => 86_400,
   },
   retentionDays: {
     name: 'APPROVE_RETENTION_DAYS',
     role: 'all',
-    purpose:
-      'days after which a manifest is erased that is past its deadline, or was never approved; the ledger and the audit log remain',
+    purpose: 'days after which a past or never approved manifest is erased',
     kind: kinds.integer(1, 36_500),
     fallback: () => 90,
   },
@@ -279,23 +273,21 @@ export const variables = {
   allowPublicBind: {
     name: 'APPROVE_ALLOW_PUBLIC_BIND',
     role: 'all',
-    purpose:
-      'confirms that a proxy in front of the gate terminates TLS. Required if `APPROVE_HOST` is not a loopback address',
+    purpose: 'a proxy in front terminates TLS; required off loopback',
     kind: kinds.choice(['behind-tls-proxy']),
     whenUnset: 'loopback only',
   },
   allowedHosts: {
     name: 'APPROVE_ALLOWED_HOSTS',
     role: 'all',
-    purpose:
-      'further names that `Host` of a request may contain, on any port. The host of `APPROVE_CUSTODIAN_B_CALLBACK_URL` is one of them without being listed',
+    purpose: 'further names in `Host`, besides that of `APPROVE_CUSTODIAN_B_CALLBACK_URL`',
     kind: kinds.hostNames,
     fallback: (): readonly string[] => [],
   },
   metricsToken: {
     name: 'APPROVE_METRICS_TOKEN',
     role: 'all',
-    purpose: 'opens `GET /metrics` and the details of `GET /healthz`, and nothing else',
+    purpose: 'opens `GET /metrics` and the details of `GET /healthz`',
     kind: kinds.bearerSecret(20),
     isSecret: true,
     whenUnset: 'no metrics, and `GET /healthz` says only whether it votes',
@@ -303,8 +295,7 @@ export const variables = {
   logLevel: {
     name: 'APPROVE_LOG_LEVEL',
     role: 'all',
-    purpose:
-      'level of the log: JSON lines on standard error. From `debug` on, a command shows the stack of an unexpected error',
+    purpose: 'level of the log on standard error. From `debug` on, a command shows stacks',
     kind: kinds.choice(kinds.logLevels),
     fallback: () => 'info' as const,
   },

@@ -8,7 +8,7 @@ import type { ErrorEntries } from './error-entry.ts';
 export const approveErrors = {
   invalid_policy: {
     meaning:
-      'The policy file is unreadable or a field is wrong. Correct what the message names; `approve policy lint` reads it again.',
+      'The policy is unreadable or a field is wrong. Correct it; `approve policy lint` reads it again.',
   },
   policy_not_signed: {
     exit: 2,
@@ -28,8 +28,7 @@ export const approveErrors = {
   manifest_not_ready: {
     status: 503,
     retry: true,
-    meaning:
-      'A fact is missing, so the approve process cannot store the manifest now. Send the same one again.',
+    meaning: 'A fact is missing, so the manifest is not stored yet. Send the same one again.',
   },
   manifest_unknown: {
     status: 404,
@@ -40,11 +39,10 @@ export const approveErrors = {
   invalid_release: {
     exit: 2,
     meaning:
-      'The statement does not count: its key is not in the policy or not Ed25519. Use the key whose public half the policy lists.',
+      "The statement's key is not in the policy or not Ed25519. Use a key that the policy lists.",
   },
   ledger_refused: {
     exit: 2,
-    meaning:
-      'The ledger cannot be imported, or re-baselined from custodian and chain. Do what the message says.',
+    meaning: 'The ledger cannot be imported or re-baselined. Do what the message says.',
   },
 } as const satisfies ErrorEntries;

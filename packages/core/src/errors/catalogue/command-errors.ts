@@ -16,32 +16,29 @@ export const commandErrors = {
   },
   invalid_csv_path: {
     exit: 2,
-    meaning: 'The file of --csv cannot be written there. Name a new file in an existing directory.',
+    meaning: 'The file of --csv cannot be written. Name a new file in an existing directory.',
   },
   csv_not_written: {
     status: 500,
-    meaning:
-      'The table could not be written; the payment is not affected. Run the command again with another file.',
+    meaning: 'The table could not be written; the payment is not affected. Run the command again.',
   },
   file_not_written: {
     meaning: "A file could not be written. Check the directory's space and permissions.",
   },
   credentials_not_revoked: {
-    meaning:
-      'The command failed and could not revoke all credentials it had made. Revoke those that the message names.',
+    meaning: 'The command failed and could not revoke what it made. Revoke what the message names.',
   },
   backup_not_made: {
     meaning: 'A store could not be copied, so there is no backup. Check the named file.',
   },
   backup_unreadable: {
     exit: 2,
-    meaning:
-      'This identity or passphrase does not open the backup, or it is none. Use the one that it was encrypted for.',
+    meaning: 'This identity or passphrase does not open the backup. Use that of its encryption.',
   },
   backup_damaged: {
     exit: 2,
     meaning:
-      'The backup is incomplete, was changed, or is not by the owner of its viewing key. Use another copy.',
+      "The backup is incomplete, changed, or by another viewing key's owner. Use another copy.",
   },
   restore_refused: {
     exit: 2,
@@ -60,8 +57,7 @@ export const commandErrors = {
   pay_run_conflict: {
     exit: 2,
     status: 409,
-    meaning:
-      'The label was used for another roster. Pay the same roster under it, or choose another label.',
+    meaning: 'The label was used for another roster. Choose another label.',
   },
   pay_run_job_lost: {
     exit: 2,
@@ -86,7 +82,7 @@ export const commandErrors = {
     exit: 6,
     status: 503,
     meaning:
-      'The roster is valid, but something else prevents the payment. Correct what the message names.',
+      'The roster is valid, but something prevents the payment. Correct what the message names.',
   },
   invalid_tenancy: {
     exit: 2,
@@ -98,12 +94,10 @@ export const commandErrors = {
     meaning: 'Jobs of the earlier tenancy have not ended. Let them end or cancel them first.',
   },
   loopback_token_missing: {
-    meaning:
-      'The agent has never run in this directory, so there is no token. Start `disburse-agent serve`.',
+    meaning: 'The agent has never run in this directory. Start `disburse-agent serve`.',
   },
   fingerprint_key_damaged: {
-    meaning:
-      'The key of body fingerprints cannot be read. Restore it from a backup, or set DISBURSE_FINGERPRINT_KEY.',
+    meaning: 'The fingerprint key cannot be read. Restore it, or set DISBURSE_FINGERPRINT_KEY.',
   },
   invalid_contact: {
     exit: 2,
@@ -112,7 +106,7 @@ export const commandErrors = {
   contact_exists: {
     exit: 2,
     meaning:
-      'The label or the wallet is already a contact. Choose another label, or remove the contact first.',
+      'The label or the wallet is a contact already. Choose another label, or remove it first.',
   },
   contact_confusable: {
     exit: 2,
@@ -128,8 +122,7 @@ export const commandErrors = {
       "The contact's evidence is not of its wallet. Ask the owner for W by another way before you pay.",
   },
   contacts_damaged: {
-    meaning:
-      'The file of contacts cannot be read. Restore it from a backup, or add the contacts again.',
+    meaning: 'The file of contacts cannot be read. Restore it from a backup.',
   },
   openings_damaged: {
     status: 500,
@@ -142,6 +135,6 @@ export const commandErrors = {
   },
   delivery_not_kept: {
     meaning:
-      'This agent did not keep the sealed notes. Deliver them from the agent that made the batch, or a backup.',
+      'This agent did not keep the sealed notes. Use the agent that made the batch, or a backup.',
   },
 } as const satisfies ErrorEntries;

@@ -25,8 +25,7 @@ export const platformErrors = {
   },
   evidence_required: {
     status: 409,
-    meaning:
-      "The session's text does not list this encryption key. Sign in again with a text that does.",
+    meaning: "The session's text does not list this encryption key. Sign in again with it.",
   },
   encryption_key_mismatch: {
     status: 409,
@@ -54,13 +53,11 @@ export const platformErrors = {
   },
   edge_token_limit_reached: {
     status: 409,
-    meaning:
-      'The employer has made the maximum number of live edge tokens itself. Revoke one first.',
+    meaning: 'The employer has too many live edge tokens of its own. Revoke one first.',
   },
   not_invited: {
     status: 403,
-    meaning:
-      'No employer has invited the wallet, or its invitation has ended. Ask an employer for an invitation.',
+    meaning: 'The wallet has no open invitation. Ask an employer for one.',
   },
   may_not_invite: {
     status: 403,
@@ -79,13 +76,12 @@ export const platformErrors = {
   too_many_enrolments: {
     status: 429,
     retry: true,
-    meaning:
-      'Too many wallets were enrolled from one network address within a day. Wait for Retry-After.',
+    meaning: 'Too many wallets were enrolled from one network address today. Wait for Retry-After.',
   },
   deadline_too_far: {
     status: 400,
     meaning:
-      "The deadline is further ahead than the platform accepts. Lower the agent's limits or raise the platform's, then pay under a new key.",
+      "The platform does not accept so late a deadline. Lower the agent's limits or raise the platform's, then pay under a new key.",
   },
   gas_budget_exceeded: {
     status: 429,
@@ -110,7 +106,7 @@ export const platformErrors = {
   invalid_void: {
     status: 400,
     meaning:
-      "The withdrawal is not signed by the batch's funder, or names another batch. Sign VoidBatch for the batch of this key.",
+      "The withdrawal is not by the batch's funder or of another batch. Sign VoidBatch for this key's batch.",
   },
   batch_size_unsupported: {
     status: 400,
@@ -148,8 +144,7 @@ export const platformErrors = {
   },
   not_settled: {
     status: 409,
-    meaning:
-      'The index has no final block with this batch. Wait for finality, then deliver the notes again.',
+    meaning: 'The index has no final block with this batch. Wait for finality, then deliver again.',
   },
   notes_unavailable: {
     status: 503,
@@ -161,12 +156,10 @@ export const platformErrors = {
       'The platform makes no note paths. Make them from the batches, or ask the operator for PLATFORM_NOTE_PATHS=on.',
   },
   batch_voided: {
-    meaning:
-      'The funder withdrew the batch, which can never land. Pay under a new key if it is still due.',
+    meaning: 'The funder withdrew the batch. Pay under a new key if it is still due.',
   },
   'authorization-expired': {
-    meaning:
-      'The deadline has passed, and the authorisation can never land. Pay under a new key if it is still due.',
+    meaning: 'The deadline has passed. Pay under a new key if it is still due.',
   },
   fee_cap_reached: {
     status: 503,
@@ -196,12 +189,11 @@ export const platformErrors = {
   },
   invalid_client: {
     status: 401,
-    meaning:
-      'The gate does not know the client, or its secret is wrong. Check client id and secret.',
+    meaning: 'The gate does not know the client or its secret. Check both.',
   },
   invalid_scope: {
     status: 400,
-    meaning: 'The client requests a scope that it is not allowed. Request a scope of the client.',
+    meaning: 'The client may not have that scope. Request a scope of the client.',
   },
   unsupported_grant_type: {
     status: 400,
@@ -210,8 +202,7 @@ export const platformErrors = {
   },
   client_revoked: {
     status: 409,
-    meaning:
-      "A later request revoked the gate's reader. Make a new reader; a revoked one stays revoked.",
+    meaning: "A later request revoked the gate's reader. Make a new reader.",
   },
   stale_generation: {
     status: 409,
@@ -223,17 +214,15 @@ export const platformErrors = {
   },
   platform_not_running: {
     status: 409,
-    meaning:
-      'The command needs the running platform. Start the platform with the same data directory.',
+    meaning: 'The command needs the running platform. Start it with the same data directory.',
   },
   control_file_stale: {
-    meaning:
-      'The control file names another process than the platform. Restart the platform, which writes it again.',
+    meaning: 'The control file names another process than the platform. Restart the platform.',
   },
   database_unavailable: {
     status: 503,
     retry: true,
-    meaning: 'The database does not answer. Check the server; the call can succeed later.',
+    meaning: 'The database does not answer. Check the server.',
   },
   database_lock_lost: {
     status: 503,
@@ -245,8 +234,7 @@ export const platformErrors = {
     meaning: 'A later version of the program wrote the database. Run that version.',
   },
   database_not_durable: {
-    meaning:
-      'The database server can lose answered writes at a power failure. Turn on the named setting.',
+    meaning: 'The database server can lose answered writes. Turn on the named setting.',
   },
   database_not_empty: {
     meaning: 'The database has tables of another program. Use an empty database.',
@@ -256,16 +244,14 @@ export const platformErrors = {
       "The platform was started with the gate's database, or the reverse. Correct the database URL.",
   },
   database_unsuitable: {
-    meaning:
-      "The program does not work with the database server's version or encoding. Use what the message names.",
+    meaning: "The database server's version or encoding does not fit. Use what the message names.",
   },
   embedded_database_unused: {
     meaning:
-      'DATABASE_URL would ignore the embedded database of the data directory. Move its data or use another directory.',
+      'DATABASE_URL would ignore the embedded database. Move its data or use another directory.',
   },
   data_directory_locked: { meaning: 'Another process uses the data directory. Stop it first.' },
   cannot_listen: {
-    meaning:
-      'The process cannot listen on the configured address or port. Free the port or configure another one.',
+    meaning: 'The configured address or port is not free. Free it or configure another one.',
   },
 } as const satisfies ErrorEntries;
