@@ -1,5 +1,5 @@
 /**
- * Pays a roster in parts, one after the other (README.md, "Rosters above the ceiling"; docs/decisions/0008).
+ * Pays a roster in parts, one after the other (the agent's README: rosters above the ceiling; docs/decisions/0008).
  * After any interruption the same call continues, because every decision follows from the roster, the ledger and the jobs
  * of the agent.
  *

@@ -1,4 +1,4 @@
-// The one summary of a pay run in parts (README.md, "Rosters above the ceiling").
+// The one summary of a pay run in parts (the agent's README: rosters above the ceiling).
 import type { DisbursementJob } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import type { PartOutcome, SplitOutcome } from '../pay/split-pay-run.ts';

@@ -1,6 +1,6 @@
 /**
- * The one summary of a pay run in parts, for people and for programs (README.md, "Rosters above the
- * ceiling").
+ * The one summary of a pay run in parts, for people and for programs (the agent's README: rosters
+ * above the ceiling).
  *
  * @module
  */
