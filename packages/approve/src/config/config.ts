@@ -7,10 +7,17 @@ import type { KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { createConfigurationError, describeCause, isLoopbackHost, type Secret } from '@pool/core';
-import { type ConfigLayers, type ConfigSource, findText, readLayers } from './env-file.ts';
-import type { LogLevel } from './kinds.ts';
-import { type CustodianName, type FaultPoint, type Variable, variables } from './variables.ts';
+import {
+  type ConfigLayers,
+  type ConfigVariable,
+  type DefaultedVariable,
+  findText,
+  type LogLevel,
+  readVariable,
+} from '@pool/configuration';
+import { createConfigurationError, isLoopbackHost, type Secret } from '@pool/core';
+import { type ConfigSource, createLayers, findModeProblem, readConfigFile } from './env-file.ts';
+import { type CustodianName, type FaultPoint, variables } from './variables.ts';
 
 export type CustodianAConfig = {
   readonly kind: 'custodian_a';
@@ -84,13 +91,13 @@ const foreignName = /^(?:DISBURSE|POOL_GATE|ONBOARD)_[A-Z0-9_]+$|^AGENT_ENV$/;
 
 /** @throws PoolError `invalid_configuration` naming every problem */
 export function parseGateConfig(source: ConfigSource, envFile?: string): GateConfig {
-  const read = createReader(readLayers(source, envFile));
-  const custodianName = read.required(variables.custodian);
+  const read = createReader(source, envFile);
+  const custodianName = read.optional(variables.custodian);
   const custodian = readCustodian(read, custodianName);
   const config = {
     ...readPlaces(read),
     custodian,
-    manifestToken: read.required(variables.manifestToken),
+    manifestToken: read.optional(variables.manifestToken),
     retentionDays: read.defaulted(variables.retentionDays),
     host: read.defaulted(variables.host),
     port: read.defaulted(variables.port),
@@ -110,7 +117,7 @@ export function parseGateConfig(source: ConfigSource, envFile?: string): GateCon
 
 /** The directory and the files of the gate, for commands that need no custodian. @throws PoolError `invalid_configuration` */
 export function parseGatePlaces(source: ConfigSource, envFile?: string): GatePlaces {
-  const read = createReader(readLayers(source, envFile));
+  const read = createReader(source, envFile);
   const places = readPlaces(read);
   read.end();
   return places;
@@ -172,16 +179,16 @@ function listOwnHosts(
 }
 
 function readCustodianA(read: Reader): Draft<CustodianAConfig> {
-  const url = read.required(variables.aUrl);
+  const url = read.optional(variables.aUrl);
   return {
     kind: 'custodian_a',
     url,
     origin: (read.optional(variables.aOrigin) ?? url)?.origin,
     headerPrefix: read.defaulted(variables.aHeaderPrefix),
-    serviceToken: read.required(variables.aServiceToken),
-    credentialId: read.required(variables.aCredentialId),
-    serviceKey: read.required(variables.aServiceKey),
-    userId: read.required(variables.aUserId),
+    serviceToken: read.optional(variables.aServiceToken),
+    credentialId: read.optional(variables.aCredentialId),
+    serviceKey: read.optional(variables.aServiceKey),
+    userId: read.optional(variables.aUserId),
     webhookSecret: read.optional(variables.aWebhookSecret),
     pollSeconds: read.defaulted(variables.aPollSeconds),
   };
@@ -190,14 +197,14 @@ function readCustodianA(read: Reader): Draft<CustodianAConfig> {
 function readCustodianB(read: Reader): Draft<CustodianBConfig> {
   return {
     kind: 'custodian_b',
-    url: read.required(variables.bUrl),
-    apiKey: read.required(variables.bApiKey),
-    apiSecret: read.required(variables.bApiSecret),
-    callbackUrl: read.required(variables.bCallbackUrl),
-    callbackKey: read.required(variables.bCallbackPrivateKey),
-    cosignerPublicKey: read.required(variables.bCosignerPublicKey),
-    signerId: read.required(variables.bSignerId),
-    cosignerId: read.required(variables.bCosignerId),
+    url: read.optional(variables.bUrl),
+    apiKey: read.optional(variables.bApiKey),
+    apiSecret: read.optional(variables.bApiSecret),
+    callbackUrl: read.optional(variables.bCallbackUrl),
+    callbackKey: read.optional(variables.bCallbackPrivateKey),
+    cosignerPublicKey: read.optional(variables.bCosignerPublicKey),
+    signerId: read.optional(variables.bSignerId),
+    cosignerId: read.optional(variables.bCosignerId),
   };
 }
 
@@ -237,51 +244,41 @@ function checkRetries(read: Reader, voteLimitSeconds: number): void {
 type Reader = {
   readonly home: string;
   readonly isTest: boolean;
-  optional<T>(variable: Variable<T>): T | undefined;
-  required<T>(variable: Variable<T>): T | undefined;
-  defaulted<T>(variable: Variable<T> & { readonly fallback: (home: string) => T }): T;
+  /** Undefined: it is unset or wrong. A required variable that is unset is a problem. */
+  optional<T>(variable: ConfigVariable<T>): T | undefined;
+  defaulted<T>(variable: DefaultedVariable<T>): T;
   report(problem: string): void;
   /** @throws PoolError `invalid_configuration` with every problem */
   end(): void;
 };
 
-function createReader(layers: ConfigLayers): Reader {
+function createReader(source: ConfigSource, envFile: string | undefined): Reader {
+  const layers = createLayers(source, readConfigFile(source, envFile));
   const problems = [
-    ...layers.fileProblems,
+    ...layers.fileProblems.map(({ message }) => message),
     ...findForeignNames(layers),
     ...findUnknownNames(layers),
-    ...findOpenFile(layers),
+    ...findOpenFile(source, layers),
   ];
 
-  function optional<T>(variable: Variable<T>): T | undefined {
-    const found = findValue(variable, layers);
-    if (found === undefined) {
+  function optional<T>(variable: ConfigVariable<T>): T | undefined {
+    const { origin, value, problems: found } = readVariable(variable, layers);
+    const open =
+      origin.from === 'secret-file' && origin.path !== undefined
+        ? findModeProblem(source, origin.path)
+        : undefined;
+    if (origin.from === 'secret-file' && open !== undefined) {
+      problems.push(`${origin.variable} names a file that is not private: ${open}`);
       return undefined;
     }
-    if (found.kind === 'wrong') {
-      problems.push(`${found.name} ${found.problem}`);
-      return undefined;
-    }
-    const parsed = variable.kind.parse(found.text);
-    if (parsed.kind === 'wrong') {
-      problems.push(`${found.name} ${parsed.problem}`);
-      return undefined;
-    }
-    return parsed.value;
+    problems.push(...found.map(({ message }) => message));
+    return value;
   }
 
   return {
     home: layers.home,
-    isTest: findText(layers, 'NODE_ENV') === 'test',
+    isTest: findText(layers, 'NODE_ENV')?.text === 'test',
     optional,
-    required(variable) {
-      const before = problems.length;
-      const value = optional(variable);
-      if (value === undefined && problems.length === before) {
-        problems.push(`${variable.name} is required`);
-      }
-      return value;
-    },
     defaulted: (variable) => optional(variable) ?? variable.fallback(layers.home),
     report: (problem) => void problems.push(problem),
     end() {
@@ -292,41 +289,9 @@ function createReader(layers: ConfigLayers): Reader {
   };
 }
 
-type Found =
-  | { readonly kind: 'text'; readonly name: string; readonly text: string }
-  | { readonly kind: 'wrong'; readonly name: string; readonly problem: string };
-
-/** The `_FILE` form of a secret has precedence over the inline one. */
-function findValue(variable: Variable<unknown>, layers: ConfigLayers): Found | undefined {
-  const fileName = `${variable.name}_FILE`;
-  const path = variable.isSecret === true ? findText(layers, fileName) : undefined;
-  if (path !== undefined) {
-    let text: string;
-    try {
-      text = layers.readFile(path).trim();
-    } catch (error) {
-      const problem = `names a file that cannot be read${describeCause(error)}`;
-      return { kind: 'wrong', name: fileName, problem };
-    }
-    const open = layers.findModeProblem(path);
-    if (open !== undefined) {
-      return {
-        kind: 'wrong',
-        name: fileName,
-        problem: `names a file that is not private: ${open}`,
-      };
-    }
-    return text === ''
-      ? { kind: 'wrong', name: fileName, problem: 'names an empty file' }
-      : { kind: 'text', name: fileName, text };
-  }
-  const text = findText(layers, variable.name);
-  return text === undefined ? undefined : { kind: 'text', name: variable.name, text };
-}
-
 const knownNames: ReadonlySet<string> = new Set(
-  Object.values<Variable<unknown>>(variables).flatMap(({ name, isSecret }) =>
-    isSecret === true ? [name, `${name}_FILE`] : [name],
+  Object.values<ConfigVariable<unknown>>(variables).flatMap(({ name, credential }) =>
+    credential === undefined ? [name] : [name, `${name}_FILE`],
   ),
 );
 
@@ -342,11 +307,12 @@ function findUnknownNames({ env, file }: ConfigLayers): readonly string[] {
 }
 
 /** The configuration file itself, where a secret is written in it. */
-function findOpenFile({ file, path, findModeProblem }: ConfigLayers): readonly string[] {
-  const hasSecret = Object.values<Variable<unknown>>(variables).some(
-    ({ name, isSecret }) => isSecret === true && file[name] !== undefined,
+function findOpenFile(source: ConfigSource, { file, filePath }: ConfigLayers): readonly string[] {
+  const hasSecret = Object.values<ConfigVariable<unknown>>(variables).some(
+    ({ name, credential }) => credential !== undefined && file[name] !== undefined,
   );
-  const problem = hasSecret ? findModeProblem(path) : undefined;
+  const problem =
+    hasSecret && filePath !== undefined ? findModeProblem(source, filePath) : undefined;
   return problem === undefined ? [] : [problem];
 }
 

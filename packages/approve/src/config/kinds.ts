@@ -1,35 +1,11 @@
 /**
- * The kinds of value that a variable of the gate can hold. A kind describes itself for documents and parses text. Its problems say
- * what is expected and never quote the text: it may be a secret in the wrong place.
+ * The kinds of value that only the gate's variables hold.
  *
  * @module
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { isIP } from 'node:net';
+import { accept, type Kind, matching, reject } from '@pool/configuration';
 import { isLoopbackHost, Secret } from '@pool/core';
-
-/** A value, or a phrase that follows the name of the variable. */
-export type Parsed<T> =
-  | { readonly kind: 'value'; readonly value: T }
-  | { readonly kind: 'wrong'; readonly problem: string };
-
-export type Kind<T> = {
-  /** For documents: the type of the value. */
-  readonly label: string;
-  /** @param text - trimmed, not empty */
-  readonly parse: (text: string) => Parsed<T>;
-};
-
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
-
-function accept<T>(value: T): Parsed<T> {
-  return { kind: 'value', value };
-}
-
-function reject(problem: string): Parsed<never> {
-  return { kind: 'wrong', problem };
-}
 
 /** A kind whose parser throws for a wrong text. */
 function parsedBy<T>(label: string, parse: (text: string) => T, problem: string): Kind<T> {
@@ -45,45 +21,18 @@ function parsedBy<T>(label: string, parse: (text: string) => T, problem: string)
   };
 }
 
-function matching(label: string, pattern: RegExp, problem: string): Kind<string> {
-  return { label, parse: (text) => (pattern.test(text) ? accept(text) : reject(problem)) };
-}
-
-export const path: Kind<string> = { label: 'path', parse: accept };
-
 /** The id of something at the provider: a wallet, a user, a policy. */
 export const providerId = matching(
   'id',
-  /^[\x21-\x7e]{1,128}$/,
+  (text) => /^[\x21-\x7e]{1,128}$/.test(text),
   'must be an id of the custodian: 1 to 128 printable ASCII characters without spaces',
 );
 
 export const headerPrefix = matching(
   'prefix of headers',
-  /^x-(?:[a-z0-9-]{0,30}-)?$/,
+  (text) => /^x-(?:[a-z0-9-]{0,30}-)?$/.test(text),
   'must begin with x- and end with a hyphen, in lower case',
 );
-
-export function integer(min: number, max: number): Kind<number> {
-  const problem = `must be a whole number from ${min} to ${max}`;
-  return {
-    label: `whole number, ${min} to ${max}`,
-    parse(text) {
-      const number = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
-      return number >= min && number <= max ? accept(number) : reject(problem);
-    },
-  };
-}
-
-export function choice<T extends string>(allowed: readonly T[]): Kind<T> {
-  return {
-    label: allowed.map((value) => `\`${value}\``).join(', '),
-    parse(text) {
-      const known = allowed.find((candidate) => candidate === text);
-      return known === undefined ? reject(`must be one of ${allowed.join(', ')}`) : accept(known);
-    },
-  };
-}
 
 export const serviceUrl: Kind<URL> = {
   label: 'URL',
@@ -100,30 +49,6 @@ export const serviceUrl: Kind<URL> = {
       url.username === '' && url.password === '' && url.search === '' && url.hash === '';
     url.pathname = url.pathname.replace(/\/+$/, '');
     return isSafe && isPlain ? accept(url) : reject(problem);
-  },
-};
-
-export const listenHost: Kind<string> = {
-  label: 'host',
-  parse(text) {
-    const bare = text.replace(/^\[(.*)\]$/, '$1');
-    const isName = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(bare);
-    return isIP(bare) !== 0 || (isName && !/^[0-9.]+$/.test(bare))
-      ? accept(bare)
-      : reject('must be an IP address or a host name, without a scheme and without a port');
-  },
-};
-
-export const hostNames: Kind<readonly string[]> = {
-  label: 'host names, comma separated',
-  parse(text) {
-    const names = text
-      .split(',')
-      .map((name) => name.trim().toLowerCase())
-      .filter((name) => name !== '');
-    return names.every((name) => listenHost.parse(name).kind === 'value')
-      ? accept(names)
-      : reject('must be host names separated by commas, without scheme, port or wildcard');
   },
 };
 

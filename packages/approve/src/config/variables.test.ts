@@ -1,17 +1,18 @@
 /** The table of variables and its rendering in README.md. */
 import { readFileSync } from 'node:fs';
+import type { ConfigVariable } from '@pool/configuration';
 import { expect, it } from 'vitest';
-import { type Variable, variables } from './variables.ts';
+import { variables } from './variables.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const rows: readonly Variable<unknown>[] = Object.values(variables);
+const rows: readonly ConfigVariable<unknown>[] = Object.values(variables);
 
-function renderRow(variable: Variable<unknown>): string {
-  const { name, role, purpose, kind, fallback, whenUnset, isRequired, isSecret } = variable;
+function renderRow(variable: ConfigVariable<unknown>): string {
+  const { name, role, purpose, kind, fallback, whenUnset, isRequired, credential } = variable;
   const given = fallback?.('~/.pool-approve');
   const standard = Array.isArray(given) ? 'none' : `\`${String(given)}\``;
   const unset = isRequired === true ? 'required' : (whenUnset ?? standard);
-  const file = isSecret === true ? ', `_FILE`' : '';
+  const file = credential === undefined ? '' : ', `_FILE`';
   return `| \`${name}\`${file} | ${role} | ${purpose} | ${kind.label} | ${unset} |`;
 }
 

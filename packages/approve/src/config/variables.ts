@@ -5,24 +5,16 @@
  * @module
  */
 import { join } from 'node:path';
+import {
+  type ConfigVariable,
+  choice,
+  hostNames,
+  integer,
+  listenHost,
+  logLevels,
+  path,
+} from '@pool/configuration';
 import * as kinds from './kinds.ts';
-
-export type Variable<T> = {
-  readonly name: string;
-  /** `all`, or the custodian that needs it. */
-  readonly role: 'all' | 'custodian_a' | 'custodian_b' | 'tests';
-  /** For documents, without a full stop at the end. */
-  readonly purpose: string;
-  readonly kind: kinds.Kind<T>;
-  /** The gate does not start without it, if its role is needed. */
-  readonly isRequired?: true;
-  /** Value of an unset variable. @param home - the gate's directory */
-  readonly fallback?: (home: string) => T;
-  /** For documents: what an unset variable without a fallback means. */
-  readonly whenUnset?: string;
-  /** Never shown, and has a `_FILE` form. */
-  readonly isSecret?: true;
-};
 
 export const custodians = ['custodian_a', 'custodian_b'] as const;
 export type CustodianName = (typeof custodians)[number];
@@ -66,7 +58,7 @@ const custodianA = {
     purpose: "the approver's own service token, not the agent's",
     kind: kinds.bearerSecret(1),
     isRequired: true,
-    isSecret: true,
+    credential: { fields: ['token'] },
   },
   aCredentialId: {
     name: 'APPROVE_CUSTODIAN_A_CREDENTIAL_ID',
@@ -81,7 +73,7 @@ const custodianA = {
     purpose: 'key that signs user actions: PKCS#8 PEM, Ed25519 or P-256',
     kind: kinds.privateKeyPem(['ed25519', 'ec']),
     isRequired: true,
-    isSecret: true,
+    credential: { fields: ['privateKey'], isText: true },
   },
   aUserId: {
     name: 'APPROVE_CUSTODIAN_A_USER_ID',
@@ -95,17 +87,17 @@ const custodianA = {
     role: 'custodian_a',
     purpose: 'secret of webhooks, which only wake the poller',
     kind: kinds.bearerSecret(16),
-    isSecret: true,
+    credential: { fields: ['token'] },
     whenUnset: 'no webhooks',
   },
   aPollSeconds: {
     name: 'APPROVE_CUSTODIAN_A_POLL_SECONDS',
     role: 'custodian_a',
     purpose: 'pause between two looks at the pending approvals, in seconds',
-    kind: kinds.integer(1, 3_600),
+    kind: integer(1, 3_600),
     fallback: () => 5,
   },
-} satisfies Record<string, Variable<unknown>>;
+} satisfies Record<string, ConfigVariable<unknown>>;
 
 const custodianB = {
   bUrl: {
@@ -121,7 +113,7 @@ const custodianB = {
     purpose: "the gate's own API user, which may only read",
     kind: kinds.bearerSecret(1),
     isRequired: true,
-    isSecret: true,
+    credential: { fields: ['token'] },
   },
   bApiSecret: {
     name: 'APPROVE_CUSTODIAN_B_API_SECRET',
@@ -129,7 +121,7 @@ const custodianB = {
     purpose: 'key of that API user: PKCS#8 PEM, RSA',
     kind: kinds.privateKey(['rsa']),
     isRequired: true,
-    isSecret: true,
+    credential: { fields: ['privateKey'], isText: true },
   },
   bCallbackUrl: {
     name: 'APPROVE_CUSTODIAN_B_CALLBACK_URL',
@@ -144,7 +136,7 @@ const custodianB = {
     purpose: 'key that signs the answers of callbacks: PKCS#8 PEM, RSA',
     kind: kinds.privateKey(['rsa']),
     isRequired: true,
-    isSecret: true,
+    credential: { fields: ['privateKey'], isText: true },
   },
   bCosignerPublicKey: {
     name: 'APPROVE_CUSTODIAN_B_COSIGNER_PUBLIC_KEY',
@@ -152,7 +144,7 @@ const custodianB = {
     purpose: 'key that the co-signer signs its callbacks with: SPKI PEM, RSA',
     kind: kinds.rsaPublicKey,
     isRequired: true,
-    isSecret: true,
+    credential: { fields: ['publicKey'], isText: true },
   },
   bSignerId: {
     name: 'APPROVE_CUSTODIAN_B_SIGNER_ID',
@@ -172,66 +164,66 @@ const custodianB = {
     name: 'APPROVE_CUSTODIAN_B_RETRY_SECONDS',
     role: 'custodian_b',
     purpose: 'pause after which the co-signer asks again, in seconds',
-    kind: kinds.integer(30, 3_600),
+    kind: integer(30, 3_600),
     fallback: () => 180,
   },
   bRetryTimes: {
     name: 'APPROVE_CUSTODIAN_B_RETRY_TIMES',
     role: 'custodian_b',
     purpose: 'how often the co-signer asks again',
-    kind: kinds.integer(1, 5_760),
+    kind: integer(1, 5_760),
     fallback: () => 20,
   },
-} satisfies Record<string, Variable<unknown>>;
+} satisfies Record<string, ConfigVariable<unknown>>;
 
 export const variables = {
   home: {
     name: 'APPROVE_HOME',
     role: 'all',
     purpose: "the gate's directory, mode 0700: ledger, manifests, audit log",
-    kind: kinds.path,
+    kind: path,
     whenUnset: '`~/.pool-approve`',
   },
   envFile: {
     name: 'APPROVE_ENV',
     role: 'all',
     purpose: 'the configuration file, unless `--env-file` names one. From the environment only',
-    kind: kinds.path,
+    kind: path,
     whenUnset: "`approve.env` in the gate's directory",
   },
   custodian: {
     name: 'APPROVE_CUSTODIAN',
     role: 'all',
     purpose: 'the custodian whose requests are judged',
-    kind: kinds.choice(custodians),
+    kind: choice(custodians),
     isRequired: true,
   },
   policyFile: {
     name: 'APPROVE_POLICY_FILE',
     role: 'all',
     purpose: 'the policy. SIGHUP reads it again',
-    kind: kinds.path,
+    kind: path,
     fallback: (home) => join(home, 'policy.json'),
   },
   chainsFile: {
     name: 'APPROVE_CHAINS_FILE',
     role: 'all',
     purpose: "the gate's own chain settings, with an RPC of its own",
-    kind: kinds.path,
+    kind: path,
     fallback: (home) => join(home, 'chains.json'),
   },
   artifactsDir: {
     name: 'APPROVE_ARTIFACTS_DIR',
     role: 'all',
     purpose: "folder of `pool-circuits fetch`, for each circuit's `verification-key.json`",
-    kind: kinds.path,
+    kind: path,
     whenUnset: 'the development keys, which only chains 31337 and 1337 may have',
   },
   artifactsManifest: {
     name: 'APPROVE_ARTIFACTS_MANIFEST',
     role: 'all',
     purpose: "manifest that pins those keys. The gate votes only for pools with these keys' code",
-    kind: kinds.path,
+    kind: path,
     whenUnset: 'the development keys, which only chains 31337 and 1337 may have',
   },
   manifestToken: {
@@ -240,48 +232,48 @@ export const variables = {
     purpose: "opens `POST /v1/manifests`; the agent's `DISBURSE_APPROVE_TOKEN`",
     kind: kinds.bearerSecret(20),
     isRequired: true,
-    isSecret: true,
+    credential: { fields: ['token'] },
   },
   voteLimitSeconds: {
     name: 'APPROVE_VOTE_LIMIT_SECONDS',
     role: 'all',
     purpose: "how long a vote may take: the agent's `DISBURSE_VOTE_LIMIT_SECONDS`",
-    kind: kinds.integer(60, 604_800),
+    kind: integer(60, 604_800),
     fallback: () => 86_400,
   },
   retentionDays: {
     name: 'APPROVE_RETENTION_DAYS',
     role: 'all',
     purpose: 'days after which a past or never approved manifest is erased',
-    kind: kinds.integer(1, 36_500),
+    kind: integer(1, 36_500),
     fallback: () => 90,
   },
   host: {
     name: 'APPROVE_HOST',
     role: 'all',
     purpose: 'address to listen on',
-    kind: kinds.listenHost,
+    kind: listenHost,
     fallback: () => '127.0.0.1',
   },
   port: {
     name: 'APPROVE_PORT',
     role: 'all',
     purpose: 'port to listen on; 0 chooses a free one',
-    kind: kinds.integer(0, 65_535),
+    kind: integer(0, 65_535),
     fallback: () => 8788,
   },
   allowPublicBind: {
     name: 'APPROVE_ALLOW_PUBLIC_BIND',
     role: 'all',
     purpose: 'a proxy in front terminates TLS; required off loopback',
-    kind: kinds.choice(['behind-tls-proxy']),
+    kind: choice(['behind-tls-proxy']),
     whenUnset: 'loopback only',
   },
   allowedHosts: {
     name: 'APPROVE_ALLOWED_HOSTS',
     role: 'all',
     purpose: 'further names in `Host`, besides that of `APPROVE_CUSTODIAN_B_CALLBACK_URL`',
-    kind: kinds.hostNames,
+    kind: hostNames,
     fallback: (): readonly string[] => [],
   },
   metricsToken: {
@@ -289,23 +281,23 @@ export const variables = {
     role: 'all',
     purpose: 'opens `GET /metrics` and the details of `GET /healthz`',
     kind: kinds.bearerSecret(20),
-    isSecret: true,
+    credential: { fields: ['token'] },
     whenUnset: 'no metrics, and `GET /healthz` says only whether it votes',
   },
   logLevel: {
     name: 'APPROVE_LOG_LEVEL',
     role: 'all',
     purpose: 'level of the log on standard error. From `debug` on, a command shows stacks',
-    kind: kinds.choice(kinds.logLevels),
+    kind: choice(logLevels),
     fallback: () => 'info' as const,
   },
   fault: {
     name: 'APPROVE_FAULT',
     role: 'tests',
     purpose: 'ends the process at a named point; only has an effect under `NODE_ENV=test`',
-    kind: kinds.choice(faultPoints),
+    kind: choice(faultPoints),
     whenUnset: 'none',
   },
   ...custodianA,
   ...custodianB,
-} as const satisfies Record<string, Variable<unknown>>;
+} as const satisfies Record<string, ConfigVariable<unknown>>;

@@ -4,9 +4,10 @@
  *
  * @module
  */
+
+import type { LogLevel } from '@pool/configuration';
 import type { ShellLog } from '@pool/http-server';
 import { pino } from 'pino';
-import type { LogLevel } from '../config/kinds.ts';
 
 /** What the parts of the gate need of a log. */
 export type GateLog = Omit<ShellLog, 'child'>;
