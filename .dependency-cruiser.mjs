@@ -153,6 +153,13 @@ export default {
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|http-server)/' },
     },
     {
+      name: 'http-client-imports-core-only',
+      comment: 'Bounded exchanges: it knows no route, note or payment.',
+      severity: 'error',
+      from: { path: '^packages/http-client/src/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|http-client)/' },
+    },
+    {
       name: 'packages-do-not-import-apps',
       severity: 'error',
       from: { path: '^packages/' },

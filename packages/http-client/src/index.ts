@@ -1,0 +1,6 @@
+/**
+ * Outbound HTTP of clients and signers.
+ *
+ * @module
+ */
+export {};
