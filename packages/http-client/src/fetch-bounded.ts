@@ -7,64 +7,74 @@
 import { PoolError } from '@pool/core';
 
 /** The services that are called. Their failures have the codes `<service>_unreachable` and `<service>_invalid_response`. */
-export type Service = 'platform' | 'gate' | 'agent';
+export type Service = 'platform' | 'gate' | 'agent' | 'custodian' | 'approver';
 
 /** The part of `fetch` that the clients need. Tests pass an app's own handler. */
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
-/** Default time limit of one exchange, in milliseconds. */
-export const defaultTimeoutMs = 30_000;
-
-/** Largest answer that is read by default. 4 MiB is enough for a page of notes and for a look-up of 256 recipients. */
-export const defaultMaxBytes = 4 * 1024 * 1024;
-
 export type BoundedRequest = {
-  readonly fetch: Fetch;
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch | undefined;
   readonly url: URL;
   readonly init: RequestInit;
   /** Names the service in codes and messages, for example `<service>_unreachable`. */
   readonly service: Service;
-  readonly timeoutMs: number;
+  /** Time limit of the exchange, in milliseconds. Default: 30,000. */
+  readonly timeoutMs?: number | undefined;
   readonly maxBytes: number;
+  /** Ends the exchange; the call then throws the signal's own reason. */
+  readonly signal?: AbortSignal | undefined;
 };
 
-export type BoundedResponse = {
+export type BoundedAnswer<T> = {
   readonly status: number;
   readonly headers: Headers;
-  readonly text: string;
+  readonly body: T;
 };
 
+/** The page of a proxy during maintenance, for which a job at a custodian waits. Elsewhere a redirect is a wrong address. */
+const redirectCodes = {
+  platform: 'platform_invalid_response',
+  gate: 'gate_invalid_response',
+  agent: 'agent_invalid_response',
+  custodian: 'custodian_unreachable',
+  approver: 'approver_unreachable',
+} as const;
+
 /**
- * @throws PoolError `<service>_unreachable` (retryable) if no answer arrives in time, `<service>_invalid_response` for a redirect
- *   or an answer that is too large
+ * @param read - reads the body, for example {@link readText}
+ * @throws PoolError `<service>_unreachable` (retryable) if no answer arrives in time, `<service>_invalid_response` for an answer that is
+ *   too large. A redirect is one of the two
  */
-export async function fetchBounded(request: BoundedRequest): Promise<BoundedResponse> {
-  const { service, maxBytes, timeoutMs } = request;
-  const signal = AbortSignal.timeout(timeoutMs);
+export async function fetchBounded<T>(
+  request: BoundedRequest,
+  read: (chunks: AsyncIterable<Uint8Array>) => Promise<T>,
+): Promise<BoundedAnswer<T>> {
+  const { service, maxBytes, timeoutMs = 30_000, fetch: send = fetch, signal } = request;
+  signal?.throwIfAborted();
+  const deadline = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await request.fetch(request.url.href, {
+    const response = await send(request.url.href, {
       ...request.init,
       redirect: 'manual',
-      signal,
+      signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
     });
-    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+    const { status, headers } = response;
+    if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
       throw new PoolError(
-        `${service}_invalid_response`,
+        redirectCodes[service],
         `the ${service} answered with a redirect; configure its final address`,
       );
     }
-    return {
-      status: response.status,
-      headers: response.headers,
-      text: await readBounded(response, maxBytes, service),
-    };
+    return { status, headers, body: await read(readChunks(response, service, maxBytes)) };
   } catch (cause) {
     if (cause instanceof PoolError) {
       throw cause;
     }
+    signal?.throwIfAborted();
     throw new PoolError(
       `${service}_unreachable`,
-      signal.aborted
+      deadline.aborted
         ? `the ${service} did not answer within ${timeoutMs} ms`
         : `the ${service} could not be reached`,
       { cause },
@@ -72,24 +82,44 @@ export async function fetchBounded(request: BoundedRequest): Promise<BoundedResp
   }
 }
 
-async function readBounded(
-  response: Response,
-  maxBytes: number,
+async function* readChunks(
+  { body }: Response,
   service: Service,
-): Promise<string> {
-  const chunks: Uint8Array[] = [];
+  most: number,
+): AsyncGenerator<Uint8Array> {
   let size = 0;
-  if (response.body !== null) {
-    for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+  if (body !== null) {
+    for await (const chunk of body as ReadableStream<Uint8Array>) {
       size += chunk.byteLength;
-      if (size > maxBytes) {
-        throw new PoolError(
-          `${service}_invalid_response`,
-          `the ${service} answered with more than ${maxBytes} bytes`,
-        );
+      if (size > most) {
+        throw createTooLarge(service, most);
       }
-      chunks.push(chunk);
+      yield chunk;
     }
   }
-  return Buffer.concat(chunks).toString('utf8');
+}
+
+export function createTooLarge(service: Service, most: number): PoolError {
+  return new PoolError(
+    `${service}_invalid_response`,
+    `the ${service} answered with more than ${most} bytes`,
+  );
+}
+
+export async function readText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const kept: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    kept.push(chunk);
+  }
+  return Buffer.concat(kept).toString('utf8');
+}
+
+/** @returns the parsed JSON; undefined for an empty answer or one that is not JSON */
+export async function readJson(chunks: AsyncIterable<Uint8Array>): Promise<unknown> {
+  const text = await readText(chunks);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

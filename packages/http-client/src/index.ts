@@ -3,4 +3,21 @@
  *
  * @module
  */
-export {};
+
+export {
+  type BoundedAnswer,
+  type Fetch,
+  fetchBounded,
+  readJson,
+  readText,
+  type Service,
+} from './fetch-bounded.ts';
+export {
+  createHttpClient,
+  describeAnswer,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpClientOptions,
+  isSuccess,
+} from './http-client.ts';
+export { type Cut, tooLarge } from './read-cut-json.ts';

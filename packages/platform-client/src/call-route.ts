@@ -6,14 +6,9 @@
  */
 import type { Route, RouteAnswer, RouteInput } from '@pool/api';
 import { joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
+import { type Fetch, fetchBounded, readText, type Service } from '@pool/http-client';
 import * as v from 'valibot';
-import {
-  defaultMaxBytes,
-  defaultTimeoutMs,
-  type Fetch,
-  fetchBounded,
-  type Service,
-} from './bounded-fetch.ts';
+import { maxBytes } from './json-call.ts';
 
 export type RouteCallerOptions = {
   /** Base URL of the service. The routes' paths are appended. */
@@ -48,12 +43,12 @@ export function createRouteCaller(options: RouteCallerOptions): RouteCaller {
 
   return async <R extends Route>(route: R, input: RouteInput<R>): Promise<RouteAnswer<R>> => {
     const given = input as LooseInput;
-    const response = await fetchBounded({
-      fetch: options.fetch ?? fetch,
+    const request = {
+      fetch: options.fetch,
       url: joinUrl(base, fillPath(route.path, given.params ?? {}), definedOf(given.query)),
       service: options.service,
-      timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
-      maxBytes: defaultMaxBytes,
+      timeoutMs: options.timeoutMs,
+      maxBytes,
       init: {
         method: route.method,
         headers: {
@@ -68,8 +63,9 @@ export function createRouteCaller(options: RouteCallerOptions): RouteCaller {
         },
         ...(given.body === undefined ? {} : { body: encodeBody(route, given.body) }),
       },
-    });
-    const body = parseAnswer(route, response.status, response.text);
+    };
+    const response = await fetchBounded(request, readText);
+    const body = parseAnswer(route, response.status, response.body);
     if (body === undefined) {
       throw new PoolError(
         `${options.service}_invalid_response`,

@@ -34,8 +34,8 @@ import {
   parseServiceUrl,
   type Secret,
 } from '@pool/core';
+import type { Fetch } from '@pool/http-client';
 import type { GenericSchema, InferOutput } from 'valibot';
-import type { Fetch } from './bounded-fetch.ts';
 import { callJson } from './json-call.ts';
 
 export type EdgeClientOptions = {

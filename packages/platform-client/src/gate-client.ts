@@ -14,8 +14,8 @@ import {
   gateWalletResponseSchema,
 } from '@pool/api';
 import { joinUrl, PoolError, parseServiceUrl } from '@pool/core';
+import type { Fetch } from '@pool/http-client';
 import type { GenericSchema, InferOutput } from 'valibot';
-import type { Fetch } from './bounded-fetch.ts';
 import { createGateTokenSource, type GateCredentials } from './gate-token.ts';
 import { callJson } from './json-call.ts';
 

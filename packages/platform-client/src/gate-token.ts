@@ -5,6 +5,7 @@
  * @module
  */
 import { PoolError, parseServiceUrl, Secret } from '@pool/core';
+import { type Fetch, fetchBounded, readText } from '@pool/http-client';
 import {
   allowInsecureRequests,
   ClientSecretBasic,
@@ -12,7 +13,6 @@ import {
   customFetch,
   processClientCredentialsResponse,
 } from 'oauth4webapi';
-import { defaultTimeoutMs, type Fetch, fetchBounded } from './bounded-fetch.ts';
 
 export type GateCredentials = {
   readonly tokenUrl: string;
@@ -55,14 +55,16 @@ export function createGateTokenSource(
           // parseServiceUrl has already refused plain http except on loopback.
           [allowInsecureRequests]: true,
           [customFetch]: async (url, init) => {
-            const answer = await fetchBounded({
-              fetch: send,
-              url: new URL(url),
-              service: 'gate',
-              init: { method: init.method, headers: init.headers, body: init.body },
-              timeoutMs: defaultTimeoutMs,
-              maxBytes: 64 * 1024,
-            });
+            const answer = await fetchBounded(
+              {
+                fetch: send,
+                url: new URL(url),
+                service: 'gate',
+                init: { method: init.method, headers: init.headers, body: init.body },
+                maxBytes: 64 * 1024,
+              },
+              readText,
+            );
             // A failing token server is not a refusal: the job waits for it instead of failing.
             if (answer.status >= 500 || answer.status === 429) {
               throw new PoolError(
@@ -70,7 +72,7 @@ export function createGateTokenSource(
                 `the pool-gate's token server answered with status ${answer.status}`,
               );
             }
-            return new Response(answer.text, { status: answer.status, headers: answer.headers });
+            return new Response(answer.body, { status: answer.status, headers: answer.headers });
           },
         },
       );

@@ -5,7 +5,7 @@
  */
 
 export { parseServiceUrl } from '@pool/core';
-export type { Fetch } from './bounded-fetch.ts';
+export type { Fetch } from '@pool/http-client';
 export { createRouteCaller, type RouteCaller, type RouteCallerOptions } from './call-route.ts';
 export {
   createEdgeClient,

@@ -1,7 +1,7 @@
 import type { SettlementRequest } from '@pool/api';
 import { PoolError, parseEncryptionPublicKey, parseHex32, Secret } from '@pool/core';
+import type { Fetch } from '@pool/http-client';
 import { describe, expect, it } from 'vitest';
-import type { Fetch } from './bounded-fetch.ts';
 import { createEdgeClient } from './edge-client.ts';
 
 const token = new Secret('pool_edge_test');

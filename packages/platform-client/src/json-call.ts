@@ -5,15 +5,14 @@
  * @module
  */
 import { cleanMessage, describeIssues, PoolError, peerCode } from '@pool/core';
-import * as v from 'valibot';
 import {
-  type BoundedResponse,
-  defaultMaxBytes,
-  defaultTimeoutMs,
+  type BoundedAnswer,
   type Fetch,
   fetchBounded,
+  readJson,
   type Service,
-} from './bounded-fetch.ts';
+} from '@pool/http-client';
+import * as v from 'valibot';
 
 export type JsonCall<TSchema extends v.GenericSchema> = {
   readonly fetch: Fetch;
@@ -24,8 +23,10 @@ export type JsonCall<TSchema extends v.GenericSchema> = {
   readonly body?: unknown;
   readonly response: TSchema;
   readonly timeoutMs?: number;
-  readonly maxBytes?: number;
 };
+
+/** Largest answer that is read: enough for a page of notes and for a look-up of 256 recipients. */
+export const maxBytes = 4 * 1024 * 1024;
 
 export type JsonAnswer<T> = {
   readonly value: T;
@@ -44,40 +45,34 @@ export async function callJson<TSchema extends v.GenericSchema>(
   if (call.body !== undefined) {
     headers['content-type'] = 'application/json';
   }
-  const response = await fetchBounded({
+  const request = {
     fetch: call.fetch,
     url: call.url,
     service: call.service,
-    timeoutMs: call.timeoutMs ?? defaultTimeoutMs,
-    maxBytes: call.maxBytes ?? defaultMaxBytes,
+    timeoutMs: call.timeoutMs,
+    maxBytes,
     init: {
       method: call.method,
       headers,
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     },
-  });
+  };
+  const response = await fetchBounded(request, readJson);
   if (response.status < 200 || response.status > 299) {
     throw readServiceError(call.service, response);
   }
-  const result = v.safeParse(call.response, parseJson(call.service, response.text));
+  if (response.body === undefined) {
+    throw invalidResponse(call.service, 'not JSON');
+  }
+  const result = v.safeParse(call.response, response.body);
   if (!result.success) {
     throw invalidResponse(call.service, `malformed: ${describeIssues(result.issues)}`);
   }
   return { value: result.output, status: response.status, headers: response.headers };
 }
 
-function parseJson(service: Service, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw invalidResponse(service, 'not JSON', cause);
-  }
-}
-
-function invalidResponse(service: Service, reason: string, cause?: unknown): PoolError {
-  return new PoolError(`${service}_invalid_response`, `the ${service}'s answer is ${reason}`, {
-    cause,
-  });
+function invalidResponse(service: Service, reason: string): PoolError {
+  return new PoolError(`${service}_invalid_response`, `the ${service}'s answer is ${reason}`);
 }
 
 const errorBodySchema = v.object({
@@ -85,15 +80,8 @@ const errorBodySchema = v.object({
   message: v.string(),
 });
 
-function readServiceError(service: Service, response: BoundedResponse): PoolError {
-  const { status } = response;
+function readServiceError(service: Service, { status, body }: BoundedAnswer<unknown>): PoolError {
   const retryable = status >= 500 || status === 429 || status === 408;
-  let body: unknown;
-  try {
-    body = JSON.parse(response.text);
-  } catch {
-    body = undefined;
-  }
   const parsed = v.safeParse(errorBodySchema, body);
   if (parsed.success) {
     return new PoolError(peerCode(parsed.output.code), cleanMessage(parsed.output.message), {

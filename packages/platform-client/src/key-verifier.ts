@@ -6,7 +6,7 @@
  */
 import { type VerifiedKey, verifyKeyResponseSchema } from '@pool/api';
 import { explainPlatformFailure, PoolError, parseServiceUrl, type Secret } from '@pool/core';
-import type { Fetch } from './bounded-fetch.ts';
+import type { Fetch } from '@pool/http-client';
 import { callJson } from './json-call.ts';
 
 export type KeyVerifierOptions = {

@@ -35,8 +35,8 @@ import {
   Secret,
   signInStatement,
 } from '@pool/core';
+import type { Fetch } from '@pool/http-client';
 import type * as v from 'valibot';
-import type { Fetch } from './bounded-fetch.ts';
 import { callJson, type JsonAnswer } from './json-call.ts';
 
 export type SessionClientOptions = {

@@ -112,16 +112,6 @@ export {
 export { createLocalKeyHolder, type LocalKeyHolderOptions } from './holder/local-key-holder.ts';
 export { createReadOnlyHolder } from './holder/read-only-holder.ts';
 export { createRemoteHolder, type RemoteHolderOptions } from './holder/remote-holder.ts';
-export {
-  createHttpClient,
-  describeAnswer,
-  type HttpAnswer,
-  type HttpClient,
-  type HttpClientOptions,
-  type HttpExchange,
-  type HttpService,
-} from './http/http-client.ts';
-export { type Cut, tooLarge } from './http/read-cut-json.ts';
 export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';
 export type {
   Outcome,

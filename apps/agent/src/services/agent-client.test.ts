@@ -9,7 +9,7 @@ const job = { key: 'k', state: 'accepted' };
 function createClient(...answers: readonly Response[]) {
   const asked: string[] = [];
   const client = createAgentClient('http://127.0.0.1:1', new Secret('t'), async (input) => {
-    asked.push(input instanceof Request ? input.url : input.toString());
+    asked.push(input);
     return (answers[asked.length - 1] ?? answers.at(-1) ?? Response.error()).clone();
   });
   return { client, asked };

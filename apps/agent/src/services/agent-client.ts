@@ -15,6 +15,7 @@ import {
   peerCode,
   type Secret,
 } from '@pool/core';
+import { type BoundedAnswer, type Fetch, fetchBounded, readText } from '@pool/http-client';
 import { type AgentClient, jobTraceSchema } from '@pool/pay-run';
 import * as v from 'valibot';
 
@@ -42,64 +43,94 @@ export type AgentCaller = <TSchema extends v.GenericSchema>(
 
 const defaultTimeoutMs = 60_000;
 
+/** The history of a holder has no other limit. */
+const maxBytes = 64 * 1024 * 1024;
+
+/** The JSON of an answer, or why it is not JSON. */
+type Content = { readonly value?: unknown; readonly cut?: unknown };
+
 /** @param baseUrl - for example `http://127.0.0.1:8787` */
 export function createAgentCaller(
   baseUrl: string,
   token: Secret,
-  send: typeof fetch = fetch,
+  send: Fetch = fetch,
 ): AgentCaller {
   /** Waits on 429: a roster in hundreds of parts sends many requests at once. */
-  async function askAtPace(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
+  async function askAtPace(
+    path: string,
+    init: RequestInit,
+    timeoutMs: number,
+  ): Promise<BoundedAnswer<Content>> {
     for (let pausesLeft = maxPauses; ; pausesLeft -= 1) {
-      const response = await ask(path, init, timeoutMs);
-      if (response.status !== 429 || pausesLeft === 0) {
-        return response;
+      const answer = await ask(path, init, timeoutMs);
+      if (answer.status !== 429 || pausesLeft === 0) {
+        return answer;
       }
-      await sleep(Math.min(5, Number(response.headers.get('retry-after') ?? 1) || 1) * 1_000);
+      await sleep(Math.min(5, Number(answer.headers.get('retry-after') ?? 1) || 1) * 1_000);
     }
   }
 
-  async function ask(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
+  async function ask(
+    path: string,
+    { signal, ...init }: RequestInit,
+    timeoutMs: number,
+  ): Promise<BoundedAnswer<Content>> {
+    const request = {
+      fetch: send,
+      url: new URL(`${baseUrl}${path}`),
+      service: 'agent',
+      init: { ...init, headers: { ...init.headers, authorization: `Bearer ${token.reveal()}` } },
+      timeoutMs,
+      maxBytes,
+      signal: signal ?? undefined,
+    } as const;
     try {
-      return await send(`${baseUrl}${path}`, {
-        ...init,
-        redirect: 'error',
-        signal: limit(init.signal, timeoutMs),
-        headers: { ...init.headers, authorization: `Bearer ${token.reveal()}` },
-      });
-    } catch (cause) {
+      return await fetchBounded(request, readContent);
+    } catch (error) {
+      if (errorCodeOf(error) === 'agent_invalid_response') {
+        throw error;
+      }
       throw new PoolError(
         'agent_unreachable',
         `no agent answers at ${baseUrl}: start it with "disburse-agent serve", or set DISBURSE_HOST and DISBURSE_PORT`,
-        { cause },
+        { cause: isPoolError(error) ? error.cause : error },
       );
     }
   }
 
   return async (schema, path, init = {}, timeoutMs = defaultTimeoutMs) => {
-    const response = await askAtPace(path, init, timeoutMs);
-    let cut: unknown;
-    const body: unknown = await response.json().catch((error: unknown) => {
-      cut = error;
-    });
-    const answer = v.safeParse(schema, body);
-    if (response.ok && answer.success) {
+    const { status, body } = await askAtPace(path, init, timeoutMs);
+    const isSuccess = status >= 200 && status <= 299;
+    const answer = v.safeParse(schema, body.value);
+    if (isSuccess && answer.success) {
       return answer.output;
     }
-    const error = v.safeParse(errorSchema, body);
-    if (!response.ok && error.success) {
+    const error = v.safeParse(errorSchema, body.value);
+    if (!isSuccess && error.success) {
       throw new PoolError(peerCode(error.output.code), error.output.message, {
-        status: response.status,
-        retryable: response.status >= 500 || response.status === 429,
+        status,
+        retryable: status >= 500 || status === 429,
       });
     }
     // This is not a refusal: the peer may have accepted the request.
     throw new PoolError(
       'agent_invalid_response',
       `the answer of ${baseUrl} is incomplete or not that of an agent of this version`,
-      cut === undefined ? {} : { cause: cut },
+      body.cut === undefined ? {} : { cause: body.cut },
     );
   };
+}
+
+/** The agent has answered, so a connection that breaks from here on does not mean that it is not there. */
+async function readContent(chunks: AsyncIterable<Uint8Array>): Promise<Content> {
+  try {
+    return { value: JSON.parse(await readText(chunks)) };
+  } catch (cut) {
+    if (isPoolError(cut)) {
+      throw cut;
+    }
+    return { cut };
+  }
 }
 
 /**
@@ -119,16 +150,11 @@ export function passesByItself(error: unknown): boolean {
 /** Beside those of the catalogue: another command writes the cache for a moment. */
 const passing: ReadonlySet<string> = new Set(['note_cache_unavailable']);
 
-function limit(signal: AbortSignal | null | undefined, timeoutMs: number): AbortSignal {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  return signal === null || signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-}
-
 /** @param baseUrl - for example `http://127.0.0.1:8787` */
 export function createAgentClient(
   baseUrl: string,
   token: Secret,
-  send: typeof fetch = fetch,
+  send: Fetch = fetch,
 ): AgentClient {
   const call = createAgentCaller(baseUrl, token, send);
   const pathOf = (key: string): string => `/api/disburse/${encodeURIComponent(key)}`;

@@ -5,6 +5,7 @@
  */
 import { agentRoutes, type Balance, type History } from '@pool/api';
 import type { Secret } from '@pool/core';
+import type { Fetch } from '@pool/http-client';
 import type { SyncProgress } from '@pool/wallet';
 import * as v from 'valibot';
 import { createAgentCaller } from './agent-client.ts';
@@ -71,7 +72,7 @@ const longTimeoutMs = 6 * 3_600_000;
 export function createHolderClient(
   baseUrl: string,
   token: Secret,
-  send: typeof fetch = fetch,
+  send: Fetch = fetch,
 ): HolderClient {
   const call = createAgentCaller(baseUrl, token, send);
   return {

@@ -9,6 +9,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLoopbackHost, PoolError, peerCode } from '@pool/core';
+import { type Fetch, fetchBounded, readJson, readText } from '@pool/http-client';
 import { isSameHash } from '@pool/http-server';
 import * as v from 'valibot';
 
@@ -60,7 +61,7 @@ export async function connectControl(directory: string): Promise<ControlConnecti
   }
   return {
     kind: 'running',
-    call: (method, path, body) => callControl(file, method, path, body),
+    call: (...call) => callControl(file, call),
   };
 }
 
@@ -78,62 +79,47 @@ function isLoopbackUrl(text: string): boolean {
   return url?.protocol === 'http:' && isLoopbackHost(url.hostname) && url.pathname === '/';
 }
 
-/** @returns the listener's answer, cut to a limit; undefined: no process listens */
+/** @returns the listener's answer, which is no proof if it is long; undefined: no process listens */
 async function askForProof(url: string): Promise<string | undefined> {
-  let response: Response;
   try {
-    response = await fetch(url, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(proofTimeoutMs),
-    });
+    const request = { url: new URL(url), service: 'platform', init: {} } as const;
+    const limits = { timeoutMs: proofTimeoutMs, maxBytes: longestProof };
+    return (await fetchBounded({ ...request, ...limits }, readText)).body;
   } catch (error) {
     // A refused connection: no process listens. Any other error comes from a listener.
-    const cause = error instanceof Error ? error.cause : undefined;
+    const failure =
+      error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+    const cause = failure?.cause;
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     return code === 'ECONNREFUSED' ? undefined : '';
   }
-  try {
-    return await readShort(response);
-  } catch {
-    return '';
-  }
 }
 
-async function readShort({ body }: Response): Promise<string> {
-  const reader = (body as ReadableStream<Uint8Array> | null)?.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  for (let isDone = reader === undefined; !isDone && text.length <= longestProof; ) {
-    const read = await reader?.read();
-    isDone = read?.done ?? true;
-    text += decoder.decode(read?.value, { stream: true });
-  }
-  await reader?.cancel();
-  return text;
-}
-
-async function callControl(
-  { url, token }: ControlFile,
-  method: string,
-  path: string,
-  body: unknown,
+/**
+ * @param send - default: the global `fetch`
+ * @throws PoolError with the answer's own code; `platform_unreachable`, `platform_invalid_response`
+ */
+export async function callControl(
+  { url, token }: Pick<ControlFile, 'url' | 'token'>,
+  [method, path, body]: Parameters<ControlCall>,
+  send: Fetch = fetch,
 ): Promise<unknown> {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    redirect: 'error',
-    signal: AbortSignal.timeout(10_000),
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return await readControlAnswer(response);
-}
-
-/** @throws PoolError with the answer's own code */
-export async function readControlAnswer(response: Response): Promise<unknown> {
-  const answer: unknown = await response.json();
-  if (!response.ok) {
-    const { code, message } = v.parse(v.object({ code: v.string(), message: v.string() }), answer);
-    throw new PoolError(peerCode(code), message, { status: response.status });
+  const request = {
+    fetch: send,
+    url: new URL(`${url}${path}`),
+    service: 'platform',
+    timeoutMs: 10_000,
+    maxBytes: 4 * 1024 * 1024,
+    init: {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    },
+  } as const;
+  const { status, body: answer } = await fetchBounded(request, readJson);
+  if (status >= 200 && status <= 299) {
+    return answer;
   }
-  return answer;
+  const { code, message } = v.parse(v.object({ code: v.string(), message: v.string() }), answer);
+  throw new PoolError(peerCode(code), message, { status });
 }

@@ -13,9 +13,9 @@ import { openCredentialMint } from '../credentials/credential-key.ts';
 import { createControlApp } from './control.ts';
 import {
   type ControlCall,
+  callControl,
   connectControl,
   controlFileName,
-  readControlAnswer,
 } from './control-client.ts';
 
 /** The settings with which the operator's commands find the platform and its data. */
@@ -60,14 +60,10 @@ export async function withControl<T>(
       nowMs: Date.now,
     };
     const app = createControlApp(deps, token);
-    return await work(async (method, path, body) => {
-      const response = await app.request(`http://127.0.0.1${path}`, {
-        method,
-        headers: { authorization: `Bearer ${token.reveal()}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return await readControlAnswer(response);
-    });
+    const local = { url: 'http://127.0.0.1', token: token.reveal() };
+    return await work((...call) =>
+      callControl(local, call, async (url, init) => await app.request(url, init)),
+    );
   } finally {
     await database.close();
   }

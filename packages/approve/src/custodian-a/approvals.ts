@@ -4,7 +4,8 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { CustodianAClient, Cut } from '@pool/signers';
+import type { Cut } from '@pool/http-client';
+import type { CustodianAClient } from '@pool/signers';
 import * as v from 'valibot';
 import { cutItem, cutPage } from '../gate/list-cut.ts';
 import { createPageReader } from '../gate/page-reader.ts';

@@ -5,7 +5,12 @@
  */
 import { createHash, type KeyObject, randomUUID } from 'node:crypto';
 import { joinUrl, PoolError, type Secret } from '@pool/core';
-import { type Cut, createHttpClient, describeAnswer, type HttpClientOptions } from '@pool/signers';
+import {
+  type Cut,
+  createHttpClient,
+  describeAnswer,
+  type HttpClientOptions,
+} from '@pool/http-client';
 import { SignJWT } from 'jose';
 import { cutItem } from '../gate/list-cut.ts';
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Hex32, parseEvmAddress, parseHex, parseHex32 } from '@pool/core';
-import { tooLarge } from '@pool/signers';
+import { tooLarge } from '@pool/http-client';
 import * as v from 'valibot';
 import { foreign, type Reading } from '../preimage/preimage.ts';
 import { readHexText, readTransaction } from '../preimage/text.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createHttpClient, tooLarge } from '@pool/signers';
+import { createHttpClient, tooLarge } from '@pool/http-client';
 import { expect, it, onTestFinished } from 'vitest';
 import { cutItem, cutPage, cutWidePage } from './list-cut.ts';
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Cut } from '@pool/signers';
+import type { Cut } from '@pool/http-client';
 
 /** Of one value of an item, for example of the request that is to be signed. */
 const maxLength = 64 * 1024;

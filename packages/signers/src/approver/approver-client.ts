@@ -12,7 +12,6 @@ import {
   PoolError,
   type Secret,
 } from '@pool/core';
-import * as v from 'valibot';
 import {
   createHttpClient,
   describeAnswer,
@@ -20,7 +19,8 @@ import {
   type HttpClient,
   type HttpClientOptions,
   isSuccess,
-} from '../http/http-client.ts';
+} from '@pool/http-client';
+import * as v from 'valibot';
 
 export type Approver = {
   /**

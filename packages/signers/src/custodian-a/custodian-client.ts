@@ -5,17 +5,16 @@
  * @module
  */
 import { type PoolError, parseServiceUrl, type Secret } from '@pool/core';
-import * as v from 'valibot';
-import { createAnswerError } from '../custodian/custodian-outcomes.ts';
+import type { Cut } from '@pool/http-client';
 import {
   createHttpClient,
   describeAnswer,
   type HttpAnswer,
   type HttpClientOptions,
   isSuccess,
-  parseAnswer,
-} from '../http/http-client.ts';
-import type { Cut } from '../http/read-cut-json.ts';
+} from '@pool/http-client';
+import * as v from 'valibot';
+import { createAnswerError, parseAnswer } from '../custodian/custodian-outcomes.ts';
 import { parseServiceKey } from './service-key.ts';
 
 export type CustodianAAccount = Omit<HttpClientOptions, 'service'> & {

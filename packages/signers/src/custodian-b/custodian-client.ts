@@ -6,13 +6,13 @@
  */
 import { createHash, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
-import { createAnswerError } from '../custodian/custodian-outcomes.ts';
 import {
   createHttpClient,
   describeAnswer,
   type HttpAnswer,
   type HttpClientOptions,
-} from '../http/http-client.ts';
+} from '@pool/http-client';
+import { createAnswerError } from '../custodian/custodian-outcomes.ts';
 
 export type CustodianBAccount = Omit<HttpClientOptions, 'service'> & {
   /** Id of the API user. It is sent as a header, and treated as a secret. */

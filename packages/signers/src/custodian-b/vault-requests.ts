@@ -12,9 +12,10 @@ import {
   tryParseEvmAddress,
   type WalletPub,
 } from '@pool/core';
+import { type HttpAnswer, isSuccess } from '@pool/http-client';
 import * as v from 'valibot';
+import { parseAnswer } from '../custodian/custodian-outcomes.ts';
 import { createLostCreates } from '../custodian/lost-creates.ts';
-import { type HttpAnswer, isSuccess, parseAnswer } from '../http/http-client.ts';
 import {
   addressPageSchema,
   createdSchema,

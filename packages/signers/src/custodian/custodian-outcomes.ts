@@ -4,7 +4,8 @@
  * @module
  */
 import { cleanMessage, isPoolError, PoolError } from '@pool/core';
-import type { HttpAnswer } from '../http/http-client.ts';
+import type { HttpAnswer } from '@pool/http-client';
+import * as v from 'valibot';
 import type { Outcome, Progress } from '../signer.ts';
 
 export type Step = Progress | Outcome;
@@ -59,4 +60,30 @@ export function createAnswerError({ status }: HttpAnswer, what: string, reason: 
     // An operator can correct a key, a token, a clock or a permission while a job waits.
     { retryable: isDown || status === 401 || status === 403 },
   );
+}
+
+/**
+ * The content of a custodian's answer.
+ * @throws PoolError `custodian_unreachable` (retryable) if it is not JSON: a proxy answered, or the answer was cut off;
+ *   `custodian_invalid_response` for JSON of another form. Both without a value of the answer
+ */
+export function parseAnswer<TSchema extends v.GenericSchema>(
+  schema: TSchema,
+  { body }: HttpAnswer,
+  what: string,
+): v.InferOutput<TSchema> {
+  if (body === undefined) {
+    throw new PoolError(
+      'custodian_unreachable',
+      `the answer about ${what} is not JSON, so it is not the custodian's: something in between answered`,
+    );
+  }
+  const result = v.safeParse(schema, body);
+  if (!result.success) {
+    throw new PoolError(
+      'custodian_invalid_response',
+      `the custodian's answer about ${what} does not have the documented form`,
+    );
+  }
+  return result.output;
 }

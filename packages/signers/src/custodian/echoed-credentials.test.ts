@@ -1,10 +1,10 @@
 // A peer that repeats the credentials of a request in its error: none of them is in the error of the adapter. The approve process: approver-client.test.ts.
 import { generateKeyPairSync } from 'node:crypto';
 import { Secret } from '@pool/core';
+import type { HttpClientOptions } from '@pool/http-client';
 import { expect, it } from 'vitest';
 import { createCustodianAClient } from '../custodian-a/custodian-client.ts';
 import { createCustodianBClient } from '../custodian-b/custodian-client.ts';
-import type { HttpClientOptions } from './http-client.ts';
 
 const url = 'https://peer.example';
 const token = new Secret('a-token-that-is-long-enough');

@@ -4,7 +4,7 @@
  * @module
  */
 import { isPoolError } from '@pool/core';
-import type { HttpAnswer } from '../http/http-client.ts';
+import type { HttpAnswer } from '@pool/http-client';
 
 /** A request that was accepted is shown after this time. */
 const settleMs = 60_000;
