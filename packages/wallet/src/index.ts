@@ -64,8 +64,9 @@ export {
   followOnce,
   followSpend,
   followSpends,
+  interruptedSpendCode,
 } from './spend/follow-spends.ts';
-export { interruptedSpendCode } from './spend/free-orphan.ts';
+export { withdrawSpendRequest } from './spend/give-up-spend.ts';
 export { createSpender, type SpendCall, type Spender } from './spend/perform-spend.ts';
 export { defaultSpendDeadlineSeconds, neededGraceSeconds } from './spend/spend-deadline.ts';
 export type {
@@ -75,7 +76,7 @@ export type {
   SpendEvent,
   SpendStage,
 } from './spend/spend-deps.ts';
-export { type SpendFaultPoint, spendFaultPoints } from './spend/spend-fault-points.ts';
+export { type SpendFaultPoint, spendFaultPoints } from './spend/spend-deps.ts';
 export { createSpendJournal, type SpendJournal } from './spend/spend-journal.ts';
 export type {
   HolderNote,
@@ -92,7 +93,6 @@ export type {
   SpendSubmission,
   SpentTransaction,
 } from './spend/spend-ports.ts';
-export { withdrawSpendRequest } from './spend/withdraw-spend.ts';
 export type { Movement } from './sync/build-history.ts';
 
 export {

@@ -3,7 +3,7 @@ import { fieldToHex, zeroWord } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { createSpender } from '../spend/perform-spend.ts';
-import { spendFaultPoints } from '../spend/spend-fault-points.ts';
+import { spendFaultPoints } from '../spend/spend-deps.ts';
 import { type Consolidator, createConsolidator } from './consolidate.ts';
 
 const many = Array.from({ length: 36 }, (_, index) => BigInt(index + 1));

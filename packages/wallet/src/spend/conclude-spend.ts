@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { type ErrorBody, PoolError, type SpendReceipt } from '@pool/core';
+import { type ErrorBody, type Hex32, PoolError, type SpendReceipt } from '@pool/core';
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { findGivenUp, isOpen, type SpendRevert, type SpendState } from '../archive/spend-state.ts';
-import type { SpendDecision } from './decide-spend.ts';
 import {
   computePlatformKey,
   type FollowDeps,
@@ -15,7 +14,7 @@ import {
   rethrowCrash,
   retrySpend,
 } from './spend-deps.ts';
-import type { SpendContext, SpendRow } from './spend-ports.ts';
+import type { NullifierState, SpendContext, SpendRow } from './spend-ports.ts';
 
 /** A decision after which the spend ends. */
 export type FinalDecision = Exclude<SpendDecision, { readonly kind: 'wait' }>;
@@ -187,4 +186,40 @@ export function createGivenUpError(
     'spend_unfinished',
     `the platform refused the spend because its deadline, ${until}, is further ahead than it accepts, and the agent does not send it again; the platform could still relay it until then, and its notes are free again afterwards. Lower DISBURSE_HOLDER_VOTE_LIMIT_SECONDS of this agent, or have the platform's operator raise PLATFORM_VOTE_LIMIT_SECONDS; after that time, pay under a new Idempotency-Key${why}`,
   );
+}
+
+export type SpendDecision =
+  /** The spend is on chain, no matter who sent it. */
+  | { readonly kind: 'settled' }
+  /** Another spend used one of the inputs, so this one can never land. */
+  | { readonly kind: 'already-spent' }
+  /** The deadline has passed, and the contract refuses the spend from now on. */
+  | { readonly kind: 'expired' }
+  | { readonly kind: 'wait' };
+
+export type SpendView = {
+  readonly outRoot: Hex32;
+  /** Unix seconds. The contract accepts the spend while `block.timestamp <= deadline`. */
+  readonly deadline: number;
+  readonly nullifiers: NullifierState;
+};
+
+/**
+ * The late-landing rule of spends (protocol §8) as one pure decision: what the final state of the chain means for a spend whose
+ * authorisation may have left this machine. Everything uncertain waits.
+ */
+export function decideSpend({ outRoot, deadline, nullifiers }: SpendView): SpendDecision {
+  const { outRoots, pending, finalBlock } = nullifiers;
+  const used = outRoots.filter((root) => root !== undefined);
+  if (used.includes(outRoot)) {
+    return { kind: 'settled' };
+  }
+  if (used.length > 0) {
+    return { kind: 'already-spent' };
+  }
+  // Mined and not final: a reorganisation may still remove it.
+  if (pending) {
+    return { kind: 'wait' };
+  }
+  return finalBlock.timestampSeconds > deadline ? { kind: 'expired' } : { kind: 'wait' };
 }

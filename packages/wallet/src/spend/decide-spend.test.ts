@@ -1,7 +1,7 @@
 // The late-landing rule as a table (protocol §8): dead only by a final block.
 import { bigintToHex32, type Hex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { decideSpend } from './decide-spend.ts';
+import { decideSpend } from './conclude-spend.ts';
 
 const ours = bigintToHex32(1n);
 const foreign = bigintToHex32(2n);

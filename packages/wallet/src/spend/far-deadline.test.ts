@@ -6,8 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { followOnce } from './follow-spends.ts';
 import { createSpender } from './perform-spend.ts';
-import type { SpendDeps } from './spend-deps.ts';
-import type { SpendFaultPoint } from './spend-fault-points.ts';
+import type { SpendDeps, SpendFaultPoint } from './spend-deps.ts';
 import type { SpendSubmission } from './spend-ports.ts';
 
 /** The platform takes no deadline that is more than five minutes ahead. */

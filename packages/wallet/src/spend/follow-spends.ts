@@ -8,10 +8,16 @@
  */
 
 import type { ArchivedSpend } from '../archive/spend-archive.ts';
-import { isAskedFor } from '../archive/spend-state.ts';
+import { isAskedFor, isUnreleased, mayAbandon } from '../archive/spend-state.ts';
 import { concludeSpend } from './conclude-spend.ts';
-import { freeOrphan } from './free-orphan.ts';
-import { type FollowDeps, findSpendContext, reportRetry, rethrowCrash } from './spend-deps.ts';
+import {
+  computePlatformKey,
+  type FollowDeps,
+  findSpendContext,
+  type OrphanRule,
+  reportRetry,
+  rethrowCrash,
+} from './spend-deps.ts';
 import { readDecision } from './watch-spend.ts';
 
 /** How many open spends there are after a pass. */
@@ -82,4 +88,48 @@ export async function followSpends(deps: FollowDeps, pauseMs: number): Promise<v
       }
     }
   }
+}
+
+/** Of a spend that is given up here: nobody saw how its process ended. */
+export const interruptedSpendCode = 'interrupted';
+
+/**
+ * Frees the notes of a spend whose process ended before anything of it left. What left is durable: a spend is stored as `released` before
+ * it is sent ({@link SpendState}). So one that is not released was never sent by this directory. An archive can be older than what was
+ * sent, for example from a copy of the machine, so chain and platform are asked as well (docs/decisions/0011).
+ *
+ * @param isUsed - a block that is not final uses an input
+ * @returns the spend if it is abandoned now. Undefined: it stays open
+ * @throws errors of platform and archive
+ */
+async function freeOrphan(
+  spend: ArchivedSpend,
+  isUsed: boolean,
+  deps: FollowDeps,
+): Promise<ArchivedSpend | undefined> {
+  const { orphans } = deps;
+  if (orphans === undefined || isUsed || !mayFree(spend, orphans)) {
+    return undefined;
+  }
+  const row = await deps.platform[spend.operation].getSpend(computePlatformKey(spend));
+  if (row !== undefined) {
+    return undefined;
+  }
+  const stored = await deps.archive.change(spend.outRoot, (now) =>
+    // Another process may have taken it up meanwhile.
+    mayFree(now, orphans)
+      ? { ...now, state: { kind: 'abandoned', code: interruptedSpendCode } }
+      : now,
+  );
+  if (stored.state.kind !== 'abandoned') {
+    return undefined;
+  }
+  deps.onEvent({ kind: 'outcome', state: stored.state.kind });
+  return stored;
+}
+
+function mayFree({ state, owner }: ArchivedSpend, { isOrphan, isRemote }: OrphanRule): boolean {
+  return (
+    isUnreleased(state) && isOrphan(owner) && mayAbandon(state, { isRemote, isRefused: false })
+  );
 }

@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { followOnce } from './follow-spends.ts';
 import { createSpender } from './perform-spend.ts';
-import type { OrphanRule } from './spend-deps.ts';
-import type { SpendFaultPoint } from './spend-fault-points.ts';
+import type { OrphanRule, SpendFaultPoint } from './spend-deps.ts';
 
 type World = ReturnType<typeof createSpendWorld>;
 

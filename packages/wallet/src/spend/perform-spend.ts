@@ -17,11 +17,11 @@ import {
 } from '@pool/core';
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { isOpen, isUnreleased } from '../archive/spend-state.ts';
-import { abandonSpend, createKeptError } from './abandon-spend.ts';
 import { isTooLateHere, parseStoredSignature, signSpend } from './authorize-spend.ts';
 import { checkSpend, parseSpendBody } from './check-spend.ts';
 import { concludeSpend, createReceipt, createUnfinishedError } from './conclude-spend.ts';
 import { performDryRun, type RoutedRequest } from './dry-run-spend.ts';
+import { abandonSpend, createKeptError, withdrawSpendRequest } from './give-up-spend.ts';
 import { archiveSpend, planArchived } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
 import { isTooLateToSend } from './spend-deadline.ts';
@@ -39,7 +39,6 @@ import {
 import type { SpendContext, SpendSubmission } from './spend-ports.ts';
 import { explainAlreadySpent } from './used-inputs.ts';
 import { readDecision, watchSpend } from './watch-spend.ts';
-import { withdrawSpendRequest } from './withdraw-spend.ts';
 
 export type SpendCall = {
   readonly operation: SpendOperationName;

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSpendWorld, type SpendWorldOptions } from '../fixtures/spend-world.ts';
 import { followOnce } from './follow-spends.ts';
 import { createSpender } from './perform-spend.ts';
-import { type SpendFaultPoint, spendFaultPoints } from './spend-fault-points.ts';
+import { type SpendFaultPoint, spendFaultPoints } from './spend-deps.ts';
 
 /** A journal in a file. Each call opens it as another process does, and no process closes it before it dies. */
 function createJournalFile(): () => JobStore {

@@ -14,7 +14,7 @@ import {
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { createSpender } from './perform-spend.ts';
 import type { SpendDeps } from './spend-deps.ts';
-import { spendFaultPoints } from './spend-fault-points.ts';
+import { spendFaultPoints } from './spend-deps.ts';
 
 const walletId = 'wa-holder';
 /** Pauses before somebody votes. */

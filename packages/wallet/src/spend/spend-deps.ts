@@ -15,7 +15,6 @@ import type { HolderSigner } from '@pool/signers/holder-signer';
 import type { ArchivedSpend, SpendArchive, SpendOwner } from '../archive/spend-archive.ts';
 import type { Clock } from '../ports.ts';
 import type { SpendCheckDeps } from './check-spend.ts';
-import type { SpendFaultPoint } from './spend-fault-points.ts';
 import type { SpendJournal } from './spend-journal.ts';
 import type {
   HolderNotesPort,
@@ -221,3 +220,39 @@ export function requireSpendContext(
 export function computePlatformKey({ outRoot }: { readonly outRoot: Hex32 }): string {
   return `spend-${outRoot}`;
 }
+
+/**
+ * Every place of a spend where a crash could matter, by name. `SpendDeps.onFaultPoint` is called at each of them. Production ignores the
+ * call. Tests end the process there and check that nobody is paid twice and no change is lost.
+ *
+ * `*.before-…` is passed just before an effect is stored or leaves the process, `*.after-…` just after.
+ *
+ * @module
+ */
+
+/**
+ * Every place of a spend where a crash could matter, by name. {@link SpendDeps.onFaultPoint} is called at each of them. Production
+ * ignores the call. Tests end the process there and check that nobody is paid twice and no change is lost.
+ *
+ * `*.before-…` is passed just before an effect is stored or leaves the process, `*.after-…` just after.
+ */
+export const spendFaultPoints = [
+  'started',
+  'checked',
+  'archive.before-store',
+  'archive.after-store',
+  'key.after-claim',
+  'key.after-bind',
+  'signature.before-ask',
+  'signature.before-store',
+  'signature.after-store',
+  'proof.made',
+  'release.before-store',
+  'release.after-store',
+  'spend.posted',
+  'outcome.observed',
+  'outcome.before-store',
+  'outcome.after-store',
+] as const;
+
+export type SpendFaultPoint = (typeof spendFaultPoints)[number];

@@ -7,10 +7,10 @@ import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { createVotingSigner } from '../fixtures/voting-signer.ts';
 import { followOnce } from './follow-spends.ts';
+import { withdrawSpendRequest } from './give-up-spend.ts';
 import { createSpender } from './perform-spend.ts';
 import type { SpendDeps } from './spend-deps.ts';
-import { spendFaultPoints } from './spend-fault-points.ts';
-import { withdrawSpendRequest } from './withdraw-spend.ts';
+import { spendFaultPoints } from './spend-deps.ts';
 
 const voteLimitSeconds = 3_600;
 

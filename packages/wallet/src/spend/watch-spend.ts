@@ -9,8 +9,14 @@ import { type ErrorBody, type ErrorDetails, isPoolError, zeroWord } from '@pool/
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { findGivenUp } from '../archive/spend-state.ts';
 import { parseStoredSignature } from './authorize-spend.ts';
-import { createGivenUpError, findRevert, readEnd, storeEnd } from './conclude-spend.ts';
-import { decideSpend, type SpendDecision } from './decide-spend.ts';
+import {
+  createGivenUpError,
+  decideSpend,
+  findRevert,
+  readEnd,
+  type SpendDecision,
+  storeEnd,
+} from './conclude-spend.ts';
 import { type PlannedSpend, planArchived } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
 import {

@@ -7,7 +7,7 @@
 import { describeAmountOf, type EvmChainSettings, type Hex32, PoolError } from '@pool/core';
 import type { ArchivedSpend, SpendArchive } from '../../archive/spend-archive.ts';
 import { isOpen } from '../../archive/spend-state.ts';
-import { interruptedSpendCode } from '../../spend/free-orphan.ts';
+import { interruptedSpendCode } from '../../spend/follow-spends.ts';
 
 /** What makes two withdrawals equal. */
 type WithdrawalTerms = {

@@ -34,10 +34,10 @@ import type { EvidenceVerifier } from '../../evidence-verifier.ts';
 import { createEvmSpendChain, type EvmSpendChain } from '../../evm/evm-spend-chain.ts';
 import type { KeyLock } from '../../key-lock.ts';
 import { followSpends } from '../../spend/follow-spends.ts';
+import { withdrawSpendRequest } from '../../spend/give-up-spend.ts';
 import { createSpender, type SpendCall, type Spender } from '../../spend/perform-spend.ts';
 import { defaultSpendDeadlineSeconds } from '../../spend/spend-deadline.ts';
-import type { OrphanRule, SpendDeps, SpendEvent } from '../../spend/spend-deps.ts';
-import type { SpendFaultPoint } from '../../spend/spend-fault-points.ts';
+import type { OrphanRule, SpendDeps, SpendEvent, SpendFaultPoint } from '../../spend/spend-deps.ts';
 import { createSpendJournal } from '../../spend/spend-journal.ts';
 import type {
   SpendContext,
@@ -45,7 +45,6 @@ import type {
   SpendPlatformPort,
   SpendProverPort,
 } from '../../spend/spend-ports.ts';
-import { withdrawSpendRequest } from '../../spend/withdraw-spend.ts';
 import type { Holder } from '../holder/holder.ts';
 import type { HolderChain } from '../holder/holder-notes.ts';
 import type { Log } from '../log.ts';
