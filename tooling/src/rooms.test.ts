@@ -25,7 +25,6 @@ const notYet = {
     'packages/operations/src/run',
     'packages/policy/src/decide',
     'packages/policy/src/ledger',
-    'packages/wallet/src/spend',
   ],
   largePackages: ['apps/agent'],
 };
