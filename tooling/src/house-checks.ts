@@ -66,12 +66,19 @@ export function checkBannedWords(root: string): string[] {
 export function checkPackageFiles(root: string): string[] {
   const { homepage = '', repository } = readManifest(root);
   const address = { page: homepage.replace(/#.*$/, ''), url: repository?.url };
-  return listWorkspacePackages(root).flatMap(({ dir, manifest, isPrivate }) => {
+  const packages = listWorkspacePackages(root);
+  const hidden = new Set(packages.flatMap(({ name, isPrivate }) => (isPrivate ? [name] : [])));
+  return packages.flatMap(({ dir, manifest, isPrivate }) => {
     const where = relative(root, dir);
     const complaints: string[] = [];
     if (!existsSync(join(dir, 'README.md'))) complaints.push('has no README.md');
     if (manifest.license !== 'MIT') complaints.push('its licence is not MIT');
-    if (!isPrivate) complaints.push(...checkPublishedManifest(manifest, where, address));
+    if (!isPrivate) {
+      complaints.push(...checkPublishedManifest(manifest, where, address));
+      for (const name of Object.keys(manifest.dependencies ?? {})) {
+        if (hidden.has(name)) complaints.push(`is published and depends on ${name}, which is private`);
+      }
+    }
     return complaints.map((complaint) => `${where}: ${complaint}`);
   });
 }

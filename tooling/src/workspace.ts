@@ -31,6 +31,7 @@ export interface PackageJson {
   readonly exports?: Readonly<Record<string, PackageEntry | string>>;
   readonly bin?: string | Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
 
 export interface WorkspacePackage {
