@@ -85,6 +85,15 @@ describe('checkPackageFiles', () => {
     ]);
   });
 
+  it('refuses a published package that depends on a private one', () => {
+    write('packages/a/package.json', { ...published, dependencies: { b: 'workspace:*' } });
+    write('packages/b/package.json', { name: 'b', private: true, license: 'MIT' });
+    write('packages/b/README.md', '# b');
+    expect(checkPackageFiles(root)).toEqual([
+      'packages/a: is published and depends on b, which is private',
+    ]);
+  });
+
   it.each([
     ['scripts', {}, 'is published but has no build script'],
     ['description', '', 'has no description'],

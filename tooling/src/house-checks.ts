@@ -76,7 +76,8 @@ export function checkPackageFiles(root: string): string[] {
     if (!isPrivate) {
       complaints.push(...checkPublishedManifest(manifest, where, address));
       for (const name of Object.keys(manifest.dependencies ?? {})) {
-        if (hidden.has(name)) complaints.push(`is published and depends on ${name}, which is private`);
+        if (hidden.has(name))
+          complaints.push(`is published and depends on ${name}, which is private`);
       }
     }
     return complaints.map((complaint) => `${where}: ${complaint}`);
