@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verificationKeys } from '@pool/circuits';
-import { readPinnedKeys } from '@pool/contracts';
+import { readPinnedKeys } from '@pool/contracts/pinned-keys';
 import { bigintToHex32 } from '@pool/core';
 import { expect, it } from 'vitest';
 

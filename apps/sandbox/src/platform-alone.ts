@@ -11,11 +11,10 @@ import { fileURLToPath } from 'node:url';
 import {
   connectEligibilityRegistry,
   connectErc20,
-  type KeySource,
-  readPinnedKeys,
   renderVerifierCode,
   verifierPlaces,
 } from '@pool/contracts';
+import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   bigintToHex32,
   type ChainsFile,

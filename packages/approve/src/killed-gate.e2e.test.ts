@@ -10,12 +10,12 @@ import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import {
   listVerifierCodes,
-  readPinnedKeys,
   renderNoteTreeCode,
   renderPoolCode,
   renderRegistryCode,
   verifierPlaces,
 } from '@pool/contracts';
+import { readPinnedKeys } from '@pool/contracts/pinned-keys';
 import { type FundFile, parseEvmAddress } from '@pool/core';
 import { openLedger } from '@pool/policy';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -85,7 +85,7 @@ export {
   type VerifierName,
   verifierPlaces,
 } from './code/contract-code.ts';
-export { type CircuitKeys, type KeySource, readPinnedKeys } from './code/pinned-keys.ts';
+export type { CircuitKeys } from './code/pinned-keys.ts';
 export { type DeployPoolOptions, deployPool, type PoolAddresses } from './deployment/deploy.ts';
 export { type AskedFees, decideFees, fetchFees } from './sender/asked-fees.ts';
 export {

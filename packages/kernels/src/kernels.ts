@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { availableParallelism, totalmem } from 'node:os';
 import { multiplyGenerator } from './curve/fixed-base.ts';
 import type { Group } from './curve/groups.ts';
 import { computeMsm } from './curve/msm.ts';
@@ -12,6 +11,7 @@ import { loadPoints, type PointTable } from './curve/points.ts';
 import { KernelsError } from './runtime/errors.ts';
 import type { Block } from './runtime/memory.ts';
 import { addressableBytes, createKernelMemory } from './runtime/memory.ts';
+import { findBuiltin } from './runtime/node-builtin.ts';
 import type { Runtime, TaskOptions } from './runtime/runtime.ts';
 import { createThreads } from './runtime/threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
@@ -114,6 +114,12 @@ export type Kernels = NotesAndKeys & {
   readonly close: () => Promise<void>;
 };
 
+/** A browser does not say how much memory the machine has. */
+function findDefaultBudget(): number {
+  const total = findBuiltin('node:os')?.totalmem() ?? Number.POSITIVE_INFINITY;
+  return Math.min(addressableBytes, 0.75 * total);
+}
+
 function describeRuntime(threads: number, multiplier: Multiplier): string {
   return `WebAssembly, ${threads} thread${threads === 1 ? '' : 's'}, ${multiplier === 'float' ? 'relaxed SIMD' : 'SIMD'}`;
 }
@@ -130,8 +136,8 @@ function describeRuntime(threads: number, multiplier: Multiplier): string {
  */
 export async function createKernels(options: KernelsOptions = {}): Promise<Kernels> {
   const {
-    threads: count = availableParallelism(),
-    maximumBytes = Math.min(addressableBytes, 0.75 * totalmem()),
+    threads: count = navigator.hardwareConcurrency,
+    maximumBytes = findDefaultBudget(),
     multiplier: wanted = 'auto',
   } = options;
   const multiplier = wanted === 'auto' ? detectMultiplier() : wanted;

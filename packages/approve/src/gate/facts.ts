@@ -8,10 +8,9 @@ import {
   createEvmProvider,
   createPoolComparison,
   createPoolReader,
-  type KeySource,
-  readPinnedKeys,
   requirePoolCode,
 } from '@pool/contracts';
+import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   type ChainsFile,
   type EvmChainSettings,

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { Worker } from 'node:worker_threads';
+import { KernelsError } from './errors.ts';
 import { moduleBeside } from './module-beside.ts';
+import { findBuiltin } from './node-builtin.ts';
 import type { ThreadAnswer, ThreadOrder, ThreadWork } from './thread-messages.ts';
 
 export type ThreadEvents = {
@@ -22,10 +23,15 @@ export type KernelThread = {
   readonly end: () => Promise<void>;
 };
 
+/** @throws KernelsError `start_failed` where there is no Node */
 export function startKernelThread(work: ThreadWork, events: ThreadEvents): KernelThread {
+  const threads = findBuiltin('node:worker_threads');
+  if (threads === undefined) {
+    throw new KernelsError('start_failed', 'the kernels start threads in Node only');
+  }
   // The worker does not use the environment or the flags of the process (debugger, loaders, conditions): it imports only files
   // beside it.
-  const worker = new Worker(moduleBeside(import.meta.url, 'kernel-worker'), {
+  const worker = new threads.Worker(moduleBeside(import.meta.url, 'kernel-worker'), {
     workerData: work,
     env: {},
     execArgv: [],

@@ -15,11 +15,10 @@ import {
   type FundedBatch,
   fetchFees,
   isFinal,
-  type KeySource,
-  readPinnedKeys,
   requirePoolCode,
   shieldedPoolInterface,
 } from '@pool/contracts';
+import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   computeBatchId,
   type EvmAddress,

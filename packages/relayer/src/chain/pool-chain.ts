@@ -21,18 +21,17 @@ import {
   estimateGasLimit,
   fetchGasCeiling,
   isEvmFailure,
-  type KeySource,
   noPermit,
   type PoolReader,
   shieldedPoolInterface as pool,
   type RelayerFunds,
-  readPinnedKeys,
   requirePoolCode,
   type SignedTransaction,
   simulateCall,
   type TransactionCaps,
   voidGasCeiling,
 } from '@pool/contracts';
+import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   type ErrorBody,
   type EvmChainSettings,
