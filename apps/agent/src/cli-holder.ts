@@ -7,7 +7,7 @@ import type { Command, Option } from 'commander';
 import { tokenOption } from './cli-options.ts';
 import type { RescanOptions, WatchOptions } from './commands/balance-command.ts';
 import type { IdentityOptions } from './commands/identity-command.ts';
-import type { OnboardOptions } from './commands/onboard-command.ts';
+import type { OnboardOptions } from './commands/setup/onboard-command.ts';
 import type { ViewingKeyOptions } from './commands/viewing-key-command.ts';
 import type { Output } from './terminal/command-output.ts';
 
@@ -89,7 +89,7 @@ export function addHolderCommands(
     )
     .addOption(envFile())
     .action(async (options: OnboardOptions) => {
-      const { runOnboard } = await import('./commands/onboard-command.ts');
+      const { runOnboard } = await import('./commands/setup/onboard-command.ts');
       setCode(await runOnboard(options, output));
     });
 

@@ -12,12 +12,12 @@ import { addKeepingCommands } from './cli-keeping.ts';
 import { numberFormatOption } from './cli-options.ts';
 import { addRecordCommands } from './cli-records.ts';
 import { addSpendCommands } from './cli-spend.ts';
-import type { CancelOptions } from './commands/cancel-command.ts';
-import type { DisburseOptions } from './commands/disburse-command.ts';
-import type { PayRunsOptions } from './commands/pay-runs-command.ts';
-import type { RecipientsOptions } from './commands/recipients-command.ts';
-import type { RedeliverOptions } from './commands/redeliver-command.ts';
-import type { NewTenancyOptions, TenancyOptions } from './commands/tenancy-command.ts';
+import type { CancelOptions } from './commands/payer/cancel-command.ts';
+import type { DisburseOptions } from './commands/payer/disburse-command.ts';
+import type { PayRunsOptions } from './commands/payer/pay-runs-command.ts';
+import type { RecipientsOptions } from './commands/payer/recipients-command.ts';
+import type { RedeliverOptions } from './commands/payer/redeliver-command.ts';
+import type { NewTenancyOptions, TenancyOptions } from './commands/setup/tenancy-command.ts';
 import type { Output } from './terminal/command-output.ts';
 import { version } from './version.ts';
 
@@ -130,7 +130,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     )
     .addOption(envFile())
     .action(async (options: DisburseOptions) => {
-      const { runDisburse } = await import('./commands/disburse-command.ts');
+      const { runDisburse } = await import('./commands/payer/disburse-command.ts');
       setCode(await runDisburse(options, streams));
     });
 
@@ -150,7 +150,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--csv <path>', 'write the report as a table for a spreadsheet')
     .addOption(envFile())
     .action(async (options: RecipientsOptions) => {
-      const { checkRecipients } = await import('./commands/recipients-command.ts');
+      const { checkRecipients } = await import('./commands/payer/recipients-command.ts');
       setCode(await checkRecipients(options, streams));
     });
 
@@ -165,7 +165,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--json', 'print one JSON document: the job')
     .addOption(envFile())
     .action(async (key: string, options: CancelOptions) => {
-      const { runCancel } = await import('./commands/cancel-command.ts');
+      const { runCancel } = await import('./commands/payer/cancel-command.ts');
       setCode(await runCancel(key, options, streams));
     });
 
@@ -181,7 +181,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .action(async (options: { json?: boolean; envFile?: string }) => {
       const { createProcessSource } = await import('./config/config.ts');
       const { checkCustody, createConfigReport, renderConfigReport } = await import(
-        './commands/config-report.ts'
+        './commands/setup/config-report.ts'
       );
       const source = createProcessSource();
       const report = await checkCustody(
@@ -206,7 +206,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--for <P>', 'with --out: only the notes of this encryption key, for its holder')
     .addOption(envFile())
     .action(async (key: string | undefined, options: RedeliverOptions) => {
-      const { runRedeliver } = await import('./commands/redeliver-command.ts');
+      const { runRedeliver } = await import('./commands/payer/redeliver-command.ts');
       setCode(await runRedeliver(key, options, streams));
     });
 
@@ -220,7 +220,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (args: readonly string[]) => {
-      const { runApprove } = await import('./commands/approve-command.ts');
+      const { runApprove } = await import('./commands/setup/approve-command.ts');
       setCode(await runApprove(args, streams));
     });
 
@@ -251,7 +251,7 @@ function addPayRunCommands(
   addOptions(
     payRuns.command('list').description('Print every label, and what became of it.'),
   ).action(async (options: PayRunsOptions) => {
-    const { runListPayRuns } = await import('./commands/pay-runs-command.ts');
+    const { runListPayRuns } = await import('./commands/payer/pay-runs-command.ts');
     setCode(await runListPayRuns(options, streams));
   });
   addOptions(
@@ -260,7 +260,7 @@ function addPayRunCommands(
       .argument('<label>', 'of a pay run')
       .description('Print the parts of a pay run: state, transaction, key.'),
   ).action(async (label: string, options: PayRunsOptions) => {
-    const { runShowPayRun } = await import('./commands/pay-runs-command.ts');
+    const { runShowPayRun } = await import('./commands/payer/pay-runs-command.ts');
     setCode(await runShowPayRun(label, options, streams));
   });
 }
@@ -283,7 +283,7 @@ function addTenancyCommands(
     )
     .addOption(envFile())
     .action(async (options: TenancyOptions) => {
-      const { showTenancy } = await import('./commands/tenancy-command.ts');
+      const { showTenancy } = await import('./commands/setup/tenancy-command.ts');
       setCode(await showTenancy(options, streams));
     });
   tenancy
@@ -291,7 +291,7 @@ function addTenancyCommands(
     .description('Print every Idempotency-Key of the job store as CSV, and whether it was paid.')
     .addOption(envFile())
     .action(async (options: TenancyOptions) => {
-      const { listTenancyKeys } = await import('./commands/tenancy-command.ts');
+      const { listTenancyKeys } = await import('./commands/setup/tenancy-command.ts');
       setCode(await listTenancyKeys(options, streams));
     });
   tenancy
@@ -303,7 +303,7 @@ function addTenancyCommands(
     .option('--leave-open', 'leave jobs that are underway in the job store')
     .addOption(envFile())
     .action(async (options: NewTenancyOptions) => {
-      const { beginTenancy } = await import('./commands/tenancy-command.ts');
+      const { beginTenancy } = await import('./commands/setup/tenancy-command.ts');
       setCode(await beginTenancy(options, streams));
     });
 }

@@ -26,7 +26,7 @@ import {
   writeAgeFile,
 } from '@pool/wallet/node';
 import type { KeepingSettings } from '../config/config.ts';
-import { openHolder } from '../services/holder.ts';
+import { openHolder } from '../services/signers/holder.ts';
 import { readTenancyPin } from '../state/tenancy-pin.ts';
 import { version } from '../version.ts';
 import { renderSettings } from './settings-file.ts';

@@ -20,7 +20,7 @@ import {
 } from '@pool/wallet/node';
 import { createBackup } from '../backup/create-backup.ts';
 import { readKeepingSettings } from '../config/config.ts';
-import { createHolderSigner } from '../services/holder.ts';
+import { createHolderSigner } from '../services/signers/holder.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 
 export type CreateBackupOptions = {

@@ -20,7 +20,7 @@ import {
   writeContacts,
 } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
-import { readChainsFile } from '../services/chains.ts';
+import { readChainsFile } from '../services/peers/chains.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import type { Output } from '../terminal/command-output.ts';
 

@@ -15,7 +15,7 @@ import {
 import { createDisclosure } from '@pool/notes';
 import { exitCodes } from '@pool/pay-run';
 import type { Config } from '../config/config.ts';
-import { readChainsFile } from '../services/chains.ts';
+import { readChainsFile } from '../services/peers/chains.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { parseRange, type RangeOptions } from './history-range.ts';
 

@@ -18,7 +18,7 @@ import type { KeptOpenings } from '@pool/wallet';
 import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
 import { systemClock } from '@pool/wallet/node';
 import { type Config, readConfig } from '../config/config.ts';
-import { assertSigns, openHolder } from '../services/holder.ts';
+import { assertSigns, openHolder } from '../services/signers/holder.ts';
 import { listOpenings } from '../state/payer-openings.ts';
 import type { Output } from '../terminal/command-output.ts';
 import {

@@ -22,7 +22,7 @@ import {
   systemClock,
 } from '@pool/wallet/node';
 import { readHolderSettings } from '../config/config.ts';
-import { readChainsFile } from '../services/chains.ts';
+import { readChainsFile } from '../services/peers/chains.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { findChain, refuse } from './disclose-options.ts';
 

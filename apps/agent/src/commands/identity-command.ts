@@ -6,7 +6,7 @@
 
 import { exitCodes } from '@pool/pay-run';
 import { readHolderSettings } from '../config/config.ts';
-import { openHolder } from '../services/holder.ts';
+import { openHolder } from '../services/signers/holder.ts';
 import type { Output } from '../terminal/command-output.ts';
 
 export type IdentityOptions = { readonly envFile?: string };

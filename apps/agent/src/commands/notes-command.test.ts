@@ -26,8 +26,8 @@ import type { NotesDocument } from '../../../../packages/wallet/src/node/holder/
 import { runCli } from '../cli.ts';
 import { readKeepingSettings } from '../config/config.ts';
 import { writeAgentFiles } from '../fixtures/stub-platform.ts';
-import { readChainsFile } from '../services/chains.ts';
-import { openHolder } from '../services/holder.ts';
+import { readChainsFile } from '../services/peers/chains.ts';
+import { openHolder } from '../services/signers/holder.ts';
 import { runNotesExport, runNotesImport } from './notes-command.ts';
 
 const anna = createFakeHolder(1);

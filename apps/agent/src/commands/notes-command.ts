@@ -18,7 +18,7 @@ import {
 } from '@pool/wallet/node';
 import { readKeepingSettings } from '../config/config.ts';
 import { createAgentLog } from '../services/agent-log.ts';
-import { openHolder } from '../services/holder.ts';
+import { openHolder } from '../services/signers/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { createSyncView } from '../terminal/sync-view.ts';

@@ -20,7 +20,7 @@ import type { HolderChain } from '../../../../packages/wallet/src/node/holder/ho
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { parseConfig } from '../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import type { SelfSubmission } from '../services/self-submit.ts';
+import type { SelfSubmission } from '../services/holder/self-submit.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { createSelfSubmitView } from '../terminal/self-submit-view.ts';
 import { performWithdrawals, type SelfSubmitOptions } from './self-submit-withdrawals.ts';

@@ -9,7 +9,7 @@ import { serveHttp } from '@pool/http-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../cli.ts';
 import { apiKey, createTestApp, loopbackToken, token } from '../fixtures/test-app.ts';
-import { createSpendClient, type SpendOrder } from '../services/spend-client.ts';
+import { createSpendClient, type SpendOrder } from '../services/holder/spend-client.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { performSpend } from './spend-command.ts';
 

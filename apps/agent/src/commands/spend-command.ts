@@ -18,20 +18,20 @@ import { chooseFormat, exitCodes } from '@pool/pay-run';
 import type { SpendProgress } from '@pool/wallet/node';
 import { findContact, readLabels } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
-import { readChainsFile } from '../services/chains.ts';
-import { findGasNotice } from '../services/destination-gas.ts';
-import { createHolderSigner } from '../services/holder.ts';
-import { requireRoleToken } from '../services/role-tokens.ts';
+import { readChainsFile } from '../services/peers/chains.ts';
+import { findGasNotice } from '../services/peers/destination-gas.ts';
+import { createHolderSigner } from '../services/signers/holder.ts';
+import { requireRoleToken } from '../services/signers/role-tokens.ts';
 import {
   computeSpendWaitMs,
   createSpendClient,
   type SpendClient,
   type SpendOrder,
-} from '../services/spend-client.ts';
+} from '../services/holder/spend-client.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { createSpendView } from '../terminal/spend-view.ts';
-import { urlOf } from './disburse-command.ts';
+import { urlOf } from './payer/disburse-command.ts';
 import {
   confirmSpend,
   describeReceipt,

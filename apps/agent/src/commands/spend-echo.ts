@@ -13,7 +13,7 @@ import {
   type TransferRequest,
 } from '@pool/core';
 import type { Config } from '../config/config.ts';
-import { readChainsFile } from '../services/chains.ts';
+import { readChainsFile } from '../services/peers/chains.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { nameOf } from './history-view.ts';
 

@@ -3,7 +3,7 @@ import { computeDevelopmentPcrs } from '@pool/signers';
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import { describeAccount } from '../services/funder-signer.ts';
+import { describeAccount } from '../services/signers/funder-signer.ts';
 import { createLayers } from './files.ts';
 import { resolveConfig } from './resolve.ts';
 

@@ -21,8 +21,8 @@ import { createLocalKeyHolder, type HolderSigner } from '@pool/signers';
 import type { Holder } from '@pool/wallet/node';
 import type { OnboardSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
-import { readChainsFile } from '../services/chains.ts';
-import { assertSigns, createHolderSigner, openHolder } from '../services/holder.ts';
+import { readChainsFile } from '../services/peers/chains.ts';
+import { assertSigns, createHolderSigner, openHolder } from '../services/signers/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { openPendingSignIn, type PendingSignIn } from './pending-sign-in.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '@pool/core';
 import { findChainDifferences } from '@pool/operations';
 import { createDurableFile } from '@pool/storage';
-import { parseChainsFile } from '../services/chains.ts';
+import { parseChainsFile } from '../services/peers/chains.ts';
 
 export type PlacedChains = {
   readonly path: string;

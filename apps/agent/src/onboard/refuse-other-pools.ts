@@ -9,7 +9,7 @@ import { errorCodeOf, PoolError } from '@pool/core';
 import { createEvmChain } from '@pool/operations';
 import type { OnboardSettings } from '../config/config.ts';
 import { findKeySource } from '../services/agent-parts.ts';
-import { readChainsFile } from '../services/chains.ts';
+import { readChainsFile } from '../services/peers/chains.ts';
 
 /**
  * Without a chains file there is no node to ask: the agent compares at its start.

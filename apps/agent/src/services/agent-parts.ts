@@ -20,20 +20,20 @@ import { createLocalEd25519Funder, type Ed25519Funder } from '@pool/signers';
 import { createEvidenceVerifier, type EvidencePins } from '@pool/wallet';
 import { systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
-import { readChainsFile, refuseOtherPool, routeChain } from './chains.ts';
-import { createChainsProbe } from './chains-probe.ts';
+import { readChainsFile, refuseOtherPool, routeChain } from './peers/chains.ts';
+import { createChainsProbe } from './peers/chains-probe.ts';
 import {
   type CustodyProbe,
   createSignerProbe,
   isHolderOnly,
   listCustodyProbes,
-} from './custody-probes.ts';
-import { createFunderSigner } from './funder-signer.ts';
-import { createGateSource, type GateSource } from './gate-source.ts';
-import { assertHolderAgrees } from './holder-places.ts';
-import { findOutages } from './outages.ts';
-import { createPlatformProbe } from './platform-probe.ts';
-import { type Probe, probeTimeoutMs, type ReadinessCheck } from './readiness.ts';
+} from './signers/custody-probes.ts';
+import { createFunderSigner } from './signers/funder-signer.ts';
+import { createGateSource, type GateSource } from './peers/gate-source.ts';
+import { assertHolderAgrees } from './signers/holder-places.ts';
+import { findOutages } from './peers/outages.ts';
+import { createPlatformProbe } from './peers/platform-probe.ts';
+import { type Probe, probeTimeoutMs, type ReadinessCheck } from './peers/readiness.ts';
 
 export type AgentParts = {
   readonly contexts: ReadonlyMap<string, ChainContext>;

@@ -9,7 +9,7 @@ import type { CircuitName } from '@pool/core';
 import { createMockProver, createProver, type Prover, type ProverIncident } from '@pool/prover';
 import type { Log } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
-import type { Probe } from './readiness.ts';
+import type { Probe } from './peers/readiness.ts';
 
 export function createConfiguredProver(
   config: Pick<Config, 'prover' | 'artifactsDir' | 'accelerator' | 'home'>,

@@ -28,9 +28,9 @@ import type { Config } from '../config/config.ts';
 import { openRecordedPaidKeys } from '../state/paid-keys.ts';
 import { listStoredEmployers } from '../state/stored-keys.ts';
 import { type AgentParts, createParts } from './agent-parts.ts';
-import { readChainsFile, routeChain } from './chains.ts';
-import { createReadiness } from './readiness.ts';
-import { createTenancy, withTenancy } from './tenancy.ts';
+import { readChainsFile, routeChain } from './peers/chains.ts';
+import { createReadiness } from './peers/readiness.ts';
+import { createTenancy, withTenancy } from './peers/tenancy.ts';
 
 export type LocalChecks = {
   validate(request: DisburseRequest): Promise<ValidationReport>;

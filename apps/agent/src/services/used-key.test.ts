@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createProgressView } from '../../../../packages/pay-run/src/pay/progress-view.ts';
 import { describeJob, exitCodeOfJob } from '../../../../packages/pay-run/src/report/job-report.ts';
 import { describeSplit } from '../../../../packages/pay-run/src/report/split-report.ts';
-import { cancelThrough } from '../commands/cancel-command.ts';
+import { cancelThrough } from '../commands/payer/cancel-command.ts';
 
 const error = { code: 'settled_elsewhere', message: 'the key is paid or may be; do not resubmit' };
 const failed: DisbursementJob = { key: 'k', state: 'failed', error };

@@ -18,8 +18,8 @@ import {
   optional,
   stateOf,
 } from '@pool/pay-run';
-import { readAgentAddress } from '../config/config.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { readAgentAddress } from '../../config/config.ts';
+import type { Output } from '../../terminal/command-output.ts';
 import { createClient } from './disburse-command.ts';
 import { findLabel, inspectPayRun } from './pay-runs-command.ts';
 

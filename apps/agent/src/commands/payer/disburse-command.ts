@@ -37,11 +37,11 @@ import {
   type WholeOutcome,
   warnOfTokenUnits,
 } from '@pool/pay-run';
-import { type AgentAddress, type Config, readAgentAddress, readConfig } from '../config/config.ts';
-import { createAgentClient } from '../services/agent-client.ts';
-import { withLocalChecks } from '../services/local-checks.ts';
-import { readLoopbackToken } from '../state/agent-home.ts';
-import { type Output, withInterruption } from '../terminal/command-output.ts';
+import { type AgentAddress, type Config, readAgentAddress, readConfig } from '../../config/config.ts';
+import { createAgentClient } from '../../services/peers/agent-client.ts';
+import { withLocalChecks } from '../../services/local-checks.ts';
+import { readLoopbackToken } from '../../state/agent-home.ts';
+import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { resolveTarget } from './disburse-target.ts';
 import { runDry } from './dry-run-command.ts';
 

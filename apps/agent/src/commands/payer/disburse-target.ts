@@ -4,8 +4,8 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { Config } from '../config/config.ts';
-import { readChainsFile } from '../services/chains.ts';
+import type { Config } from '../../config/config.ts';
+import { readChainsFile } from '../../services/peers/chains.ts';
 
 export type DisburseTarget = {
   readonly chain: string;

@@ -30,9 +30,9 @@ import {
   type RosterProblem,
   summarizePayment,
 } from '@pool/pay-run';
-import type { Config } from '../config/config.ts';
-import { withLocalChecks } from '../services/local-checks.ts';
-import type { Output } from '../terminal/command-output.ts';
+import type { Config } from '../../config/config.ts';
+import { withLocalChecks } from '../../services/local-checks.ts';
+import type { Output } from '../../terminal/command-output.ts';
 
 export type DryRunOptions = {
   readonly json?: boolean;

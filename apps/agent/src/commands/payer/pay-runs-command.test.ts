@@ -9,10 +9,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   openPayRunLedger,
   payRunLedgerPath,
-} from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
-import { runCli } from '../cli.ts';
-import { numberFormatOption } from '../cli-options.ts';
-import { loopbackToken, token } from '../fixtures/test-app.ts';
+} from '../../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
+import { runCli } from '../../cli.ts';
+import { numberFormatOption } from '../../cli-options.ts';
+import { loopbackToken, token } from '../../fixtures/test-app.ts';
 
 const digest = `0x${'5c'.repeat(32)}`;
 

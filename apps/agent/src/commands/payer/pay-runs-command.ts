@@ -15,10 +15,10 @@ import {
   stateOf,
   sumAmounts,
 } from '@pool/pay-run';
-import { type Config, readConfig } from '../config/config.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { type Config, readConfig } from '../../config/config.ts';
+import type { Output } from '../../terminal/command-output.ts';
 import { createClient } from './disburse-command.ts';
-import { findDecimals } from './spend-echo.ts';
+import { findDecimals } from '../spend-echo.ts';
 
 export type PayRunsOptions = {
   readonly chain?: string;

@@ -14,9 +14,9 @@ import {
   parseRoster,
   readRosterText,
 } from '@pool/pay-run';
-import { readConfig } from '../config/config.ts';
-import { withLocalChecks } from '../services/local-checks.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { readConfig } from '../../config/config.ts';
+import { withLocalChecks } from '../../services/local-checks.ts';
+import type { Output } from '../../terminal/command-output.ts';
 import { resolveTarget } from './disburse-target.ts';
 import {
   type CheckedRecipient,

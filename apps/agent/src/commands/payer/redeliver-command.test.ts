@@ -11,8 +11,8 @@ import { openJobStore } from '@pool/idempotency';
 import { deliveryName } from '@pool/operations';
 import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { runCli } from '../cli.ts';
-import { writeAgentFiles } from '../fixtures/stub-platform.ts';
+import { runCli } from '../../cli.ts';
+import { writeAgentFiles } from '../../fixtures/stub-platform.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 function word(digit: string) {

@@ -10,8 +10,8 @@ import { isPoolError, PoolError, parseHex } from '@pool/core';
 import { parseDelivery } from '@pool/operations';
 import { exitCodes } from '@pool/pay-run';
 import { createEdgeClient } from '@pool/platform-client';
-import { type Config, readConfig } from '../config/config.ts';
-import { listDeliveries, type StoredDelivery } from '../state/stored-keys.ts';
+import { type Config, readConfig } from '../../config/config.ts';
+import { listDeliveries, type StoredDelivery } from '../../state/stored-keys.ts';
 
 export type RedeliverOptions = {
   readonly all?: boolean;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
 it('a command of the gate reads standard input, as with `pool-approve`', () => {
-  const main = new URL('../main.ts', import.meta.url).pathname;
+  const main = new URL('../../main.ts', import.meta.url).pathname;
   const argv = ['--conditions=@pool/source', main, 'approve', 'policy', 'lint', '-'];
   const { status, stderr } = spawnSync(process.execPath, argv, {
     input: '{}',
@@ -14,7 +14,7 @@ it('a command of the gate reads standard input, as with `pool-approve`', () => {
 });
 
 it('names the version of Node that it needs, where Node has no node:sqlite', () => {
-  const main = new URL('../main.ts', import.meta.url).pathname;
+  const main = new URL('../../main.ts', import.meta.url).pathname;
   const argv = ['--no-experimental-sqlite', '--conditions=@pool/source', main, 'approve', '--help'];
   const { status, stderr } = spawnSync(process.execPath, argv, {
     encoding: 'utf8',

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../cli.ts';
-import { openCustodyWorld } from '../fixtures/custody-world.ts';
-import { writeAgentFiles } from '../fixtures/stub-platform.ts';
+import { runCli } from '../../cli.ts';
+import { openCustodyWorld } from '../../fixtures/custody-world.ts';
+import { writeAgentFiles } from '../../fixtures/stub-platform.ts';
 
 let directory: string;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 // `disburse-agent config check`: what is set, from where, and never a secret.
 import { describe, expect, it } from 'vitest';
-import { allVariables } from '../config/variables.ts';
-import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
+import { allVariables } from '../../config/variables.ts';
+import { createConfigSource, goodEnvironment } from '../../fixtures/config-world.ts';
 import { createConfigReport, renderConfigReport } from './config-report.ts';
 
 const secret = `0x${'c0ffee'.repeat(10)}c0ff`;

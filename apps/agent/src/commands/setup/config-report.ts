@@ -15,14 +15,14 @@ import {
   readVariable,
 } from '@pool/configuration';
 import { isPoolError } from '@pool/core';
-import { parseConfig } from '../config/config.ts';
-import { chooseConfigFile, createLayers, readConfigFile } from '../config/files.ts';
-import { resolveConfig } from '../config/resolve.ts';
-import { allVariables, variables } from '../config/variables.ts';
-import { readChainsFile } from '../services/chains.ts';
-import { askCustody, listCustodyProbes } from '../services/custody-probes.ts';
-import type { Finding } from '../services/readiness.ts';
-import { readTenancyPin, tenancyPinPath } from '../state/tenancy-pin.ts';
+import { parseConfig } from '../../config/config.ts';
+import { chooseConfigFile, createLayers, readConfigFile } from '../../config/files.ts';
+import { resolveConfig } from '../../config/resolve.ts';
+import { allVariables, variables } from '../../config/variables.ts';
+import { readChainsFile } from '../../services/peers/chains.ts';
+import { askCustody, listCustodyProbes } from '../../services/signers/custody-probes.ts';
+import type { Finding } from '../../services/peers/readiness.ts';
+import { readTenancyPin, tenancyPinPath } from '../../state/tenancy-pin.ts';
 
 export type VariableReport = {
   readonly variable: string;

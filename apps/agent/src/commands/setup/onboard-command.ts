@@ -10,18 +10,18 @@ import type { Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { exitCodes, formatSeconds, type Terminal } from '@pool/pay-run';
 import { createDurableFile } from '@pool/storage';
-import { type OnboardSettings, readOnboardSettings } from '../config/config.ts';
-import type { HolderConfig } from '../config/holder-config.ts';
-import { renderAgentEnv, renderChainsProposal } from '../onboard/onboard-files.ts';
-import { type OnboardOptions, type OnboardPlan, planOnboarding } from '../onboard/onboard-plan.ts';
-import { type Onboarded, runOnboarding } from '../onboard/onboard-session.ts';
-import type { PlacedChains } from '../onboard/published-chains.ts';
-import { refuseOtherPools } from '../onboard/refuse-other-pools.ts';
-import type { SignInWait } from '../onboard/voted-sign-in.ts';
-import { ensureAgentHome } from '../state/agent-home.ts';
-import { type Output, withInterruption } from '../terminal/command-output.ts';
+import { type OnboardSettings, readOnboardSettings } from '../../config/config.ts';
+import type { HolderConfig } from '../../config/holder-config.ts';
+import { renderAgentEnv, renderChainsProposal } from '../../onboard/onboard-files.ts';
+import { type OnboardOptions, type OnboardPlan, planOnboarding } from '../../onboard/onboard-plan.ts';
+import { type Onboarded, runOnboarding } from '../../onboard/onboard-session.ts';
+import type { PlacedChains } from '../../onboard/published-chains.ts';
+import { refuseOtherPools } from '../../onboard/refuse-other-pools.ts';
+import type { SignInWait } from '../../onboard/voted-sign-in.ts';
+import { ensureAgentHome } from '../../state/agent-home.ts';
+import { type Output, withInterruption } from '../../terminal/command-output.ts';
 
-export type { OnboardOptions } from '../onboard/onboard-plan.ts';
+export type { OnboardOptions } from '../../onboard/onboard-plan.ts';
 
 const variableOf: Readonly<Record<Capability, string>> = {
   disburse: 'a comment for callers of POST /api/disburse',
@@ -70,7 +70,7 @@ async function placeChains(
     }
     return undefined;
   }
-  const { placePublishedChains } = await import('../onboard/published-chains.ts');
+  const { placePublishedChains } = await import('../../onboard/published-chains.ts');
   if (dirname(chainsFile) === home) {
     ensureAgentHome(home);
   }

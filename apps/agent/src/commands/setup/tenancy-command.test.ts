@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { openJobStore } from '@pool/idempotency';
 import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../cli.ts';
+import { runCli } from '../../cli.ts';
 import {
   type StubPlatform,
   startStubPlatform,
   writeAgentFiles,
-} from '../fixtures/stub-platform.ts';
-import { pinFirstEmployer, readTenancyPin, tenancyPinPath } from '../state/tenancy-pin.ts';
+} from '../../fixtures/stub-platform.ts';
+import { pinFirstEmployer, readTenancyPin, tenancyPinPath } from '../../state/tenancy-pin.ts';
 
 const own = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 const other = '00000000-0000-4000-8000-000000000000';

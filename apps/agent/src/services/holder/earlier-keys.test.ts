@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
-import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
-import type { HolderSettings } from '../config/config.ts';
-import type { HolderConfig } from '../config/holder-config.ts';
-import { openHolder } from './holder.ts';
+import encryptionVectors from '../../../../../vectors/encryption-key.json' with { type: 'json' };
+import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
+import type { HolderSettings } from '../../config/config.ts';
+import type { HolderConfig } from '../../config/holder-config.ts';
+import { openHolder } from '../signers/holder.ts';
 
 const [wallet] = walletVectors.wallets.slice(-1);
 const [first, second] = encryptionVectors.keys.slice(-2);

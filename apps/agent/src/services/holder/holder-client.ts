@@ -8,7 +8,7 @@ import type { Secret } from '@pool/core';
 import type { Fetch } from '@pool/http-client';
 import type { SyncProgress } from '@pool/wallet';
 import * as v from 'valibot';
-import { createAgentCaller } from './agent-client.ts';
+import { createAgentCaller } from '../peers/agent-client.ts';
 
 /** Which entries of a history are asked for. */
 export type HistoryRange = {

@@ -24,15 +24,15 @@ import {
 } from '@pool/testkit';
 import { type ArchivedSpend, createEvidenceVerifier, createKeyLock } from '@pool/wallet';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createHolderNotes } from '../../../../packages/wallet/src/node/holder/holder-notes.ts';
-import { createHolderSpends } from '../../../../packages/wallet/src/node/spends/holder-spends.ts';
-import { openSpendOwners } from '../../../../packages/wallet/src/node/spends/spend-owner.ts';
-import { writeRestoreMark } from '../../../../packages/wallet/src/node/store/restored-state.ts';
-import { openSpendArchive } from '../../../../packages/wallet/src/node/store/spend-archive.ts';
-import { parseConfig } from '../config/config.ts';
-import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import { assertSigns, openHolder } from './holder.ts';
-import { requireRoleToken } from './role-tokens.ts';
+import { createHolderNotes } from '../../../../../packages/wallet/src/node/holder/holder-notes.ts';
+import { createHolderSpends } from '../../../../../packages/wallet/src/node/spends/holder-spends.ts';
+import { openSpendOwners } from '../../../../../packages/wallet/src/node/spends/spend-owner.ts';
+import { writeRestoreMark } from '../../../../../packages/wallet/src/node/store/restored-state.ts';
+import { openSpendArchive } from '../../../../../packages/wallet/src/node/store/spend-archive.ts';
+import { parseConfig } from '../../config/config.ts';
+import { createConfigSource, goodEnvironment } from '../../fixtures/config-world.ts';
+import { assertSigns, openHolder } from '../signers/holder.ts';
+import { requireRoleToken } from '../signers/role-tokens.ts';
 
 const [anna, bob] = [1, 2].map((index) => createFakeHolder(index)) as [
   ReturnType<typeof createFakeHolder>,

@@ -63,9 +63,9 @@ import {
   sentTransactionsPath,
   systemClock,
 } from '@pool/wallet/node';
-import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
-import { variables } from '../config/variables.ts';
-import { createConfiguredProver } from './agent-prover.ts';
+import type { SelfSubmitSettings } from '../../config/self-submit-config.ts';
+import { variables } from '../../config/variables.ts';
+import { createConfiguredProver } from '../agent-prover.ts';
 
 /** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */
 const followReadings = 3;

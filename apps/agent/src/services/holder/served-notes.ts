@@ -13,7 +13,7 @@ import {
 } from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import type { DeliveryPort } from '@pool/wallet';
-import { variables } from '../config/variables.ts';
+import { variables } from '../../config/variables.ts';
 
 /** @throws PoolError `role_token_missing` */
 export function createDeliveries(input: {

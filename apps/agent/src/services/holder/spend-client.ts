@@ -21,8 +21,8 @@ import {
 } from '@pool/core';
 import type { SpendProgress } from '@pool/wallet/node';
 import * as v from 'valibot';
-import type { HolderConfig } from '../config/holder-config.ts';
-import { createAgentCaller } from './agent-client.ts';
+import type { HolderConfig } from '../../config/holder-config.ts';
+import { createAgentCaller } from '../peers/agent-client.ts';
 import { commandHeaders } from './command-headers.ts';
 
 export type SpendOrder = {

@@ -22,8 +22,8 @@ import type { Prover } from '@pool/prover';
 import type { ComputeQueue, KeyLock } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
 import { systemClock } from '@pool/wallet/node';
-import type { AgentFaultPoint, Config } from '../config/config.ts';
-import type { AgentParts } from './agent-parts.ts';
+import type { AgentFaultPoint, Config } from '../../config/config.ts';
+import type { AgentParts } from '../agent-parts.ts';
 
 export function startRunner(input: {
   readonly config: Config;

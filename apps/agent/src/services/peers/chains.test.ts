@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PoolError } from '@pool/core';
 import { createFakeClock, createFakePoolChain } from '@pool/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bootstrap, pool } from '../fixtures/test-app.ts';
+import { bootstrap, pool } from '../../fixtures/test-app.ts';
 import { type RouteDeps, readChainsFile, refuseOtherPool, routeChain } from './chains.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'chains-'));

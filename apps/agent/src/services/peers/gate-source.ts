@@ -8,7 +8,7 @@ import { PoolError, parseHex32, Secret } from '@pool/core';
 import type { GatePort } from '@pool/operations';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import type { SpendGatePort } from '@pool/wallet';
-import type { GateConfig } from '../config/config.ts';
+import type { GateConfig } from '../../config/config.ts';
 import { probeTimeoutMs } from './readiness.ts';
 
 export type GateSource = {

@@ -2,7 +2,7 @@
 import type { Bootstrap } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { bootstrap } from '../fixtures/test-app.ts';
+import { bootstrap } from '../../fixtures/test-app.ts';
 import { findOutages } from './outages.ts';
 import { createPlatformProbe } from './platform-probe.ts';
 import { createReadiness, type Finding } from './readiness.ts';

@@ -5,7 +5,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { normalizeEmployerId, pinFirstEmployer, readTenancyPin } from '../state/tenancy-pin.ts';
+import { normalizeEmployerId, pinFirstEmployer, readTenancyPin } from '../../state/tenancy-pin.ts';
 import type { Probe } from './readiness.ts';
 
 /** The code of each refusal, in HTTP answers, in readiness and in a dry run. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Bootstrap } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bootstrap } from '../fixtures/test-app.ts';
-import { replacePinnedEmployer } from '../state/tenancy-pin.ts';
+import { bootstrap } from '../../fixtures/test-app.ts';
+import { replacePinnedEmployer } from '../../state/tenancy-pin.ts';
 import { createTenancy } from './tenancy.ts';
 import { startTenant } from './tenant.ts';
 

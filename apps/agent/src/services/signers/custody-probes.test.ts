@@ -2,10 +2,10 @@
 import type { ChainsFile } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Config } from '../config/config.ts';
-import { parseConfig } from '../config/config.ts';
-import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import { approveToken, type CustodyWorld, openCustodyWorld } from '../fixtures/custody-world.ts';
+import type { Config } from '../../config/config.ts';
+import { parseConfig } from '../../config/config.ts';
+import { createConfigSource, goodEnvironment } from '../../fixtures/config-world.ts';
+import { approveToken, type CustodyWorld, openCustodyWorld } from '../../fixtures/custody-world.ts';
 import {
   askCustody,
   createSignerProbe,

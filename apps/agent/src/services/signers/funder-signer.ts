@@ -16,14 +16,14 @@ import {
   type Signer,
   type SignerAllow,
 } from '@pool/signers';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import type {
   ApproveConnection,
   CustodianAConnection,
   EnclaveConnection,
   RemoteFunder,
-} from '../config/custody-config.ts';
-import type { Finding } from './readiness.ts';
+} from '../../config/custody-config.ts';
+import type { Finding } from '../peers/readiness.ts';
 
 export type FunderConfig = Pick<
   Config,

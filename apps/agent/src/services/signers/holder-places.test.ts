@@ -2,8 +2,8 @@
 import { type ChainsFile, parseEvmAddress } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../config/config.ts';
-import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
+import { parseConfig } from '../../config/config.ts';
+import { createConfigSource, goodEnvironment } from '../../fixtures/config-world.ts';
 import { assertHolderAgrees } from './holder-places.ts';
 
 const pool = parseEvmAddress('0x5fbdb2315678afecb367f032d93f642f64180aa3');

@@ -5,8 +5,8 @@
  */
 import { type ChainsFile, PoolError } from '@pool/core';
 import { computeHolderEncryptionKey } from '@pool/signers';
-import type { HolderConfig } from '../config/holder-config.ts';
-import { variables } from '../config/variables.ts';
+import type { HolderConfig } from '../../config/holder-config.ts';
+import { variables } from '../../config/variables.ts';
 import { parseSecretKey } from './holder.ts';
 
 /** @throws PoolError `invalid_configuration`, `viewing_key_mismatch` */

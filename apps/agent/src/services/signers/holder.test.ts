@@ -2,9 +2,9 @@
 import { type DisclosureContent, PoolError, parseWalletPub, Secret } from '@pool/core';
 import type { SpendOperation } from '@pool/notes';
 import { describe, expect, it } from 'vitest';
-import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
-import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
-import type { HolderConfig } from '../config/holder-config.ts';
+import encryptionVectors from '../../../../../vectors/encryption-key.json' with { type: 'json' };
+import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
+import type { HolderConfig } from '../../config/holder-config.ts';
 import { assertSigns, openHolder } from './holder.ts';
 
 const [wallet, stranger] = walletVectors.wallets;

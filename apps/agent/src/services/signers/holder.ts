@@ -26,10 +26,10 @@ import {
   type HolderSigner,
 } from '@pool/signers';
 import type { Holder, HolderKey } from '@pool/wallet/node';
-import type { HolderSettings } from '../config/config.ts';
-import type { HolderConfig } from '../config/holder-config.ts';
-import { variables } from '../config/variables.ts';
-import { readChainsFile } from './chains.ts';
+import type { HolderSettings } from '../../config/config.ts';
+import type { HolderConfig } from '../../config/holder-config.ts';
+import { variables } from '../../config/variables.ts';
+import { readChainsFile } from '../peers/chains.ts';
 import { createApprover, describeAccount, describeEnclave } from './funder-signer.ts';
 
 /** Pause between two questions whether a vote has ended, milliseconds. */

@@ -4,8 +4,8 @@
  * @module
  */
 import { PoolError, type Secret, type SpendOperationName } from '@pool/core';
-import type { HolderConfig } from '../config/holder-config.ts';
-import { variables } from '../config/variables.ts';
+import type { HolderConfig } from '../../config/holder-config.ts';
+import { variables } from '../../config/variables.ts';
 
 const names = {
   transfer: variables.transferToken.name,
