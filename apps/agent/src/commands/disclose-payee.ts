@@ -21,9 +21,9 @@ import type { DeliveryPort } from '@pool/wallet';
 import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
 import { type Holder, systemClock } from '@pool/wallet/node';
 import { readConfig } from '../config/config.ts';
-import { assertSigns, openHolder } from '../services/signers/holder.ts';
 import type { HolderClient } from '../services/holder/holder-client.ts';
 import { createDeliveries } from '../services/holder/served-notes.ts';
+import { assertSigns, openHolder } from '../services/signers/holder.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { openClient } from './balance-command.ts';
 import {

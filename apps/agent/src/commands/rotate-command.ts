@@ -25,9 +25,9 @@ import {
 import { variables } from '../config/variables.ts';
 import { fetchRegisteredKey, type PlatformPlace, registerKey } from '../rotation/register-key.ts';
 import { readNewKey, switchKeys } from '../rotation/switch-keys.ts';
+import { commandHeaders } from '../services/holder/command-headers.ts';
 import { type AgentCaller, createAgentCaller } from '../services/peers/agent-client.ts';
 import { readChainsFile } from '../services/peers/chains.ts';
-import { commandHeaders } from '../services/holder/command-headers.ts';
 import { openHolder } from '../services/signers/holder.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';

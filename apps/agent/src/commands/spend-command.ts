@@ -18,16 +18,16 @@ import { chooseFormat, exitCodes } from '@pool/pay-run';
 import type { SpendProgress } from '@pool/wallet/node';
 import { findContact, readLabels } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
-import { findGasNotice } from '../services/peers/destination-gas.ts';
-import { createHolderSigner } from '../services/signers/holder.ts';
-import { requireRoleToken } from '../services/signers/role-tokens.ts';
 import {
   computeSpendWaitMs,
   createSpendClient,
   type SpendClient,
   type SpendOrder,
 } from '../services/holder/spend-client.ts';
+import { readChainsFile } from '../services/peers/chains.ts';
+import { findGasNotice } from '../services/peers/destination-gas.ts';
+import { createHolderSigner } from '../services/signers/holder.ts';
+import { requireRoleToken } from '../services/signers/role-tokens.ts';
 import { readLoopbackToken } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { createSpendView } from '../terminal/spend-view.ts';

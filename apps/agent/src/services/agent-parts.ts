@@ -22,6 +22,10 @@ import { systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import { readChainsFile, refuseOtherPool, routeChain } from './peers/chains.ts';
 import { createChainsProbe } from './peers/chains-probe.ts';
+import { createGateSource, type GateSource } from './peers/gate-source.ts';
+import { findOutages } from './peers/outages.ts';
+import { createPlatformProbe } from './peers/platform-probe.ts';
+import { type Probe, probeTimeoutMs, type ReadinessCheck } from './peers/readiness.ts';
 import {
   type CustodyProbe,
   createSignerProbe,
@@ -29,11 +33,7 @@ import {
   listCustodyProbes,
 } from './signers/custody-probes.ts';
 import { createFunderSigner } from './signers/funder-signer.ts';
-import { createGateSource, type GateSource } from './peers/gate-source.ts';
 import { assertHolderAgrees } from './signers/holder-places.ts';
-import { findOutages } from './peers/outages.ts';
-import { createPlatformProbe } from './peers/platform-probe.ts';
-import { type Probe, probeTimeoutMs, type ReadinessCheck } from './peers/readiness.ts';
 
 export type AgentParts = {
   readonly contexts: ReadonlyMap<string, ChainContext>;

@@ -37,9 +37,14 @@ import {
   type WholeOutcome,
   warnOfTokenUnits,
 } from '@pool/pay-run';
-import { type AgentAddress, type Config, readAgentAddress, readConfig } from '../../config/config.ts';
-import { createAgentClient } from '../../services/peers/agent-client.ts';
+import {
+  type AgentAddress,
+  type Config,
+  readAgentAddress,
+  readConfig,
+} from '../../config/config.ts';
 import { withLocalChecks } from '../../services/local-checks.ts';
+import { createAgentClient } from '../../services/peers/agent-client.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { resolveTarget } from './disburse-target.ts';

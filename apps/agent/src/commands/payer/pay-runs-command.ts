@@ -17,8 +17,8 @@ import {
 } from '@pool/pay-run';
 import { type Config, readConfig } from '../../config/config.ts';
 import type { Output } from '../../terminal/command-output.ts';
-import { createClient } from './disburse-command.ts';
 import { findDecimals } from '../spend-echo.ts';
+import { createClient } from './disburse-command.ts';
 
 export type PayRunsOptions = {
   readonly chain?: string;

@@ -20,8 +20,8 @@ import { chooseConfigFile, createLayers, readConfigFile } from '../../config/fil
 import { resolveConfig } from '../../config/resolve.ts';
 import { allVariables, variables } from '../../config/variables.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
-import { askCustody, listCustodyProbes } from '../../services/signers/custody-probes.ts';
 import type { Finding } from '../../services/peers/readiness.ts';
+import { askCustody, listCustodyProbes } from '../../services/signers/custody-probes.ts';
 import { readTenancyPin, tenancyPinPath } from '../../state/tenancy-pin.ts';
 
 export type VariableReport = {

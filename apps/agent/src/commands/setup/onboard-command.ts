@@ -13,7 +13,11 @@ import { createDurableFile } from '@pool/storage';
 import { type OnboardSettings, readOnboardSettings } from '../../config/config.ts';
 import type { HolderConfig } from '../../config/holder-config.ts';
 import { renderAgentEnv, renderChainsProposal } from '../../onboard/onboard-files.ts';
-import { type OnboardOptions, type OnboardPlan, planOnboarding } from '../../onboard/onboard-plan.ts';
+import {
+  type OnboardOptions,
+  type OnboardPlan,
+  planOnboarding,
+} from '../../onboard/onboard-plan.ts';
 import { type Onboarded, runOnboarding } from '../../onboard/onboard-session.ts';
 import type { PlacedChains } from '../../onboard/published-chains.ts';
 import { refuseOtherPools } from '../../onboard/refuse-other-pools.ts';

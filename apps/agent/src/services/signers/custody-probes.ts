@@ -13,9 +13,9 @@ import type { Log } from '@pool/wallet/node';
 import type { Config } from '../../config/config.ts';
 import type { ApproveConnection } from '../../config/custody-config.ts';
 import { variables } from '../../config/variables.ts';
+import { describeFailure, type Finding, type Probe, probeTimeoutMs } from '../peers/readiness.ts';
 import { createFunderProbe, type FunderConfig } from './funder-signer.ts';
 import { createHolderSigner } from './holder.ts';
-import { describeFailure, type Finding, type Probe, probeTimeoutMs } from '../peers/readiness.ts';
 
 type CustodyConfig = FunderConfig & Pick<Config, 'holder' | 'funderEd25519Key'>;
 
