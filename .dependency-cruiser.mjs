@@ -204,11 +204,10 @@ export default {
     },
     {
       name: 'agent-rooms-do-not-import-the-root',
-      comment:
-        'The root (agent, serve, cli, main) builds the rooms; version.ts only reads package.json.',
+      comment: 'The root (agent, serve, cli, main) builds the rooms.',
       severity: 'error',
       from: { path: '^apps/agent/src/[^/]+/', pathNot: TEST },
-      to: { path: '^apps/agent/src/[^/]+\\.ts$', pathNot: '^apps/agent/src/version\\.ts$' },
+      to: { path: '^apps/agent/src/[^/]+\\.ts$' },
     },
     {
       name: 'operations-check-imports-neither-run-nor-adapters',

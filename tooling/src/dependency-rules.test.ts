@@ -145,7 +145,6 @@ const allowed: readonly (readonly [from: string, to: string])[] = [
   ['apps/agent/src/http/a.ts', 'apps/agent/src/services/b.ts'],
   ['apps/agent/src/terminal/a.ts', 'apps/agent/src/services/b.ts'],
   ['apps/agent/src/commands/a.ts', 'packages/pay-run/src/b.ts'],
-  ['apps/agent/src/commands/a.ts', 'apps/agent/src/version.ts'],
   ['apps/agent/src/a.ts', 'apps/agent/src/commands/b.ts'],
   ['apps/agent/src/config/a.test.ts', 'apps/agent/src/commands/b.ts'],
   ['packages/operations/src/run/a.ts', 'packages/operations/src/check/b.ts'],

@@ -32,6 +32,7 @@ import {
   systemClock,
 } from '@pool/wallet/node';
 import type { Config } from './config/config.ts';
+import { version } from './config/version.ts';
 import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
 import { createKeyGate } from './http/key-gate.ts';
@@ -52,7 +53,6 @@ import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
 import { ensureFingerprintKey } from './state/fingerprint-key.ts';
 import { openPaidKeys, paidKeysPath } from './state/paid-keys.ts';
 import { listEmployersOf } from './state/stored-keys.ts';
-import { version } from './version.ts';
 
 export type Agent = {
   readonly app: Shell;

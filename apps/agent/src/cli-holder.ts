@@ -5,10 +5,10 @@
  */
 import type { Command, Option } from 'commander';
 import { tokenOption } from './cli-options.ts';
-import type { RescanOptions, WatchOptions } from './commands/balance-command.ts';
-import type { IdentityOptions } from './commands/identity-command.ts';
+import type { RescanOptions, WatchOptions } from './commands/holder/balance-command.ts';
+import type { IdentityOptions } from './commands/holder/identity-command.ts';
+import type { ViewingKeyOptions } from './commands/holder/viewing-key-command.ts';
 import type { OnboardOptions } from './commands/setup/onboard-command.ts';
-import type { ViewingKeyOptions } from './commands/viewing-key-command.ts';
 import type { Output } from './terminal/command-output.ts';
 
 export function addHolderCommands(
@@ -24,7 +24,7 @@ export function addHolderCommands(
     )
     .addOption(envFile())
     .action(async (options: IdentityOptions) => {
-      const { printIdentity } = await import('./commands/identity-command.ts');
+      const { printIdentity } = await import('./commands/holder/identity-command.ts');
       setCode(await printIdentity(options, output));
     });
 
@@ -39,11 +39,11 @@ export function addHolderCommands(
     .addOption(envFile())
     .action(async (options: WatchOptions) => {
       if (options.watch === true) {
-        const { runWatch } = await import('./commands/watch-command.ts');
+        const { runWatch } = await import('./commands/holder/watch-command.ts');
         setCode(await runWatch(options, output));
         return;
       }
-      const { runBalance } = await import('./commands/balance-command.ts');
+      const { runBalance } = await import('./commands/holder/balance-command.ts');
       setCode(await runBalance(options, output));
     });
 
@@ -57,7 +57,7 @@ export function addHolderCommands(
     .option('--json', 'print one JSON document')
     .addOption(envFile())
     .action(async (options: RescanOptions) => {
-      const { runRescan } = await import('./commands/balance-command.ts');
+      const { runRescan } = await import('./commands/holder/balance-command.ts');
       setCode(await runRescan(options, output));
     });
 
@@ -102,7 +102,7 @@ export function addHolderCommands(
     )
     .option('--encrypt-to <recipient>', 'print it encrypted to this age recipient (age1…) instead')
     .action(async (options: ViewingKeyOptions) => {
-      const { printNewViewingKey } = await import('./commands/viewing-key-command.ts');
+      const { printNewViewingKey } = await import('./commands/holder/viewing-key-command.ts');
       setCode(await printNewViewingKey(options, output));
     });
 }

@@ -8,9 +8,9 @@ import type {
   CreateBackupOptions,
   OpenBackupOptions,
   RestoreBackupOptions,
-} from './commands/backup-command.ts';
-import type { ExportNotesOptions, ImportNotesOptions } from './commands/notes-command.ts';
-import type { RotateOptions } from './commands/rotate-command.ts';
+} from './commands/keeping/backup-command.ts';
+import type { ExportNotesOptions, ImportNotesOptions } from './commands/keeping/notes-command.ts';
+import type { RotateOptions } from './commands/keeping/rotate-command.ts';
 import type { Output } from './terminal/command-output.ts';
 
 export function addKeepingCommands(
@@ -38,7 +38,7 @@ export function addKeepingCommands(
     .option('--json', 'print one JSON document')
     .addOption(envFile())
     .action(async (options: CreateBackupOptions) => {
-      const { runBackupCreate } = await import('./commands/backup-command.ts');
+      const { runBackupCreate } = await import('./commands/keeping/backup-command.ts');
       setCode(await runBackupCreate(options, output));
     });
 
@@ -53,7 +53,7 @@ export function addKeepingCommands(
     .addOption(passphrase())
     .option('--json', 'print one JSON document')
     .action(async (file: string, options: OpenBackupOptions) => {
-      const { runBackupVerify } = await import('./commands/backup-command.ts');
+      const { runBackupVerify } = await import('./commands/keeping/backup-command.ts');
       setCode(await runBackupVerify(file, options, output));
     });
   backup
@@ -65,7 +65,7 @@ export function addKeepingCommands(
     .option('--json', 'print one JSON document')
     .addOption(envFile())
     .action(async (file: string, options: RestoreBackupOptions) => {
-      const { runBackupRestore } = await import('./commands/backup-command.ts');
+      const { runBackupRestore } = await import('./commands/keeping/backup-command.ts');
       setCode(await runBackupRestore(file, options, output));
     });
 
@@ -80,7 +80,7 @@ export function addKeepingCommands(
     .option('--yes', 'change the configuration without a question')
     .addOption(envFile())
     .action(async (options: RotateOptions) => {
-      const { runRotateViewingKey } = await import('./commands/rotate-command.ts');
+      const { runRotateViewingKey } = await import('./commands/keeping/rotate-command.ts');
       setCode(await runRotateViewingKey(options, output));
     });
 }
@@ -108,7 +108,7 @@ function addNotesCommands(
     .addOption(chain())
     .addOption(envFile())
     .action(async (options: ExportNotesOptions) => {
-      const { runNotesExport } = await import('./commands/notes-command.ts');
+      const { runNotesExport } = await import('./commands/keeping/notes-command.ts');
       setCode(await runNotesExport(options, output));
     });
   notes
@@ -121,7 +121,7 @@ function addNotesCommands(
     .addOption(chain())
     .addOption(envFile())
     .action(async (file: string, options: ImportNotesOptions) => {
-      const { runNotesImport } = await import('./commands/notes-command.ts');
+      const { runNotesImport } = await import('./commands/keeping/notes-command.ts');
       setCode(await runNotesImport(file, options, output));
     });
 }

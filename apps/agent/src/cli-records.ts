@@ -5,10 +5,10 @@
  */
 import { type Command, Option } from 'commander';
 import { tokenOption } from './cli-options.ts';
-import type { ContactsOptions } from './commands/contacts-command.ts';
-import type { DiscloseOptions } from './commands/disclose-options.ts';
-import type { EventsOptions, VerifyOptions } from './commands/disclose-verify.ts';
-import type { HistoryOptions } from './commands/history-command.ts';
+import type { ContactsOptions } from './commands/holder/contacts-command.ts';
+import type { HistoryOptions } from './commands/holder/history-command.ts';
+import type { DiscloseOptions } from './commands/keeping/disclose-options.ts';
+import type { EventsOptions, VerifyOptions } from './commands/keeping/disclose-verify.ts';
 import type { Output } from './terminal/command-output.ts';
 
 export function addRecordCommands(
@@ -31,7 +31,7 @@ export function addRecordCommands(
     .option('--follow', 'go on, and report arrivals and outgoings as they become final')
     .addOption(envFile())
     .action(async (options: HistoryOptions) => {
-      const { runHistory } = await import('./commands/history-command.ts');
+      const { runHistory } = await import('./commands/holder/history-command.ts');
       setCode(await runHistory(options, output));
     });
 
@@ -49,7 +49,7 @@ export function addRecordCommands(
     )
     .addOption(envFile())
     .action(async (label: string, wallet: string, options: ContactsOptions) => {
-      const { runAddContact } = await import('./commands/contacts-command.ts');
+      const { runAddContact } = await import('./commands/holder/contacts-command.ts');
       setCode(await runAddContact(label, wallet, options, output));
     });
   contacts
@@ -58,7 +58,7 @@ export function addRecordCommands(
     .option('--json', 'print one JSON document')
     .addOption(envFile())
     .action(async (options: ContactsOptions) => {
-      const { runListContacts } = await import('./commands/contacts-command.ts');
+      const { runListContacts } = await import('./commands/holder/contacts-command.ts');
       setCode(await runListContacts(options, output));
     });
   contacts
@@ -67,7 +67,7 @@ export function addRecordCommands(
     .description('Remove a contact.')
     .addOption(envFile())
     .action(async (label: string, options: ContactsOptions) => {
-      const { runRemoveContact } = await import('./commands/contacts-command.ts');
+      const { runRemoveContact } = await import('./commands/holder/contacts-command.ts');
       setCode(await runRemoveContact(label, options, output));
     });
 
@@ -113,7 +113,7 @@ function addDisclosureCommands(
     .addOption(chain())
     .addOption(envFile())
     .action(async (options: DiscloseOptions) => {
-      const { runDisclosePayer } = await import('./commands/disclose-payer.ts');
+      const { runDisclosePayer } = await import('./commands/keeping/disclose-payer.ts');
       setCode(await runDisclosePayer(options, output));
     });
   disclose
@@ -138,7 +138,7 @@ function addDisclosureCommands(
     .addOption(chain())
     .addOption(envFile())
     .action(async (options: DiscloseOptions) => {
-      const { runDisclosePayee } = await import('./commands/disclose-payee.ts');
+      const { runDisclosePayee } = await import('./commands/keeping/disclose-payee.ts');
       setCode(await runDisclosePayee({ ...options, job: [] }, output));
     });
   disclose
@@ -153,7 +153,7 @@ function addDisclosureCommands(
     .addOption(chain())
     .addOption(envFile())
     .action(async (file: string, options: VerifyOptions) => {
-      const { runVerify } = await import('./commands/disclose-verify.ts');
+      const { runVerify } = await import('./commands/keeping/disclose-verify.ts');
       setCode(await runVerify(file, options, output));
     });
   disclose
@@ -167,7 +167,7 @@ function addDisclosureCommands(
     .addOption(chain())
     .addOption(envFile())
     .action(async (options: EventsOptions) => {
-      const { runEvents } = await import('./commands/disclose-verify.ts');
+      const { runEvents } = await import('./commands/keeping/disclose-verify.ts');
       setCode(await runEvents(options, output));
     });
 }

@@ -5,9 +5,9 @@
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { numberFormatOption, tokenOption } from './cli-options.ts';
-import type { ConsolidateOptions } from './commands/consolidate-command.ts';
+import type { ConsolidateOptions } from './commands/holder/consolidate-command.ts';
+import type { TransferOptions } from './commands/holder/spend-command.ts';
 import type { SelfSubmitOptions } from './commands/self-submit-withdrawals.ts';
-import type { TransferOptions } from './commands/spend-command.ts';
 import type { Output } from './terminal/command-output.ts';
 
 export function addSpendCommands(
@@ -39,7 +39,7 @@ export function addSpendCommands(
   )
     .addOption(envFile())
     .action(async (options: TransferOptions) => {
-      const { runTransfer } = await import('./commands/spend-command.ts');
+      const { runTransfer } = await import('./commands/holder/spend-command.ts');
       setCode(await runTransfer(options, output));
     });
 
@@ -82,7 +82,7 @@ export function addSpendCommands(
       if (options.again !== undefined) {
         send.error("error: option '--again' needs --self-submit");
       }
-      const { runSend } = await import('./commands/spend-command.ts');
+      const { runSend } = await import('./commands/holder/spend-command.ts');
       setCode(await runSend({ ...options, amount }, output));
     });
 }
@@ -112,7 +112,7 @@ function addConsolidate(
     .option('--yes', yesText('begin'))
     .addOption(envFile())
     .action(async (options: ConsolidateOptions) => {
-      const { runConsolidate } = await import('./commands/consolidate-command.ts');
+      const { runConsolidate } = await import('./commands/holder/consolidate-command.ts');
       setCode(await runConsolidate(options, output));
     });
 }

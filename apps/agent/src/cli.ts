@@ -18,8 +18,8 @@ import type { PayRunsOptions } from './commands/payer/pay-runs-command.ts';
 import type { RecipientsOptions } from './commands/payer/recipients-command.ts';
 import type { RedeliverOptions } from './commands/payer/redeliver-command.ts';
 import type { NewTenancyOptions, TenancyOptions } from './commands/setup/tenancy-command.ts';
+import { version } from './config/version.ts';
 import type { Output } from './terminal/command-output.ts';
-import { version } from './version.ts';
 
 export type Streams = Output & { err(text: string): void };
 

@@ -18,10 +18,10 @@ import { openHolder } from '../services/signers/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { createSelfSubmitView } from '../terminal/self-submit-view.ts';
+import { findDecimals } from './holder/spend-echo.ts';
+import { refuseAddress } from './holder/spend-recipients.ts';
+import { readTypedAmounts } from './holder/typed-amount.ts';
 import { performWithdrawals, type SelfSubmitOptions } from './self-submit-withdrawals.ts';
-import { findDecimals } from './spend-echo.ts';
-import { refuseAddress } from './spend-recipients.ts';
-import { readTypedAmounts } from './typed-amount.ts';
 
 /** @returns the exit code */
 export async function runSelfSubmit(options: SelfSubmitOptions, output: Output): Promise<number> {

@@ -22,8 +22,8 @@ import type { SelfSubmission, WithdrawalRequest } from '../services/holder/self-
 import { findGasNotice } from '../services/peers/destination-gas.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { formatCoin } from '../terminal/self-submit-view.ts';
+import { confirmSpend, inTokens, readSpendPlace } from './holder/spend-echo.ts';
 import { explainFailure } from './self-submit-failures.ts';
-import { confirmSpend, inTokens, readSpendPlace } from './spend-echo.ts';
 
 export type SelfSubmitOptions = {
   /** As typed; {@link performWithdrawals} takes base units. Absent: submits the withdrawals that are open. */

@@ -1,14 +1,9 @@
 /**
- * The version of this package and that of Node which it needs, read from its own package.json.
+ * The version of this package and that of Node which it needs, from its own package.json.
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
-
-const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  readonly version: string;
-  readonly engines: { readonly node: string };
-};
+import manifest from '../../package.json' with { type: 'json' };
 
 export const { version } = manifest;
 

@@ -7,12 +7,12 @@
 import type { Balance } from '@pool/api';
 import { formatTokenAmount, isPoolError, PoolError } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
-import { readAgentAddress, readConfig } from '../config/config.ts';
-import { createHolderClient, type HolderClient } from '../services/holder/holder-client.ts';
-import { createTokenMissing } from '../services/holder/served-notes.ts';
-import type { Output } from '../terminal/command-output.ts';
-import { createSyncView } from '../terminal/sync-view.ts';
-import { urlOf } from './payer/disburse-command.ts';
+import { readAgentAddress, readConfig } from '../../config/config.ts';
+import { createHolderClient, type HolderClient } from '../../services/holder/holder-client.ts';
+import { createTokenMissing } from '../../services/holder/served-notes.ts';
+import { urlOf } from '../../services/peers/agent-client.ts';
+import type { Output } from '../../terminal/command-output.ts';
+import { createSyncView } from '../../terminal/sync-view.ts';
 import { findDecimals, inTokens } from './spend-echo.ts';
 
 export type BalanceOptions = {

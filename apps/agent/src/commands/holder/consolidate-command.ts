@@ -13,15 +13,15 @@ import {
   type SpendReceipt,
 } from '@pool/core';
 import { chooseFormat, drawBar, exitCodes, formatSeconds } from '@pool/pay-run';
-import { readAgentAddress, readConfig } from '../config/config.ts';
+import { readAgentAddress, readConfig } from '../../config/config.ts';
 import {
   type ConsolidateClient,
   createConsolidateClient,
-} from '../services/holder/consolidate-client.ts';
-import { computeSpendWaitMs } from '../services/holder/spend-client.ts';
-import { requireRoleToken } from '../services/signers/role-tokens.ts';
-import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { urlOf } from './payer/disburse-command.ts';
+} from '../../services/holder/consolidate-client.ts';
+import { computeSpendWaitMs } from '../../services/holder/spend-client.ts';
+import { urlOf } from '../../services/peers/agent-client.ts';
+import { requireRoleToken } from '../../services/signers/role-tokens.ts';
+import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { inTokens, readSpendPlace } from './spend-echo.ts';
 import { readTypedAmounts } from './typed-amount.ts';
 

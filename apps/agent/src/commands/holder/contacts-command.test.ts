@@ -15,9 +15,9 @@ import {
   contactsPath,
   findContact,
   readContacts,
-} from '../../../../packages/wallet/src/node/store/contacts.ts';
-import { runCli } from '../cli.ts';
-import { writeAgentFiles } from '../fixtures/stub-platform.ts';
+} from '../../../../../packages/wallet/src/node/store/contacts.ts';
+import { runCli } from '../../cli.ts';
+import { writeAgentFiles } from '../../fixtures/stub-platform.ts';
 
 const [ben, eva, mallory] = [1, 2, 3].map((index) => createFakeHolder(index)) as [
   FakeHolder,

@@ -19,10 +19,10 @@ import {
   systemClock,
   writeContacts,
 } from '@pool/wallet/node';
-import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
-import { ensureAgentHome } from '../state/agent-home.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
+import { readChainsFile } from '../../services/peers/chains.ts';
+import { ensureAgentHome } from '../../state/agent-home.ts';
+import type { Output } from '../../terminal/command-output.ts';
 
 export type ContactsOptions = { readonly json?: boolean; readonly envFile?: string };
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { serveHttp } from '@pool/http-server';
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it, onTestFinished } from 'vitest';
-import { runCli } from '../cli.ts';
-import { apiKey, createTestApp, loopbackToken, token } from '../fixtures/test-app.ts';
+import { runCli } from '../../cli.ts';
+import { apiKey, createTestApp, loopbackToken, token } from '../../fixtures/test-app.ts';
 
 /** A fake RPC that knows the chain and balances. @param balances - hex, by address in lower case */
 async function serveRpc(balances: Readonly<Record<string, string>>) {

@@ -2,7 +2,7 @@
 import type { History, HistoryEntry } from '@pool/api';
 import { bigintToHex32, PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../cli.ts';
+import { runCli } from '../../cli.ts';
 import { showHistory } from './history-command.ts';
 import { parseRange } from './history-range.ts';
 import { formatCsvRows } from './history-view.ts';

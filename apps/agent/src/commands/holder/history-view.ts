@@ -6,7 +6,7 @@
  */
 import type { History, HistoryEntry } from '@pool/api';
 import { formatTokenUnits, quote } from '@pool/core';
-import { encodeCsvField } from './payer/recipients-report.ts';
+import { encodeCsvField } from '../../terminal/csv-field.ts';
 
 /** Labels of contacts by W. They are added on this machine and sent nowhere. */
 export type Labels = ReadonlyMap<string, string>;

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { exitCodes } from '@pool/pay-run';
 import { armor, Decrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
-import vectors from '../../../../vectors/viewing-key.json' with { type: 'json' };
-import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
-import { runCli } from '../cli.ts';
+import encryptionVectors from '../../../../../vectors/encryption-key.json' with { type: 'json' };
+import vectors from '../../../../../vectors/viewing-key.json' with { type: 'json' };
+import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
+import { runCli } from '../../cli.ts';
 
 let directory: string;
 beforeEach(() => {

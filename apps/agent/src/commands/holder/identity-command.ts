@@ -5,9 +5,9 @@
  */
 
 import { exitCodes } from '@pool/pay-run';
-import { readHolderSettings } from '../config/config.ts';
-import { openHolder } from '../services/signers/holder.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { readHolderSettings } from '../../config/config.ts';
+import { openHolder } from '../../services/signers/holder.ts';
+import type { Output } from '../../terminal/command-output.ts';
 
 export type IdentityOptions = { readonly envFile?: string };
 

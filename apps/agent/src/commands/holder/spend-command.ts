@@ -17,21 +17,21 @@ import {
 import { chooseFormat, exitCodes } from '@pool/pay-run';
 import type { SpendProgress } from '@pool/wallet/node';
 import { findContact, readLabels } from '@pool/wallet/node';
-import { type Config, readAgentAddress, readConfig } from '../config/config.ts';
+import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
 import {
   computeSpendWaitMs,
   createSpendClient,
   type SpendClient,
   type SpendOrder,
-} from '../services/holder/spend-client.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
-import { findGasNotice } from '../services/peers/destination-gas.ts';
-import { createHolderSigner } from '../services/signers/holder.ts';
-import { requireRoleToken } from '../services/signers/role-tokens.ts';
-import { readLoopbackToken } from '../state/agent-home.ts';
-import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { createSpendView } from '../terminal/spend-view.ts';
-import { urlOf } from './payer/disburse-command.ts';
+} from '../../services/holder/spend-client.ts';
+import { urlOf } from '../../services/peers/agent-client.ts';
+import { readChainsFile } from '../../services/peers/chains.ts';
+import { findGasNotice } from '../../services/peers/destination-gas.ts';
+import { createHolderSigner } from '../../services/signers/holder.ts';
+import { requireRoleToken } from '../../services/signers/role-tokens.ts';
+import { readLoopbackToken } from '../../state/agent-home.ts';
+import { type Output, withInterruption } from '../../terminal/command-output.ts';
+import { createSpendView } from '../../terminal/spend-view.ts';
 import {
   confirmSpend,
   describeReceipt,

@@ -12,9 +12,9 @@ import {
   type SpendReceipt,
   type TransferRequest,
 } from '@pool/core';
-import type { Config } from '../config/config.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
-import type { Output } from '../terminal/command-output.ts';
+import type { Config } from '../../config/config.ts';
+import { readChainsFile } from '../../services/peers/chains.ts';
+import type { Output } from '../../terminal/command-output.ts';
 import { nameOf } from './history-view.ts';
 
 /** A spend that is about to be sent. */

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { bigintToHex32, PoolError } from '@pool/core';
 import { computeEncryptionPublicKey, computeX25519PublicKey, createViewingKey } from '@pool/notes';
 import { exitCodes } from '@pool/pay-run';
-import type { Output } from '../terminal/command-output.ts';
+import type { Output } from '../../terminal/command-output.ts';
 
 export type ViewingKeyOptions = {
   /** An age recipient, `age1…`: the document is printed encrypted to it. */

@@ -18,10 +18,10 @@ import {
   restoreBackup,
   type SealFor,
 } from '@pool/wallet/node';
-import { createBackup } from '../backup/create-backup.ts';
-import { readKeepingSettings } from '../config/config.ts';
-import { createHolderSigner } from '../services/signers/holder.ts';
-import { type Output, withInterruption } from '../terminal/command-output.ts';
+import { readKeepingSettings } from '../../config/config.ts';
+import { createHolderSigner } from '../../services/signers/holder.ts';
+import { type Output, withInterruption } from '../../terminal/command-output.ts';
+import { createBackup } from './create-backup.ts';
 
 export type CreateBackupOptions = {
   readonly out: string;

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { exitCodes } from '@pool/pay-run';
 import { Encrypter, generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { backupMagic } from '../../../../packages/wallet/src/node/backup/backup-format.ts';
+import { backupMagic } from '../../../../../packages/wallet/src/node/backup/backup-format.ts';
 import {
   type BackupWorld,
   backupEmployerId,
@@ -16,7 +16,7 @@ import {
   earlier,
   escrow,
   wallet,
-} from '../fixtures/backup-world.ts';
+} from '../../fixtures/backup-world.ts';
 
 let world: BackupWorld;
 beforeEach(async () => {

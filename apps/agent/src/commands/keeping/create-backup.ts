@@ -25,10 +25,10 @@ import {
   viewingKeyPart,
   writeAgeFile,
 } from '@pool/wallet/node';
-import type { KeepingSettings } from '../config/config.ts';
-import { openHolder } from '../services/signers/holder.ts';
-import { readTenancyPin } from '../state/tenancy-pin.ts';
-import { version } from '../version.ts';
+import type { KeepingSettings } from '../../config/config.ts';
+import { version } from '../../config/version.ts';
+import { openHolder } from '../../services/signers/holder.ts';
+import { readTenancyPin } from '../../state/tenancy-pin.ts';
 import { renderSettings } from './settings-file.ts';
 
 export type CreatedBackup = { readonly manifest: BackupManifest; readonly bytes: number };

@@ -20,8 +20,8 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   computeOpeningsLimit,
   openOpeningsStore,
-} from '../../../../packages/wallet/src/node/store/openings-store.ts';
-import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
+} from '../../../../../packages/wallet/src/node/store/openings-store.ts';
+import vectors from '../../../../../vectors/disclosure.json' with { type: 'json' };
 import type { DiscloseOptions } from './disclose-options.ts';
 import { discloseReceived } from './disclose-payee.ts';
 import { runDisclosePayer } from './disclose-payer.ts';

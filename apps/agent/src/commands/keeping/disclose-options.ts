@@ -14,10 +14,10 @@ import {
 } from '@pool/core';
 import { createDisclosure } from '@pool/notes';
 import { exitCodes } from '@pool/pay-run';
-import type { Config } from '../config/config.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
-import type { Output } from '../terminal/command-output.ts';
-import { parseRange, type RangeOptions } from './history-range.ts';
+import type { Config } from '../../config/config.ts';
+import { readChainsFile } from '../../services/peers/chains.ts';
+import type { Output } from '../../terminal/command-output.ts';
+import { parseRange, type RangeOptions } from '../holder/history-range.ts';
 
 export type DiscloseOptions = RangeOptions & {
   readonly tx: readonly string[];

@@ -20,12 +20,13 @@ import { openReceivedPayment } from '@pool/notes';
 import type { DeliveryPort } from '@pool/wallet';
 import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
 import { type Holder, systemClock } from '@pool/wallet/node';
-import { readConfig } from '../config/config.ts';
-import type { HolderClient } from '../services/holder/holder-client.ts';
-import { createDeliveries } from '../services/holder/served-notes.ts';
-import { assertSigns, openHolder } from '../services/signers/holder.ts';
-import type { Output } from '../terminal/command-output.ts';
-import { openClient } from './balance-command.ts';
+import { readConfig } from '../../config/config.ts';
+import type { HolderClient } from '../../services/holder/holder-client.ts';
+import { createDeliveries } from '../../services/holder/served-notes.ts';
+import { assertSigns, openHolder } from '../../services/signers/holder.ts';
+import type { Output } from '../../terminal/command-output.ts';
+import { openClient } from '../holder/balance-command.ts';
+import { parseRange } from '../holder/history-range.ts';
 import {
   assertChoice,
   assertFound,
@@ -37,7 +38,6 @@ import {
   refuse,
   writeDisclosure,
 } from './disclose-options.ts';
-import { parseRange } from './history-range.ts';
 
 /** What the command asks. */
 export type PayeeSources = {

@@ -17,10 +17,11 @@ import { createLocalKeySigner, createSignRequest } from '@pool/signers';
 import type { KeptOpenings } from '@pool/wallet';
 import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
 import { systemClock } from '@pool/wallet/node';
-import { type Config, readConfig } from '../config/config.ts';
-import { assertSigns, openHolder } from '../services/signers/holder.ts';
-import { listOpenings } from '../state/payer-openings.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { type Config, readConfig } from '../../config/config.ts';
+import { assertSigns, openHolder } from '../../services/signers/holder.ts';
+import { listOpenings } from '../../state/payer-openings.ts';
+import type { Output } from '../../terminal/command-output.ts';
+import { parseRange, type RangeOptions } from '../holder/history-range.ts';
 import {
   assertChoice,
   assertFound,
@@ -33,7 +34,6 @@ import {
   refuse,
   writeDisclosure,
 } from './disclose-options.ts';
-import { parseRange, type RangeOptions } from './history-range.ts';
 
 /** @returns the exit code */
 export async function runDisclosePayer(

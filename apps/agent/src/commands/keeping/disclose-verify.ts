@@ -21,9 +21,9 @@ import {
   readPoolEvents,
   systemClock,
 } from '@pool/wallet/node';
-import { readHolderSettings } from '../config/config.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { readHolderSettings } from '../../config/config.ts';
+import { readChainsFile } from '../../services/peers/chains.ts';
+import type { Output } from '../../terminal/command-output.ts';
 import { findChain, refuse } from './disclose-options.ts';
 
 export type VerifyOptions = {

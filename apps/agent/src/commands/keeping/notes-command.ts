@@ -16,14 +16,14 @@ import {
   openLocalNotes,
   readNotesFile,
 } from '@pool/wallet/node';
-import { readKeepingSettings } from '../config/config.ts';
-import { createAgentLog } from '../services/agent-log.ts';
-import { openHolder } from '../services/signers/holder.ts';
-import { ensureAgentHome } from '../state/agent-home.ts';
-import type { Output } from '../terminal/command-output.ts';
-import { createSyncView } from '../terminal/sync-view.ts';
+import { readKeepingSettings } from '../../config/config.ts';
+import { createAgentLog } from '../../services/agent-log.ts';
+import { openHolder } from '../../services/signers/holder.ts';
+import { ensureAgentHome } from '../../state/agent-home.ts';
+import type { Output } from '../../terminal/command-output.ts';
+import { createSyncView } from '../../terminal/sync-view.ts';
+import { inTokens } from '../holder/spend-echo.ts';
 import { findChain, findToken } from './disclose-options.ts';
-import { inTokens } from './spend-echo.ts';
 
 type NotesOptions = {
   readonly chain?: string;

@@ -19,12 +19,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   openPayRunLedger,
   payRunLedgerPath,
-} from '../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
-import { openingsKeyPath } from '../../../../packages/wallet/src/node/store/openings-store.ts';
+} from '../../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
+import { openingsKeyPath } from '../../../../../packages/wallet/src/node/store/openings-store.ts';
 import {
   assertSpendsKnown,
   restoredWaitMs,
-} from '../../../../packages/wallet/src/node/store/restored-state.ts';
+} from '../../../../../packages/wallet/src/node/store/restored-state.ts';
 import {
   type BackupWorld,
   backupEmployerId,
@@ -33,9 +33,9 @@ import {
   escrow,
   otherWallet,
   wallet,
-} from '../fixtures/backup-world.ts';
+} from '../../fixtures/backup-world.ts';
 
-const script = fileURLToPath(new URL('../main.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../main.ts', import.meta.url));
 
 let world: BackupWorld;
 beforeEach(async () => {

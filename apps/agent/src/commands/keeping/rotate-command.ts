@@ -21,17 +21,21 @@ import {
   type KeepingSettings,
   readConfig,
   readKeepingSettings,
-} from '../config/config.ts';
-import { variables } from '../config/variables.ts';
-import { fetchRegisteredKey, type PlatformPlace, registerKey } from '../rotation/register-key.ts';
-import { readNewKey, switchKeys } from '../rotation/switch-keys.ts';
-import { commandHeaders } from '../services/holder/command-headers.ts';
-import { type AgentCaller, createAgentCaller } from '../services/peers/agent-client.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
-import { openHolder } from '../services/signers/holder.ts';
-import { readLoopbackToken } from '../state/agent-home.ts';
-import { type Output, withInterruption } from '../terminal/command-output.ts';
-import { inTokens, readSpendPlace } from './spend-echo.ts';
+} from '../../config/config.ts';
+import { variables } from '../../config/variables.ts';
+import {
+  fetchRegisteredKey,
+  type PlatformPlace,
+  registerKey,
+} from '../../rotation/register-key.ts';
+import { readNewKey, switchKeys } from '../../rotation/switch-keys.ts';
+import { commandHeaders } from '../../services/holder/command-headers.ts';
+import { type AgentCaller, createAgentCaller } from '../../services/peers/agent-client.ts';
+import { readChainsFile } from '../../services/peers/chains.ts';
+import { openHolder } from '../../services/signers/holder.ts';
+import { readLoopbackToken } from '../../state/agent-home.ts';
+import { type Output, withInterruption } from '../../terminal/command-output.ts';
+import { inTokens, readSpendPlace } from '../holder/spend-echo.ts';
 
 export type RotateOptions = {
   /** File of the new viewing key. Absent: continues with the configured one. */

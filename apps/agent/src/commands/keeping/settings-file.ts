@@ -4,7 +4,7 @@
  * @module
  */
 import { type ConfigLayers, findText, readVariable } from '@pool/configuration';
-import { allVariables } from '../config/variables.ts';
+import { allVariables } from '../../config/variables.ts';
 
 /** Places of this machine. The restored directory has its own. */
 const placesHere: readonly string[] = [

@@ -44,7 +44,7 @@ import {
   readConfig,
 } from '../../config/config.ts';
 import { withLocalChecks } from '../../services/local-checks.ts';
-import { createAgentClient } from '../../services/peers/agent-client.ts';
+import { createAgentClient, urlOf } from '../../services/peers/agent-client.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { resolveTarget } from './disburse-target.ts';
@@ -223,13 +223,6 @@ function refuseRoster(
 /** A client of the agent on this machine. */
 export function createClient(address: AgentAddress): AgentClient {
   return createAgentClient(urlOf(address), readLoopbackToken(address.home));
-}
-
-/** Base URL of the agent on this machine. */
-export function urlOf(address: Pick<AgentAddress, 'host' | 'port'>): string {
-  const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host;
-  const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
-  return `http://${name}:${address.port}`;
 }
 
 /** A dry run needs no agent, but the payment does: notes that no agent answers, and writes nothing if one does. */

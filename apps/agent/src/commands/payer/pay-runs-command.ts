@@ -17,7 +17,7 @@ import {
 } from '@pool/pay-run';
 import { type Config, readConfig } from '../../config/config.ts';
 import type { Output } from '../../terminal/command-output.ts';
-import { findDecimals } from '../spend-echo.ts';
+import { findDecimals } from '../holder/spend-echo.ts';
 import { createClient } from './disburse-command.ts';
 
 export type PayRunsOptions = {

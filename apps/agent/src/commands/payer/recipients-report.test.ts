@@ -1,13 +1,14 @@
 // The recipients that are not ready, as text, JSON and CSV.
+
 import { parseEvmAddress } from '@pool/core';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encodeCsvField } from '../../terminal/csv-field.ts';
 import {
   type CheckedRecipient,
   createRecipientsDocument,
   describeRecipients,
-  encodeCsvField,
   encodeRecipientsCsv,
 } from './recipients-report.ts';
 

@@ -3,7 +3,9 @@
  *
  * @module
  */
+
 import type { RecipientStanding } from '@pool/operations';
+import { encodeCsvField } from '../../terminal/csv-field.ts';
 
 /** One recipient of the roster and its present readiness. */
 export type CheckedRecipient = RecipientStanding & {
@@ -81,15 +83,6 @@ export function encodeRecipientsCsv(recipients: readonly CheckedRecipient[]): st
     formatTime(recipient) ?? '',
   ]);
   return [columns, ...rows].map((row) => `${row.map(encodeCsvField).join(',')}\r\n`).join('');
-}
-
-/**
- * One field. A spreadsheet executes a field that begins like a formula, and fields contain texts of other parties. The
- * apostrophe makes such a field text (OWASP, "CSV Injection").
- */
-export function encodeCsvField(text: string): string {
-  const safe = /^[\s]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** ISO 8601, in UTC. */

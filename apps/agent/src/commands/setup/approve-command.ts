@@ -5,8 +5,8 @@
  * @module
  */
 import { isBuiltin } from 'node:module';
+import { requiredNode, version } from '../../config/version.ts';
 import type { Output } from '../../terminal/command-output.ts';
-import { requiredNode, version } from '../../version.ts';
 
 /** @param args - what follows `approve` on the command line. @returns the exit code */
 export async function runApprove(

@@ -33,6 +33,13 @@ const maxPauses = 30;
 
 const errorSchema = v.object({ code: v.string(), message: v.string() });
 
+/** Base URL of the agent on this machine. */
+export function urlOf(address: { readonly host: string; readonly port: number }): string {
+  const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host;
+  const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
+  return `http://${name}:${address.port}`;
+}
+
 /** Sends one request and checks its answer. Rejects with the agent's own code, `agent_unreachable` or `agent_invalid_response`. */
 export type AgentCaller = <TSchema extends v.GenericSchema>(
   schema: TSchema,

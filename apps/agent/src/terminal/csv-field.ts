@@ -1,0 +1,14 @@
+/**
+ * Fields of CSV that a spreadsheet opens.
+ *
+ * @module
+ */
+
+/**
+ * One field. A spreadsheet executes a field that begins like a formula, and fields contain texts of other parties. The
+ * apostrophe makes such a field text (OWASP, "CSV Injection").
+ */
+export function encodeCsvField(text: string): string {
+  const safe = /^[\s]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
