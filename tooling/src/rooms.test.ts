@@ -19,7 +19,6 @@ const notYet = {
     'apps/sandbox/src',
     'packages/approve/src/commands',
     'packages/approve/src/gate',
-    'packages/operations/src/run',
     'packages/policy/src/decide',
     'packages/policy/src/ledger',
   ],

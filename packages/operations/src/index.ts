@@ -51,27 +51,20 @@ export type {
   PlatformPort,
   ProverPort,
 } from './ports.ts';
-export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './run/batch-deadline.ts';
+export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './run/batch/batch-deadline.ts';
+export { decideSettlement, type SettlementDecision } from './run/batch/decide-settlement.ts';
+export { deliveryName, hasNotesOnChain, parseDelivery } from './run/batch/delivery.ts';
+export { findForeignUse } from './run/batch/foreign-settlement.ts';
+export { type ErasurePass, eraseExpired, readPaidBatch } from './run/erase-expired.ts';
 export {
   createFingerprinter,
   type Fingerprinter,
   refuseOtherRequest,
-} from './run/body-fingerprint.ts';
-export { serializeCancellation } from './run/cancellation.ts';
-export { decideSettlement, type SettlementDecision } from './run/decide-settlement.ts';
-export { deliveryName, hasNotesOnChain, parseDelivery } from './run/delivery.ts';
-export { type ErasurePass, eraseExpired, readPaidBatch } from './run/erase-expired.ts';
-export { type FaultPoint, faultPoints } from './run/fault-points.ts';
-export { fingerprintRequest } from './run/fingerprint-request.ts';
-export { findForeignUse } from './run/foreign-settlement.ts';
-export { InterruptedRunError } from './run/interrupted-run.ts';
-export {
-  type JobEvent,
-  type JobRunner,
-  type JobRunnerOptions,
-  startJobRunner,
-} from './run/job-runner.ts';
-
+} from './run/job/body-fingerprint.ts';
+export { serializeCancellation } from './run/job/cancellation.ts';
+export { type FaultPoint, faultPoints } from './run/job/fault-points.ts';
+export { fingerprintRequest } from './run/job/fingerprint-request.ts';
+export { InterruptedRunError } from './run/job/interrupted-run.ts';
 export {
   cancellationName,
   createJobView,
@@ -79,8 +72,14 @@ export {
   type DisbursementRecord,
   deserializeRecord,
   serializeRecord,
-} from './run/record.ts';
-export type { DisbursementDeps, RunEvent, RunInput } from './run/run.ts';
+} from './run/job/record.ts';
+export type { DisbursementDeps, RunEvent, RunInput } from './run/job/run.ts';
+export {
+  type JobEvent,
+  type JobRunner,
+  type JobRunnerOptions,
+  startJobRunner,
+} from './run/job-runner.ts';
 export { runDisbursement } from './run/run-disbursement.ts';
 
 export { withinTime } from './within-time.ts';

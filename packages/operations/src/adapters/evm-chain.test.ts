@@ -31,9 +31,9 @@ import {
 } from '../../../wallet/src/fixtures/test-chain.ts';
 import { observeFunds } from '../check/preflight.ts';
 import { createWorld } from '../fixtures/fake-world.ts';
-import { computeJobNonce } from '../run/batch.ts';
-import { deserializeManifest, manifestName } from '../run/record.ts';
-import type { DisbursementDeps } from '../run/run.ts';
+import { computeJobNonce } from '../run/batch/batch.ts';
+import { deserializeManifest, manifestName } from '../run/job/record.ts';
+import type { DisbursementDeps } from '../run/job/run.ts';
 import { createEvmChain, type EvmChain } from './evm-chain.ts';
 import { createFunder } from './funder.ts';
 

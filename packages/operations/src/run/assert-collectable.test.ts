@@ -3,7 +3,7 @@
 import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
-import { releaseName } from './record.ts';
+import { releaseName } from './job/record.ts';
 
 /** Every call to the funder's key. */
 function countSignatures(world: World) {

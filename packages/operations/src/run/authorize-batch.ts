@@ -9,18 +9,18 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { askSigner, mayBeSigned, requireSigned } from './ask-signer.ts';
-import { assertCollectable } from './assert-collectable.ts';
-import { awaitTurn } from './await-turn.ts';
-import { isTooLateToRelease } from './batch-deadline.ts';
-import { assertNotCancelled } from './cancellation.ts';
-import { createAuthorizationRequest } from './create-authorization.ts';
-import { assertNotForeign } from './foreign-settlement.ts';
-import { grantAllowance } from './grant-allowance.ts';
-import type { Batch } from './plan-batch.ts';
-import { renewStaleProof } from './prove-batch.ts';
-import { type DatedBatch, ensureRelease } from './release-record.ts';
-import type { Run } from './run.ts';
+import { assertCollectable } from './batch/assert-collectable.ts';
+import { isTooLateToRelease } from './batch/batch-deadline.ts';
+import { assertNotForeign } from './batch/foreign-settlement.ts';
+import { renewStaleProof } from './batch/prove-batch.ts';
+import { type DatedBatch, ensureRelease } from './batch/release-record.ts';
+import { awaitTurn } from './job/await-turn.ts';
+import { assertNotCancelled } from './job/cancellation.ts';
+import type { Batch } from './job/plan-batch.ts';
+import type { Run } from './job/run.ts';
+import { askSigner, mayBeSigned, requireSigned } from './sign/ask-signer.ts';
+import { createAuthorizationRequest } from './sign/create-authorization.ts';
+import { grantAllowance } from './sign/grant-allowance.ts';
 
 /** @throws PoolError why the batch cannot be paid now. Nothing of it has left then */
 export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch> {

@@ -2,8 +2,8 @@
 // authorisation can never settle, and is not reported as cancelled before.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
-import type { FaultPoint } from './fault-points.ts';
-import { cancellationName, releaseName } from './record.ts';
+import type { FaultPoint } from './job/fault-points.ts';
+import { cancellationName, releaseName } from './job/record.ts';
 
 /** The cancellation, as the store keeps it. */
 function cancel(job: FakeJob): void {

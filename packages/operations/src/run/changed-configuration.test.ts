@@ -8,10 +8,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
-import type { FaultPoint } from './fault-points.ts';
+import type { FaultPoint } from './job/fault-points.ts';
+import { cancellationName, createJobView, createRecord, serializeRecord } from './job/record.ts';
+import type { DisbursementDeps } from './job/run.ts';
 import { type JobEvent, startJobRunner } from './job-runner.ts';
-import { cancellationName, createJobView, createRecord, serializeRecord } from './record.ts';
-import type { DisbursementDeps } from './run.ts';
 
 const otherPool = parseEvmAddress('0x00000000000000000000000000000000000000b1');
 

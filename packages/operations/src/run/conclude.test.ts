@@ -2,7 +2,7 @@
 import { parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createFakeJob, createWorld, type FakeJob, viewOf } from '../fixtures/fake-world.ts';
-import type { DisbursementRecord } from './record.ts';
+import type { DisbursementRecord } from './job/record.ts';
 
 /** A job whose batch is final on chain, and whose process crashed before it concluded. */
 async function payAndDie() {

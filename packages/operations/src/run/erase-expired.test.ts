@@ -8,7 +8,7 @@ import { type JobStore, openJobStore } from '@pool/idempotency';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createWorld } from '../fixtures/fake-world.ts';
 import { eraseExpired } from './erase-expired.ts';
-import { serializeRecord } from './record.ts';
+import { serializeRecord } from './job/record.ts';
 
 const dayMs = 86_400_000;
 const scope = 'employer';

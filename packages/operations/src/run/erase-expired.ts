@@ -8,7 +8,7 @@ import { errorCodeOf, parseHex32 } from '@pool/core';
 import type { EraseInput, JobStore, StoredJob } from '@pool/idempotency';
 import type { PaidBatch } from '@pool/wallet';
 import { giveWay } from '@pool/wallet';
-import { deliveryName, hasNotesOnChain } from './delivery.ts';
+import { deliveryName, hasNotesOnChain } from './batch/delivery.ts';
 import {
   type DisbursementRecord,
   deserializeManifest,
@@ -16,7 +16,7 @@ import {
   manifestName,
   releaseName,
   serializeRecord,
-} from './record.ts';
+} from './job/record.ts';
 
 /** Jobs that are listed at once. */
 const batchLimit = 100;

@@ -3,7 +3,7 @@ import type { SettlementRequest } from '@pool/api';
 import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createWorld, viewOf, type WorldOptions } from '../fixtures/fake-world.ts';
-import { releaseName } from './record.ts';
+import { releaseName } from './job/record.ts';
 
 /** Less than any authorisation asks for. */
 const deadlineSeconds = 600;

@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
 import type { ChainContext, FunderPort } from '../ports.ts';
-import { cancellationName } from './record.ts';
-import type { DisbursementDeps } from './run.ts';
+import { cancellationName } from './job/record.ts';
+import type { DisbursementDeps } from './job/run.ts';
 
 const otherPool = parseEvmAddress('0x00000000000000000000000000000000000000b1');
 

@@ -8,16 +8,16 @@ import { createFakeHolder } from '@pool/testkit';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
-import { deliveryName, parseDelivery } from './delivery.ts';
+import { deliveryName, parseDelivery } from './batch/delivery.ts';
 import { eraseExpired } from './erase-expired.ts';
-import { type JobEvent, type JobRunner, startJobRunner } from './job-runner.ts';
 import {
   cancellationName,
   createRecord,
   deserializeRecord,
   manifestName,
   serializeRecord,
-} from './record.ts';
+} from './job/record.ts';
+import { type JobEvent, type JobRunner, startJobRunner } from './job-runner.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 const running: JobRunner[] = [];

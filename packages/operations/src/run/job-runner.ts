@@ -8,10 +8,10 @@ import { errorCodeOf, type JobStage } from '@pool/core';
 import type { FencedName, JobLease, JobStore } from '@pool/idempotency';
 import type { Clock } from '@pool/wallet';
 import type { JobJournal } from '../ports.ts';
-import { BlockedRunError, InterruptedRunError } from './interrupted-run.ts';
-import { keepLease, renewalsPerLease } from './keep-lease.ts';
-import { deserializeRecord } from './record.ts';
-import type { DisbursementDeps, RunEvent } from './run.ts';
+import { BlockedRunError, InterruptedRunError } from './job/interrupted-run.ts';
+import { keepLease, renewalsPerLease } from './job/keep-lease.ts';
+import { deserializeRecord } from './job/record.ts';
+import type { DisbursementDeps, RunEvent } from './job/run.ts';
 import { runDisbursement } from './run-disbursement.ts';
 
 /** A clock that does not step when the wall clock does. */

@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
 import { createWorld } from '../fixtures/fake-world.ts';
 import { eraseExpired } from './erase-expired.ts';
-import { manifestName } from './record.ts';
+import { manifestName } from './job/record.ts';
 
 const dayMs = 86_400_000;
 const txHash = bigintToHex32(1n);

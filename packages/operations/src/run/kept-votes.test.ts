@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';
-import { serializeRecord } from './record.ts';
+import { serializeRecord } from './job/record.ts';
 
 const voting = { isVoting: true, permit: true } as const;
 

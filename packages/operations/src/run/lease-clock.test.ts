@@ -9,13 +9,13 @@ import { createMemoryStore, createSqliteStore, type JobStore } from '@pool/idemp
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
+import { createRecord, deserializeRecord, serializeRecord } from './job/record.ts';
 import {
   type JobEvent,
   type JobRunner,
   type JobRunnerOptions,
   startJobRunner,
 } from './job-runner.ts';
-import { createRecord, deserializeRecord, serializeRecord } from './record.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 const running: JobRunner[] = [];

@@ -2,7 +2,7 @@
 // it, with what to do about it.
 import { describe, expect, it } from 'vitest';
 import { createWorld, viewOf } from '../fixtures/fake-world.ts';
-import { cancellationName } from './record.ts';
+import { cancellationName } from './job/record.ts';
 
 async function cancelReleased(onVoid: (world: Awaited<ReturnType<typeof createWorld>>) => void) {
   const world = await createWorld({ permit: true, finalityBlocks: 2 });

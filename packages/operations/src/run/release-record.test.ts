@@ -4,7 +4,7 @@ import { assertField, parseHex32 } from '@pool/core';
 import { createKeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createFakeJob, createWorld, type FakeJob, type World } from '../fixtures/fake-world.ts';
-import { releaseName } from './record.ts';
+import { releaseName } from './job/record.ts';
 
 /** Thirteen minutes with one block per second, as on a chain with the tag `finalized`. */
 const slowFinality = 780;

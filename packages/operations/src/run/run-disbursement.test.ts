@@ -2,9 +2,9 @@
 import { assertField, PoolError, parseEvmAddress, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
-import { deliveryName } from './delivery.ts';
-import { manifestName, releaseName } from './record.ts';
-import type { RunEvent } from './run.ts';
+import { deliveryName } from './batch/delivery.ts';
+import { manifestName, releaseName } from './job/record.ts';
+import type { RunEvent } from './job/run.ts';
 
 describe('a disbursement', () => {
   it('pays three people in one batch and reports what was paid [service.headless-prove, result.completed, result.one-batch, result.notes, result.allowance, result.allowance-as-observed, state.done-means-attempted]', async () => {

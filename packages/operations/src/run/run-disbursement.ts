@@ -8,34 +8,30 @@
  */
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
 import { observeAllowance } from '../check/observe-allowance.ts';
-import { abandonBatch } from './abandon-batch.ts';
-import { mayBeSigned } from './ask-signer.ts';
 import { authorizeBatch } from './authorize-batch.ts';
-import { awaitTurn } from './await-turn.ts';
-import { computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
-import { assertSameRequest } from './body-fingerprint.ts';
-import { assertNotCancelled } from './cancellation.ts';
-import {
-  concludeChanged,
-  configurationChanged,
-  findChangedManifest,
-} from './changed-configuration.ts';
-import { concludeFailed, concludeRun } from './conclude.ts';
-import { decideSettlement } from './decide-settlement.ts';
-import { type Eligibility, fetchEligibility } from './eligibility.ts';
-import { judgeRow } from './foreign-settlement.ts';
-import { BlockedRunError, InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
-import { mayChangeAllowance } from './pending-approval.ts';
-import { hasLeft, phaseOf } from './phase.ts';
-import type { Batch } from './plan-batch.ts';
+import { computeJobNonce, ensureBatch, loadBatch } from './batch/batch.ts';
+import { decideSettlement } from './batch/decide-settlement.ts';
+import { type Eligibility, fetchEligibility } from './batch/eligibility.ts';
+import { judgeRow } from './batch/foreign-settlement.ts';
 import {
   assertRealProver,
   currentEligibility,
   proveBatch,
   withAccelerator,
-} from './prove-batch.ts';
-import { cancellationName, releaseName, serializeRecord } from './record.ts';
-import { type DatedBatch, loadDated, storeRelease } from './release-record.ts';
+} from './batch/prove-batch.ts';
+import { type DatedBatch, loadDated, storeRelease } from './batch/release-record.ts';
+import { isUnderNonce } from './batch/settlement-request.ts';
+import { awaitTurn } from './job/await-turn.ts';
+import { assertSameRequest } from './job/body-fingerprint.ts';
+import { assertNotCancelled } from './job/cancellation.ts';
+import {
+  BlockedRunError,
+  InterruptedRunError,
+  rethrowInterruption,
+} from './job/interrupted-run.ts';
+import { hasLeft, phaseOf } from './job/phase.ts';
+import type { Batch } from './job/plan-batch.ts';
+import { cancellationName, releaseName, serializeRecord } from './job/record.ts';
 import {
   createRun,
   type DisbursementDeps,
@@ -43,9 +39,17 @@ import {
   type Run,
   type RunBase,
   type RunInput,
-} from './run.ts';
-import { type Outcome, settleBatch } from './settle.ts';
-import { isUnderNonce } from './settlement-request.ts';
+} from './job/run.ts';
+import {
+  concludeChanged,
+  configurationChanged,
+  findChangedManifest,
+} from './settle/changed-configuration.ts';
+import { concludeFailed, concludeRun } from './settle/conclude.ts';
+import { type Outcome, settleBatch } from './settle/settle.ts';
+import { abandonBatch } from './sign/abandon-batch.ts';
+import { mayBeSigned } from './sign/ask-signer.ts';
+import { mayChangeAllowance } from './sign/pending-approval.ts';
 
 /**
  * Works on one leased job until it is `done` or `failed`.

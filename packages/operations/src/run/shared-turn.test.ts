@@ -9,8 +9,8 @@ import {
   type World,
   type WorldOptions,
 } from '../fixtures/fake-world.ts';
-import { cancellationName } from './record.ts';
-import type { RunEvent } from './run.ts';
+import { cancellationName } from './job/record.ts';
+import type { RunEvent } from './job/run.ts';
 
 const allowances: [string, WorldOptions][] = [
   ['with a permit', { permit: true, finalityBlocks: 5 }],

@@ -4,7 +4,7 @@ import { createKeyLock, type KeyLock } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, type World } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';
-import type { RunEvent } from './run.ts';
+import type { RunEvent } from './job/run.ts';
 
 const voting = { isVoting: true, permit: true } as const;
 

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { jobKeyOf } from '../../../wallet/src/fixtures/voting-signer.ts';
 import { createWorld, type FakeJob } from '../fixtures/fake-world.ts';
 import { cancel, runWith } from '../fixtures/run-with.ts';
-import { releaseName } from './record.ts';
-import type { RunEvent } from './run.ts';
+import { releaseName } from './job/record.ts';
+import type { RunEvent } from './job/run.ts';
 
 const voting = { isVoting: true, permit: true } as const;
 

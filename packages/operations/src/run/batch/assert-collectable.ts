@@ -5,8 +5,8 @@
  * @module
  */
 import { assertAmount, PoolError } from '@pool/core';
-import { observeFunds } from '../check/preflight.ts';
-import type { Run } from './run.ts';
+import { observeFunds } from '../../check/preflight.ts';
+import type { Run } from '../job/run.ts';
 
 /**
  * Reads the balance of the funder, and its coin if an approval transaction is needed. A chain that does not answer prevents

@@ -1,9 +1,9 @@
 // The batch of a job: its circuit, and that a run builds it once.
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';
-import { createWorld, type FakeJob } from '../fixtures/fake-world.ts';
-import type { FaultPoint } from './fault-points.ts';
-import { deserializeManifest, manifestName } from './record.ts';
+import { createWorld, type FakeJob } from '../../fixtures/fake-world.ts';
+import type { FaultPoint } from '../job/fault-points.ts';
+import { deserializeManifest, manifestName } from '../job/record.ts';
 
 function dieAt(where: FaultPoint): (point: FaultPoint) => void {
   return (point) => {

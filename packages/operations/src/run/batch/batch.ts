@@ -18,10 +18,10 @@ import {
   PoolError,
 } from '@pool/core';
 import type { SeededManifest } from '@pool/wallet';
-import type { CheckedRecipient } from '../check/checks.ts';
-import { type Batch, planBatch } from './plan-batch.ts';
-import { attempt, deserializeManifest, manifestName, serializeManifest } from './record.ts';
-import type { Run, RunBase } from './run.ts';
+import type { CheckedRecipient } from '../../check/checks.ts';
+import { type Batch, planBatch } from '../job/plan-batch.ts';
+import { attempt, deserializeManifest, manifestName, serializeManifest } from '../job/record.ts';
+import type { Run, RunBase } from '../job/run.ts';
 
 /** The nonce under which the contract pays this job once, for any caller (protocol §3). */
 export function computeJobNonce(base: RunBase, employerId: string, jobKey: string): Hex32 {

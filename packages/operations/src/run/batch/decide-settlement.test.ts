@@ -1,7 +1,7 @@
 // Protocol §8, "Late landing": the whole table.
 import { type Hex32, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import type { FundedBatch, NonceState } from '../ports.ts';
+import type { FundedBatch, NonceState } from '../../ports.ts';
 import { decideSettlement } from './decide-settlement.ts';
 
 function word(byte: string) {

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Hex32 } from '@pool/core';
-import type { FundedBatch, NonceState } from '../ports.ts';
+import type { FundedBatch, NonceState } from '../../ports.ts';
 
 export type SettlementDecision =
   /** The batch of this job is on chain, no matter who sent it. */

@@ -7,9 +7,9 @@
  */
 import { type Delivery, deliverySchema } from '@pool/api';
 import { PoolError, parseWire } from '@pool/core';
-import type { DisbursementRecord } from './record.ts';
+import type { DisbursementRecord } from '../job/record.ts';
+import type { Run } from '../job/run.ts';
 import type { DatedBatch } from './release-record.ts';
-import type { Run } from './run.ts';
 import { createSettlementRequest } from './settlement-request.ts';
 
 /** Name of the write-once value beside the job. */

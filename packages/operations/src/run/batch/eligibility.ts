@@ -6,7 +6,7 @@
  */
 import { type Field, fieldToHex, type Hex32, hexToBigint, isField, PoolError } from '@pool/core';
 import { computeWalletId, type VerifiedPath, verifyEligibilityPath } from '@pool/notes';
-import type { Run } from './run.ts';
+import type { Run } from '../job/run.ts';
 
 export type Eligibility = {
   readonly root: Hex32;

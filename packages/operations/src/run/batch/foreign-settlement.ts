@@ -19,12 +19,12 @@ import {
   parseEvmAddress,
   peerCode,
 } from '@pool/core';
-import type { ChainContext, NonceState, PlatformPort } from '../ports.ts';
+import type { ChainContext, NonceState, PlatformPort } from '../../ports.ts';
+import { compareFingerprints, usedForOther } from '../job/body-fingerprint.ts';
+import { rethrowInterruption } from '../job/interrupted-run.ts';
+import type { ForeignSettlement } from '../job/record.ts';
+import type { Run } from '../job/run.ts';
 import { computeJobNonce, computeKeyNonce } from './batch.ts';
-import { compareFingerprints, usedForOther } from './body-fingerprint.ts';
-import { rethrowInterruption } from './interrupted-run.ts';
-import type { ForeignSettlement } from './record.ts';
-import type { Run } from './run.ts';
 import { isUnderNonce } from './settlement-request.ts';
 
 /** Code of a job, or of a dry run, whose key has such a settlement. */

@@ -7,10 +7,10 @@
 import { fieldToHex, PoolError, parseField } from '@pool/core';
 import { computeFundPublicInputs, stepFundWitnessInput } from '@pool/notes';
 import { computeInTurns } from '@pool/wallet';
+import type { Batch } from '../job/plan-batch.ts';
+import type { RecordedProof } from '../job/record.ts';
+import type { Run } from '../job/run.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
-import type { Batch } from './plan-batch.ts';
-import type { RecordedProof } from './record.ts';
-import type { Run } from './run.ts';
 
 /** @throws PoolError `prover_mock`, `proof_invalid`, and errors of the prover */
 export async function proveBatch(

@@ -5,11 +5,11 @@
  * @module
  */
 import { PoolError, parseWire, type ReleaseRecord, releaseRecordSchema } from '@pool/core';
+import type { Batch } from '../job/plan-batch.ts';
+import { releaseName } from '../job/record.ts';
+import type { Run } from '../job/run.ts';
 import { loadBatch } from './batch.ts';
 import { computeBatchDeadline } from './batch-deadline.ts';
-import type { Batch } from './plan-batch.ts';
-import { releaseName } from './record.ts';
-import type { Run } from './run.ts';
 
 /** A batch with the deadline of its authorisation. Confidential. */
 export type DatedBatch = Batch & { readonly deadline: number };

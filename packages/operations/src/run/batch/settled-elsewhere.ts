@@ -12,9 +12,9 @@
 import type { BodyFingerprint, SettlementRecord } from '@pool/api';
 import type { EvmAddress, Hex32 } from '@pool/core';
 import { computeSealedNotesHash } from '@pool/notes';
-import type { CheckedRecipient } from '../check/checks.ts';
-import type { FundedBatch } from '../ports.ts';
-import { compareFingerprints } from './body-fingerprint.ts';
+import type { CheckedRecipient } from '../../check/checks.ts';
+import type { FundedBatch } from '../../ports.ts';
+import { compareFingerprints } from '../job/body-fingerprint.ts';
 
 export type ElsewhereInput = {
   readonly row: SettlementRecord | undefined;

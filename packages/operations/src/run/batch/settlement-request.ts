@@ -5,10 +5,10 @@
  */
 import type { FundBatchWire, SettlementRecord, SettlementRequest } from '@pool/api';
 import { type EvmAddress, fieldToHex, type Hex32 } from '@pool/core';
-import type { Fingerprinter } from './body-fingerprint.ts';
-import type { Phase } from './phase.ts';
-import type { Batch } from './plan-batch.ts';
-import type { DisbursementRecord, RecordedProof } from './record.ts';
+import type { Fingerprinter } from '../job/body-fingerprint.ts';
+import type { Phase } from '../job/phase.ts';
+import type { Batch } from '../job/plan-batch.ts';
+import type { DisbursementRecord, RecordedProof } from '../job/record.ts';
 import type { DatedBatch } from './release-record.ts';
 
 /** A phase in which proof and signature are stored. */

@@ -20,7 +20,7 @@ import {
   peerCode,
   type Secret,
 } from '@pool/core';
-import type { PlatformPort } from '../ports.ts';
+import type { PlatformPort } from '../../ports.ts';
 
 export type Fingerprinter = {
   /** Names the key without revealing anything about it. 8 bytes of hex. */

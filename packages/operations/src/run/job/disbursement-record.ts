@@ -15,8 +15,8 @@ import type {
   JobStage,
   SkippedRecipient,
 } from '@pool/core';
-import type { CheckedRecipient } from '../check/checks.ts';
-import type { ApprovalTransaction, FunderRequest } from '../ports.ts';
+import type { CheckedRecipient } from '../../check/checks.ts';
+import type { ApprovalTransaction, FunderRequest } from '../../ports.ts';
 
 /** A verified proof of the batch, and what it was made for. */
 export type RecordedProof = {

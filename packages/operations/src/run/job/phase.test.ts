@@ -1,7 +1,7 @@
 // The phase of a job: every combination of stored facts has exactly one phase or is refused, and jobs move along the table.
 import { bigintToHex32, type DisbursementResult, parseHex } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { createWorld } from '../fixtures/fake-world.ts';
+import { createWorld } from '../../fixtures/fake-world.ts';
 import { assertTransition, type PhaseKind, phaseOf, transitions } from './phase.ts';
 import { type DisbursementRecord, deserializeRecord, serializeRecord } from './record.ts';
 

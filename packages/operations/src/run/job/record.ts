@@ -13,7 +13,7 @@ import {
   parseWire,
 } from '@pool/core';
 import type { SeededManifest } from '@pool/wallet';
-import type { CheckedDisbursement } from '../check/checks.ts';
+import type { CheckedDisbursement } from '../../check/checks.ts';
 import type { DisbursementRecord } from './disbursement-record.ts';
 import { phaseOf } from './phase.ts';
 

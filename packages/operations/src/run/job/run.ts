@@ -13,7 +13,7 @@ import type {
   PaidKeys,
   PlatformPort,
   ProverPort,
-} from '../ports.ts';
+} from '../../ports.ts';
 import { type AllowanceHold, createAllowanceHold } from './allowance-hold.ts';
 import type { Fingerprinter } from './body-fingerprint.ts';
 import type { FaultPoint } from './fault-points.ts';

@@ -14,17 +14,17 @@ import {
   parseEvmAddress,
 } from '@pool/core';
 import type { SeededManifest } from '@pool/wallet';
-import { describeCancelled, isCancelled } from './cancellation.ts';
+import { decideSettlement } from '../batch/decide-settlement.ts';
+import { describePaid, findForeign, judgeOther } from '../batch/foreign-settlement.ts';
+import { loadRelease } from '../batch/release-record.ts';
+import { isUnderNonce } from '../batch/settlement-request.ts';
+import { describeCancelled, isCancelled } from '../job/cancellation.ts';
+import { BlockedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
+import { type Batch, planBatch } from '../job/plan-batch.ts';
+import { deserializeManifest, manifestName } from '../job/record.ts';
+import type { Run } from '../job/run.ts';
+import { withdrawRequests } from '../sign/withdraw-requests.ts';
 import { concludeRun, finishReverted } from './conclude.ts';
-import { decideSettlement } from './decide-settlement.ts';
-import { describePaid, findForeign, judgeOther } from './foreign-settlement.ts';
-import { BlockedRunError, rethrowInterruption } from './interrupted-run.ts';
-import { type Batch, planBatch } from './plan-batch.ts';
-import { deserializeManifest, manifestName } from './record.ts';
-import { loadRelease } from './release-record.ts';
-import type { Run } from './run.ts';
-import { isUnderNonce } from './settlement-request.ts';
-import { withdrawRequests } from './withdraw-requests.ts';
 
 export const configurationChanged = 'configuration_changed';
 

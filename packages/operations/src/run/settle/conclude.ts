@@ -11,20 +11,20 @@ import {
   type Hex32,
   PoolError,
 } from '@pool/core';
-import type { CheckedRecipient } from '../check/checks.ts';
-import type { FundedBatch } from '../ports.ts';
-import { computeJobNonce } from './batch.ts';
-import { describeCancelled, isCancelled } from './cancellation.ts';
-import { findForeign, pickForeign, recordForeign } from './foreign-settlement.ts';
-import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
-import { mayChangeAllowance } from './pending-approval.ts';
-import type { Batch } from './plan-batch.ts';
-import type { DisbursementRecord } from './record.ts';
-import { createRetryEvent, type Run } from './run.ts';
+import type { CheckedRecipient } from '../../check/checks.ts';
+import type { FundedBatch } from '../../ports.ts';
+import { computeJobNonce } from '../batch/batch.ts';
+import { findForeign, pickForeign, recordForeign } from '../batch/foreign-settlement.ts';
+import { decideElsewhere } from '../batch/settled-elsewhere.ts';
+import { describeCancelled, isCancelled } from '../job/cancellation.ts';
+import { InterruptedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
+import type { Batch } from '../job/plan-batch.ts';
+import type { DisbursementRecord } from '../job/record.ts';
+import { createRetryEvent, type Run } from '../job/run.ts';
+import { mayChangeAllowance } from '../sign/pending-approval.ts';
+import { notTakenBack, withdrawAllowance } from '../sign/withdraw-allowance.ts';
+import { withdrawRequests } from '../sign/withdraw-requests.ts';
 import type { Outcome } from './settle.ts';
-import { decideElsewhere } from './settled-elsewhere.ts';
-import { notTakenBack, withdrawAllowance } from './withdraw-allowance.ts';
-import { withdrawRequests } from './withdraw-requests.ts';
 
 /** Persists the terminal state of the job. */
 export async function concludeRun(

@@ -6,8 +6,8 @@
  */
 import type { SettlementRecord } from '@pool/api';
 import { type ErrorBody, isPoolError } from '@pool/core';
-import type { Batch } from './plan-batch.ts';
-import { createRetryEvent, type Run } from './run.ts';
+import type { Batch } from '../job/plan-batch.ts';
+import { createRetryEvent, type Run } from '../job/run.ts';
 
 const unknownRevert: ErrorBody = {
   code: 'reverted',

@@ -4,11 +4,11 @@
  * @module
  */
 import { isPoolError } from '@pool/core';
-import { withinTime } from '../within-time.ts';
-import { type Eligibility, fetchEligibility } from './eligibility.ts';
-import { isProofCurrent, proveBatch, withAccelerator } from './prove-batch.ts';
-import type { DatedBatch } from './release-record.ts';
-import type { Run } from './run.ts';
+import { withinTime } from '../../within-time.ts';
+import { type Eligibility, fetchEligibility } from '../batch/eligibility.ts';
+import { isProofCurrent, proveBatch, withAccelerator } from '../batch/prove-batch.ts';
+import type { DatedBatch } from '../batch/release-record.ts';
+import type { Run } from '../job/run.ts';
 
 /** How long a chain may take to answer the balance of the funder. */
 const readTimeoutMs = 3_000;

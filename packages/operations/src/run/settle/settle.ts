@@ -7,25 +7,30 @@
  */
 import type { SettlementRecord } from '@pool/api';
 import type { ErrorBody } from '@pool/core';
-import { abandonRefused } from './abandon-batch.ts';
-import { VotePendingError } from './ask-signer.ts';
-import { computeJobNonce } from './batch.ts';
-import { isCancelled } from './cancellation.ts';
-import { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
-import { keepDelivery } from './delivery.ts';
-import { findForeign, pickForeign, recordForeign, settledElsewhere } from './foreign-settlement.ts';
-import { freeAccount } from './give-approval.ts';
-import { grantAllowance } from './grant-allowance.ts';
-import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
-import { createPacer } from './pacer.ts';
-import { mayChangeAllowance } from './pending-approval.ts';
+import { computeJobNonce } from '../batch/batch.ts';
+import { decideSettlement, type SettlementDecision } from '../batch/decide-settlement.ts';
+import { keepDelivery } from '../batch/delivery.ts';
+import {
+  findForeign,
+  pickForeign,
+  recordForeign,
+  settledElsewhere,
+} from '../batch/foreign-settlement.ts';
+import type { DatedBatch } from '../batch/release-record.ts';
+import { createSettlementRequest, isRowOf } from '../batch/settlement-request.ts';
+import { isCancelled } from '../job/cancellation.ts';
+import { InterruptedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
+import { createPacer } from '../job/pacer.ts';
+import type { Run } from '../job/run.ts';
+import { abandonRefused } from '../sign/abandon-batch.ts';
+import { VotePendingError } from '../sign/ask-signer.ts';
+import { freeAccount } from '../sign/give-approval.ts';
+import { grantAllowance } from '../sign/grant-allowance.ts';
+import { mayChangeAllowance } from '../sign/pending-approval.ts';
+import { postVoid } from '../sign/void-batch.ts';
+import { stopApproval } from '../sign/withdraw-allowance.ts';
 import { recordError, recordRevert, toRefusal, updateRefusal } from './refusal.ts';
-import type { DatedBatch } from './release-record.ts';
 import { canCollect, renewReleasedProof } from './resend.ts';
-import type { Run } from './run.ts';
-import { createSettlementRequest, isRowOf } from './settlement-request.ts';
-import { postVoid } from './void-batch.ts';
-import { stopApproval } from './withdraw-allowance.ts';
 
 export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
 

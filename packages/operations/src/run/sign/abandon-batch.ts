@@ -6,12 +6,12 @@
  * @module
  */
 import { type ErrorBody, isPoolError } from '@pool/core';
-import type { FunderAnswer, FunderRequest } from '../ports.ts';
+import type { FunderAnswer, FunderRequest } from '../../ports.ts';
+import { type DatedBatch, loadDated } from '../batch/release-record.ts';
+import { InterruptedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
+import { createRetryEvent, type Run } from '../job/run.ts';
 import { findVote, markEnded, mayBeSigned, toPoolError } from './ask-signer.ts';
 import { createAuthorizationRequest } from './create-authorization.ts';
-import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
-import { type DatedBatch, loadDated } from './release-record.ts';
-import { createRetryEvent, type Run } from './run.ts';
 
 /**
  * @param error - why the batch is given up

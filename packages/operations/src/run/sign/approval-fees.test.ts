@@ -1,6 +1,6 @@
 // Fees of a replacement. An approval may cost 0.1 of the chain's coin, so with 100,000 gas it pays at most 10^12 wei per gas.
 import { expect, it } from 'vitest';
-import type { ApprovalTransaction } from '../ports.ts';
+import type { ApprovalTransaction } from '../../ports.ts';
 import { isOutbid, raiseFees } from './approval-fees.ts';
 
 function approval(maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): ApprovalTransaction {

@@ -5,7 +5,7 @@
  * @module
  */
 import { maxApprovalFeeWei } from '@pool/signers';
-import type { ApprovalTransaction, ChainFees } from '../ports.ts';
+import type { ApprovalTransaction, ChainFees } from '../../ports.ts';
 
 /**
  * The same approval with fees that a node accepts as a replacement, and that the chain asks for now.

@@ -13,12 +13,12 @@ import {
   PoolError,
   peerCode,
 } from '@pool/core';
-import type { FunderAnswer, FunderRequest } from '../ports.ts';
-import { isTooLateToRelease } from './batch-deadline.ts';
-import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
-import type { DisbursementRecord, RecordedVote } from './record.ts';
-import type { DatedBatch } from './release-record.ts';
-import { createRetryEvent, type Run } from './run.ts';
+import type { FunderAnswer, FunderRequest } from '../../ports.ts';
+import { isTooLateToRelease } from '../batch/batch-deadline.ts';
+import type { DatedBatch } from '../batch/release-record.ts';
+import { InterruptedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
+import type { DisbursementRecord, RecordedVote } from '../job/record.ts';
+import { createRetryEvent, type Run } from '../job/run.ts';
 
 /** What the signer gave. */
 export type Given = Exclude<FunderAnswer, { readonly state: 'waiting' | 'ended' }>;

@@ -4,9 +4,9 @@
  * @module
  */
 import { parseEvmAddress } from '@pool/core';
-import type { FunderRequest } from '../ports.ts';
+import type { FunderRequest } from '../../ports.ts';
+import type { DatedBatch } from '../batch/release-record.ts';
 import { createFundFile } from './ask-signer.ts';
-import type { DatedBatch } from './release-record.ts';
 
 export function createAuthorizationRequest(batch: DatedBatch): FunderRequest {
   const { manifest, plan, deadline } = batch;

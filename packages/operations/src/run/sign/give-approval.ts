@@ -10,7 +10,11 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { ApprovalTransaction, FunderRequest } from '../ports.ts';
+import type { ApprovalTransaction, FunderRequest } from '../../ports.ts';
+import type { DatedBatch } from '../batch/release-record.ts';
+import { rethrowInterruption } from '../job/interrupted-run.ts';
+import type { RecordedApproval } from '../job/record.ts';
+import type { Run } from '../job/run.ts';
 import { withdrawRequest } from './abandon-batch.ts';
 import { raiseFees } from './approval-fees.ts';
 import {
@@ -21,7 +25,6 @@ import {
   VotePendingError,
   type VoteWait,
 } from './ask-signer.ts';
-import { rethrowInterruption } from './interrupted-run.ts';
 import {
   mayChangeAllowance,
   readApproval,
@@ -29,10 +32,7 @@ import {
   recordApproval,
   settleApproval,
 } from './pending-approval.ts';
-import type { RecordedApproval } from './record.ts';
-import type { DatedBatch } from './release-record.ts';
 import { parseRequestedApproval, serializeApproval } from './requested-approval.ts';
-import type { Run } from './run.ts';
 
 /** `look-again`: nothing is known about the allowance. `stuck`: the transaction is not mined. */
 export type ApprovalStep = 'mined' | 'look-again' | 'stuck';

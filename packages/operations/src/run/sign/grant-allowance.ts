@@ -6,7 +6,10 @@
  */
 
 import { bytesToHex32, hexToBytes } from '@pool/core';
-import type { FunderRequest } from '../ports.ts';
+import type { FunderRequest } from '../../ports.ts';
+import type { DatedBatch } from '../batch/release-record.ts';
+import { awaitTurn } from '../job/await-turn.ts';
+import type { Run } from '../job/run.ts';
 import {
   askSigner,
   createFundFile,
@@ -14,7 +17,6 @@ import {
   requireSigned,
   type VoteWait,
 } from './ask-signer.ts';
-import { awaitTurn } from './await-turn.ts';
 import {
   type ApprovalStep,
   approve,
@@ -24,8 +26,6 @@ import {
   toStep,
 } from './give-approval.ts';
 import { settleApproval } from './pending-approval.ts';
-import type { DatedBatch } from './release-record.ts';
-import type { Run } from './run.ts';
 
 /**
  * Makes sure that the pool may take the total. Decides after a fresh read. Safe to call again.

@@ -6,11 +6,11 @@
  */
 import { parseHex32 } from '@pool/core';
 import { keccak256, Transaction } from 'ethers';
-import type { ApprovalTransaction } from '../ports.ts';
+import type { ApprovalTransaction } from '../../ports.ts';
+import type { DisbursementRecord, RecordedApproval } from '../job/record.ts';
+import type { Run } from '../job/run.ts';
 import { isOutbid } from './approval-fees.ts';
 import type { Given } from './ask-signer.ts';
-import type { DisbursementRecord, RecordedApproval } from './record.ts';
-import type { Run } from './run.ts';
 
 export type ApprovalState =
   /** Nothing is pending. */

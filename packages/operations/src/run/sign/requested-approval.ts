@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { ApprovalTransaction } from '../ports.ts';
-import type { RequestedApproval } from './record.ts';
+import type { ApprovalTransaction } from '../../ports.ts';
+import type { RequestedApproval } from '../job/record.ts';
 
 export function serializeApproval(transaction: ApprovalTransaction): RequestedApproval {
   const { value, gasLimit, maxFeePerGas, maxPriorityFeePerGas, ...rest } = transaction;

@@ -5,12 +5,12 @@
  * @module
  */
 import { type Hex, parseEvmAddress, parseField } from '@pool/core';
-import type { FunderRequest } from '../ports.ts';
+import type { FunderRequest } from '../../ports.ts';
+import { computeJobNonce } from '../batch/batch.ts';
+import type { DatedBatch } from '../batch/release-record.ts';
+import { createBatchWire } from '../batch/settlement-request.ts';
+import type { Run } from '../job/run.ts';
 import { askSigner, createFundFile, requireSigned } from './ask-signer.ts';
-import { computeJobNonce } from './batch.ts';
-import type { DatedBatch } from './release-record.ts';
-import type { Run } from './run.ts';
-import { createBatchWire } from './settlement-request.ts';
 
 /**
  * Signs once, stores, sends. The request to cancel, or the reason to give up, is on disk before this is called.

@@ -4,12 +4,12 @@
  * @module
  */
 import { describeAmountOf, PoolError } from '@pool/core';
-import { awaitTurn } from './await-turn.ts';
+import { type DatedBatch, loadDated } from '../batch/release-record.ts';
+import { awaitTurn } from '../job/await-turn.ts';
+import { rethrowInterruption } from '../job/interrupted-run.ts';
+import type { Run } from '../job/run.ts';
 import { approve, replaceApproval, takeBackRequest } from './give-approval.ts';
-import { rethrowInterruption } from './interrupted-run.ts';
 import { mayChangeAllowance, readApproval, settleApproval } from './pending-approval.ts';
-import { type DatedBatch, loadDated } from './release-record.ts';
-import type { Run } from './run.ts';
 
 /** For the user: the allowance may be left, or may still be given. */
 export const notTakenBack =

@@ -6,18 +6,18 @@
  * @module
  */
 import { errorCodeOf } from '@pool/core';
-import type { FunderRequest } from '../ports.ts';
+import type { FunderRequest } from '../../ports.ts';
+import { type DatedBatch, loadDated } from '../batch/release-record.ts';
+import { rethrowInterruption } from '../job/interrupted-run.ts';
+import type { DisbursementRecord, RecordedVote } from '../job/record.ts';
+import type { Run } from '../job/run.ts';
 import { withdrawRequest } from './abandon-batch.ts';
 import { markEnded } from './ask-signer.ts';
 import { createAuthorizationRequest } from './create-authorization.ts';
 import { createApprovalRequest, takeBackRequest } from './give-approval.ts';
 import { createPermitRequest, findPermitDomain } from './grant-allowance.ts';
-import { rethrowInterruption } from './interrupted-run.ts';
 import { mayChangeAllowance } from './pending-approval.ts';
-import type { DisbursementRecord, RecordedVote } from './record.ts';
-import { type DatedBatch, loadDated } from './release-record.ts';
 import { parseRequestedApproval } from './requested-approval.ts';
-import type { Run } from './run.ts';
 import { createVoidRequest } from './void-batch.ts';
 
 /**
