@@ -1,0 +1,1 @@
+/** Sends transactions of one key on an EVM chain. @module */
