@@ -8,7 +8,7 @@ const TEST = '\\.(test|bench)\\.ts$|^(packages|apps)/[^/]+/(src/fixtures|test)/'
 const LEVELS = [
   ['core', 'kernels'],
   ['api', 'notes', 'storage'],
-  ['policy', 'http-client', 'http-server', 'configuration', 'idempotency'],
+  ['policy', 'http-client', 'http-server', 'evm-sender', 'configuration', 'idempotency'],
   ['signers', 'platform-client', 'circuits', 'contracts', 'prover'],
   ['wallet', 'database'],
   ['operations', 'approve', 'pay-run', 'relayer', 'pool-gate'],
@@ -158,6 +158,13 @@ export default {
       severity: 'error',
       from: { path: '^packages/http-client/src/', pathNot: TEST },
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|http-client)/' },
+    },
+    {
+      name: 'evm-sender-imports-core-only',
+      comment: 'Nonces, fees and bytes: it knows no pool, batch or note.',
+      severity: 'error',
+      from: { path: '^packages/evm-sender/src/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|evm-sender)/' },
     },
     {
       name: 'packages-do-not-import-apps',

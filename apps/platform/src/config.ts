@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { TransactionCaps } from '@pool/contracts';
 import { type ChainsFile, type EvmChainSettings, isLoopbackHost, type Secret } from '@pool/core';
 import { type DatabaseConfig, readDatabase } from '@pool/database';
+import type { TransactionCaps } from '@pool/evm-sender';
 import type { ListenConfig } from '@pool/http-server';
 import type { TokenLimits } from '@pool/pool-gate';
 import { defaultPastRootSeconds } from '@pool/pool-gate';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NotesResponse, RecipientRecord } from '@pool/api';
-import { createEvmProvider, createPoolReader } from '@pool/contracts';
+import { createPoolReader } from '@pool/contracts';
 import {
   computeAssetId,
   createSignInMessage,
@@ -17,6 +17,7 @@ import {
   parseHex32,
   Secret,
 } from '@pool/core';
+import { createEvmProvider } from '@pool/evm-sender';
 import { sealNote } from '@pool/notes';
 import { createEdgeClient } from '@pool/platform-client';
 import { type Json, type Lie, type LyingProxy, startLyingProxy } from '@pool/testkit';

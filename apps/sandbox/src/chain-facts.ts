@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { connectErc20, createEvmProvider, parseBatchFunded } from '@pool/contracts';
+import { connectErc20, parseBatchFunded } from '@pool/contracts';
 import { PoolError } from '@pool/core';
+import { createEvmProvider } from '@pool/evm-sender';
 import type { JsonRpcProvider } from 'ethers';
 import { chainId } from './local-chain.ts';
 import type { SandboxFile } from './sandbox-file.ts';

@@ -6,7 +6,6 @@
  */
 import {
   connectShieldedPool,
-  createEvmProvider,
   deployPool,
   deployPoolTestToken,
   deployZeroFirstTestToken,
@@ -14,6 +13,7 @@ import {
   type PoolAddresses,
 } from '@pool/contracts';
 import { type ChainsFile, parseEvmAddress } from '@pool/core';
+import { createEvmProvider } from '@pool/evm-sender';
 import { NonceManager, parseEther, Wallet } from 'ethers';
 import { deriveEmployerKey, deriveRoleKey } from './sandbox-keys.ts';
 

@@ -1,7 +1,6 @@
 // What the chain shows of real payments, transfers and withdrawals: every public value is read back and searched for what must not be
 // there. Each search also runs with the leak planted, so it can fail.
 import {
-  createEvmProvider,
   decodeSpend,
   parseBatchFunded,
   parseSpent,
@@ -9,6 +8,7 @@ import {
   shieldedPoolInterface,
 } from '@pool/contracts';
 import { Secret } from '@pool/core';
+import { createEvmProvider } from '@pool/evm-sender';
 import { id, toBeHex, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureProvingKey } from './artifacts.ts';

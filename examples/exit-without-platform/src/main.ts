@@ -6,7 +6,7 @@
  *
  * The last file is written before anything leaves. Run the same command again after an interruption: it continues that withdrawal.
  */
-import { createEvmProvider } from '@pool/contracts';
+
 import {
   computeAssetId,
   fieldToHex,
@@ -17,6 +17,7 @@ import {
   parseWalletPub,
   Secret,
 } from '@pool/core';
+import { createEvmProvider } from '@pool/evm-sender';
 import { buildSpend, computeWalletId, deriveDummyInputs, parseViewingKey } from '@pool/notes';
 import {
   computeHolderEncryptionKey,

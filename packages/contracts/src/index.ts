@@ -1,5 +1,5 @@
 /**
- * Pool's contracts for TypeScript: deployment, typed connections, events, decoded reverts and reads of an EVM chain.
+ * Pool's contracts for TypeScript: deployment, typed connections, events, decoded reverts and reads of a pool's chain.
  *
  * @module
  */
@@ -19,6 +19,12 @@ export {
   erc20Interface,
   erc20PermitAbi,
 } from './calls/erc20.ts';
+export {
+  computeFundGasCeiling,
+  computeSpendGasCeiling,
+  publishGasCeiling,
+  voidGasCeiling,
+} from './calls/gas-ceilings.ts';
 export {
   type BatchFunded,
   type Coordinate,
@@ -48,26 +54,8 @@ export {
   mintTestToken,
   type TestTokenOptions,
 } from './calls/test-tokens.ts';
-export { askChain, waitAtMost } from './chain/ask-chain.ts';
-export { isEvmFailure } from './chain/evm-failure.ts';
-export {
-  assertChainId,
-  type ChainCall,
-  createChainCall,
-  createEvmProvider,
-} from './chain/evm-provider.ts';
-export { type FinalBlock, fetchFinalBlock } from './chain/final-block.ts';
-export { type BroadcastOutcome, broadcastTransaction, isOutOfGas } from './chain/node-answer.ts';
 export type { FundedBatch, LandedSpend, PoolLeaf } from './chain/pool-leaves.ts';
 export { createPoolReader, type PoolReader } from './chain/pool-reader.ts';
-export {
-  fetchNonceOutcome,
-  fetchReceipt,
-  isFinal,
-  type NonceOutcome,
-  type NonceReads,
-  type Receipt,
-} from './chain/receipt.ts';
 export { unknownRevertReason } from './chain/revert-reason.ts';
 export { type SimulatedCall, type SimulationOutcome, simulateCall } from './chain/simulate-call.ts';
 export {
@@ -87,25 +75,3 @@ export {
 } from './code/contract-code.ts';
 export type { CircuitKeys } from './code/pinned-keys.ts';
 export { type DeployPoolOptions, deployPool, type PoolAddresses } from './deployment/deploy.ts';
-export { type AskedFees, decideFees, fetchFees } from './sender/asked-fees.ts';
-export {
-  computeFundGasCeiling,
-  computeSpendGasCeiling,
-  publishGasCeiling,
-  voidGasCeiling,
-} from './sender/gas-ceilings.ts';
-export {
-  type Call,
-  type CallWithGas,
-  describeGasCeiling,
-  estimateGasLimit,
-  fetchGasCeiling,
-} from './sender/gas-estimate.ts';
-export { isReplacementDue, raiseFeesWithin } from './sender/replacement.ts';
-export {
-  createTransactionSigner,
-  type RelayerFunds,
-  type SignedTransaction,
-  signWithinCap,
-  type TransactionCaps,
-} from './sender/transaction-signer.ts';

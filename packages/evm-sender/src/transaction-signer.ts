@@ -1,5 +1,5 @@
 /**
- * Builds and signs transactions of one platform key (relayer, gate publisher). Signing and sending are separate: the
+ * Builds and signs transactions of one key (relayer, gate publisher, a holder's gas key). Signing and sending are separate: the
  * signed bytes are stored before they are sent, so a crash after the broadcast can only repeat the same transaction,
  * never send a second one.
  *
@@ -8,10 +8,9 @@
 
 import { errorCodeOf, PoolError, type Secret } from '@pool/core';
 import { type JsonRpcProvider, keccak256, Transaction, Wallet } from 'ethers';
-import { broadcastTransaction } from '../chain/node-answer.ts';
 import { decideFees, fetchFees } from './asked-fees.ts';
-import { cancelGasCeiling } from './gas-ceilings.ts';
-import { type CallWithGas, estimateGasLimit } from './gas-estimate.ts';
+import { type CallWithGas, cancelGasCeiling, estimateGasLimit } from './gas-estimate.ts';
+import { broadcastTransaction } from './node-answer.ts';
 import { type Fees, raiseFeesWithin } from './replacement.ts';
 
 export type SignedTransaction = {
@@ -36,7 +35,7 @@ export type TransactionCaps = {
 };
 
 /** What the account of a signer has, and the fees that a transaction would offer now. */
-export type RelayerFunds = {
+export type SenderFunds = {
   /** Wei of the chain's own coin at the head. */
   readonly balanceWei: bigint;
   /** Undefined: the chain asks for more than the cap allows. */
@@ -63,7 +62,7 @@ export type TransactionSigner = {
    */
   signReplacement(rawTransaction: string, purpose: ReplacementPurpose): Promise<SignedTransaction>;
   /** @param gasLimit - of the transaction that the fees are for: the cap on the whole cost depends on it */
-  fetchFunds(gasLimit: bigint): Promise<RelayerFunds>;
+  fetchFunds(gasLimit: bigint): Promise<SenderFunds>;
   /** Next nonce by the chain's newest block. Stored transactions that are not mined come after it. */
   fetchNonce(): Promise<number>;
   /** Number of an account's transactions up to and with a block. Default: of the key in use. */
@@ -129,16 +128,7 @@ export function createTransactionSigner(
       const call = await describeReplacement(old, purpose);
       const cap = capFeePerGas(caps, call.gasLimit);
       const asked = assertWithinCap(decideFees(await fetchFees(provider), cap));
-      const fees = assertWithinCap(
-        raiseFeesWithin(
-          {
-            maxFeePerGas: old.maxFeePerGas ?? 0n,
-            maxPriorityFeePerGas: old.maxPriorityFeePerGas ?? 0n,
-          },
-          asked,
-          cap,
-        ),
-      );
+      const fees = assertWithinCap(raiseFeesWithin(readFees(rawTransaction), asked, cap));
       return await signAs(call, old.nonce, fees);
     },
     async fetchFunds(gasLimit) {
@@ -178,6 +168,16 @@ export function createTransactionSigner(
       ? { to: old.to ?? wallet.address, data: old.data, gasLimit: old.gasLimit }
       : purpose;
   }
+}
+
+/** What a replacement has to outbid. */
+export function readFees(rawTransaction: string): Fees & { readonly gasLimit: bigint } {
+  const { gasLimit, maxFeePerGas, maxPriorityFeePerGas } = Transaction.from(rawTransaction);
+  return {
+    gasLimit,
+    maxFeePerGas: maxFeePerGas ?? 0n,
+    maxPriorityFeePerGas: maxPriorityFeePerGas ?? 0n,
+  };
 }
 
 /** What a signer signed. Undefined: the chain asks for higher fees than the cap allows. */

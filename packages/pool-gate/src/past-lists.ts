@@ -8,7 +8,6 @@
  * @module
  */
 import { setImmediate } from 'node:timers/promises';
-import { askChain } from '@pool/contracts';
 import {
   type EligibilityPathWire,
   type Field,
@@ -18,6 +17,7 @@ import {
   parseField,
   zeroField,
 } from '@pool/core';
+import { askChain } from '@pool/evm-sender';
 import type { Log } from '@pool/http-server';
 import type { EligibilitySnapshot, EligibilityTree, HashMany } from '@pool/notes';
 import type { RegistryChain } from './registry-chain.ts';

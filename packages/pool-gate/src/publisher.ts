@@ -8,9 +8,9 @@
  */
 
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import { fetchNonceOutcome, isReplacementDue, signWithinCap } from '@pool/contracts';
 import { type Field, fieldToHex, PoolError, parseField } from '@pool/core';
 import type { Ownership } from '@pool/database';
+import { fetchNonceOutcome, isReplacementDue, signWithinCap } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import { createEligibilityTree, type EligibilityTree, type HashMany, hashHere } from '@pool/notes';
 import type { Selectable } from 'kysely';

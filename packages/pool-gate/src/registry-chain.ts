@@ -3,11 +3,12 @@
  *
  * @module
  */
+import { connectEligibilityRegistry, publishGasCeiling } from '@pool/contracts';
+import { type EvmChainSettings, type Secret, zeroWord } from '@pool/core';
 import {
   assertChainId,
   type Call,
   type CallWithGas,
-  connectEligibilityRegistry,
   createEvmProvider,
   createTransactionSigner,
   estimateGasLimit,
@@ -15,12 +16,10 @@ import {
   fetchFinalBlock,
   fetchGasCeiling,
   fetchReceipt,
-  publishGasCeiling,
   type Receipt,
   type SignedTransaction,
   type TransactionCaps,
-} from '@pool/contracts';
-import { type EvmChainSettings, type Secret, zeroWord } from '@pool/core';
+} from '@pool/evm-sender';
 import { Transaction } from 'ethers';
 
 export type RegistryChain = {

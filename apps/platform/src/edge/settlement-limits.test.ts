@@ -11,7 +11,7 @@ import {
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createTestHolder } from '@pool/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { voidGasCeiling } from '../../../../packages/contracts/src/sender/gas-ceilings.ts';
+import { voidGasCeiling } from '../../../../packages/contracts/src/calls/gas-ceilings.ts';
 import {
   openTestDatabase,
   type TestDatabase,

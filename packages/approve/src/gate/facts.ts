@@ -4,12 +4,7 @@
  *
  * @module
  */
-import {
-  createEvmProvider,
-  createPoolComparison,
-  createPoolReader,
-  requirePoolCode,
-} from '@pool/contracts';
+import { createPoolComparison, createPoolReader, requirePoolCode } from '@pool/contracts';
 import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   type ChainsFile,
@@ -18,6 +13,7 @@ import {
   PoolError,
   parseHex32,
 } from '@pool/core';
+import { createEvmProvider } from '@pool/evm-sender';
 import { computeDifference, differs, type FactQuestions, type Facts } from '@pool/policy';
 import type { GateLog } from './gate-log.ts';
 import {

@@ -1,13 +1,9 @@
 /** Ceilings compared with the measured gas: packages/contracts/gas.snapshot. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { erc1271Gas } from '../calls/shielded-pool.ts';
-import {
-  capByChain,
-  computeFundGasCeiling,
-  computeSpendGasCeiling,
-  transactionGasLimit,
-} from './gas-ceilings.ts';
+import { capByChain, transactionGasLimit } from '../../../evm-sender/src/gas-estimate.ts';
+import { computeFundGasCeiling, computeSpendGasCeiling } from './gas-ceilings.ts';
+import { erc1271Gas } from './shielded-pool.ts';
 
 const snapshot = new URL('../../gas.snapshot', import.meta.url);
 const measured = new Map(

@@ -1,13 +1,12 @@
 /**
- * Upper bounds on the gas of a transaction of the platform (docs/decisions/0009). A funder partly decides how much gas
- * a call needs, so an estimate alone is not a limit. A ceiling covers what an honest call can need, and stays below
- * what any chain refuses: half of its block, and EIP-7825's limit for one transaction.
+ * Upper bounds on the gas of a call of the pool and its registry (docs/decisions/0009). A funder partly decides how much gas
+ * a call needs, so an estimate alone is not a limit. A ceiling covers what an honest call can need.
  *
  * @module
  */
 
 import { type BatchSize, batchSizes, type SpendCircuit } from '@pool/core';
-import { erc1271Gas } from '../calls/shielded-pool.ts';
+import { erc1271Gas } from './shielded-pool.ts';
 
 /** `fund` as packages/contracts/gas.snapshot measures it: a funder with a key, an allowance, 1,000 batches before. */
 const measuredFundGas: Readonly<Record<BatchSize, bigint>> = {
@@ -34,13 +33,7 @@ const voidGas = 80_000n;
 /** `publish` writes two words; measured 75,000. */
 export const publishGasCeiling = 200_000n;
 
-/** A payment of 0 to the own address; chains that charge for data posted elsewhere need more than 21,000. */
-export const cancelGasCeiling = 200_000n;
-
 export const voidGasCeiling = voidGas + walletGas;
-
-/** EIP-7825: no transaction may have more. */
-export const transactionGasLimit = 2n ** 24n;
 
 /** @param size - slots of the batch; an unknown size gets the ceiling of the largest */
 export function computeFundGasCeiling(size: number): bigint {
@@ -64,10 +57,4 @@ export function computeSpendGasCeiling(circuit: SpendCircuit | undefined): bigin
 
 function findLargest(gas: Readonly<Record<string, bigint>>): bigint {
   return Object.values(gas).toSorted((one, other) => Number(other - one))[0] ?? 0n;
-}
-
-/** The ceiling on a chain with this block gas limit. @param blockGasLimit - undefined: not known */
-export function capByChain(ceiling: bigint, blockGasLimit: bigint | undefined): bigint {
-  const caps = [ceiling, transactionGasLimit, (blockGasLimit ?? 2n * transactionGasLimit) / 2n];
-  return caps.sort((a, b) => Number(a - b))[0] ?? ceiling;
 }

@@ -11,9 +11,15 @@ import {
   parseHex32,
   zeroWord,
 } from '@pool/core';
+import {
+  type FinalBlock,
+  fetchFinalBlock,
+  fetchHeadTimestamp,
+  fetchReceipt,
+  type Receipt,
+} from '@pool/evm-sender';
 import type { JsonRpcProvider, Log } from 'ethers';
 import { connectShieldedPool, shieldedPoolInterface } from '../calls/shielded-pool.ts';
-import { type FinalBlock, fetchFinalBlock, fetchHeadTimestamp } from './final-block.ts';
 import {
   encodeLeafTopics,
   type FundedBatch,
@@ -21,7 +27,6 @@ import {
   type PoolLeaf,
   parsePoolLeaf,
 } from './pool-leaves.ts';
-import { fetchReceipt, type Receipt } from './receipt.ts';
 import { fetchRevertReason } from './revert-reason.ts';
 
 export type PoolReader = {

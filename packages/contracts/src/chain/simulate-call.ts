@@ -4,10 +4,9 @@
  * @module
  */
 import type { ErrorBody } from '@pool/core';
+import { isEvmFailure, isOutOfGas } from '@pool/evm-sender';
 import type { JsonRpcProvider } from 'ethers';
 import { decodeRevert } from '../calls/decode-revert.ts';
-import { isEvmFailure } from './evm-failure.ts';
-import { isOutOfGas } from './node-answer.ts';
 
 export type SimulatedCall = {
   readonly from: string;

@@ -3,10 +3,10 @@
  * files: tooling/src/pinned-keys.test.ts.
  */
 import { bigintToHex32, parseEvmAddress } from '@pool/core';
+import { createEvmProvider } from '@pool/evm-sender';
 import { type Anvil, startAnvil } from '@pool/testkit';
 import { ContractFactory, JsonRpcProvider } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEvmProvider } from '../chain/evm-provider.ts';
 import { deployPool, type PoolAddresses } from '../deployment/deploy.ts';
 import { keyVerifierArtifact } from '../generated/key-verifier.ts';
 import {

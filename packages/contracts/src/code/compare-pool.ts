@@ -8,9 +8,8 @@
  * @module
  */
 import { type CircuitName, type EvmChainSettings, PoolError } from '@pool/core';
+import { askChain, assertChainId } from '@pool/evm-sender';
 import { dataSlice, type JsonRpcProvider } from 'ethers';
-import { askChain } from '../chain/ask-chain.ts';
-import { assertChainId } from '../chain/evm-provider.ts';
 import { eligibilityRegistryArtifact } from '../generated/eligibility-registry.ts';
 import { shieldedPoolArtifact } from '../generated/shielded-pool.ts';
 import {

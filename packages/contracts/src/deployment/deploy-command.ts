@@ -7,6 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PoolError } from '@pool/core';
+import { askChain, assertChainId, createEvmProvider } from '@pool/evm-sender';
 import { replaceDurableFile } from '@pool/storage';
 import {
   getAddress,
@@ -16,8 +17,6 @@ import {
   Wallet,
   ZeroAddress,
 } from 'ethers';
-import { askChain } from '../chain/ask-chain.ts';
-import { assertChainId, createEvmProvider } from '../chain/evm-provider.ts';
 import { readPinnedKeys } from '../code/pinned-keys.ts';
 import {
   type DeploymentTerms,

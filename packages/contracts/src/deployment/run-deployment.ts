@@ -5,6 +5,7 @@
  * @module
  */
 import { PoolError, parseEvmAddress } from '@pool/core';
+import { askChain, broadcastTransaction, fetchFees, raiseFees, readFees } from '@pool/evm-sender';
 import {
   id,
   type JsonRpcProvider,
@@ -15,8 +16,6 @@ import {
 } from 'ethers';
 import { connectEligibilityRegistry } from '../calls/eligibility-registry.ts';
 import { connectShieldedPool } from '../calls/shielded-pool.ts';
-import { askChain } from '../chain/ask-chain.ts';
-import { broadcastTransaction } from '../chain/node-answer.ts';
 import { findPoolDifference } from '../code/compare-pool.ts';
 import type { CircuitKeys } from '../code/pinned-keys.ts';
 import type { DeploymentTerms, PlannedContract } from './deployment-plan.ts';
@@ -93,14 +92,12 @@ async function signCreation(
   { initCode, nonce }: PlannedContract,
   known: string | undefined,
 ): Promise<string> {
-  const fees = await askChain(() => provider.getFeeData());
-  const before = known === undefined ? undefined : Transaction.from(known);
-  const maxFeePerGas = fees.maxFeePerGas ?? fees.gasPrice ?? 0n;
-  if (known !== undefined && (before?.maxFeePerGas ?? 0n) >= maxFeePerGas) return known;
-  const raise = (now: bigint, last: bigint | null | undefined): bigint => {
-    const replaced = ((last ?? 0n) * 125n) / 100n + 1n;
-    return before !== undefined && replaced > now ? replaced : now;
-  };
+  const { maxFeePerGas, maxPriorityFeePerGas } = await askChain(() => fetchFees(provider));
+  const before = known === undefined ? undefined : readFees(known);
+  if (known !== undefined && before !== undefined && before.maxFeePerGas >= maxFeePerGas) {
+    return known;
+  }
+  const asked = { maxFeePerGas, maxPriorityFeePerGas };
   const gas = await askChain(() => provider.estimateGas({ from: wallet.address, data: initCode }));
   return await wallet.signTransaction({
     type: 2,
@@ -108,8 +105,7 @@ async function signCreation(
     nonce,
     data: initCode,
     gasLimit: (gas * marginPercent) / 100n,
-    maxFeePerGas: raise(maxFeePerGas, before?.maxFeePerGas),
-    maxPriorityFeePerGas: raise(fees.maxPriorityFeePerGas ?? 0n, before?.maxPriorityFeePerGas),
+    ...(before === undefined ? asked : raiseFees(before, asked)),
   });
 }
 

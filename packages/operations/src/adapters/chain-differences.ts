@@ -4,14 +4,9 @@
  *
  * @module
  */
-import {
-  connectErc20,
-  connectShieldedPool,
-  createChainCall,
-  createEvmProvider,
-  shieldedPoolInterface,
-} from '@pool/contracts';
+import { connectErc20, connectShieldedPool, shieldedPoolInterface } from '@pool/contracts';
 import type { EvmChainSettings } from '@pool/core';
+import { createChainCall, createEvmProvider } from '@pool/evm-sender';
 import type { JsonRpcProvider } from 'ethers';
 
 type ChainCall = ReturnType<typeof createChainCall>;

@@ -3,21 +3,7 @@
  *
  * @module
  */
-import {
-  broadcastTransaction,
-  connectEligibilityRegistry,
-  connectErc20,
-  createChainCall,
-  createEvmProvider,
-  createPoolComparison,
-  createPoolReader,
-  erc20Interface,
-  type FundedBatch,
-  fetchFees,
-  isFinal,
-  requirePoolCode,
-  shieldedPoolInterface,
-} from '@pool/contracts';
+import { connectEligibilityRegistry, connectErc20, createPoolComparison, createPoolReader, erc20Interface, type FundedBatch, requirePoolCode, shieldedPoolInterface } from '@pool/contracts';
 import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   computeBatchId,
@@ -29,6 +15,12 @@ import {
   parseField,
   parseHex32,
 } from '@pool/core';
+import { 
+  broadcastTransaction,
+  createChainCall,
+  createEvmProvider,fetchFees, 
+  fetchFees,isFinal, 
+  isFinal,} from '@pool/evm-sender';
 import { maxApprovalGas } from '@pool/signers';
 import type { Log } from 'ethers';
 import type { ChainPort } from '../ports.ts';

@@ -6,9 +6,9 @@
  */
 
 import type { Capability, SpendRequest } from '@pool/api';
-import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
+import { askChain } from '@pool/evm-sender';
 import { assertDeadline } from '../budget/settlement-limits.ts';
 import { defaultSpendLimits, reserveSpendGas, type SpendLimits } from '../budget/spend-limits.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';

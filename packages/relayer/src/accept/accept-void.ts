@@ -6,7 +6,6 @@
  */
 
 import type { FundBatchWire, VoidRequest } from '@pool/api';
-import { askChain } from '@pool/contracts';
 import {
   computeTypedDataDigest,
   computeVoidBatchData,
@@ -17,6 +16,7 @@ import {
   parseEvmAddress,
   parseField,
 } from '@pool/core';
+import { askChain } from '@pool/evm-sender';
 import { defaultSettlementLimits, reserveGas } from '../budget/settlement-limits.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { ReserveGas, SettlementRow } from '../store/intents.ts';

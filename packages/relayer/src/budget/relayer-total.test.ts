@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   computeSpendGasCeiling,
   voidGasCeiling,
-} from '../../../contracts/src/sender/gas-ceilings.ts';
+} from '../../../contracts/src/calls/gas-ceilings.ts';
 import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
 import { createLog } from '../../../http-server/src/service/log.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';

@@ -9,9 +9,9 @@
  * @module
  */
 
-import type { SignedTransaction } from '@pool/contracts';
 import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
+import type { SignedTransaction } from '@pool/evm-sender';
 import type { Intent } from '../store/intents.ts';
 import {
   assertGasLeft,

@@ -5,9 +5,10 @@
  * @module
  */
 import type { SettlementRequest } from '@pool/api';
-import { askChain, voidGasCeiling } from '@pool/contracts';
+import { voidGasCeiling } from '@pool/contracts';
 import { PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
+import { askChain } from '@pool/evm-sender';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import {
   assertWithinBudget,

@@ -1,5 +1,5 @@
 /** Answers of contracts on a real chain about a signature, and failures of their RPC. */
-import { createEvmProvider, erc1271Gas } from '@pool/contracts';
+import { erc1271Gas } from '@pool/contracts';
 import {
   type EvmAddress,
   type EvmChainSettings,
@@ -9,6 +9,7 @@ import {
   parseHex,
   parseHex32,
 } from '@pool/core';
+import { createEvmProvider } from '@pool/evm-sender';
 import { type Anvil, anvilMnemonic, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, hashMessage, type JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

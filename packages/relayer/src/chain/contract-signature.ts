@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { assertChainId, erc1271Gas, isEvmFailure, waitAtMost } from '@pool/contracts';
+import { erc1271Gas } from '@pool/contracts';
 import {
   type EvmAddress,
   type EvmChainSettings,
@@ -12,6 +12,7 @@ import {
   type Hex32,
   PoolError,
 } from '@pool/core';
+import { assertChainId, isEvmFailure, waitAtMost } from '@pool/evm-sender';
 import { Interface, type JsonRpcProvider } from 'ethers';
 
 /** `delegated-account`: the address has a key of its own and only borrows code (EIP-7702). */

@@ -6,31 +6,7 @@
  */
 
 import type { SettlementRequest, SpendRequest, VoidRequest } from '@pool/api';
-import {
-  askChain,
-  computeFundGasCeiling,
-  computeSpendGasCeiling,
-  connectShieldedPool,
-  createEvmProvider,
-  createPoolComparison,
-  createPoolReader,
-  createTransactionSigner,
-  decodeRevert,
-  describeGasCeiling,
-  encodeSpend,
-  estimateGasLimit,
-  fetchGasCeiling,
-  isEvmFailure,
-  noPermit,
-  type PoolReader,
-  shieldedPoolInterface as pool,
-  type RelayerFunds,
-  requirePoolCode,
-  type SignedTransaction,
-  simulateCall,
-  type TransactionCaps,
-  voidGasCeiling,
-} from '@pool/contracts';
+import { computeFundGasCeiling, computeSpendGasCeiling, connectShieldedPool, createPoolComparison, createPoolReader, decodeRevert, encodeSpend, noPermit, type PoolReader, shieldedPoolInterface as pool, requirePoolCode, simulateCall, voidGasCeiling } from '@pool/contracts';
 import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   type ErrorBody,
@@ -43,6 +19,17 @@ import {
   spendCircuits,
   spendShapes,
 } from '@pool/core';
+import { 
+  askChain,
+  createEvmProvider,
+  createTransactionSigner,
+  describeGasCeiling,estimateGasLimit, 
+  estimateGasLimit,fetchGasCeiling, 
+  fetchGasCeiling,isEvmFailure, 
+  isEvmFailure,type SenderFunds, 
+  type SenderFunds,
+  type SignedTransaction,
+  type TransactionCaps,} from '@pool/evm-sender';
 import { computeAddress, concat, id, Transaction, ZeroAddress } from 'ethers';
 import {
   type ContractSignature,
@@ -107,7 +94,7 @@ export type PoolChain = PoolReader & {
   /** Why signed bytes must not be sent (again): their gas limit is above the ceiling of their call. */
   findExcess(rawTransaction: string): Promise<ErrorBody | undefined>;
   /** Balance of the relayer's account, and the fees that a transaction with this gas limit would offer now. */
-  fetchRelayerFunds(gasLimit: bigint): Promise<RelayerFunds>;
+  fetchRelayerFunds(gasLimit: bigint): Promise<SenderFunds>;
   fetchNonce(): Promise<number>;
   /** @param account - default: of the key in use */
   fetchNonceAt(block: number, account?: string): Promise<number>;

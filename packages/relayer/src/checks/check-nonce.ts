@@ -5,7 +5,7 @@
  * @module
  */
 import type { FundBatchWire } from '@pool/api';
-import { askChain } from '@pool/contracts';
+import { askChain } from '@pool/evm-sender';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import { refuse } from './refuse-settlement.ts';
 

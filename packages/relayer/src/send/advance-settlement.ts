@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SignedTransaction } from '@pool/contracts';
+import type { SignedTransaction } from '@pool/evm-sender';
 import type { PoolCall } from '../chain/pool-chain.ts';
 import {
   type Intent,

@@ -11,8 +11,9 @@
  *
  * @module
  */
-import type { FinalBlock } from '@pool/contracts';
+
 import type { PlatformDatabase } from '@pool/database';
+import type { FinalBlock } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import {

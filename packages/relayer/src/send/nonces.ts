@@ -7,17 +7,17 @@
  * @module
  */
 
-import type { SignedTransaction } from '@pool/contracts';
+import { unknownRevertReason } from '@pool/contracts';
+import { type ErrorBody, errorCodeOf } from '@pool/core';
+import type { Ownership, PlatformDatabase } from '@pool/database';
+import type { SignedTransaction } from '@pool/evm-sender';
 import {
   type FinalBlock,
   fetchNonceOutcome,
   isReplacementDue,
   type Receipt,
   signWithinCap,
-  unknownRevertReason,
-} from '@pool/contracts';
-import { type ErrorBody, errorCodeOf } from '@pool/core';
-import type { Ownership, PlatformDatabase } from '@pool/database';
+} from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import { assertMaySign } from '../budget/relayer-total.ts';
 import type { GasDecision, PoolCall, PoolChain } from '../chain/pool-chain.ts';

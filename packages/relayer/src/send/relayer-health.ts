@@ -6,9 +6,9 @@
  * @module
  */
 import type { RelayerHealth } from '@pool/api';
-import type { RelayerFunds } from '@pool/contracts';
 import { errorCodeOf } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
+import type { SenderFunds } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import { isNearTotal, isShareNear, readTotalUse, type TotalUse } from '../budget/relayer-total.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
@@ -141,7 +141,7 @@ async function observeRelayer(deps: RelayerHealthDeps): Promise<Observation> {
 }
 
 /** The cause that lasts longest comes first: a stuck transaction, then the coin of the day, then fees, then missing coin. */
-function judge(isStuck: boolean, funds: RelayerFunds, use: TotalUse | undefined): RelayerHealth {
+function judge(isStuck: boolean, funds: SenderFunds, use: TotalUse | undefined): RelayerHealth {
   if (isStuck) {
     return { ok: false, code: 'transaction_stuck' };
   }

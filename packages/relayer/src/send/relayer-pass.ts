@@ -4,8 +4,9 @@
  *
  * @module
  */
-import type { FinalBlock } from '@pool/contracts';
+
 import type { ErrorBody } from '@pool/core';
+import type { FinalBlock } from '@pool/evm-sender';
 import type { PoolCall } from '../chain/pool-chain.ts';
 import {
   type Intent,

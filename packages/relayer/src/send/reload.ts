@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { TransactionCaps } from '@pool/contracts';
 import type { Secret } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
+import type { TransactionCaps } from '@pool/evm-sender';
 import type { Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
 

@@ -5,9 +5,10 @@
  *
  * @module
  */
-import type { FinalBlock, Receipt } from '@pool/contracts';
+
 import { type ErrorBody, parseHex32 } from '@pool/core';
 import type { PlatformDatabase, PlatformTables, SettlementTable, SpendTable } from '@pool/database';
+import type { FinalBlock, Receipt } from '@pool/evm-sender';
 import type { Selectable } from 'kysely';
 import type { PoolChain } from '../chain/pool-chain.ts';
 

@@ -3,13 +3,9 @@
  *
  * @module
  */
-import {
-  createChainCall,
-  createEvmProvider,
-  createPoolReader,
-  type PoolLeaf,
-} from '@pool/contracts';
+import { createPoolReader, type PoolLeaf } from '@pool/contracts';
 import { type EvmChainSettings, parseField } from '@pool/core';
+import { createChainCall, createEvmProvider } from '@pool/evm-sender';
 import type { HistoryLeaf, HistoryPort } from '../sync/ports.ts';
 
 /** Time limit of one RPC call. The events of a window can be many. */

@@ -4,13 +4,7 @@
  *
  * @module
  */
-import {
-  createChainCall,
-  createEvmProvider,
-  createPoolReader,
-  decodeSpend,
-  type PoolLeaf,
-} from '@pool/contracts';
+import { createPoolReader, decodeSpend, type PoolLeaf } from '@pool/contracts';
 import {
   type EvmAddress,
   type EvmChainSettings,
@@ -19,6 +13,7 @@ import {
   parseEvmAddress,
   parseHex32,
 } from '@pool/core';
+import { createChainCall, createEvmProvider } from '@pool/evm-sender';
 
 /** What the calldata of a spend says. Public. */
 export type SpendCalldata = {

@@ -5,14 +5,12 @@
  */
 import {
   connectEligibilityRegistry,
-  createChainCall,
-  createEvmProvider,
   createPoolReader,
   decodeSpend,
-  isFinal,
   shieldedPoolInterface,
 } from '@pool/contracts';
 import { type EvmChainSettings, type Hex32, PoolError, parseHex32 } from '@pool/core';
+import { createChainCall, createEvmProvider, isFinal } from '@pool/evm-sender';
 import type { SpendChainPort, SpentTransaction } from '../spend/spend-ports.ts';
 
 /** Time limit of one RPC call. */

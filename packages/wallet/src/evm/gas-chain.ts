@@ -3,16 +3,16 @@
  *
  * @module
  */
+import { createPoolReader } from '@pool/contracts';
+import type { ErrorBody, EvmAddress, EvmChainSettings } from '@pool/core';
 import {
   type AskedFees,
   createChainCall,
   createEvmProvider,
-  createPoolReader,
   type FinalBlock,
   fetchFees,
   type Receipt,
-} from '@pool/contracts';
-import type { ErrorBody, EvmAddress, EvmChainSettings } from '@pool/core';
+} from '@pool/evm-sender';
 import type { JsonRpcProvider } from 'ethers';
 
 /** Time limit of one RPC call. */

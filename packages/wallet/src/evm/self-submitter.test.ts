@@ -1,7 +1,8 @@
 // Submits to a real chain. The pool is a contract that accepts or refuses every call, because nonces, fees and restarts are tested here;
 // apps/sandbox/src/self-submit.e2e.test.ts submits to the real pool.
-import { askChain } from '@pool/contracts';
+
 import { type Hex32, parseEvmAddress, parseHex32, Secret } from '@pool/core';
+import { askChain } from '@pool/evm-sender';
 import { computeEncryptionPublicKey } from '@pool/notes';
 import { type Anvil, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, JsonRpcProvider, Transaction, Wallet } from 'ethers';

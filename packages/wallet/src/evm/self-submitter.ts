@@ -9,17 +9,7 @@
  *
  * @module
  */
-import {
-  broadcastTransaction,
-  decideFees,
-  encodeSpend,
-  fetchNonceOutcome,
-  isReplacementDue,
-  type NonceOutcome,
-  raiseFeesWithin,
-  simulateCall,
-  unknownRevertReason,
-} from '@pool/contracts';
+import { encodeSpend, simulateCall, unknownRevertReason } from '@pool/contracts';
 import {
   type ErrorBody,
   type EvmAddress,
@@ -30,6 +20,14 @@ import {
   parseHex32,
   type Secret,
 } from '@pool/core';
+import {
+  broadcastTransaction,
+  decideFees,
+  fetchNonceOutcome,
+  isReplacementDue,
+  type NonceOutcome,
+  raiseFeesWithin,
+} from '@pool/evm-sender';
 import { concat, keccak256, Transaction, Wallet, ZeroAddress } from 'ethers';
 import { createKeyLock } from '../key-lock.ts';
 import type { SpendPlatformPort, SpendRow, SpendSubmission } from '../spend/spend-ports.ts';
