@@ -3,7 +3,16 @@
  *
  * @module
  */
-import { connectEligibilityRegistry, connectErc20, createPoolComparison, createPoolReader, erc20Interface, type FundedBatch, requirePoolCode, shieldedPoolInterface } from '@pool/contracts';
+import {
+  connectEligibilityRegistry,
+  connectErc20,
+  createPoolComparison,
+  createPoolReader,
+  erc20Interface,
+  type FundedBatch,
+  requirePoolCode,
+  shieldedPoolInterface,
+} from '@pool/contracts';
 import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   computeBatchId,
@@ -15,12 +24,13 @@ import {
   parseField,
   parseHex32,
 } from '@pool/core';
-import { 
+import {
   broadcastTransaction,
   createChainCall,
-  createEvmProvider,fetchFees, 
-  fetchFees,isFinal, 
-  isFinal,} from '@pool/evm-sender';
+  createEvmProvider,
+  fetchFees,
+  isFinal,
+} from '@pool/evm-sender';
 import { maxApprovalGas } from '@pool/signers';
 import type { Log } from 'ethers';
 import type { ChainPort } from '../ports.ts';

@@ -6,7 +6,21 @@
  */
 
 import type { SettlementRequest, SpendRequest, VoidRequest } from '@pool/api';
-import { computeFundGasCeiling, computeSpendGasCeiling, connectShieldedPool, createPoolComparison, createPoolReader, decodeRevert, encodeSpend, noPermit, type PoolReader, shieldedPoolInterface as pool, requirePoolCode, simulateCall, voidGasCeiling } from '@pool/contracts';
+import {
+  computeFundGasCeiling,
+  computeSpendGasCeiling,
+  connectShieldedPool,
+  createPoolComparison,
+  createPoolReader,
+  decodeRevert,
+  encodeSpend,
+  noPermit,
+  type PoolReader,
+  shieldedPoolInterface as pool,
+  requirePoolCode,
+  simulateCall,
+  voidGasCeiling,
+} from '@pool/contracts';
 import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   type ErrorBody,
@@ -19,17 +33,18 @@ import {
   spendCircuits,
   spendShapes,
 } from '@pool/core';
-import { 
+import {
   askChain,
   createEvmProvider,
   createTransactionSigner,
-  describeGasCeiling,estimateGasLimit, 
-  estimateGasLimit,fetchGasCeiling, 
-  fetchGasCeiling,isEvmFailure, 
-  isEvmFailure,type SenderFunds, 
+  describeGasCeiling,
+  estimateGasLimit,
+  fetchGasCeiling,
+  isEvmFailure,
   type SenderFunds,
   type SignedTransaction,
-  type TransactionCaps,} from '@pool/evm-sender';
+  type TransactionCaps,
+} from '@pool/evm-sender';
 import { computeAddress, concat, id, Transaction, ZeroAddress } from 'ethers';
 import {
   type ContractSignature,
