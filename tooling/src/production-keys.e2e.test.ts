@@ -156,6 +156,6 @@ it('an agent does not start with a key that has only a beacon', async () => {
     });
   await expect(start(path('weak'), path('weak.json'))).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('no_secret_contribution'),
+    stderr: expect.stringContaining('no_contribution'),
   });
 });

@@ -19,7 +19,7 @@ export type AgentClient = {
   cancel(key: string): Promise<AgentAnswer>;
   /**
    * Polls until the job is `done` or `failed`. An agent that does not answer is called again: it may be restarting.
-   * @throws PoolError `job_not_finished` after the time limit
+   * @throws PoolError `sandbox_failed` after the time limit
    */
   waitForJob(key: string, options?: WaitOptions): Promise<DisbursementJob>;
 };
@@ -71,7 +71,7 @@ export function createAgentClient(agent: {
         }
         if (performance.now() > deadline) {
           throw new PoolError(
-            'job_not_finished',
+            'sandbox_failed',
             `the job is still ${body.state ?? 'unknown'} in stage ${body.stage ?? 'none'}`,
           );
         }

@@ -25,12 +25,12 @@ async function withProvider<T>(
   }
 }
 
-/** @throws PoolError `transaction_not_found` */
+/** @throws PoolError `sandbox_failed` */
 export function fetchGasUsed(place: ChainPlace, txHash: string): Promise<bigint> {
   return withProvider(place, async (provider) => {
     const receipt = await provider.getTransactionReceipt(txHash);
     if (receipt === null) {
-      throw new PoolError('transaction_not_found', 'the chain has no such transaction');
+      throw new PoolError('sandbox_failed', 'the chain has no such transaction');
     }
     return receipt.gasUsed;
   });

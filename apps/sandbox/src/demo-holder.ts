@@ -129,7 +129,7 @@ export type DemoSpender = {
   readonly progress: Progress;
 };
 
-/** Runs the commands and reads the results from the chain and with the payees' own keys. @throws PoolError `demo_failed` */
+/** Runs the commands and reads the results from the chain and with the payees' own keys. @throws PoolError `sandbox_failed` */
 export async function spendAsHolder(spender: DemoSpender): Promise<HolderReport> {
   const { place, others, token, received, progress } = spender;
   const amounts = [received / 10n, received / 5n];
@@ -212,5 +212,5 @@ async function runSpend(
 }
 
 function failed(command: string): PoolError {
-  return new PoolError('demo_failed', `the recipient's command ${command} failed; see above`);
+  return new PoolError('sandbox_failed', `the recipient's command ${command} failed; see above`);
 }

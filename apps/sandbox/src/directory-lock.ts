@@ -13,7 +13,7 @@ export type DirectoryLock = { release(): void };
 
 /**
  * Makes the directory and takes its lock.
- * @throws PoolError `sandbox_busy` while another command holds it
+ * @throws PoolError `data_directory_locked` while another command holds it
  */
 export function lockDirectory(directory: string): DirectoryLock {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -25,13 +25,16 @@ export function lockDirectory(directory: string): DirectoryLock {
     if (!tryLink(own, path)) {
       if (isHeld(path)) {
         throw new PoolError(
-          'sandbox_busy',
+          'data_directory_locked',
           'another sandbox command is working here; wait until it has finished',
         );
       }
       rmSync(path, { force: true });
       if (!tryLink(own, path)) {
-        throw new PoolError('sandbox_busy', 'another sandbox command has just started here');
+        throw new PoolError(
+          'data_directory_locked',
+          'another sandbox command has just started here',
+        );
       }
     }
   } finally {

@@ -11,7 +11,7 @@ import * as v from 'valibot';
 
 const answerSchema = v.object({ token: v.pipe(v.string(), v.startsWith('pool_edge_')) });
 
-/** @throws PoolError `edge_token_failed` */
+/** @throws PoolError `sandbox_failed` */
 export async function createEdgeToken(options: {
   /** The platform's entry file. */
   readonly script: string;
@@ -35,6 +35,6 @@ export async function createEdgeToken(options: {
     return v.parse(answerSchema, JSON.parse(stdout)).token;
   } catch {
     // The output of the command may contain the token, so no message repeats it.
-    throw new PoolError('edge_token_failed', 'the platform made no edge token; see its log');
+    throw new PoolError('sandbox_failed', 'the platform made no edge token; see its log');
   }
 }

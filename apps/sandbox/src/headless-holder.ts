@@ -41,7 +41,7 @@ export type HolderSigner = {
  * Enrols the wallet and prepares the home of its agent.
  * @param input.privateKey - in a file of the agent's home. Absent: the key is in custody
  * @param input.settings - added to `agent.env`, for example `DISBURSE_SEND_DESTINATIONS`
- * @throws PoolError `enrolment_failed`
+ * @throws PoolError `sandbox_failed`
  */
 export async function onboardHolder(
   place: OnboardPlace,
@@ -64,7 +64,7 @@ export async function onboardHolder(
     ...['--capabilities', 'holder.read,holder.transfer,holder.send'],
   ]);
   if (code !== 0 || !stdout.includes('enrolled: ready')) {
-    throw new PoolError('enrolment_failed', `onboard did not enrol ${name}: ${stdout.trim()}`);
+    throw new PoolError('sandbox_failed', `onboard did not enrol ${name}: ${stdout.trim()}`);
   }
   const [port = 0] = await findFreePorts(1);
   const path = join(home, 'agent.env');

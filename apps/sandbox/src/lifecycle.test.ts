@@ -72,7 +72,7 @@ describe('the sandbox', () => {
         { name: 'agent', running: false },
       ],
     });
-    await expect(up()).rejects.toMatchObject({ code: 'sandbox_broken' });
+    await expect(up()).rejects.toMatchObject({ code: 'sandbox_failed' });
     expect(await takeDown(directory)).toBe(1);
     expect(isRunning(chain.identity)).toBe(false);
     expect(readStatus(directory).state).toBe('down');
@@ -93,7 +93,7 @@ describe('the sandbox', () => {
   it('allows one command at a time, and ignores the lock of a crashed one', () => {
     const lock = lockDirectory(directory);
     expect(() => lockDirectory(directory)).toThrow(
-      expect.objectContaining({ code: 'sandbox_busy' }),
+      expect.objectContaining({ code: 'data_directory_locked' }),
     );
     lock.release();
     const abandoned = JSON.stringify({ pid: process.pid, startedAt: 'an earlier boot' });
@@ -107,7 +107,7 @@ describe('the sandbox', () => {
     await ledger.endAll();
     const late = startIdle('late');
     expect(() => ledger.add('late', late.identity)).toThrow(
-      expect.objectContaining({ code: 'sandbox_stopping' }),
+      expect.objectContaining({ code: 'sandbox_failed' }),
     );
     await expect.poll(() => isRunning(late.identity)).toBe(false);
   });
@@ -116,7 +116,7 @@ describe('the sandbox', () => {
     // The log of the chain cannot be written, so the chain does not start.
     mkdirSync(join(directory, 'logs/chain.log'), { recursive: true });
     await expect(startStack({ directory })).rejects.toMatchObject({
-      code: 'sandbox_not_started',
+      code: 'sandbox_failed',
       message: expect.stringMatching(
         /^starting the chain \(http:\/\/127\.0\.0\.1:[0-9]+\) failed: .*\nRead \/.*\/logs\/chain\.log\./,
       ),

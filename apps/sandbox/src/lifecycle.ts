@@ -51,7 +51,7 @@ export type UpOptions = {
   readonly progress: Progress;
 };
 
-/** @throws PoolError `sandbox_busy`, `sandbox_broken`, and the errors of the services */
+/** @throws PoolError `data_directory_locked`, `sandbox_failed`, and the errors of the services */
 export async function bringUp(options: UpOptions): Promise<UpOutcome> {
   const { directory, progress } = options;
   const lock = lockDirectory(directory);
@@ -72,7 +72,7 @@ export async function bringUp(options: UpOptions): Promise<UpOutcome> {
     }
     if (status.state === 'broken') {
       throw new PoolError(
-        'sandbox_broken',
+        'sandbox_failed',
         'parts of an earlier sandbox still run here: `sandbox down` ends them',
       );
     }
@@ -99,7 +99,7 @@ export async function bringUp(options: UpOptions): Promise<UpOutcome> {
 function assertSameSigner(running: SignerKind, asked: SignerKind): void {
   if (running !== asked) {
     throw new PoolError(
-      'sandbox_busy',
+      'data_directory_locked',
       `a sandbox with --signer ${running} is up; "sandbox down" ends it, then start one with --signer ${asked}`,
     );
   }

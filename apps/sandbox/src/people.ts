@@ -79,7 +79,7 @@ export async function enrolHolder(session: SessionClient, holder: Holder): Promi
       return;
     }
     if (attempt === 5) {
-      throw new PoolError('enrolment_failed', `a holder stayed ${readiness}; see the gate's log`);
+      throw new PoolError('sandbox_failed', `a holder stayed ${readiness}; see the gate's log`);
     }
   }
 }

@@ -17,7 +17,7 @@ const entriesSchema = v.array(
 export type LedgerEntry = ProcessIdentity & { readonly name: string };
 
 export type ProcessLedger = {
-  /** @throws PoolError `sandbox_stopping` once {@link ProcessLedger.endAll} was called; the process is ended */
+  /** @throws PoolError `sandbox_failed` once {@link ProcessLedger.endAll} was called; the process is ended */
   add(name: string, identity: ProcessIdentity): void;
   list(): readonly LedgerEntry[];
   /** Those of {@link ProcessLedger.list} that still run. */
@@ -47,7 +47,7 @@ export function openProcessLedger(directory: string): ProcessLedger {
       if (isEnding) {
         // The caller has not noticed the interruption yet.
         process.kill(-pid, 'SIGKILL');
-        throw new PoolError('sandbox_stopping', 'the sandbox is being stopped');
+        throw new PoolError('sandbox_failed', 'the sandbox is being stopped');
       }
       const text = JSON.stringify([...list(), { name, pid, startedAt }], undefined, 2);
       // Renamed into place: a crash while writing must not lose the entries before.

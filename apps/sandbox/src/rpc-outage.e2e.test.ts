@@ -88,7 +88,7 @@ describe('an agent whose RPC is cut', () => {
         ok: false,
         allowanceState: 'unknown',
         issues: [],
-        preflight: [{ code: 'chain_unavailable', message: expect.stringContaining('anvil') }],
+        preflight: [{ code: 'chain_unreachable', message: expect.stringContaining('anvil') }],
       });
       expect(rpc.affected.length).toBeGreaterThan(0);
     },

@@ -188,7 +188,7 @@ describe('a withdrawal without platform and gate', () => {
     expect([lost.code, lost.stderr]).toEqual([6, expect.stringContaining('insufficient_funds')]);
     const linked = { ...env, DISBURSE_GAS_PRIVATE_KEY: privateKey };
     const refused = await run(['--amount', '5', '--to', 'vault'], home, linked);
-    expect(refused.stderr).toContain('gas_key_links_holder');
+    expect(refused.stderr).toContain('gas_key_refused');
     const notes = ['--notes', join(stack.directory, 'notes.json')];
     const dry = await run(['--amount', '5', '--dry-run', ...notes], home, env);
     expect(JSON.parse(dry.stdout)).toMatchObject({ status: 'dry-run' });
@@ -201,7 +201,7 @@ describe('a withdrawal without platform and gate', () => {
     const { code } = await run(['--amount', '5', ...notes], home, env);
     expect([code, await balanceOf(address)]).toEqual([0, 5n]);
     const again = await run([], home, env);
-    expect(again.stderr).toContain('nothing_to_submit');
+    expect(again.stderr).toContain('invalid_request');
   });
 
   it('begins one of two equal withdrawals that are run at the same time, though the notes are enough for both', async () => {

@@ -118,7 +118,7 @@ const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', impor
 
 /**
  * Starts everything and resolves when the agent is ready to disburse. On failure it ends what it started.
- * @throws PoolError `sandbox_not_started` with the step that failed, the URL it asked and its log
+ * @throws PoolError `sandbox_failed` with the step that failed, the URL it asked and its log
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const ledger = options.ledger ?? openProcessLedger(options.directory);
@@ -137,7 +137,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const at = url === undefined ? '' : ` (${url})`;
     const reason = error instanceof Error ? error.message : String(error);
     throw new PoolError(
-      'sandbox_not_started',
+      'sandbox_failed',
       `${text}${at} failed: ${reason}\nRead ${service === undefined ? `the logs in ${logs}` : join(logs, `${service}.log`)}. Nothing of this sandbox runs any more.`,
       { cause: error },
     );

@@ -71,7 +71,7 @@ export function findManifestEntries(json: string): ReadonlyMap<CircuitName, Mani
 
 /**
  * Reads a manifest.
- * @throws PoolError `artifacts_manifest_malformed`
+ * @throws PoolError `artifact_malformed`
  */
 function parseArtifactsManifest(json: string): ArtifactsManifest {
   const known = findManifestEntries(json);
@@ -79,7 +79,7 @@ function parseArtifactsManifest(json: string): ArtifactsManifest {
     const entry = known.get(name);
     if (entry === undefined) {
       throw new PoolError(
-        'artifacts_manifest_malformed',
+        'artifact_malformed',
         `artifacts.json has no valid entry for ${name}. Run \`pnpm generate\`.`,
       );
     }

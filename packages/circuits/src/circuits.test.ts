@@ -30,6 +30,6 @@ describe('the digest of the sources', () => {
 it('refuses the name of a circuit that does not exist', () => {
   expect(parseCircuitName('fund-16')).toBe('fund-16');
   expect(() => parseCircuitName('fund-17')).toThrow(
-    expect.objectContaining({ code: 'unknown_circuit' }),
+    expect.objectContaining({ code: 'invalid_option' }),
   );
 });

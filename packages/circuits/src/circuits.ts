@@ -11,13 +11,13 @@ import { type CircuitName, circuitNames, PoolError } from '@pool/core';
 
 /**
  * Checks a circuit's name.
- * @throws PoolError `unknown_circuit`
+ * @throws PoolError `invalid_option`
  */
 export function parseCircuitName(name: string): CircuitName {
   const known = circuitNames.find((candidate) => candidate === name);
   if (known === undefined) {
     throw new PoolError(
-      'unknown_circuit',
+      'invalid_option',
       `There is no such circuit. Choose one of ${circuitNames.join(', ')}.`,
     );
   }

@@ -21,7 +21,7 @@ describe('linkBytecode', () => {
 
   it('refuses a placeholder without an address', () => {
     expect(() => linkBytecode(artifact)).toThrow(
-      expect.objectContaining({ code: 'library_not_given' }),
+      expect.objectContaining({ code: 'invalid_deployment' }),
     );
   });
 

@@ -35,7 +35,7 @@ export type ContractArtifact = {
 
 /**
  * Creation bytecode with every library address in place.
- * @throws PoolError `library_not_given` when a linked library has no address
+ * @throws PoolError `invalid_deployment` when a linked library has no address
  */
 export function linkBytecode(
   artifact: Pick<ContractArtifact, 'bytecode' | 'links'>,
@@ -45,7 +45,7 @@ export function linkBytecode(
   for (const { library, start } of artifact.links) {
     const address = libraries[library];
     if (address === undefined) {
-      throw new PoolError('library_not_given', `Deploy the library ${library} first.`);
+      throw new PoolError('invalid_deployment', `Deploy the library ${library} first.`);
     }
     const at = 2 + 2 * start;
     code = code.slice(0, at) + getAddress(address).slice(2).toLowerCase() + code.slice(at + 40);

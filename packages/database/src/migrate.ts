@@ -12,7 +12,7 @@ export type Migration = { readonly number: number; readonly statements: readonly
 /**
  * Each migration and the record that it ran are one transaction: a crash leaves all of it or nothing.
  * Two processes must not migrate at once; the lock of either kind of database prevents it.
- * @throws PoolError `database_newer` when the tables are of a later version of this program
+ * @throws PoolError `database_refused` when the tables are of a later version of this program
  */
 export async function migrate<T>(db: Kysely<T>, migrations: readonly Migration[]): Promise<void> {
   await sql`create table if not exists schema_migrations (
@@ -22,7 +22,7 @@ export async function migrate<T>(db: Kysely<T>, migrations: readonly Migration[]
   const newest = Math.max(0, ...migrations.map(({ number }) => number));
   if (Math.max(0, ...done) > newest) {
     throw new PoolError(
-      'database_newer',
+      'database_refused',
       'the database was written by a later version of this program; run that version, or restore a backup from before it',
     );
   }

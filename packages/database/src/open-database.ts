@@ -103,8 +103,7 @@ const ownedForLife: Ownership = {
 };
 
 /**
- * @throws PoolError `data_directory_locked`, `database_locked`, `database_unavailable`, `database_newer`,
- *   `database_unsuitable`, `database_of_another_part`, `database_not_empty`, `embedded_database_unused`
+ * @throws PoolError `data_directory_locked`, `database_locked`, `database_unavailable`, `database_refused`
  */
 async function openPostgres<T>(
   config: DatabaseConfig & { kind: 'postgres' },
@@ -151,7 +150,7 @@ async function openPostgres<T>(
 function assertNoEmbedded(directory: string | undefined): void {
   if (directory !== undefined && existsSync(embeddedFolder(directory))) {
     throw new PoolError(
-      'embedded_database_unused',
+      'database_refused',
       'the data directory has an embedded database, which DATABASE_URL would ignore; name another data directory, or remove DATABASE_URL',
     );
   }

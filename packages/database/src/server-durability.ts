@@ -8,7 +8,7 @@ import { PoolError } from '@pool/core';
 import { type Kysely, sql } from 'kysely';
 import type { Logger as Log } from 'pino';
 
-/** @throws PoolError `database_not_durable`, when durability is required */
+/** @throws PoolError `database_refused`, when durability is required */
 export async function assertDurable<T>(db: Kysely<T>, must: boolean, log: Log): Promise<void> {
   const wrong = await findWeakSettings(db);
   if (wrong.length === 0) {
@@ -16,7 +16,7 @@ export async function assertDurable<T>(db: Kysely<T>, must: boolean, log: Log): 
   }
   if (must) {
     throw new PoolError(
-      'database_not_durable',
+      'database_refused',
       `DATABASE_URL: this server may lose what it has answered when its power fails: switch on ${wrong.join(', ')}`,
     );
   }

@@ -14,7 +14,7 @@ const oldestServer = 150_000;
 /**
  * Marks an empty database as the part's, and counts its owners. Only the holder of the lock may call it.
  * @returns the new owner's number
- * @throws PoolError `database_unsuitable`, `database_of_another_part`, `database_not_empty`
+ * @throws PoolError `database_refused`
  */
 export async function claimStore(client: pg.Client, part: StorePart): Promise<number> {
   await assertServer(client);
@@ -25,7 +25,7 @@ export async function claimStore(client: pg.Client, part: StorePart): Promise<nu
   if (!tables.has('pool_store')) {
     if (tables.size > 0) {
       throw new PoolError(
-        'database_not_empty',
+        'database_refused',
         `DATABASE_URL: the database has tables of another program; give the ${part} its own empty database`,
       );
     }
@@ -47,7 +47,7 @@ export async function claimStore(client: pg.Client, part: StorePart): Promise<nu
   if (owned === undefined) {
     const other = part === 'gate' ? 'platform' : 'gate';
     throw new PoolError(
-      'database_of_another_part',
+      'database_refused',
       `DATABASE_URL: this is the database of a ${other}; the ${part} needs one of its own (the same server may hold both)`,
     );
   }
@@ -72,5 +72,5 @@ async function assertServer(client: pg.Client): Promise<void> {
 }
 
 function unsuitable(what: string): PoolError {
-  return new PoolError('database_unsuitable', `DATABASE_URL: ${what}`);
+  return new PoolError('database_refused', `DATABASE_URL: ${what}`);
 }

@@ -119,7 +119,7 @@ describe('an exchange with a custodian', () => {
     'refuses the address %s',
     (url) => {
       expect(() => createHttpClient({ url, service: 'custodian' })).toThrow(
-        expect.objectContaining({ code: 'invalid_url' }),
+        expect.objectContaining({ code: 'invalid_configuration' }),
       );
     },
   );

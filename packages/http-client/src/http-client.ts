@@ -48,7 +48,7 @@ export type HttpClient = (exchange: HttpExchange) => Promise<HttpAnswer>;
 /** A page of 100 requests with typed data is about 300 KiB. */
 const maxBytes = 1024 * 1024;
 
-/** @throws PoolError `invalid_url` */
+/** @throws PoolError `invalid_configuration` */
 export function createHttpClient({
   url,
   service,

@@ -97,7 +97,7 @@ export type EdgeClient = {
  * const edge = createEdgeClient({ url: 'https://platform.example/agent-edge', token });
  * const [recipient] = await edge.lookupRecipients('base', [address]);
  *
- * @throws PoolError `invalid_url`
+ * @throws PoolError `invalid_configuration`
  */
 export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
   const base = parseServiceUrl(options.url, 'the edge url');

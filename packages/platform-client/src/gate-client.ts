@@ -61,7 +61,7 @@ export type GateClient = {
  * const gate = createGateClient({ url, oauth: { tokenUrl, clientId, clientSecret } });
  * const { root, paths, missing } = await gate.paths(walletIds);
  *
- * @throws PoolError `invalid_url`
+ * @throws PoolError `invalid_configuration`
  */
 export function createGateClient(options: GateClientOptions): GateClient {
   const base = parseServiceUrl(options.url, 'the gate url');

@@ -125,7 +125,7 @@ const invitationsPath = '/api/employers/invitations';
  * await session.signIn({ address, signMessage, domain, uri, chainId, encryptionPublicKey });
  * await session.onboard(walletPub, encryptionPublicKey);
  *
- * @throws PoolError `invalid_url`
+ * @throws PoolError `invalid_configuration`
  */
 export function createSessionClient(options: SessionClientOptions): SessionClient {
   const base = parseServiceUrl(options.url, 'the platform url');

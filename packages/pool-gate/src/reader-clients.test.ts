@@ -79,7 +79,7 @@ describe('readers of the gate', () => {
     await gate.client.putReader(idOf('a'), stateOf(1, null));
     for (let i = 0; i < 2; i += 1) {
       await expect(gate.client.putReader(idOf('a'), stateOf(1, 'one'))).rejects.toMatchObject({
-        code: 'client_revoked',
+        code: 'stale_generation',
         status: 409,
       });
       await expect(readerOf('a', 'one').root()).rejects.toMatchObject(refused);
@@ -94,7 +94,7 @@ describe('readers of the gate', () => {
     // A revocation is also valid if it arrives before the first state of its client.
     await gate.client.putReader(idOf('b'), stateOf(1, null));
     await expect(gate.client.putReader(idOf('b'), stateOf(1, 'x'))).rejects.toMatchObject({
-      code: 'client_revoked',
+      code: 'stale_generation',
     });
   });
 

@@ -20,7 +20,7 @@ export type ReaderClientState = {
 export type ReaderClients = {
   /** The live client of an id. The same object as long as its secret is the same. */
   find(clientId: string): KnownClient | undefined;
-  /** @throws PoolError `client_revoked`, `stale_generation` (409) */
+  /** @throws PoolError `stale_generation` (409) */
   put(clientId: string, state: ReaderClientState): Promise<void>;
 };
 
@@ -77,9 +77,13 @@ export async function openReaderClients(
       adopt(clientId, row.secret_hash);
       const isTaken = Number(row.generation) === generation && row.secret_hash === secretHash;
       if (!isTaken) {
-        throw Number(row.generation) === generation && row.secret_hash === null
-          ? new PoolError('client_revoked', 'this generation of the client is revoked')
-          : new PoolError('stale_generation', 'the gate has a later generation of this client');
+        const isRevoked = Number(row.generation) === generation && row.secret_hash === null;
+        throw new PoolError(
+          'stale_generation',
+          isRevoked
+            ? 'this generation of the client is revoked'
+            : 'the gate has a later generation of this client',
+        );
       }
     },
   };

@@ -78,7 +78,7 @@ describe('a disclosure', () => {
       });
       expect(await holder.signDisclosure(contentOf(vector))).toBe(vector.document.signature);
       await expect(holder.signDisclosure(contentOf(byFunder))).rejects.toMatchObject({
-        code: 'holder_signer_refused',
+        code: 'signer_refused',
       });
     }
   });

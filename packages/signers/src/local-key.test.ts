@@ -412,7 +412,7 @@ describe('the local key as a secret', () => {
     '42'.repeat(32),
   ])('is refused, and the error does not repeat it (%#)', (value) => {
     const create = (): unknown => createLocalKeySigner({ privateKey: new Secret(value) });
-    expect(create).toThrow(expect.objectContaining({ code: 'invalid_private_key' }));
+    expect(create).toThrow(expect.objectContaining({ code: 'invalid_configuration' }));
     try {
       create();
     } catch (error) {

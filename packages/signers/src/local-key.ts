@@ -43,7 +43,7 @@ export type LocalKeySignerOptions = {
  * const signer = createLocalKeySigner({ privateKey: new Secret(text) });
  * const outcome = await signer.submit(createSignRequest({ kind: 'sign-in', payload: { message }, expectedSigner }));
  *
- * @throws PoolError `invalid_private_key`, without the value
+ * @throws PoolError `invalid_configuration`, without the value
  */
 export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
   const { privateKey, allow = {}, nowMs = Date.now } = options;
@@ -88,7 +88,7 @@ function parsePublicKey(privateKey: Secret): WalletPub {
   } catch {
     // The cause is dropped on purpose: parsers repeat their input in messages.
     throw new PoolError(
-      'invalid_private_key',
+      'invalid_configuration',
       'the private key must be 32 bytes of lower-case hex with 0x, between 1 and the group order',
     );
   }

@@ -71,7 +71,7 @@ describe('computeRequestDigest', () => {
     for (const bytes of [signed, parseHex(`${unsignedTransaction}00`), '0x', '0x02'] as const) {
       const payload = { ...requests.approval.payload, unsignedTransaction: bytes };
       expect(() => computeRequestDigest({ ...requests.approval, payload })).toThrow(
-        expect.objectContaining({ code: 'malformed_payload' }),
+        expect.objectContaining({ code: 'invalid_value' }),
       );
     }
   });

@@ -32,7 +32,7 @@ export interface Anvil {
 /** The mnemonic of anvil's funded accounts: public, so its keys must never hold value elsewhere. */
 export const anvilMnemonic = 'test test test test test test test test test test test junk';
 
-/** Starts anvil and resolves once it listens. Throws `chain_not_started` with the tool's last output. */
+/** Starts anvil and resolves once it listens. Throws `process_not_started` with the tool's last output. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const chainId = options.chainId ?? 31337;
   const child = spawn(anvilBinary(), anvilArguments(options, chainId), {
@@ -79,7 +79,7 @@ function untilListening(child: ChildProcess): Promise<string> {
     const fail = (reason: string): void => {
       clearTimeout(timer);
       reject(
-        new PoolError('chain_not_started', `anvil ${reason}. Its output: ${output.slice(-500)}`),
+        new PoolError('process_not_started', `anvil ${reason}. Its output: ${output.slice(-500)}`),
       );
     };
     const timer = setTimeout(() => {

@@ -12,7 +12,7 @@ const platforms: Readonly<Record<string, string>> = {
   win32: 'win32',
 };
 
-/** Absolute path of the anvil binary for this machine. Throws `unsupported_platform` where npm ships none. */
+/** Absolute path of the anvil binary for this machine. Throws `process_not_started` where npm ships none. */
 export function anvilBinary(): string {
   return foundryBinary('anvil');
 }
@@ -23,7 +23,7 @@ function foundryBinary(tool: 'anvil'): string {
   const architecture = architectures[process.arch];
   if (platform === undefined || architecture === undefined) {
     throw new PoolError(
-      'unsupported_platform',
+      'process_not_started',
       `Foundry publishes no ${tool} for ${process.platform}/${process.arch}; use Linux or macOS on x64 or arm64.`,
     );
   }

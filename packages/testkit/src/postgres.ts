@@ -40,7 +40,7 @@ export interface PostgresServer {
 
 /**
  * @param settings - of postgresql.conf. Without any the server does not wait for the disk, which is faster.
- * @throws PoolError `database_not_started`
+ * @throws PoolError `process_not_started`
  */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = { fsync: 'off' },
@@ -216,7 +216,7 @@ async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<vo
 
 function notStarted(reason: string, output: string): PoolError {
   return new PoolError(
-    'database_not_started',
+    'process_not_started',
     `PostgreSQL ${reason}. Its output: ${output.slice(-800)}`,
   );
 }

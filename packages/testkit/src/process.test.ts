@@ -121,7 +121,7 @@ describe('waitUntilReady', () => {
   it('fails after its time limit', async () => {
     const process = start('setInterval(() => {}, 9)');
     await expect(waitUntilReady(process, async () => undefined, 60)).rejects.toMatchObject({
-      code: 'process_not_ready',
+      code: 'process_not_started',
     });
   });
 });

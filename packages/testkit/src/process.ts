@@ -108,7 +108,7 @@ export function startNodeProcess(
 
 /**
  * Polls until `check` returns something other than undefined.
- * @throws PoolError `process_not_ready` with its last output when the process ends or after the time limit
+ * @throws PoolError `process_not_started` with its last output when the process ends or after the time limit
  */
 export async function waitUntilReady<T>(
   process: ManagedProcess,
@@ -124,7 +124,7 @@ export async function waitUntilReady<T>(
     if (process.hasExited() || performance.now() > deadline) {
       const what = process.hasExited() ? 'ended at once' : `was not ready after ${timeoutMs} ms`;
       throw new PoolError(
-        'process_not_ready',
+        'process_not_started',
         `${process.name} ${what}. Its last output (${process.logPath}):\n${process.output().slice(-2_000)}`,
       );
     }

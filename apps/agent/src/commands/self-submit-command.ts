@@ -43,7 +43,7 @@ export async function runSelfSubmit(options: SelfSubmitOptions, output: Output):
   if (gasPrivateKey === undefined) {
     const { name } = variables.gasPrivateKey;
     throw new PoolError(
-      'gas_key_missing',
+      'gas_key_refused',
       `${name} is required by --self-submit: the key of an account with coin of the chain, which pays the gas`,
     );
   }

@@ -245,7 +245,7 @@ async function chooseWithdrawals(
     ];
     if (signed.length === 0) {
       throw new PoolError(
-        'nothing_to_submit',
+        'invalid_request',
         'no withdrawal of this holder was sent and is still open; give --amount to begin one',
       );
     }
@@ -318,7 +318,7 @@ function findRecipient(
 function refuseLink(recipient: string | undefined, { submission, holder }: WithdrawalParts): void {
   if (submission.submitter.address === holder.address && recipient !== holder.address) {
     throw new PoolError(
-      'gas_key_links_holder',
+      'gas_key_refused',
       `${variables.gasPrivateKey.name} is the key of the holder, so the transaction would publish that ${holder.address} withdraws to ${recipient ?? 'another address'}; use the key of another account, or omit --to`,
     );
   }

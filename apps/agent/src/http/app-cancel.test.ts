@@ -87,7 +87,7 @@ describe('DELETE /api/disburse/:key', () => {
     setTimeout(() => test.stopping.abort(), 100);
     const answer = await test.remove(path);
     expect(answer.status).toBe(503);
-    expect(await answer.json()).toMatchObject({ code: 'agent_stopping' });
+    expect(await answer.json()).toMatchObject({ code: 'stopping' });
     expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
   });
 

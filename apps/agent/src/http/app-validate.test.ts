@@ -77,7 +77,7 @@ it('reports all issues next to a bad memo and in a list that is too long [valida
 it('reports what would stop the batch in addition to its issues [report.ok]', async () => {
   const { validate, chain, request, state } = createTestApp();
   chain.balance = 0n;
-  state.outages = [{ code: 'gate_unavailable', message: 'the pool-gate is down' }];
+  state.outages = [{ code: 'gate_unreachable', message: 'the pool-gate is down' }];
   const answer = await validate(request);
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({
@@ -86,7 +86,7 @@ it('reports what would stop the batch in addition to its issues [report.ok]', as
     issues: [],
     preflight: [
       { code: 'insufficient_balance', message: expect.stringContaining('10') },
-      { code: 'gate_unavailable', message: 'the pool-gate is down' },
+      { code: 'gate_unreachable', message: 'the pool-gate is down' },
     ],
   });
 });
@@ -130,7 +130,7 @@ it('reports a platform that does not answer, before bootstrap and after [validat
   const expected = {
     ok: false,
     issues: [],
-    preflight: [{ code: 'platform_unavailable' }],
+    preflight: [{ code: 'platform_unreachable' }],
   };
   const early = createTestApp({ bootstrap: undefined });
   const first = await early.validate(early.request);

@@ -63,7 +63,7 @@ export type AppDeps = {
   readonly bearer: BearerDeps;
   /**
    * The employer whose payments this agent accepts now.
-   * @throws PoolError 503 `platform_unavailable` before bootstrap, `employer_mismatch` when it names another one
+   * @throws PoolError 503 `platform_unreachable` before bootstrap, `employer_mismatch` when it names another one
    */
   readonly acceptingEmployerId: () => string;
   /** Shows whether another agent has used a key. */

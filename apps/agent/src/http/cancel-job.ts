@@ -28,7 +28,7 @@ const pollMs = 250;
  * @param job - as stored; a job that has ended is returned unchanged
  * @param caller - aborted when the caller disconnects
  * @returns the job at its end
- * @throws PoolError `agent_stopping` (503), `configuration_changed` (409)
+ * @throws PoolError `stopping` (503), `configuration_changed` (409)
  */
 export async function cancelJob(
   job: StoredJob,
@@ -54,7 +54,7 @@ export async function cancelJob(
     await sleep(pollMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) {
       throw new PoolError(
-        'agent_stopping',
+        'stopping',
         'the agent stops before the job has ended; the cancellation is stored and continues when the agent starts again: repeat the request then',
       );
     }

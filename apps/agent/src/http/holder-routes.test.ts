@@ -90,13 +90,13 @@ describe('GET /api/balance', () => {
   it('answers 503 with the variable if the role’s own key is not configured [variable.balance-token]', async () => {
     const { get, state } = createTestApp();
     state.balanceFailure = new PoolError(
-      'role_token_missing',
+      'holder_unavailable',
       'DISBURSE_BALANCE_TOKEN is required',
     );
     expect(await read(get('/api/balance?token=USDC', reader))).toMatchObject({
       status: 503,
       body: {
-        code: 'role_token_missing',
+        code: 'holder_unavailable',
         message: expect.stringContaining('DISBURSE_BALANCE_TOKEN'),
       },
     });

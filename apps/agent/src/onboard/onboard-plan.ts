@@ -57,7 +57,7 @@ export type OnboardPlan = {
   readonly outPath: string;
 };
 
-/** @throws PoolError `invalid_request`, `invalid_url`, `invalid_configuration`, `wallet_mismatch`, `file_not_written` */
+/** @throws PoolError `invalid_request`, `invalid_configuration`, `wallet_mismatch`, `file_not_written` */
 export async function planOnboarding(
   options: OnboardOptions,
   settings: OnboardSettings,

@@ -51,7 +51,7 @@ describe('a sign-in text that waits for a vote', () => {
   });
 
   it.each([
-    ['the vote went against it', false, new PoolError('holder_signer_refused', 'x'), true],
+    ['the vote went against it', false, new PoolError('signer_refused', 'x'), true],
     ['the request expired', false, new PoolError('signer_expired', 'x'), true],
     ['the custodian is misconfigured', false, new PoolError('custodian_misconfigured', 'x'), false],
     ['the signature was not accepted', false, new PoolError('signature_rejected', 'x'), false],

@@ -71,7 +71,7 @@ export function endsSignIn(error: unknown, isSigned: boolean): boolean {
   }
   return isSigned
     ? error.status >= 400 && error.status < 500
-    : error.code === 'holder_signer_refused' || error.code === 'signer_expired';
+    : error.code === 'signer_refused' || error.code === 'signer_expired';
 }
 
 /** The time after which the platform refuses the text, milliseconds since the epoch. @throws PoolError for another text */

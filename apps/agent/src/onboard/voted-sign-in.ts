@@ -25,7 +25,7 @@ export type VoteOptions = {
   readonly retryMs: number;
 };
 
-/** @throws PoolError `signer_expired` if the text is no longer valid; `holder_signer_refused` with the reason */
+/** @throws PoolError `signer_expired` if the text is no longer valid; `signer_refused` with the reason */
 export async function signInByVote(
   signer: HolderSigner,
   request: HolderSignIn,

@@ -196,9 +196,9 @@ it('prints, answers and stores no secret [service.secrets-stay, variable.funder-
       { requestIndex: 1, code: 'duplicate-recipient' },
     ],
     preflight: [
-      { code: 'chain_unavailable' },
-      { code: 'gate_unavailable' },
-      { code: 'platform_unavailable' },
+      { code: 'chain_unreachable' },
+      { code: 'gate_unreachable' },
+      { code: 'platform_unreachable' },
     ],
   });
   const log = readFileSync(join(home, 'agent.log'), 'utf8');

@@ -32,7 +32,7 @@ it('is the configured key if there is one, and then creates no file', () => {
 it.each(['', '0x12', 'ab'.repeat(32)])('is not replaced when the file contains %j', (content) => {
   writeFileSync(fingerprintKeyPath(home), content);
   expect(() => ensureFingerprintKey(home, undefined)).toThrow(
-    expect.objectContaining({ code: 'fingerprint_key_damaged' }),
+    expect.objectContaining({ code: 'store_damaged' }),
   );
   expect(readFileSync(fingerprintKeyPath(home), 'utf8')).toBe(content);
 });

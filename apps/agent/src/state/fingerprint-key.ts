@@ -30,7 +30,7 @@ export function ensureFingerprintKey(home: string, configured: Secret | undefine
 
 /**
  * @returns undefined when the directory has no key
- * @throws PoolError `fingerprint_key_damaged`
+ * @throws PoolError `store_damaged`
  */
 export function findFingerprintKey(home: string): Secret | undefined {
   let content: string;
@@ -50,7 +50,7 @@ export function findFingerprintKey(home: string): Secret | undefined {
 
 function createDamaged(home: string, cause?: unknown): PoolError {
   return new PoolError(
-    'fingerprint_key_damaged',
+    'store_damaged',
     `${fingerprintKeyPath(home)} cannot be read or is not 32 bytes of hex: restore it from a backup. If there is no backup, delete it: Idempotency-Keys that were already paid then end as settled_elsewhere if this job store is lost`,
     { cause },
   );

@@ -12,7 +12,7 @@ import { deserializeRecord, readPaidBatch } from '@pool/operations';
 import { createPace, type KeptOpenings, openBatch, openSpend } from '@pool/wallet';
 import { openingsPath, openOpeningsStore, openSpendArchive } from '@pool/wallet/node';
 
-/** Makes no file. @throws PoolError `openings_damaged`; the errors of the stores */
+/** Makes no file. @throws PoolError `store_damaged`; the errors of the stores */
 export async function listOpenings(
   config: { readonly home: string; readonly jobStore: string },
   isWanted: (openings: {

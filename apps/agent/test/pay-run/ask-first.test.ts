@@ -30,7 +30,7 @@ describe('a roster that is paid whole', () => {
     expect(await test.whole()).toMatchObject({ state: 'accepted' });
   });
 
-  it.each(['relayer_unavailable', 'gate_unavailable', 'insufficient_gas'] as const)(
+  it.each(['relayer_unavailable', 'gate_unreachable', 'insufficient_gas'] as const)(
     'is not sent under %s',
     async (code) => {
       const test = create();
@@ -40,7 +40,7 @@ describe('a roster that is paid whole', () => {
     },
   );
 
-  it.each(['chain_unavailable', 'platform_unavailable'] as const)(
+  it.each(['chain_unreachable', 'platform_unreachable'] as const)(
     'is sent with a warning if a read failed: %s',
     async (code) => {
       const test = create();
@@ -55,7 +55,7 @@ describe('a roster that is paid whole', () => {
     const test = create();
     const first = await test.whole();
     test.chain.balance = 0n;
-    test.outages.push({ code: 'gate_unavailable', message: 'why' });
+    test.outages.push({ code: 'gate_unreachable', message: 'why' });
     test.state.approve = declined;
     expect(await test.whole()).toMatchObject({ key: first.key, state: 'done' });
   });
@@ -82,10 +82,10 @@ describe('a roster that is paid in parts', () => {
 
   it('is sent with a warning if a read of the chain failed', async () => {
     const test = createTestPayRun();
-    test.outages.push({ code: 'chain_unavailable', message: 'why' });
+    test.outages.push({ code: 'chain_unreachable', message: 'why' });
     const outcome = await test.split();
     expect(exitCodeOfSplit(outcome)).toBe(exitCodes.ok);
-    expect(test.state.lines).toContain('warning: chain_unavailable: why');
+    expect(test.state.lines).toContain('warning: chain_unreachable: why');
   });
 
   it('is confirmed once, for what this run sends', async () => {

@@ -93,7 +93,7 @@ describe('explainMistakes', () => {
     const test = createTestPayRun({ bootstrap: undefined });
     const early = await explainMistakes(roster, place, (body) => test.plain.validate(body));
     expect(early.slice(0, 2).map(describeProblem)).toEqual(mistakes);
-    expect(early.slice(2).map(({ code }) => code)).toEqual(['platform_unavailable']);
+    expect(early.slice(2).map(({ code }) => code)).toEqual(['platform_unreachable']);
   });
 });
 

@@ -108,7 +108,7 @@ describe('paySplit', () => {
     const test = createTestPayRun();
     test.state.verdict = (job) => (job === 2 ? verdict : 'completed');
     expect(exitCodeOfSplit(await test.split())).toBe(verdict === 'partial' ? 4 : 3);
-    await expect(test.split({ retry: [part] })).rejects.toMatchObject({ code: 'invalid_retry' });
+    await expect(test.split({ retry: [part] })).rejects.toMatchObject({ code: 'invalid_request' });
     expect(test.state.submitted).toHaveLength(2);
   });
 

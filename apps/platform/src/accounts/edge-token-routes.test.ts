@@ -104,7 +104,7 @@ describe('edge tokens of a session', () => {
     );
     expect(made).toHaveLength(10);
     await expect(session.mintEdgeToken('more')).rejects.toMatchObject({
-      code: 'edge_token_limit_reached',
+      code: 'key_limit_reached',
       status: 409,
     });
     await session.revokeEdgeToken(made[0]?.id ?? 0);
@@ -181,7 +181,9 @@ describe('edge tokens of a session', () => {
     const session = await registered(platform, a);
     await session.onboard(a.walletPub, a.encryptionPublicKey);
     await session.mintEdgeToken('x');
-    await expect(session.invite([b.address])).rejects.toMatchObject({ code: 'may_not_invite' });
+    await expect(session.invite([b.address])).rejects.toMatchObject({
+      code: 'invitation_quota_exhausted',
+    });
     await platform.edgeToken(a.address);
     expect(await session.invite([b.address])).toMatchObject({ walletsTaken: 1 });
   });

@@ -15,7 +15,7 @@ import { createEdgeToken, type EdgeCaller, type EdgeTokenMetadata } from './edge
 /** Live tokens that one employer may have made itself. */
 const maxOwnTokens = 10;
 
-/** @throws PoolError `edge_token_not_allowed` (403), `edge_token_limit_reached` (409) */
+/** @throws PoolError `edge_token_not_allowed` (403), `key_limit_reached` (409) */
 export async function createOwnEdgeToken(
   db: PlatformDatabase,
   credentials: CredentialMint,
@@ -51,7 +51,7 @@ export async function createOwnEdgeToken(
     }
     if (live.filter((token) => token.issued_by === 'session').length >= maxOwnTokens) {
       throw new PoolError(
-        'edge_token_limit_reached',
+        'key_limit_reached',
         `an employer may have ${maxOwnTokens} live edge tokens of its own; revoke one first`,
       );
     }

@@ -101,12 +101,12 @@ describe('a database on a PostgreSQL server', () => {
     const platform = await openPlatform();
     await platform.close();
     await expect(openGate()).rejects.toMatchObject({
-      code: 'database_of_another_part',
+      code: 'database_refused',
       message: expect.stringContaining('the database of a platform'),
     });
     const used = await server.createDatabase();
     await server.query('create table theirs (n integer)', databaseOf(used));
-    await expect(openGate(used)).rejects.toMatchObject({ code: 'database_not_empty' });
+    await expect(openGate(used)).rejects.toMatchObject({ code: 'database_refused' });
     await openPlatform();
   });
 
@@ -114,7 +114,7 @@ describe('a database on a PostgreSQL server', () => {
     const { db, close } = await openPlatform();
     await sql`insert into schema_migrations (number) values (100000)`.execute(db);
     await close();
-    await expect(openPlatform()).rejects.toMatchObject({ code: 'database_newer' });
+    await expect(openPlatform()).rejects.toMatchObject({ code: 'database_refused' });
   });
 
   it('is refused if the data directory has an embedded database, which would be ignored', async () => {
@@ -131,7 +131,7 @@ describe('a database on a PostgreSQL server', () => {
     } as const;
     await expect(
       openStore(config, 'platform', platformMigrations, createLog('silent', 'test')),
-    ).rejects.toMatchObject({ code: 'embedded_database_unused' });
+    ).rejects.toMatchObject({ code: 'database_refused' });
     await rm(directory, { recursive: true });
   });
 
@@ -148,7 +148,7 @@ describe('a database on a PostgreSQL server', () => {
     await expect(
       openStore(config, 'platform', platformMigrations, createLog('silent', 'test')),
     ).rejects.toMatchObject({
-      code: 'database_not_durable',
+      code: 'database_refused',
       message: expect.stringContaining('switch on fsync'),
     });
     // The refusal released the lock.

@@ -193,7 +193,7 @@ describe('the proof of a settlement', () => {
     ],
     [
       'there is no key for its size',
-      'batch_size_unsupported',
+      'size_unsupported',
       400,
       () => createProofCheck(verifier, new Map()),
     ],

@@ -283,7 +283,7 @@ describe('spends at the edge', () => {
         new Map([['spend-2x4', {} as never]]),
       ),
     ],
-    ['spend_unsupported', createProofCheck({ verify: () => Promise.resolve(true) }, new Map())],
+    ['size_unsupported', createProofCheck({ verify: () => Promise.resolve(true) }, new Map())],
     [
       'verifier_unavailable',
       createProofCheck(

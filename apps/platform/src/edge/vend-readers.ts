@@ -59,7 +59,7 @@ export function createReaderVendor(deps: ReaderVendorDeps): ReaderVendor {
       await gate.putReader(row.client_id, state);
     } catch (error) {
       const code = errorCodeOf(error) ?? '';
-      const isLater = code === 'client_revoked' || code === 'stale_generation';
+      const isLater = code === 'stale_generation';
       log.warn(
         { employer: row.employer_id, ...describeFailure(error) },
         isLater

@@ -163,7 +163,9 @@ describe('a batch that its funder withdraws', () => {
     const request = await withdraw(settlement);
     await expect(edge.postVoid('job-1', request)).rejects.toMatchObject({ code: 'not_found' });
     const foreign = { ...request, batch: other.request.batch };
-    await expect(edge.postVoid('job-1', foreign)).rejects.toMatchObject({ code: 'invalid_void' });
+    await expect(edge.postVoid('job-1', foreign)).rejects.toMatchObject({
+      code: 'invalid_settlement',
+    });
     expect(await edge.getSettlement('job-1')).toBeUndefined();
   });
 
@@ -369,7 +371,7 @@ describe('a batch that its funder withdraws', () => {
     const { funderSignature } = settlement.request;
     for (const signature of [funderSignature, `0x${'11'.repeat(65)}`]) {
       await expect(edge.postVoid('job-1', { ...request, signature })).rejects.toMatchObject({
-        code: 'invalid_void',
+        code: 'invalid_settlement',
         status: 400,
       });
     }

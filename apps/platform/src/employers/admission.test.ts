@@ -101,7 +101,7 @@ describe('admission to the eligibility tree', () => {
       await enrol(platform, holder(1));
       const refused = await enrolRaw(platform, holder(2));
       expect(refused.status).toBe(429);
-      expect(await refused.json()).toMatchObject({ code: 'too_many_enrolments' });
+      expect(await refused.json()).toMatchObject({ code: 'rate_limited' });
       expect(Number(refused.headers.get('retry-after'))).toBe(82_800);
       expect(gate.asked).toHaveLength(2);
       expect((await enrol(platform, holder(2), '198.51.100.8')).readiness).toBe('ready');
@@ -116,7 +116,7 @@ describe('admission to the eligibility tree', () => {
       const session = await sessionOf(platform, holder(2));
       const { walletPub, encryptionPublicKey } = holder(2);
       expect(await session.onboard(walletPub, encryptionPublicKey).catch(errorCodeOf)).toBe(
-        'too_many_enrolments',
+        'rate_limited',
       );
       expect((await session.getEnrollment()).readiness).toBe('not_enrolled');
     });
@@ -147,7 +147,7 @@ describe('admission to the eligibility tree', () => {
         ),
       );
       expect(answers.filter((answer) => answer === 'ready')).toHaveLength(2);
-      expect(answers.filter((answer) => answer === 'too_many_enrolments')).toHaveLength(4);
+      expect(answers.filter((answer) => answer === 'rate_limited')).toHaveLength(4);
     });
 
     it('applies no limit without a gate', async () => {
@@ -226,7 +226,9 @@ describe('admission to the eligibility tree', () => {
 
     it('refuses invitations by an employer without an edge token', async () => {
       const stranger = await sessionOf(platform, holder(3));
-      expect(await stranger.invite(addresses(3)).catch(errorCodeOf)).toBe('may_not_invite');
+      expect(await stranger.invite(addresses(3)).catch(errorCodeOf)).toBe(
+        'invitation_quota_exhausted',
+      );
       expect((await stranger.listInvitations()).walletLimit).toBe(0);
     });
 

@@ -32,7 +32,7 @@ export type AdmissionDeps = {
 /**
  * Charges a wallet for its place, or throws. A throw rolls back the caller's transaction.
  * @param caller - the address that the request came from
- * @throws PoolError `not_invited` (403), `too_many_enrolments` (429)
+ * @throws PoolError `not_invited` (403), `rate_limited` (429)
  */
 export async function claimPlace(
   trx: PlatformDatabase,
@@ -46,7 +46,7 @@ export async function claimPlace(
   const { enrolmentsPerAddress: limit } = admission;
   await chargeCaller(trx, caller, limit, nowMs(), (retryAfterSeconds) => {
     return new PoolError(
-      'too_many_enrolments',
+      'rate_limited',
       `${limit} wallets were enrolled from this address within a day; try again later, or from another network`,
       { details: { retryAfterSeconds } },
     );

@@ -21,7 +21,7 @@ const dayMs = 86_400_000;
 
 /**
  * Invites all of these addresses or none. An address that is already invited gets a new expiry.
- * @throws PoolError `invalid-address` (400), `may_not_invite`, `invitation_quota_exhausted` (403)
+ * @throws PoolError `invalid-address` (400), `invitation_quota_exhausted` (403)
  */
 export async function inviteWallets(
   db: PlatformDatabase,
@@ -216,7 +216,7 @@ function parseInvited(text: string, index: number): string {
 
 function mayNotInvite(): PoolError {
   return new PoolError(
-    'may_not_invite',
+    'invitation_quota_exhausted',
     'this employer may not invite wallets: ask the operator of the platform for an edge token, or for a limit',
   );
 }

@@ -122,7 +122,7 @@ describe.each(['solana', 'stellar'] as const)('a wallet of %s', (family) => {
     const other = await platform.signIn(next);
     await other.register();
     expect(await other.onboard(next.walletPub, next.encryptionPublicKey).catch(errorCodeOf)).toBe(
-      'too_many_enrolments',
+      'rate_limited',
     );
   });
 

@@ -24,7 +24,7 @@ export type Enrolled = { readonly subject: Subject; readonly created: boolean };
  * Enrols the session's wallet; the same (W, P) again drives the gate again.
  * @param caller - the address that the request came from
  * @throws PoolError `wallet_mismatch`, `not_invited` (403), `use_rotate`, `evidence_required`,
- *   `encryption_key_taken`, `employer_not_found` (409), `too_many_enrolments` (429), `tree_full` (503)
+ *   `encryption_key_taken`, `employer_not_found` (409), `rate_limited` (429), `tree_full` (503)
  */
 export async function enrolHolder(
   given: EnrolmentDeps,

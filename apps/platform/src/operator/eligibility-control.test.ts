@@ -124,7 +124,7 @@ describe('the operator’s eligibility routes', () => {
     expect(await invite(a, b)).toMatchObject([200, { walletLimit: 2, walletsTaken: 2 }]);
     await call('limit', { address, wallets: 0 });
     expect(await enrol(a)).toBe('not_invited');
-    expect(await invite(a)).toMatchObject([403, { code: 'may_not_invite' }]);
+    expect(await invite(a)).toMatchObject([403, { code: 'invitation_quota_exhausted' }]);
     await call('limit', { address, wallets: null });
     expect(await enrol(a)).toBe('ready');
   });

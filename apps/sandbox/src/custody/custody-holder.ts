@@ -29,7 +29,7 @@ export async function prepareHolder(
   }
   const { stdout, code } = await runAgentCommand({ environment: {} }, ['viewing-key', 'new']);
   if (code !== 0) {
-    throw new PoolError('enrolment_failed', 'no viewing key could be made; see above');
+    throw new PoolError('sandbox_failed', 'no viewing key could be made; see above');
   }
   const { scalar, encryptionPublicKeys } = v.parse(viewingKeySchema, JSON.parse(stdout));
   return {

@@ -120,7 +120,7 @@ async function runEnclave(args: readonly string[]): Promise<string> {
     ]);
     return stdout;
   } catch {
-    throw new PoolError('enclave_misconfigured', `pool-enclave ${args[0] ?? ''} failed`);
+    throw new PoolError('invalid_configuration', `pool-enclave ${args[0] ?? ''} failed`);
   }
 }
 

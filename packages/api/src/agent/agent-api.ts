@@ -302,7 +302,7 @@ export const agentRoutes = {
       404: ['not_found'],
       409: ['configuration_changed'],
       429: rateLimited,
-      503: [...unavailable, 'agent_stopping'],
+      503: [...unavailable, 'stopping'],
     },
   }),
   balance: defineRoute({

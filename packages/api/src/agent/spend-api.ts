@@ -41,10 +41,9 @@ const errors = {
   429: ['rate_limited'],
   500: ['spend_not_archived', 'spend_unreadable'],
   503: [
-    'platform_unavailable',
+    'platform_unreachable',
     'verification_unavailable',
     'holder_unavailable',
-    'role_token_missing',
     'chain_unreachable',
     'note_history_incomplete',
     'disk_full',

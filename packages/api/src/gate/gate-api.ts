@@ -27,7 +27,7 @@ const write = { scheme: 'accessToken', needs: 'gate.write' } as const;
 const unauthorized = ['unauthorized'] as const;
 const foreign = ['forbidden_host', 'forbidden_origin'] as const;
 const tooLarge = ['payload_too_large'] as const;
-const badWord = ['invalid_hex', 'invalid_field_element'] as const;
+const badWord = ['invalid_value', 'invalid_field_element'] as const;
 
 const tokenRequestSchema = v.object({
   grant_type: v.pipe(
@@ -185,7 +185,7 @@ export const gateRoutes = {
       400: ['invalid_request'],
       401: unauthorized,
       403: ['forbidden', ...foreign],
-      409: ['client_revoked', 'stale_generation'],
+      409: ['stale_generation'],
       413: tooLarge,
     },
   }),

@@ -30,7 +30,7 @@ function made(schema: v.GenericSchema): Api {
       one: {
         parameters: { name: 'n' },
         body: { amount: '1' },
-        answers: { 400: { code: 'invalid_hex', message: 'no' } },
+        answers: { 400: { code: 'invalid_value', message: 'no' } },
       },
     },
     routes: [
@@ -43,7 +43,7 @@ function made(schema: v.GenericSchema): Api {
         query: { page: v.optional(v.string()) },
         body: schema,
         answers: { 200: { description: 'fine', schema } },
-        errors: { 400: ['invalid_hex', 'invalid_request'] },
+        errors: { 400: ['invalid_value', 'invalid_request'] },
       }),
     ],
   };
@@ -214,11 +214,11 @@ describe('OpenAPI documents', () => {
             'application/json': {
               schema: {
                 properties: {
-                  code: { enum: ['invalid_hex', 'invalid_request'] },
+                  code: { enum: ['invalid_value', 'invalid_request'] },
                   message: { description: expect.stringMatching(/^What was found/) },
                 },
               },
-              example: { code: 'invalid_hex', message: 'no' },
+              example: { code: 'invalid_value', message: 'no' },
             },
           },
         },

@@ -8,7 +8,7 @@ import { edgeTokenRefused, platformInvalidResponse } from '@pool/core';
 /** Of every route that asks the platform. */
 export const unavailable = [
   'verification_unavailable',
-  'platform_unavailable',
+  'platform_unreachable',
   edgeTokenRefused,
   platformInvalidResponse,
   'disk_full',
@@ -17,17 +17,14 @@ export const unavailable = [
 /** Of the routes that read the holder's notes. */
 export const holderUnavailable = [
   ...unavailable,
-  'agent_stopping',
+  'stopping',
   'employer_mismatch',
   'tenancy_unreadable',
   'holder_unavailable',
-  'role_token_missing',
-  'role_token_refused',
   'chain_unreachable',
   'wrong_chain',
   'note_history_changed',
   'note_history_incomplete',
-  'note_cache_damaged',
   'note_cache_changed',
   'note_cache_unavailable',
 ] as const;

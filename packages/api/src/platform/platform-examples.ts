@@ -104,7 +104,7 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     answers: {
       200: { success: true, walletLimit: 1_000, walletsTaken: 1 },
       403: {
-        code: 'may_not_invite',
+        code: 'invitation_quota_exhausted',
         message: 'this employer may not invite wallets; ask the operator of the platform',
       },
     },

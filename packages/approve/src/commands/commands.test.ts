@@ -205,7 +205,7 @@ it('approve ledger exports its history, and imports it twice without a change', 
   expect((await run('ledger', 'import', path)).code).toBe(0);
   expect((await run('ledger', 'export')).out).toBe(before);
   expect((await run('ledger', 'import', join(world.home.path, 'policy.json'))).err).toMatch(
-    /ledger_refused/,
+    /invalid_release/,
   );
   expect((await run('ledger')).out).toMatch(/^The ledger is current/);
 });
@@ -383,7 +383,7 @@ describe('a file with a key twice', () => {
     const { out } = await run('ledger', 'export');
     writeFileSync(file, doubled(JSON.parse(out), 'guards', '[]'));
     expect((await run('ledger', 'import', file)).err).toMatch(
-      /^ledger_refused: .*the ledger history has a duplicate JSON key/,
+      /^invalid_release: .*the ledger history has a duplicate JSON key/,
     );
   });
 });

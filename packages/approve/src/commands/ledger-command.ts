@@ -84,7 +84,7 @@ function readHistory(file: string, { source }: CommandContext) {
   } catch (cause) {
     const why = isPoolError(cause) ? ` (${cause.message})` : describeCause(cause);
     throw new PoolError(
-      'ledger_refused',
+      'invalid_release',
       `${file} cannot be read as an export of a ledger${why}; use the file that "pool-approve ledger export" wrote`,
       { cause },
     );

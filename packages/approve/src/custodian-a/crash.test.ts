@@ -321,7 +321,7 @@ it('stays restored while an approval cannot be described and is not accepted as 
     await expect(
       rebaselineLedger(world.home.config, { ...byTest, ...changes }),
     ).rejects.toMatchObject({
-      code: 'ledger_refused',
+      code: 'invalid_release',
       message: expect.stringMatching(
         new RegExp(`1 approvals of this gate.*${id}: .*change of policies.*--accept-unknown 1`),
       ) as string,
@@ -340,7 +340,7 @@ it('stays restored while an approval cannot be described and is not accepted as 
       acceptUnknown: 1,
       personKey: stranger.privateKey,
     }),
-  ).rejects.toMatchObject({ code: 'ledger_refused' });
+  ).rejects.toMatchObject({ code: 'invalid_release' });
   const accepted = await rebaselineLedger(world.home.config, {
     ...byTest,
     acceptUnknown: 1,

@@ -36,7 +36,7 @@ const maxNamed = 10;
 /**
  * Reads everything that the custodian remembers of the gate's approvals, merges it into the ledger, and ends the state "restored". The
  * gate may run.
- * @throws PoolError `custodian_invalid_response` if it shows none, or its list is cut; `ledger_refused` if it shows approvals that cannot
+ * @throws PoolError `custodian_invalid_response` if it shows none, or its list is cut; `invalid_release` if it shows approvals that cannot
  *   be described, and not exactly so many are accepted, or no person of the policy signs it. What can be described is merged; the ledger still
  *   counts as restored
  */
@@ -81,14 +81,14 @@ function createEmpty(): PoolError {
 function createIncomplete(unknown: readonly UnknownApproval[]): PoolError {
   if (unknown.length === 0) {
     return new PoolError(
-      'ledger_refused',
+      'invalid_release',
       'every approval that the custodian shows can be described, so none has to be accepted; run the command again without --accept-unknown',
     );
   }
   const named = unknown.slice(0, maxNamed).map(({ id, why }) => `${id}: ${why}`);
   const more = unknown.length > maxNamed ? `; and ${unknown.length - maxNamed} more` : '';
   return new PoolError(
-    'ledger_refused',
+    'invalid_release',
     `the custodian shows ${unknown.length} approvals of this gate that cannot be described, so the ledger still counts as restored; the others were merged. ${named.join('; ')}${more}. If a wallet is missing, list it in the policy. If you know that none of them can be used again, run the command again with --accept-unknown ${unknown.length} and --key-file, the key of a person in humanRelease of the policy in effect, who signs it`,
   );
 }

@@ -138,7 +138,7 @@ describe('the artifact store', () => {
     for (const reported of [digestsOf(files), entry.sha256]) {
       const { store } = createTestStore({ files, reported });
       await expect(store.ensureArtifacts('fund-16')).rejects.toMatchObject({
-        code: 'artifacts_digest_mismatch',
+        code: 'artifact_mismatch',
         message: expect.stringContaining(kind),
       });
       expect(await readdir(cacheDir)).toEqual([]);
@@ -151,7 +151,7 @@ describe('the artifact store', () => {
       const reported = { ...entry.sha256, [kind]: computeDigest('other') };
       const { store } = createTestStore({ reported });
       await expect(store.ensureArtifacts('fund-16')).rejects.toMatchObject({
-        code: 'artifacts_digest_mismatch',
+        code: 'artifact_mismatch',
         message: expect.stringContaining(kind),
       });
     },
@@ -205,7 +205,7 @@ describe('the constraint file', () => {
   it('is refused when it is not pinned', async () => {
     const { store } = createTestStore({ files: { ...contents, r1cs: 'other' } });
     await expect(store.ensureConstraints('fund-16')).rejects.toMatchObject({
-      code: 'artifacts_digest_mismatch',
+      code: 'artifact_mismatch',
     });
   });
 });
@@ -240,7 +240,7 @@ describe('the standard form of the key', () => {
     const path = join(cacheDir, 'mine.zkey');
     await writeFile(path, 'older');
     await expect(store.writeStandardZkey('fund-16', path)).rejects.toMatchObject({
-      code: 'artifacts_digest_mismatch',
+      code: 'artifact_mismatch',
     });
     expect(await readFile(path, 'utf8')).toBe('older');
     expect((await readdir(cacheDir)).sort()).toEqual([`fund-16-${'a'.repeat(16)}`, 'mine.zkey']);

@@ -66,8 +66,8 @@ export type ArtifactStore = {
   /**
    * Returns a circuit's artifacts. Builds them if they are not in the cache (fund-16: seconds; fund-256: minutes). Several
    * processes may call it at once: one builds, the others wait.
-   * @throws PoolError `insecure_dev_setup` in production; `artifacts_digest_mismatch` if a new build differs from the manifest;
-   *   `compiler_missing`, `compile_failed`
+   * @throws PoolError `insecure_dev_setup` in production; `artifact_mismatch` if a new build differs from the manifest;
+   *   `compile_failed`
    */
   readonly ensureArtifacts: (
     circuit: CircuitName,
@@ -121,7 +121,7 @@ async function findMismatches(
 function refuseMismatch(circuit: CircuitName, wrong: readonly ArtifactKind[]): void {
   if (wrong.length > 0) {
     throw new PoolError(
-      'artifacts_digest_mismatch',
+      'artifact_mismatch',
       `The artifacts of ${circuit} differ from the pinned ones (${wrong.join(', ')}). ` +
         'After a change to a circuit or to the setup run `pnpm generate`; otherwise restore the sources.',
     );

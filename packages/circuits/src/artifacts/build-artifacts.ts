@@ -91,7 +91,7 @@ async function compileInto(
 /**
  * Builds a circuit's constraint file into an existing, empty folder.
  * @returns its digest
- * @throws PoolError `compiler_missing`, `compile_failed`
+ * @throws PoolError `compile_failed`
  */
 export async function buildConstraints(
   circuit: CircuitName,
@@ -107,7 +107,7 @@ export async function buildConstraints(
  * Builds the files a prover needs into an existing, empty folder: witness program, proving key in its compact form, verification
  * key. The constraint file, the largest of all, is built in between and not kept. The standard form of the key is written only on
  * request.
- * @throws PoolError `insecure_dev_setup`, `compiler_missing`, `compile_failed`
+ * @throws PoolError `insecure_dev_setup`, `compile_failed`
  */
 export async function buildArtifacts(
   circuit: CircuitName,

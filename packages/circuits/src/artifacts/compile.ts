@@ -35,7 +35,7 @@ function locateCompiler(): { script: string; version: string } {
     return { script: join(dirname(manifest), 'cli.js'), version: String(parsed.version) };
   } catch (cause) {
     throw new PoolError(
-      'compiler_missing',
+      'compile_failed',
       'The circom compiler is not installed. Install the development dependency circom2.',
       { cause },
     );
@@ -51,7 +51,7 @@ export function describeCompiler(): string {
  * Compiles a circuit.
  * @param source path of the main `.circom` file; its includes must be in the same folder or below
  * @param outputFolder existing folder for the results
- * @throws PoolError `compiler_missing`; `compile_failed` with the compiler's last output as cause
+ * @throws PoolError `compile_failed` with the compiler's last output as cause
  */
 export async function compileCircuit(
   source: string,

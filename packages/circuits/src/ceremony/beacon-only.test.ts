@@ -104,9 +104,9 @@ describe('a key with only a beacon', () => {
   });
 
   it('is refused by verify and by export', async () => {
-    expect(await at.problemsOf('beacon.zkey')).toEqual(['no_secret_contribution']);
+    expect(await at.problemsOf('beacon.zkey')).toEqual(['no_contribution']);
     await expect(exportVerificationKey(at.path('beacon.zkey'))).rejects.toMatchObject({
-      code: 'no_secret_contribution',
+      code: 'no_contribution',
     });
   });
 
@@ -118,7 +118,7 @@ describe('a key with only a beacon', () => {
 describe('a key with anything after a beacon', () => {
   it.each([
     ['late.zkey', ['beacon_not_last']],
-    ['beacons.zkey', ['no_secret_contribution', 'beacon_not_last']],
+    ['beacons.zkey', ['no_contribution', 'beacon_not_last']],
     ['ended-twice.zkey', ['beacon_not_last']],
   ])('is refused by verify and by export: %s', async (name, codes) => {
     expect(await at.problemsOf(name)).toEqual(codes);
@@ -129,9 +129,9 @@ describe('a key with anything after a beacon', () => {
     'accepts no further contribution or beacon: %s',
     async (name) => {
       await expect(at.contribute(name, 'never.zkey')).rejects.toMatchObject({
-        code: 'ceremony_closed',
+        code: 'ceremony_invalid',
       });
-      await expect(at.end(name, 'never.zkey')).rejects.toMatchObject({ code: 'ceremony_closed' });
+      await expect(at.end(name, 'never.zkey')).rejects.toMatchObject({ code: 'ceremony_invalid' });
     },
   );
 

@@ -69,7 +69,7 @@ describe('with snarkjs', () => {
     await at.contribute('real-0.zkey', 'real-1.zkey');
     expect(await at.problemsOf('real-1.zkey', 'c.r1cs', 'real.ptau')).toEqual([]);
     await expect(at.init('c.r1cs', 'b.ptau', 'unprepared.zkey')).rejects.toMatchObject({
-      code: 'ptau_not_prepared',
+      code: 'artifact_malformed',
     });
   });
 
@@ -111,7 +111,7 @@ describe('with snarkjs', () => {
     expect(await acceptedBySnarkjs(at, 'ours-b.zkey')).toBe(true);
     expect(await at.problemsOf('theirs-b.zkey')).toEqual([]);
     await expect(at.contribute('ours-b.zkey', 'late.zkey')).rejects.toMatchObject({
-      code: 'ceremony_closed',
+      code: 'ceremony_invalid',
     });
   });
 });

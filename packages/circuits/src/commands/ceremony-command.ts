@@ -67,7 +67,7 @@ async function readEntropy(path: string | undefined): Promise<Buffer | undefined
   }
   const handle = await open(path, 'r').catch((cause: unknown) => {
     throw new PoolError(
-      'file_missing',
+      'invalid_option',
       'The entropy file cannot be opened. Check its path and permissions.',
       { cause },
     );
@@ -76,7 +76,7 @@ async function readEntropy(path: string | undefined): Promise<Buffer | undefined
     const bytes = Buffer.alloc(mostEntropyBytes);
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, null);
     if (bytesRead === 0) {
-      throw new PoolError('entropy_missing', 'The entropy file is empty.');
+      throw new PoolError('invalid_option', 'The entropy file is empty.');
     }
     return bytes.subarray(0, bytesRead);
   } finally {

@@ -17,7 +17,7 @@ async function readManifest(path: string | undefined): Promise<string> {
     return await readFile(path ?? manifestUrl(), 'utf8');
   } catch (cause) {
     throw new PoolError(
-      'file_missing',
+      'invalid_option',
       'The manifest cannot be read. Check its path and that it is JSON.',
       { cause },
     );
@@ -51,7 +51,7 @@ export async function runFetch(args: readonly string[], io: CommandIo): Promise<
   for (const circuit of names) {
     const sha256 = pinned.get(circuit);
     if (sha256 === undefined) {
-      throw new PoolError('circuit_not_pinned', `The manifest does not pin ${circuit}.`);
+      throw new PoolError('artifact_mismatch', `The manifest does not pin ${circuit}.`);
     }
     const files = await fetchArtifacts(
       { from, out, circuit, sha256 },

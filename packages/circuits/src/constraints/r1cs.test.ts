@@ -39,7 +39,7 @@ describe('the constraint file of x * x = y, y + 3 = z', () => {
   });
 
   it('is refused if it is cut off or not a constraint file', () => {
-    const refused = expect.objectContaining({ code: 'r1cs_malformed' });
+    const refused = expect.objectContaining({ code: 'artifact_malformed' });
     const { r1csBytes } = compiled;
     for (const length of [0, 11, 20, 60, 130, r1csBytes.length - 1]) {
       expect(() => parseR1cs(r1csBytes.slice(0, length))).toThrow(refused);

@@ -44,7 +44,7 @@ const windowWords = 1 << 20;
 
 function malformed(what: string): PoolError {
   return new PoolError(
-    'r1cs_malformed',
+    'artifact_malformed',
     `The constraint file cannot be read: ${what}. Compile it again.`,
   );
 }
@@ -220,7 +220,7 @@ function read(source: Source): R1cs {
 /**
  * Reads a constraint system from a file, a few megabytes at a time: fund-256's file has 656 MB, its terms need 160 MB. It blocks
  * the thread, for seconds with such a file.
- * @throws PoolError `r1cs_malformed`
+ * @throws PoolError `artifact_malformed`
  */
 export function readR1cs(path: string): R1cs {
   const file = openSync(path, 'r');

@@ -87,9 +87,9 @@ describe('fetched keys of a ceremony', () => {
   });
 
   it.each([
-    ['beacon.zkey', 'no_secret_contribution'],
-    ['late.zkey', 'beacon_not_last'],
-    ['ended-twice.zkey', 'beacon_not_last'],
+    ['beacon.zkey', 'no_contribution'],
+    ['late.zkey', 'ceremony_invalid'],
+    ['ended-twice.zkey', 'ceremony_invalid'],
     ['0.zkey', 'no_contribution'],
   ])('are refused at the start and before each use: %s', async (name, code) => {
     const keys = await openFetched(name);
@@ -112,7 +112,7 @@ describe('fetched keys of a ceremony', () => {
   it('are refused with a verification key of another proving key', async () => {
     const keys = await openFetched('one.zkey', 'ended.zkey');
     await expect(keys.ensureArtifacts('fund-16')).rejects.toMatchObject({
-      code: 'key_pair_mismatch',
+      code: 'artifact_mismatch',
     });
   });
 });

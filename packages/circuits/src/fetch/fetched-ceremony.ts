@@ -43,7 +43,7 @@ function refuse(
 
 /**
  * Checks the ceremony that a proving key records.
- * @throws PoolError with the codes of `exportVerificationKey`; `key_pair_mismatch` if the verification key is another key's
+ * @throws PoolError with the codes of `exportVerificationKey`; `artifact_mismatch` if the verification key is another key's
  */
 export async function checkFetchedCeremony(
   circuit: CircuitName,
@@ -59,7 +59,7 @@ export async function checkFetchedCeremony(
   if (parts.some((part) => JSON.stringify(own[part]) !== JSON.stringify(verificationKey[part]))) {
     throw refuse(
       circuit,
-      'key_pair_mismatch',
+      'artifact_mismatch',
       'The verification key in the same folder belongs to another proving key.',
     );
   }

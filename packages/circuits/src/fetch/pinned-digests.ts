@@ -31,12 +31,12 @@ function parseDigests(entry: unknown): PinnedDigests | undefined {
 /**
  * The digests that a manifest pins, by circuit. A production manifest may be as small as `{"circuits": {"fund-16": {"sha256":
  * …}}}`, and may omit circuits.
- * @throws PoolError `artifacts_manifest_malformed`
+ * @throws PoolError `artifact_malformed`
  */
 export function parsePinnedDigests(json: string): ReadonlyMap<CircuitName, PinnedDigests> {
   const malformed = (cause?: unknown) =>
     new PoolError(
-      'artifacts_manifest_malformed',
+      'artifact_malformed',
       'The manifest does not pin the files of a circuit by SHA-256. Use the manifest that was published with the keys.',
       { cause },
     );

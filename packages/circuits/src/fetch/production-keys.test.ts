@@ -96,7 +96,7 @@ describe('fetched keys', () => {
   it('are limited to the circuits that the manifest pins', async () => {
     const keys = await openWith(foreign);
     for (const call of [keys.ensureArtifacts, keys.readVerificationKey]) {
-      await expect(call('fund-64')).rejects.toMatchObject({ code: 'circuit_not_pinned' });
+      await expect(call('fund-64')).rejects.toMatchObject({ code: 'artifact_mismatch' });
     }
   });
 

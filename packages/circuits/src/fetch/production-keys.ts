@@ -42,7 +42,7 @@ export type ProductionKeys = {
   readonly checkKeys: () => Promise<void>;
   /**
    * A circuit's files, each compared with the manifest in this call.
-   * @throws PoolError `circuit_not_pinned`, `artifact_missing`, `artifact_refused`; like `readVerificationKey`; with a code of
+   * @throws PoolError `artifact_mismatch`, `artifact_missing`, `artifact_refused`; like `readVerificationKey`; with a code of
    *   `checkFetchedCeremony` if the proving key records no secret contribution, or anything after a beacon
    */
   readonly ensureArtifacts: (
@@ -51,7 +51,7 @@ export type ProductionKeys = {
   ) => Promise<ProductionArtifacts>;
   /**
    * A circuit's verification key, compared with the manifest in this call.
-   * @throws PoolError `circuit_not_pinned`, `artifact_missing`, `artifact_refused`; `no_contribution`; `insecure_dev_setup` in
+   * @throws PoolError `artifact_mismatch`, `artifact_missing`, `artifact_refused`; `no_contribution`; `insecure_dev_setup` in
    *   production
    */
   readonly readVerificationKey: (circuit: CircuitName) => Promise<VerificationKey>;
@@ -62,9 +62,13 @@ function readManifest(path: string): ReadonlyMap<CircuitName, PinnedDigests> {
   try {
     json = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new PoolError('file_missing', `The manifest of production keys ${path} cannot be read.`, {
-      cause,
-    });
+    throw new PoolError(
+      'invalid_option',
+      `The manifest of production keys ${path} cannot be read.`,
+      {
+        cause,
+      },
+    );
   }
   return parsePinnedDigests(json);
 }
@@ -103,7 +107,7 @@ function checkKey(circuit: CircuitName, key: VerificationKey): void {
  * Reads the manifest. Files are read when they are requested.
  * @param options.folder the folder of `pool-circuits fetch --out`
  * @param options.manifest path of the manifest that was published with the keys
- * @throws PoolError `file_missing`, `artifacts_manifest_malformed`
+ * @throws PoolError `invalid_option`, `artifact_malformed`
  */
 export function openProductionKeys(options: {
   readonly folder: string;
@@ -116,7 +120,7 @@ export function openProductionKeys(options: {
     const digests = pinned.get(circuit);
     if (digests === undefined) {
       throw new PoolError(
-        'circuit_not_pinned',
+        'artifact_mismatch',
         `The manifest of production keys does not pin ${circuit}. Use a manifest that does, or send smaller batches.`,
       );
     }

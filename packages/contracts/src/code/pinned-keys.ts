@@ -29,7 +29,7 @@ type Manifest = {
 /**
  * A circuit that the manifest does not pin, or whose file is missing, has no key.
  * @param source - undefined: the development keys
- * @throws PoolError `file_missing`, `artifacts_manifest_malformed`, `artifact_refused`, `verification_key_malformed`
+ * @throws PoolError `invalid_option`, `artifact_malformed`, `artifact_refused`, `verification_key_malformed`
  */
 export async function readPinnedKeys(source: KeySource | undefined): Promise<CircuitKeys> {
   if (source === undefined) return developmentKeyWords;
@@ -57,13 +57,15 @@ async function readManifest(path: string): Promise<Manifest> {
   try {
     json = await readFile(path, 'utf8');
   } catch (cause) {
-    throw new PoolError('file_missing', `The manifest of keys ${path} cannot be read.`, { cause });
+    throw new PoolError('invalid_option', `The manifest of keys ${path} cannot be read.`, {
+      cause,
+    });
   }
   try {
     return JSON.parse(json) as Manifest;
   } catch (cause) {
     throw new PoolError(
-      'artifacts_manifest_malformed',
+      'artifact_malformed',
       `The manifest of keys ${path} is not JSON. Use the manifest that was published with the keys.`,
       { cause },
     );

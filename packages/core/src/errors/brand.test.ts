@@ -123,8 +123,8 @@ describe('the constructors', () => {
   it.each(['', '0x', word.slice(0, -2), `${word}00`, word.toUpperCase(), word.slice(2), 11n, null])(
     'of 32-byte hex refuse %s',
     (value) => {
-      expect(() => parseHex32(value)).toThrow(refused('invalid_hex'));
-      expect(() => parseEncryptionPublicKey(value)).toThrow(refused('invalid_hex'));
+      expect(() => parseHex32(value)).toThrow(refused('invalid_value'));
+      expect(() => parseEncryptionPublicKey(value)).toThrow(refused('invalid_value'));
     },
   );
 
@@ -133,9 +133,9 @@ describe('the constructors', () => {
     expect(parseEncryptionPublicKey(word)).toBe(word);
     expect(bytesToHex32(new Uint8Array(32).fill(11))).toBe(word);
     expect(bigintToHex32(BigInt(word))).toBe(word);
-    expect(() => bytesToHex32(new Uint8Array(31))).toThrow(refused('invalid_hex'));
-    expect(() => bigintToHex32(-1n)).toThrow(refused('invalid_integer'));
-    expect(() => bigintToHex32(1n << 256n)).toThrow(refused('invalid_integer'));
+    expect(() => bytesToHex32(new Uint8Array(31))).toThrow(refused('invalid_value'));
+    expect(() => bigintToHex32(-1n)).toThrow(refused('invalid_value'));
+    expect(() => bigintToHex32(1n << 256n)).toThrow(refused('invalid_value'));
   });
 
   it('of amounts accept 0 to 2^128-1 for a sum', () => {

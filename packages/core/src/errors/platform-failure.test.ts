@@ -42,7 +42,7 @@ it.each([
   new Error('canary'),
 ])('treats every other failure as an outage', (cause) => {
   expect(explain(cause)).toMatchObject({
-    code: 'platform_unavailable',
+    code: 'platform_unreachable',
     message: 'no answer',
     status: 503,
     retryable: true,

@@ -16,7 +16,7 @@ export const platformInvalidResponse = 'platform_invalid_response';
  * All are 503 for the caller of the agent. None repeats text of the platform that could hold a value.
  * @param what - what was asked for, for the message ("bootstrap", "the recipient look-up")
  * @param outage - the message for a platform that does not answer
- * @returns `edge_token_refused`, `platform_invalid_response`, or `platform_unavailable` (retryable)
+ * @returns `edge_token_refused`, `platform_invalid_response`, or `platform_unreachable` (retryable)
  */
 export function explainPlatformFailure(cause: unknown, what: string, outage: string): PoolError {
   if (isPoolError(cause)) {
@@ -35,7 +35,7 @@ export function explainPlatformFailure(cause: unknown, what: string, outage: str
       return misunderstood(`the platform refuses ${what} of this agent with ${code}`, cause);
     }
   }
-  return new PoolError('platform_unavailable', outage, {
+  return new PoolError('platform_unreachable', outage, {
     cause,
     details: { reason: errorCodeOf(cause) ?? 'unknown' },
   });

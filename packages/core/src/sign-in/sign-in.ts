@@ -21,7 +21,7 @@ import { computeWalletAddress, encodeWalletPub, type WalletPub } from '../values
  */
 export type EncryptionPublicKey = Brand<Hex, 'EncryptionPublicKey'>;
 
-/** @throws PoolError `invalid_hex` unless the value is canonical hex of 32 bytes */
+/** @throws PoolError `invalid_value` unless the value is canonical hex of 32 bytes */
 export function parseEncryptionPublicKey(value: unknown): EncryptionPublicKey {
   return parseHex(value, 32) as EncryptionPublicKey;
 }

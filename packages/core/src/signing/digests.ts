@@ -48,7 +48,7 @@ export type BatchNonceParts = {
  * second agent computes the same value and is refused. Spelling does not matter: addresses are hashed in
  * checksum form and the UUID in lower case, or one job could be paid once per spelling.
  *
- * @throws PoolError `invalid-address`, `invalid_json`
+ * @throws PoolError `invalid-address`, `invalid_value`
  */
 export function computeBatchNonce(parts: BatchNonceParts): Field {
   const { chainId, jobKey, attempt } = parts;

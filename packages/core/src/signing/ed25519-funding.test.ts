@@ -156,16 +156,16 @@ describe('a funder’s authorisation on an ed25519 chain', () => {
   });
 
   it.each([
-    ['a short genesis hash', { genesisHash: '0x00' }, {}, 'invalid_hex'],
-    ['a pool in base58', { pool: '11111111111111111111111111111112' }, {}, 'invalid_hex'],
-    ['an EVM address as token', {}, { token: `0x${'11'.repeat(20)}` }, 'invalid_hex'],
+    ['a short genesis hash', { genesisHash: '0x00' }, {}, 'invalid_value'],
+    ['a pool in base58', { pool: '11111111111111111111111111111112' }, {}, 'invalid_value'],
+    ['an EVM address as token', {}, { token: `0x${'11'.repeat(20)}` }, 'invalid_value'],
     ['a funder without a private key', {}, { funder: fieldToHex(assertField(1n)) }, 'wallet_pub'],
     ['a total of 2^128', {}, { total: maxAmount + 1n }, 'invalid-amount'],
     ['a negative total', {}, { total: -1n }, 'invalid-amount'],
     ['a batch root outside the field', {}, { batchRoot: fieldModulus }, 'invalid_field_element'],
     ['a batch nonce outside the field', {}, { batchNonce: fieldModulus }, 'invalid_field_element'],
-    ['a total as text', {}, { total: '10' }, 'invalid_integer'],
-    ['a deadline before 1970', {}, { deadline: -1n }, 'invalid_integer'],
+    ['a total as text', {}, { total: '10' }, 'invalid_value'],
+    ['a deadline before 1970', {}, { deadline: -1n }, 'invalid_value'],
   ])('is refused with %s', (_what, place, fields, code) => {
     const encode = (): unknown =>
       Reflect.apply(encodeEd25519FundAuthorization, undefined, [

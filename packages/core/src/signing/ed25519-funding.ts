@@ -38,7 +38,7 @@ export type Ed25519FundAuthorization = Omit<FundAuthorization, 'funder' | 'token
  * these can therefore not be taken for another.
  *
  * @returns 340 bytes, public
- * @throws PoolError `invalid_wallet_pub`, `invalid-amount`, `invalid_field_element`, `invalid_hex` or `invalid_integer`
+ * @throws PoolError `invalid_wallet_pub`, `invalid-amount`, `invalid_field_element`, `invalid_value`
  */
 export function encodeEd25519FundAuthorization(
   place: Ed25519Pool,
@@ -64,7 +64,7 @@ export function encodeEd25519FundAuthorization(
 function encodeWord(value: bigint): Uint8Array {
   // An untyped caller could pass decimal text, which would be read as hex.
   if (typeof value !== 'bigint') {
-    throw new PoolError('invalid_integer', 'a number of the authorisation is not an integer');
+    throw new PoolError('invalid_value', 'a number of the authorisation is not an integer');
   }
   return bigintToBytes(value, 32);
 }

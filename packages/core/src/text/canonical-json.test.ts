@@ -68,7 +68,7 @@ describe('canonicalJson', () => {
     ['a cycle', cycle],
     ['a function', () => 1],
   ])('refuses %s', (_, value) => {
-    expect(() => canonicalJson(value)).toThrow(expect.objectContaining({ code: 'invalid_json' }));
+    expect(() => canonicalJson(value)).toThrow(expect.objectContaining({ code: 'invalid_value' }));
   });
 });
 

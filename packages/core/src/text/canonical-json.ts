@@ -10,16 +10,16 @@ import canonicalize from 'canonicalize';
 import { PoolError } from '../errors/pool-error.ts';
 import { bytesToHex32, type Hex32 } from '../values/hex.ts';
 
-/** RFC 8785 text of a JSON value. @throws PoolError `invalid_json` for values JSON cannot hold */
+/** RFC 8785 text of a JSON value. @throws PoolError `invalid_value` for values JSON cannot hold */
 export function canonicalJson(value: unknown): string {
   let text: string | undefined;
   try {
     text = canonicalize(value);
   } catch (cause) {
-    throw new PoolError('invalid_json', 'value has no canonical JSON form', { cause });
+    throw new PoolError('invalid_value', 'value has no canonical JSON form', { cause });
   }
   if (text === undefined) {
-    throw new PoolError('invalid_json', 'value has no canonical JSON form');
+    throw new PoolError('invalid_value', 'value has no canonical JSON form');
   }
   return text;
 }

@@ -10,23 +10,26 @@ import { isLoopbackHost } from './loopback-host.ts';
  * Parses the base address of a service. The path is kept and a trailing slash is removed.
  *
  * @param name - name of the address for messages ("edge url")
- * @throws PoolError `invalid_url` for a protocol other than https (http on loopback), for credentials, query or hash
+ * @throws PoolError `invalid_configuration` for a protocol other than https (http on loopback), for credentials, query or hash
  */
 export function parseServiceUrl(value: string, name: string): URL {
   let url: URL;
   try {
     url = new URL(value);
   } catch (cause) {
-    throw new PoolError('invalid_url', `${name} is not a URL`, { cause });
+    throw new PoolError('invalid_configuration', `${name} is not a URL`, { cause });
   }
   const secure =
     url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (!secure) {
-    throw new PoolError('invalid_url', `${name} must be https (plain http only on loopback)`);
+    throw new PoolError(
+      'invalid_configuration',
+      `${name} must be https (plain http only on loopback)`,
+    );
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new PoolError(
-      'invalid_url',
+      'invalid_configuration',
       `${name} must not contain credentials, a query or a fragment`,
     );
   }

@@ -14,7 +14,7 @@ const stride = 4_096;
 
 /**
  * @param name - of the text, for messages
- * @throws PoolError `invalid_json`, which never repeats the text
+ * @throws PoolError `invalid_value`, which never repeats the text
  */
 export function parseStrictJson(text: string, name: string): unknown {
   const steps = stepStrictJson(text, name);
@@ -45,7 +45,7 @@ export function* stepStrictJson(
 }
 
 function refuse(message: string): PoolError {
-  return new PoolError('invalid_json', message);
+  return new PoolError('invalid_value', message);
 }
 
 function parseText(text: string, name: string): unknown {

@@ -44,7 +44,7 @@ describe('field elements', () => {
     5,
     null,
   ])('refuses the spelling %j', (value) => {
-    expect(() => parseField(value)).toThrow(expect.objectContaining({ code: 'invalid_hex' }));
+    expect(() => parseField(value)).toThrow(expect.objectContaining({ code: 'invalid_value' }));
   });
 
   it('reduces bytes', () => {

@@ -35,7 +35,7 @@ export function assertField(value: bigint): Field {
 /** 0, for example an empty leaf. */
 export const zeroField: Field = assertField(0n);
 
-/** 32-byte hex to a field element. @throws PoolError `invalid_hex`, `invalid_field_element` */
+/** 32-byte hex to a field element. @throws PoolError `invalid_value`, `invalid_field_element` */
 export function parseField(hex: unknown): Field {
   return assertField(hexToBigint(parseHex(hex, 32)));
 }

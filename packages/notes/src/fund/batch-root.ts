@@ -11,7 +11,7 @@ import { runToEnd, type Steps } from './steps.ts';
 
 /**
  * @param commitments - one per slot, including dummies; their number is a power of two
- * @throws PoolError `invalid_batch_size`, `invalid_field_element`
+ * @throws PoolError `invalid_value`, `invalid_field_element`
  */
 export function computeBatchRoot(commitments: readonly Field[]): Field {
   return runToEnd(stepBatchRoot(commitments));
@@ -21,7 +21,7 @@ export function computeBatchRoot(commitments: readonly Field[]): Field {
 export function* stepBatchRoot(commitments: readonly Field[]): Steps<Field> {
   if (!Number.isInteger(Math.log2(commitments.length))) {
     throw new PoolError(
-      'invalid_batch_size',
+      'invalid_value',
       'the number of commitments in a batch must be a power of two',
     );
   }

@@ -143,7 +143,7 @@ describe('buildFundBatch', () => {
 
   const [first, second] = example.manifest.recipients;
   it.each([
-    ['a seed of 31 bytes', example.manifest, 'invalid_seed', example.seed.subarray(1)],
+    ['a seed of 31 bytes', example.manifest, 'invalid_value', example.seed.subarray(1)],
     ['no recipients', { ...example.manifest, recipients: [] }, 'invalid_request'],
     ['another size', { ...example.manifest, size: 32 as never }, 'invalid_request'],
     ['an unknown field', { ...example.manifest, extra: 1 } as never, 'invalid_request'],

@@ -72,7 +72,7 @@ export type FundBatchPlan = {
  * @param seed - 32 random bytes, fresh for this manifest, secret
  * @throws PoolError `invalid_request` (manifest malformed), `batch-too-large`, `invalid-amount` (the sum is 2^128 or more),
  *   `duplicate-recipient`, `invalid-address`, `invalid_wallet_pub`, `wallet_mismatch` (W does not belong to the address),
- *   `invalid_encryption_key`, `invalid_seed`
+ *   `invalid_encryption_key`, `invalid_value`
  *
  * @example
  * const plan = buildFundBatch(manifest, randomBytes(32));

@@ -28,7 +28,7 @@ describe('batch arithmetic', () => {
     for (const count of [0, 3, 255]) {
       await expect(
         arithmetic.computeBatchRoot(Array.from({ length: count }, () => assertField(1n))),
-      ).rejects.toMatchObject({ code: 'invalid_batch_size' });
+      ).rejects.toMatchObject({ code: 'invalid_value' });
     }
     const outside = [[1n, 2n ** 255n]];
     await expect(

@@ -9,7 +9,7 @@ import { createKernels } from '@pool/kernels';
 import { hashPoseidonMany } from './scan-poseidon.ts';
 
 export type BatchArithmetic = {
-  /** Like `computeBatchRoot`. @throws PoolError `invalid_batch_size`, `invalid_field_element` */
+  /** Like `computeBatchRoot`. @throws PoolError `invalid_value`, `invalid_field_element` */
   readonly computeBatchRoot: (commitments: readonly Field[]) => Promise<Field>;
   /** The first slot whose key `decodeEncryptionPublicKey` refuses. Undefined if all keys are valid. */
   readonly findInvalidKey: (encryptionPublicKeys: readonly string[]) => Promise<number | undefined>;
@@ -34,7 +34,7 @@ export async function createBatchArithmetic(
     async computeBatchRoot(commitments) {
       if (!Number.isInteger(Math.log2(commitments.length))) {
         throw new PoolError(
-          'invalid_batch_size',
+          'invalid_value',
           'the number of commitments in a batch must be a power of two',
         );
       }

@@ -14,12 +14,12 @@ const halfFullRounds = 4;
 
 /**
  * `H_k(inputs)`, k from 1 to 6.
- * @throws PoolError `invalid_field_element` for an input outside [0, r), `invalid_hash_arity` for another k
+ * @throws PoolError `invalid_field_element` for an input outside [0, r), `invalid_value` for another k
  */
 export function poseidon(inputs: readonly bigint[]): Field {
   const parameters = inputs.length === 0 ? undefined : poseidonParameters[inputs.length - 1];
   if (parameters === undefined) {
-    throw new PoolError('invalid_hash_arity', 'Poseidon takes one to six field elements');
+    throw new PoolError('invalid_value', 'Poseidon takes one to six field elements');
   }
   inputs.forEach(assertField);
   return permute(parameters, inputs);

@@ -13,7 +13,7 @@ const wordBytes = 32;
 /**
  * `H_k` of each row, k from 1 to 6, all rows of one length.
  * @param options.signal - ends the work; it rejects with the signal's reason
- * @throws PoolError `invalid_field_element` for an input outside [0, r), `invalid_hash_arity` for another k or rows of
+ * @throws PoolError `invalid_field_element` for an input outside [0, r), `invalid_value` for another k or rows of
  *   several lengths
  */
 export async function hashPoseidonMany(
@@ -27,7 +27,7 @@ export async function hashPoseidonMany(
   }
   const parameters = arity === 0 ? undefined : poseidonParameters[arity - 1];
   if (parameters === undefined || rows.some((row) => row.length !== arity)) {
-    throw new PoolError('invalid_hash_arity', 'Poseidon takes one to six field elements');
+    throw new PoolError('invalid_value', 'Poseidon takes one to six field elements');
   }
   const inputs = new Uint8Array(rows.length * arity * wordBytes);
   const view = new DataView(inputs.buffer);

@@ -70,6 +70,6 @@ describe('seeds', () => {
   it.each([0, 31, 33])('must be 32 bytes, not %i', (length) => {
     expect(() =>
       createSeedSource(new Uint8Array(length), bytesToHex32(new Uint8Array(32))),
-    ).toThrow(expect.objectContaining({ code: 'invalid_seed' }));
+    ).toThrow(expect.objectContaining({ code: 'invalid_value' }));
   });
 });

@@ -46,11 +46,11 @@ export type SeedSource = {
 /**
  * @param seed - 32 random bytes, fresh for each manifest, secret
  * @param manifestDigest - SHA-256 of the canonical manifest
- * @throws PoolError `invalid_seed`
+ * @throws PoolError `invalid_value`
  */
 export function createSeedSource(seed: Uint8Array, manifestDigest: Hex32): SeedSource {
   if (seed.length !== 32) {
-    throw new PoolError('invalid_seed', 'a batch seed must be 32 bytes');
+    throw new PoolError('invalid_value', 'a batch seed must be 32 bytes');
   }
   const salt = hexToBytes(manifestDigest, 32);
   const deriveBytes = (label: SeedLabel, index: number, length: number): Uint8Array => {

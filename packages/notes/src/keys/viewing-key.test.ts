@@ -48,7 +48,7 @@ describe('viewingKeyMessage', () => {
 
   it.each(['', 'a b', 'a\nb', 'a\u00e9', 'x'.repeat(256)])('refuses the domain %j', (domain) => {
     expect(() => viewingKeyMessage(domain)).toThrow(
-      expect.objectContaining({ code: 'invalid_domain' }),
+      expect.objectContaining({ code: 'invalid_value' }),
     );
   });
 });
@@ -87,7 +87,7 @@ describe('createViewingKey', () => {
 
   it.each([0, 32, 47, 49])('refuses entropy of %i bytes', (length) => {
     expect(() => createViewingKey(new Uint8Array(length))).toThrow(
-      expect.objectContaining({ code: 'invalid_seed' }),
+      expect.objectContaining({ code: 'invalid_value' }),
     );
   });
 });

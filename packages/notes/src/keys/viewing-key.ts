@@ -42,11 +42,11 @@ export function assertViewingKey(scalar: bigint): bigint {
  * as secret as v.
  *
  * @param domain - authority of the platform, as in its sign-in texts, for example `pool.example:8443`
- * @throws PoolError `invalid_domain` for a space, a line break or a character outside ASCII
+ * @throws PoolError `invalid_value` for a space, a line break or a character outside ASCII
  */
 export function viewingKeyMessage(domain: string): string {
   if (!/^[!-~]{1,255}$/.test(domain)) {
-    throw new PoolError('invalid_domain', 'the domain must be 1 to 255 printable ASCII characters');
+    throw new PoolError('invalid_value', 'the domain must be 1 to 255 printable ASCII characters');
   }
   return [
     `${domain} asks this wallet for its viewing key.`,
@@ -79,11 +79,11 @@ export function deriveViewingKey(signature: Uint8Array): bigint {
  *
  * @param entropy - 48 random bytes, secret. More than the 32 of a scalar, so that the remainder is uniform to 2^-128
  * @returns v, secret. It cannot be derived again: its owner stores it
- * @throws PoolError `invalid_seed` for another length
+ * @throws PoolError `invalid_value` for another length
  */
 export function createViewingKey(entropy: Uint8Array): bigint {
   if (entropy.length !== 48) {
-    throw new PoolError('invalid_seed', 'the entropy of a viewing key must be 48 bytes');
+    throw new PoolError('invalid_value', 'the entropy of a viewing key must be 48 bytes');
   }
   return reduceToViewingKey(entropy);
 }

@@ -52,12 +52,12 @@ describe('sealNote', () => {
   });
 
   it.each([
-    ['a memo of 112 bytes', { memo: 'é'.repeat(56) }, 'invalid_memo'],
+    ['a memo of 112 bytes', { memo: 'é'.repeat(56) }, 'invalid_value'],
     ['an amount of 2^128', { amount: maxAmount + 1n }, 'invalid-amount'],
     ['a negative amount', { amount: -1n }, 'invalid-amount'],
     ['a nonce outside the field', { nonce: 2n ** 255n }, 'invalid_field_element'],
-    ['ephemeral 0', { ephemeral: 0n }, 'invalid_scalar'],
-    ['ephemeral l', { ephemeral: subgroupOrder }, 'invalid_scalar'],
+    ['ephemeral 0', { ephemeral: 0n }, 'invalid_value'],
+    ['ephemeral l', { ephemeral: subgroupOrder }, 'invalid_value'],
   ])('refuses %s', (_, change, code) => {
     const note = { ...sealedOf(example), ...change };
     expect(() => Reflect.apply(sealNote, undefined, [note])).toThrow(

@@ -55,8 +55,7 @@ export type OpenedNote = {
  * Seals a note to P, bound to its commitment and asset.
  *
  * @param note.ephemeral - 1 … l-1, secret, never used for another message
- * @throws PoolError `invalid_encryption_key`, `invalid-amount`, `invalid_field_element`, `invalid_memo`,
- *   `invalid_scalar`
+ * @throws PoolError `invalid_encryption_key`, `invalid-amount`, `invalid_field_element`, `invalid_value`
  */
 export function sealNote(note: {
   readonly amount: bigint;
@@ -68,7 +67,7 @@ export function sealNote(note: {
   readonly ephemeral: bigint;
 }): Hex {
   if (note.ephemeral < 1n || note.ephemeral >= subgroupOrder) {
-    throw new PoolError('invalid_scalar', 'the ephemeral scalar must be from 1 to below l');
+    throw new PoolError('invalid_value', 'the ephemeral scalar must be from 1 to below l');
   }
   const recipient = decodeEncryptionPublicKey(note.encryptionPublicKey);
   const header = concatBytes(
@@ -174,7 +173,7 @@ function encodePlaintext(note: {
   }
   const memo = utf8ToBytes(note.memo ?? '');
   if (memo.length > maxMemoBytes) {
-    throw new PoolError('invalid_memo', `a memo must be at most ${maxMemoBytes} bytes of UTF-8`);
+    throw new PoolError('invalid_value', `a memo must be at most ${maxMemoBytes} bytes of UTF-8`);
   }
   const plaintext = new Uint8Array(plaintextBytes);
   plaintext.set(bigintToBytes(note.amount, 16), 0);

@@ -42,7 +42,7 @@ export function computeDummyNullifier(parts: {
  *
  * @param seed - of the manifest, secret
  * @param viewingKey - v of the inputs, secret
- * @throws PoolError `invalid_seed`, `invalid_viewing_key`, `invalid_wallet_pub`, `invalid-address`
+ * @throws PoolError `invalid_value`, `invalid_viewing_key`, `invalid_wallet_pub`, `invalid-address`
  */
 export function deriveDummyInputs(
   manifest: SpendManifest,

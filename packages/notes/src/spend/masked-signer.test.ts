@@ -48,8 +48,8 @@ describe('computeMaskedSigner', () => {
   });
 
   it.each([
-    ['a blinding of 2^248', { blinding: 2n ** 248n }, 'invalid_scalar'],
-    ['a negative blinding', { blinding: -1n }, 'invalid_scalar'],
+    ['a blinding of 2^248', { blinding: 2n ** 248n }, 'invalid_value'],
+    ['a negative blinding', { blinding: -1n }, 'invalid_value'],
     ['rSig 0', { rSig: 0n }, 'invalid_signature'],
     ['rSig n', { rSig: n }, 'invalid_signature'],
     ['a wallet key that is not a point', { walletPub: '0x05' }, 'invalid_wallet_pub'],

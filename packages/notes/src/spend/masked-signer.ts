@@ -60,7 +60,7 @@ function mod(value: bigint, modulus: bigint): bigint {
  * @param parts.digest - m, secret
  * @param parts.blinding - b, secret, 0 … 2^248-1
  * @param parts.rSig - of the signature over m, 1 … n-1. For a dry run, any such number
- * @throws PoolError `invalid_wallet_pub`, `invalid_scalar`, `invalid_signature` (rSig is out of range)
+ * @throws PoolError `invalid_wallet_pub`, `invalid_value`, `invalid_signature` (rSig is out of range)
  */
 export function computeMaskedSigner(parts: {
   readonly walletPub: Hex;
@@ -70,7 +70,7 @@ export function computeMaskedSigner(parts: {
 }): MaskedSigner {
   const { walletPub, digest, blinding, rSig } = parts;
   if (blinding < 0n || blinding >= blindingLimit) {
-    throw new PoolError('invalid_scalar', 'the blinding of a spend must be 0 to 2^248-1');
+    throw new PoolError('invalid_value', 'the blinding of a spend must be 0 to 2^248-1');
   }
   if (rSig < 1n || rSig >= n) {
     throw new PoolError('invalid_signature', 'rSig must be from 1 to below the group order');
@@ -81,7 +81,7 @@ export function computeMaskedSigner(parts: {
   const { x, y } = masked.toAffine();
   // W' = ±G, or the point at infinity: whoever meets one of them has computed the private key of W.
   if (masked.is0() || x === generator.x) {
-    throw new PoolError('invalid_scalar', 'this blinding does not hide the wallet; draw another');
+    throw new PoolError('invalid_value', 'this blinding does not hide the wallet; draw another');
   }
   return {
     maskedPub: { x, y },

@@ -5,7 +5,7 @@ import { computeBatchRoot } from '../fund/batch-root.ts';
 import { createLeanImt } from '../trees/lean-imt.ts';
 import { computeNotePath, computeNoteRootFromPath } from './note-path.ts';
 
-const invalid = expect.objectContaining({ code: 'invalid_path' });
+const invalid = expect.objectContaining({ code: 'invalid_value' });
 
 function fieldsOf(count: number, first = 1): Field[] {
   return Array.from({ length: count }, (_, i) => assertField(BigInt(first + i)));

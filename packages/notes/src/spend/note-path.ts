@@ -23,7 +23,7 @@ export type NotePath = {
  * @param commitments - of the whole batch in slot order
  * @param slot - of the note
  * @param batchPath - of the batch root
- * @throws PoolError `invalid_path` if the batch has no such slot, or the path is longer than 32 levels
+ * @throws PoolError `invalid_value` if the batch has no such slot, or the path is longer than 32 levels
  */
 export function computeNotePath(
   commitments: readonly Field[],
@@ -31,14 +31,14 @@ export function computeNotePath(
   batchPath: LeanImtPath,
 ): NotePath {
   if (!Number.isInteger(slot) || slot < 0 || slot >= commitments.length) {
-    throw new PoolError('invalid_path', `the batch has ${commitments.length} slots`);
+    throw new PoolError('invalid_value', `the batch has ${commitments.length} slots`);
   }
   const siblings: Field[] = [];
   let level = commitments;
   for (let place = slot; level.length > 1; place >>= 1) {
     const sibling = level[place ^ 1];
     if (sibling === undefined) {
-      throw new PoolError('invalid_path', 'the number of commitments must be a power of two');
+      throw new PoolError('invalid_value', 'the number of commitments must be a power of two');
     }
     siblings.push(sibling);
     level = hashPairs(level);
@@ -49,7 +49,7 @@ export function computeNotePath(
   return path;
 }
 
-/** The root that a path gives. @throws PoolError `invalid_path`, `invalid_field_element` */
+/** The root that a path gives. @throws PoolError `invalid_value`, `invalid_field_element` */
 export function computeNoteRootFromPath(commitment: Field, path: NotePath): Field {
   checkNotePath(path);
   return path.siblings.reduce<Field>((node, sibling, level) => {
@@ -58,14 +58,14 @@ export function computeNoteRootFromPath(commitment: Field, path: NotePath): Fiel
   }, assertField(commitment));
 }
 
-/** @throws PoolError `invalid_path` unless the circuit can read the path */
+/** @throws PoolError `invalid_value` unless the circuit can read the path */
 function checkNotePath({ index, siblings }: NotePath): void {
   const levels = siblings.length;
   if (levels < 1 || levels > maxNotePathLevels) {
-    throw new PoolError('invalid_path', `a note path has 1 to ${maxNotePathLevels} levels`);
+    throw new PoolError('invalid_value', `a note path has 1 to ${maxNotePathLevels} levels`);
   }
   if (!Number.isInteger(index) || index < 0 || index >= 2 ** levels) {
-    throw new PoolError('invalid_path', 'the index has more bits than the path has siblings');
+    throw new PoolError('invalid_value', 'the index has more bits than the path has siblings');
   }
 }
 

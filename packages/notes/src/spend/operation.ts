@@ -45,7 +45,7 @@ export type SpendOperation = {
 /**
  * assetId, withdrawAmount, recipient, deadline, sealedLo, sealedHi, outRoot, nf_0 … nf_{I-1}: the beginning of x.
  * @throws PoolError `invalid_request` (the number of nullifiers is not the circuit's), `invalid-amount`, `invalid_field_element`,
- *   `invalid_integer` (the deadline is not a whole number of seconds below 2^48)
+ *   `invalid_value` (the deadline is not a whole number of seconds below 2^48)
  */
 export function listOperationElements(operation: SpendOperation): Field[] {
   const { circuit, assetId, withdrawAmount, recipient, deadline, outRoot, nullifiers } = operation;
@@ -57,7 +57,7 @@ export function listOperationElements(operation: SpendOperation): Field[] {
     );
   }
   if (!Number.isSafeInteger(deadline)) {
-    throw new PoolError('invalid_integer', 'the deadline must be a whole number of seconds');
+    throw new PoolError('invalid_value', 'the deadline must be a whole number of seconds');
   }
   const sealed = splitHalves(hexToBigint(operation.sealedNotesHash));
   return [
@@ -83,11 +83,11 @@ export function computeOperationHash(operation: SpendOperation): Field {
  *
  * @param salt - 31 random bytes, as secret as W; never used for two operations
  * @returns m, secret
- * @throws PoolError `invalid_seed` for a salt of another length; like {@link listOperationElements}
+ * @throws PoolError `invalid_value` for a salt of another length; like {@link listOperationElements}
  */
 export function computeSpendDigest(operation: SpendOperation, salt: Uint8Array): Field {
   if (salt.length !== spendSaltBytes) {
-    throw new PoolError('invalid_seed', `the salt of a spend must be ${spendSaltBytes} bytes`);
+    throw new PoolError('invalid_value', `the salt of a spend must be ${spendSaltBytes} bytes`);
   }
   return poseidon([operationTag, computeOperationHash(operation), bytesToBigint(salt)]);
 }

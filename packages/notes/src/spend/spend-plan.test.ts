@@ -223,10 +223,10 @@ describe('the digest that a holder signs', () => {
 
   it('refuses a salt of another length and a fractional deadline', () => {
     expect(() => computeSpendDigest(operation, salt.subarray(1))).toThrow(
-      expect.objectContaining({ code: 'invalid_seed' }),
+      expect.objectContaining({ code: 'invalid_value' }),
     );
     expect(() => computeOperationHash({ ...operation, deadline: 1.5 })).toThrow(
-      expect.objectContaining({ code: 'invalid_integer' }),
+      expect.objectContaining({ code: 'invalid_value' }),
     );
   });
 });

@@ -77,7 +77,7 @@ export type SpendPlan = {
  * @param dummyNullifiers - of the inputs that the manifest leaves free, from {@link deriveDummyInputs}
  * @throws PoolError `invalid_request` (manifest malformed or contradictory, or a wrong number of nullifiers), `invalid-amount` (the
  *   sum is 2^128 or more), `duplicate-recipient`, `invalid-address`, `invalid_wallet_pub`, `invalid_encryption_key`,
- *   `invalid_field_element`, `invalid_seed`
+ *   `invalid_field_element`, `invalid_value`
  *
  * @example
  * const dummies = deriveDummyInputs(manifest, seed, viewingKey);

@@ -164,8 +164,8 @@ describe('computeSpendWitnessInput', () => {
     ['a viewing key of l', { viewingKey: fieldModulus / 8n + 2n ** 252n }, 'invalid_viewing_key'],
     ['notes in another order', { notes: [second, first] }, 'invalid_request'],
     ['too few notes', { notes: [first] }, 'invalid_request'],
-    ['a note of another amount', { notes: [{ ...first, amount: 2n }, second] }, 'invalid_path'],
-    ['another note root', { noteRoot: assertField(spend.noteRoot + 1n) }, 'invalid_path'],
+    ['a note of another amount', { notes: [{ ...first, amount: 2n }, second] }, 'invalid_value'],
+    ['another note root', { noteRoot: assertField(spend.noteRoot + 1n) }, 'invalid_value'],
     ['payees without a path', { eligibilityPaths: new Map() }, 'unregistered-recipient'],
     [
       'payees under eligibility root 0',

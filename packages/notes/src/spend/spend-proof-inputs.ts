@@ -95,7 +95,7 @@ export type SpentNote = {
  * @param spend.eligibilityRoot - accepted by the registry; 0 in a spend that pays nobody
  * @param spend.eligibilityPaths - each payee's path under that root, by wallet id (32-byte hex)
  * @param spend.rSig - of the signature over m. For a dry run, any number from 1 to n-1
- * @throws PoolError `invalid_viewing_key`, `invalid_request` (v, notes or amounts do not belong to the manifest), `invalid_path` (a
+ * @throws PoolError `invalid_viewing_key`, `invalid_request` (v, notes or amounts do not belong to the manifest), `invalid_value` (a
  *   path does not lead to the note root), `unregistered-recipient`; like {@link computeMaskedSigner}
  */
 export function computeSpendWitnessInput(spend: {
@@ -200,7 +200,7 @@ function checkNotes(spend: Parameters<typeof computeSpendWitnessInput>[0]): void
     }
     const commitment = computeCommitment({ assetId, amount, nonce, walletId, encryptionPoint });
     if (computeNoteRootFromPath(commitment, path) !== noteRoot) {
-      throw new PoolError('invalid_path', `note ${i}: the path does not lead to the note root`);
+      throw new PoolError('invalid_value', `note ${i}: the path does not lead to the note root`);
     }
   }
   for (const [i, { nullifier }] of dummies.entries()) {

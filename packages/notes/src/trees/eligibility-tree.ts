@@ -50,14 +50,14 @@ export type EligibilityTree = {
   indexOf(walletId: Field): number | undefined;
   /**
    * Writes a wallet to a position and replaces the previous one; 0 empties the position. For rebuilding a stored list.
-   * @throws PoolError `invalid_leaf_index`, `invalid_field_element`, `duplicate_wallet` if the wallet has another position
+   * @throws PoolError `invalid_value`, `invalid_field_element` if the wallet has another position
    */
   set(index: number, walletId: Field): void;
   /** Hashes all nodes in the hasher, so that {@link root} is at hand. The tree must not be changed until it resolves. */
   hashAll(hashMany: HashMany): Promise<void>;
   /**
    * Adds a wallet at the lowest empty position and returns the position. A wallet on the list keeps its position.
-   * @throws PoolError `invalid_wallet_id` for 0, `invalid_field_element`, `tree_full`
+   * @throws PoolError `invalid_value` for 0, `invalid_field_element`, `tree_full`
    */
   insert(walletId: Field): number;
   /** Removes a wallet. @returns false if it was not on the list */
@@ -99,14 +99,11 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
     set: (index, walletId) => {
       assertField(walletId);
       if (!Number.isInteger(index) || index < 0 || index >= eligibilityCapacity) {
-        throw new PoolError(
-          'invalid_leaf_index',
-          'a leaf index must be an integer from 0 to 4^10 - 1',
-        );
+        throw new PoolError('invalid_value', 'a leaf index must be an integer from 0 to 4^10 - 1');
       }
       const present = positions.get(walletId);
       if (present !== undefined && present !== index) {
-        throw new PoolError('duplicate_wallet', 'this wallet already has another position');
+        throw new PoolError('invalid_value', 'this wallet already has another position');
       }
       write(index, walletId);
     },
@@ -117,7 +114,7 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
         return present;
       }
       if (walletId === 0n) {
-        throw new PoolError('invalid_wallet_id', 'wallet id 0 is reserved for an empty leaf');
+        throw new PoolError('invalid_value', 'wallet id 0 is reserved for an empty leaf');
       }
       while (readLeaf(top, lowestEmpty) !== undefined) {
         lowestEmpty += 1;
@@ -172,14 +169,14 @@ function createSnapshot(top: EligibilityNode | undefined): EligibilitySnapshot {
  * The root that a path gives for this wallet. The `walletId` inside the path is ignored: the caller decides whose path it must
  * be.
  *
- * @throws PoolError `invalid_path`, `invalid_hex`, `invalid_field_element`
+ * @throws PoolError `invalid_value`, `invalid_field_element`
  */
 export function computeEligibilityRootFromPath(walletId: Field, path: EligibilityPathWire): Field {
   const { index, siblings } = path;
   const isIndex = Number.isInteger(index) && index >= 0 && index < eligibilityCapacity;
   if (!isIndex || siblings.length !== eligibilityDepth) {
     throw new PoolError(
-      'invalid_path',
+      'invalid_value',
       'an eligibility path must have an index below 4^10 and 10 levels',
     );
   }

@@ -67,7 +67,7 @@ export function serializeFrontier({ size, root, nodes }: LeanImtFrontier): strin
   return JSON.stringify({ size, root: fieldToHex(root), nodes: words });
 }
 
-/** @param text - of {@link serializeFrontier}. @throws PoolError `invalid_field_element`, `invalid_hex` */
+/** @param text - of {@link serializeFrontier}. @throws PoolError `invalid_field_element`, `invalid_value` */
 export function deserializeFrontier(text: string): LeanImtFrontier {
   const { size, root, nodes } = JSON.parse(text) as {
     size: number;

@@ -18,7 +18,7 @@ describe('computeBatchRoot', () => {
 
   it.each([0, 3, 15, 17])('refuses %i commitments', (length) => {
     expect(() => computeBatchRoot(Array.from({ length }, () => one))).toThrow(
-      expect.objectContaining({ code: 'invalid_batch_size' }),
+      expect.objectContaining({ code: 'invalid_value' }),
     );
   });
 

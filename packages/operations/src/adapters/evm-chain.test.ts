@@ -373,7 +373,7 @@ describe('createEvmChain', () => {
       new AbortController().signal,
     );
     const raw = answer.state === 'signed' ? answer.signed : '0x';
-    await expect(chain.broadcast(raw)).rejects.toMatchObject({ code: 'approval_unfunded' });
+    await expect(chain.broadcast(raw)).rejects.toMatchObject({ code: 'insufficient_gas' });
   });
 });
 
@@ -405,7 +405,7 @@ describe('observeFunds', () => {
     const funder = parseEvmAddress(funderWallet().address);
     expect(await observeFunds(targetOf('USDT', 1n, cut), funder)).toEqual({
       allowanceState: 'unknown',
-      findings: [{ code: 'chain_unavailable', message: expect.stringContaining('anvil') }],
+      findings: [{ code: 'chain_unreachable', message: expect.stringContaining('anvil') }],
     });
     cut.close();
   });

@@ -174,7 +174,7 @@ export function createEvmChain(settings: EvmChainSettings, keys?: KeySource): Ev
         const outcome = await broadcastTransaction(provider, rawTransaction);
         if (outcome.kind === 'unfunded') {
           throw new PoolError(
-            'approval_unfunded',
+            'insufficient_gas',
             "the funder account has no coin to pay the approval's gas",
             { cause: outcome.cause },
           );

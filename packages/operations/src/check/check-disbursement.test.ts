@@ -362,7 +362,7 @@ describe('registration', () => {
     const world = await createWorld();
     world.platform.failCalls(1);
     await expect(checkDisbursement(world.createRequest(), world.checks)).rejects.toMatchObject({
-      code: 'platform_unavailable',
+      code: 'platform_unreachable',
       status: 503,
       retryable: true,
     });

@@ -43,7 +43,7 @@ const maxJudgedRecipients = 10_000;
 
 /**
  * Yields issues after each look-up, so that they are reported even if a later look-up gets no answer.
- * @throws PoolError 503 `platform_unavailable` when a look-up got no answer, `edge_token_refused`,
+ * @throws PoolError 503 `platform_unreachable` when a look-up got no answer, `edge_token_refused`,
  * `platform_invalid_response`
  */
 export async function* walkRegistration(

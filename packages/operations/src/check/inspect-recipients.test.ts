@@ -89,7 +89,7 @@ describe('inspectRecipients', () => {
     const { world, inspect } = await createInspection();
     world.platform.failCalls(1);
     await expect(inspect([world.holders[0]!.address])).rejects.toMatchObject({
-      code: 'platform_unavailable',
+      code: 'platform_unreachable',
     });
   });
 });

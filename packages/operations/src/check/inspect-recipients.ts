@@ -33,7 +33,7 @@ const addressesPerLookup = 256;
 
 /**
  * One result per address, in their order.
- * @throws PoolError 503 `platform_unavailable`, `edge_token_refused`, `platform_invalid_response`
+ * @throws PoolError 503 `platform_unreachable`, `edge_token_refused`, `platform_invalid_response`
  */
 export async function inspectRecipients(
   addresses: readonly EvmAddress[],

@@ -20,9 +20,9 @@ export const preflightCodes = [
   'employer_mismatch',
   'insufficient_balance',
   'insufficient_gas',
-  'chain_unavailable',
-  'gate_unavailable',
-  'platform_unavailable',
+  'chain_unreachable',
+  'gate_unreachable',
+  'platform_unreachable',
   edgeTokenRefused,
   platformInvalidResponse,
   'relayer_unavailable',
@@ -116,7 +116,7 @@ async function checkGas(
 
 // The codes come from the platform, the texts from the agent.
 const relayerTroubles: Readonly<Record<string, string>> = {
-  rpc_unreachable: 'cannot reach the chain',
+  chain_unreachable: 'cannot reach the chain',
   insufficient_gas: 'has too little coin for the gas of a batch',
   fee_cap_reached: "waits until the chain's fees are below its cap",
   daily_total_reached: 'has used the coin that it may spend in 24 hours',
@@ -150,7 +150,7 @@ export function findRelayerOutage(
 
 function unavailable({ context }: PaymentTarget): PreflightFinding {
   return {
-    code: 'chain_unavailable',
+    code: 'chain_unreachable',
     message: `the RPC of chain ${context.key} does not answer: what the funder holds is not known`,
   };
 }

@@ -148,7 +148,7 @@ describe('validateDisbursement', () => {
     };
     const { issues, preflight } = await validate(body);
     expect(issues.filter(({ code }) => code === 'unregistered-recipient')).toHaveLength(256);
-    expect(preflight?.map(({ code }) => code)).toContain('platform_unavailable');
+    expect(preflight?.map(({ code }) => code)).toContain('platform_unreachable');
   });
 
   it('looks up 10,000 people at most, and reports this limit', async () => {
@@ -192,7 +192,7 @@ describe('validateDisbursement', () => {
 
   it('has one issue for a malformed body, and asks no service', async () => {
     const { validate, outages, world } = await createValidation();
-    outages.push({ code: 'gate_unavailable', message: 'm' });
+    outages.push({ code: 'gate_unreachable', message: 'm' });
     world.chain.failReads(10);
     const report = await validate({ token: 7 });
     expect(report).toEqual({
@@ -222,7 +222,7 @@ describe('validateDisbursement', () => {
       ok: false,
       allowanceState: 'unknown',
       issues: [],
-      preflight: [{ code: 'chain_unavailable' }],
+      preflight: [{ code: 'chain_unreachable' }],
     });
   });
 
@@ -280,15 +280,15 @@ describe('preflight', () => {
     world.platform.failCalls(1);
     const report = await validate(body);
     expect(report.issues.map(({ code }) => code)).toEqual(['invalid-address']);
-    expect(codesOf(report.preflight)).toEqual(['platform_unavailable']);
+    expect(codesOf(report.preflight)).toEqual(['platform_unreachable']);
     expect(report.allowanceState).toBe('sufficient');
 
-    outages.push({ code: 'platform_unavailable', message: 'm' });
-    outages.push({ code: 'gate_unavailable', message: 'm' });
+    outages.push({ code: 'platform_unreachable', message: 'm' });
+    outages.push({ code: 'gate_unreachable', message: 'm' });
     world.platform.failCalls(1);
     expect(codesOf((await validate()).preflight)).toEqual([
-      'platform_unavailable',
-      'gate_unavailable',
+      'platform_unreachable',
+      'gate_unreachable',
     ]);
   });
 
@@ -301,7 +301,7 @@ describe('preflight', () => {
   });
 
   it.each([
-    ['rpc_unreachable', 'cannot reach the chain'],
+    ['chain_unreachable', 'cannot reach the chain'],
     ['insufficient_gas', 'too little coin'],
     ['fee_cap_reached', 'below its cap'],
     ['daily_total_reached', 'may spend in 24 hours'],
@@ -331,7 +331,7 @@ describe('preflight', () => {
       checks: {
         ...world.checks,
         routeChain: () => {
-          throw new PoolError('platform_unavailable', 'm', { status });
+          throw new PoolError('platform_unreachable', 'm', { status });
         },
       },
     });
@@ -345,7 +345,7 @@ describe('preflight', () => {
     expect(preflight).toEqual([{ code: 'edge_token_refused', message: 'm' }]);
     const report = await validate(undefined, failing(503));
     expect(report).toMatchObject({ ok: false, allowanceState: 'unknown', issues: [] });
-    expect(codesOf(report.preflight)).toEqual(['platform_unavailable']);
+    expect(codesOf(report.preflight)).toEqual(['platform_unreachable']);
     await expect(validate(undefined, failing(500))).rejects.toMatchObject({ status: 500 });
   });
 });

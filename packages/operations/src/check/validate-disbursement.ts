@@ -62,7 +62,7 @@ export async function validateDisbursement(
   const isExplained = findings.some(({ code }) => isPlatformFailure(code));
   if (interrupted !== undefined && !isExplained) {
     const { code, message } = interrupted;
-    findings.push({ code: isPlatformFailure(code) ? code : 'platform_unavailable', message });
+    findings.push({ code: isPlatformFailure(code) ? code : 'platform_unreachable', message });
   }
   // The total lacks amounts that were refused, so an allowance that covers it may still be too small.
   const isWhole = issues.every(
@@ -74,7 +74,7 @@ export async function validateDisbursement(
 }
 
 const platformFailures = [
-  'platform_unavailable',
+  'platform_unreachable',
   'employer_mismatch',
   edgeTokenRefused,
   platformInvalidResponse,

@@ -18,19 +18,19 @@ describe('the approval', () => {
     return viewOf(job);
   }
 
-  it('that reverts fails the job with approval_reverted', async () => {
+  it('that reverts fails the job with approval_failed', async () => {
     const view = await runWith(({ chain }) => ({
       fetchReceipt: async (txHash) => {
         const receipt = await chain.fetchReceipt(txHash);
         return receipt === undefined ? undefined : { ...receipt, reverted: true };
       },
     }));
-    expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_reverted' } });
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_failed' } });
   });
 
-  it('that is never mined fails the job with approval_not_mined', async () => {
+  it('that is never mined fails the job with approval_failed', async () => {
     const view = await runWith(() => ({ broadcast: () => Promise.resolve() }));
-    expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_not_mined' } });
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_failed' } });
   });
 });
 

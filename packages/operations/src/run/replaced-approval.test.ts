@@ -47,7 +47,7 @@ it('is replaced once its time is over: the same nonce and value, and higher fees
 it('is given up after three replacements, and nobody is paid', async () => {
   const world = await createWorld();
   const { view, sent } = await runWith(world, () => false);
-  expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_not_mined' } });
+  expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_failed' } });
   // Then its allowance of zero, which is to replace it, is not mined either.
   const own = sent.filter(
     ({ transaction }) => BigInt(`0x${transaction.data.slice(-64)}`) === 6_000n,
@@ -62,6 +62,6 @@ it('is not replaced where it would cost more than 0.1 of the coin', async () => 
   // 60,000 gas for 1.6 * 10^12 wei each: an eighth more is above the limit.
   world.chain.baseFee = 800_000_000_000n;
   const { view, sent } = await runWith(world, () => false);
-  expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_not_mined' } });
+  expect(view).toMatchObject({ state: 'failed', error: { code: 'approval_failed' } });
   expect(sent).toHaveLength(1);
 });

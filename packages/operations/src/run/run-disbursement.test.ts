@@ -179,7 +179,7 @@ describe('a disbursement', () => {
     const job = await world.accept();
     world.chain.refuseRoot(world.gate.root());
     await world.run(job);
-    expect(viewOf(job).error?.code).toBe('eligibility_root_not_accepted');
+    expect(viewOf(job).error?.code).toBe('eligibility_root_unknown');
     expect(world.prover.proofs).toBe(0);
   });
 

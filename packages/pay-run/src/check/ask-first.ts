@@ -19,9 +19,9 @@ import {
 
 /**
  * Findings that do not prevent a payment: a read that failed says nothing about the payment, and the agent waits for what
- * it needs. `platform_unavailable`: the submission asks the platform again, and is refused if that does not answer.
+ * it needs. `platform_unreachable`: the submission asks the platform again, and is refused if that does not answer.
  */
-const unreadCodes: readonly string[] = ['chain_unavailable', 'platform_unavailable'];
+const unreadCodes: readonly string[] = ['chain_unreachable', 'platform_unreachable'];
 
 /**
  * @param entries - of the request, in its order

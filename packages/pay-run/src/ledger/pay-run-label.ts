@@ -12,7 +12,7 @@ const labelPattern = /^[a-z0-9](?:[a-z0-9._ -]{0,62}[a-z0-9._-])?$/;
 /**
  * The normal form of a label: without upper case, accents, compatibility forms, invisible characters, and leading, trailing
  * or repeated blanks. Only ASCII is left, so that two scripts cannot spell labels that look the same.
- * @throws PoolError `invalid_pay_run`
+ * @throws PoolError `invalid_request`
  */
 export function parsePayRun(label: string): string {
   const normal = label
@@ -22,7 +22,7 @@ export function parsePayRun(label: string): string {
     .replace(/\s+/g, ' ')
     .trim();
   if (!labelPattern.test(normal)) {
-    throw new PoolError('invalid_pay_run', `--pay-run: ${describeProblem(normal)}`);
+    throw new PoolError('invalid_request', `--pay-run: ${describeProblem(normal)}`);
   }
   return normal;
 }

@@ -75,9 +75,7 @@ describe('the ledger of pay runs', () => {
     const database = new DatabaseSync(payRunLedgerPath(home));
     database.exec(`INSERT INTO pay_run VALUES ('anvil', 'USDC', '2026-11', '{"digest":"0x01"}')`);
     database.close();
-    expect(() => listAllPayRuns(home)).toThrow(
-      expect.objectContaining({ code: 'pay_run_ledger_damaged' }),
-    );
+    expect(() => listAllPayRuns(home)).toThrow(expect.objectContaining({ code: 'store_damaged' }));
   });
 
   it('names its file if the disk is full, and keeps what it has', () => {
@@ -112,9 +110,9 @@ describe('the ledger of pay runs', () => {
     const path = payRunLedgerPath(home);
     writeFileSync(path, 'this is not a database'.repeat(100));
     expect(() => openPayRunLedger(path)).toThrow(
-      expect.objectContaining({ code: 'pay_run_ledger_damaged' }),
+      expect.objectContaining({ code: 'store_damaged' }),
     );
-    const unavailable = expect.objectContaining({ code: 'pay_run_ledger_unavailable' });
+    const unavailable = expect.objectContaining({ code: 'store_damaged' });
     expect(() => openPayRunLedger(home)).toThrow(unavailable);
     const ledger = openPayRunLedger(':memory:');
     ledger.close();

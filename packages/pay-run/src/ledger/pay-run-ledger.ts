@@ -63,7 +63,7 @@ export function payRunLedgerPath(home: string): string {
 
 /**
  * @param path - a file, made 0600, or `:memory:`
- * @throws PoolError `pay_run_ledger_unavailable`, `pay_run_ledger_damaged` or `disk_full`, as every function of the ledger does.
+ * @throws PoolError `store_damaged` or `disk_full`, as every function of the ledger does.
  *   Without the ledger nothing is sent
  */
 export function openPayRunLedger(path: string): PayRunLedger {
@@ -146,7 +146,7 @@ function explain<T>(path: string, work: () => T): T {
       throw createDamaged(path, error);
     }
     throw new PoolError(
-      'pay_run_ledger_unavailable',
+      'store_damaged',
       `${path} cannot be opened, read or written: ${error.message}. It records what was paid under each label, and nothing is sent without it. Correct this and run the same command again`,
       { cause: error },
     );
@@ -188,7 +188,7 @@ function parseRecord(text: unknown, path: string): PayRunRecord {
 
 function createDamaged(path: string, cause: unknown): PoolError {
   return new PoolError(
-    'pay_run_ledger_damaged',
+    'store_damaged',
     `${path} is damaged, so it is unknown what was paid under this label; restore it from a copy. Without one, move it away: the agent still knows the rosters it has paid, but an edited roster under a label that was used would pay people twice`,
     { cause },
   );

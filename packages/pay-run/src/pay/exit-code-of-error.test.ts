@@ -23,7 +23,7 @@ it.each([
   ['spend_unknown', 8],
   ['spend_unreadable', 8],
   ['agent_unreachable', 1],
-  ['pay_run_ledger_damaged', 1],
+  ['store_damaged', 1],
 ])('%s ends a command with %i [command.unknown-outcome]', (code, exitCode) => {
   expect(exitCodeOfError(code)).toBe(exitCode);
 });

@@ -73,7 +73,7 @@ export type SplitDeps = ClaimDeps & {
 const patienceMs = 5 * 60_000;
 const restMs = 1_000;
 
-/** @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_retry`, `payment_declined`, `agent_unreachable`: nothing was sent */
+/** @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_request`, `payment_declined`, `agent_unreachable`: nothing was sent */
 export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitOutcome> {
   const { digest, sent, count: known } = await findPayRun(plan, deps);
   const count = known ?? computePartCount(plan.entries, await deps.readCeiling());
@@ -106,7 +106,7 @@ export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitO
     (request) => deps.client.validate(request),
   );
   // A failed read says nothing about the payment, and the agent waits for what it needs.
-  const issues = found.filter(({ code }) => code !== 'chain_unavailable');
+  const issues = found.filter(({ code }) => code !== 'chain_unreachable');
   const [first] = issues;
   if (first !== undefined) {
     const message = [
@@ -148,7 +148,7 @@ export function computePartCount(entries: readonly RosterEntry[], ceiling: numbe
   return Math.ceil(entries.length / ceiling);
 }
 
-/** @throws PoolError `invalid_retry` */
+/** @throws PoolError `invalid_request` */
 function prepareRetries(
   parts: readonly PartOutcome[],
   { retry, payRun }: SplitPlan,
@@ -284,5 +284,5 @@ function interrupted(during?: PoolError): PoolError {
 }
 
 function invalidRetry(message: string): PoolError {
-  return new PoolError('invalid_retry', message);
+  return new PoolError('invalid_request', message);
 }

@@ -85,7 +85,7 @@ export function serializeHistory(history: LedgerHistory): string {
   return canonicalJson({ ...history, counts, version: 1, purpose: 'pool/v1/ledger-history' });
 }
 
-/** @throws PoolError `invalid_json`, `invalid_request` unless the text is an exported history */
+/** @throws PoolError `invalid_value`, `invalid_request` unless the text is an exported history */
 export function parseHistory(text: string): LedgerHistory {
   const {
     version: _version,

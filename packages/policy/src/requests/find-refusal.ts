@@ -208,7 +208,7 @@ function findDisclosureRefusal(
 function parseStatement(value: DisclosureStatement): DisclosureStatement {
   const statement = parseWire(disclosureStatementSchema, value, 'disclosure');
   if (statement.expiresAt <= statement.issuedAt) {
-    throw new PoolError('malformed_payload', 'expiresAt must be after issuedAt');
+    throw new PoolError('invalid_value', 'expiresAt must be after issuedAt');
   }
   return statement;
 }

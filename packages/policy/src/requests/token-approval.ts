@@ -27,7 +27,7 @@ export const maxApprovalGas = 300_000n;
 /** The maximum fee of an approval in the chain's coin: 0.1 of a coin with 18 decimals. */
 export const maxApprovalFeeWei = 10n ** 17n;
 
-/** The hash to sign. @throws PoolError `malformed_payload` unless it is exactly one unsigned transaction */
+/** The hash to sign. @throws PoolError `invalid_value` unless it is exactly one unsigned transaction */
 export function computeTransactionDigest(unsignedTransaction: Hex): Hex32 {
   return parseHex32(parseUnsigned(unsignedTransaction).unsignedHash);
 }
@@ -118,7 +118,7 @@ function parseUnsigned(unsignedTransaction: Hex): Transaction {
 }
 
 function malformed(cause?: unknown): PoolError {
-  return new PoolError('malformed_payload', 'the payload is not exactly one unsigned transaction', {
+  return new PoolError('invalid_value', 'the payload is not exactly one unsigned transaction', {
     cause,
   });
 }

@@ -52,7 +52,7 @@ export type AcceptDeps = {
  * Stores the settlement, or finds the stored one. The cheapest check comes first: stored rows, the request alone, the
  * funder's signature, the arithmetic of the batch, the proof. Nothing is stored before all checks pass. A replay stores
  * nothing and needs no check.
- * @throws PoolError `invalid-chain`, `invalid_settlement`, `deadline_too_far`, `proof_invalid`, `batch_size_unsupported`
+ * @throws PoolError `invalid-chain`, `invalid_settlement`, `deadline_too_far`, `proof_invalid`, `size_unsupported`
  *   (400), `idempotency_conflict` (409), `rate_limited`, `gas_budget_exceeded` (429), `chain_unreachable`,
  *   `verifier_unavailable` (503)
  */

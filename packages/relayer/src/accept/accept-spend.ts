@@ -46,7 +46,7 @@ const chainTimeoutMs = 5_000;
 /**
  * Stores the spend, or finds the stored one. The cheapest check comes first, as for settlements, and nothing is stored before all
  * of them pass. A replay stores nothing and needs no check.
- * @throws PoolError `invalid-chain`, `invalid_spend`, `deadline_too_far`, `proof_invalid`, `spend_unsupported` (400), `forbidden`
+ * @throws PoolError `invalid-chain`, `invalid_spend`, `deadline_too_far`, `proof_invalid`, `size_unsupported` (400), `forbidden`
  *   `spender_not_admitted` (403), `idempotency_conflict`, `note_already_spent` (409), `rate_limited`, `gas_budget_exceeded` (429), `chain_unreachable`,
  *   `verifier_unavailable` (503)
  */

@@ -33,7 +33,7 @@ type VoidDeps = Pick<AcceptDeps, 'db' | 'chains' | 'checks' | 'nowMs' | 'settlem
 /**
  * Stores the funder's signature with the settlement, or finds that nothing is left to withdraw.
  * @returns the stored settlement
- * @throws PoolError `not_found` (404), `invalid-chain`, `invalid_void` (400), `idempotency_conflict` (409), `gas_budget_exceeded` (429),
+ * @throws PoolError `not_found` (404), `invalid-chain`, `invalid_settlement` (400), `idempotency_conflict` (409), `gas_budget_exceeded` (429),
  *   `chain_unreachable` (503)
  */
 export async function acceptVoid(
@@ -66,7 +66,7 @@ export async function acceptVoid(
     return row;
   }
   if (refusal !== undefined) {
-    throw new PoolError('invalid_void', `withdrawal refused by the pool: ${refusal}`);
+    throw new PoolError('invalid_settlement', `withdrawal refused by the pool: ${refusal}`);
   }
   await storeWithdrawal(deps.db, row.id, request.signature);
   return (await findSettlement(deps.db, employerId, key)) ?? row;
@@ -90,7 +90,7 @@ async function storeUnposted(
     batch.batchNonce === request.batchNonce;
   if (!isSame) {
     throw new PoolError(
-      'invalid_void',
+      'invalid_settlement',
       'withdrawal refused: its batch has another funder or nonce',
     );
   }
@@ -99,7 +99,7 @@ async function storeUnposted(
   await assertSigned(deps, employerId, chain, request);
   const refusal = (await askChain(() => chain.simulate({ kind: 'void', call: request })))?.code;
   if (refusal !== undefined) {
-    throw new PoolError('invalid_void', `withdrawal refused by the pool: ${refusal}`);
+    throw new PoolError('invalid_settlement', `withdrawal refused by the pool: ${refusal}`);
   }
   const reserve: ReserveGas = (trx) =>
     reserveGas(trx, employerId, request, undefined, limits, nowMs());
@@ -128,7 +128,7 @@ async function assertSigned(
     await checks.assertSigned(employerId, chain, claim);
   } catch (cause) {
     if (errorCodeOf(cause) === 'invalid_settlement') {
-      throw new PoolError('invalid_void', 'withdrawal refused: its funder did not sign it', {
+      throw new PoolError('invalid_settlement', 'withdrawal refused: its funder did not sign it', {
         cause,
       });
     }

@@ -80,7 +80,7 @@ async function computeInputs(
     throw refuse('batch.batchNonce is zero');
   }
   if (!Number.isInteger(Math.log2(commitments.length))) {
-    throw refuse('batch.commitments (invalid_batch_size)');
+    throw refuse('batch.commitments (invalid_value)');
   }
   if (computeSealedNotesHash(sealed) !== batch.sealedNotesHash) {
     throw refuse('batch.sealedNotesHash is not the hash of the sealed notes in slot order');

@@ -16,10 +16,10 @@ export type Proven =
   | { readonly kind: 'spend'; readonly circuit: SpendCircuit };
 
 export type ProofCheck = {
-  /** Runs before the long checks. @throws PoolError `batch_size_unsupported`, `spend_unsupported` (400) */
+  /** Runs before the long checks. @throws PoolError `size_unsupported` (400) */
   assertSupported(proven: Proven): void;
   /**
-   * @throws PoolError `proof_invalid`, `batch_size_unsupported`, `spend_unsupported` (400), `verifier_unavailable` (503,
+   * @throws PoolError `proof_invalid`, `size_unsupported` (400), `verifier_unavailable` (503,
    *   retryable)
    */
   assertProof(proven: Proven, inputs: ProofInputs, proof: SolidityProof): Promise<void>;
@@ -35,11 +35,11 @@ export function createProofCheck(
       // Not retryable: an agent that tries again would delay the other batches of its funder.
       throw proven.kind === 'spend'
         ? new PoolError(
-            'spend_unsupported',
+            'size_unsupported',
             `spend refused: this platform has no verification key for ${proven.circuit}; its operator must add one`,
           )
         : new PoolError(
-            'batch_size_unsupported',
+            'size_unsupported',
             `settlement refused: this platform has no verification key for batches of ${proven.size} slots; its operator must add one`,
           );
     }

@@ -28,7 +28,7 @@ export type SettlementChecks = {
   assertBatch(employerId: string, delivery: Delivery, settings: EvmChainSettings): Promise<void>;
   /**
    * The batch, and the proof about it.
-   * @throws PoolError as `assertBatch`, and `proof_invalid`, `batch_size_unsupported` (400)
+   * @throws PoolError as `assertBatch`, and `proof_invalid`, `size_unsupported` (400)
    */
   assertProven(
     employerId: string,
@@ -38,7 +38,7 @@ export type SettlementChecks = {
   /**
    * A spend that `assertSpendForm` has passed, and the proof about it.
    * @param holder - address of the account that posted it
-   * @throws PoolError `invalid_spend`, `proof_invalid`, `spend_unsupported` (400), `rate_limited` (429),
+   * @throws PoolError `invalid_spend`, `proof_invalid`, `size_unsupported` (400), `rate_limited` (429),
    *   `verifier_unavailable` (503)
    */
   assertSpendProven(

@@ -190,7 +190,7 @@ describe('the health of the relayer', () => {
       fetchRelayerFunds: () =>
         isCut ? Promise.reject(new Error('cut')) : poolChain.fetchRelayerFunds(1_000_000n),
     });
-    expect(await see()).toEqual({ ok: false, code: 'rpc_unreachable' });
+    expect(await see()).toEqual({ ok: false, code: 'chain_unreachable' });
     isCut = false;
     await watch.look();
     expect(watch.read()).toEqual({ ok: true });

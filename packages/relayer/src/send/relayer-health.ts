@@ -87,7 +87,7 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
         'the relayer cannot check its health',
       );
       const isDatabase = errorCodeOf(error) === 'database_unavailable';
-      return { ok: false, code: isDatabase ? 'stalled' : 'rpc_unreachable' };
+      return { ok: false, code: isDatabase ? 'stalled' : 'chain_unreachable' };
     }
   }
 

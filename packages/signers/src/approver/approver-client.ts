@@ -61,7 +61,7 @@ const refusalSchema = v.object({ code: v.string() });
 /** Answers that the same manifest gets again. */
 const finalCodes: readonly string[] = ['manifest_refused', 'invalid_request', 'payload_too_large'];
 
-/** A client of the gate's `POST /v1/manifests`. @throws PoolError `invalid_url` */
+/** A client of the gate's `POST /v1/manifests`. @throws PoolError `invalid_configuration` */
 export function createApproverClient({ token, ...options }: ApproverClientOptions): ApproverClient {
   const call: HttpClient = createHttpClient({ ...options, service: 'approver' });
   const headers = (): Readonly<Record<string, string>> => ({

@@ -96,7 +96,7 @@ describe('a holder at custodian A', () => {
   it('reports a denial', async () => {
     const sleep = async () => stage.vote('Denied');
     await expect(holderOf({ sleep }).signSpend(operation, salt)).rejects.toMatchObject({
-      code: 'holder_signer_refused',
+      code: 'signer_refused',
     });
   });
 
@@ -167,7 +167,7 @@ describe('a holder at custodian A', () => {
     const other = parseWalletPub(new Wallet(`0x${'45'.repeat(32)}`).signingKey.compressedPublicKey);
     const holder = holderOf({ funder: undefined, walletPub: other });
     await expect(holder.signSpend(operation, salt)).rejects.toMatchObject({
-      code: 'holder_signer_refused',
+      code: 'signer_refused',
     });
     expect(stage.countCreates()).toBe(0);
   });

@@ -25,7 +25,7 @@ export const holderKinds: readonly SignKind[] = ['sign-in', 'spend', 'disclosure
 
 /**
  * A holder at custodian A. Each method waits for the vote.
- * @throws PoolError `custodian_misconfigured` if the wallet is the funder's; `invalid_url`, `invalid_private_key`
+ * @throws PoolError `custodian_misconfigured` if the wallet is the funder's; `invalid_configuration`
  */
 export function createCustodianAHolder(options: CustodianAHolderOptions): HolderSigner {
   const { walletPub, funder, pollMs, sleep, ...account } = options;

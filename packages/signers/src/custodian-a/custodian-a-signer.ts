@@ -26,7 +26,7 @@ const funderKinds: readonly SignKind[] = [
  * const signer = createCustodianASigner({ url, token, credentialId, serviceKey, walletId, address });
  * const step = await signer.submit(createSignRequest({ kind: 'void', payload, expectedSigner: address }));
  *
- * @throws PoolError `invalid_url`, `invalid_private_key`
+ * @throws PoolError `invalid_configuration`
  */
 export function createCustodianASigner(options: CustodianASignerOptions): Signer {
   return createWalletSigner({ ...options, kinds: funderKinds });

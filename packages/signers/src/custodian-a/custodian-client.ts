@@ -79,7 +79,7 @@ const userActionSchema = v.object({
   userAction: v.pipe(v.string(), v.regex(/^[!-~]{1,8192}$/)),
 });
 
-/** @throws PoolError `invalid_url`, `invalid_private_key` */
+/** @throws PoolError `invalid_configuration` */
 export function createCustodianAClient(account: CustodianAAccount): CustodianAClient {
   const { token, credentialId, headerPrefix = 'x-' } = account;
   const call = createHttpClient({ ...account, service: 'custodian' });

@@ -14,14 +14,14 @@ export type ServiceKey = {
 
 /**
  * @param pem - PKCS#8 PEM of an Ed25519 or P-256 key
- * @throws PoolError `invalid_private_key`, without the value
+ * @throws PoolError `invalid_configuration`, without the value
  */
 export function parseServiceKey(pem: Secret): ServiceKey {
   const key = parseKey(pem);
   const algorithm = key === undefined ? undefined : findAlgorithm(key);
   if (key === undefined || algorithm === undefined) {
     throw new PoolError(
-      'invalid_private_key',
+      'invalid_configuration',
       'the key of the service account must be an Ed25519 or P-256 private key as PKCS#8 PEM',
     );
   }

@@ -129,7 +129,7 @@ describe('the key of a service account', () => {
         error = thrown;
       }
       expect(error).toBeInstanceOf(PoolError);
-      expect(error).toMatchObject({ code: 'invalid_private_key' });
+      expect(error).toMatchObject({ code: 'invalid_configuration' });
       const printed = inspect(error, { depth: 9, showHidden: true });
       expect(printed).not.toContain(value === '' ? '\0' : value.slice(40, 80) || value);
     }

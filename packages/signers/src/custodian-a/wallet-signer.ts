@@ -36,7 +36,7 @@ export type WalletSignerOptions = CustodianAAccount & {
 
 const signerName = 'the wallet at the custodian';
 
-/** @throws PoolError `invalid_url`, `invalid_private_key` */
+/** @throws PoolError `invalid_configuration` */
 export function createWalletSigner(
   options: WalletSignerOptions & { readonly kinds: readonly SignKind[] },
 ): Signer {

@@ -365,7 +365,7 @@ describe('custodian B, the configuration', () => {
     } catch (caught) {
       error = caught;
     }
-    expect(error).toMatchObject({ code: 'invalid_private_key' });
+    expect(error).toMatchObject({ code: 'invalid_configuration' });
     expect(inspect(error)).not.toContain(pem.split('\n')[1] ?? 'canary');
   });
 

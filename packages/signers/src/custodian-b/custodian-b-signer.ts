@@ -56,7 +56,7 @@ const signerName = 'the vault account at the custodian';
  * const signer = createCustodianBSigner({ url, apiKey, apiSecret, vaultAccountId: '0', assetId: 'ETH', address });
  * const step = await signer.submit(createSignRequest({ kind: 'void', payload, expectedSigner: address }));
  *
- * @throws PoolError `invalid_url`, `invalid_private_key`
+ * @throws PoolError `invalid_configuration`
  */
 export function createCustodianBSigner(options: CustodianBSignerOptions): Signer {
   const { address, approver, vaultAccountId, assetId, assetChainId, nowMs = Date.now } = options;

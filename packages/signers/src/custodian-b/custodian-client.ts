@@ -54,7 +54,7 @@ export type CustodianBClient = {
 /** What the provider's own libraries use, in seconds. The provider refuses more. */
 const tokenLifeSeconds = 55;
 
-/** @throws PoolError `invalid_url`, `invalid_private_key` */
+/** @throws PoolError `invalid_configuration` */
 export function createCustodianBClient(account: CustodianBAccount): CustodianBClient {
   const { apiKey, apiSecret, nowMs = Date.now, createNonce = randomUUID } = account;
   const base = parseServiceUrl(account.url, 'the url of the custodian');
@@ -118,7 +118,7 @@ function parseApiSecret(pem: Secret): KeyObject {
   const bits = key?.asymmetricKeyDetails?.modulusLength ?? 0;
   if (key === undefined || key.asymmetricKeyType !== 'rsa' || bits < 2048) {
     throw new PoolError(
-      'invalid_private_key',
+      'invalid_configuration',
       'the API secret of custodian B must be an RSA private key of at least 2,048 bits as PKCS#8 PEM',
     );
   }

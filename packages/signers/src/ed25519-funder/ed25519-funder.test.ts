@@ -151,7 +151,7 @@ describe('an ed25519 funder', () => {
     'refuses a seed of another form, and the error does not repeat it (%#)',
     (value) => {
       const create = (): unknown => createLocalEd25519Funder({ seed: new Secret(value) });
-      expect(create).toThrow(expect.objectContaining({ code: 'invalid_private_key' }));
+      expect(create).toThrow(expect.objectContaining({ code: 'invalid_configuration' }));
       try {
         create();
       } catch (error) {

@@ -73,7 +73,7 @@ export type LocalEd25519FunderOptions = {
  * const funder = createLocalEd25519Funder({ seed: new Secret(text) });
  * const outcome = funder.submit({ kind: 'fund-authorization', payload, expectedSigner: funder.publicKey() });
  *
- * @throws PoolError `invalid_private_key`, without the value
+ * @throws PoolError `invalid_configuration`, without the value
  */
 export function createLocalEd25519Funder(options: LocalEd25519FunderOptions): Ed25519Funder {
   const { seed, allow = {} } = options;
@@ -165,7 +165,7 @@ function computeWalletPub(seed: Secret): Hex32 {
   } catch {
     // The cause is dropped on purpose: parsers repeat their input in messages.
     throw new PoolError(
-      'invalid_private_key',
+      'invalid_configuration',
       'the ed25519 private key must be its 32-byte seed, as lower-case hex with 0x',
     );
   }

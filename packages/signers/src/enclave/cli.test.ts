@@ -93,7 +93,7 @@ describe('pool-enclave', () => {
     expect(await run(['serve', ...args, '--ledger', ':memory:'])).toMatchObject({
       code: 1,
       error: expect.stringMatching(
-        /^enclave_misconfigured: .*policy-twice has a duplicate JSON key$/,
+        /^invalid_configuration: .*policy-twice has a duplicate JSON key$/,
       ),
     });
   });

@@ -146,7 +146,7 @@ function seal(values: Values, deps: CommandDeps): number {
     key = hexToBytes(hex, 32);
   } catch {
     throw new PoolError(
-      'invalid_private_key',
+      'invalid_configuration',
       '--private-key must hold 32 bytes of lower-case hex with 0x',
     );
   }
@@ -167,7 +167,7 @@ function writeSealed(values: Values, key: Secret<Uint8Array>, deps: CommandDeps)
 function developmentRoot(values: Values, deps: CommandDeps): number {
   if (isProduction()) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       'a development root is refused under NODE_ENV=production',
     );
   }
@@ -221,13 +221,13 @@ function rebaseline(values: Values, deps: CommandDeps): number {
   const by = required(values, 'by');
   if (![path, `${path}.generation`].some((file) => existsSync(file))) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       `there is no ledger at ${path}; give the --ledger that "serve" has`,
     );
   }
   if (values['accept-lost-history'] !== true) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       '--accept-lost-history is missing: sums of the day, and signatures made after the backup, stay forgotten; docs/operations/enclave.md says when that is safe',
     );
   }
@@ -235,7 +235,7 @@ function rebaseline(values: Values, deps: CommandDeps): number {
   try {
     if (!ledger.status().isRestored) {
       throw new PoolError(
-        'enclave_misconfigured',
+        'invalid_configuration',
         `the ledger ${path} does not count as restored; there is nothing to do`,
       );
     }
@@ -268,7 +268,7 @@ function createAttester(values: Values, deps: CommandDeps): Attester {
   const root = values['development-root'];
   if ((helper === undefined) === (root === undefined)) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       'give one of --attestation-helper (inside a real enclave) and --development-root (everywhere else)',
     );
   }
@@ -277,7 +277,7 @@ function createAttester(values: Values, deps: CommandDeps): Attester {
   }
   if (isProduction()) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       'a development root is refused under NODE_ENV=production; use --attestation-helper',
     );
   }
@@ -327,7 +327,7 @@ function required(
   const value = values[name];
   if (value === undefined || value === '') {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       `--${name} is missing; "pool-enclave" alone lists the commands`,
     );
   }

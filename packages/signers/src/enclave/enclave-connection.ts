@@ -31,7 +31,7 @@ export type EnclaveConnection = {
   /**
    * Connects and attests if needed, and calls. A connection that is lost in the middle is made once more: the enclave signs the same
    * again.
-   * @throws PoolError `enclave_unreachable`, `enclave_invalid_response`, `enclave_failed`, `enclave_not_attested`; the signal's reason
+   * @throws PoolError `enclave_unreachable`, `enclave_failed`, `enclave_not_attested`; the signal's reason
    */
   call<TSchema extends v.GenericSchema>(
     content: CallContent,
@@ -253,7 +253,7 @@ function createTimeout(socketPath: string, timeoutMs: number): PoolError {
 
 function createInvalidResponse(socketPath: string): PoolError {
   return new PoolError(
-    'enclave_invalid_response',
+    'enclave_failed',
     `the answer of the process at ${socketPath} does not fit this version; check that it is the enclave`,
   );
 }

@@ -382,7 +382,7 @@ describe('createEnclave', () => {
     const deadline = { minSeconds: 600, maxSeconds: 300 };
     await expect(start(makePolicy({ deadline, holders: [] }), createEnclave)).rejects.toMatchObject(
       {
-        code: 'enclave_misconfigured',
+        code: 'invalid_configuration',
         message: expect.stringMatching(/deadline\.minSeconds: It is larger than maxSeconds/),
       },
     );

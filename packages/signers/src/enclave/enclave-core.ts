@@ -59,7 +59,7 @@ export type Enclave = {
   sign(value: unknown): SignAnswer;
 };
 
-/** @throws PoolError `enclave_misconfigured` if the policy asks for people, whom an enclave cannot ask, or has a lint error */
+/** @throws PoolError `invalid_configuration` if the policy asks for people, whom an enclave cannot ask, or has a lint error */
 export function createEnclave(options: EnclaveOptions): Enclave {
   const { key, policy, ledger, attester, nowMs } = options;
   const { walletPub, deterministic } = key;
@@ -229,7 +229,7 @@ function requireUsablePolicy(policy: Policy, address: EvmAddress): void {
     policy.pools.some(({ tokens }) => tokens.some(({ holdAbove }) => holdAbove !== undefined));
   if (asksPeople) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       'the policy lets batches wait for people ("humanRelease", "holdAbove", or "duplicateRoster" with "hold"), and an enclave cannot ask people; remove it, or put the approve process before a custodian',
     );
   }
@@ -238,7 +238,7 @@ function requireUsablePolicy(policy: Policy, address: EvmAddress): void {
     policy.holders.some(({ walletPub }) => computeWalletAddress(walletPub) === address);
   if (!isNamed) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       `the policy names no funder or holder with the address of this key, ${address}; nothing could be signed`,
     );
   }
@@ -249,7 +249,7 @@ function requireSoundPolicy(policy: unknown): void {
   const errors = lintPolicy(policy).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     const named = errors.map(({ path, message }) => `${path || 'policy'}: ${message}`).join(' ');
-    throw new PoolError('enclave_misconfigured', `the policy has mistakes; correct it. ${named}`);
+    throw new PoolError('invalid_configuration', `the policy has mistakes; correct it. ${named}`);
   }
 }
 

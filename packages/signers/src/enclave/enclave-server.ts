@@ -29,7 +29,7 @@ const idleMs = 600_000;
 /**
  * Serves an enclave on a socket.
  * @param path - at most 107 bytes. The directory is made with mode 0700; an existing one must not be open to others
- * @throws PoolError `enclave_misconfigured`: the directory is open to others, or another process serves the socket
+ * @throws PoolError `invalid_configuration`: the directory is open to others, or another process serves the socket
  */
 export async function serveEnclave(
   enclave: Enclave,
@@ -112,7 +112,7 @@ function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
       reject(
-        new PoolError('enclave_misconfigured', `the socket ${path} cannot be opened`, { cause }),
+        new PoolError('invalid_configuration', `the socket ${path} cannot be opened`, { cause }),
       );
     });
     // Others could connect between bind and chmod; the directory keeps them out, and the mask closes the socket as well.
@@ -130,7 +130,7 @@ function requirePrivateDirectory(directory: string): void {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (cause) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       `the directory ${directory} of the socket cannot be made; make it as root with "install -d -m 700 -o <the enclave's user> ${directory}", or let systemd make it (RuntimeDirectory=)`,
       { cause },
     );
@@ -139,7 +139,7 @@ function requirePrivateDirectory(directory: string): void {
   const isPrivate = status.isDirectory() && (status.mode & 0o077) === 0;
   if (!isPrivate) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       `the directory ${directory} of the socket is open to other users; run "chmod 700 ${directory}", or choose one of the enclave's own`,
     );
   }
@@ -153,7 +153,7 @@ async function removeStaleSocket(path: string): Promise<void> {
   }
   if (!status.isSocket()) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       `${path} exists and is not a socket; choose a path for the socket where no file is`,
     );
   }
@@ -167,13 +167,13 @@ async function removeStaleSocket(path: string): Promise<void> {
   });
   if (code === undefined) {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       `another process serves the socket ${path}; stop it, or choose another path`,
     );
   }
   if (code !== 'ECONNREFUSED') {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       `the socket ${path} cannot be examined (${code}); remove it if no enclave serves it, or choose another path`,
     );
   }

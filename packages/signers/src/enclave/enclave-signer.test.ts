@@ -339,7 +339,7 @@ describe('a silent or talkative process', () => {
     const close = await answerWith(bytes);
     expect(await signer.submit(requests.fund)).toMatchObject({
       state: 'failed',
-      code: 'enclave_invalid_response',
+      code: 'enclave_failed',
     });
     await close();
   });

@@ -18,24 +18,24 @@ import type { DevelopmentRoot } from '../attestation/development-attestation.ts'
 
 const maxFileBytes = 4 * 2 ** 20;
 
-/** @throws PoolError `enclave_misconfigured` */
+/** @throws PoolError `invalid_configuration` */
 export function readJsonFile(path: string): unknown {
   const text = readBytes(path).toString('utf8');
   try {
     return parseStrictJson(text, path);
   } catch (error) {
-    throw isPoolError(error) ? new PoolError('enclave_misconfigured', error.message) : error;
+    throw isPoolError(error) ? new PoolError('invalid_configuration', error.message) : error;
   }
 }
 
-/** A file that only its owner may read. @throws PoolError `enclave_misconfigured` */
+/** A file that only its owner may read. @throws PoolError `invalid_configuration` */
 export function readPrivateFile(path: string): Secret<Buffer> {
   return new Secret(readBytes(path, true));
 }
 
 /**
  * A sealing secret: the bytes of the file without white space at its end, so that both `openssl rand -hex 32` and raw bytes work.
- * @throws PoolError `enclave_misconfigured`
+ * @throws PoolError `invalid_configuration`
  */
 export function readSealingSecret(path: string): Secret<Uint8Array> {
   const bytes = readPrivateFile(path).reveal();
@@ -43,14 +43,14 @@ export function readSealingSecret(path: string): Secret<Uint8Array> {
   return new Secret(Uint8Array.from(bytes.subarray(0, end + 1)));
 }
 
-/** Makes a file of mode 0600, and never replaces one. @throws PoolError `enclave_misconfigured` */
+/** Makes a file of mode 0600, and never replaces one. @throws PoolError `invalid_configuration` */
 export function writePrivateFile(path: string, content: string): void {
   let file: number;
   try {
     file = openSync(path, 'wx', 0o600);
   } catch {
     throw new PoolError(
-      'enclave_misconfigured',
+      'invalid_configuration',
       `${path} cannot be made; it exists already, or its directory does not`,
     );
   }
@@ -88,13 +88,13 @@ function readBytes(path: string, isPrivate = false): Buffer {
   try {
     file = openSync(path, 'r');
   } catch {
-    throw new PoolError('enclave_misconfigured', `${path} cannot be read`);
+    throw new PoolError('invalid_configuration', `${path} cannot be read`);
   }
   try {
     const status = fstatSync(file);
     if (isPrivate && status.isFile() && (status.mode & 0o077) !== 0) {
       throw new PoolError(
-        'enclave_misconfigured',
+        'invalid_configuration',
         `${path} can be read by other users; run "chmod 600 ${path}"`,
       );
     }
@@ -105,7 +105,7 @@ function readBytes(path: string, isPrivate = false): Buffer {
       read = readSync(file, buffer, length, buffer.length - length, null);
     }
     if (length > maxFileBytes) {
-      throw new PoolError('enclave_misconfigured', `${path} has more than ${maxFileBytes} bytes`);
+      throw new PoolError('invalid_configuration', `${path} has more than ${maxFileBytes} bytes`);
     }
     return buffer.subarray(0, length);
   } finally {

@@ -37,7 +37,7 @@ const publicKeyPrefix = Buffer.from('3056301006072a8648ce3d020106052b8104000a034
 const pinVariable = 'POOL_ENCLAVE_PKCS11_PIN';
 const timeoutMs = 20_000;
 
-/** @throws PoolError `enclave_key_unreadable`: no tool, token, key or PIN that fits */
+/** @throws PoolError `invalid_configuration`: no tool, token, key or PIN that fits */
 export function openPkcs11Key(options: Pkcs11Options): SigningKey {
   const { module, tokenLabel, keyId, pin, environment = {} } = options;
   const token = ['--module', module, '--token-label', tokenLabel];
@@ -53,7 +53,7 @@ export function openPkcs11Key(options: Pkcs11Options): SigningKey {
     });
     if (status !== 0) {
       throw new PoolError(
-        'enclave_key_unreadable',
+        'invalid_configuration',
         `pkcs11-tool could not ${what} the key ${keyId} of the token ${tokenLabel}; check that OpenSC is installed, and module, labels and PIN`,
       );
     }
@@ -66,7 +66,7 @@ export function openPkcs11Key(options: Pkcs11Options): SigningKey {
     const isKey = der.subarray(0, publicKeyPrefix.length).equals(publicKeyPrefix);
     if (!isKey || point.length !== 65) {
       throw new PoolError(
-        'enclave_key_unreadable',
+        'invalid_configuration',
         `the key ${keyId} of the token ${tokenLabel} is not on secp256k1`,
       );
     }

@@ -49,7 +49,7 @@ export function createSigningKey(): Secret<Uint8Array> {
   return new Secret(secp256k1.utils.randomSecretKey());
 }
 
-/** W of a signing key. @throws PoolError `invalid_private_key`, without the value */
+/** W of a signing key. @throws PoolError `invalid_configuration`, without the value */
 export function computeKeyWalletPub(key: Secret<Uint8Array>): WalletPub {
   try {
     const point = secp256k1.Point.fromBytes(secp256k1.getPublicKey(key.reveal()));
@@ -57,7 +57,7 @@ export function computeKeyWalletPub(key: Secret<Uint8Array>): WalletPub {
   } catch {
     // The cause is dropped on purpose: parsers repeat their input in messages.
     throw new PoolError(
-      'invalid_private_key',
+      'invalid_configuration',
       'the signing key is not 32 bytes between 1 and the group order',
     );
   }
@@ -67,7 +67,7 @@ export function computeKeyWalletPub(key: Secret<Uint8Array>): WalletPub {
  * Seals a key. The result is not secret without the sealing secret.
  * @param secret - the sealing secret: at least 32 bytes, random
  * @param logN - cost of scrypt, 12–20. Default: 17, 128 MiB for a moment
- * @throws PoolError `enclave_key_unreadable` if the sealing secret is too short
+ * @throws PoolError `invalid_configuration` if the sealing secret is too short
  */
 export function sealKey(
   key: Secret<Uint8Array>,
@@ -94,13 +94,13 @@ export function sealKey(
 
 /**
  * @param value - the content of a key file
- * @throws PoolError `enclave_key_unreadable`: another sealing secret, a changed file, or not a key file
+ * @throws PoolError `invalid_configuration`: another sealing secret, a changed file, or not a key file
  */
 export function unsealKey(value: unknown, secret: Secret<Uint8Array>): Secret<Uint8Array> {
   const sealed = v.safeParse(sealedKeySchema, value);
   if (!sealed.success) {
     throw new PoolError(
-      'enclave_key_unreadable',
+      'invalid_configuration',
       'the key file is not one that "pool-enclave keygen" wrote',
     );
   }
@@ -116,7 +116,7 @@ export function unsealKey(value: unknown, secret: Secret<Uint8Array>): Secret<Ui
     return key;
   } catch {
     throw new PoolError(
-      'enclave_key_unreadable',
+      'invalid_configuration',
       'the key file does not open: the sealing secret is another one, or the file was changed',
     );
   } finally {
@@ -128,7 +128,7 @@ function deriveSealingKey(secret: Secret<Uint8Array>, salt: Uint8Array, cost: nu
   const bytes = secret.reveal();
   if (bytes.length < minSecretBytes) {
     throw new PoolError(
-      'enclave_key_unreadable',
+      'invalid_configuration',
       `the sealing secret has ${bytes.length} bytes; use at least ${minSecretBytes} random ones, for example from "openssl rand -hex 32"`,
     );
   }

@@ -23,7 +23,7 @@ export type SigningKey = {
   sign(digest: Hex32): Hex;
 };
 
-/** @param key - 32 bytes. @throws PoolError `invalid_private_key`, without the value */
+/** @param key - 32 bytes. @throws PoolError `invalid_configuration`, without the value */
 export function createMemoryKey(key: Secret<Uint8Array>): SigningKey {
   return {
     walletPub: computeKeyWalletPub(key),

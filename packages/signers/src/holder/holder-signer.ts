@@ -71,14 +71,14 @@ export type HolderSigner = {
   /**
    * Signs a sign-in text: EIP-4361 on secp256k1, and its form for Solana and Stellar wallets on ed25519 (docs/decisions/0006).
    * @returns secp256k1: 65 bytes r ‖ s ‖ v, low s, v 27 or 28, recovered to W. ed25519: 64 bytes
-   * @throws PoolError `holder_signer_refused`
+   * @throws PoolError `signer_refused`
    */
   signIn(request: HolderSignIn, options?: HolderSignOptions): Promise<Hex>;
   /**
    * Signs the fixed viewing-key text of a platform, and no other text.
    * @param domain - the platform's domain, which the text names
    * @returns 64 bytes, as secret as the viewing key: r ‖ s with low s, or the ed25519 signature. Never store or log it
-   * @throws PoolError `viewing_key_required` if the signer does not repeat its signatures; `invalid_domain`
+   * @throws PoolError `viewing_key_required` if the signer does not repeat its signatures; `invalid_value`
    */
   signViewingKeyText(domain: string): Promise<Secret<Uint8Array>>;
   /**
@@ -87,7 +87,7 @@ export type HolderSigner = {
    * The caller stores the signature before the first proof leaves, and sends at most one rSig for each m: two signatures over one m
    * reveal W (protocol §7, "One rSig per manifest").
    * @param salt - 31 random bytes, secret
-   * @throws PoolError `holder_signer_refused`; `holder_unsupported` on ed25519, which has no spend circuit
+   * @throws PoolError `signer_refused`; `holder_unsupported` on ed25519, which has no spend circuit
    */
   signSpend(
     operation: SpendOperation,
@@ -109,7 +109,7 @@ export type HolderSigner = {
    * Signs a disclosure of payments that W received, or that W made from its notes (docs/disclosure.md).
    * @param content - the document without its signature; the adapter checks it and computes what is signed
    * @returns 65 bytes r ‖ s ‖ v: low s, v 27 or 28, recovered to W
-   * @throws PoolError `holder_signer_refused`; `holder_unsupported` on ed25519
+   * @throws PoolError `signer_refused`; `holder_unsupported` on ed25519
    */
   signDisclosure(content: DisclosureContent, options?: HolderSignOptions): Promise<Hex>;
 };

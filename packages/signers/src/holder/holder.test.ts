@@ -80,7 +80,7 @@ describe('local-key as the signer of a holder', () => {
       holder.signIn(
         encryptionPublicKey === undefined ? request : { ...request, encryptionPublicKey },
       ),
-    ).rejects.toMatchObject({ code: 'holder_signer_refused' });
+    ).rejects.toMatchObject({ code: 'signer_refused' });
   });
 
   it.each(vectors.derived)(
@@ -153,7 +153,7 @@ describe('a spend', () => {
     ['no salt', new Uint8Array(0)],
   ])('is not signed with %s', async (_, salt) => {
     await expect(holder.signSpend(spendOperation, salt)).rejects.toMatchObject({
-      code: expect.stringMatching(/^(holder_signer_refused|invalid_seed)$/),
+      code: expect.stringMatching(/^(signer_refused|invalid_value)$/),
     });
   });
 });
@@ -237,7 +237,7 @@ describe('local-ed25519', () => {
   ])('signs no sign-in text of %s', async (_case, seed, expected, own) => {
     const message = text?.message ?? '';
     await expect(ed25519Of(seed).signIn({ message, expected, ...own })).rejects.toMatchObject({
-      code: 'holder_signer_refused',
+      code: 'signer_refused',
     });
   });
 
@@ -322,7 +322,7 @@ describe('the private key of a holder', () => {
       const options = { privateKey: new Secret(value) };
       for (const create of [createLocalKeyHolder, createLocalEd25519Holder]) {
         expect(() => create(options)).toThrow(
-          expect.objectContaining({ code: 'invalid_private_key' }),
+          expect.objectContaining({ code: 'invalid_configuration' }),
         );
         expect(() => create(options)).not.toThrow(/4242|ZZ/);
       }

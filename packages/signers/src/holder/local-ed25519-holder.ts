@@ -24,7 +24,7 @@ export type LocalEd25519HolderOptions = {
   readonly privateKey: Secret;
 };
 
-/** @throws PoolError `invalid_private_key`, without the value */
+/** @throws PoolError `invalid_configuration`, without the value */
 export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptions): HolderSigner {
   const publicKey = computePublicKey(privateKey);
   const walletPub = bytesToHex(publicKey);
@@ -44,7 +44,7 @@ export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptio
         text.encryptionPublicKey === encryptionPublicKey;
       if (!isOwn) {
         throw new PoolError(
-          'holder_signer_refused',
+          'signer_refused',
           'the sign-in text is not for this wallet, this platform or this encryption key, or its statement is not the platform’s; nothing was signed',
         );
       }
@@ -91,7 +91,7 @@ function computePublicKey(privateKey: Secret): Uint8Array {
   } catch {
     // The cause is dropped on purpose: parsers repeat their input in messages.
     throw new PoolError(
-      'invalid_private_key',
+      'invalid_configuration',
       'the ed25519 private key must be its 32-byte seed, as lower-case hex with 0x',
     );
   }

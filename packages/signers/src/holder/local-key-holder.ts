@@ -22,7 +22,7 @@ export type LocalKeyHolderOptions = {
   readonly nowMs?: () => number;
 };
 
-/** @throws PoolError `invalid_private_key`, without the value */
+/** @throws PoolError `invalid_configuration`, without the value */
 export function createLocalKeyHolder(options: LocalKeyHolderOptions): HolderSigner {
   const { walletPub, sign } = createKindSigner(options);
   return {
@@ -88,7 +88,7 @@ function createKindSigner({ privateKey, nowMs }: LocalKeyHolderOptions): KindSig
         return outcome.signature;
       }
       throw new PoolError(
-        'holder_signer_refused',
+        'signer_refused',
         `the holder's signer refused: ${'message' in outcome ? outcome.message : outcome.state}`,
       );
     },

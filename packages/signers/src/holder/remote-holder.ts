@@ -160,8 +160,8 @@ function createRefusal({
 }: Extract<Outcome, { readonly state: 'refused' }>): PoolError {
   const text = `the holder's signer refused: ${message}`;
   return providerId === undefined
-    ? new OwnRefusalError('holder_signer_refused', text)
-    : new PoolError('holder_signer_refused', text);
+    ? new OwnRefusalError('signer_refused', text)
+    : new PoolError('signer_refused', text);
 }
 
 function readSignature(outcome: Outcome): Hex {

@@ -35,7 +35,7 @@ export async function withdrawSpendRequest(spend: ArchivedSpend, deps: SpendDeps
  * Final answers: there is no signature, and there will be none. `manifest_refused`: the approve process did not take the spend, so the
  * custodian was never asked. A request that expired at its provider is another one.
  */
-const refusals: readonly string[] = ['holder_signer_refused', 'manifest_refused'];
+const refusals: readonly string[] = ['signer_refused', 'manifest_refused'];
 
 /**
  * Frees the notes of a spend of which nothing has left, unless its signer may have signed it.

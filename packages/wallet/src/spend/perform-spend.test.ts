@@ -87,7 +87,7 @@ describe('the eligibility root of a transfer', () => {
     const context = { ...world.context, chain };
     const changed = { ...deps, route: () => context, findChain: () => context };
     await expect(transfer(world, changed)).rejects.toMatchObject({
-      code: 'eligibility_root_not_accepted',
+      code: 'eligibility_root_unknown',
     });
     expect(world.prover.proofs).toBe(0);
     expect(world.edge.posts).toEqual([]);

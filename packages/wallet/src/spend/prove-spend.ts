@@ -68,7 +68,7 @@ export async function proveSpend(
       notes: notes.map(({ amount, nonce }, index) => {
         const path = paths[index];
         if (path === undefined) {
-          throw new PoolError('invalid_path', 'a note of the spend has no path');
+          throw new PoolError('invalid_value', 'a note of the spend has no path');
         }
         return { amount, nonce, path };
       }),
@@ -161,7 +161,7 @@ async function fetchEligibility(
   const root = parseField(rootHex);
   if (rootHex === zeroWord) {
     throw new PoolError(
-      'eligibility_root_not_accepted',
+      'eligibility_root_unknown',
       'the registry has published no eligibility root yet; wait for the gate to publish one',
     );
   }
@@ -194,7 +194,7 @@ async function fetchEligibility(
   // The final block can be older than a revocation, or than the end of the root's grace period: the contract would refuse the proof.
   if (!(await chain.isEligibilityRootAccepted(rootHex))) {
     throw new PoolError(
-      'eligibility_root_not_accepted',
+      'eligibility_root_unknown',
       'the registry does not accept the eligibility root any more; wait for the gate to publish one',
     );
   }

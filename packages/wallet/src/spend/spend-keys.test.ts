@@ -109,7 +109,7 @@ describe('a key', () => {
     world.signer.refusals = 2;
     for (let attempt = 0; attempt < 2; attempt += 1) {
       await expect(spender.spend(callOf(world))).rejects.toMatchObject({
-        code: 'holder_signer_refused',
+        code: 'signer_refused',
       });
     }
     expect((await spender.spend(callOf(world))).status).toBe('success');

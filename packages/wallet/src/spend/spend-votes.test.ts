@@ -168,7 +168,7 @@ describe('a spend that is voted on', () => {
     const world = createVotingWorld();
     world.voting.policy = () => 'deny';
     await expect(spendOf(world.boot().deps, world)).rejects.toMatchObject({
-      code: 'holder_signer_refused',
+      code: 'signer_refused',
       message: expect.stringContaining('it was denied'),
     });
     expect((await world.archive.listLocked()).size).toBe(0);
@@ -191,7 +191,7 @@ describe('a spend that is voted on', () => {
   });
 
   it.each([
-    ['at the first question frees its notes', 0, 'holder_signer_refused', 0],
+    ['at the first question frees its notes', 0, 'signer_refused', 0],
     ['later keeps its notes: the request may still be signed', 60_000, 'signer_expired', 1],
   ])('that this side refuses %s', async (_what, afterMs, code, locked) => {
     const world = createVotingWorld();

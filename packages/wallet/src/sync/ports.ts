@@ -194,8 +194,8 @@ export type ReadMarks = {
  * The durable cache of one identity. Every write is one transaction that is on disk when it returns. Everything in it can be made
  * again from the chain and the {@link NoteArchive}.
  *
- * Every method throws PoolError `note_cache_damaged` if the contents are not those that were written, `note_cache_changed` if
- * another process wrote since the store was opened (open it again), and `note_cache_unavailable` if the file cannot be used now.
+ * Every method throws PoolError `note_cache_changed` if the contents are not those that were written or another process
+ * wrote since the store was opened (open it again), and `note_cache_unavailable` if the file cannot be used now.
  */
 export type NoteStore = {
   /** The newest block whose events are stored. Undefined: none. */

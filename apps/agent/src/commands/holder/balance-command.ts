@@ -115,7 +115,7 @@ type OpenClient = {
   readonly findDecimals: (balance: Pick<Balance, 'chain' | 'symbol'>) => number | undefined;
 };
 
-/** @throws PoolError `invalid_configuration`, `role_token_missing` */
+/** @throws PoolError `invalid_configuration`, `holder_unavailable` */
 export function openClient(options: Pick<BalanceOptions, 'token' | 'envFile'>): OpenClient {
   const config = readConfig(options.envFile);
   const { holder } = config;

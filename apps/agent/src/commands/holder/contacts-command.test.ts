@@ -130,14 +130,14 @@ describe('contacts', () => {
     expect((await run('contacts', 'remove', 'ben')).code).toBe(0);
     expect(readContacts(home)).toEqual([]);
     expect(await run('contacts', 'remove', 'ben')).toMatchObject({
-      errors: expect.stringMatching(/^contact_unknown/),
+      errors: expect.stringMatching(/^invalid_contact/),
     });
   });
 
   it.each([
-    ['a label of another wallet', ['eva', () => ben.walletPub], 'contact_exists'],
-    ['a wallet of another label', ['evita', () => eva.walletPub], 'contact_exists'],
-    ['a label that looks like another', ['ev-a', () => ben.walletPub], 'contact_confusable'],
+    ['a label of another wallet', ['eva', () => ben.walletPub], 'invalid_contact'],
+    ['a wallet of another label', ['evita', () => eva.walletPub], 'invalid_contact'],
+    ['a label that looks like another', ['ev-a', () => ben.walletPub], 'invalid_contact'],
     ['a label with characters of another script', ['еva', () => ben.walletPub], 'invalid_contact'],
     ['an address', ['ben', () => ben.address], 'invalid_wallet_pub'],
     ['a wallet that is not enrolled', ['mal', () => mallory.walletPub], 'unregistered-recipient'],
@@ -155,7 +155,7 @@ describe('contacts', () => {
     const twin = { rn: 'm', '1': 'l', '0': 'o' }[part] ?? '';
     await run('contacts', 'add', `a${twin}b`, eva.walletPub);
     const { errors } = await run('contacts', 'add', `a${part}b`, ben.walletPub);
-    expect(errors).toMatch(/^contact_confusable/);
+    expect(errors).toMatch(/^invalid_contact/);
   });
 
   it('take another P of the same W with newer evidence, and refuse older evidence', async () => {
@@ -188,7 +188,7 @@ describe('contacts', () => {
     writeFileSync(contactsPath(home), text.replace(ben.walletPub, mallory.walletPub));
     expect(find).toThrow(expect.objectContaining({ code: 'contact_changed' }));
     writeFileSync(contactsPath(home), text.slice(9));
-    expect(find).toThrow(expect.objectContaining({ code: 'contacts_damaged' }));
+    expect(find).toThrow(expect.objectContaining({ code: 'store_damaged' }));
   });
 
   it('pay by label, and the label is in no request', async () => {
@@ -200,7 +200,7 @@ describe('contacts', () => {
       shown: expect.stringContaining(`  7 USDC to @secretlabel (${ben.walletPub})`),
     });
     const unknown = await run('transfer', '--to', '@nobody:7', '--dry-run', '--yes');
-    expect(unknown.errors).toMatch(/^contact_unknown: .*@secretlabel/);
+    expect(unknown.errors).toMatch(/^invalid_contact: .*@secretlabel/);
     const sent = platform.received.join('\n');
     expect(sent).toContain(ben.walletPub);
     expect(sent).toContain(ben.address);

@@ -89,7 +89,7 @@ export async function runRemoveContact(
   const contacts = readContacts(home);
   const others = contacts.filter((contact) => contact.label !== label);
   if (others.length === contacts.length) {
-    throw new PoolError('contact_unknown', `there is no contact @${label}`);
+    throw new PoolError('invalid_contact', `there is no contact @${label}`);
   }
   writeContacts(home, others);
   out(`@${label}: removed`);

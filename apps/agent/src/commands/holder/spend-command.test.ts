@@ -332,7 +332,7 @@ describe('the command line', () => {
     const { code, errors } = await runHere(['send', '--amount', '6']);
     expect([code, errors]).toEqual([
       1,
-      expect.stringMatching(/^role_token_missing: DISBURSE_SEND/),
+      expect.stringMatching(/^holder_unavailable: DISBURSE_SEND/),
     ]);
     expect(world.state.spends).toEqual([]);
   });

@@ -25,11 +25,11 @@ export function resolveRecipients(
   );
 }
 
-/** W of a contact. @throws PoolError `contact_unknown` and the other errors of contacts */
+/** W of a contact. @throws PoolError `invalid_contact` and the other errors of contacts */
 export type FindContact = (label: string) => string;
 
 function refuseContact(label: string): never {
-  throw new PoolError('contact_unknown', `there is no contact ${label}`);
+  throw new PoolError('invalid_contact', `there is no contact ${label}`);
 }
 
 /** One payee: a W, or a contact as `@label`. */

@@ -144,7 +144,7 @@ describe('balance --watch', () => {
     throw new Error('the client must fail');
   }
 
-  it.each(['note_history_changed', 'holder_unavailable', 'role_token_missing', 'wrong_chain'])(
+  it.each(['note_history_changed', 'holder_unavailable', 'holder_unavailable', 'wrong_chain'])(
     'ends with %s, which somebody must repair, although the status is 503',
     async (code) => {
       const body = { code, message: 'do this' };
@@ -161,16 +161,14 @@ describe('balance --watch', () => {
     await expect(watch([answer('7'), other])).rejects.toBe(other);
   });
 
-  it.each([
-    'platform_unavailable',
-    'note_cache_changed',
-    'note_cache_unavailable',
-    'agent_stopping',
-  ])('goes on after %s', async (code) => {
-    const body = { code, message: 'try again' };
-    const failure = await readFailure(Response.json(body, { status: 503 }));
-    expect((await watch([answer('7'), failure, answer('8')])).notes).toHaveLength(2);
-  });
+  it.each(['platform_unreachable', 'note_cache_changed', 'note_cache_unavailable', 'stopping'])(
+    'goes on after %s',
+    async (code) => {
+      const body = { code, message: 'try again' };
+      const failure = await readFailure(Response.json(body, { status: 503 }));
+      expect((await watch([answer('7'), failure, answer('8')])).notes).toHaveLength(2);
+    },
+  );
 
   it('ends at once when it is interrupted while it waits for the agent [command.balance-watch]', async () => {
     const stop = new AbortController();

@@ -105,7 +105,7 @@ describe('backup create', () => {
     expect(made.code).toBe(exitCodes.ok);
     expect((await world.run(['verify', world.file, '--passphrase-file', passphrase])).code).toBe(0);
     const refused = await world.run(['verify', world.file, '--passphrase-file', other]);
-    expect(refused.printed).toContain('backup_unreadable');
+    expect(refused.printed).toContain('restore_refused');
   });
 
   it.each([
@@ -145,7 +145,7 @@ describe('backup create', () => {
     writeFileSync(path, bytes);
     const { code, printed } = await world.create();
     expect(code).not.toBe(exitCodes.ok);
-    expect(printed).toContain('backup_not_made');
+    expect(printed).toContain('file_not_written');
     expect(existsSync(world.file)).toBe(false);
   });
 
@@ -183,7 +183,7 @@ describe('backup verify', () => {
       writeFileSync(world.file, changed);
       const { code, printed } = await world.verify();
       expect(code).toBe(2);
-      expect(printed).toMatch(/backup_(damaged|unreadable)/);
+      expect(printed).toMatch(/restore_refused/);
     }
     for (const length of [0, 100, whole.length - 70_000, whole.length - 1]) {
       writeFileSync(world.file, whole.subarray(0, Math.max(0, length)));
@@ -197,7 +197,7 @@ describe('backup verify', () => {
     writeFileSync(world.identity, foreign);
     const { code, printed } = await world.verify();
     expect(code).toBe(2);
-    expect(printed).toContain('backup_unreadable');
+    expect(printed).toContain('restore_refused');
     expect(printed).not.toContain(foreign);
   });
 

@@ -42,7 +42,7 @@ type Keys = {
 /**
  * Works while the agent runs. Sends nothing.
  * @param path - of the new file
- * @throws PoolError `invalid_request`, `backup_not_made`, `file_not_written`, `interrupted`; the errors of {@link openHolder}
+ * @throws PoolError `invalid_request`, `file_not_written`, `interrupted`; the errors of {@link openHolder}
  */
 export async function createBackup(
   path: string,

@@ -206,7 +206,7 @@ describe('notes export', () => {
     writeFileSync(both, JSON.stringify({ ...document, notes: [entry, ofAnotherToken] }));
     expect(readKeptNotes(both, identity)).toEqual([note, { ...note, batchIndex: 7 }]);
     expect(() => readKeptNotes(file, { ...identity, walletPub: ben.walletPub })).toThrow(
-      expect.objectContaining({ code: 'notes_file_invalid' }),
+      expect.objectContaining({ code: 'restore_refused' }),
     );
     const delivery = fileOf(createDelivery([]));
     expect(() => readKeptNotes(delivery, identity)).toThrow(/notes import/);

@@ -161,7 +161,7 @@ describe('backup restore', () => {
     await world.create();
     const whole = readFileSync(world.file);
     writeFileSync(world.file, whole.subarray(0, whole.length - 1));
-    expect((await world.restore()).printed).toContain('backup_damaged');
+    expect((await world.restore()).printed).toContain('restore_refused');
     expect(existsSync(world.target)).toBe(false);
     expect(readdirSync(world.directory).filter((name) => name.includes('restoring'))).toEqual([]);
   });

@@ -342,7 +342,7 @@ function createCaller({ host, port, holder }: Config): AgentCaller {
   const token: Secret | undefined = holder.transferToken;
   if (token === undefined) {
     throw new PoolError(
-      'role_token_missing',
+      'holder_unavailable',
       `${variables.transferToken.name} is required: the notes are moved by transfers of the holder to itself. Mint an API key with the capability holder.transfer`,
     );
   }

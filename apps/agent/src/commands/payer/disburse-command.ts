@@ -76,7 +76,10 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   const payRun = parsePayRun(options.payRun);
   const { retry = [] } = options;
   if (retry.length > 0 && options.split !== true) {
-    throw new PoolError('invalid_retry', '--retry names a part of a pay run, so it needs --split');
+    throw new PoolError(
+      'invalid_request',
+      '--retry names a part of a pay run, so it needs --split',
+    );
   }
   const config = readConfig(options.envFile);
   const { chain, token, decimals } = resolveTarget(options, config);

@@ -77,7 +77,7 @@ export async function runShowPayRun(
   return exitCodes.ok;
 }
 
-/** The records of a label. @throws PoolError `invalid_pay_run` */
+/** The records of a label. @throws PoolError `invalid_request` */
 export function findLabel(
   label: string,
   all: readonly NamedPayRun[],

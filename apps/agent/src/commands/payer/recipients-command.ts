@@ -81,7 +81,7 @@ function assertNotRoster({ file, csv }: RecipientsOptions): void {
   const [roster, table] = [file, csv].map((path) => statSync(path, { throwIfNoEntry: false }));
   if (roster !== undefined && roster.ino === table?.ino && roster.dev === table.dev) {
     throw new PoolError(
-      'invalid_csv_path',
+      'invalid_request',
       '--csv names the roster itself; choose another path for the table',
     );
   }
@@ -95,7 +95,7 @@ function writeTable(path: string, text: string): void {
     renameSync(draft, path);
   } catch (cause) {
     throw new PoolError(
-      'csv_not_written',
+      'file_not_written',
       `the table cannot be written to ${path}; check the path after --csv`,
       { cause },
     );

@@ -144,7 +144,7 @@ it.each([
   await store('june', 'completed', delivery);
   const { code, printed } = await run('--all');
   expect(sent.map(({ path }) => path.split('/').at(-2))).toEqual(['june']);
-  expect(printed).toMatch(/may: delivery_damaged: .*backup/);
+  expect(printed).toMatch(/may: store_damaged: .*backup/);
   expect(printed).toMatch(/1 of 2 were not delivered/);
   expect(printed).not.toContain('salary');
   expect(code).toBe(exitCodes.error);
@@ -152,7 +152,7 @@ it.each([
   const path = join(home, 'notes.json');
   const written = await run('--all', '--out', path);
   expect(written.code).toBe(exitCodes.error);
-  expect(written.printed).toContain('may: delivery_damaged');
+  expect(written.printed).toContain('may: store_damaged');
   expect(JSON.parse(readFileSync(path, 'utf8')).batches).toHaveLength(1);
 });
 

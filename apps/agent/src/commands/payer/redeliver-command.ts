@@ -94,7 +94,7 @@ async function forEach(
   return failures;
 }
 
-/** @throws PoolError `delivery_not_kept`, `delivery_damaged` */
+/** @throws PoolError `delivery_not_kept`, `store_damaged` */
 function readKept(text: string | undefined): Delivery {
   if (text === undefined) {
     throw new PoolError(

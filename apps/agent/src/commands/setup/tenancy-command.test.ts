@@ -190,7 +190,7 @@ it('a dry run reports that the platform names another employer', async () => {
   ]);
   expect(code).toBe(exitCodes.notNow);
   expect(printed).toContain('employer_mismatch');
-  expect(printed).not.toContain('platform_unavailable');
+  expect(printed).not.toContain('platform_unreachable');
   // The payment needs an agent, and no agent runs in this test.
   expect(printed).toContain('note: no agent answers at http://127.0.0.1:');
 });

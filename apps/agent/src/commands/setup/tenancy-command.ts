@@ -96,7 +96,7 @@ export async function beginTenancy(options: NewTenancyOptions, { out }: Print): 
   const open = keys.filter((row) => row.paid === 'open' && !isOf(row, employerId));
   if (open.length > 0 && options.leaveOpen !== true) {
     throw new PoolError(
-      'tenancy_jobs_open',
+      'invalid_tenancy',
       `${open.length} job(s) of another employer are underway: wait until they have ended. With --leave-open they remain in the job store, and an agent continues them only after this directory has returned to their employer`,
     );
   }

@@ -291,7 +291,7 @@ describe('the spends of an agent', () => {
       const agent = start(others);
       const spend = operation === 'send' ? agent.send({ amount: '1' }) : agent.transfer('1');
       await expect(spend).rejects.toMatchObject({
-        code: 'role_token_missing',
+        code: 'holder_unavailable',
         status: 503,
         message: expect.stringMatching(`^${name} is required .*holder\\.${operation}`),
       });

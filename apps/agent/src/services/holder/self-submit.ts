@@ -316,7 +316,7 @@ function createOneSpendJournal(open: ArchivedSpend | undefined): SpendJournal {
     async findSpend(_key, attempt) {
       if (open !== undefined && attempt > 1) {
         throw new PoolError(
-          'nothing_to_submit',
+          'invalid_request',
           'the withdrawal that was open was given up before anything of it was sent; run the command again to begin one',
         );
       }

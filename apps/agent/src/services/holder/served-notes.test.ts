@@ -9,7 +9,7 @@ describe('the platform’s listing', () => {
   it('is not read without DISBURSE_BALANCE_TOKEN, which the message names [variable.balance-token]', () => {
     expect(() => createDeliveries({ ...input, balanceToken: undefined })).toThrow(
       expect.objectContaining({
-        code: 'role_token_missing',
+        code: 'holder_unavailable',
         status: 503,
         message: expect.stringContaining('DISBURSE_BALANCE_TOKEN'),
       }),
@@ -31,11 +31,11 @@ describe('the platform’s listing', () => {
   });
 
   it.each<[PoolError, string]>([
-    [new PoolError('unauthorized', 'revoked'), 'role_token_refused'],
-    [new PoolError('forbidden', 'other capability'), 'role_token_refused'],
+    [new PoolError('unauthorized', 'revoked'), 'holder_unavailable'],
+    [new PoolError('forbidden', 'other capability'), 'holder_unavailable'],
     [new PoolError('invalid-token', 'unknown there'), 'platform_invalid_response'],
-    [new PoolError('platform_unreachable', 'down'), 'platform_unavailable'],
-    [new PoolError('rate_limited', 'slow down'), 'platform_unavailable'],
+    [new PoolError('platform_unreachable', 'down'), 'platform_unreachable'],
+    [new PoolError('rate_limited', 'slow down'), 'platform_unreachable'],
   ])('reports %s as a failure of the platform, never of the caller', async (error, code) => {
     const deliveries = createDeliveries({
       ...input,

@@ -15,7 +15,7 @@ import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import type { DeliveryPort } from '@pool/wallet';
 import { variables } from '../../config/variables.ts';
 
-/** @throws PoolError `role_token_missing` */
+/** @throws PoolError `holder_unavailable` */
 export function createDeliveries(input: {
   readonly platformUrl: string;
   readonly balanceToken: Secret | undefined;
@@ -44,7 +44,7 @@ export function createDeliveries(input: {
 
 export function createTokenMissing(): PoolError {
   return new PoolError(
-    'role_token_missing',
+    'holder_unavailable',
     `${variables.balanceToken.name} is required for the balance: mint an API key with the capability holder.read, set the variable and restart the agent`,
   );
 }
@@ -55,7 +55,7 @@ function explainFailure(cause: unknown): PoolError {
   const status = isPoolError(cause) ? cause.status : 500;
   if (code === 'unauthorized' || code === 'forbidden') {
     return new PoolError(
-      'role_token_refused',
+      'holder_unavailable',
       `the platform refuses ${variables.balanceToken.name}: mint a holder.read key with the holder's wallet, set the variable and restart the agent`,
       { cause },
     );
@@ -71,7 +71,7 @@ function explainFailure(cause: unknown): PoolError {
     );
   }
   return new PoolError(
-    'platform_unavailable',
+    'platform_unreachable',
     "the platform does not list the holder's notes now; try again",
     { cause, details: { reason: code } },
   );

@@ -39,7 +39,7 @@ describe('createAgentClient', () => {
       retryable: false,
     });
     await expect(
-      createClient(refuse(503, 'platform_unavailable')).client.find('k'),
+      createClient(refuse(503, 'platform_unreachable')).client.find('k'),
     ).rejects.toMatchObject({ retryable: true });
   });
 

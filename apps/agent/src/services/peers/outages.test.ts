@@ -77,7 +77,7 @@ describe('the relayer behind a platform that answers', () => {
       message: expect.stringMatching(/answers bootstrap; on chain anvil its relayer has a trans/),
     });
     state.gate = { ok: false, detail: { kind: 'none', message: 'm' } };
-    expect(await codes('anvil')).toEqual(['relayer_unavailable', 'gate_unavailable']);
+    expect(await codes('anvil')).toEqual(['relayer_unavailable', 'gate_unreachable']);
   });
 
   it('leaves the agent in service while it can pay on one of its chains', async () => {
@@ -97,7 +97,7 @@ describe('the relayer behind a platform that answers', () => {
     state.relayer = { anvil: { ok: false, code: 'stalled' } };
     expect(await codes('anvil')).toEqual(['relayer_unavailable']);
     state.failure = new PoolError('platform_unreachable', 'it is down');
-    expect(await codes('anvil')).toEqual(['platform_unavailable']);
+    expect(await codes('anvil')).toEqual(['platform_unreachable']);
     expect(await check()).toMatchObject({ ok: false, kind: 'unreachable' });
     Object.assign(state, { failure: undefined, relayer: undefined });
     expect(await codes('anvil')).toEqual([]);

@@ -35,7 +35,7 @@ export async function findOutages(
     findings.push({ code, message });
   } else if (!platform.ok && kind !== relayerDown && kind !== chainsInvalid) {
     findings.push({
-      code: 'platform_unavailable',
+      code: 'platform_unreachable',
       message: `the platform, which settles the batch: ${message}`,
     });
   } else if (chain !== undefined) {
@@ -44,7 +44,7 @@ export async function findOutages(
   }
   if (gate !== undefined && !gate.ok) {
     findings.push({
-      code: 'gate_unavailable',
+      code: 'gate_unreachable',
       message: `the pool-gate, which confirms recipients: ${gate.detail.message}`,
     });
   }

@@ -89,7 +89,7 @@ it('reports a refused edge token as such, not as a platform that does not answer
     }),
   );
   await vi.advanceTimersByTimeAsync(1_500);
-  expect(() => tenant.current()).toThrow(expect.objectContaining({ code: 'platform_unavailable' }));
+  expect(() => tenant.current()).toThrow(expect.objectContaining({ code: 'platform_unreachable' }));
   await vi.advanceTimersByTimeAsync(2_000);
   expect(tenant.current()).toEqual(bootstrap);
   tenant.stop();

@@ -15,7 +15,7 @@ import { createMismatch, type Tenancy } from './tenancy.ts';
 export type Tenant = {
   /**
    * The newest answer of the platform.
-   * @throws PoolError 503 `platform_unavailable`, `edge_token_refused` or `platform_invalid_response` while bootstrap has
+   * @throws PoolError 503 `platform_unreachable`, `edge_token_refused` or `platform_invalid_response` while bootstrap has
    * not succeeded, `employer_mismatch` or
    * `tenancy_unreadable` while its answer is refused
    */
@@ -137,7 +137,7 @@ export function startTenant(options: TenantOptions): Tenant {
       throw refusal;
     }
     if (answer === undefined) {
-      throw failure ?? new PoolError('platform_unavailable', notAnswered);
+      throw failure ?? new PoolError('platform_unreachable', notAnswered);
     }
     return answer;
   }

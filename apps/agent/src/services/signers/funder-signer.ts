@@ -44,7 +44,7 @@ function createAllow({ chains }: ChainsFile): SignerAllow {
 
 /**
  * Calls nobody. Undefined: no funder signer is configured.
- * @throws PoolError `invalid_configuration`, `invalid_private_key`
+ * @throws PoolError `invalid_configuration`
  */
 export function createFunderSigner(
   config: FunderConfig,

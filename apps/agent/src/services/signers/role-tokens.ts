@@ -12,7 +12,7 @@ const names = {
   send: variables.sendToken.name,
 } as const satisfies Record<SpendOperationName, string>;
 
-/** @throws PoolError `role_token_missing`, which names the variable */
+/** @throws PoolError `holder_unavailable`, which names the variable */
 export function requireRoleToken(
   operation: SpendOperationName,
   { transferToken, sendToken }: Pick<HolderConfig, 'transferToken' | 'sendToken'>,
@@ -20,7 +20,7 @@ export function requireRoleToken(
   const token = operation === 'transfer' ? transferToken : sendToken;
   if (token === undefined) {
     throw new PoolError(
-      'role_token_missing',
+      'holder_unavailable',
       `${names[operation]} is required for ${operation}: mint an API key with the capability holder.${operation}, set the variable and restart the agent`,
     );
   }

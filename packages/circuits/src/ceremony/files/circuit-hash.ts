@@ -56,7 +56,7 @@ export function createCircuitHasher(header: KeyHeader): CircuitHasher {
   };
 }
 
-/** Adds the points that represent the quotient's section. @throws PoolError `ptau_malformed` */
+/** Adds the points that represent the quotient's section. @throws PoolError `artifact_malformed` */
 export async function hashQuotient(
   hasher: CircuitHasher,
   powers: PowersOfTau,

@@ -143,7 +143,7 @@ async function checkLengths(file: SectionFile, header: KeyHeader): Promise<void>
 
 /**
  * Opens a key and checks its form, but not its points. The caller closes `file`.
- * @throws PoolError `file_missing`, `zkey_malformed`
+ * @throws PoolError `invalid_option`, `zkey_malformed`
  */
 export async function openKeyFile(path: string): Promise<KeyFile> {
   const file = await openSectionFile(path, 'zkey');

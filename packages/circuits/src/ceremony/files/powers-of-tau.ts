@@ -102,7 +102,7 @@ function checkLengths(file: SectionFile, power: number): void {
   };
   if (!file.hasSection(powersSections.lagrange1)) {
     throw new PoolError(
-      'ptau_not_prepared',
+      'artifact_malformed',
       'The powers-of-tau file contains no Lagrange bases. Use a file that is prepared for phase 2.',
     );
   }
@@ -116,7 +116,7 @@ function checkLengths(file: SectionFile, power: number): void {
 
 /**
  * Opens a prepared file and checks its form. The caller closes it.
- * @throws PoolError `file_missing`, `ptau_malformed`, `ptau_not_prepared`
+ * @throws PoolError `invalid_option`, `artifact_malformed`
  */
 export async function openPowersOfTau(path: string): Promise<PowersOfTau> {
   const file = await openSectionFile(path, 'ptau');

@@ -39,7 +39,7 @@ function malformed(what: string) {
 
 /**
  * Parses section 7. Only the form is checked.
- * @throws PoolError `ptau_malformed`
+ * @throws PoolError `artifact_malformed`
  */
 export function parsePowersRecord(section: Uint8Array): PowersContribution[] {
   const bytes = asBuffer(section);

@@ -13,7 +13,7 @@ export type SectionFileKind = 'zkey' | 'ptau';
 export type SectionFile = {
   readonly kind: SectionFileKind;
   readonly hasSection: (id: number) => boolean;
-  /** Bytes of a section. @throws PoolError `zkey_malformed`, `ptau_malformed` if there is no such section */
+  /** Bytes of a section. @throws PoolError `zkey_malformed`, `artifact_malformed` if there is no such section */
   readonly sizeOf: (id: number) => number;
   /** Reads bytes from..from+length-1 of a section. @throws PoolError if the section is shorter */
   readonly read: (id: number, from: number, length: number) => Promise<Buffer>;
@@ -24,9 +24,11 @@ const names = { zkey: 'proving key', ptau: 'powers-of-tau file' } as const;
 const headBytes = 12;
 const mostSections = 64;
 
+const codes = { zkey: 'zkey_malformed', ptau: 'artifact_malformed' } as const;
+
 /** "The proving key cannot be used: …" with the code of the kind of file. */
 export function malformedFile(kind: SectionFileKind, what: string): PoolError {
-  return new PoolError(`${kind}_malformed`, `The ${names[kind]} cannot be used: ${what}.`);
+  return new PoolError(codes[kind], `The ${names[kind]} cannot be used: ${what}.`);
 }
 
 async function readFully(
@@ -89,11 +91,13 @@ async function readTable(handle: FileHandle, kind: SectionFileKind): Promise<Map
 
 /**
  * Opens a file and reads its table of sections.
- * @throws PoolError `file_missing`; `zkey_malformed`, `ptau_malformed`
+ * @throws PoolError `invalid_option`; `zkey_malformed`, `artifact_malformed`
  */
 export async function openSectionFile(path: string, kind: SectionFileKind): Promise<SectionFile> {
   const handle = await open(path, 'r').catch((cause: unknown) => {
-    throw new PoolError('file_missing', `The ${names[kind]} ${path} cannot be opened.`, { cause });
+    throw new PoolError('invalid_option', `The ${names[kind]} ${path} cannot be opened.`, {
+      cause,
+    });
   });
   try {
     const sections = await readTable(handle, kind);

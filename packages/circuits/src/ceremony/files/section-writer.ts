@@ -16,7 +16,7 @@ export type WriteOptions = {
 
 function refuseToReplace(path: string): PoolError {
   return new PoolError(
-    'file_exists',
+    'invalid_option',
     `${path} already exists. Choose another file, or pass --force.`,
   );
 }
@@ -49,7 +49,7 @@ async function publish(temporary: string, path: string, force: boolean): Promise
 
 /**
  * Writes a complete file or nothing: `work` receives a function that appends bytes. If it throws, no file is left.
- * @throws PoolError `file_exists`
+ * @throws PoolError `invalid_option`
  */
 export async function writeFileAtomically<T>(
   path: string,

@@ -120,7 +120,7 @@ export function encodeRecord({ circuitHash, contributions }: ContributionRecord)
 
 /**
  * The parameters at the end of a contribution, in a key and in a powers-of-tau file.
- * @throws PoolError `zkey_malformed`, `ptau_malformed`
+ * @throws PoolError `zkey_malformed`, `artifact_malformed`
  */
 export function parseParameters(kind: SectionFileKind, bytes: Buffer): ContributionLabel {
   let name: string | undefined;

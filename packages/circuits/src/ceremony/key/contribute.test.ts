@@ -48,7 +48,7 @@ describe('files', () => {
   it('are not replaced without the option to replace', async () => {
     const [before, names] = [await at.read('one.zkey'), await listed()];
     await expect(at.contribute('0.zkey', 'one.zkey')).rejects.toMatchObject({
-      code: 'file_exists',
+      code: 'invalid_option',
     });
     expect(await at.read('one.zkey')).toEqual(before);
     expect(await listed()).toEqual(names);

@@ -77,7 +77,7 @@ const sections = 10;
 function checkName(name: string | undefined): void {
   if (name !== undefined && !isContributionName(name)) {
     throw new PoolError(
-      'contribution_name_invalid',
+      'invalid_option',
       "A contribution's name must have 1 to 64 bytes and no control characters.",
     );
   }
@@ -222,7 +222,7 @@ async function applySeed(
  * Adds a contribution with a fresh secret factor.
  * @param entropy secret bytes of the contributor, hashed together with 64 bytes of the system's randomness. The factor is
  *   unpredictable if either of the two is
- * @throws PoolError `file_missing`, `file_exists`, `zkey_malformed`, `contribution_name_invalid`, `ceremony_closed`
+ * @throws PoolError `invalid_option`, `zkey_malformed`, `ceremony_invalid`
  */
 export async function contributeToKey(
   paths: { readonly in: string; readonly out: string },
@@ -243,7 +243,7 @@ export async function contributeToKey(
 
 /**
  * Ends a ceremony with a factor that a public value determines which nobody could know before (a beacon).
- * @throws PoolError like `contributeToKey`; `beacon_invalid`; `no_contribution` if there is no secret contribution before
+ * @throws PoolError like `contributeToKey`; `ceremony_invalid`; `no_contribution` if there is no secret contribution before
  */
 export async function applyBeacon(
   paths: { readonly in: string; readonly out: string },
@@ -253,7 +253,7 @@ export async function applyBeacon(
   checkName(options.name);
   const { value, exponent } = beacon;
   if (value.length < 1 || value.length > 255) {
-    throw new PoolError('beacon_invalid', 'A beacon must have 1 to 255 bytes, written as hex.');
+    throw new PoolError('ceremony_invalid', 'A beacon must have 1 to 255 bytes, written as hex.');
   }
   if (
     !Number.isInteger(exponent) ||
@@ -261,7 +261,7 @@ export async function applyBeacon(
     exponent > beaconRounds.most
   ) {
     throw new PoolError(
-      'beacon_invalid',
+      'ceremony_invalid',
       `--iterations must be an exponent: 2^${beaconRounds.least} to 2^${beaconRounds.most} iterations are allowed.`,
     );
   }

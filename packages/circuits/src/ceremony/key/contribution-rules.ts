@@ -7,11 +7,47 @@
  *
  * @module
  */
-import { type ErrorCode, PoolError } from '@pool/core';
+import { PoolError } from '@pool/core';
 import type { Contribution } from '../files/transcript.ts';
 
+/** What a check of a key or of its powers of tau found. */
+export type KeyFinding =
+  | 'no_contribution'
+  | 'beacon_not_last'
+  | 'beacon_mismatch'
+  | 'contribution_point_invalid'
+  | 'contribution_transcript_mismatch'
+  | 'contribution_proof_invalid'
+  | 'contribution_delta_mismatch'
+  | 'contribution_trivial'
+  | 'circuit_mismatch'
+  | 'circuit_hash_mismatch'
+  | 'coefficients_mismatch'
+  | 'powers_mismatch'
+  | 'a_points_mismatch'
+  | 'b1_points_mismatch'
+  | 'b2_points_mismatch'
+  | 'public_points_mismatch'
+  | 'private_points_mismatch'
+  | 'quotient_points_mismatch'
+  | 'delta_trivial'
+  | 'delta_invalid'
+  | 'delta_mismatch'
+  | 'delta_pair_mismatch'
+  | 'ptau_digest_mismatch'
+  | 'ptau_inconsistent'
+  | 'ptau_contribution_invalid'
+  | 'ptau_no_secret_contribution';
+
 /** A problem of a key. The message is for people, the code for programs. */
-export type KeyProblem = { readonly code: ErrorCode; readonly message: string };
+export type KeyProblem = { readonly code: KeyFinding; readonly message: string };
+
+/** The problem as an error: `no_contribution`, else `ceremony_invalid` with the finding in its details. */
+export function createKeyError({ code, message }: KeyProblem): PoolError {
+  return new PoolError(code === 'no_contribution' ? code : 'ceremony_invalid', message, {
+    details: { finding: code },
+  });
+}
 
 /** Anyone can forge proofs under a key with one of these problems, even if everything else is right. */
 const noContribution: KeyProblem = {
@@ -19,7 +55,7 @@ const noContribution: KeyProblem = {
   message: 'Nobody contributed to this key: anyone can forge proofs under it.',
 };
 const noSecretContribution: KeyProblem = {
-  code: 'no_secret_contribution',
+  code: 'no_contribution',
   message:
     'Only a beacon contributed to this key, and its factor is public: anyone can forge proofs under it. At least one contribution must be secret.',
 };
@@ -45,24 +81,23 @@ export function findShapeProblems(
   return problems;
 }
 
-/** @throws PoolError `ceremony_closed` if the key holds a beacon */
+/** @throws PoolError `ceremony_invalid` if the key holds a beacon */
 export function requireOpenCeremony(contributions: readonly Pick<Contribution, 'type'>[]): void {
   if (contributions.some(({ type }) => type === 'beacon')) {
     throw new PoolError(
-      'ceremony_closed',
+      'ceremony_invalid',
       'The key already holds a beacon, so nothing may follow. Contribute to the key before the beacon.',
     );
   }
 }
 
-/** @throws PoolError `no_contribution`, `no_secret_contribution` if a beacon would be alone */
+/** @throws PoolError `no_contribution` if a beacon would be alone */
 export function requireSecretContribution(
   contributions: readonly Pick<Contribution, 'type'>[],
 ): void {
   if (!contributions.some(({ type }) => type === 'secret')) {
-    const { code } = contributions.length === 0 ? noContribution : noSecretContribution;
     throw new PoolError(
-      code,
+      'no_contribution',
       'The key has no secret contribution yet, and the factor of a beacon is public. Contribute before the beacon.',
     );
   }

@@ -11,6 +11,7 @@ import { keySections, openKeyFile } from '../files/key-file.ts';
 import { malformedFile } from '../files/section-file.ts';
 import { readRecord } from '../files/transcript.ts';
 import { decodeG1, decodeG2, findInvalidPoint, pointBytes } from '../points/points.ts';
+import { createKeyError } from './contribution-rules.ts';
 import { isSoundG1, isSoundG2 } from './verify-contributions.ts';
 import { findTranscriptProblems } from './verify-transcript.ts';
 
@@ -43,8 +44,8 @@ function computePairing(alpha1: Uint8Array, beta2: Uint8Array): PairingJson {
 /**
  * Reads the verification key out of a proving key, if the ceremony that the key records is sound. Its sections are not compared with
  * circuit and powers of tau, and a beacon is not computed again: `verifyKey` does both.
- * @throws PoolError `file_missing`, `zkey_malformed`; with the first code of `findTranscriptProblems`, for example
- *   `no_secret_contribution`
+ * @throws PoolError `invalid_option`, `zkey_malformed`; with the first code of `findTranscriptProblems`, for example
+ *   `no_contribution`
  */
 export async function exportVerificationKey(path: string): Promise<ExportedVerificationKey> {
   const { file, header } = await openKeyFile(path);
@@ -53,7 +54,7 @@ export async function exportVerificationKey(path: string): Promise<ExportedVerif
     // A beacon is not secret, so security does not depend on its factor here.
     const [problem] = await findTranscriptProblems(header, record, { checkBeacon: false });
     if (problem !== undefined) {
-      throw new PoolError(problem.code, problem.message);
+      throw createKeyError(problem);
     }
     const id = keySections.publicWires;
     const points = await file.read(id, 0, file.sizeOf(id));
@@ -92,7 +93,7 @@ function word(value: string): string {
  * The contract of a circuit's verifier, for packages/contracts/solidity/generated. Unlike the contracts of development keys, it
  * does not check the chain.
  * @param names circuit for the comment, contract for Solidity
- * @throws PoolError `verifier_shape_unsupported` unless there are three public inputs; `contract_name_invalid`
+ * @throws PoolError `invalid_option` unless there are three public inputs;
  */
 export function renderSolidityVerifier(
   key: VerificationKey,
@@ -100,13 +101,13 @@ export function renderSolidityVerifier(
 ): string {
   if (key.nPublic !== 3) {
     throw new PoolError(
-      'verifier_shape_unsupported',
+      'invalid_option',
       `The contract takes three public inputs; this circuit has ${key.nPublic}.`,
     );
   }
   if (!/^[A-Za-z_]\w{0,63}$/.test(names.contract) || !/^[\w-]{1,64}$/.test(names.circuit)) {
     throw new PoolError(
-      'contract_name_invalid',
+      'invalid_option',
       'Circuit and contract names have letters, digits, - (circuit) and _.',
     );
   }

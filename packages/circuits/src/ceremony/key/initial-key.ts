@@ -45,12 +45,12 @@ export const initialSections = 10;
 
 const pointsAtOnce = 1 << 14;
 
-/** Power of two of the domain this circuit needs. @throws PoolError `ptau_too_small` */
+/** Power of two of the domain this circuit needs. @throws PoolError `artifact_malformed` */
 export function decideExponent(r1cs: R1cs, powers: PowersOfTau): number {
   const exponent = Math.log2(computeDomainSize(r1cs));
   if (exponent > powers.power) {
     throw new PoolError(
-      'ptau_too_small',
+      'artifact_malformed',
       `The circuit needs powers of tau for 2^${exponent} rows; the file has them for 2^${powers.power}.`,
     );
   }
@@ -69,7 +69,7 @@ async function readG2(
   return points;
 }
 
-/** Section 2 of the initial key. @throws PoolError `ptau_malformed` */
+/** Section 2 of the initial key. @throws PoolError `artifact_malformed` */
 export async function computeInitialHeader(
   parts: InitialKeyParts,
   exponent: number,
@@ -139,7 +139,7 @@ function describeA(r1cs: R1cs, points: Buffer): TermSource {
 
 /**
  * Sections 3 and 8 of the initial key: beta·A + alpha·B + C of the public wires, at once, and of the private ones, a slice at a time.
- * @throws PoolError `ptau_malformed`
+ * @throws PoolError `artifact_malformed`
  */
 export async function computeCombinedWires(
   { r1cs, powers, arithmetic }: InitialKeyParts,
@@ -162,7 +162,7 @@ export async function computeCombinedWires(
 /**
  * Computes the sections of the initial key in the order of its file. Each section's chunks must be read to their end before the next
  * section is asked for.
- * @throws PoolError `ptau_too_small`, `ptau_malformed`
+ * @throws PoolError `artifact_malformed`
  */
 export async function* computeInitialSections(
   parts: InitialKeyParts,

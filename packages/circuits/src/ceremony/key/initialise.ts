@@ -22,10 +22,10 @@ export type InitialiseOptions = InitialKeyOptions &
   WriteOptions &
   OriginOptions & { readonly arithmetic: PointArithmetic };
 
-/** Reads a circuit's constraints, a few megabytes of the file at a time. @throws PoolError `file_missing`, `r1cs_malformed` */
+/** Reads a circuit's constraints, a few megabytes of the file at a time. @throws PoolError `invalid_option`, `artifact_malformed` */
 export function readCircuit(path: string): R1cs {
   if (!existsSync(path)) {
-    throw new PoolError('file_missing', `There is no constraint file ${path}.`);
+    throw new PoolError('invalid_option', `There is no constraint file ${path}.`);
   }
   return readR1cs(path);
 }
@@ -33,7 +33,7 @@ export function readCircuit(path: string): R1cs {
 /**
  * Writes the initial key of a circuit. Deterministic, and byte for byte what snarkjs writes.
  * @returns the circuit hash (64 bytes), which everyone else also obtains
- * @throws PoolError `file_missing`, `file_exists`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small`, and
+ * @throws PoolError `invalid_option`, `artifact_malformed`, and
  *   like `requireKnownOrigin`
  */
 export async function initialiseKey(

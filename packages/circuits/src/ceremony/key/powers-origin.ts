@@ -11,7 +11,6 @@
  */
 import { createHash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
-import { PoolError } from '@pool/core';
 import { computeFileDigest } from '../../artifacts-manifest.ts';
 import { deriveChallenge } from '../files/key-stream.ts';
 import type { PowersOfTau } from '../files/powers-of-tau.ts';
@@ -25,7 +24,7 @@ import {
   type G1Point,
   type G2Point,
 } from '../points/points.ts';
-import type { KeyProblem } from './contribution-rules.ts';
+import { createKeyError, type KeyProblem } from './contribution-rules.ts';
 import { haveSameRatio, isSoundG1, isSoundG2 } from './verify-contributions.ts';
 
 /** Up to this power, the first contribution's challenge is computed here. This hashes 384·2^power bytes. */
@@ -195,7 +194,7 @@ async function findRecordProblem(
 /**
  * The problem with the origin of a file. Undefined if the file is the pinned one or records a secret contribution.
  * @param pinned SHA-256 of the file in hex, from a trusted source
- * @throws PoolError `ptau_malformed`
+ * @throws PoolError `artifact_malformed`
  */
 export async function findOriginProblem(
   path: string,
@@ -221,6 +220,6 @@ export async function requireKnownOrigin(
 ): Promise<void> {
   const problem = await findOriginProblem(...args);
   if (problem !== undefined) {
-    throw new PoolError(problem.code, problem.message);
+    throw createKeyError(problem);
   }
 }

@@ -5,7 +5,6 @@
  */
 
 import { bn254 } from '@noble/curves/bn254.js';
-import type { ErrorCode } from '@pool/core';
 import {
   beaconRounds,
   createKeyStream,
@@ -25,7 +24,7 @@ import {
   type G1Point,
   type G2Point,
 } from '../points/points.ts';
-import type { KeyProblem } from './contribution-rules.ts';
+import type { KeyFinding, KeyProblem } from './contribution-rules.ts';
 
 export type RecordOptions = {
   /** Recompute beacons from their values. Default: true. It can take as long as computing the beacon did. */
@@ -96,7 +95,7 @@ async function findContributionProblem(
   if (contribution === undefined) {
     throw new RangeError('no such contribution');
   }
-  const problem = (code: ErrorCode, what: string): KeyProblem => ({
+  const problem = (code: KeyFinding, what: string): KeyProblem => ({
     code,
     message: `Contribution ${index + 1}: ${what}.`,
   });

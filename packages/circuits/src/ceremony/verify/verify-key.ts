@@ -52,7 +52,7 @@ function createSpan(onProgress: InitialKeyOptions['onProgress'], start: number, 
 
 /**
  * Verifies a key. Returns all problems that it finds. A key without a secret contribution is refused too.
- * @throws PoolError `file_missing`, `zkey_malformed`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small`
+ * @throws PoolError `invalid_option`, `zkey_malformed`, `artifact_malformed`
  *   if a file cannot be read at all
  */
 export async function verifyKey(

@@ -69,7 +69,7 @@ export type PowersOptions = BulkOptions & {
 
 /**
  * All problems in the part of the file that circuits of 2^exponent rows use. Empty if it is valid.
- * @throws PoolError `ptau_malformed` if a point is not on its curve
+ * @throws PoolError `artifact_malformed` if a point is not on its curve
  */
 export async function findPowersProblems(
   powers: PowersOfTau,

@@ -155,7 +155,7 @@ function createSectionProgress(header: KeyHeader, onProgress: InitialKeyOptions[
 
 /**
  * All problems of a key's sections. The powers must be checked before.
- * @throws PoolError `ptau_too_small`, `ptau_malformed`
+ * @throws PoolError `artifact_malformed`
  */
 export async function findSectionProblems(
   key: KeyFile,

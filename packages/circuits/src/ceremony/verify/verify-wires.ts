@@ -92,7 +92,7 @@ async function sumBasis(
 /**
  * The sections among 5, 6 and 7 that differ from the result of circuit and powers of tau, in this order. The powers must be
  * checked before, and the key must have the circuit's counts. The hasher receives the three sections as they are in the file.
- * @throws PoolError `ptau_malformed`
+ * @throws PoolError `artifact_malformed`
  */
 export async function findWrongWireSections(
   key: KeyFile,

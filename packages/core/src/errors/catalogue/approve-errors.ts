@@ -41,8 +41,4 @@ export const approveErrors = {
     meaning:
       "The statement's key is not in the policy or not Ed25519. Use a key that the policy lists.",
   },
-  ledger_refused: {
-    exit: 2,
-    meaning: 'The ledger cannot be imported or re-baselined. Do what the message says.',
-  },
 } as const satisfies ErrorEntries;

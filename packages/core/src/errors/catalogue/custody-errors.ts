@@ -71,20 +71,9 @@ export const custodyErrors = {
     meaning:
       'The process on the socket is not proved to be the pinned enclave. Compare root, PCRs and address with the deployed image.',
   },
-  enclave_invalid_response: {
-    status: 502,
-    meaning:
-      "The answer on the socket does not fit this version. Check the socket's path and both versions.",
-  },
   enclave_failed: {
     status: 502,
-    meaning: "The enclave could not work on the call. Read the message and the enclave's own log.",
-  },
-  enclave_key_unreadable: {
     meaning:
-      "The enclave's sealed key does not open. Check the sealing secret and the key file that the message names.",
-  },
-  enclave_misconfigured: {
-    meaning: 'The enclave cannot start with this configuration. Correct what the message names.',
+      "The enclave's answer does not fit this version, or it could not work on the call. Read the message and the enclave's own log.",
   },
 } as const satisfies ErrorEntries;

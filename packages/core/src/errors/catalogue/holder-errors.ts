@@ -6,10 +6,6 @@
 import type { ErrorEntries } from './error-entry.ts';
 
 export const holderErrors = {
-  holder_signer_refused: {
-    meaning:
-      "The holder's signer refused. Read its reason; correct the request or its configuration.",
-  },
   holder_unsupported: {
     meaning:
       "The curve of the holder's wallet has no such operation. Use a wallet of the other curve.",
@@ -35,16 +31,7 @@ export const holderErrors = {
   holder_unavailable: {
     status: 503,
     meaning:
-      "The signer's key, the viewing key or chains.json is missing or wrong. Correct what the message names and restart.",
-  },
-  role_token_missing: {
-    status: 503,
-    meaning: "The role's API key is not configured. Set the named variable and restart.",
-  },
-  role_token_refused: {
-    status: 503,
-    meaning:
-      "The platform refuses the role's API key. Mint one with the holder's wallet and set the named variable.",
+      "The signer's key, the viewing key, the role's API key or chains.json is missing or wrong. Correct what the message names and restart.",
   },
   note_history_changed: {
     status: 503,
@@ -56,16 +43,11 @@ export const holderErrors = {
     retry: true,
     meaning: "The RPC's events disagree with the pool. If it repeats, use another RPC.",
   },
-  note_cache_damaged: {
-    status: 503,
-    retry: true,
-    meaning:
-      "The holder's note cache is damaged. Wait; the agent makes it again from the chain and its archive.",
-  },
   note_cache_changed: {
     status: 503,
     retry: true,
-    meaning: "Another process wrote the holder's note cache. Wait; the agent opens it again.",
+    meaning:
+      "The holder's note cache is damaged, or another process wrote it. Wait; the agent opens it again.",
   },
   note_cache_unavailable: {
     status: 503,

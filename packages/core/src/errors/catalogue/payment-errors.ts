@@ -45,10 +45,6 @@ export const paymentErrors = {
     meaning:
       'A recipient is not enrolled or eligible. Ask the recipient to enrol, or use `unregistered: skip`.',
   },
-  invalid_memo: {
-    status: 400,
-    meaning: 'A memo is too long or is not well-formed text. Shorten or correct it.',
-  },
   idempotency_conflict: {
     exit: 2,
     status: 409,
@@ -82,42 +78,19 @@ export const paymentErrors = {
   insufficient_gas: {
     meaning: 'The funder has too little coin for gas. Send it some, then pay under a new key.',
   },
-  approval_reverted: {
-    meaning:
-      "The token reverted the funder's approve transaction. Check whether it blocks the funder, then pay under a new key.",
-  },
-  approval_not_mined: {
-    meaning:
-      "The funder's approve transaction was not mined in time. Check its pending transactions and the fees, then pay under a new key.",
-  },
-  approval_unfunded: {
-    meaning:
-      'The funder has too little coin for its approve transaction. Send it some, then pay under a new key.',
-  },
   recipient_key_rotated: {
     meaning:
       "A recipient's encryption key changed since it was last paid. Ask whether it was rotated.",
   },
   signer_refused: {
-    meaning: "The funder's signer refused. Read its reason, then pay under a new key.",
+    meaning:
+      'The signer of the funder or holder refused. Read its reason, then pay under a new key.',
   },
   signer_expired: {
     meaning: 'The signing request was not approved in time. Pay under a new key.',
   },
   signature_rejected: {
     meaning: "A signer's signature does not verify. Check that it holds the configured key.",
-  },
-  malformed_payload: {
-    meaning: 'The document to sign is not one unsigned transaction. Report it.',
-  },
-  invalid_private_key: {
-    meaning: 'A private key is not 32 bytes of hex in range. Correct the named variable.',
-  },
-  eligibility_root_not_accepted: {
-    status: 503,
-    retry: true,
-    meaning:
-      "The registry does not accept the pool-gate's root. Wait until the gate has published it.",
   },
   proof_invalid: {
     status: 400,
@@ -131,11 +104,6 @@ export const paymentErrors = {
   job_unreadable: {
     status: 500,
     meaning: 'The job store holds an unreadable job. Restore it before you pay under a new key.',
-  },
-  agent_stopping: {
-    status: 503,
-    retry: true,
-    meaning: 'The agent stops before the job has ended. Ask again when it runs; the job continues.',
   },
   interrupted: {
     meaning: 'A signal ended the command. An accepted payment continues; ask for it by its key.',
@@ -153,14 +121,6 @@ export const paymentErrors = {
     status: 503,
     retry: true,
     meaning: "The chain's RPC does not answer. Check the RPC.",
-  },
-  chain_unavailable: {
-    retry: true,
-    meaning: 'The chain could not be read for this check. Check the RPC.',
-  },
-  rpc_unreachable: {
-    retry: true,
-    meaning: "The relayer cannot reach the chain's RPC. The operator checks it.",
   },
   transaction_stuck: {
     retry: true,
@@ -180,5 +140,9 @@ export const paymentErrors = {
   },
   out_of_gas: {
     meaning: 'The transaction ran out of gas. Report it to the operator, who sets the limits.',
+  },
+  approval_failed: {
+    meaning:
+      "The funder's approve transaction reverted, or was not mined in time. Do what the message says, then pay under a new key.",
   },
 } as const satisfies ErrorEntries;

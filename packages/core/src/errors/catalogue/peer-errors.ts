@@ -6,15 +6,10 @@
 import type { ErrorEntries } from './error-entry.ts';
 
 export const peerErrors = {
-  platform_unavailable: {
-    status: 503,
-    retry: true,
-    meaning: 'The platform does not answer the agent. Check DISBURSE_PLATFORM_URL and the network.',
-  },
   platform_unreachable: {
     status: 503,
     retry: true,
-    meaning: 'The platform does not answer. Check its URL and the network.',
+    meaning: 'The platform does not answer. Check DISBURSE_PLATFORM_URL and the network.',
   },
   platform_invalid_response: {
     status: 503,
@@ -35,10 +30,6 @@ export const peerErrors = {
     status: 503,
     meaning:
       "The file of this agent directory's employer cannot be read. Restore it from a backup.",
-  },
-  gate_unavailable: {
-    retry: true,
-    meaning: 'The pool-gate could not be asked for this check. Check DISBURSE_POOL_GATE_URL.',
   },
   gate_unreachable: {
     status: 503,
@@ -71,8 +62,5 @@ export const peerErrors = {
     status: 503,
     retry: true,
     meaning: 'API keys cannot be verified now. Try again, or check DISBURSE_PLATFORM_VERIFY_URL.',
-  },
-  invalid_url: {
-    meaning: 'A configured address is not a plain http or https URL. Correct the named variable.',
   },
 } as const satisfies ErrorEntries;

@@ -45,38 +45,25 @@ export const platformErrors = {
   not_enrolled: { status: 409, meaning: 'The wallet is not enrolled. Enrol it first.' },
   key_limit_reached: {
     status: 409,
-    meaning: 'The wallet has the maximum number of live API keys. Revoke one first.',
+    meaning:
+      'The wallet or employer has the maximum number of live keys or tokens. Revoke one first.',
   },
   edge_token_not_allowed: {
     status: 403,
     meaning: "The employer's wallet is not enrolled. Enrol it, or ask the operator for a token.",
   },
-  edge_token_limit_reached: {
-    status: 409,
-    meaning: 'The employer has too many live edge tokens of its own. Revoke one first.',
-  },
   not_invited: {
     status: 403,
     meaning: 'The wallet has no open invitation. Ask an employer for one.',
   },
-  may_not_invite: {
-    status: 403,
-    meaning:
-      'The operator has not allowed the employer to invite wallets. Ask the operator for a limit.',
-  },
   invitation_quota_exhausted: {
     status: 403,
     meaning:
-      'The employer has reached its limit of wallets. Cancel unused invitations, or ask the operator for more.',
+      'The employer may invite no more wallets. Cancel unused invitations, or ask the operator for a limit.',
   },
   invitation_used: {
     status: 409,
     meaning: 'The invited wallet is enrolled. Ask the operator to remove the wallet.',
-  },
-  too_many_enrolments: {
-    status: 429,
-    retry: true,
-    meaning: 'Too many wallets were enrolled from one network address today. Wait for Retry-After.',
   },
   deadline_too_far: {
     status: 400,
@@ -101,17 +88,7 @@ export const platformErrors = {
   invalid_settlement: {
     status: 400,
     meaning:
-      'The settlement contradicts itself, its chain or its signature. Correct what the message names.',
-  },
-  invalid_void: {
-    status: 400,
-    meaning:
-      "The withdrawal is not by the batch's funder or of another batch. Sign VoidBatch for this key's batch.",
-  },
-  batch_size_unsupported: {
-    status: 400,
-    meaning:
-      'The platform has no verification key for this batch size. Use a smaller batch or ask the operator.',
+      'The settlement or its withdrawal contradicts itself, its chain or its signature. Correct what the message names.',
   },
   verifier_unavailable: {
     status: 503,
@@ -127,11 +104,6 @@ export const platformErrors = {
     status: 403,
     meaning:
       'The relayer serves admitted wallets only. Enrol the wallet, or withdraw with `send --self-submit`.',
-  },
-  spend_unsupported: {
-    status: 400,
-    meaning:
-      'The platform has no verification key for this spend size. Use another size or ask the operator.',
   },
   spend_not_found: {
     status: 404,
@@ -180,7 +152,7 @@ export const platformErrors = {
     status: 503,
     retry: true,
     meaning:
-      'The pool-gate knows no final publication of that root. Wait for Retry-After; else check the registry in chains.json.',
+      "The pool-gate's root and the registry's differ. Wait until the gate has published it; else check the registry in chains.json.",
   },
   screening_unavailable: {
     status: 503,
@@ -200,13 +172,10 @@ export const platformErrors = {
     meaning:
       'The gate grants tokens for client credentials only. Send `grant_type=client_credentials`.',
   },
-  client_revoked: {
-    status: 409,
-    meaning: "A later request revoked the gate's reader. Make a new reader.",
-  },
   stale_generation: {
     status: 409,
-    meaning: 'The gate has a later generation of the reader. Send the newest secret.',
+    meaning:
+      'The gate has a later generation of the reader, or has revoked it. Send the newest secret, or make a new reader.',
   },
   no_gate: {
     status: 409,
@@ -230,28 +199,19 @@ export const platformErrors = {
     meaning: 'The process has lost its lock on the database. Let it restart.',
   },
   database_locked: { meaning: 'Another process uses the database. Stop it first.' },
-  database_newer: {
-    meaning: 'A later version of the program wrote the database. Run that version.',
+  data_directory_locked: {
+    meaning: 'Another process or sandbox uses the data directory. Stop it first.',
   },
-  database_not_durable: {
-    meaning: 'The database server can lose answered writes. Turn on the named setting.',
-  },
-  database_not_empty: {
-    meaning: 'The database has tables of another program. Use an empty database.',
-  },
-  database_of_another_part: {
-    meaning:
-      "The platform was started with the gate's database, or the reverse. Correct the database URL.",
-  },
-  database_unsuitable: {
-    meaning: "The database server's version or encoding does not fit. Use what the message names.",
-  },
-  embedded_database_unused: {
-    meaning:
-      'DATABASE_URL would ignore the embedded database. Move its data or use another directory.',
-  },
-  data_directory_locked: { meaning: 'Another process uses the data directory. Stop it first.' },
   cannot_listen: {
     meaning: 'The configured address or port is not free. Free it or configure another one.',
+  },
+  size_unsupported: {
+    status: 400,
+    meaning:
+      'The platform has no verification key for this size. Use another size, or ask the operator.',
+  },
+  database_refused: {
+    meaning:
+      'The configured database is of another program, part or version, or can lose answered writes. Do what the message says.',
   },
 } as const satisfies ErrorEntries;

@@ -73,7 +73,8 @@ export const requestErrors = {
   stopping: {
     status: 503,
     retry: true,
-    meaning: 'The server is stopping. Send the request again after Retry-After.',
+    meaning:
+      'The service is stopping; an accepted job continues later. Send the request again after Retry-After.',
   },
   timed_out: {
     status: 503,

@@ -70,30 +70,18 @@ export const spendErrors = {
     meaning:
       'The archived spend of this key is unreadable. Restore it, or read the chain, before you pay under a new key.',
   },
-  gas_key_missing: {
-    exit: 2,
-    meaning: 'A self-submitted withdrawal needs a key that pays gas. Set DISBURSE_GAS_PRIVATE_KEY.',
-  },
-  gas_key_links_holder: {
-    exit: 2,
-    meaning:
-      "The holder's key would pay gas for another destination, and publish who withdraws. Use another gas key.",
-  },
   gas_key_unfunded: {
     status: 503,
     meaning: 'The account that pays gas has too little coin. Send some to the named address.',
-  },
-  notes_file_invalid: {
-    exit: 2,
-    meaning: 'The notes file is unreadable or of another chain, pool or holder. Export it again.',
   },
   equal_withdrawal: {
     exit: 2,
     meaning:
       'An equal withdrawal is open, or was paid in the last 24 hours. Wait, or pay a second time with `--again`.',
   },
-  nothing_to_submit: {
+  gas_key_refused: {
     exit: 2,
-    meaning: 'No withdrawal of this holder is open. Name an amount to begin one.',
+    meaning:
+      'A self-submitted withdrawal needs a gas key, and not that of the holder. Set DISBURSE_GAS_PRIVATE_KEY to another key.',
   },
 } as const satisfies ErrorEntries;

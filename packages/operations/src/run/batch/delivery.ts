@@ -31,14 +31,14 @@ export async function keepDelivery(run: Run, batch: DatedBatch): Promise<void> {
   await run.journal.putOnce(deliveryName, JSON.stringify(delivery));
 }
 
-/** @throws PoolError `delivery_damaged` when it is not one that {@link keepDelivery} stored */
+/** @throws PoolError `store_damaged` when it is not one that {@link keepDelivery} stored */
 export function parseDelivery(text: string): Delivery {
   try {
     return parseWire(deliverySchema, JSON.parse(text), 'the stored delivery');
   } catch {
     // The cause is omitted: an error of the parser quotes its input.
     throw new PoolError(
-      'delivery_damaged',
+      'store_damaged',
       'the sealed notes in the job store are damaged; restore the job store from a backup and run the command again',
     );
   }

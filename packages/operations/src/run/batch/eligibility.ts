@@ -17,7 +17,7 @@ export type Eligibility = {
 /**
  * @throws PoolError `unregistered-recipient` when a wallet is no longer on the list; retryable
  *   `gate_invalid_response` for a path that does not lead to the gate's root; retryable
- *   `eligibility_root_not_accepted` while the chain does not know that root
+ *   `eligibility_root_unknown` while the chain does not know that root
  */
 export async function fetchEligibility(run: Run): Promise<Eligibility> {
   const { gate } = run.deps;
@@ -65,7 +65,7 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
   }
   if (!(await run.context.chain.isEligibilityRootAccepted(answer.root))) {
     throw new PoolError(
-      'eligibility_root_not_accepted',
+      'eligibility_root_unknown',
       "the chain does not accept the pool-gate's current root; wait for the gate to publish it",
     );
   }

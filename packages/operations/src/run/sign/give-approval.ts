@@ -66,7 +66,7 @@ export async function approve(
 /**
  * Asks for the transaction that replaces the newest approval: the same account nonce, and higher fees.
  * @param value - of the replacement
- * @throws PoolError `approval_not_mined` if it cannot be replaced
+ * @throws PoolError `approval_failed` if it cannot be replaced
  */
 export async function replaceApproval(
   run: Run,
@@ -177,7 +177,7 @@ async function createReplacement(
   const raised = isOften ? undefined : raiseFees(earlier, await run.retry(() => chain.fetchFees()));
   if (raised === undefined) {
     throw new PoolError(
-      'approval_not_mined',
+      'approval_failed',
       'the approval transaction was not mined in time; check the funder account and its gas',
     );
   }
@@ -227,14 +227,14 @@ async function refresh(
 
 /**
  * @param isSent - by the signer's provider. It simulates nothing, so the allowance may have changed since it was asked
- * @throws PoolError `approval_reverted`
+ * @throws PoolError `approval_failed`
  */
 export function toStep(
   state: Awaited<ReturnType<typeof settleApproval>>,
   isSent: boolean,
 ): ApprovalStep {
   if (state === 'reverted' && !isSent) {
-    throw new PoolError('approval_reverted', 'the token refused the approval transaction');
+    throw new PoolError('approval_failed', 'the token refused the approval transaction');
   }
   return state === 'mined' || state === 'stuck' ? state : 'look-again';
 }

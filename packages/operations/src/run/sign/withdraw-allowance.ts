@@ -59,7 +59,7 @@ async function resetAllowance(run: Run): Promise<void> {
   for (;;) {
     const isStuck = (await settleApproval(run)) === 'stuck';
     if (isStuck && run.record().approvals.at(-1)?.rawTransaction === undefined) {
-      throw new PoolError('approval_not_mined', 'the signer sent an approval that is not mined');
+      throw new PoolError('approval_failed', 'the signer sent an approval that is not mined');
     }
     if (
       !isStuck &&

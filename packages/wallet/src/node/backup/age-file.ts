@@ -148,7 +148,7 @@ export function writeAll(file: number, bytes: Uint8Array): void {
 
 /**
  * The plaintext in pieces. Each piece was authenticated; that the file is complete is known only at its end.
- * @throws PoolError `backup_unreadable` if it is no age file or these secrets do not open it; `backup_damaged` for later problems
+ * @throws PoolError `restore_refused` if it is no age file, these secrets do not open it, or it is damaged
  */
 export async function* readAgeFile(
   path: string,
@@ -190,7 +190,7 @@ async function openStream(
   } catch {
     // Dropped on purpose: errors of the parser may quote an identity.
     throw new PoolError(
-      'backup_unreadable',
+      'restore_refused',
       `${path} cannot be opened: it does not exist, is no age file, or was encrypted for another identity or passphrase`,
     );
   }

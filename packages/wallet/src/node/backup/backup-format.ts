@@ -92,7 +92,7 @@ export function encodeHead(manifest: BackupManifest): Uint8Array {
   return Buffer.concat([Buffer.from(backupMagic, 'utf8'), length, json]);
 }
 
-/** @throws PoolError `backup_damaged` */
+/** @throws PoolError `restore_refused` */
 export function decodeManifest(json: Uint8Array): BackupManifest {
   let value: unknown;
   try {
@@ -114,7 +114,7 @@ export function decodeManifest(json: Uint8Array): BackupManifest {
 
 export function createDamaged(problem: string, cause?: unknown): PoolError {
   return new PoolError(
-    'backup_damaged',
+    'restore_refused',
     `the backup is damaged: ${problem}; use another copy, or an earlier backup`,
     { cause },
   );

@@ -52,7 +52,7 @@ const last = ['pay-runs.sqlite'];
 
 /**
  * Takes snapshots of all stores. Every database of the agent directory is included, so that a store that a later version adds is too.
- * @throws PoolError `backup_not_made` if a store cannot be read, or is damaged: a backup of it would be worthless
+ * @throws PoolError `file_not_written` if a store cannot be read, or is damaged: a backup of it would be worthless
  */
 export function takeSnapshots({ home, elsewhere, files }: StorePaths): readonly Snapshot[] {
   removeStale(home);
@@ -159,7 +159,7 @@ function snapshotDatabase(name: string, path: string, folder: string): Snapshot 
       closeSync(file);
     }
     throw new PoolError(
-      'backup_not_made',
+      'file_not_written',
       `${path} cannot be read, or is damaged, so no backup was made; check the file, and free space in ${dirname(folder)}`,
       { cause },
     );

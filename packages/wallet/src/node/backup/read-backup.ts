@@ -38,7 +38,7 @@ const maxSmallBytes = 256 * 1024;
 
 /**
  * @returns the manifest, after all checks. Nothing that was given to the sink counts before
- * @throws PoolError `backup_unreadable`, `backup_damaged`; whatever the sink throws
+ * @throws PoolError `restore_refused`; whatever the sink throws
  */
 export async function readBackup(
   path: string,

@@ -45,7 +45,7 @@ export type RestoreOptions = {
   readonly signal: AbortSignal;
 };
 
-/** @throws PoolError `backup_unreadable`, `backup_damaged`, `restore_refused`, `file_not_written`, `interrupted` */
+/** @throws PoolError `restore_refused`, `file_not_written`, `interrupted` */
 export async function restoreBackup(
   path: string,
   openWith: OpenWith,

@@ -131,7 +131,7 @@ describe('the note store', () => {
     const { store } = open(path);
     edit(path, flipByte('note_pages', 20));
     expect(() => store.rewind(markOf(8))).toThrow(
-      expect.objectContaining({ code: 'note_cache_damaged' }),
+      expect.objectContaining({ code: 'note_cache_changed' }),
     );
     store.close();
     expect(open(path).discarded).toHaveLength(1);

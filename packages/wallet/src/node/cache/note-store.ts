@@ -143,7 +143,7 @@ function createStore(
     } catch (cause) {
       if (isDamage(cause)) {
         throw new PoolError(
-          'note_cache_damaged',
+          'note_cache_changed',
           `the note cache ${path} is damaged; it is checked again when it is opened next`,
           { cause },
         );

@@ -392,6 +392,6 @@ describe('the holder’s notes in the agent', () => {
   it('accepts nothing after it was closed', async () => {
     const { notes } = start(createPool());
     await notes.close();
-    await expect(notes.readBalance('USDC')).rejects.toMatchObject({ code: 'agent_stopping' });
+    await expect(notes.readBalance('USDC')).rejects.toMatchObject({ code: 'stopping' });
   });
 });

@@ -63,7 +63,7 @@ export type HolderNotesDeps = {
   readonly openHolder: () => Promise<Holder>;
   /** The chain of holder operations. @throws PoolError `invalid-chain`, 503 before bootstrap */
   readonly findChain: () => HolderChain;
-  /** The platform's listing, read with the role's own key. @throws PoolError `role_token_missing` */
+  /** The platform's listing, read with the role's own key. @throws PoolError `holder_unavailable` */
   readonly createDeliveries: (chain: string) => DeliveryPort;
   readonly createHistory?: (settings: EvmChainSettings) => EvmHistory;
   readonly createScanner?: () => Promise<NoteScanner>;
@@ -93,7 +93,7 @@ export type HolderNotes = {
   address(): Promise<string>;
   /**
    * What the holder can spend of one token, as of the newest final block.
-   * @throws PoolError 400 `unknown_token`; 503 `holder_unavailable`, `role_token_missing` and the errors of a sync
+   * @throws PoolError 400 `unknown_token`; 503 `holder_unavailable` and the errors of a sync
    */
   readBalance(symbol: string): Promise<BalanceReport>;
   /** Reads chain and platform again. @param fromBlock - undefined: everything */
@@ -158,7 +158,7 @@ type Session = {
 };
 
 /** After one of these the cache is opened, and so checked, again: what was asked for is repeated once. */
-const repeated: readonly (string | undefined)[] = ['note_cache_damaged', 'note_cache_changed'];
+const repeated: readonly (string | undefined)[] = ['note_cache_changed'];
 /** After one of these the cache is opened again at the next call. */
 const reopening = [...repeated, 'note_history_incomplete'];
 
@@ -281,7 +281,7 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   function enqueue<T>(work: () => Promise<T>): Promise<T> {
     const done = queue.then(() => {
       if (isClosed) {
-        throw new PoolError('agent_stopping', 'the agent is stopping; try again');
+        throw new PoolError('stopping', 'the agent is stopping; try again');
       }
       return work();
     });

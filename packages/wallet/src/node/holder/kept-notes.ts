@@ -10,7 +10,7 @@ import { readNotesFile } from './notes-document.ts';
 
 /**
  * Notes of all tokens: a spend uses those of its own. Entries that are damaged are left out: they must not stop a withdrawal of the others.
- * @throws PoolError `notes_file_invalid`
+ * @throws PoolError `restore_refused`
  */
 export function readKeptNotes(
   path: string,
@@ -46,7 +46,7 @@ function isSameHex(left: string, right: string): boolean {
 
 function invalid(path: string, found: string): PoolError {
   return new PoolError(
-    'notes_file_invalid',
+    'restore_refused',
     `${path} is not a usable file of exported notes: ${found}`,
   );
 }

@@ -332,7 +332,7 @@ describe('the notes of a holder with an earlier key', () => {
     world.pay(earlier, 5n);
     const notes = world.start();
     world.state.isDown = true;
-    await expect(notes.readBalance('USDC')).rejects.toMatchObject({ code: 'platform_unavailable' });
+    await expect(notes.readBalance('USDC')).rejects.toMatchObject({ code: 'platform_unreachable' });
     world.state.isDown = false;
     expect(await notes.readBalance('USDC')).toMatchObject({ total: 5n });
   });

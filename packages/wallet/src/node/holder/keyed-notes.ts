@@ -85,7 +85,7 @@ export function createKeyedNotes(deps: KeyedNotesDeps): KeyedNotes {
       return (await fetchRegistered(chain, address)) === encryptionPublicKey;
     } catch (cause) {
       throw new PoolError(
-        'platform_unavailable',
+        'platform_unreachable',
         'the platform does not say which encryption key is registered; try again',
         { cause, details: { reason: errorCodeOf(cause) ?? 'unknown' } },
       );

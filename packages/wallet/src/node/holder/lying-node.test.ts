@@ -83,7 +83,7 @@ describe('a running agent', () => {
     expect(await notes.readBalance('USDC')).toMatchObject({ total: 333_000n });
   });
 
-  it('names the node in place of invalid_path, and makes the path once the node is honest', async () => {
+  it('names the node in place of invalid_value, and makes the path once the node is honest', async () => {
     const { pool, notes } = start();
     pool.fund([{ holder: anna, amount: 333_000n }]);
     const stop = lie(pool, 1);

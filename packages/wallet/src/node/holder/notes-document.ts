@@ -139,7 +139,7 @@ const versionSchema = v.object({ format: v.literal('pool-notes'), version: v.num
 
 const sealedBytes = 209;
 
-/** @throws PoolError `notes_file_invalid` if it cannot be read; like {@link parseNotesFile} */
+/** @throws PoolError `restore_refused` if it cannot be read; like {@link parseNotesFile} */
 export function readNotesFile(path: string, expected: ExpectedNotes): NotesFile {
   let text: string;
   try {
@@ -153,7 +153,7 @@ export function readNotesFile(path: string, expected: ExpectedNotes): NotesFile 
 /**
  * @param text - contents of a file
  * @param path - for messages
- * @throws PoolError `notes_file_invalid` if it is no such file, or belongs to another pool
+ * @throws PoolError `restore_refused` if it is no such file, or belongs to another pool
  */
 export function parseNotesFile(text: string, expected: ExpectedNotes, path: string): NotesFile {
   const value = parseJson(text, path);
@@ -234,7 +234,7 @@ function readKeyOf(entry: unknown): string | undefined {
 
 function invalid(path: string, found: string, cause?: unknown): PoolError {
   return new PoolError(
-    'notes_file_invalid',
+    'restore_refused',
     `${path} is not a usable file of notes: ${found}`,
     cause === undefined ? {} : { cause },
   );

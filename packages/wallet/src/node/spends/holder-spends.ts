@@ -111,7 +111,7 @@ export type HolderSpendsDeps = {
   readonly home: string | undefined;
   readonly log: Log;
   readonly settings: SpendSettings;
-  /** @throws PoolError `role_token_missing` */
+  /** @throws PoolError `holder_unavailable` */
   readonly requireRoleToken: (operation: SpendOperationName) => Secret;
   /** @throws PoolError `holder_read_only` */
   readonly assertSigns: () => void;

@@ -57,7 +57,7 @@ export function parseLabel(text: string): string {
   return label;
 }
 
-/** @throws PoolError `contacts_damaged` */
+/** @throws PoolError `store_damaged` */
 export function readContacts(home: string): readonly Contact[] {
   const path = contactsPath(home);
   let text: string;
@@ -95,7 +95,7 @@ export type ContactChange = {
   readonly outcome: 'added' | 'unchanged' | 'rotated';
 };
 
-/** @throws PoolError `contact_exists` if label or W is taken, `contact_confusable` if another label looks like this one */
+/** @throws PoolError `invalid_contact` if label or W is taken, or another label looks like this one */
 export function assertContactFree(
   contacts: readonly Contact[],
   label: string,
@@ -104,14 +104,14 @@ export function assertContactFree(
   const named = contacts.find((contact) => contact.label === label);
   if (named !== undefined && named.walletPub !== walletPub) {
     throw new PoolError(
-      'contact_exists',
+      'invalid_contact',
       `@${label} is another wallet, ${named.walletPub}; a wallet never changes its W. Choose another label, or run "disburse-agent contacts remove ${label}" first`,
     );
   }
   const owned = contacts.find((contact) => contact.walletPub === walletPub);
   if (owned !== undefined && owned.label !== label) {
     throw new PoolError(
-      'contact_exists',
+      'invalid_contact',
       `this wallet is already @${owned.label}; remove that contact first to rename it`,
     );
   }
@@ -120,7 +120,7 @@ export function assertContactFree(
   );
   if (twin !== undefined) {
     throw new PoolError(
-      'contact_confusable',
+      'invalid_contact',
       `@${label} looks like @${twin.label}, which is another wallet; choose a label that cannot be mistaken for it`,
     );
   }
@@ -160,7 +160,7 @@ function describeLooks(label: string): string {
 
 /**
  * W of a contact. The stored evidence is verified again, so a W that was exchanged in the file is noticed.
- * @throws PoolError `contact_unknown`, `contact_changed`, `contacts_damaged`, `invalid_contact`
+ * @throws PoolError `invalid_contact`, `contact_changed`, `store_damaged`
  */
 export function findContact(
   home: string,
@@ -174,7 +174,7 @@ export function findContact(
   if (contact === undefined) {
     const known = contacts.map((one) => `@${one.label}`).join(', ');
     throw new PoolError(
-      'contact_unknown',
+      'invalid_contact',
       known === ''
         ? `there is no contact @${label}, and none at all; add one with "disburse-agent contacts add ${label} <W>"`
         : `there is no contact @${label}; contacts: ${known}`,
@@ -203,7 +203,7 @@ function assertContact(contact: Contact, domain: EvidenceDomain, nowMs: number):
 
 function damaged(path: string, cause: unknown): PoolError {
   return new PoolError(
-    'contacts_damaged',
+    'store_damaged',
     `${path} cannot be read; restore it from a backup, or move it away and add the contacts again`,
     { cause },
   );

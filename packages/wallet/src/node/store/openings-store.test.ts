@@ -52,12 +52,12 @@ it('refuses rows without their key, under another key, and changed ones', () => 
   database.exec('UPDATE openings SET paid_at_ms = paid_at_ms + 1');
   database.close();
   const changed = openOpeningsStore(home);
-  expect(() => changed.readAll()).toThrow(expect.objectContaining({ code: 'openings_damaged' }));
+  expect(() => changed.readAll()).toThrow(expect.objectContaining({ code: 'store_damaged' }));
   changed.close();
   unlinkSync(openingsKeyPath(home));
   expect(() => openOpeningsStore(home)).toThrow(
     expect.objectContaining({
-      code: 'openings_damaged',
+      code: 'store_damaged',
       message: expect.stringContaining('missing'),
     }),
   );

@@ -15,7 +15,7 @@ import type { KeptOpenings } from '../../archive/kept-openings.ts';
 export type OpeningsStore = {
   /** On disk when it returns. The openings of one batch or spend are kept once. */
   keep(openings: KeptOpenings): void;
-  /** Oldest first. @throws PoolError `openings_damaged` */
+  /** Oldest first. @throws PoolError `store_damaged` */
   readAll(): readonly KeptOpenings[];
   /** Erases what was paid before a time. @returns how many */
   eraseBefore(paidBeforeMs: number): number;
@@ -42,7 +42,7 @@ export function openingsKeyPath(home: string): string {
 
 /**
  * @param home - the agent directory. Undefined: nothing is written to disk
- * @throws PoolError `openings_damaged` if there are rows and the key file is missing or malformed
+ * @throws PoolError `store_damaged` if there are rows and the key file is missing or malformed
  */
 export function openOpeningsStore(home: string | undefined): OpeningsStore {
   const path = home === undefined ? ':memory:' : openingsPath(home);
@@ -145,7 +145,7 @@ function bytesOf(value: unknown): Uint8Array {
 
 function damaged(found: string, cause?: unknown): PoolError {
   return new PoolError(
-    'openings_damaged',
+    'store_damaged',
     `the openings that this agent keeps for disclosures cannot be read: ${found}; restore openings.sqlite and openings.key together from a backup`,
     { cause },
   );
