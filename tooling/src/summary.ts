@@ -32,6 +32,10 @@ const known: readonly KnownSkip[] = [
       'need a graphics device; on Debian: apt-get install --no-install-recommends chromium-common libvulkan1',
   },
   {
+    name: /^apps\/sandbox\/src\/browser-wallet\.e2e/,
+    reason: 'need Chromium; on Debian: apt-get install --no-install-recommends chromium',
+  },
+  {
     name: /^packages\/signers\/src\/enclave\/pkcs11-key/,
     reason:
       'need a PKCS#11 token; on Debian: apt-get install --no-install-recommends softhsm2 opensc',

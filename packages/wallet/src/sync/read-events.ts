@@ -76,6 +76,6 @@ function toStored(leaf: HistoryLeaf | undefined): StoredLeaf | undefined {
     ? undefined
     : {
         ...{ root: leaf.root, isSpend: true, txHash: leaf.txHash, blockNumber: leaf.blockNumber },
-        commitments: Buffer.concat(leaf.commitments.map((word) => hexToBytes(word, 32))),
+        commitments: hexToBytes(`0x${leaf.commitments.map((word) => word.slice(2)).join('')}`),
       };
 }
