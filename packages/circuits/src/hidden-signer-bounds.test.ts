@@ -5,13 +5,13 @@ import { R } from '../test/fund-batch.ts';
 import { P } from '../test/hidden-signer.ts';
 import { laxChecks, nameComponents } from '../test/lax-checks.ts';
 import { evaluate, mainOf, sampleLimbs, toLimbs } from '../test/limbs.ts';
+import { invert, reduce } from '../test/modular.ts';
 import {
   compileTest,
   computeWitness,
   endSnarkjsThreads,
   transferWitness,
 } from '../test/witness.ts';
-import { invert, reduce } from './constraints/modular.ts';
 
 afterAll(endSnarkjsThreads);
 

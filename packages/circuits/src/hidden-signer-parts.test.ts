@@ -8,6 +8,7 @@ import { R, sample } from '../test/fund-batch.ts';
 import { N, P } from '../test/hidden-signer.ts';
 import { laxChecks, nameComponents } from '../test/lax-checks.ts';
 import { evaluate, mainOf, sampleLimbs, toLimbs } from '../test/limbs.ts';
+import { invert, reduce } from '../test/modular.ts';
 import {
   type CompiledTest,
   compileTest,
@@ -16,7 +17,6 @@ import {
   transferWitness,
 } from '../test/witness.ts';
 import { sourceFolder } from './circuits.ts';
-import { invert, reduce } from './constraints/modular.ts';
 import type { R1cs } from './constraints/r1cs.ts';
 
 beforeAll(() => {

@@ -6,17 +6,15 @@
  */
 import { pippenger } from '@noble/curves/abstract/curve.js';
 import { bn254 } from '@noble/curves/bn254.js';
+import { decodeInteger, zkeyPointBytes } from '@pool/kernels';
 import type { PointArithmetic } from '../src/ceremony/points/point-arithmetic.ts';
 import {
-  asBuffer,
   decodeG1,
   decodeG2,
   encodeG1,
   encodeG2,
   type G1Point,
   type G2Point,
-  pointBytes,
-  readInteger,
 } from '../src/ceremony/points/points.ts';
 
 function multiply<P extends G1Point | G2Point>(
@@ -24,9 +22,8 @@ function multiply<P extends G1Point | G2Point>(
   scalars: Uint8Array,
   times: (point: P, scalar: bigint) => P,
 ): P[] {
-  const bytes = asBuffer(scalars);
   return points.map((point, i) =>
-    times(point, readInteger(bytes, bytes.length === 32 ? 0 : 32 * i)),
+    times(point, decodeInteger(scalars, scalars.length === 32 ? 0 : i)),
   );
 }
 
@@ -37,17 +34,17 @@ function split(points: Uint8Array, size: number): Uint8Array[] {
 }
 
 function integersOf(scalars: Uint8Array): bigint[] {
-  return split(scalars, 32).map((bytes) => readInteger(asBuffer(bytes), 0));
+  return split(scalars, 32).map((bytes) => decodeInteger(bytes, 0));
 }
 
 function multiplyG1(points: Uint8Array, scalars: Uint8Array): G1Point[] {
-  return multiply(split(points, pointBytes.g1).map(decodeG1), scalars, (point, scalar) =>
+  return multiply(split(points, zkeyPointBytes.g1).map(decodeG1), scalars, (point, scalar) =>
     point.multiplyUnsafe(scalar),
   );
 }
 
 function multiplyG2(points: Uint8Array, scalars: Uint8Array): G2Point[] {
-  return multiply(split(points, pointBytes.g2).map(decodeG2), scalars, (point, scalar) =>
+  return multiply(split(points, zkeyPointBytes.g2).map(decodeG2), scalars, (point, scalar) =>
     point.multiplyUnsafe(scalar),
   );
 }
@@ -65,14 +62,14 @@ export function createNobleArithmetic(): PointArithmetic {
         ? encodeG1(
             pippenger(
               bn254.G1.Point,
-              split(points, pointBytes.g1).map(decodeG1),
+              split(points, zkeyPointBytes.g1).map(decodeG1),
               integersOf(scalars),
             ),
           )
         : encodeG2(
             pippenger(
               bn254.G2.Point,
-              split(points, pointBytes.g2).map(decodeG2),
+              split(points, zkeyPointBytes.g2).map(decodeG2),
               integersOf(scalars),
             ),
           ),

@@ -4,11 +4,17 @@
  * @module
  */
 
-export type { Group } from './curve/groups.ts';
-export type { PointTable } from './curve/points.ts';
-export { createKernels, type Kernels, type KernelsOptions } from './kernels.ts';
+export type { Group, PointTable } from './curve/points.ts';
+export { createKernels, type Kernels, type KernelsOptions, type ScanKernels } from './kernels.ts';
 export { KernelsError, type KernelsErrorCode } from './runtime/errors.ts';
-export { baseFieldOrder, scalarFieldOrder } from './runtime/field-orders.ts';
+export {
+  areBelowOrder,
+  baseFieldOrder,
+  decodeInteger,
+  encodeIntegers,
+  scalarBytes,
+  scalarFieldOrder,
+} from './runtime/integers.ts';
 export { moduleBeside } from './runtime/module-beside.ts';
 export type { TaskOptions } from './runtime/runtime.ts';
 export type { Multiplier } from './runtime/wasm-module.ts';
@@ -17,7 +23,6 @@ export type { ScalarVector } from './scalars/scalars.ts';
 export type { PackedProducts } from './scan/babyjubjub.ts';
 export type { PoseidonConstants } from './scan/poseidon.ts';
 export type { OpenedBoxes, SealedBoxes } from './scan/scan.ts';
-export type { ScanKernels } from './scan/scan-kernels.ts';
 export type { G1Json, G2Json, VerificationKey } from './zkey/verification-key.ts';
 export {
   type CoefficientLimits,
@@ -30,17 +35,22 @@ export {
   measureZkeyCoefficients,
 } from './zkey/zkey-coefficients-encoding.ts';
 export { convertZkey } from './zkey/zkey-convert.ts';
+export { createDictionary } from './zkey/zkey-dictionary.ts';
 export {
   type ByteSource,
+  countZkeyPoints,
   createMemorySource,
   decodeZkeyHeader,
   encodeZkeyHeader,
   encodeZkeySectionHead,
   encodeZkeyStart,
+  openFileSource,
+  readSections,
   readZkeyTable,
   type ZkeyForm,
   ZkeyFormatError,
   type ZkeyHeaderFields,
+  type ZkeyPointSection,
   type ZkeySectionPlace,
   type ZkeyTable,
   zkeyHeaderBytes,

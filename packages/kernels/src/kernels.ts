@@ -4,10 +4,9 @@
  * @module
  */
 import { multiplyGenerator } from './curve/fixed-base.ts';
-import type { Group } from './curve/groups.ts';
 import { computeMsm } from './curve/msm.ts';
 import { multiplyPoints } from './curve/multiples.ts';
-import { loadPoints, type PointTable } from './curve/points.ts';
+import { loadPoints } from './curve/points.ts';
 import { KernelsError } from './runtime/errors.ts';
 import type { Block } from './runtime/memory.ts';
 import { addressableBytes, createKernelMemory } from './runtime/memory.ts';
@@ -15,12 +14,16 @@ import { findBuiltin } from './runtime/node-builtin.ts';
 import type { Runtime, TaskOptions } from './runtime/runtime.ts';
 import { createThreads } from './runtime/threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
+import { multiplyColumns } from './scalars/column-sums.ts';
+import { combineScalars } from './scalars/combine-scalars.ts';
 import { createDomain, type Domain } from './scalars/domain.ts';
+import { computeLagrangeBasis } from './scalars/lagrange-basis.ts';
 import { computeQuotient } from './scalars/quotient.ts';
 import { loadRows, type Rows, type RowsInput } from './scalars/rows.ts';
 import { loadScalars, type ScalarVector } from './scalars/scalars.ts';
-import { createScanKernels, type ScanKernels } from './scan/scan-kernels.ts';
-import { createSetupKernels, type SetupKernels } from './setup-kernels.ts';
+import { multiplyPackedPoints } from './scan/babyjubjub.ts';
+import { createPoseidonHasher, type PoseidonHasher } from './scan/poseidon.ts';
+import { openSealedBoxes } from './scan/scan.ts';
 
 /** The start of the memory. Every instance of the module writes the same constants there. */
 const reservedBytes = 65_536;
@@ -34,9 +37,20 @@ export type KernelsOptions = {
   readonly multiplier?: 'auto' | Multiplier | undefined;
 };
 
-type NotesAndKeys = ScanKernels & SetupKernels;
+/** An operation as a caller sees it: on the kernels' own memory and threads. */
+type Bound<F> = F extends (runtime: Runtime, ...rest: infer Args) => infer Result
+  ? (...args: Args) => Result
+  : never;
 
-export type Kernels = NotesAndKeys & {
+/** The operations for reading sealed notes and for building trees: packed Baby Jubjub points, sealed boxes, Poseidon. */
+export type ScanKernels = PoseidonHasher & {
+  /** scalar · point for packed, untrusted points; see babyjubjub.ts. */
+  readonly multiplyPackedPoints: Bound<typeof multiplyPackedPoints>;
+  /** Opens the boxes that are sealed to scalar·B8, out of many; see scan.ts. It takes about 500 bytes of memory per box. */
+  readonly openSealedBoxes: Bound<typeof openSealedBoxes>;
+};
+
+export type Kernels = ScanKernels & {
   readonly threads: number;
   readonly multiplier: Multiplier;
   /** Description of what the kernels run on, for people. */
@@ -66,47 +80,20 @@ export type Kernels = NotesAndKeys & {
     witness: ScalarVector,
     options?: TaskOptions,
   ) => Promise<ScalarVector>;
-  /**
-   * Reads points of a proving key in chunks and keeps them. `read` writes `count` points, starting with number `start`, to
-   * `into`.
-   * @throws KernelsError `input_refused`, `out_of_memory`; errors of `read`; the signal's reason
-   */
-  readonly loadPoints: (
-    group: Group,
-    count: number,
-    read: (start: number, count: number, into: Uint8Array) => Promise<void>,
-    options?: TaskOptions,
-  ) => Promise<PointTable>;
-  /**
-   * The sum of scalars[firstScalar + i]·points[i] over the table.
-   * @returns one affine point in the proving key's format (64 or 128 bytes), zeros for infinity
-   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
-   */
-  readonly computeMsm: (
-    points: PointTable,
-    scalars: ScalarVector,
-    options?: TaskOptions & { readonly firstScalar?: number | undefined },
-  ) => Promise<Uint8Array>;
-  /**
-   * scalars[i] times the generator, points in the proving key's format. Scalars: secret, 32 bytes little-endian each.
-   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
-   */
-  readonly multiplyGenerator: (
-    group: Group,
-    scalars: Uint8Array,
-    options?: TaskOptions,
-  ) => Promise<Uint8Array>;
-  /**
-   * Multiplies every point by one scalar (32 bytes), or each point by its own. Points are in the proving key's format and may be
-   * any points on the curve.
-   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
-   */
-  readonly multiplyPoints: (
-    group: Group,
-    points: Uint8Array,
-    scalars: Uint8Array,
-    options?: TaskOptions,
-  ) => Promise<Uint8Array>;
+  /** Keeps points of a proving key; see points.ts. */
+  readonly loadPoints: Bound<typeof loadPoints>;
+  /** The sum of scalars[firstScalar + i]·points[i] over a table; see msm.ts. */
+  readonly computeMsm: Bound<typeof computeMsm>;
+  /** scalars[i] times the generator, points in the proving key's format; see fixed-base.ts. */
+  readonly multiplyGenerator: Bound<typeof multiplyGenerator>;
+  /** Multiplies every point by one scalar, or each point by its own; see multiples.ts. */
+  readonly multiplyPoints: Bound<typeof multiplyPoints>;
+  /** The Lagrange basis over roots of unity at a point; see lagrange-basis.ts. */
+  readonly computeLagrangeBasis: Bound<typeof computeLagrangeBasis>;
+  /** The transpose of a sparse matrix times a vector; see column-sums.ts. */
+  readonly multiplyColumns: Bound<typeof multiplyColumns>;
+  /** A linear combination of vectors; see combine-scalars.ts. */
+  readonly combineScalars: Bound<typeof combineScalars>;
   /**
    * Ends the threads and zeroes secrets that were not released, then resolves. Running and later operations fail with
    * `kernels_closed`.
@@ -118,6 +105,14 @@ export type Kernels = NotesAndKeys & {
 function findDefaultBudget(): number {
   const total = findBuiltin('node:os')?.totalmem() ?? Number.POSITIVE_INFINITY;
   return Math.min(addressableBytes, 0.75 * total);
+}
+
+export function createScanKernels(runtime: Runtime): ScanKernels {
+  return {
+    ...createPoseidonHasher(runtime),
+    multiplyPackedPoints: (...args) => multiplyPackedPoints(runtime, ...args),
+    openSealedBoxes: (...args) => openSealedBoxes(runtime, ...args),
+  };
 }
 
 function describeRuntime(threads: number, multiplier: Multiplier): string {
@@ -166,7 +161,13 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
 
   return {
     ...createScanKernels(runtime),
-    ...createSetupKernels(runtime),
+    loadPoints: (...args) => loadPoints(runtime, ...args),
+    computeMsm: (...args) => computeMsm(runtime, ...args),
+    multiplyGenerator: (...args) => multiplyGenerator(runtime, ...args),
+    multiplyPoints: (...args) => multiplyPoints(runtime, ...args),
+    computeLagrangeBasis: (...args) => computeLagrangeBasis(runtime, ...args),
+    multiplyColumns: (...args) => multiplyColumns(runtime, ...args),
+    combineScalars: (...args) => combineScalars(runtime, ...args),
     threads: count,
     multiplier,
     detail: describeRuntime(count, multiplier),
@@ -194,13 +195,6 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
     },
     computeQuotient: async (rows, witness, taskOptions = {}) =>
       computeQuotient(runtime, await ensureDomain(rows.count), rows, witness, taskOptions),
-    loadPoints: (group, length, read, taskOptions) =>
-      loadPoints(runtime, group, length, read, taskOptions),
-    computeMsm: (points, scalars, taskOptions) => computeMsm(runtime, points, scalars, taskOptions),
-    multiplyGenerator: (group, scalars, taskOptions) =>
-      multiplyGenerator(runtime, group, scalars, taskOptions),
-    multiplyPoints: (group, points, scalars, taskOptions) =>
-      multiplyPoints(runtime, group, points, scalars, taskOptions),
     close: async () => {
       closed = true;
       await threads.close();

@@ -8,7 +8,7 @@ import {
   R,
   sumBoth,
 } from '../test/curve-oracle.ts';
-import type { Group } from './curve/groups.ts';
+import type { Group } from './curve/points.ts';
 import { createKernels, type Kernels } from './kernels.ts';
 
 const random = createScalars(7n);

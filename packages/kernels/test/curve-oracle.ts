@@ -4,7 +4,7 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { Group } from '../src/curve/groups.ts';
+import type { Group } from '../src/curve/points.ts';
 import type { Kernels } from '../src/kernels.ts';
 
 export const R = bn254.fields.Fr.ORDER;

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { type ByteSource, convertZkey, type ZkeyForm, ZkeyFormatError } from '@pool/kernels';
+import { convertZkey, openFileSource, type ZkeyForm } from '@pool/kernels';
 
 /**
  * Converts a file, piece by piece.
@@ -19,27 +19,13 @@ export async function convertKeyFile(
   target: string,
 ): Promise<string> {
   const hash = createHash('sha256');
-  const from = await open(source, 'r');
+  const from = await openFileSource(source);
   try {
-    const bytes: ByteSource = {
-      size: (await from.stat()).size,
-      read: async (position, into) => {
-        for (let done = 0; done < into.length; ) {
-          const { bytesRead } = await from.read(into, done, into.length - done, position + done);
-          if (bytesRead === 0) {
-            throw new ZkeyFormatError('The proving key became shorter while it was read.');
-          }
-          done += bytesRead;
-        }
-      },
-    };
     const to = await open(target, 'wx');
     try {
-      for await (const piece of convertZkey(bytes, form)) {
+      for await (const piece of convertZkey(from, form)) {
         hash.update(piece);
-        for (let done = 0; done < piece.length; ) {
-          done += (await to.write(piece, done)).bytesWritten;
-        }
+        await to.appendFile(piece);
       }
     } finally {
       await to.close();

@@ -23,8 +23,8 @@ import { createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
 import { openPowersOfTau } from './files/powers-of-tau.ts';
 import { exportVerificationKey } from './key/export-verifier.ts';
-import { createKernelArithmetic } from './points/kernel-arithmetic.ts';
 import type { PointArithmetic } from './points/point-arithmetic.ts';
+import { createKernelArithmetic } from './points/point-arithmetic.ts';
 import { decodeG1 } from './points/points.ts';
 import { findPowersProblems } from './verify/verify-powers.ts';
 

@@ -3,10 +3,8 @@
  *
  * @module
  */
-import type { ZkeyCoefficients } from '@pool/kernels';
-import { scalarFieldOrder } from '@pool/kernels';
-import type { R1cs } from '../constraints/r1cs.ts';
-import { encodeScalars } from './scalars.ts';
+import { encodeIntegers, scalarFieldOrder, type ZkeyCoefficients } from '@pool/kernels';
+import type { R1cs } from './r1cs.ts';
 
 /** A `.zkey` stores a coefficient times 2^512 mod r. */
 const montgomerySquared = (1n << 512n) % scalarFieldOrder;
@@ -55,6 +53,6 @@ export function listKeyCoefficients(r1cs: R1cs): ZkeyCoefficients {
     row,
     wire,
     value,
-    values: encodeScalars(values.map((own) => (own * montgomerySquared) % scalarFieldOrder)),
+    values: encodeIntegers(values.map((own) => (own * montgomerySquared) % scalarFieldOrder)),
   };
 }

@@ -8,8 +8,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { PoolError } from '@pool/core';
-import { scalarFieldOrder } from '@pool/kernels';
-import { createCoefficientDictionary } from './coefficient-dictionary.ts';
+import { areBelowOrder, createDictionary, decodeInteger, scalarFieldOrder } from '@pool/kernels';
 
 /** One of the matrices A, B, C, row after row. */
 export type R1csMatrix = {
@@ -46,15 +45,6 @@ function malformed(what: string): PoolError {
   return new PoolError(
     'artifact_malformed',
     `The constraint file cannot be read: ${what}. Compile it again.`,
-  );
-}
-
-function littleEndianToBigInt(bytes: Buffer, offset: number): bigint {
-  return (
-    bytes.readBigUInt64LE(offset) |
-    (bytes.readBigUInt64LE(offset + 8) << 64n) |
-    (bytes.readBigUInt64LE(offset + 16) << 128n) |
-    (bytes.readBigUInt64LE(offset + 24) << 192n)
   );
 }
 
@@ -102,7 +92,7 @@ function readHeader(source: Source, section: Section) {
   const header = take(source, section.start, 4 + fieldBytes + 28);
   if (
     header.readUInt32LE(0) !== fieldBytes ||
-    littleEndianToBigInt(header, 4) !== scalarFieldOrder
+    decodeInteger(header.subarray(4), 0) !== scalarFieldOrder
   ) {
     throw malformed('it is not over the BN254 scalar field');
   }
@@ -175,7 +165,7 @@ function read(source: Source): R1cs {
   if (body.length % 4 !== 0 || body.length < 12 * constraints) {
     throw malformed('the constraints are cut off');
   }
-  const dictionary = createCoefficientDictionary();
+  const dictionary = createDictionary();
   const lists = [0, 1, 2].map(() => ({
     rowStart: new Uint32Array(constraints + 1),
     wire: createUint32List(),
@@ -200,10 +190,13 @@ function read(source: Source): R1cs {
       list.rowStart[row + 1] = list.wire.length;
     }
   }
-  const coefficients = dictionary.values();
-  if (coefficients.some((value) => value >= scalarFieldOrder)) {
+  const values = dictionary.values();
+  if (!areBelowOrder('scalar', values)) {
     throw malformed('a coefficient is not a field element');
   }
+  const coefficients = Array.from({ length: values.length / fieldBytes }, (_, index) =>
+    decodeInteger(values, index),
+  );
   const [a, b, c] = lists.map(
     (list): R1csMatrix => ({
       rowStart: list.rowStart,

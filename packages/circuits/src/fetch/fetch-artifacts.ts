@@ -7,13 +7,14 @@
  *
  * @module
  */
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { PoolError } from '@pool/core';
 import { artifactFiles } from '../artifacts/build-artifacts.ts';
+import { computeFileDigest } from '../artifacts-manifest.ts';
 import { type FetchedKind, fetchedKinds, type PinnedDigests } from './pinned-digests.ts';
 
 export type FetchRequest = {
@@ -129,23 +130,11 @@ async function openUrlSource(
   };
 }
 
-async function hashFile(path: string, hash: Hash, bytes: number): Promise<void> {
-  if (bytes > 0) {
-    await pipeline(createReadStream(path, { end: bytes - 1 }), hash, { end: false });
-  }
-}
-
 async function sizeOf(path: string): Promise<number> {
   return await stat(path).then(
     ({ size }) => size,
     () => 0,
   );
-}
-
-async function append(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    done += (await handle.write(bytes, done)).bytesWritten;
-  }
 }
 
 /** Transfers into the partial file and returns the digest of the whole file. */
@@ -163,11 +152,13 @@ async function transfer(
   const handle = await open(part, 'a');
   try {
     await handle.truncate(source.offset);
-    await hashFile(part, hash, source.offset);
+    if (source.offset > 0) {
+      await pipeline(createReadStream(part, { end: source.offset - 1 }), hash, { end: false });
+    }
     let bytes = source.offset;
     for await (const chunk of source.chunks) {
       signal?.throwIfAborted();
-      await append(handle, chunk);
+      await handle.appendFile(chunk);
       hash.update(chunk);
       bytes += chunk.length;
       onProgress?.(kind, bytes, source.total);
@@ -185,16 +176,6 @@ async function transfer(
   }
 }
 
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
-}
-
-function isOurError(error: unknown): boolean {
-  return error instanceof PoolError;
-}
-
 async function fetchFile(
   request: FetchRequest,
   kind: FetchedKind,
@@ -204,7 +185,7 @@ async function fetchFile(
   const folder = join(request.out, request.circuit);
   const path = join(folder, name);
   const expected = request.sha256[kind];
-  if (existsSync(path) && (await digestOf(path)) === expected) {
+  if (existsSync(path) && (await computeFileDigest(path)) === expected) {
     return { kind, path, wasFetched: false };
   }
   await mkdir(folder, { recursive: true });
@@ -217,7 +198,7 @@ async function fetchFile(
       return (await transfer(location, part, kind, options)) === expected;
     } catch (error) {
       options.signal?.throwIfAborted();
-      throw isOurError(error) ? error : unavailable(location, error);
+      throw error instanceof PoolError ? error : unavailable(location, error);
     }
   };
   const wasResumed = (await sizeOf(part)) > 0;

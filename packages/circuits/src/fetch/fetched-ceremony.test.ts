@@ -16,8 +16,8 @@ import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
 import { artifactFiles } from '../artifacts/build-artifacts.ts';
 import { convertKeyFile } from '../artifacts/key-file-form.ts';
 import { computeDigest } from '../artifacts-manifest.ts';
-import { createKernelArithmetic } from '../ceremony/points/kernel-arithmetic.ts';
 import type { PointArithmetic } from '../ceremony/points/point-arithmetic.ts';
+import { createKernelArithmetic } from '../ceremony/points/point-arithmetic.ts';
 import type { FetchedKind } from './pinned-digests.ts';
 import { openProductionKeys } from './production-keys.ts';
 

@@ -8,8 +8,8 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { VerificationKey } from '@pool/kernels';
 import { createKernels, type ZkeyForm, type ZkeyHeaderFields } from '@pool/kernels';
+import { toVerificationKey } from '../ceremony/points/verification-key.ts';
 import { computeDomainSize, readR1cs } from '../constraints/r1cs.ts';
-import { exportVerificationKey } from './export-verification-key.ts';
 import { computeProvingKey, type KeyPart } from './proving-key.ts';
 import { serializeKeyPart } from './serialize-key.ts';
 import { deriveToxicValues } from './toxic-values.ts';
@@ -116,7 +116,7 @@ async function work(
   return {
     shape: { constraints, wires, publicSignals, domainSize, terms },
     digests: { zkey: standard?.digest(), compactKey: compact?.digest() },
-    verificationKey: exportVerificationKey(parts.header, parts.ic),
+    verificationKey: toVerificationKey(parts.header, parts.ic),
   };
 }
 

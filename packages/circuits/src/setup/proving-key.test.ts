@@ -23,7 +23,7 @@ import {
   computeWitness,
   endSnarkjsThreads,
 } from '../../test/witness.ts';
-import { exportVerificationKey } from './export-verification-key.ts';
+import { toVerificationKey as exportVerificationKey } from '../ceremony/points/verification-key.ts';
 import { computeProvingKey, type KeyPart } from './proving-key.ts';
 import { serializeKeyPart } from './serialize-key.ts';
 import type { ToxicValues } from './toxic-values.ts';

@@ -4,28 +4,27 @@
  * @module
  */
 import {
+  encodeIntegers,
   type Kernels,
   type ZkeyCoefficients,
   type ZkeyHeaderFields,
+  type ZkeyPointSection,
   zkeyPointBytes,
 } from '@pool/kernels';
+import { listKeyCoefficients } from '../constraints/key-coefficients.ts';
 import { computeDomainSize, type R1cs } from '../constraints/r1cs.ts';
-import { listKeyCoefficients } from './key-coefficients.ts';
 import { computeKeyScalars, type ScalarKernels } from './qap.ts';
-import { encodeScalars } from './scalars.ts';
 import type { ToxicValues } from './toxic-values.ts';
 
 /** The parts of a key, in the order of its file. A part is no longer needed when the next one is requested. */
 export type KeyPart =
   | { readonly type: 'header'; readonly header: ZkeyHeaderFields }
   | { readonly type: 'coefficients'; readonly coefficients: ZkeyCoefficients }
-  | { readonly type: 'points'; readonly section: PointSection; readonly points: Uint8Array }
+  | { readonly type: 'points'; readonly section: ZkeyPointSection; readonly points: Uint8Array }
   | { readonly type: 'contributions'; readonly circuitHash: Uint8Array };
 
-type PointSection = 'ic' | 'h' | 'c' | 'a' | 'b1' | 'b2';
-
 /** In order; `coefficients` is the listing of the matrices, `scalars` the arithmetic on them. */
-type KeyPhase = 'coefficients' | 'scalars' | PointSection;
+type KeyPhase = 'coefficients' | 'scalars' | ZkeyPointSection;
 
 export type ProvingKeyOptions = {
   readonly signal?: AbortSignal | undefined;
@@ -78,12 +77,12 @@ async function computeHeader(
   r1cs: R1cs,
   { alpha, beta, gamma, delta }: ToxicValues,
 ): Promise<ZkeyHeaderFields> {
-  const fixed1 = await kernels.multiplyGenerator('g1', encodeScalars([alpha, beta, delta]));
-  const fixed2 = await kernels.multiplyGenerator('g2', encodeScalars([beta, gamma, delta]));
-  const g1 = (index: number) =>
-    fixed1.slice(index * zkeyPointBytes.g1, (index + 1) * zkeyPointBytes.g1);
-  const g2 = (index: number) =>
-    fixed2.slice(index * zkeyPointBytes.g2, (index + 1) * zkeyPointBytes.g2);
+  const fixed1 = await kernels.multiplyGenerator('g1', encodeIntegers([alpha, beta, delta]));
+  const fixed2 = await kernels.multiplyGenerator('g2', encodeIntegers([beta, gamma, delta]));
+  const point = (points: Uint8Array, size: number, index: number) =>
+    points.slice(index * size, (index + 1) * size);
+  const g1 = (index: number) => point(fixed1, zkeyPointBytes.g1, index);
+  const g2 = (index: number) => point(fixed2, zkeyPointBytes.g2, index);
   return {
     wires: r1cs.wires,
     publicSignals: r1cs.publicSignals,
@@ -119,7 +118,7 @@ export async function* computeProvingKey(
     signal,
     onProgress: begin('scalars'),
   });
-  const sections: readonly (readonly [PointSection, 'g1' | 'g2', Uint8Array])[] = [
+  const sections: readonly (readonly [ZkeyPointSection, 'g1' | 'g2', Uint8Array])[] = [
     ['ic', 'g1', scalars.publicWires],
     ['h', 'g1', scalars.h],
     ['c', 'g1', scalars.privateWires],

@@ -4,11 +4,9 @@
  *
  * @module
  */
-import type { Kernels } from '@pool/kernels';
-import { scalarFieldOrder } from '@pool/kernels';
-import { invert } from '../constraints/modular.ts';
+import { bn254 } from '@noble/curves/bn254.js';
+import { decodeInteger, encodeIntegers, type Kernels, scalarBytes } from '@pool/kernels';
 import { computeDomainSize, type R1cs, type R1csMatrix } from '../constraints/r1cs.ts';
-import { decodeScalar, elementBytes, encodeScalars } from './scalars.ts';
 import type { ToxicValues } from './toxic-values.ts';
 
 /** Scalars of the key's points, to be multiplied by the generators: 32 bytes little-endian each, below r. */
@@ -36,9 +34,7 @@ export type ScalarKernels = Pick<
   'computeLagrangeBasis' | 'multiplyColumns' | 'combineScalars'
 >;
 
-function modulo(value: bigint): bigint {
-  return value % scalarFieldOrder;
-}
+const { Fr } = bn254.fields;
 
 /**
  * Adds one more row "public wire * 0 = 0" for each public wire and the constant to the sums of A: it makes their A polynomials
@@ -46,9 +42,9 @@ function modulo(value: bigint): bigint {
  */
 function addPublicRows(a: Uint8Array, basis: Uint8Array, r1cs: R1cs): void {
   const sums = Array.from({ length: r1cs.publicSignals + 1 }, (_, wire) =>
-    modulo(decodeScalar(a, wire) + decodeScalar(basis, r1cs.constraints + wire)),
+    Fr.add(decodeInteger(a, wire), decodeInteger(basis, r1cs.constraints + wire)),
   );
-  a.set(encodeScalars(sums));
+  a.set(encodeIntegers(sums));
 }
 
 /**
@@ -63,10 +59,10 @@ export async function computeKeyScalars(
 ): Promise<KeyScalars> {
   const { alpha, beta } = toxic;
   const size = computeDomainSize(r1cs);
-  const deltaInverse = invert(toxic.delta, scalarFieldOrder);
+  const deltaInverse = Fr.inv(toxic.delta);
   const basis = await kernels.computeLagrangeBasis({ size, point: toxic.tau }, { signal });
   onProgress?.(0.1);
-  const values = encodeScalars(r1cs.coefficients);
+  const values = encodeIntegers(r1cs.coefficients);
   const evaluate = (matrix: R1csMatrix): Promise<Uint8Array> =>
     kernels.multiplyColumns(
       {
@@ -87,16 +83,16 @@ export async function computeKeyScalars(
   onProgress?.(0.8);
   addPublicRows(a, basis, r1cs);
 
-  const gammaInverse = invert(toxic.gamma, scalarFieldOrder);
+  const gammaInverse = Fr.inv(toxic.gamma);
   const publicWires = Array.from({ length: r1cs.publicSignals + 1 }, (_, wire) => {
-    const [ofA, ofB, ofC] = [a, b, c].map((sums) => decodeScalar(sums, wire));
+    const [ofA, ofB, ofC] = [a, b, c].map((sums) => decodeInteger(sums, wire));
     const sum = beta * (ofA ?? 0n) + alpha * (ofB ?? 0n) + (ofC ?? 0n);
-    return modulo(modulo(sum) * gammaInverse);
+    return Fr.mul(Fr.create(sum), gammaInverse);
   });
   const combined = await kernels.combineScalars(
     [
-      { factor: modulo(beta * deltaInverse), scalars: a },
-      { factor: modulo(alpha * deltaInverse), scalars: b },
+      { factor: Fr.mul(beta, deltaInverse), scalars: a },
+      { factor: Fr.mul(alpha, deltaInverse), scalars: b },
       { factor: deltaInverse, scalars: c },
     ],
     { signal },
@@ -110,8 +106,8 @@ export async function computeKeyScalars(
   return {
     a,
     b,
-    publicWires: encodeScalars(publicWires),
-    privateWires: combined.subarray((r1cs.publicSignals + 1) * elementBytes),
+    publicWires: encodeIntegers(publicWires),
+    privateWires: combined.subarray((r1cs.publicSignals + 1) * scalarBytes),
     h,
   };
 }

@@ -14,12 +14,6 @@ import {
 } from '@pool/kernels';
 import type { KeyPart } from './proving-key.ts';
 
-function encodeUint32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setUint32(0, value, true);
-  return bytes;
-}
-
 function* encodeSection(id: number, ...parts: Uint8Array[]): Generator<Uint8Array> {
   yield encodeZkeySectionHead(
     id,
@@ -33,7 +27,7 @@ export function* serializeKeyPart(part: KeyPart, form: ZkeyForm): Generator<Uint
   switch (part.type) {
     case 'header':
       yield encodeZkeyStart(form, 10);
-      yield* encodeSection(zkeySection.protocol, encodeUint32(1));
+      yield* encodeSection(zkeySection.protocol, Uint8Array.of(1, 0, 0, 0));
       yield* encodeSection(zkeySection.header, encodeZkeyHeader(part.header));
       return;
     case 'coefficients':
@@ -51,7 +45,7 @@ export function* serializeKeyPart(part: KeyPart, form: ZkeyForm): Generator<Uint
       yield* encodeSection(zkeySection[part.section], part.points);
       return;
     case 'contributions':
-      yield* encodeSection(zkeySection.contributions, part.circuitHash, encodeUint32(0));
+      yield* encodeSection(zkeySection.contributions, part.circuitHash, new Uint8Array(4));
       return;
   }
 }

@@ -1,6 +1,6 @@
 import { scalarFieldOrder } from '@pool/kernels';
 import { describe, expect, it } from 'vitest';
-import { power } from '../constraints/modular.ts';
+import { power } from '../../test/modular.ts';
 import { deriveToxicValues, hashToField } from './toxic-values.ts';
 
 describe('the public trapdoor of the dev setup', () => {

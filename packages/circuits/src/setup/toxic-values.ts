@@ -5,8 +5,9 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { scalarFieldOrder } from '@pool/kernels';
-import { power } from '../constraints/modular.ts';
+import { bn254 } from '@noble/curves/bn254.js';
+
+const { Fr } = bn254.fields;
 
 /** Trapdoor of a Groth16 key, each in 1..r-1. Public here; toxic waste in a ceremony. */
 export type ToxicValues = {
@@ -30,7 +31,7 @@ export function hashToField(
     const digest = createHash('sha512')
       .update(JSON.stringify(['pool/v1/insecure-dev-setup', label, seed, counter]))
       .digest('hex');
-    const value = BigInt(`0x${digest}`) % scalarFieldOrder;
+    const value = BigInt(`0x${digest}`) % Fr.ORDER;
     if (value !== 0n && !isRefused(value)) {
       return value;
     }
@@ -45,7 +46,7 @@ export function hashToField(
  */
 export function deriveToxicValues(seed: string, domainSize: number): ToxicValues {
   const never = () => false;
-  const inDomain = (value: bigint) => power(value, BigInt(2 * domainSize), scalarFieldOrder) === 1n;
+  const inDomain = (value: bigint) => Fr.pow(value, BigInt(2 * domainSize)) === 1n;
   const gamma = hashToField(seed, 'gamma', never);
   return {
     tau: hashToField(seed, 'tau', inDomain),

@@ -3,8 +3,9 @@
  * outside the wire's range, powers of two away, random. Pairs: two wires of one linear row change so that its sum stays. Whole sums:
  * the digits of the same sum plus r, where they fit.
  */
-import { reduce } from '../../src/constraints/modular.ts';
+
 import { R } from '../fund-batch.ts';
+import { reduce } from '../modular.ts';
 import { type Digits, findDigits, splitIntoDigits } from './digits.ts';
 import type { Random } from './random.ts';
 import type { Ranges } from './ranges.ts';

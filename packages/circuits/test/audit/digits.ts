@@ -3,8 +3,9 @@
  * smaller terms can add up to, and the whole sum spans less than r, then every uᵢ is determined: they are the digits of a number
  * in a mixed radix. Binary decompositions, limbs and carries are cases of this.
  */
-import { reduce } from '../../src/constraints/modular.ts';
+
 import { R } from '../fund-batch.ts';
+import { reduce } from '../modular.ts';
 import type { Range, Ranges } from './ranges.ts';
 import { center, divide } from './system.ts';
 

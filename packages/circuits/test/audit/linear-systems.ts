@@ -2,8 +2,9 @@
  * Gaussian elimination over rows that are linear in their unknown wires: k independent rows determine k unknowns, and a combination
  * of rows may leave a sum of small wires only (digits.ts).
  */
-import { reduce } from '../../src/constraints/modular.ts';
+
 import { R } from '../fund-batch.ts';
+import { reduce } from '../modular.ts';
 import type { Derivation } from './derivation.ts';
 import { findDigits } from './digits.ts';
 import { type Knowledge, readUnknowns } from './knowledge.ts';

@@ -5,8 +5,9 @@
  * - a linear row whose other wires are small makes its last wire small, if the sum cannot wrap around r;
  * - so does a product of two small forms.
  */
-import { reduce } from '../../src/constraints/modular.ts';
+
 import { R } from '../fund-batch.ts';
+import { reduce } from '../modular.ts';
 import {
   center,
   divide,

@@ -3,9 +3,10 @@
  * follows from others is derived again (derivation.ts), in order, and every row with a changed wire is checked as soon as all its
  * wires are final. So an attack meets the constraints with consistent values downstream, as a dishonest prover would present them.
  */
-import { reduce } from '../../src/constraints/modular.ts';
+
 import type { R1csMatrix } from '../../src/constraints/r1cs.ts';
 import { R } from '../fund-batch.ts';
+import { reduce } from '../modular.ts';
 import { type Combination, type Derivation, listRows } from './derivation.ts';
 import { type Digits, splitIntoDigits } from './digits.ts';
 import { divide, listItems, type System } from './system.ts';

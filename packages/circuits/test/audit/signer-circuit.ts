@@ -1,8 +1,8 @@
 /** What the audit must know about the hidden-signer gadget (protocol §7), alone or as a component of a spend circuit. */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { invert, reduce } from '../../src/constraints/modular.ts';
 import { R, sample } from '../fund-batch.ts';
 import { toSignals } from '../hidden-signer.ts';
+import { invert, reduce } from '../modular.ts';
 import type { KnownNumber } from './attacks.ts';
 import type { AuditedCircuit } from './circuits.ts';
 import type { HintProgram } from './recompute.ts';

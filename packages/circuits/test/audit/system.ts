@@ -2,9 +2,10 @@
  * A constraint system as the audit reads it: the wires of each row, the rows of each wire, and rows as linear forms. Rows can be
  * left out, which makes a deliberately underconstrained mutant.
  */
-import { invert, reduce } from '../../src/constraints/modular.ts';
+
 import type { R1cs, R1csMatrix } from '../../src/constraints/r1cs.ts';
 import { R } from '../fund-batch.ts';
+import { invert, reduce } from '../modular.ts';
 
 /** A sum of coefficient · wire plus a constant, modulo r. No coefficient is zero, and no term is wire 0. */
 export type Form = { readonly terms: ReadonlyMap<number, bigint>; readonly constant: bigint };

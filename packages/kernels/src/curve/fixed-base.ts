@@ -9,12 +9,12 @@
  * @module
  */
 
+import { bn254 } from '@noble/curves/bn254.js';
 import { KernelsError } from '../runtime/errors.ts';
-import { baseFieldOrder } from '../runtime/field-orders.ts';
+import { encodeIntegers, scalarBytes } from '../runtime/integers.ts';
 import { type Runtime, splitRange, type TaskOptions, withBlocks } from '../runtime/runtime.ts';
 import type { KernelTask } from '../runtime/threads.ts';
-import { encodeScalars, scalarBytes } from '../scalars/scalar-field.ts';
-import { type Group, pointSize, zkeyPointSize } from './groups.ts';
+import { zkeyPointBytes } from '../zkey/zkey-format.ts';
 import {
   computeMultiples,
   jobsBytes,
@@ -22,7 +22,7 @@ import {
   scratchBytes,
   taskPoints,
 } from './multiples.ts';
-import { loadPoints } from './points.ts';
+import { type Group, loadPoints, pointSize } from './points.ts';
 
 const scalarBits = 256;
 const digitBits = 11;
@@ -31,24 +31,12 @@ const digitCount = Math.floor(scalarBits / digitBits) + 1;
 /** Number of multiples in the table of a digit. */
 const multiples = 2 ** (digitBits - 1);
 
+const g2 = bn254.G2.Point.BASE.toAffine();
 /** The generators that every BN254 library uses (EIP-197). */
 const generators: Readonly<Record<Group, readonly bigint[]>> = {
   g1: [1n, 2n],
-  g2: [
-    10857046999023057135944570762232829481370756359578518086990519993285655852781n,
-    11559732032986387107991004021392285783925812861821192530917403151452391805634n,
-    8495653923123431417604973247489272438418190587263600148770280649306958101930n,
-    4082367875863433681332203403145435568316851327593401208105741076214120093531n,
-  ],
+  g2: [g2.x.c0, g2.x.c1, g2.y.c0, g2.y.c1],
 };
-
-function encodeInteger(value: bigint): Uint8Array {
-  return new Uint8Array(Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse());
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  return new Uint8Array(Buffer.concat(parts));
-}
 
 const places = Array.from({ length: digitCount }, (_, place) => place);
 
@@ -66,18 +54,17 @@ type Table = {
 
 /** Writes the 2^(11·place) multiples of the generator into the first point of each place. */
 async function placeBases(runtime: Runtime, group: Group, table: number): Promise<void> {
-  const radix = 1n << 256n;
-  const generator = concat(
-    generators[group].map((value) => encodeInteger((value * radix) % baseFieldOrder)),
-  );
+  const generator = generators[group].map((value) => bn254.fields.Fp.create(value << 256n));
   const bases = await multiplyPoints(
     runtime,
     group,
-    concat(places.map(() => generator)),
-    concat(places.map((place) => encodeInteger(1n << BigInt(digitBits * place)))),
+    encodeIntegers(places.flatMap(() => generator)),
+    encodeIntegers(places.map((place) => 1n << BigInt(digitBits * place))),
   );
   const loaded = await loadPoints(runtime, group, digitCount, (start, count, into) => {
-    into.set(bases.subarray(start * zkeyPointSize[group], (start + count) * zkeyPointSize[group]));
+    into.set(
+      bases.subarray(start * zkeyPointBytes[group], (start + count) * zkeyPointBytes[group]),
+    );
     return Promise.resolve();
   });
   const bytes = pointSize[group];
@@ -94,7 +81,7 @@ async function createTable(runtime: Runtime, group: Group): Promise<Table> {
   const block = memory.allocate(digitCount * multiples * bytes);
   const offset = memory.allocate(scalarBytes);
   try {
-    encodeScalars([blindingOffset], memory.view(offset.address, scalarBytes));
+    encodeIntegers([blindingOffset], memory.view(offset.address, scalarBytes));
     await placeBases(runtime, group, block.address);
     await withBlocks(memory, async (allocate) => {
       const scratch = Array.from({ length: threads.count }, () => [

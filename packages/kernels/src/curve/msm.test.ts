@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bytesOf, createScalars, encodeMultiple, R, sumBoth } from '../../test/curve-oracle.ts';
 import { createKernels, type Kernels } from '../kernels.ts';
-import type { Group } from './groups.ts';
+import type { Group } from './points.ts';
 
 const random = createScalars(20_261_121n);
 const edges = [0n, 1n, R - 1n, 2n, R - 2n, (R - 1n) / 2n, (R + 1n) / 2n, 1n << 64n, 1n << 253n];

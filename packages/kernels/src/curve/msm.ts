@@ -9,6 +9,7 @@
  */
 
 import { KernelsError } from '../runtime/errors.ts';
+import { encodeIntegers, scalarBytes } from '../runtime/integers.ts';
 import {
   createTaskCounter,
   type Runtime,
@@ -17,11 +18,10 @@ import {
   withBlocks,
 } from '../runtime/runtime.ts';
 import type { KernelTask } from '../runtime/threads.ts';
-import { scalarBytes } from '../scalars/scalar-field.ts';
 import type { ScalarVector } from '../scalars/scalars.ts';
+import { zkeyPointBytes } from '../zkey/zkey-format.ts';
 import { sumWeighted } from './curve-sum.ts';
-import { components, type Group, pointSize } from './groups.ts';
-import type { PointTable } from './points.ts';
+import { type Group, type PointTable, pointSize } from './points.ts';
 
 /** Additions per kernel call, and bytes of their lists; see codegen/msm.ts and codegen/add-pairs.ts. */
 const jobsPerCall = 2048;
@@ -84,7 +84,7 @@ function encodeOffset({ bits, windows }: Plan): Uint8Array {
   let offset = 0n;
   for (let window = 0; window < windows - 1; window++)
     offset += 1n << BigInt(bits * window + bits - 1);
-  return new Uint8Array(Buffer.from(offset.toString(16).padStart(64, '0'), 'hex').reverse());
+  return encodeIntegers([offset]);
 }
 
 /** The memory of one thread. */
@@ -154,7 +154,7 @@ export async function computeMsm(
   const ranges = splitRange(count, part);
   const preparation = splitRange(count, taskScalars);
   const onTaskDone = createTaskCounter(preparation.length + windows * ranges.length, onProgress);
-  const outputBytes = (bits + 1) * components[group] * 64;
+  const outputBytes = (bits + 1) * zkeyPointBytes[group];
 
   return withBlocks(memory, async (allocate) => {
     const secret = (bytes: number) => allocate(bytes, { secret: true });
@@ -238,13 +238,13 @@ export async function computeMsm(
               ],
               ...Array.from({ length: steps }, () => [`${group}_step`, state] as const),
               [`${group}_finish`, state, sum, bits + 1, width],
-              ['q_toCanonical', output, sum, (bits + 1) * 2 * components[group]],
+              ['q_toCanonical', output, sum, ((bits + 1) * zkeyPointBytes[group]) / scalarBytes],
             ];
           },
       ),
     );
     await threads.run(tasks, { signal, onTaskDone });
-    const size = components[group] * 64;
+    const size = zkeyPointBytes[group];
     return sumWeighted(
       group,
       tasks.flatMap((_, task) =>

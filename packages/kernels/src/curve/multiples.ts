@@ -4,6 +4,7 @@
  * @module
  */
 import { KernelsError } from '../runtime/errors.ts';
+import { scalarBytes } from '../runtime/integers.ts';
 import {
   createTaskCounter,
   type Runtime,
@@ -12,9 +13,8 @@ import {
   withBlocks,
 } from '../runtime/runtime.ts';
 import type { KernelCall } from '../runtime/thread-messages.ts';
-import { scalarBytes } from '../scalars/scalar-field.ts';
-import { type Group, pointSize, zkeyPointSize } from './groups.ts';
-import { loadPoints } from './points.ts';
+import { zkeyPointBytes } from '../zkey/zkey-format.ts';
+import { type Group, loadPoints, pointSize } from './points.ts';
 
 /** Points per task, and scratch memory for their additions; see codegen/multiples.ts and codegen/add-pairs.ts. */
 export const taskPoints = 1024;
@@ -47,7 +47,7 @@ export async function computeMultiples(
   { signal, onProgress }: TaskOptions,
 ): Promise<Uint8Array> {
   const { memory, threads } = runtime;
-  const zkeyBytes = zkeyPointSize[group];
+  const zkeyBytes = zkeyPointBytes[group];
   const output = new Uint8Array(count * zkeyBytes);
   const isCommon = scalars.length === scalarBytes && count > 1;
   const onTaskDone = createTaskCounter(Math.ceil(count / taskPoints), onProgress);
@@ -101,7 +101,7 @@ export async function multiplyPoints(
   scalars: Uint8Array,
   options: TaskOptions = {},
 ): Promise<Uint8Array> {
-  const zkeyBytes = zkeyPointSize[group];
+  const zkeyBytes = zkeyPointBytes[group];
   const count = points.length / zkeyBytes;
   const isCommon = scalars.length === scalarBytes;
   if (!Number.isInteger(count) || (!isCommon && scalars.length !== count * scalarBytes)) {

@@ -13,7 +13,12 @@ import {
   type TaskOptions,
   withBlocks,
 } from '../runtime/runtime.ts';
-import { type Group, pointSize, zkeyPointSize } from './groups.ts';
+import { zkeyPointBytes } from '../zkey/zkey-format.ts';
+
+export type Group = 'g1' | 'g2';
+
+/** Bytes of a point in the kernels' memory. */
+export const pointSize: Readonly<Record<Group, number>> = { g1: 80, g2: 160 };
 
 /** Public points in the format that the kernels add. */
 export type PointTable = Resident & { readonly group: Group };
@@ -42,7 +47,7 @@ export async function loadPoints(
     );
   }
   const { memory, threads } = runtime;
-  const [pointBytes, zkeyBytes] = [pointSize[group], zkeyPointSize[group]];
+  const [pointBytes, zkeyBytes] = [pointSize[group], zkeyPointBytes[group]];
   const block = memory.allocate(count * pointBytes);
   const onTaskDone = createTaskCounter(Math.ceil(count / taskPoints), onProgress);
   try {

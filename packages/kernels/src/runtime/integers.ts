@@ -1,13 +1,59 @@
 /**
- * The orders of BN254's two prime fields (EIP-196).
+ * BN254's two prime fields, and their elements as bytes: 32 each, little-endian.
  *
  * @module
  */
+import { bn254 } from '@noble/curves/bn254.js';
 
-/** q: coordinates of points are below it. */
-export const baseFieldOrder =
-  21888242871839275222246405745257275088696311157297823662689037894645226208583n;
+const { Fp, Fr } = bn254.fields;
+
+/** q: coordinates of points are below it (EIP-196). */
+export const baseFieldOrder = Fp.ORDER;
 
 /** r, the order of G1 and G2: scalars, circuit signals and public inputs are below it. */
-export const scalarFieldOrder =
-  21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+export const scalarFieldOrder = Fr.ORDER;
+
+/** Bytes of a scalar and of a coordinate. */
+export const scalarBytes = 32;
+
+/** Integers below 2^256, one after the other. */
+export function encodeIntegers(
+  values: readonly bigint[],
+  into: Uint8Array = new Uint8Array(scalarBytes * values.length),
+): Uint8Array {
+  const view = new DataView(into.buffer, into.byteOffset, into.byteLength);
+  for (const [index, value] of values.entries()) {
+    for (let word = 0; word < 4; word += 1) {
+      const bits = BigInt.asUintN(64, value >> BigInt(64 * word));
+      view.setBigUint64(scalarBytes * index + 8 * word, bits, true);
+    }
+  }
+  return into;
+}
+
+/** Integer number `index`. */
+export function decodeInteger(bytes: Uint8Array, index: number): bigint {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + scalarBytes * index, scalarBytes);
+  return [24, 16, 8, 0].reduce((value, at) => (value << 64n) | view.getBigUint64(at, true), 0n);
+}
+
+const words = (order: bigint): readonly number[] =>
+  Array.from({ length: 8 }, (_, i) => Number(BigInt.asUintN(32, order >> BigInt(32 * i))));
+const orderWords = { base: words(baseFieldOrder), scalar: words(scalarFieldOrder) };
+
+/** Whether all integers are below the order of the field. Fast: almost always, one word decides. */
+export function areBelowOrder(field: 'base' | 'scalar', bytes: Uint8Array): boolean {
+  const limits = orderWords[field];
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let end = 28; end < bytes.length; end += scalarBytes) {
+    let word = 7;
+    while (word > 0 && view.getUint32(end - 28 + 4 * word, true) === limits[word]) word -= 1;
+    if (view.getUint32(end - 28 + 4 * word, true) >= (limits[word] ?? 0)) return false;
+  }
+  return true;
+}
+
+/** A primitive root of unity of order 2^k modulo r, k = 0 … 28. Each is the square of the next. 5 is the smallest non-residue, as in snarkjs. */
+export function computeRootOfUnity(k: number): bigint {
+  return Fr.pow(5n, (scalarFieldOrder - 1n) >> BigInt(k));
+}

@@ -4,7 +4,7 @@
  * @module
  */
 
-type Name = 'node:os' | 'node:worker_threads';
+type Name = 'node:fs/promises' | 'node:os' | 'node:worker_threads';
 
 /** @returns undefined where there is no Node */
 export function findBuiltin<TName extends Name>(

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { KernelsError } from './errors.ts';
+import { errorOf, KernelsError } from './errors.ts';
 import type { Block, KernelMemory } from './memory.ts';
-import type { Threads } from './threads.ts';
+import type { KernelTask, Threads } from './threads.ts';
 import type { Multiplier } from './wasm-module.ts';
 
 export type Runtime = {
@@ -61,6 +61,21 @@ export function createTaskCounter(
     done += 1;
     onProgress(Math.min(1, done / total));
   };
+}
+
+/** Runs the tasks of an operation that has no others. */
+export function runTasks(
+  { threads }: Runtime,
+  tasks: readonly KernelTask[],
+  { signal, onProgress }: TaskOptions,
+): Promise<void> {
+  return threads.run(tasks, { signal, onTaskDone: createTaskCounter(tasks.length, onProgress) });
+}
+
+/** Lets other work of the event loop run. @throws the signal's reason */
+export async function nextTurn(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  if (signal?.aborted) throw errorOf(signal.reason);
 }
 
 /** Runs `work` and releases its blocks when it ends, also if it fails. */

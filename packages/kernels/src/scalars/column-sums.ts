@@ -3,17 +3,18 @@
  *
  * @module
  */
-import { errorOf, KernelsError } from '../runtime/errors.ts';
+import { KernelsError } from '../runtime/errors.ts';
+import { scalarBytes } from '../runtime/integers.ts';
 import {
-  createTaskCounter,
+  nextTurn,
   type Runtime,
+  runTasks,
   splitRange,
   type TaskOptions,
   withBlocks,
 } from '../runtime/runtime.ts';
 import type { KernelTask } from '../runtime/threads.ts';
 import { elementBytes } from './rows.ts';
-import { scalarBytes } from './scalar-field.ts';
 
 /** Columns of one task: about a millisecond if a column has ten entries. */
 const taskColumns = 2048;
@@ -33,10 +34,6 @@ export type SparseMatrix = {
   readonly values: Uint8Array;
   readonly columns: number;
 };
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 function checkMatrix({ rowStart, column, value, values, columns }: SparseMatrix): void {
   const refuse = (what: string): never => {
@@ -91,8 +88,7 @@ async function transpose(
         into[2 * place + 1] = elementBytes * row;
       }
     }
-    await nextTurn();
-    if (signal?.aborted) throw errorOf(signal.reason);
+    await nextTurn(signal);
   }
 }
 
@@ -103,12 +99,14 @@ async function transpose(
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
 export function multiplyColumns(
-  { memory, threads }: Runtime,
+  runtime: Runtime,
   matrix: SparseMatrix,
   weights: Uint8Array,
-  { signal, onProgress }: TaskOptions = {},
+  options: TaskOptions = {},
 ): Promise<Uint8Array> {
   checkMatrix(matrix);
+  const { memory, threads } = runtime;
+  const { signal } = options;
   const { values, columns } = matrix;
   const rows = matrix.rowStart.length - 1;
   if (weights.length < rows * scalarBytes) {
@@ -151,7 +149,7 @@ export function multiplyColumns(
         ['r_toCanonical', bytesAt + first * scalarBytes, to, count],
       ];
     });
-    await threads.run(tasks, { signal, onTaskDone: createTaskCounter(tasks.length, onProgress) });
+    await runTasks(runtime, tasks, options);
     return memory.view(bytesAt, columns * scalarBytes).slice();
   });
 }

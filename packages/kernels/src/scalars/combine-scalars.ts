@@ -4,16 +4,16 @@
  * @module
  */
 import { KernelsError } from '../runtime/errors.ts';
+import { encodeIntegers, scalarBytes } from '../runtime/integers.ts';
 import {
-  createTaskCounter,
   type Runtime,
+  runTasks,
   splitRange,
   type TaskOptions,
   withBlocks,
 } from '../runtime/runtime.ts';
 import type { KernelCall } from '../runtime/thread-messages.ts';
 import { elementBytes } from './rows.ts';
-import { encodeScalars, scalarBytes } from './scalar-field.ts';
 
 const taskScalars = 2048;
 
@@ -26,10 +26,11 @@ export type ScaledScalars = { readonly factor: bigint; readonly scalars: Uint8Ar
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
 export function combineScalars(
-  { memory, threads }: Runtime,
+  runtime: Runtime,
   terms: readonly ScaledScalars[],
-  { signal, onProgress }: TaskOptions = {},
+  options: TaskOptions = {},
 ): Promise<Uint8Array> {
+  const { memory, threads } = runtime;
   const length = terms[0]?.scalars.length ?? 0;
   if (
     length === 0 ||
@@ -52,10 +53,10 @@ export function combineScalars(
     const repeated = allocate(taskScalars * scalarBytes);
     for (const [index, { factor }] of terms.entries()) {
       const values = Array.from({ length: taskScalars }, () => factor);
-      encodeScalars(values, memory.view(repeated.address, repeated.bytes));
+      encodeIntegers(values, memory.view(repeated.address, repeated.bytes));
       await threads.run(
         [[['r_fromCanonical', factors[index] ?? 0, repeated.address, taskScalars]]],
-        { signal },
+        { signal: options.signal },
       );
     }
     const places = Array.from({ length: threads.count }, () => ({
@@ -81,7 +82,7 @@ export function combineScalars(
           ];
         },
     );
-    await threads.run(tasks, { signal, onTaskDone: createTaskCounter(tasks.length, onProgress) });
+    await runTasks(runtime, tasks, options);
     return memory.view(output, length).slice();
   });
 }

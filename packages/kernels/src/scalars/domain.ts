@@ -5,17 +5,13 @@
  * @module
  */
 
-import { scalarFieldOrder } from '../runtime/field-orders.ts';
+import { bn254 } from '@noble/curves/bn254.js';
+import { computeRootOfUnity, encodeIntegers, scalarBytes } from '../runtime/integers.ts';
 import type { Block } from '../runtime/memory.ts';
 import { type Runtime, splitRange, withBlocks } from '../runtime/runtime.ts';
 import type { KernelTask } from '../runtime/threads.ts';
-import {
-  computeInverse,
-  computePower,
-  computeRootOfUnity,
-  encodeScalars,
-  scalarBytes,
-} from './scalar-field.ts';
+
+const { Fr } = bn254.fields;
 
 /** Bytes of two field elements, interleaved by lane. */
 export const pairBytes = 80;
@@ -52,12 +48,11 @@ type Piece = {
 /** Entries start·step^j for j = 0 … h-1, from pair h/2 on. */
 function describeStage(h: number, start: bigint, step: bigint): Piece[] {
   return splitRange(h / 2, pairsPerRow).map(([from, pairs]) => {
-    const first = (start * computePower(step, BigInt(2 * from))) % scalarFieldOrder;
-    const second = (first * step) % scalarFieldOrder;
+    const first = Fr.mul(start, Fr.pow(step, BigInt(2 * from)));
     return {
       pair: h / 2 + from,
       pairs,
-      numbers: [first, second, (step * step) % scalarFieldOrder],
+      numbers: [first, Fr.mul(first, step), Fr.sqr(step)],
     };
   });
 }
@@ -68,7 +63,7 @@ function describeTables(logSize: number): { inverse: Piece[]; forward: Piece[] }
   const forward: Piece[] = [{ pair: 0, pairs: 1, numbers: [fourth, fourth, 1n] }];
   for (let k = 1; k < logSize; k += 1) {
     const h = 2 ** k;
-    inverse.push(...describeStage(h, 1n, computeInverse(computeRootOfUnity(k + 1))));
+    inverse.push(...describeStage(h, 1n, Fr.inv(computeRootOfUnity(k + 1))));
     forward.push(...describeStage(h, computeRootOfUnity(k + 2), computeRootOfUnity(k + 1)));
   }
   return { inverse, forward };
@@ -94,7 +89,7 @@ export async function createDomain(
   const forwardTable = inverseTable + tableBytes;
   const inverseSize = forwardTable + tableBytes;
   const { inverse, forward } = describeTables(logSize);
-  const one = computeInverse(BigInt(size));
+  const one = Fr.inv(BigInt(size));
   const pieces = [
     ...inverse.map((piece) => ({ ...piece, to: inverseTable })),
     ...forward.map((piece) => ({ ...piece, to: forwardTable })),
@@ -106,7 +101,7 @@ export async function createDomain(
     await withBlocks(memory, async (allocate) => {
       const numberBytes = 3 * scalarBytes;
       const numbers = allocate(pieces.length * numberBytes);
-      encodeScalars(
+      encodeIntegers(
         pieces.flatMap((piece) => [...piece.numbers]),
         memory.view(numbers.address, numbers.bytes),
       );

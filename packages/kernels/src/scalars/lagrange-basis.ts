@@ -4,24 +4,20 @@
  * @module
  */
 
+import { bn254 } from '@noble/curves/bn254.js';
 import { KernelsError } from '../runtime/errors.ts';
-import { scalarFieldOrder } from '../runtime/field-orders.ts';
+import { computeRootOfUnity, encodeIntegers, scalarBytes } from '../runtime/integers.ts';
 import {
-  createTaskCounter,
   type Runtime,
+  runTasks,
   splitRange,
   type TaskOptions,
   withBlocks,
 } from '../runtime/runtime.ts';
 import type { KernelTask } from '../runtime/threads.ts';
 import { elementBytes } from './rows.ts';
-import {
-  computeInverse,
-  computePower,
-  computeRootOfUnity,
-  encodeScalars,
-  scalarBytes,
-} from './scalar-field.ts';
+
+const { Fr } = bn254.fields;
 
 /** Pairs that share an inversion, and the scratch memory for them; see codegen/setup.ts. */
 const taskPairs = 512;
@@ -42,18 +38,17 @@ export type LagrangeBasis = {
 /** Arguments of the kernel's calls, one list of four per task. */
 function listNumbers({ size, point, factor = 1n, odd = false }: LagrangeBasis): bigint[] {
   const order = odd ? 2 * size : size;
-  const back = computeInverse(computeRootOfUnity(Math.log2(order)));
-  const vanishing = (computePower(point, BigInt(order)) + scalarFieldOrder - 1n) % scalarFieldOrder;
+  const back = Fr.inv(computeRootOfUnity(Math.log2(order)));
+  const vanishing = Fr.sub(Fr.pow(point, BigInt(order)), 1n);
   if (vanishing === 0n) throw new KernelsError('input_refused', 'the point is in the domain');
-  const scale =
-    (((vanishing * computeInverse(BigInt(order))) % scalarFieldOrder) * factor) % scalarFieldOrder;
-  const step = odd ? (back * back) % scalarFieldOrder : back;
-  const stride = (step * step) % scalarFieldOrder;
-  const leap = computePower(stride, BigInt(taskPairs));
-  let first = odd ? (point * back) % scalarFieldOrder : point;
+  const scale = Fr.mul(Fr.div(vanishing, BigInt(order)), factor);
+  const step = odd ? Fr.sqr(back) : back;
+  const stride = Fr.sqr(step);
+  const leap = Fr.pow(stride, BigInt(taskPairs));
+  let first = odd ? Fr.mul(point, back) : point;
   return splitRange(size / 2, taskPairs).flatMap(() => {
-    const numbers = [first, (first * step) % scalarFieldOrder, stride, scale];
-    first = (first * leap) % scalarFieldOrder;
+    const numbers = [first, Fr.mul(first, step), stride, scale];
+    first = Fr.mul(first, leap);
     return numbers;
   });
 }
@@ -63,10 +58,11 @@ function listNumbers({ size, point, factor = 1n, odd = false }: LagrangeBasis): 
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
 export function computeLagrangeBasis(
-  { memory, threads }: Runtime,
+  runtime: Runtime,
   basis: LagrangeBasis,
-  { signal, onProgress }: TaskOptions = {},
+  options: TaskOptions = {},
 ): Promise<Uint8Array> {
+  const { memory, threads } = runtime;
   const { size } = basis;
   if (!Number.isInteger(Math.log2(size)) || size < 2 || size > 2 ** 27) {
     throw new KernelsError(
@@ -77,7 +73,7 @@ export function computeLagrangeBasis(
   const numbers = listNumbers(basis);
   return withBlocks(memory, async (allocate) => {
     const places = allocate(numbers.length * scalarBytes);
-    encodeScalars(numbers, memory.view(places.address, places.bytes));
+    encodeIntegers(numbers, memory.view(places.address, places.bytes));
     const elements = allocate(size * elementBytes).address;
     const output = allocate(size * scalarBytes);
     const scratch = Array.from({ length: threads.count }, () => allocate(scratchBytes).address);
@@ -91,7 +87,7 @@ export function computeLagrangeBasis(
           ];
         },
     );
-    await threads.run(tasks, { signal, onTaskDone: createTaskCounter(tasks.length, onProgress) });
+    await runTasks(runtime, tasks, options);
     return memory.view(output.address, output.bytes).slice();
   });
 }

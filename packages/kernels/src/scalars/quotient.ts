@@ -9,6 +9,7 @@
  */
 
 import { KernelsError } from '../runtime/errors.ts';
+import { scalarBytes } from '../runtime/integers.ts';
 import {
   createResident,
   createTaskCounter,
@@ -21,7 +22,6 @@ import type { KernelTask } from '../runtime/threads.ts';
 import type { Domain } from './domain.ts';
 import { describeExtension } from './ntt.ts';
 import { elementBytes, type Rows } from './rows.ts';
-import { scalarBytes } from './scalar-field.ts';
 import type { ScalarVector } from './scalars.ts';
 
 /** Rows of the domain per task that combines. */

@@ -7,16 +7,17 @@
  *
  * @module
  */
-import { errorOf, KernelsError } from '../runtime/errors.ts';
+import { KernelsError } from '../runtime/errors.ts';
+import { scalarBytes } from '../runtime/integers.ts';
 import {
   createResident,
+  nextTurn,
   type Resident,
   type Runtime,
   splitRange,
   withBlocks,
 } from '../runtime/runtime.ts';
 import type { ZkeyCoefficients } from '../zkey/zkey-coefficients.ts';
-import { scalarBytes } from './scalar-field.ts';
 
 /** Bytes of a field element in the kernels' memory. */
 export const elementBytes = 40;
@@ -47,10 +48,6 @@ export type Rows = Resident & {
   readonly b: Matrix;
 };
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 /** Calls `each` for all entries and yields to the event loop regularly. */
 async function forEachEntry(
   length: number,
@@ -59,8 +56,7 @@ async function forEachEntry(
 ): Promise<void> {
   for (const [start, count] of splitRange(length, slice)) {
     for (let i = start; i < start + count; i += 1) each(i);
-    await nextTurn();
-    if (signal?.aborted) throw errorOf(signal.reason);
+    await nextTurn(signal);
   }
 }
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { KernelsError } from '../runtime/errors.ts';
+import { areBelowOrder, scalarBytes } from '../runtime/integers.ts';
 import { createResident, type Resident, type Runtime } from '../runtime/runtime.ts';
-import { areBelowModulus, scalarBytes } from './scalar-field.ts';
 
 /** The kernels treat the scalars as secret. */
 export type ScalarVector = Resident;
@@ -30,7 +30,7 @@ export function loadScalars(
   const block = memory.allocate(length, { secret: true });
   const place = memory.view(block.address, length);
   place.set(bytes.subarray(0, length));
-  if (!areBelowModulus(new Uint32Array(place.buffer, place.byteOffset, length / 4))) {
+  if (!areBelowOrder('scalar', place)) {
     block.release();
     throw new KernelsError('input_refused', 'a scalar is not below the group order r');
   }

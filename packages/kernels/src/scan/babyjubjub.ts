@@ -11,12 +11,7 @@
  */
 import { KernelsError } from '../runtime/errors.ts';
 import type { Block } from '../runtime/memory.ts';
-import {
-  createTaskCounter,
-  type Runtime,
-  type TaskOptions,
-  withBlocks,
-} from '../runtime/runtime.ts';
+import { type Runtime, runTasks, type TaskOptions, withBlocks } from '../runtime/runtime.ts';
 import type { KernelCall } from '../runtime/thread-messages.ts';
 
 /** Bytes of a packed point. */
@@ -132,10 +127,7 @@ export async function multiplyPackedPoints(
               pairs,
             }),
       );
-      await threads.run(tasks, {
-        signal: options.signal,
-        onTaskDone: createTaskCounter(tasks.length, options.onProgress),
-      });
+      await runTasks(runtime, tasks, options);
       return {
         packed: memory.view(table.address, points.length).slice(),
         valid: memory.view(valid.address, count).slice(),

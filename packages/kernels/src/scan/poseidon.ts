@@ -6,14 +6,9 @@
  */
 
 import { KernelsError } from '../runtime/errors.ts';
-import { scalarFieldOrder } from '../runtime/field-orders.ts';
+import { encodeIntegers, scalarFieldOrder } from '../runtime/integers.ts';
 import type { Block } from '../runtime/memory.ts';
-import {
-  createTaskCounter,
-  type Runtime,
-  type TaskOptions,
-  withBlocks,
-} from '../runtime/runtime.ts';
+import { type Runtime, runTasks, type TaskOptions, withBlocks } from '../runtime/runtime.ts';
 import { addressFor } from './babyjubjub.ts';
 
 /** The constants of one width, with partial rounds in sparse form (eprint 2019/458, appendix B). Numbers in [0, r). */
@@ -41,17 +36,6 @@ const fullRounds = 8;
 const maximumWidth = 7;
 /** Pairs of hashes per task: about 4 ms for wide states. */
 const pairsInTask = 64;
-
-function encodeNumber(value: bigint, bytes: Uint8Array, place: number): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  for (let word = 0; word < 4; word += 1) {
-    view.setBigUint64(
-      place * numberBytes + 8 * word,
-      (value >> BigInt(64 * word)) & 0xffff_ffff_ffff_ffffn,
-      true,
-    );
-  }
-}
 
 /** The constants in the kernel's order. @throws KernelsError `input_refused` */
 function listConstants(constants: PoseidonConstants): readonly bigint[] {
@@ -107,10 +91,7 @@ export function createPoseidonHasher(runtime: Runtime): PoseidonHasher {
     try {
       await withBlocks(memory, async (allocate) => {
         const plain = allocate(list.length * numberBytes, { secret: true });
-        const bytes = memory.view(plain.address, plain.bytes);
-        list.forEach((value, place) => {
-          encodeNumber(value, bytes, place);
-        });
+        encodeIntegers(list, memory.view(plain.address, plain.bytes));
         await threads.run([[['r_fromCanonical', table.address, plain.address, list.length]]]);
       });
     } catch (reason) {
@@ -178,10 +159,7 @@ export function createPoseidonHasher(runtime: Runtime): PoseidonHasher {
           ] as const,
         ];
       });
-      await threads.run(tasks, {
-        signal: options.signal,
-        onTaskDone: createTaskCounter(tasks.length, options.onProgress),
-      });
+      await runTasks(runtime, tasks, options);
       return memory.view(to.address, count * numberBytes).slice();
     });
   };

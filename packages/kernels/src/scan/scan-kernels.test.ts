@@ -4,13 +4,13 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createScanKernels, type ScanKernels } from '../kernels.ts';
 import { instantiateKernels } from '../runtime/instantiate-kernels.ts';
 import { createKernelMemory } from '../runtime/memory.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { createThreads } from '../runtime/threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from '../runtime/wasm-module.ts';
 import { pairsInTask, pointScratchBytes, recodeScalar } from './babyjubjub.ts';
-import { createScanKernels, type ScanKernels } from './scan-kernels.ts';
 
 const { Point } = babyjubjub;
 const { n: order, p: modulus, a, d } = Point.CURVE();

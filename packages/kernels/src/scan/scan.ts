@@ -7,12 +7,7 @@
  */
 
 import { KernelsError } from '../runtime/errors.ts';
-import {
-  createTaskCounter,
-  type Runtime,
-  type TaskOptions,
-  withBlocks,
-} from '../runtime/runtime.ts';
+import { type Runtime, runTasks, type TaskOptions, withBlocks } from '../runtime/runtime.ts';
 import { tagBytes } from '../runtime/scan-kernel.ts';
 import {
   addressFor,
@@ -120,10 +115,7 @@ export async function openSealedBoxes(
         ] as const;
         return [...multiplyPointsCalls(at), open];
       });
-      await threads.run(tasks, {
-        signal: options.signal,
-        onTaskDone: createTaskCounter(tasks.length, options.onProgress),
-      });
+      await runTasks(runtime, tasks, options);
       return {
         opened: memory.view(opened, count).slice(),
         plaintexts: memory.view(plain, count * plainBytes).slice(),

@@ -12,8 +12,24 @@
  *
  * @module
  */
-import { createDictionary, isBelowOrder, malformed } from './zkey-dictionary.ts';
-import type { ByteSource, ZkeyForm, ZkeySectionPlace } from './zkey-format.ts';
+import { areBelowOrder } from '../runtime/integers.ts';
+import { createDictionary } from './zkey-dictionary.ts';
+import {
+  type ByteSource,
+  type ZkeyForm,
+  ZkeyFormatError,
+  type ZkeySectionPlace,
+} from './zkey-format.ts';
+
+function malformed(what: string): ZkeyFormatError {
+  return new ZkeyFormatError(
+    `The matrices in the proving key are damaged: ${what}. Fetch or build it again.`,
+  );
+}
+
+function assertBelowOrder(values: Uint8Array): void {
+  if (!areBelowOrder('scalar', values)) throw malformed('a value is not below the field order');
+}
 
 /** Entry k: matrix[k], row[k], wire[k], values[value[k]]. */
 export type ZkeyCoefficients = {
@@ -71,7 +87,9 @@ async function readStandard(
       value[first + i] = dictionary.add(words, at + 3);
     }
   }
-  return { matrix, row, wire, value, values: dictionary.values() };
+  const values = dictionary.values();
+  assertBelowOrder(values);
+  return { matrix, row, wire, value, values };
 }
 
 async function readCompact(
@@ -98,12 +116,7 @@ async function readCompact(
   }
   const values = bytes.slice(position, position + distinct * valueBytes);
   position += values.length;
-  const valueWords = new Uint32Array(values.buffer);
-  for (let index = 0; index < distinct; index++) {
-    if (!isBelowOrder(valueWords, 8 * index)) {
-      throw malformed('a value is not below the field order');
-    }
-  }
+  assertBelowOrder(values);
   const takeNumber = (end: number): number => {
     let result = 0;
     for (let shift = 0; shift < 35; shift += 7) {

@@ -1,33 +1,8 @@
 /**
- * The distinct values of a proving key's matrices, numbered in the order of their first occurrence.
+ * The distinct values of matrices, numbered in the order of their first occurrence: millions of entries share a few thousand.
  *
  * @module
  */
-import { ZkeyFormatError } from './zkey-format.ts';
-
-export function malformed(what: string): ZkeyFormatError {
-  return new ZkeyFormatError(
-    `The matrices in the proving key are damaged: ${what}. Fetch or build it again.`,
-  );
-}
-
-/** Scalar field order r as words of 32 bits, the lowest first. */
-const orderWords = [
-  0xf0000001, 0x43e1f593, 0x79b97091, 0x2833e848, 0x8181585d, 0xb85045b6, 0xe131a029, 0x30644e72,
-] as const;
-
-/** Whether the eight words from `start` are below r. */
-export function isBelowOrder(words: Uint32Array, start: number): boolean {
-  for (let i = 7; i >= 0; i--) {
-    const word = words[start + i] ?? 0;
-    const bound = orderWords[i] ?? 0;
-    if (word !== bound) {
-      return word < bound;
-    }
-  }
-  return false;
-}
-
 /** Numbers distinct 32-byte values with open addressing over their words. */
 export function createDictionary() {
   let words: Uint32Array<ArrayBuffer> = new Uint32Array(8 * 64);
@@ -78,9 +53,6 @@ export function createDictionary() {
       const known = slots[slot] ?? -1;
       if (known >= 0) {
         return known;
-      }
-      if (!isBelowOrder(source, start)) {
-        throw malformed('a value is not below the field order');
       }
       if (8 * (count + 1) > words.length) {
         grow();

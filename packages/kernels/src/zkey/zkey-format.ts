@@ -11,7 +11,9 @@
  *
  * @module
  */
-import { baseFieldOrder, scalarFieldOrder } from '../runtime/field-orders.ts';
+
+import { baseFieldOrder, encodeIntegers, scalarFieldOrder } from '../runtime/integers.ts';
+import { findBuiltin } from '../runtime/node-builtin.ts';
 
 export type ZkeyForm = 'standard' | 'compact';
 
@@ -78,6 +80,38 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** A single read call takes less than 2 GiB. */
+const maximumRead = 1 << 30;
+
+/** Opens a file for reading. The size is the current size of the file. */
+export async function openFileSource(
+  path: string,
+): Promise<ByteSource & { readonly close: () => Promise<void> }> {
+  const files = findBuiltin('node:fs/promises');
+  if (files === undefined) throw new ZkeyFormatError('Only Node reads keys from files.');
+  const file = await files.open(path, 'r');
+  try {
+    return {
+      size: (await file.stat()).size,
+      read: async (position, into) => {
+        for (let done = 0; done < into.length; ) {
+          const length = Math.min(into.length - done, maximumRead);
+          const { bytesRead } = await file.read(into, done, length, position + done);
+          if (bytesRead === 0) {
+            throw new ZkeyFormatError('The proving key became shorter while it was read.');
+          }
+          done += bytesRead;
+        }
+      },
+      // The file was only read, so an error on close loses no data.
+      close: () => file.close().catch(() => undefined),
+    };
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
+}
+
 /** A source that reads from bytes in memory. */
 export function createMemorySource(bytes: Uint8Array): ByteSource {
   return {
@@ -92,65 +126,63 @@ export function createMemorySource(bytes: Uint8Array): ByteSource {
   };
 }
 
+/** A file of sections that another party wrote: what people call it, and the letters that it may begin with. */
+export type SectionFormat = { readonly name: string; readonly magics: readonly string[] };
+
 /**
  * Reads the table of sections. Sections must follow each other without gaps or overlap and end with the source, and none may
  * occur twice.
  * @throws ZkeyFormatError
  */
-export async function readZkeyTable(source: ByteSource): Promise<ZkeyTable> {
-  if (source.size < startBytes) {
-    throw new ZkeyFormatError('The proving key is empty or cut off. Fetch or build it again.');
-  }
+export async function readSections(
+  source: ByteSource,
+  { name, magics }: SectionFormat,
+): Promise<{ readonly magic: string; readonly sections: readonly ZkeySectionPlace[] }> {
+  const refuse = (what: string) =>
+    new ZkeyFormatError(`The ${name} ${what}. Fetch or build it again.`);
+  if (source.size < startBytes) throw refuse('is empty or cut off');
   const start = new Uint8Array(startBytes);
   await source.read(0, start);
   const magic = String.fromCharCode(...start.subarray(0, 4));
-  const form =
-    magic === fileMagic.standard ? 'standard' : magic === fileMagic.compact ? 'compact' : undefined;
-  if (form === undefined) {
-    throw new ZkeyFormatError('This is not a proving key (.zkey). Check the path.');
+  if (!magics.includes(magic)) {
+    throw new ZkeyFormatError(`This is not a ${name} (.${magics[0]}). Check the path.`);
   }
   const view = viewOf(start);
-  if (view.getUint32(4, true) !== version) {
+  const found = view.getUint32(4, true);
+  if (found !== version) {
     throw new ZkeyFormatError(
-      `The proving key has format version ${view.getUint32(4, true)}; only version ${version} is supported.`,
+      `The ${name} has format version ${found}; only version ${version} is supported.`,
     );
   }
   const count = view.getUint32(8, true);
-  if (count > maximumSections) {
-    throw new ZkeyFormatError(
-      `The proving key declares ${count} sections; it is damaged. Fetch or build it again.`,
-    );
-  }
+  if (count > maximumSections) throw refuse(`declares ${count} sections, so it is damaged`);
   const sections: ZkeySectionPlace[] = [];
-  const seen = new Set<number>();
   const head = new Uint8Array(headBytes);
   let position = startBytes;
   for (let i = 0; i < count; i++) {
-    if (position + headBytes > source.size) {
-      throw new ZkeyFormatError('The proving key is cut off. Fetch or build it again.');
-    }
+    if (position + headBytes > source.size) throw refuse('is cut off');
     await source.read(position, head);
     const id = viewOf(head).getUint32(0, true);
     const length = viewOf(head).getBigUint64(4, true);
     position += headBytes;
     if (length > BigInt(source.size - position)) {
-      throw new ZkeyFormatError(
-        `Section ${id} of the proving key is longer than the file, which is cut off. Fetch or build it again.`,
-      );
+      throw refuse(`is cut off: its section ${id} is longer than the file`);
     }
-    if (seen.has(id)) {
-      throw new ZkeyFormatError(`Section ${id} occurs twice in the proving key.`);
-    }
-    seen.add(id);
+    if (sections.some((known) => known.id === id)) throw refuse(`has section ${id} twice`);
     sections.push({ id, start: position, length: Number(length) });
     position += Number(length);
   }
   if (position !== source.size) {
-    throw new ZkeyFormatError(
-      `The proving key has ${source.size - position} bytes after its last section. Fetch or build it again.`,
-    );
+    throw refuse(`has ${source.size - position} bytes after its last section`);
   }
-  return { form, sections };
+  return { magic, sections };
+}
+
+/** Reads a key's table of sections. @throws ZkeyFormatError */
+export async function readZkeyTable(source: ByteSource): Promise<ZkeyTable> {
+  const magics = [fileMagic.standard, fileMagic.compact];
+  const { magic, sections } = await readSections(source, { name: 'proving key', magics });
+  return { form: magic === fileMagic.compact ? 'compact' : 'standard', sections };
 }
 
 /** The first bytes of a key file, before its sections. */
@@ -176,16 +208,10 @@ export function encodeZkeySectionHead(id: number, length: number): Uint8Array {
  * Sizes of the circuit, and the points that do not belong to a wire. Points are in the file's format (coordinates times 2^256 mod
  * q).
  */
-export type ZkeyHeaderFields = {
+export type ZkeyHeaderFields = HeaderPoints & {
   readonly wires: number;
   readonly publicSignals: number;
   readonly domainSize: number;
-  readonly alpha1: Uint8Array;
-  readonly beta1: Uint8Array;
-  readonly beta2: Uint8Array;
-  readonly gamma2: Uint8Array;
-  readonly delta1: Uint8Array;
-  readonly delta2: Uint8Array;
 };
 
 const headerPoints = [
@@ -196,15 +222,10 @@ const headerPoints = [
   ['delta1', 'g1'],
   ['delta2', 'g2'],
 ] as const;
+type HeaderPoints = Readonly<Record<(typeof headerPoints)[number][0], Uint8Array>>;
 
 function encodeFieldOrder(order: bigint): Uint8Array {
-  const bytes = new Uint8Array(36);
-  const view = viewOf(bytes);
-  view.setUint32(0, 32, true);
-  for (let word = 0; word < 4; word++) {
-    view.setBigUint64(4 + 8 * word, BigInt.asUintN(64, order >> BigInt(64 * word)), true);
-  }
-  return bytes;
+  return Uint8Array.of(32, 0, 0, 0, ...encodeIntegers([order]));
 }
 
 const fixedHeaderBytes = 36 + 36 + 12;
@@ -233,6 +254,17 @@ export function encodeZkeyHeader(fields: ZkeyHeaderFields): Uint8Array {
     position += zkeyPointBytes[group];
   }
   return bytes;
+}
+
+/** Sections of points, and how many they have. */
+export type ZkeyPointSection = 'ic' | 'a' | 'b1' | 'b2' | 'c' | 'h';
+
+export function countZkeyPoints(
+  section: ZkeyPointSection,
+  { wires, publicSignals, domainSize }: Omit<ZkeyHeaderFields, keyof HeaderPoints>,
+): number {
+  const { ic, c, h } = { ic: publicSignals + 1, c: wires - publicSignals - 1, h: domainSize };
+  return { ic, c, h, a: wires, b1: wires, b2: wires }[section];
 }
 
 /**
@@ -271,18 +303,9 @@ export function decodeZkeyHeader(bytes: Uint8Array): ZkeyHeaderFields {
     );
   }
   let position = fixedHeaderBytes;
-  const take = (group: 'g1' | 'g2'): Uint8Array => {
-    const point = bytes.slice(position, position + zkeyPointBytes[group]);
+  const points = headerPoints.map(([name, group]) => {
     position += zkeyPointBytes[group];
-    return point;
-  };
-  const [alpha1, beta1, beta2, gamma2, delta1, delta2] = [
-    take('g1'),
-    take('g1'),
-    take('g2'),
-    take('g2'),
-    take('g1'),
-    take('g2'),
-  ] as const;
-  return { wires, publicSignals, domainSize, alpha1, beta1, beta2, gamma2, delta1, delta2 };
+    return [name, bytes.slice(position - zkeyPointBytes[group], position)] as const;
+  });
+  return { wires, publicSignals, domainSize, ...(Object.fromEntries(points) as HeaderPoints) };
 }

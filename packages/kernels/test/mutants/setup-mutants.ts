@@ -47,7 +47,7 @@ export const setupMutants: readonly Mutant[] = [
   {
     name: 'basis: tasks begin where the first does',
     file: 'src/scalars/lagrange-basis.ts',
-    find: 'first = (first * leap) % scalarFieldOrder;',
+    find: 'first = Fr.mul(first, leap);',
     replace: '',
     tests: setup,
   },

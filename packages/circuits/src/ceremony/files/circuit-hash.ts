@@ -5,9 +5,9 @@
  * @module
  */
 import { blake2b } from '@noble/hashes/blake2.js';
+import type { ZkeyHeaderFields } from '@pool/kernels';
 import { subtractG1 } from '../points/affine-sums.ts';
 import { encodeForTranscript, type Group } from '../points/points.ts';
-import type { KeyHeader } from './key-file.ts';
 import type { PowersOfTau } from './powers-of-tau.ts';
 import { chunksOf } from './section-file.ts';
 
@@ -29,7 +29,7 @@ export type CircuitHasher = {
 };
 
 /** Starts with the points of an initial key's header. */
-export function createCircuitHasher(header: KeyHeader): CircuitHasher {
+export function createCircuitHasher(header: ZkeyHeaderFields): CircuitHasher {
   const hasher = blake2b.create();
   const update: CircuitHasher['update'] = (group, points) => {
     hasher.update(encodeForTranscript(group, points));

@@ -9,8 +9,6 @@
  */
 import { createCipheriv, hash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
-import { baseFieldOrder, scalarFieldOrder } from '@pool/kernels';
-import { invert } from '../../constraints/modular.ts';
 import type { G1Point, G2Point } from '../points/points.ts';
 
 /** A stream of values that the seed determines. As secret as the seed. */
@@ -23,8 +21,8 @@ export type KeyStream = {
 const blockBytes = 64;
 const fieldMask = (1n << 254n) - 1n;
 
-const { Fp, Fp2 } = bn254.fields;
-const half = (baseFieldOrder - 1n) / 2n;
+const { Fp, Fp2, Fr } = bn254.fields;
+const half = (Fp.ORDER - 1n) / 2n;
 
 /** @param seed 32 bytes. It is read immediately, so the caller may wipe it afterwards */
 export function createKeyStream(seed: Uint8Array): KeyStream {
@@ -43,7 +41,7 @@ export function createKeyStream(seed: Uint8Array): KeyStream {
     position += 4;
     return word;
   };
-  const sample = (order: bigint): bigint => {
+  const sample = (field: typeof Fp): bigint => {
     for (;;) {
       let value = 0n;
       for (let word = 0n; word < 4n; word++) {
@@ -51,12 +49,12 @@ export function createKeyStream(seed: Uint8Array): KeyStream {
         value |= ((high << 32n) | BigInt(nextWord())) << (64n * word);
       }
       value &= fieldMask;
-      if (value < order) {
-        return (value * invert((1n << 256n) % order, order)) % order;
+      if (value < field.ORDER) {
+        return field.div(value, field.create(1n << 256n));
       }
     }
   };
-  const sampleCoordinate = () => sample(baseFieldOrder);
+  const sampleCoordinate = () => sample(Fp);
   const isGreater = () => (nextWord() & 1) === 1;
 
   const sampleG1 = (): G1Point => {
@@ -83,7 +81,7 @@ export function createKeyStream(seed: Uint8Array): KeyStream {
       }
     }
   };
-  return { sampleScalar: () => sample(scalarFieldOrder), sampleG1, sampleG2 };
+  return { sampleScalar: () => sample(Fr), sampleG1, sampleG2 };
 }
 
 const halfBits = 128n;

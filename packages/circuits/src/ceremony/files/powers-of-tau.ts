@@ -8,13 +8,13 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { baseFieldOrder } from '@pool/kernels';
-import { findInvalidPoint, type Group, pointBytes, readInteger } from '../points/points.ts';
+import { baseFieldOrder, decodeInteger, type Group, zkeyPointBytes } from '@pool/kernels';
+import { findInvalidPoint } from '../points/points.ts';
 import { type PowersContribution, parsePowersRecord } from './powers-record.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
 
 /** Numbers of the sections, by contents. */
-export const powersSections = {
+const powersSections = {
   header: 1,
   tau1: 2,
   tau2: 3,
@@ -65,7 +65,7 @@ async function readHeader(
     throw malformedFile('ptau', 'its header is too short');
   }
   const header = await file.read(powersSections.header, 0, leastHeaderBytes);
-  if (header.readUInt32LE(0) !== 32 || readInteger(header, 4) !== baseFieldOrder) {
+  if (header.readUInt32LE(0) !== 32 || decodeInteger(header.subarray(4), 0) !== baseFieldOrder) {
     throw malformedFile('ptau', 'it is not over BN254');
   }
   const power = header.readUInt32LE(36);
@@ -108,7 +108,7 @@ function checkLengths(file: SectionFile, power: number): void {
   }
   for (const section of Object.keys(points) as PowersSection[]) {
     const id = powersSections[section];
-    if (file.sizeOf(id) !== points[section] * pointBytes[groupOfPowers(section)]) {
+    if (file.sizeOf(id) !== points[section] * zkeyPointBytes[groupOfPowers(section)]) {
       throw malformedFile('ptau', `section ${id} has another length than its power requires`);
     }
   }
@@ -125,7 +125,7 @@ export async function openPowersOfTau(path: string): Promise<PowersOfTau> {
     checkLengths(file, power);
     const readPoints: PowersOfTau['readPoints'] = async (section, start, count) => {
       const group = groupOfPowers(section);
-      const size = pointBytes[group];
+      const size = zkeyPointBytes[group];
       const points = await file.read(powersSections[section], start * size, count * size);
       const wrong = findInvalidPoint(group, points, 'refused');
       if (wrong !== undefined) {

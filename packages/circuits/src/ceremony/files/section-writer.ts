@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { PoolError } from '@pool/core';
+import { encodeZkeySectionHead, encodeZkeyStart } from '@pool/kernels';
 
 export type WriteOptions = {
   /** Replace an existing file. Default: false. */
@@ -64,11 +65,7 @@ export async function writeFileAtomically<T>(
   try {
     const file = await open(temporary, 'wx');
     handle = file;
-    const result = await work(async (bytes) => {
-      for (let done = 0; done < bytes.length; ) {
-        done += (await file.write(bytes, done)).bytesWritten;
-      }
-    });
+    const result = await work((bytes) => file.appendFile(bytes));
     await file.sync();
     await file.close();
     handle = undefined;
@@ -87,30 +84,28 @@ export type SectionContents = {
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 };
 
-/** Writes the beginning of a `.zkey` file with this number of sections. */
-export function encodeFileHead(sections: number): Buffer {
-  const head = Buffer.alloc(12);
-  head.write('zkey', 0, 'latin1');
-  head.writeUInt32LE(1, 4);
-  head.writeUInt32LE(sections, 8);
-  return head;
-}
-
-/** Appends a section. @throws RangeError if its contents do not have the declared length (a defect in this package) */
-export async function appendSection(
-  append: (bytes: Uint8Array) => Promise<void>,
-  { id, length, chunks }: SectionContents,
-): Promise<void> {
-  const head = Buffer.alloc(12);
-  head.writeUInt32LE(id);
-  head.writeBigUInt64LE(BigInt(length), 4);
-  await append(head);
-  let written = 0;
-  for await (const chunk of chunks) {
-    await append(chunk);
-    written += chunk.length;
-  }
-  if (written !== length) {
-    throw new RangeError(`section ${id} has ${written} bytes instead of ${length}`);
-  }
+/**
+ * Writes a complete `.zkey` file with this number of sections, or nothing.
+ * @throws PoolError `file_exists`; RangeError if a section does not have its declared length (a defect in this package)
+ */
+export function writeKeyAtomically<T>(
+  path: string,
+  options: WriteOptions,
+  sections: number,
+  work: (append: (section: SectionContents) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  return writeFileAtomically(path, options, async (append) => {
+    await append(encodeZkeyStart('standard', sections));
+    return await work(async ({ id, length, chunks }) => {
+      await append(encodeZkeySectionHead(id, length));
+      let written = 0;
+      for await (const chunk of chunks) {
+        await append(chunk);
+        written += chunk.length;
+      }
+      if (written !== length) {
+        throw new RangeError(`section ${id} has ${written} bytes instead of ${length}`);
+      }
+    });
+  });
 }

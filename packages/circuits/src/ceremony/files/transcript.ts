@@ -8,8 +8,8 @@
  * @module
  */
 import { blake2b } from '@noble/hashes/blake2.js';
+import { zkeySection } from '@pool/kernels';
 import { asBuffer, encodeForTranscript } from '../points/points.ts';
-import { keySections } from './key-file.ts';
 import { malformedFile, type SectionFile, type SectionFileKind } from './section-file.ts';
 
 const hashBytes = 64;
@@ -208,11 +208,11 @@ function parseRecord(bytes: Buffer): ContributionRecord {
 
 /** Reads section 10 of an open key. @throws PoolError `zkey_malformed` */
 export async function readRecord(file: SectionFile): Promise<ContributionRecord> {
-  const size = file.sizeOf(keySections.contributions);
+  const size = file.sizeOf(zkeySection.contributions);
   if (size > mostRecordBytes) {
     throw malformedFile('zkey', 'its record of contributions is too large');
   }
-  return parseRecord(await file.read(keySections.contributions, 0, size));
+  return parseRecord(await file.read(zkeySection.contributions, 0, size));
 }
 
 /** True if the text can be a contribution's name: 1 to 64 bytes, no control characters. */

@@ -14,9 +14,8 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
-import { scalarFieldOrder } from '@pool/kernels';
-import { invert } from '../../constraints/modular.ts';
-import { encodeKeyHeader, type KeyFile, keySections, openKeyFile } from '../files/key-file.ts';
+import { encodeIntegers, encodeZkeyHeader, zkeyPointBytes, zkeySection } from '@pool/kernels';
+import { type KeyFile, openKeyFile } from '../files/key-file.ts';
 import {
   beaconRounds,
   createKeyStream,
@@ -25,12 +24,7 @@ import {
   type KeyStream,
 } from '../files/key-stream.ts';
 import { chunksOf, malformedFile } from '../files/section-file.ts';
-import {
-  appendSection,
-  encodeFileHead,
-  type WriteOptions,
-  writeFileAtomically,
-} from '../files/section-writer.ts';
+import { type WriteOptions, writeKeyAtomically } from '../files/section-writer.ts';
 import {
   type Beacon,
   type Contribution,
@@ -47,9 +41,9 @@ import {
   decodeG2,
   encodeG1,
   encodeG2,
-  encodeInteger,
   findInvalidPoint,
-  pointBytes,
+  isSoundG1,
+  isSoundG2,
 } from '../points/points.ts';
 import { requireOpenCeremony, requireSecretContribution } from './contribution-rules.ts';
 
@@ -85,11 +79,7 @@ function checkName(name: string | undefined): void {
 
 /** Checks the points that the factor multiplies and that are not in a section. */
 function checkDelta({ header }: KeyFile): void {
-  const isSound =
-    findInvalidPoint('g1', header.delta1, 'refused') === undefined &&
-    findInvalidPoint('g2', header.delta2, 'refused') === undefined &&
-    decodeG2(header.delta2).isTorsionFree();
-  if (!isSound) {
+  if (!isSoundG1(header.delta1) || !isSoundG2(header.delta2)) {
     throw malformedFile('zkey', 'delta is not a point of its group');
   }
 }
@@ -107,7 +97,7 @@ async function* multiplySection(
   arithmetic: PointArithmetic,
   options: BulkOptions & { readonly onPoints: (count: number) => void },
 ): AsyncGenerator<Uint8Array> {
-  const size = pointBytes.g1;
+  const size = zkeyPointBytes.g1;
   for (const { start, count } of chunksOf(file.sizeOf(id) / size, pointsAtOnce)) {
     options.signal?.throwIfAborted();
     const points = await file.read(id, start * size, count * size);
@@ -170,7 +160,7 @@ async function applySeed(
     const stream = createKeyStream(seed);
     seed.fill(0);
     const { contribution, factor } = createContribution(key, record, stream, label);
-    const inverse = encodeInteger(invert(factor, scalarFieldOrder));
+    const inverse = encodeIntegers([bn254.fields.Fr.inv(factor)]);
 
     const { header } = key;
     const total = key.header.wires + header.domainSize;
@@ -182,7 +172,7 @@ async function applySeed(
         options.onProgress?.(Math.min(1, done / total));
       },
     };
-    const newHeader = encodeKeyHeader({
+    const newHeader = encodeZkeyHeader({
       ...header,
       delta1: contribution.deltaAfter,
       delta2: encodeG2(decodeG2(header.delta2).multiply(factor)),
@@ -190,21 +180,20 @@ async function applySeed(
     const contributions = [...record.contributions, contribution];
     const newRecord = encodeRecord({ circuitHash: record.circuitHash, contributions });
     const contents = (id: number): AsyncIterable<Uint8Array> | Iterable<Uint8Array> => {
-      if (id === keySections.header) {
+      if (id === zkeySection.header) {
         return [newHeader];
       }
-      if (id === keySections.contributions) {
+      if (id === zkeySection.contributions) {
         return [newRecord];
       }
-      return id === keySections.privateWires || id === keySections.quotient
+      return id === zkeySection.c || id === zkeySection.h
         ? multiplySection(key, id, inverse, options.arithmetic, bulk)
         : copySection(key, id);
     };
-    await writeFileAtomically(paths.out, options, async (append) => {
-      await append(encodeFileHead(sections));
+    await writeKeyAtomically(paths.out, options, sections, async (append) => {
       for (let id = 1; id <= sections; id++) {
-        const length = id === keySections.contributions ? newRecord.length : key.file.sizeOf(id);
-        await appendSection(append, { id, length, chunks: contents(id) });
+        const length = id === zkeySection.contributions ? newRecord.length : key.file.sizeOf(id);
+        await append({ id, length, chunks: contents(id) });
       }
     });
     inverse.fill(0);

@@ -6,33 +6,19 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
-import type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
-import { keySections, openKeyFile } from '../files/key-file.ts';
+import { type G2Json, type VerificationKey, zkeySection } from '@pool/kernels';
+import { openKeyFile } from '../files/key-file.ts';
 import { malformedFile } from '../files/section-file.ts';
 import { readRecord } from '../files/transcript.ts';
-import { decodeG1, decodeG2, findInvalidPoint, pointBytes } from '../points/points.ts';
+import { decodeG1, decodeG2, findInvalidPoint, isSoundG1, isSoundG2 } from '../points/points.ts';
+import { toVerificationKey } from '../points/verification-key.ts';
 import { createKeyError } from './contribution-rules.ts';
-import { isSoundG1, isSoundG2 } from './verify-contributions.ts';
 import { findTranscriptProblems } from './verify-transcript.ts';
 
 type PairingJson = readonly (readonly (readonly [string, string])[])[];
 
 /** snarkjs writes e(alpha, beta) too; verifiers may use it instead of pairing again. */
 export type ExportedVerificationKey = VerificationKey & { readonly vk_alphabeta_12: PairingJson };
-
-function toG1Json(bytes: Uint8Array): G1Json {
-  const { x, y } = decodeG1(bytes).toAffine();
-  return [String(x), String(y), '1'];
-}
-
-function toG2Json(bytes: Uint8Array): G2Json {
-  const { x, y } = decodeG2(bytes).toAffine();
-  return [
-    [String(x.c0), String(x.c1)],
-    [String(y.c0), String(y.c1)],
-    ['1', '0'],
-  ];
-}
 
 function computePairing(alpha1: Uint8Array, beta2: Uint8Array): PairingJson {
   const { c0, c1 } = bn254.pairing(decodeG1(alpha1), decodeG2(beta2));
@@ -56,7 +42,7 @@ export async function exportVerificationKey(path: string): Promise<ExportedVerif
     if (problem !== undefined) {
       throw createKeyError(problem);
     }
-    const id = keySections.publicWires;
+    const id = zkeySection.ic;
     const points = await file.read(id, 0, file.sizeOf(id));
     const { alpha1, beta2, gamma2, delta2 } = header;
     if (
@@ -66,20 +52,8 @@ export async function exportVerificationKey(path: string): Promise<ExportedVerif
     ) {
       throw malformedFile('zkey', 'a point of its verification key is not in its group');
     }
-    const size = pointBytes.g1;
-    return {
-      protocol: 'groth16',
-      curve: 'bn128',
-      nPublic: header.publicSignals,
-      vk_alpha_1: toG1Json(alpha1),
-      vk_beta_2: toG2Json(beta2),
-      vk_gamma_2: toG2Json(gamma2),
-      vk_delta_2: toG2Json(delta2),
-      vk_alphabeta_12: computePairing(alpha1, beta2),
-      IC: Array.from({ length: points.length / size }, (_, i) =>
-        toG1Json(points.subarray(i * size, (i + 1) * size)),
-      ),
-    };
+    const { IC, ...key } = toVerificationKey(header, points);
+    return { ...key, vk_alphabeta_12: computePairing(alpha1, beta2), IC };
   } finally {
     await file.close();
   }

@@ -10,23 +10,25 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
+import {
+  encodeZkeyCoefficients,
+  encodeZkeyHeader,
+  measureZkeyCoefficients,
+  type ZkeyHeaderFields,
+  zkeyPointBytes,
+  zkeySection,
+} from '@pool/kernels';
+import { listKeyCoefficients } from '../../constraints/key-coefficients.ts';
 import { computeDomainSize, type R1cs } from '../../constraints/r1cs.ts';
 import { createCircuitHasher, hashQuotient } from '../files/circuit-hash.ts';
-import {
-  encodeKeyHeader,
-  encodeProtocol,
-  type KeyHeader,
-  keySections,
-  pointSectionSizes,
-} from '../files/key-file.ts';
+import { measurePoints, type PointSection } from '../files/key-file.ts';
 import type { PowersOfTau } from '../files/powers-of-tau.ts';
 import { chunksOf, malformedFile } from '../files/section-file.ts';
 import type { SectionContents } from '../files/section-writer.ts';
 import { encodeRecord } from '../files/transcript.ts';
 import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
-import { encodeG1, encodeG2, type Group, pointBytes } from '../points/points.ts';
-import { areInSubgroup } from '../points/subgroup.ts';
-import { createCoefficientsSection } from './initial-coefficients.ts';
+import { areInSubgroup } from '../points/point-sums.ts';
+import { encodeG1, encodeG2, type Group } from '../points/points.ts';
 import { computeWireSums, type TermSource } from './wire-sums.ts';
 
 export type InitialKeyParts = {
@@ -73,7 +75,7 @@ async function readG2(
 export async function computeInitialHeader(
   parts: InitialKeyParts,
   exponent: number,
-): Promise<KeyHeader> {
+): Promise<ZkeyHeaderFields> {
   const { r1cs, powers } = parts;
   const [g1, g2] = [encodeG1(bn254.G1.Point.BASE), encodeG2(bn254.G2.Point.BASE)];
   return {
@@ -94,7 +96,7 @@ export async function* readQuotientPoints(
   powers: PowersOfTau,
   exponent: number,
 ): AsyncGenerator<Buffer> {
-  const size = pointBytes.g1;
+  const size = zkeyPointBytes.g1;
   for (const { start, count } of chunksOf(2 ** exponent, pointsAtOnce)) {
     const both = await powers.readBasis('lagrange1', exponent + 1, 2 * start, 2 * count);
     const odd = Buffer.alloc(count * size);
@@ -155,8 +157,18 @@ export async function computeCombinedWires(
   ];
   return await splitStream(
     computeWireSums(arithmetic, 'g1', r1cs, sources, options),
-    (r1cs.publicSignals + 1) * pointBytes.g1,
+    (r1cs.publicSignals + 1) * zkeyPointBytes.g1,
   );
+}
+
+/** Section 4: the terms of A and B. No contribution touches it. */
+export function createCoefficientsSection(r1cs: R1cs): SectionContents {
+  const coefficients = listKeyCoefficients(r1cs);
+  return {
+    id: zkeySection.coefficients,
+    length: measureZkeyCoefficients('standard', coefficients),
+    chunks: encodeZkeyCoefficients('standard', coefficients),
+  };
 }
 
 /**
@@ -173,30 +185,26 @@ export async function* computeInitialSections(
   const domainSize = 2 ** exponent;
   const header = await computeInitialHeader(parts, exponent);
   const hasher = createCircuitHasher(header);
-  const sizes = pointSectionSizes(header);
   // The combined sums have about the terms of A and of B; a wire's sum in G2 costs about as much as three in G1.
-  const costs = new Map<number, number>([
-    [keySections.privateWires, 2],
-    [keySections.b2, 3],
-  ]);
+  const costs: Partial<Record<PointSection, number>> = { c: 2, b2: 3 };
   const total = 7 * r1cs.wires + domainSize;
   let done = 0;
-  const section = (id: number, group: Group, chunks: AsyncIterable<Buffer>): SectionContents => {
+  const section = (name: PointSection, chunks: AsyncIterable<Buffer>): SectionContents => {
+    const { group, length } = measurePoints(name, header);
     async function* counted() {
       for await (const chunk of chunks) {
-        done += (chunk.length / pointBytes[group]) * (costs.get(id) ?? 1);
+        done += (chunk.length / zkeyPointBytes[group]) * (costs[name] ?? 1);
         options.onProgress?.(Math.min(1, done / total));
         options.signal?.throwIfAborted();
         yield chunk;
       }
     }
-    return { id, length: sizes.get(id) ?? 0, chunks: counted() };
+    return { id: zkeySection[name], length, chunks: counted() };
   };
 
-  const protocol = encodeProtocol();
-  yield { id: keySections.protocol, length: protocol.length, chunks: [protocol] };
-  const encoded = encodeKeyHeader(header);
-  yield { id: keySections.header, length: encoded.length, chunks: [encoded] };
+  yield { id: zkeySection.protocol, length: 4, chunks: [Uint8Array.of(1, 0, 0, 0)] };
+  const encoded = encodeZkeyHeader(header);
+  yield { id: zkeySection.header, length: encoded.length, chunks: [encoded] };
   yield createCoefficientsSection(r1cs);
 
   const { head, rest } = await computeCombinedWires(parts, exponent, options);
@@ -206,24 +214,24 @@ export async function* computeInitialSections(
   async function* yieldHead() {
     yield head;
   }
-  yield section(keySections.publicWires, 'g1', yieldHead());
-  yield section(keySections.quotient, 'g1', readQuotientPoints(powers, exponent));
+  yield section('ic', yieldHead());
+  yield section('h', readQuotientPoints(powers, exponent));
   await hashQuotient(hasher, powers, domainSize);
   const { wires } = r1cs;
-  yield section(keySections.privateWires, 'g1', hasher.tee('g1', wires - publicWires, rest));
+  yield section('c', hasher.tee('g1', wires - publicWires, rest));
 
   const basis = await powers.readBasis('lagrange1', exponent, 0, domainSize);
   const sums = (group: Group, source: TermSource) =>
     computeWireSums(arithmetic, group, r1cs, [source], options);
   const sumsA = sums('g1', describeA(r1cs, basis));
-  yield section(keySections.a, 'g1', hasher.tee('g1', wires, sumsA));
+  yield section('a', hasher.tee('g1', wires, sumsA));
   const sumsB = sums('g1', { matrix: r1cs.b, points: basis });
-  yield section(keySections.b1, 'g1', hasher.tee('g1', wires, sumsB));
+  yield section('b1', hasher.tee('g1', wires, sumsB));
   const read = await powers.readBasis('lagrange2', exponent, 0, domainSize);
   const basis2 = await readG2(parts, read, 'section 13', options);
   const sumsB2 = sums('g2', { matrix: r1cs.b, points: basis2 });
-  yield section(keySections.b2, 'g2', hasher.tee('g2', wires, sumsB2));
+  yield section('b2', hasher.tee('g2', wires, sumsB2));
 
   const record = encodeRecord({ circuitHash: hasher.digest(), contributions: [] });
-  yield { id: keySections.contributions, length: record.length, chunks: [record] };
+  yield { id: zkeySection.contributions, length: record.length, chunks: [record] };
 }

@@ -5,15 +5,10 @@
  */
 import { existsSync } from 'node:fs';
 import { PoolError } from '@pool/core';
+import { zkeySection } from '@pool/kernels';
 import { type R1cs, readR1cs } from '../../constraints/r1cs.ts';
-import { keySections } from '../files/key-file.ts';
 import { openPowersOfTau } from '../files/powers-of-tau.ts';
-import {
-  appendSection,
-  encodeFileHead,
-  type WriteOptions,
-  writeFileAtomically,
-} from '../files/section-writer.ts';
+import { type WriteOptions, writeKeyAtomically } from '../files/section-writer.ts';
 import type { PointArithmetic } from '../points/point-arithmetic.ts';
 import { computeInitialSections, type InitialKeyOptions, initialSections } from './initial-key.ts';
 import { type OriginOptions, requireKnownOrigin } from './powers-origin.ts';
@@ -45,12 +40,11 @@ export async function initialiseKey(
   try {
     await requireKnownOrigin(paths.ptau, powers, options.ptauSha256, options.signal);
     const parts = { r1cs, powers, arithmetic: options.arithmetic };
-    return await writeFileAtomically(paths.out, options, async (append) => {
-      await append(encodeFileHead(initialSections));
+    return await writeKeyAtomically(paths.out, options, initialSections, async (append) => {
       let circuitHash = new Uint8Array(0);
       for await (const section of computeInitialSections(parts, options)) {
-        await appendSection(append, section);
-        if (section.id === keySections.contributions) {
+        await append(section);
+        if (section.id === zkeySection.contributions) {
           for await (const record of section.chunks) {
             circuitHash = Uint8Array.from(record.subarray(0, 64));
           }

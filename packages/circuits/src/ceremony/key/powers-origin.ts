@@ -23,9 +23,11 @@ import {
   encodeG2,
   type G1Point,
   type G2Point,
+  isSoundG1,
+  isSoundG2,
 } from '../points/points.ts';
 import { createKeyError, type KeyProblem } from './contribution-rules.ts';
-import { haveSameRatio, isSoundG1, isSoundG2 } from './verify-contributions.ts';
+import { haveSameRatio } from './verify-contributions.ts';
 
 /** Up to this power, the first contribution's challenge is computed here. This hashes 384·2^power bytes. */
 const mostPowerToHash = 22;

@@ -20,9 +20,10 @@ import {
   decodeG1,
   decodeG2,
   encodeG1,
-  findInvalidPoint,
   type G1Point,
   type G2Point,
+  isSoundG1,
+  isSoundG2,
 } from '../points/points.ts';
 import type { KeyFinding, KeyProblem } from './contribution-rules.ts';
 
@@ -47,16 +48,6 @@ export function haveSameRatio(a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point
     { g1: a2.negate(), g2: b1 },
   ]);
   return Fp12.eql(product, Fp12.ONE);
-}
-
-/** True for a point of G2 that is not at infinity. */
-export function isSoundG2(bytes: Uint8Array): boolean {
-  return findInvalidPoint('g2', bytes, 'refused') === undefined && decodeG2(bytes).isTorsionFree();
-}
-
-/** True for a point of G1 that is not at infinity. */
-export function isSoundG1(bytes: Uint8Array): boolean {
-  return findInvalidPoint('g1', bytes, 'refused') === undefined;
 }
 
 /** True for a factor of 1 or -1, which is visible from the two points. */

@@ -5,19 +5,17 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { KeyHeader } from '../files/key-file.ts';
+import type { ZkeyHeaderFields } from '@pool/kernels';
 import type { ContributionRecord } from '../files/transcript.ts';
-import { decodeG1, decodeG2, encodeG1 } from '../points/points.ts';
+import { decodeG1, decodeG2, encodeG1, isSoundG1, isSoundG2 } from '../points/points.ts';
 import { findShapeProblems, type KeyProblem } from './contribution-rules.ts';
 import {
   findContributionProblems,
   haveSameRatio,
-  isSoundG1,
-  isSoundG2,
   type RecordOptions,
 } from './verify-contributions.ts';
 
-function findDeltaProblems(header: KeyHeader, record: ContributionRecord): KeyProblem[] {
+function findDeltaProblems(header: ZkeyHeaderFields, record: ContributionRecord): KeyProblem[] {
   const { delta1, delta2 } = header;
   if (!isSoundG1(delta1) || !isSoundG2(delta2)) {
     return [{ code: 'delta_invalid', message: 'Delta is not a point of its group.' }];
@@ -50,7 +48,7 @@ function findDeltaProblems(header: KeyHeader, record: ContributionRecord): KeyPr
 
 /** All problems of the ceremony that a key records. Empty if it is valid. */
 export async function findTranscriptProblems(
-  header: KeyHeader,
+  header: ZkeyHeaderFields,
   record: ContributionRecord,
   options: RecordOptions = {},
 ): Promise<KeyProblem[]> {

@@ -8,11 +8,18 @@
  *
  * @module
  */
-import { scalarFieldOrder } from '@pool/kernels';
+import { encodeIntegers, type Group, scalarFieldOrder } from '@pool/kernels';
 import type { R1cs, R1csMatrix } from '../../constraints/r1cs.ts';
-import { type AffinePoint, type Codec, codecG1, codecG2, sumRuns } from '../points/affine-sums.ts';
+import {
+  type AffinePoint,
+  type Codec,
+  codecG1,
+  codecG2,
+  readPoint,
+  sumRuns,
+  writePoints,
+} from '../points/affine-sums.ts';
 import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
-import { asBuffer, encodeInteger, type Group, pointBytes } from '../points/points.ts';
 
 /** Rows of a matrix, with one point as the weight of each row. */
 export type TermSource = {
@@ -95,7 +102,7 @@ function findMagnitudes(values: readonly bigint[]): readonly Magnitude[] {
 }
 
 type Parts = {
-  readonly points: readonly Buffer[];
+  readonly points: readonly Uint8Array[];
   /** Coefficients by index. */
   readonly values: readonly bigint[];
   readonly magnitudes: readonly Magnitude[];
@@ -110,7 +117,6 @@ type Bundle<T> = {
 
 function collectBundles<T>(
   codec: Codec<T>,
-  size: number,
   terms: SortedTerms,
   slice: { readonly first: number; readonly last: number },
   { points, values, magnitudes }: Parts,
@@ -121,9 +127,9 @@ function collectBundles<T>(
     for (let term = terms.start[wire] ?? 0; term < (terms.start[wire + 1] ?? 0); term++) {
       const number = terms.value[term] ?? 0;
       const { value, isNegative } = magnitudes[number] ?? { value: number, isNegative: false };
-      const source = points[terms.source[term] ?? 0] ?? Buffer.alloc(0);
+      const source = points[terms.source[term] ?? 0] ?? new Uint8Array();
       const point =
-        values[number] === 0n ? undefined : codec.read(source, (terms.row[term] ?? 0) * size);
+        values[number] === 0n ? undefined : readPoint(codec, source, terms.row[term] ?? 0);
       if (point === undefined) {
         continue;
       }
@@ -141,15 +147,13 @@ function collectBundles<T>(
 
 async function sumSlice<T>(
   codec: Codec<T>,
-  group: Group,
   terms: SortedTerms,
   slice: { readonly first: number; readonly last: number },
   parts: Parts,
   multiply: PointArithmetic['multiplyPoints'],
   options: BulkOptions,
 ): Promise<Buffer> {
-  const size = pointBytes[group];
-  const bundles = collectBundles(codec, size, terms, slice, parts);
+  const bundles = collectBundles(codec, terms, slice, parts);
   const sums = sumRuns(
     codec.field,
     bundles.map(({ points }) => points),
@@ -160,43 +164,41 @@ async function sumSlice<T>(
   };
 
   const runs: AffinePoint<T>[][] = Array.from({ length: slice.last - slice.first }, () => []);
-  const multiplied: { readonly wire: number; readonly scalar: Buffer; readonly point: Buffer }[] =
-    [];
+  const multiplied: {
+    readonly wire: number;
+    readonly scalar: bigint;
+    readonly point: AffinePoint<T>;
+  }[] = [];
   for (const [index, { wire, value }] of bundles.entries()) {
-    const sum = sums[index];
+    const point = sums[index];
     const scalar = magnitudeOf(value);
-    if (sum === undefined) {
+    if (point === undefined) {
       continue;
     }
     if (scalar === one) {
-      runs[wire]?.push(sum);
+      runs[wire]?.push(point);
     } else {
-      const point = Buffer.alloc(size);
-      codec.write(sum, point, 0);
-      multiplied.push({ wire, scalar: encodeInteger(scalar), point });
+      multiplied.push({ wire, scalar, point });
     }
   }
   if (multiplied.length > 0) {
     const products = await multiply(
-      group,
-      Buffer.concat(multiplied.map(({ point }) => point)),
-      Buffer.concat(multiplied.map(({ scalar }) => scalar)),
+      codec.group,
+      writePoints(
+        codec,
+        multiplied.map(({ point }) => point),
+      ),
+      encodeIntegers(multiplied.map(({ scalar }) => scalar)),
       options,
     );
     for (const [index, { wire }] of multiplied.entries()) {
-      const product = codec.read(asBuffer(products), index * size);
+      const product = readPoint(codec, products, index);
       if (product !== undefined) {
         runs[wire]?.push(product);
       }
     }
   }
-  const bytes = Buffer.alloc(runs.length * size);
-  for (const [index, sum] of sumRuns(codec.field, runs).entries()) {
-    if (sum !== undefined) {
-      codec.write(sum, bytes, index * size);
-    }
-  }
-  return bytes;
+  return writePoints(codec, sumRuns(codec.field, runs));
 }
 
 /** The sums of all wires in their order, slice by slice, in the encoding of files. */
@@ -210,7 +212,7 @@ export async function* computeWireSums(
   const terms = sortTerms(r1cs, sources);
   const values = [...r1cs.coefficients, one];
   const parts: Parts = {
-    points: sources.map(({ points }) => asBuffer(points)),
+    points: sources.map(({ points }) => points),
     values,
     magnitudes: findMagnitudes(values),
   };
@@ -225,10 +227,8 @@ export async function* computeWireSums(
     ) {
       last++;
     }
-    const slice = { first, last };
-    yield group === 'g1'
-      ? await sumSlice(codecG1, group, terms, slice, parts, arithmetic.multiplyPoints, options)
-      : await sumSlice(codecG2, group, terms, slice, parts, arithmetic.multiplyPoints, options);
+    const rest = [terms, { first, last }, parts, arithmetic.multiplyPoints, options] as const;
+    yield group === 'g1' ? await sumSlice(codecG1, ...rest) : await sumSlice(codecG2, ...rest);
     first = last;
   }
 }

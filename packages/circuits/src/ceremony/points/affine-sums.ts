@@ -4,7 +4,8 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import { asBuffer, pointBytes, readCoordinate, writeCoordinate } from './points.ts';
+import { type Group, zkeyPointBytes } from '@pool/kernels';
+import { decodeCoordinates, encodeCoordinates } from './points.ts';
 
 type Field<T> = {
   readonly ZERO: T;
@@ -80,58 +81,65 @@ export function sumRuns<T>(
   return current.map(([point]) => point);
 }
 
-/** Reads and writes points of one group. */
+/** Reads and lists the coordinates of points of one group. */
 export type Codec<T> = {
+  readonly group: Group;
   readonly field: Field<T>;
-  readonly read: (bytes: Buffer, offset: number) => AffinePoint<T> | undefined;
-  readonly write: (point: AffinePoint<T>, into: Buffer, offset: number) => void;
+  readonly read: (bytes: Uint8Array) => AffinePoint<T> | undefined;
+  readonly list: (point: AffinePoint<T>) => readonly bigint[];
 };
 
+// No point of either group has y = 0.
 export const codecG1: Codec<bigint> = {
+  group: 'g1',
   field: bn254.fields.Fp,
-  read: (bytes, offset) => {
-    const y = readCoordinate(bytes, offset + 32);
-    return y === 0n ? undefined : { x: readCoordinate(bytes, offset), y };
+  read: (bytes) => {
+    const [x = 0n, y = 0n] = decodeCoordinates(bytes);
+    return y === 0n ? undefined : { x, y };
   },
-  write: ({ x, y }, into, offset) => {
-    writeCoordinate(x, into, offset);
-    writeCoordinate(y, into, offset + 32);
-  },
+  list: ({ x, y }) => [x, y],
 };
 
 type Complex = { c0: bigint; c1: bigint };
 export const codecG2: Codec<Complex> = {
+  group: 'g2',
   field: bn254.fields.Fp2,
-  read: (bytes, offset) => {
-    const [x0, x1, y0, y1] = [0, 32, 64, 96].map((at) => readCoordinate(bytes, offset + at));
-    // No point of G2 has y = 0.
-    return y0 === 0n && y1 === 0n
-      ? undefined
-      : { x: { c0: x0 ?? 0n, c1: x1 ?? 0n }, y: { c0: y0 ?? 0n, c1: y1 ?? 0n } };
+  read: (bytes) => {
+    const [a = 0n, b = 0n, c = 0n, d = 0n] = decodeCoordinates(bytes);
+    return c === 0n && d === 0n ? undefined : { x: { c0: a, c1: b }, y: { c0: c, c1: d } };
   },
-  write: ({ x, y }, into, offset) => {
-    for (const [place, value] of [x.c0, x.c1, y.c0, y.c1].entries()) {
-      writeCoordinate(value, into, offset + 32 * place);
-    }
-  },
+  list: ({ x, y }) => [x.c0, x.c1, y.c0, y.c1],
 };
+
+/** Point number `index`; undefined at infinity. */
+export function readPoint<T>(
+  codec: Codec<T>,
+  points: Uint8Array,
+  index: number,
+): AffinePoint<T> | undefined {
+  const size = zkeyPointBytes[codec.group];
+  return codec.read(points.subarray(index * size, (index + 1) * size));
+}
+
+/** The points one after the other, zeros for infinity. */
+export function writePoints<T>(
+  codec: Codec<T>,
+  points: readonly (AffinePoint<T> | undefined)[],
+): Buffer {
+  const zeros = new Array<bigint>(zkeyPointBytes[codec.group] / 32).fill(0n);
+  return encodeCoordinates(
+    points.flatMap((point) => (point === undefined ? zeros : codec.list(point))),
+  );
+}
 
 /** left[i] - right[i] for encoded points of G1, none at infinity. */
 export function subtractG1(left: Uint8Array, right: Uint8Array): Buffer {
-  const [minuends, subtrahends] = [asBuffer(left), asBuffer(right)];
-  const pairs: [AffinePoint<bigint>, AffinePoint<bigint>][] = [];
-  for (let at = 0; at < left.length; at += pointBytes.g1) {
-    const [minuend, subtrahend] = [codecG1.read(minuends, at), codecG1.read(subtrahends, at)];
+  const pairs = Array.from({ length: left.length / zkeyPointBytes.g1 }, (_, i) => {
+    const [minuend, subtrahend] = [readPoint(codecG1, left, i), readPoint(codecG1, right, i)];
     if (minuend === undefined || subtrahend === undefined) {
       throw new RangeError('a point at infinity cannot be subtracted here');
     }
-    pairs.push([minuend, { x: subtrahend.x, y: codecG1.field.neg(subtrahend.y) }]);
-  }
-  const bytes = Buffer.alloc(left.length);
-  for (const [index, point] of addPairs(codecG1.field, pairs).entries()) {
-    if (point !== undefined) {
-      codecG1.write(point, bytes, index * pointBytes.g1);
-    }
-  }
-  return bytes;
+    return [minuend, { x: subtrahend.x, y: codecG1.field.neg(subtrahend.y) }] as const;
+  });
+  return writePoints(codecG1, addPairs(codecG1.field, pairs));
 }

@@ -1,11 +1,12 @@
 /** The kernels as a ceremony uses them, against noble-curves: any points of the curve, and sums of few and of many. */
 import { bn254 } from '@noble/curves/bn254.js';
+import { encodeIntegers } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { R, sample } from '../../../test/fund-batch.ts';
 import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
-import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
-import { encodeG1, encodeG2, encodeInteger, type Group } from './points.ts';
+import { createKernelArithmetic } from './point-arithmetic.ts';
+import { encodeG1, encodeG2, type Group } from './points.ts';
 
 const noble = createNobleArithmetic();
 let kernels: PointArithmetic;
@@ -30,7 +31,7 @@ function pointsOf(group: Group, count: number): Buffer {
 const corners = [0n, 1n, 2n, R - 1n, (R - 1n) / 2n, (R + 1n) / 2n, 1n << 253n];
 function scalarsOf(count: number): Buffer {
   return Buffer.concat(
-    Array.from({ length: count }, (_, i) => encodeInteger(corners[i] ?? sample(`scalar ${i}`))),
+    Array.from({ length: count }, (_, i) => encodeIntegers([corners[i] ?? sample(`scalar ${i}`)])),
   );
 }
 
@@ -50,7 +51,7 @@ describe.each(['g1', 'g2'] as const)('in %s', (group) => {
 
   it('multiplies each point by its own scalar, and all points by one scalar', async () => {
     const points = pointsOf(group, 12);
-    for (const scalars of [scalarsOf(12), encodeInteger(sample('one for all'))]) {
+    for (const scalars of [scalarsOf(12), encodeIntegers([sample('one for all')])]) {
       const products = await kernels.multiplyPoints(group, points, scalars);
       const expected = await noble.multiplyPoints(group, points, scalars);
       expect(Buffer.from(products)).toEqual(Buffer.from(expected));

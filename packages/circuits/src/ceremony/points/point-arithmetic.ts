@@ -1,9 +1,10 @@
 /**
- * The bulk curve arithmetic of a ceremony, as an interface: it processes millions of points.
+ * The bulk curve arithmetic of a ceremony, which processes millions of points: an interface, and its implementation on
+ * @pool/kernels, WebAssembly on all cores.
  *
  * @module
  */
-import type { Group } from './points.ts';
+import { createKernels, type Group, type KernelsOptions, zkeyPointBytes } from '@pool/kernels';
 
 export type BulkOptions = { readonly signal?: AbortSignal | undefined };
 
@@ -32,3 +33,43 @@ export type PointArithmetic = {
   /** Ends its threads. */
   readonly close: () => Promise<void>;
 };
+
+/**
+ * Starts its threads; `close` ends them.
+ * @throws KernelsError `start_failed`
+ */
+export async function createKernelArithmetic(
+  options: KernelsOptions = {},
+): Promise<PointArithmetic> {
+  const kernels = await createKernels(options);
+  return {
+    multiplyPoints: (group, points, scalars, bulk) =>
+      kernels.multiplyPoints(group, points, scalars, bulk),
+    computeMsm: async (group, points, scalars, bulk) => {
+      const size = zkeyPointBytes[group];
+      const count = points.length / size;
+      if (count === 0) {
+        return new Uint8Array(size);
+      }
+      const table = await kernels.loadPoints(
+        group,
+        count,
+        async (start, length, into) => {
+          into.set(points.subarray(start * size, (start + length) * size));
+        },
+        bulk,
+      );
+      try {
+        const vector = await kernels.loadScalars(count, scalars);
+        try {
+          return await kernels.computeMsm(table, vector, bulk);
+        } finally {
+          vector.release();
+        }
+      } finally {
+        table.release();
+      }
+    },
+    close: () => kernels.close(),
+  };
+}

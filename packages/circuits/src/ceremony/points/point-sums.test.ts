@@ -1,13 +1,13 @@
 /** Membership in G2 against the definition: order r. */
 import { bn254 } from '@noble/curves/bn254.js';
-import { scalarFieldOrder } from '@pool/kernels';
+import { scalarFieldOrder, zkeyPointBytes } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
 import { pointOutsideSubgroup } from '../../../test/twist-points.ts';
-import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
-import { encodeG2, findInvalidPoint, type G2Point, pointBytes } from './points.ts';
-import { areInSubgroup } from './subgroup.ts';
+import { createKernelArithmetic } from './point-arithmetic.ts';
+import { areInSubgroup } from './point-sums.ts';
+import { encodeG2, findInvalidPoint, type G2Point } from './points.ts';
 
 const { Point } = bn254.G2;
 let kernels: PointArithmetic;
@@ -77,7 +77,7 @@ describe.each(['noble-curves', 'kernels'])('membership in G2 with %s', (name) =>
 describe('points of files', () => {
   it('are refused off the curve, with a coordinate not below q, and at infinity where infinity is invalid', () => {
     const bytes = encodeG2(Point.BASE);
-    for (let at = 0; at < pointBytes.g2; at += 32) {
+    for (let at = 0; at < zkeyPointBytes.g2; at += 32) {
       const changed = Buffer.from(bytes);
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
       expect(findInvalidPoint('g2', changed, 'allowed')).toBe(0);

@@ -15,8 +15,8 @@ import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
 import { pointOutsideSubgroup } from '../../../test/twist-points.ts';
 import { compileTest } from '../../../test/witness.ts';
 import { openPowersOfTau } from '../files/powers-of-tau.ts';
-import { createKernelArithmetic } from '../points/kernel-arithmetic.ts';
 import type { PointArithmetic } from '../points/point-arithmetic.ts';
+import { createKernelArithmetic } from '../points/point-arithmetic.ts';
 import { encodeG2 } from '../points/points.ts';
 import { findPowersProblems } from './verify-powers.ts';
 

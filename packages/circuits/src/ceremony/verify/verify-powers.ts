@@ -12,32 +12,31 @@
  *
  * @module
  */
+import { FFT, rootsOfUnity } from '@noble/curves/abstract/fft.js';
 import { bn254 } from '@noble/curves/bn254.js';
+import { encodeIntegers } from '@pool/kernels';
 import type { PowersOfTau, PowersSection } from '../files/powers-of-tau.ts';
 import { chunksOf } from '../files/section-file.ts';
 import type { KeyProblem } from '../key/contribution-rules.ts';
-import { haveSameRatio, isSoundG2 } from '../key/verify-contributions.ts';
-import { interpolate } from '../points/interpolate.ts';
+import { haveSameRatio } from '../key/verify-contributions.ts';
 import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
-import { createSumG1, createSumG2 } from '../points/point-sums.ts';
-import { decodeG1, decodeG2, type G1Point, type G2Point, writeInteger } from '../points/points.ts';
-import { createWeights, readWeights } from '../points/random-weights.ts';
-import { areInSubgroup } from '../points/subgroup.ts';
+import {
+  areInSubgroup,
+  createSumG1,
+  createSumG2,
+  createWeights,
+  readWeights,
+} from '../points/point-sums.ts';
+import { decodeG1, decodeG2, type G1Point, type G2Point, isSoundG2 } from '../points/points.ts';
 
 const pointsAtOnce = 1 << 16;
 /** Number of sums over the domain that the checks compute. The doubled domain counts twice. */
 const randomSums = 22;
 
+const fft = FFT(rootsOfUnity(bn254.fields.Fr, 5n), bn254.fields.Fr);
+
 function randomWeights(count: number): bigint[] {
   return readWeights(createWeights(count));
-}
-
-function encodeScalars(values: readonly bigint[]): Buffer {
-  const bytes = Buffer.alloc(32 * values.length);
-  for (const [index, value] of values.entries()) {
-    writeInteger(value, bytes, 32 * index);
-  }
-  return bytes;
 }
 
 /** sum weights[i]·(point first + i of a section of G1) */
@@ -52,7 +51,7 @@ async function sumPoints(
   const sum = createSumG1(arithmetic, options);
   for (const { start, count } of chunksOf(weights.length, pointsAtOnce)) {
     const points = await powers.readPoints(section, first + start, count);
-    await sum.add(points, encodeScalars(weights.slice(start, start + count)));
+    await sum.add(points, encodeIntegers(weights.slice(start, start + count)));
   }
   return sum.total();
 }
@@ -127,7 +126,7 @@ export async function findPowersProblems(
   }
 
   const values = randomWeights(size);
-  const coefficients = interpolate(values, exponent);
+  const coefficients = fft.inverse([...values]);
   const basis1 = await sum('lagrange1', size - 1, values);
   for (const [section, id, monomials] of [
     ['lagrange1', 12, 'tau1'],
@@ -146,7 +145,7 @@ export async function findPowersProblems(
     // One sum alone would not detect points outside the subgroup: most of their orders are small.
     areMembers &&= await areInSubgroup(arithmetic, points, { signal });
     if (areMembers) {
-      await sum2.add(points, encodeScalars(values.slice(start, start + count)));
+      await sum2.add(points, encodeIntegers(values.slice(start, start + count)));
     }
   }
   note(4);
@@ -156,7 +155,7 @@ export async function findPowersProblems(
 
   // The key uses the odd elements of the doubled domain.
   const doubled = randomWeights(2 * size).map((weight, j) => (j % 2 === 1 ? weight : 0n));
-  const monomials = interpolate(doubled, exponent + 1);
+  const monomials = fft.inverse([...doubled]);
   const odd = await sum('lagrange1', 2 * size - 1, doubled);
   const known = isLarger ? monomials : monomials.slice(0, -1);
   const rest = odd.subtract(await sum('tau1', 0, known));

@@ -12,53 +12,58 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
+import {
+  encodeZkeyHeader,
+  type ZkeyHeaderFields,
+  zkeyPointBytes,
+  zkeySection,
+} from '@pool/kernels';
 import { createCircuitHasher, hashQuotient } from '../files/circuit-hash.ts';
-import { encodeKeyHeader, type KeyFile, type KeyHeader, keySections } from '../files/key-file.ts';
+import type { KeyFile } from '../files/key-file.ts';
 import type { SectionContents } from '../files/section-writer.ts';
 import type { KeyProblem } from '../key/contribution-rules.ts';
-import { createCoefficientsSection } from '../key/initial-coefficients.ts';
 import {
   computeCombinedWires,
   computeInitialHeader,
+  createCoefficientsSection,
   decideExponent,
   type InitialKeyOptions,
   type InitialKeyParts,
   readQuotientPoints,
 } from '../key/initial-key.ts';
-import { haveSameRatio, isSoundG2 } from '../key/verify-contributions.ts';
+import { haveSameRatio } from '../key/verify-contributions.ts';
 import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
-import { createSumG1 } from '../points/point-sums.ts';
-import { decodeG2, findInvalidPoint, pointBytes } from '../points/points.ts';
-import { createWeights } from '../points/random-weights.ts';
+import { createSumG1, createWeights } from '../points/point-sums.ts';
+import { asBuffer, decodeG2, findInvalidPoint, isSoundG2 } from '../points/points.ts';
 import { findWrongWireSections } from './verify-wires.ts';
 
 const sectionProblems: Readonly<Record<number, KeyProblem>> = {
-  [keySections.publicWires]: {
+  [zkeySection.ic]: {
     code: 'public_points_mismatch',
     message:
       "Section 3 (public inputs' points) differs from the result of circuit and powers of tau.",
   },
-  [keySections.coefficients]: {
+  [zkeySection.coefficients]: {
     code: 'coefficients_mismatch',
     message: 'Section 4 (coefficients) differs from the circuit.',
   },
-  [keySections.a]: {
+  [zkeySection.a]: {
     code: 'a_points_mismatch',
     message: 'Section 5 (A) differs from the result of circuit and powers of tau.',
   },
-  [keySections.b1]: {
+  [zkeySection.b1]: {
     code: 'b1_points_mismatch',
     message: 'Section 6 (B in G1) differs from the result of circuit and powers of tau.',
   },
-  [keySections.b2]: {
+  [zkeySection.b2]: {
     code: 'b2_points_mismatch',
     message: 'Section 7 (B in G2) differs from the result of circuit and powers of tau.',
   },
-  [keySections.privateWires]: {
+  [zkeySection.c]: {
     code: 'private_points_mismatch',
     message: "Section 8 (private wires' points) is not the initial one divided by delta.",
   },
-  [keySections.quotient]: {
+  [zkeySection.h]: {
     code: 'quotient_points_mismatch',
     message: "Section 9 (quotient's points) is not the initial one divided by delta.",
   },
@@ -104,7 +109,7 @@ async function isDividedSection(
     const points = await file.read(id, position, chunk.length);
     position += chunk.length;
     isSound &&= findInvalidPoint('g1', points, 'allowed') === undefined;
-    const count = chunk.length / pointBytes.g1;
+    const count = chunk.length / zkeyPointBytes.g1;
     if (isSound && count > 0) {
       const weights = createWeights(count);
       await initial.add(chunk, weights);
@@ -119,9 +124,11 @@ async function isDividedSection(
   return haveSameRatio(after, before, bn254.G2.Point.BASE, decodeG2(header.delta2));
 }
 
-function findHeaderProblems(header: KeyHeader, expected: Buffer): KeyProblem[] {
-  const withDeltas = encodeKeyHeader(header);
-  const deltas = pointBytes.g1 + pointBytes.g2;
+function findHeaderProblems(header: ZkeyHeaderFields, other: ZkeyHeaderFields): KeyProblem[] {
+  const [withDeltas, expected] = [header, other].map((each) =>
+    asBuffer(encodeZkeyHeader(each)),
+  ) as [Buffer, Buffer];
+  const deltas = zkeyPointBytes.g1 + zkeyPointBytes.g2;
   const [counts, points] = [84, expected.length - deltas];
   if (!withDeltas.subarray(0, counts).equals(expected.subarray(0, counts))) {
     return [
@@ -143,7 +150,10 @@ function findHeaderProblems(header: KeyHeader, expected: Buffer): KeyProblem[] {
 }
 
 /** The progress of the section checks, as a fraction of all of them. */
-function createSectionProgress(header: KeyHeader, onProgress: InitialKeyOptions['onProgress']) {
+function createSectionProgress(
+  header: ZkeyHeaderFields,
+  onProgress: InitialKeyOptions['onProgress'],
+) {
   // The private wires' initial points take by far the most time.
   const total = 8 * header.wires + header.domainSize;
   let done = 0;
@@ -167,7 +177,7 @@ export async function findSectionProblems(
   const bulk = { arithmetic, signal: options.signal };
   const exponent = decideExponent(r1cs, powers);
   const header = await computeInitialHeader(parts, exponent);
-  const headerProblems = findHeaderProblems(key.header, encodeKeyHeader(header));
+  const headerProblems = findHeaderProblems(key.header, header);
   if (headerProblems.length > 0) {
     // With another circuit or other powers of tau, no other check can pass.
     return headerProblems;
@@ -184,27 +194,26 @@ export async function findSectionProblems(
   // A delta that is not a point of G2 was already reported. The division by it is then not reported again.
   const canDivide = isSoundG2(key.header.delta2);
 
-  const { coefficients, quotient, privateWires } = keySections;
-  note(coefficients, await isEqualSection(key, createCoefficientsSection(r1cs)));
+  note(zkeySection.coefficients, await isEqualSection(key, createCoefficientsSection(r1cs)));
   const hasher = createCircuitHasher(header);
   const { head, rest } = await computeCombinedWires(parts, exponent, options);
-  const actual = await key.file.read(keySections.publicWires, 0, head.length);
-  note(keySections.publicWires, actual.equals(head));
+  const actual = await key.file.read(zkeySection.ic, 0, head.length);
+  note(zkeySection.ic, actual.equals(head));
   hasher.begin(publicWires);
   hasher.update('g1', head);
   const quotientPoints = readQuotientPoints(powers, exponent);
-  const quotientAgrees = await isDividedSection(key, quotient, quotientPoints, {
+  const quotientAgrees = await isDividedSection(key, zkeySection.h, quotientPoints, {
     ...bulk,
     onPoints: progress,
   });
-  note(quotient, quotientAgrees || !canDivide);
+  note(zkeySection.h, quotientAgrees || !canDivide);
   await hashQuotient(hasher, powers, domainSize);
   const privatePoints = hasher.tee('g1', wires - publicWires, rest);
-  const privateAgrees = await isDividedSection(key, privateWires, privatePoints, {
+  const privateAgrees = await isDividedSection(key, zkeySection.c, privatePoints, {
     ...bulk,
     onPoints: (count) => progress(5 * count),
   });
-  note(privateWires, privateAgrees || !canDivide);
+  note(zkeySection.c, privateAgrees || !canDivide);
   const wrongWires = await findWrongWireSections(key, parts, hasher, {
     signal: options.signal,
     onSection: () => progress(wires),

@@ -5,17 +5,28 @@
  *
  * @module
  */
-import { scalarFieldOrder } from '@pool/kernels';
+import {
+  encodeIntegers,
+  type Group,
+  scalarFieldOrder,
+  zkeyPointBytes,
+  zkeySection,
+} from '@pool/kernels';
 import type { R1cs, R1csMatrix } from '../../constraints/r1cs.ts';
 import type { CircuitHasher } from '../files/circuit-hash.ts';
-import { type KeyFile, keySections } from '../files/key-file.ts';
+import type { KeyFile } from '../files/key-file.ts';
 import { chunksOf } from '../files/section-file.ts';
 import type { InitialKeyParts } from '../key/initial-key.ts';
-import type { BulkOptions } from '../points/point-arithmetic.ts';
-import { createSumG1, createSumG2, type PointSum } from '../points/point-sums.ts';
-import { findInvalidPoint, type Group, pointBytes, writeInteger } from '../points/points.ts';
-import { createWeights, readWeights } from '../points/random-weights.ts';
-import { areInSubgroup } from '../points/subgroup.ts';
+import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
+import {
+  areInSubgroup,
+  createSumG1,
+  createSumG2,
+  createWeights,
+  type PointSum,
+  readWeights,
+} from '../points/point-sums.ts';
+import { findInvalidPoint } from '../points/points.ts';
 
 const pointsAtOnce = 1 << 16;
 
@@ -26,8 +37,8 @@ function combineRows(
   weights: readonly bigint[],
   domainSize: number,
   isA: boolean,
-): Buffer {
-  const rows = Buffer.alloc(32 * domainSize);
+): Uint8Array {
+  const rows = new Array<bigint>(domainSize).fill(0n);
   for (let row = 0; row < r1cs.constraints; row++) {
     let sum = 0n;
     const end = matrix.rowStart[row + 1] ?? 0;
@@ -35,14 +46,14 @@ function combineRows(
       const coefficient = r1cs.coefficients[matrix.coefficient[term] ?? 0] ?? 0n;
       sum += coefficient * (weights[matrix.wire[term] ?? 0] ?? 0n);
     }
-    writeInteger(sum % scalarFieldOrder, rows, 32 * row);
+    rows[row] = sum % scalarFieldOrder;
   }
   if (isA) {
     for (let wire = 0; wire <= r1cs.publicSignals; wire++) {
-      writeInteger(weights[wire] ?? 0n, rows, 32 * (r1cs.constraints + wire));
+      rows[r1cs.constraints + wire] = weights[wire] ?? 0n;
     }
   }
-  return rows;
+  return encodeIntegers(rows);
 }
 
 /**
@@ -59,7 +70,7 @@ async function sumSection(
   options: BulkOptions,
 ): Promise<boolean> {
   const { id, group } = place;
-  const size = pointBytes[group];
+  const size = zkeyPointBytes[group];
   let isSound = true;
   hasher.begin(header.wires);
   for (const { start, count } of chunksOf(header.wires, pointsAtOnce)) {
@@ -80,7 +91,7 @@ async function sumBasis(
   { powers }: InitialKeyParts,
   section: 'lagrange1' | 'lagrange2',
   exponent: number,
-  rows: Buffer,
+  rows: Uint8Array,
   sum: PointSum<unknown>,
 ): Promise<void> {
   for (const { start, count } of chunksOf(2 ** exponent, pointsAtOnce)) {
@@ -105,33 +116,23 @@ export async function findWrongWireSections(
   const exponent = Math.log2(domainSize);
   const wrong: number[] = [];
   for (const [id, group, matrix] of [
-    [keySections.a, 'g1', r1cs.a],
-    [keySections.b1, 'g1', r1cs.b],
-    [keySections.b2, 'g2', r1cs.b],
+    [zkeySection.a, 'g1', r1cs.a],
+    [zkeySection.b1, 'g1', r1cs.b],
+    [zkeySection.b2, 'g2', r1cs.b],
   ] as const) {
     const weights = createWeights(wires);
-    const rows = combineRows(r1cs, matrix, readWeights(weights), domainSize, id === keySections.a);
-    const add = async (actual: PointSum<unknown>, expected: PointSum<unknown>) => {
-      const isSound = await sumSection(key, { id, group }, weights, actual, parts, hasher, options);
-      if (isSound) {
-        await sumBasis(parts, group === 'g1' ? 'lagrange1' : 'lagrange2', exponent, rows, expected);
+    const rows = combineRows(r1cs, matrix, readWeights(weights), domainSize, id === zkeySection.a);
+    const compare = async <P extends { equals(other: P): boolean }>(
+      create: (arithmetic: PointArithmetic, options: BulkOptions) => PointSum<P>,
+    ): Promise<boolean> => {
+      const [actual, expected] = [create(arithmetic, options), create(arithmetic, options)];
+      if (!(await sumSection(key, { id, group }, weights, actual, parts, hasher, options))) {
+        return false;
       }
-      return isSound;
+      await sumBasis(parts, group === 'g1' ? 'lagrange1' : 'lagrange2', exponent, rows, expected);
+      return actual.total().equals(expected.total());
     };
-    let agrees: boolean;
-    if (group === 'g1') {
-      const [actual, expected] = [
-        createSumG1(arithmetic, options),
-        createSumG1(arithmetic, options),
-      ];
-      agrees = (await add(actual, expected)) && actual.total().equals(expected.total());
-    } else {
-      const [actual, expected] = [
-        createSumG2(arithmetic, options),
-        createSumG2(arithmetic, options),
-      ];
-      agrees = (await add(actual, expected)) && actual.total().equals(expected.total());
-    }
+    const agrees = group === 'g1' ? await compare(createSumG1) : await compare(createSumG2);
     if (!agrees) {
       wrong.push(id);
     }
