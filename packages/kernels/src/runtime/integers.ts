@@ -37,9 +37,10 @@ export function decodeInteger(bytes: Uint8Array, index: number): bigint {
   return [24, 16, 8, 0].reduce((value, at) => (value << 64n) | view.getBigUint64(at, true), 0n);
 }
 
-const words = (order: bigint): readonly number[] =>
-  Array.from({ length: 8 }, (_, i) => Number(BigInt.asUintN(32, order >> BigInt(32 * i))));
-const orderWords = { base: words(baseFieldOrder), scalar: words(scalarFieldOrder) };
+function wordsOf(order: bigint): readonly number[] {
+  return Array.from({ length: 8 }, (_, i) => Number(BigInt.asUintN(32, order >> BigInt(32 * i))));
+}
+const orderWords = { base: wordsOf(baseFieldOrder), scalar: wordsOf(scalarFieldOrder) };
 
 /** Whether all integers are below the order of the field. Fast: almost always, one word decides. */
 export function areBelowOrder(field: 'base' | 'scalar', bytes: Uint8Array): boolean {
