@@ -15,7 +15,7 @@ export {
   parseGateConfig,
 } from './config/config.ts';
 export type { ConfigSource } from './config/env-file.ts';
+export { createGateLog } from './config/gate-log.ts';
 export { type FaultPoint, faultPoints } from './config/variables.ts';
 export { type Gate, type GateOptions, openGate } from './gate/gate.ts';
-export { createGateLog } from './gate/gate-log.ts';
-export { runGate } from './run-gate.ts';
+export { runGate } from './gate/run-gate.ts';

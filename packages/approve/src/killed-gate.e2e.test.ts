@@ -19,13 +19,13 @@ import { readPinnedKeys } from '@pool/contracts/pinned-keys';
 import { type FundFile, parseEvmAddress } from '@pool/core';
 import { openLedger } from '@pool/policy';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ledgerPath } from './config/gate-home.ts';
 import type { FaultPoint } from './config/variables.ts';
 import { fundBody } from './fixtures/bodies.ts';
 import { createWorldA, funderWallet, type WorldA } from './fixtures/custodian-a.ts';
 import { createWorldB, typedMessage, type WorldB } from './fixtures/custodian-b.ts';
 import { manifestToken } from './fixtures/gate-home.ts';
 import { chainId, chainsJson, fundFile, recipient } from './fixtures/payroll.ts';
-import { ledgerPath } from './gate/gate-home.ts';
 
 const main = fileURLToPath(new URL('../../../apps/approve/src/main.ts', import.meta.url));
 

@@ -5,82 +5,25 @@
  * @module
  */
 
-export { computeDifference, differs } from './decide/check-clock.ts';
 export { decide } from './decide/decide.ts';
-export { decideIntake, type IntakeInput } from './decide/decide-intake.ts';
-export type {
-  DecideInput,
-  Decision,
-  DecisionRecord,
-  Origin,
-  RuleResult,
-} from './decide/decision.ts';
-export {
-  type BatchQuestion,
-  deadMarginSeconds,
-  type FactQuestions,
-  listFactQuestions,
-} from './decide/fact-questions.ts';
-export type { ClockWitness, Facts } from './decide/facts.ts';
-export { type AcceptedLoss, acceptLoss } from './decide/loss-statement.ts';
-export {
-  type DecisionReason,
-  decisionReasons,
-  listDecisionReasons,
-  type PolicyReason,
-} from './decide/reasons.ts';
-export {
-  computeReleaseText,
-  countReleases,
-  type Denial,
-  parseReleaseText,
-  type ReleaseContent,
-  releaseSchema,
-  signRelease,
-  verifyRelease,
-} from './decide/release.ts';
-export {
-  computeBatchGuardId,
-  computeCountScope,
-  computeDay,
-  computeGuardDigest,
-  computeGuardId,
-  computePayeeKey,
-  type GuardContext,
-} from './guard/guard-id.ts';
-export { createSignedHistory, type SignedRequest } from './guard/signed-history.ts';
-export { parseHistory, serializeHistory } from './ledger/history-file.ts';
+export { decideIntake } from './decide/decide-intake.ts';
+export { computeGuardDigest, computePayeeKey } from './history/guard-id.ts';
+export type { LedgerHistory, RosterEntry } from './history/ledger-history.ts';
+export { parseHistory, serializeHistory } from './history/ledger-history.ts';
+export type { LedgerView, StoredManifest } from './history/ledger-view.ts';
+export { createSignedHistory, type SignedRequest } from './history/signed-history.ts';
 export type {
   AuditEntry,
   AuditVerdict,
-  IntakeResult,
-  IntakeVerdict,
   Ledger,
-  LedgerHistory,
   LedgerStatus,
-  PolicyStore,
-  PolicyText,
   Question,
   Vote,
-  Voted,
   WaitingRequest,
 } from './ledger/ledger.ts';
-export type {
-  CountEntry,
-  EvidencePin,
-  GuardEntry,
-  LedgerView,
-  NullifierEntry,
-  Release,
-  RosterEntry,
-  RosterRelease,
-  StoredManifest,
-} from './ledger/ledger-view.ts';
-export { type LedgerOptions, openLedger } from './ledger/open-ledger.ts';
+export { openLedger } from './ledger/open-ledger.ts';
 export { viewAsStored } from './ledger/view-as-stored.ts';
-export type { LedgerFaultPoint } from './ledger/votes.ts';
-export type { HolderRule } from './policy/holder-rule.ts';
-export { lintPolicy, type PolicyFinding } from './policy/lint-policy.ts';
+export { acceptLoss } from './people/loss-statement.ts';
 export {
   type AppliedPolicy,
   computePolicyChangeText,
@@ -91,26 +34,29 @@ export {
   parseAppliedPolicy,
   parsePolicyChangeText,
   signPolicyChange,
-} from './policy/policy-change.ts';
+} from './people/policy-change.ts';
+export type { Release } from './people/release.ts';
+export {
+  computeReleaseText,
+  countReleases,
+  parseReleaseText,
+  type ReleaseContent,
+  signRelease,
+  verifyRelease,
+} from './people/release.ts';
+export { lintPolicy, type PolicyFinding } from './policy/lint-policy.ts';
 export {
   type Policy,
   type PolicyPerson,
   parsePolicy,
   policySchema,
-  type TokenRule,
-  type Weekday,
   type WorkingHours,
 } from './policy/policy-schema.ts';
 export { describeAmount, findTokenUnit, type TokenUnit } from './policy/token-unit.ts';
 export { type Rebuild, rebuildManifest, stepRebuildManifest } from './rebuild/rebuild-manifest.ts';
-export type {
-  RebuiltFund,
-  RebuiltManifest,
-  RebuiltPayee,
-  RebuiltSpend,
-} from './rebuild/rebuilt.ts';
+export type { RebuiltFund, RebuiltManifest, RebuiltSpend } from './rebuild/rebuilt.ts';
 export { findRefusal, type SignerAllow } from './requests/find-refusal.ts';
-export type { RefusalReason } from './requests/refusal-reason.ts';
+export { type DecisionReason, decisionReasons, type RefusalReason } from './requests/reasons.ts';
 export {
   computeExternalId,
   computeRequestDigest,
@@ -145,6 +91,14 @@ export {
   encodeSignedTransaction,
   maxApprovalFeeWei,
   maxApprovalGas,
-  type ReadApproval,
   readApproval,
 } from './requests/token-approval.ts';
+export { computeDifference, differs } from './rules/check-clock.ts';
+export type { DecideInput, Decision, Origin } from './rules/decision.ts';
+export {
+  type BatchQuestion,
+  deadMarginSeconds,
+  type FactQuestions,
+  listFactQuestions,
+} from './rules/fact-questions.ts';
+export type { Facts } from './rules/facts.ts';

@@ -15,10 +15,10 @@ import {
   type StoredManifest,
   type Vote,
 } from '@pool/policy';
-import { createFactSource, openPoolReader } from '../gate/facts.ts';
-import { createJudge } from '../gate/judge.ts';
-import { createRebuilds } from '../gate/rebuilds.ts';
-import { readChainsFile, readPolicyFile } from '../gate/settings-files.ts';
+import { readChainsFile, readPolicyFile } from '../config/settings-files.ts';
+import { createFactSource, openPoolReader } from '../judge/facts.ts';
+import { createJudge } from '../judge/judge.ts';
+import { createRebuilds } from '../judge/rebuilds.ts';
 import { describePayment, line, type Payment, renderPayment } from './describe-payment.ts';
 import { describePeople, type PeopleOfBatch, renderPeople } from './describe-people.ts';
 import { readManifestArgument } from './manifest-argument.ts';

@@ -4,7 +4,7 @@
  * @module
  */
 import { parseGateConfig } from '../config/config.ts';
-import { readSettings } from '../gate/settings-files.ts';
+import { readSettings } from '../config/settings-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
 
 /** @returns the exit code. @throws PoolError that names every problem */

@@ -6,17 +6,17 @@
 import { existsSync } from 'node:fs';
 import { type Ledger, openLedger, type Policy } from '@pool/policy';
 import { parseGateConfig } from '../config/config.ts';
+import { ledgerPath } from '../config/gate-home.ts';
+import { readSettings } from '../config/settings-files.ts';
 import {
   createDoctor,
   type DoctorCheck,
   type DoctorReport,
   failed,
   passed,
-} from '../gate/doctor.ts';
-import { ledgerPath } from '../gate/gate-home.ts';
-import { createHistoryCheck } from '../gate/history.ts';
-import { createHistoryExamination } from '../gate/history-examination.ts';
-import { readSettings } from '../gate/settings-files.ts';
+} from '../examine/doctor.ts';
+import { createHistoryCheck } from '../examine/history.ts';
+import { createHistoryExamination } from '../examine/history-examination.ts';
 import { createExamination, createHistorySource } from '../gate/transport.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
 

@@ -13,8 +13,8 @@ import {
   type StoredManifest,
   type WaitingRequest,
 } from '@pool/policy';
-import { findManifestState, heldReasons } from '../gate/manifest-state.ts';
-import { readPolicyFile } from '../gate/settings-files.ts';
+import { readPolicyFile } from '../config/settings-files.ts';
+import { findManifestState, heldReasons } from '../judge/manifest-state.ts';
 import { describePeople, renderPeople } from './describe-people.ts';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { PoolError } from '@pool/core';
 import { type Ledger, openLedger } from '@pool/policy';
 import { type GatePlaces, parseGatePlaces } from '../config/config.ts';
-import { ledgerPath } from '../gate/gate-home.ts';
+import { ledgerPath } from '../config/gate-home.ts';
 import type { CommandContext, CommonOptions } from './output.ts';
 
 /** Opens the ledger of the gate's directory for one piece of work. @throws PoolError `invalid_configuration` if there is none */

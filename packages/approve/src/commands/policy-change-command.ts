@@ -16,7 +16,7 @@ import {
   parsePolicyChangeText,
   signPolicyChange,
 } from '@pool/policy';
-import { readPolicyFile } from '../gate/settings-files.ts';
+import { readPolicyFile } from '../config/settings-files.ts';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
 import {

@@ -5,10 +5,10 @@
  */
 import { existsSync } from 'node:fs';
 import { lintPolicy, type Policy, type PolicyFinding } from '@pool/policy';
+import { compareWithChains } from '../config/compare-chains.ts';
 import { parseGatePlaces } from '../config/config.ts';
 import { describeInput } from '../config/env-file.ts';
-import { compareWithChains } from '../gate/compare-chains.ts';
-import { parsePolicyFile, readChainsFile } from '../gate/settings-files.ts';
+import { parsePolicyFile, readChainsFile } from '../config/settings-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
 
 /** Also compares it with the chain settings. @param file - `-` for standard input; default: the gate's own. @returns the exit code */

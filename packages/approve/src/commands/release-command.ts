@@ -18,7 +18,7 @@ import {
   signRelease,
   verifyRelease,
 } from '@pool/policy';
-import { readPolicyFile } from '../gate/settings-files.ts';
+import { readPolicyFile } from '../config/settings-files.ts';
 import { findStored } from './find-stored.ts';
 import { withLedger } from './open-files.ts';
 import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';

@@ -4,8 +4,8 @@
  * @module
  */
 import { parseGateConfig } from '../config/config.ts';
-import { createGateLog } from '../gate/gate-log.ts';
-import { runGate } from '../run-gate.ts';
+import { createGateLog } from '../config/gate-log.ts';
+import { runGate } from '../gate/run-gate.ts';
 import type { CommandContext } from './output.ts';
 
 /** Resolves when the gate was stopped. */

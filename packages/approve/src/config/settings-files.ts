@@ -16,8 +16,8 @@ import {
   parseWire,
 } from '@pool/core';
 import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
-import { describeInput } from '../config/env-file.ts';
 import { compareWithChains } from './compare-chains.ts';
+import { describeInput } from './env-file.ts';
 
 export type LoadedPolicy = {
   readonly policy: Policy;

@@ -7,8 +7,8 @@ import { PoolError } from '@pool/core';
 import type { Cut } from '@pool/http-client';
 import type { CustodianAClient } from '@pool/signers';
 import * as v from 'valibot';
-import { cutItem, cutPage } from '../gate/list-cut.ts';
-import { createPageReader } from '../gate/page-reader.ts';
+import { cutItem, cutPage } from '../custodian/list-cut.ts';
+import { createPageReader } from '../custodian/page-reader.ts';
 import { approvalPageSchema, type ListedApproval, readApproval } from './wire.ts';
 
 export type Approvals = {

@@ -16,13 +16,13 @@ import {
 import type { Policy } from '@pool/policy';
 import type { CustodianAClient } from '@pool/signers';
 import * as v from 'valibot';
-import { type DoctorCheck, type Examine, failed, passed } from '../gate/doctor.ts';
+import { type DoctorCheck, type Examine, failed, passed } from '../examine/doctor.ts';
 import {
   checkAddress,
   checkListed,
   listPolicyWallets,
   type PolicyWallet,
-} from '../gate/policy-wallets.ts';
+} from '../examine/policy-wallets.ts';
 
 const id = v.pipe(v.string(), v.maxLength(128));
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { createUnread, type HistorySource, type PastApproval } from '../gate/history.ts';
+import { createUnread, type HistorySource, type PastApproval } from '../examine/history.ts';
 import type { Approvals } from './approvals.ts';
 import { type Approval, type ListedApproval, readActivity } from './wire.ts';
 

@@ -6,9 +6,9 @@
  */
 import { errorCodeOf, isPoolError } from '@pool/core';
 import { decisionReasons, type Ledger, type Vote } from '@pool/policy';
+import type { GateLog } from '../config/gate-log.ts';
 import type { FaultPoint } from '../config/variables.ts';
-import type { GateLog } from '../gate/gate-log.ts';
-import type { Judge, Judgement } from '../gate/judge.ts';
+import type { Judge, Judgement } from '../judge/judge.ts';
 import type { Approvals } from './approvals.ts';
 import { type Activity, type Approval, type ListedApproval, readActivity } from './wire.ts';
 

@@ -6,7 +6,7 @@
 import type { KeyObject } from 'node:crypto';
 import { errorCodeOf, type Secret } from '@pool/core';
 import type { Ledger } from '@pool/policy';
-import type { GateLog } from '../gate/gate-log.ts';
+import type { GateLog } from '../config/gate-log.ts';
 import type { CallbackHandler } from './callback-handler.ts';
 import {
   type CallbackAnswer,

@@ -8,9 +8,9 @@
  */
 import { errorCodeOf, type Hex32 } from '@pool/core';
 import { decisionReasons, type Ledger } from '@pool/policy';
+import type { GateLog } from '../config/gate-log.ts';
 import type { FaultPoint } from '../config/variables.ts';
-import type { GateLog } from '../gate/gate-log.ts';
-import { type Judge, type Judgement, notVoting } from '../gate/judge.ts';
+import { type Judge, type Judgement, notVoting } from '../judge/judge.ts';
 import type { Callback, CallbackAnswer } from './callback-token.ts';
 import type { CustodianBReader } from './read-client.ts';
 import {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { encodeApproveCall } from '@pool/policy';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ledgerPath } from '../config/gate-home.ts';
 import { fundBody, permitBody, rebuildFund } from '../fixtures/bodies.ts';
 import { contractCall, createWorldB, typedMessage, type WorldB } from '../fixtures/custodian-b.ts';
 import {
@@ -12,7 +13,6 @@ import {
   serveTestGate,
 } from '../fixtures/gate-home.ts';
 import { fundFile, otherAddress, pool, recipient, token } from '../fixtures/payroll.ts';
-import { ledgerPath } from '../gate/gate-home.ts';
 import { rebaselineLedger } from '../gate/rebaseline.ts';
 
 const byTest = { by: 'a test', acceptUnknown: 0, nowMs: Date.now };

@@ -2,10 +2,10 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { parsePolicy } from '@pool/policy';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createDoctor } from '../examine/doctor.ts';
 import { createWorldB, type WorldBOptions } from '../fixtures/custodian-b.ts';
 import { serveTestGate } from '../fixtures/gate-home.ts';
 import { funder, otherAddress, policyJson } from '../fixtures/payroll.ts';
-import { createDoctor } from '../gate/doctor.ts';
 import { createCustodianBExamination } from './doctor.ts';
 
 const url = 'https://gate.internal.example';

@@ -9,13 +9,13 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { PoolError, tryParseEvmAddress } from '@pool/core';
 import type { Policy } from '@pool/policy';
 import * as v from 'valibot';
-import { type DoctorCheck, type Examine, failed, passed } from '../gate/doctor.ts';
+import { type DoctorCheck, type Examine, failed, passed } from '../examine/doctor.ts';
 import {
   checkAddress,
   checkListed,
   listPolicyWallets,
   type PolicyWallet,
-} from '../gate/policy-wallets.ts';
+} from '../examine/policy-wallets.ts';
 import type { CustodianBReader } from './read-client.ts';
 
 const pairedUserSchema = v.object({

@@ -5,9 +5,9 @@
  */
 import { PoolError } from '@pool/core';
 import * as v from 'valibot';
-import { createUnread, type HistorySource, type PastApproval } from '../gate/history.ts';
-import { cutPage, cutWidePage } from '../gate/list-cut.ts';
-import { createPageReader } from '../gate/page-reader.ts';
+import { cutPage, cutWidePage } from '../custodian/list-cut.ts';
+import { createPageReader } from '../custodian/page-reader.ts';
+import { createUnread, type HistorySource, type PastApproval } from '../examine/history.ts';
 import { foreign } from '../preimage/preimage.ts';
 import type { CustodianBReader } from './read-client.ts';
 import { parseTransaction, readTransactionContent } from './wire.ts';

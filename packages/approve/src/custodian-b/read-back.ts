@@ -7,7 +7,7 @@
 import { errorCodeOf } from '@pool/core';
 import type { Ledger, Vote, WaitingRequest } from '@pool/policy';
 import * as v from 'valibot';
-import type { GateLog } from '../gate/gate-log.ts';
+import type { GateLog } from '../config/gate-log.ts';
 import type { CustodianBReader } from './read-client.ts';
 
 /** The provider repeats a request for at most this long. */

@@ -12,7 +12,7 @@ import {
   type HttpClientOptions,
 } from '@pool/http-client';
 import { SignJWT } from 'jose';
-import { cutItem } from '../gate/list-cut.ts';
+import { cutItem } from '../custodian/list-cut.ts';
 
 export type CustodianBReader = {
   /**

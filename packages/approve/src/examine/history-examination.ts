@@ -4,8 +4,8 @@
  * @module
  */
 import { errorCodeOf } from '@pool/core';
+import type { GateLog } from '../config/gate-log.ts';
 import { type DoctorCheck, failed, passed } from './doctor.ts';
-import type { GateLog } from './gate-log.ts';
 import type { HistoryCheck } from './history.ts';
 
 export type HistoryExamination = {

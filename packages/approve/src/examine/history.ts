@@ -12,9 +12,9 @@ import {
   type Policy,
   type SignedRequest,
 } from '@pool/policy';
+import { findSigner } from '../judge/judge.ts';
 import { foreign, type Preimage, type Reading } from '../preimage/preimage.ts';
 import { toSignRequest } from '../preimage/to-request.ts';
-import { findSigner } from './judge.ts';
 
 /** An approval by the gate, as the custodian shows it. */
 export type PastApproval = {

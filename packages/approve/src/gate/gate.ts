@@ -7,9 +7,14 @@ import { type ChainsFile, errorCodeOf, isPoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
 import { type AuditVerdict, type Ledger, openLedger, type Policy } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
+import { ensureGateHome, ledgerPath } from '../config/gate-home.ts';
+import {
+  type LoadedPolicy,
+  listPolicyPools,
+  readPolicyFor,
+  readSettings,
+} from '../config/settings-files.ts';
 import type { FaultPoint } from '../config/variables.ts';
-import { createApp } from '../http/app.ts';
-import { renderMetrics } from '../http/metrics.ts';
 import {
   createDoctor,
   type Doctor,
@@ -17,23 +22,18 @@ import {
   type DoctorReport,
   failed,
   passed,
-} from './doctor.ts';
-import { createFactSource, openPoolReader } from './facts.ts';
-import { ensureGateHome, ledgerPath } from './gate-home.ts';
-import { type GateHealth, readHealth } from './health.ts';
-import { createHistoryCheck, type HistoryCheck } from './history.ts';
-import { createHistoryExamination } from './history-examination.ts';
-import { createIntake } from './intake.ts';
-import { createJudge, type Judge } from './judge.ts';
-import { findWalletRoles } from './policy-wallets.ts';
-import type { FactReader } from './read-facts.ts';
-import { createRebuilds, type Rebuilds } from './rebuilds.ts';
-import {
-  type LoadedPolicy,
-  listPolicyPools,
-  readPolicyFor,
-  readSettings,
-} from './settings-files.ts';
+} from '../examine/doctor.ts';
+import { type GateHealth, readHealth } from '../examine/health.ts';
+import { createHistoryCheck, type HistoryCheck } from '../examine/history.ts';
+import { createHistoryExamination } from '../examine/history-examination.ts';
+import { findWalletRoles } from '../examine/policy-wallets.ts';
+import { createApp } from '../http/app.ts';
+import { renderMetrics } from '../http/metrics.ts';
+import { createFactSource, openPoolReader } from '../judge/facts.ts';
+import { createIntake } from '../judge/intake.ts';
+import { createJudge, type Judge } from '../judge/judge.ts';
+import type { FactReader } from '../judge/read-facts.ts';
+import { createRebuilds, type Rebuilds } from '../judge/rebuilds.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 export type GateOptions = {

@@ -7,9 +7,9 @@ import type { KeyObject } from 'node:crypto';
 import { PoolError } from '@pool/core';
 import { acceptLoss, openLedger, parseAppliedPolicy } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
-import { ensureGateHome, ledgerPath } from './gate-home.ts';
-import { createHistoryCheck, type UnknownApproval } from './history.ts';
-import { readChainsFile, readPolicyFile } from './settings-files.ts';
+import { ensureGateHome, ledgerPath } from '../config/gate-home.ts';
+import { readChainsFile, readPolicyFile } from '../config/settings-files.ts';
+import { createHistoryCheck, type UnknownApproval } from '../examine/history.ts';
 import { createHistorySource } from './transport.ts';
 
 export type Rebaseline = {

@@ -1,12 +1,12 @@
 // The process of the gate: what ends it, and what it survives.
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
-import { fundBody } from './fixtures/bodies.ts';
-import { createWorldA, funderWallet } from './fixtures/custodian-a.ts';
-import { createFakeChain } from './fixtures/fake-chain.ts';
-import { createRecordedLog, serveTestGate } from './fixtures/gate-home.ts';
-import { fundFile } from './fixtures/payroll.ts';
-import { ledgerPath } from './gate/gate-home.ts';
+import { ledgerPath } from '../config/gate-home.ts';
+import { fundBody } from '../fixtures/bodies.ts';
+import { createWorldA, funderWallet } from '../fixtures/custodian-a.ts';
+import { createFakeChain } from '../fixtures/fake-chain.ts';
+import { createRecordedLog, serveTestGate } from '../fixtures/gate-home.ts';
+import { fundFile } from '../fixtures/payroll.ts';
 import { runGate } from './run-gate.ts';
 
 it('goes on when the ledger cannot be written, votes nothing, and recovers', async () => {

@@ -6,8 +6,8 @@
  */
 import { errorCodeOf, PoolError } from '@pool/core';
 import { type HttpServer, serveHttp } from '@pool/http-server';
-import { type Gate, type GateOptions, openGate } from './gate/gate.ts';
-import { gateLimits } from './http/app.ts';
+import { gateLimits } from '../http/app.ts';
+import { type Gate, type GateOptions, openGate } from './gate.ts';
 
 const hourMs = 3_600_000;
 /** A custodian whose configuration was wrong is examined again soon. */

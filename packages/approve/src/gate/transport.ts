@@ -7,6 +7,7 @@ import type { ChainsFile } from '@pool/core';
 import type { Ledger, Policy } from '@pool/policy';
 import { type CustodianAClient, createCustodianAClient } from '@pool/signers';
 import type { CustodianAConfig, CustodianBConfig, GateConfig } from '../config/config.ts';
+import type { GateLog } from '../config/gate-log.ts';
 import type { FaultPoint } from '../config/variables.ts';
 import { createApprovals } from '../custodian-a/approvals.ts';
 import { createCustodianAExamination } from '../custodian-a/doctor.ts';
@@ -18,11 +19,10 @@ import { createCustodianBExamination } from '../custodian-b/doctor.ts';
 import { createPastTransactions } from '../custodian-b/past-transactions.ts';
 import { createReadBack } from '../custodian-b/read-back.ts';
 import { type CustodianBReader, createCustodianBReader } from '../custodian-b/read-client.ts';
+import type { Examine } from '../examine/doctor.ts';
+import type { HistorySource } from '../examine/history.ts';
 import type { AppDeps } from '../http/app.ts';
-import type { Examine } from './doctor.ts';
-import type { GateLog } from './gate-log.ts';
-import type { HistorySource } from './history.ts';
-import { findSigner, type Judge } from './judge.ts';
+import { findSigner, type Judge } from '../judge/judge.ts';
 
 export type Transport = {
   readonly examine: Examine;

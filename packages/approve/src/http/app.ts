@@ -16,9 +16,9 @@ import {
 } from '@pool/http-server';
 import { readCustodianAEvent } from '@pool/signers';
 import type { CallbackEndpoint } from '../custodian-b/callback-endpoint.ts';
-import type { GateHealth } from '../gate/health.ts';
-import type { Intake } from '../gate/intake.ts';
-import type { WalletStanding } from '../gate/policy-wallets.ts';
+import type { GateHealth } from '../examine/health.ts';
+import type { WalletStanding } from '../examine/policy-wallets.ts';
+import type { Intake } from '../judge/intake.ts';
 import { requireBearer } from './bearer.ts';
 import { metricsContentType } from './metrics.ts';
 

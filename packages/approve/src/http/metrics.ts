@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { GateHealth } from '../gate/health.ts';
+import type { GateHealth } from '../examine/health.ts';
 
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
 

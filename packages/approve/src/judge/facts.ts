@@ -15,7 +15,8 @@ import {
 } from '@pool/core';
 import { createEvmProvider } from '@pool/evm-sender';
 import { computeDifference, differs, type FactQuestions, type Facts } from '@pool/policy';
-import type { GateLog } from './gate-log.ts';
+import type { GateLog } from '../config/gate-log.ts';
+import type { PoolPlace } from '../config/settings-files.ts';
 import {
   type FactReader,
   type FactReaders,
@@ -24,7 +25,6 @@ import {
   readPreviousAttempt,
   readUsed,
 } from './read-facts.ts';
-import type { PoolPlace } from './settings-files.ts';
 
 /** Undefined in `maxClockDifferenceSeconds` of a chain's settings. A newest block is some seconds old; a clock without NTP drifts by minutes. */
 const defaultClockSeconds = 300;

@@ -20,10 +20,10 @@ import {
   type Policy,
   type StoredManifest,
 } from '@pool/policy';
+import { listClockPlaces } from '../config/settings-files.ts';
 import type { FactSource } from './facts.ts';
 import { findManifestState, type ManifestState } from './manifest-state.ts';
 import type { Rebuilds } from './rebuilds.ts';
-import { listClockPlaces } from './settings-files.ts';
 
 /** What the agent reads. */
 export type ManifestReceipt = {

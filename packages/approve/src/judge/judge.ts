@@ -22,11 +22,11 @@ import {
   type Vote,
   viewAsStored,
 } from '@pool/policy';
+import { listClockPlaces } from '../config/settings-files.ts';
 import type { Preimage } from '../preimage/preimage.ts';
 import { toSignRequest } from '../preimage/to-request.ts';
 import type { FactSource } from './facts.ts';
 import type { Rebuilds } from './rebuilds.ts';
-import { listClockPlaces } from './settings-files.ts';
 
 /** A request as a transport read it. */
 export type Asked = {

@@ -18,8 +18,8 @@ import {
 } from '../fixtures/batches.ts';
 import { type Asked, ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
+import { signRelease } from '../people/release.ts';
 import { createSignRequest } from '../requests/request-digest.ts';
-import { signRelease } from './release.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

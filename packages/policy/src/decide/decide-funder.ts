@@ -4,7 +4,8 @@
  * @module
  */
 import { fieldToHex } from '@pool/core';
-import { computeGuardDigest, computePayeeKey } from '../guard/guard-id.ts';
+import { computePayeeKey } from '../history/guard-id.ts';
+import type { GuardEntry, LedgerHistory } from '../history/ledger-history.ts';
 import {
   findApprovalMismatch,
   findFundMismatch,
@@ -18,7 +19,7 @@ import type {
   VoidRequest,
 } from '../requests/requests.ts';
 import { readApproval } from '../requests/token-approval.ts';
-import { checkApprovals, listApprovalCounts } from './check-approvals.ts';
+import { checkApprovals, listApprovalCounts } from '../rules/check-approvals.ts';
 import {
   checkAttempts,
   checkBatchFact,
@@ -27,13 +28,13 @@ import {
   checkFirstApproval,
   checkStaticRules,
   findTokenRule,
-} from './check-batch.ts';
-import { listBatchCounts } from './check-day.ts';
-import { checkGuard, type Guarded } from './check-guard.ts';
-import { listPins } from './check-payees.ts';
-import { checkOrigin, checkRequest, explainMissing } from './check-request.ts';
-import type { DecideInput, Decision, DecisionRecord } from './decision.ts';
-import { check, conclude, type Finding, fail, pass } from './findings.ts';
+} from '../rules/check-batch.ts';
+import { listBatchCounts } from '../rules/check-day.ts';
+import { checkGuard, createRecord } from '../rules/check-guard.ts';
+import { listPins } from '../rules/check-payees.ts';
+import { checkOrigin, checkRequest, explainMissing } from '../rules/check-request.ts';
+import type { DecideInput, Decision } from '../rules/decision.ts';
+import { check, conclude, type Finding, fail, pass } from '../rules/findings.ts';
 
 /** The authorisation that pays a batch: every rule of the policy. */
 export function decideFund(input: DecideInput, request: FundAuthorizationRequest): Decision {
@@ -55,35 +56,30 @@ export function decideFund(input: DecideInput, request: FundAuthorizationRequest
     ...(isRepeat ? [] : checkFirstApproval(input, manifest, entry?.id)),
     checkBatchFact(input),
   ];
-  return conclude(findings, createFundRecord(input, manifest, guarded));
+  return conclude(
+    findings,
+    createRecord(guarded, manifest.manifestDigest, (guard) =>
+      listFundHistory(input, manifest, guard),
+    ),
+  );
 }
 
-function createFundRecord(
+/** What the ledger stores with an approval besides the guard. */
+function listFundHistory(
   input: DecideInput,
   manifest: RebuiltFund,
-  guarded: Guarded,
-): DecisionRecord | undefined {
-  const record = createRecord(input, manifest, guarded);
-  if (record === undefined) {
-    return undefined;
-  }
-  const { ledger, nowMs } = input;
-  const guardId = record.guard.id;
-  const { rosterDigest, payRunLabel } = manifest;
+  { id: guardId, firstAtMs }: GuardEntry,
+): Partial<LedgerHistory> {
+  const { ledger, policy } = input;
+  const { rosterDigest, payRunLabel: label = '' } = manifest;
   return {
-    ...record,
     counts: ledger.hasCounted(guardId)
       ? []
-      : listBatchCounts(input, manifest, findTokenRule(input.policy, manifest), guardId),
+      : listBatchCounts(input, manifest, findTokenRule(policy, manifest), guardId),
     pins: listPins(input, manifest),
     payees: manifest.payees.map(({ address }) => computePayeeKey(address)),
     // Of a repeat too: the first approval may be known from a custodian's history only, without its people.
-    roster: {
-      rosterDigest,
-      guardId,
-      label: payRunLabel ?? '',
-      approvedAtMs: guarded.isRepeat ? record.guard.firstAtMs : nowMs,
-    },
+    rosters: [{ rosterDigest, guardId, label, approvedAtMs: firstAtMs }],
   };
 }
 
@@ -97,8 +93,8 @@ export function decideVoid(input: DecideInput, request: VoidRequest): Decision {
     stored === undefined ? explainMissing(input) : pass('manifest'),
     guarded.finding,
   ];
-  const record = createRecord(input, stored, guarded);
-  return conclude(findings, stored === undefined ? undefined : record);
+  const record = stored === undefined ? undefined : createRecord(guarded, stored.manifestDigest);
+  return conclude(findings, record);
 }
 
 /** A permit for the pool, of the total of a stored batch that the policy allows. People are not asked. */
@@ -122,7 +118,7 @@ export function decidePermit(input: DecideInput, request: PermitSignRequest): De
     ),
     guarded.finding,
   ];
-  return conclude(findings, createRecord(input, manifest, guarded));
+  return conclude(findings, createRecord(guarded, manifest.manifestDigest));
 }
 
 /** `approve(pool, v)` of the total of a stored batch that the policy allows, or of zero. */
@@ -141,9 +137,12 @@ export function decideTokenApproval(input: DecideInput, request: TokenApprovalRe
     ...checkApprovals(input, request, manifest, guarded),
     guarded.finding,
   ];
-  const record = createRecord(input, manifest, guarded);
-  const counts = listApprovalCounts(input, request, guarded);
-  return conclude(findings, record === undefined ? undefined : { ...record, counts });
+  return conclude(
+    findings,
+    createRecord(guarded, manifest.manifestDigest, () => ({
+      counts: listApprovalCounts(input, request, guarded),
+    })),
+  );
 }
 
 function isReset({ payload }: TokenApprovalRequest): boolean {
@@ -176,23 +175,4 @@ function checkMatch(difference: string | undefined): Finding {
     'manifest-mismatch',
     `First difference: ${difference}.`,
   );
-}
-
-function createRecord(
-  { request }: DecideInput,
-  manifest: { readonly manifestDigest: DecisionRecord['manifestDigest'] } | undefined,
-  { entry }: Guarded,
-): DecisionRecord | undefined {
-  return entry === undefined
-    ? undefined
-    : {
-        digest: computeGuardDigest(request),
-        manifestDigest: manifest?.manifestDigest,
-        guard: entry,
-        counts: [],
-        pins: [],
-        payees: [],
-        roster: undefined,
-        nullifiers: [],
-      };
 }

@@ -7,10 +7,10 @@
 import { isPoolError, parseSignInMessage, type SignInMessage } from '@pool/core';
 import type { HolderRule } from '../policy/holder-rule.ts';
 import type { DisclosureRequest, SignInRequest, ViewingKeyRequest } from '../requests/requests.ts';
-import { checkGuard } from './check-guard.ts';
-import { checkHolder, createPlainRecord, findHolder } from './check-holder.ts';
-import type { DecideInput, Decision } from './decision.ts';
-import { check, conclude, type Finding, fail } from './findings.ts';
+import { checkGuard, createRecord } from '../rules/check-guard.ts';
+import { checkHolder, findHolder } from '../rules/check-holder.ts';
+import type { DecideInput, Decision } from '../rules/decision.ts';
+import { check, conclude, type Finding, fail } from '../rules/findings.ts';
 
 /** A sign-in text of the policy's platform, valid for minutes, that lists no P or one that the policy pins. */
 export function decideSignIn(input: DecideInput, request: SignInRequest): Decision {
@@ -25,7 +25,7 @@ export function decideSignIn(input: DecideInput, request: SignInRequest): Decisi
   const guarded = checkGuard(input, {});
   return conclude(
     [...common, ...checkSignIn(message, holder, input.nowMs), guarded.finding],
-    createPlainRecord(guarded),
+    createRecord(guarded, undefined),
   );
 }
 
@@ -81,7 +81,7 @@ export function decideViewingKey(input: DecideInput, request: ViewingKeyRequest)
       ),
       guarded.finding,
     ],
-    createPlainRecord(guarded),
+    createRecord(guarded, undefined),
   );
 }
 
@@ -94,6 +94,6 @@ export function decideDisclosure(input: DecideInput, _request: DisclosureRequest
       check('disclosure', isAllowed, 'disclosure-not-allowed'),
       guarded.finding,
     ],
-    createPlainRecord(guarded),
+    createRecord(guarded, undefined),
   );
 }

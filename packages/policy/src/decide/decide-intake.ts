@@ -4,14 +4,15 @@
  *
  * @module
  */
-import type { IntakeVerdict } from '../ledger/ledger.ts';
-import type { LedgerView } from '../ledger/ledger-view.ts';
+
+import type { LedgerView } from '../history/ledger-view.ts';
 import type { Policy } from '../policy/policy-schema.ts';
 import type { RebuiltFund, RebuiltManifest, RebuiltSpend } from '../rebuild/rebuilt.ts';
-import { checkAttempts, checkFarDeadline, findTokenRule } from './check-batch.ts';
-import { checkClock } from './check-clock.ts';
-import type { Facts } from './facts.ts';
-import { check, conclude, type Finding } from './findings.ts';
+import type { DecisionReason } from '../requests/reasons.ts';
+import { checkAttempts, checkFarDeadline, findTokenRule } from '../rules/check-batch.ts';
+import { checkClock } from '../rules/check-clock.ts';
+import type { Facts } from '../rules/facts.ts';
+import { check, conclude, type Finding } from '../rules/findings.ts';
 
 export type IntakeInput = {
   readonly manifest: RebuiltManifest;
@@ -22,6 +23,15 @@ export type IntakeInput = {
   /** The process's own clock, milliseconds since the epoch. */
   readonly nowMs: number;
 };
+
+/** Whether a manifest may be stored. */
+export type IntakeVerdict =
+  | { readonly kind: 'store' }
+  | {
+      readonly kind: 'refuse' | 'later';
+      readonly reason: DecisionReason;
+      readonly message: string;
+    };
 
 export function decideIntake(input: IntakeInput): IntakeVerdict {
   const { manifest, ledger } = input;

@@ -5,21 +5,22 @@
  * @module
  */
 import type { Hex32 } from '@pool/core';
-import { computeCountScope, computeDay } from '../guard/guard-id.ts';
+import { computeCountScope, computeDay } from '../history/guard-id.ts';
+import type { GuardEntry, LedgerHistory } from '../history/ledger-history.ts';
 import type { HolderRule } from '../policy/holder-rule.ts';
 import { describeAmount, findTokenUnit } from '../policy/token-unit.ts';
 import { findSpendMismatch } from '../rebuild/find-mismatch.ts';
 import type { RebuiltSpend } from '../rebuild/rebuilt.ts';
 import type { SpendRequest } from '../requests/requests.ts';
-import { checkDeadline } from './check-batch.ts';
-import { checkGuard, type Guarded } from './check-guard.ts';
-import { checkHolder, findHolder } from './check-holder.ts';
-import { checkUnknownSpends } from './check-learnt.ts';
-import { checkEvidence, findPlace, listPins } from './check-payees.ts';
-import { explainMissing } from './check-request.ts';
-import { checkDailyLimit } from './check-sums.ts';
-import type { DecideInput, Decision, DecisionRecord } from './decision.ts';
-import { check, conclude, type Finding, fail, pass, wait } from './findings.ts';
+import { checkDeadline } from '../rules/check-batch.ts';
+import { checkGuard, createRecord, type Guarded } from '../rules/check-guard.ts';
+import { checkHolder, findHolder } from '../rules/check-holder.ts';
+import { checkUnknownSpends } from '../rules/check-learnt.ts';
+import { checkEvidence, findPlace, listPins } from '../rules/check-payees.ts';
+import { explainMissing } from '../rules/check-request.ts';
+import { checkDailyLimit } from '../rules/check-sums.ts';
+import type { DecideInput, Decision } from '../rules/decision.ts';
+import { check, conclude, type Finding, fail, pass, wait } from '../rules/findings.ts';
 
 export function decideSpend(input: DecideInput, request: SpendRequest): Decision {
   const common = checkHolder(input);
@@ -53,7 +54,10 @@ export function decideSpend(input: DecideInput, request: SpendRequest): Decision
     ...checkNullifiers(input, manifest),
     checkUnknownSpends(input, manifest),
   ];
-  return conclude(findings, createSpendRecord(input, manifest, guarded));
+  return conclude(
+    findings,
+    createRecord(guarded, manifestDigest, (guard) => listSpendHistory(input, manifest, guard)),
+  );
 }
 
 /** Slot 0 is the holder's own: its W, and a P that the policy pins. */
@@ -154,34 +158,20 @@ function checkNullifiers(
   ];
 }
 
-function createSpendRecord(
+/** What the ledger stores with an approval besides the guard. */
+function listSpendHistory(
   input: DecideInput,
   manifest: RebuiltSpend,
-  { entry }: Guarded,
-): DecisionRecord | undefined {
-  if (entry === undefined) {
-    return undefined;
-  }
+  { id: guardId }: GuardEntry,
+): Partial<LedgerHistory> {
   const { ledger, nowMs } = input;
-  const { manifestDigest, digest, deadline, nullifiers, sent, address } = manifest;
+  const { manifestDigest, deadline, nullifiers, sent: amount, address } = manifest;
+  const scope = computeCountScope(manifest, address);
   return {
-    digest,
-    manifestDigest,
-    guard: entry,
-    counts: ledger.hasCounted(entry.id)
+    counts: ledger.hasCounted(guardId)
       ? []
-      : [
-          {
-            guardId: entry.id,
-            scope: computeCountScope(manifest, address),
-            day: computeDay(nowMs),
-            amount: sent,
-            atMs: nowMs,
-          },
-        ],
+      : [{ guardId, scope, day: computeDay(nowMs), amount, atMs: nowMs }],
     pins: listPins(input, manifest),
-    payees: [],
-    roster: undefined,
     nullifiers: nullifiers.map((nullifier) => ({ nullifier, manifestDigest, deadline })),
   };
 }

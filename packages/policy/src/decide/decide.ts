@@ -5,12 +5,12 @@
  * @module
  */
 import { isPoolError } from '@pool/core';
-import { checkClock } from './check-clock.ts';
+import { checkClock } from '../rules/check-clock.ts';
+import type { DecideInput, Decision } from '../rules/decision.ts';
+import { conclude, fail } from '../rules/findings.ts';
 import { decideFund, decidePermit, decideTokenApproval, decideVoid } from './decide-funder.ts';
 import { decideDisclosure, decideSignIn, decideViewingKey } from './decide-identity.ts';
 import { decideSpend } from './decide-spend.ts';
-import type { DecideInput, Decision } from './decision.ts';
-import { conclude, fail } from './findings.ts';
 
 /**
  * Decides, and lists every rule with its verdict. An approval is worth nothing before the ledger stored its record

@@ -13,10 +13,10 @@ import {
 } from '../fixtures/batches.ts';
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
-import { parseHistory, serializeHistory } from '../ledger/history-file.ts';
+import { parseHistory, serializeHistory } from '../history/ledger-history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { signRelease } from '../people/release.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
-import { signRelease } from './release.ts';
 
 const third = createPrivateKey({
   key: Buffer.from(`302e020100300506032b657004220420${'33'.repeat(32)}`, 'hex'),

@@ -3,51 +3,10 @@
  *
  * @module
  */
-import type { EncryptionPublicKey, EvmAddress, Hex32 } from '@pool/core';
+import type { EvmAddress, Hex32 } from '@pool/core';
+import type { Release } from '../people/release.ts';
 import type { SignKind } from '../requests/requests.ts';
-
-/** One id of the signing guard: what was approved for it. Its history outlives keys and wallets. */
-export type GuardEntry = {
-  /** {@link computeGuardId}. Public. */
-  readonly id: string;
-  readonly kind: SignKind;
-  readonly digest: Hex32;
-  readonly firstAtMs: number;
-  /** Two ledgers approved different digests for this id. Both are refused from then on. */
-  readonly isConflicted: boolean;
-};
-
-/** What counts against a daily limit. A batch or spend counts once, at the time and on the UTC day of its first approval. */
-export type CountEntry = {
-  /** Guard id of the batch or spend. */
-  readonly guardId: string;
-  /** What it counts for: {@link computeCountScope} a token of a pool, and other scopes of `guard-id.ts`. */
-  readonly scope: string;
-  /** UTC day `YYYY-MM-DD`. */
-  readonly day: string;
-  /** Base units, wei of a fee, or a number of approvals. */
-  readonly amount: bigint;
-  /** When it was approved. */
-  readonly atMs: number;
-};
-
-/** The newest evidence seen for a wallet. */
-export type EvidencePin = {
-  /** {@link computeWalletKey} of W. */
-  readonly walletKey: Hex32;
-  readonly encryptionPublicKey: EncryptionPublicKey;
-  readonly issuedAtMs: number;
-};
-
-/** A roster that was approved. */
-export type RosterEntry = {
-  readonly rosterDigest: Hex32;
-  /** Guard id of its batch. */
-  readonly guardId: string;
-  /** Empty: the job key has no label. */
-  readonly label: string;
-  readonly approvedAtMs: number;
-};
+import type { EvidencePin, GuardEntry, NullifierEntry, RosterEntry } from './ledger-history.ts';
 
 /** An approved batch whose roster the ledger does not know: only a custodian's history shows it. */
 export type UnknownRoster = {
@@ -56,14 +15,6 @@ export type UnknownRoster = {
   readonly paid:
     | { readonly chainId: number; readonly token: EvmAddress; readonly total: bigint }
     | undefined;
-};
-
-/** A nullifier that an approved spend consumes. */
-export type NullifierEntry = {
-  readonly nullifier: Hex32;
-  readonly manifestDigest: Hex32;
-  /** Deadline of that spend, Unix seconds. */
-  readonly deadline: number;
 };
 
 /** A stored manifest, without people and seed: it stays after they were erased. */
@@ -94,24 +45,6 @@ export type StoredManifest = {
       }
     | undefined;
 };
-
-/** What a person decided about a batch that waits. */
-export type Release = {
-  readonly manifestDigest: Hex32;
-  /** Base units, decimal. */
-  readonly total: string;
-  readonly token: EvmAddress;
-  readonly decision: 'release' | 'deny';
-  /** ISO 8601 UTC. */
-  readonly issuedAt: string;
-  /** Ed25519, 32 bytes. */
-  readonly publicKey: string;
-  /** Ed25519 over {@link computeReleaseText}, 64 bytes of hex. */
-  readonly signature: string;
-};
-
-/** A statement of a person, with the roster of its batch. */
-export type RosterRelease = Release & { readonly rosterDigest: Hex32 };
 
 export type LedgerView = {
   /** The ledger is older than what was voted: nothing is approved before it was re-baselined. */

@@ -11,7 +11,7 @@ import type {
   GuardEntry,
   NullifierEntry,
   RosterEntry,
-} from '../ledger/ledger-view.ts';
+} from './ledger-history.ts';
 
 /** The lesser of two values, in the order of `<`. */
 function firstOf<T extends string>(left: T, right: T): T {

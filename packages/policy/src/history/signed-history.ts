@@ -5,8 +5,6 @@
  * @module
  */
 import type { EvmAddress, Hex32 } from '@pool/core';
-import type { LedgerHistory } from '../ledger/ledger.ts';
-import type { CountEntry, GuardEntry } from '../ledger/ledger-view.ts';
 import type { SignRequest } from '../requests/requests.ts';
 import {
   computeCountScope,
@@ -15,6 +13,12 @@ import {
   computeGuardId,
   computeSpendDigestId,
 } from './guard-id.ts';
+import {
+  type CountEntry,
+  emptyHistory,
+  type GuardEntry,
+  type LedgerHistory,
+} from './ledger-history.ts';
 
 /** One signature of the past. */
 export type SignedRequest =
@@ -43,7 +47,7 @@ export function createSignedHistory(signed: readonly SignedRequest[]): LedgerHis
       counts.push(...createCount(one.request, guard.id, one.atMs));
     }
   }
-  return { guards, counts, pins: [], payees: [], rosters: [], nullifiers: [], releases: [] };
+  return { ...emptyHistory, guards, counts };
 }
 
 function createGuard(signed: SignedRequest): GuardEntry | undefined {

@@ -9,10 +9,7 @@ import {
   parseHex32,
 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { checkGuard } from '../decide/check-guard.ts';
-import { createPlainRecord } from '../decide/check-holder.ts';
 import { checkSignedOnce } from '../decide/decide-spend.ts';
-import { conclude } from '../decide/findings.ts';
 import {
   chainId,
   custodian,
@@ -29,10 +26,13 @@ import {
   signInRequest,
   spendRequest,
 } from '../fixtures/requests.ts';
-import type { Ledger, LedgerHistory } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { createSignRequest } from '../requests/request-digest.ts';
 import type { SignRequest } from '../requests/requests.ts';
+import { checkGuard, createRecord } from '../rules/check-guard.ts';
+import { conclude } from '../rules/findings.ts';
 import { computeGuardId } from './guard-id.ts';
+import type { LedgerHistory } from './ledger-history.ts';
 
 type RequestVector = {
   readonly name: string;
@@ -147,7 +147,7 @@ function askGuard(ledger: Ledger, one: RequestVector): string {
       request.kind === 'spend'
         ? [checkSignedOnce(input, makeSpend({ salt: one.salt }).digest, guarded)]
         : [];
-    return conclude([guarded.finding, ...once], createPlainRecord(guarded));
+    return conclude([guarded.finding, ...once], createRecord(guarded, undefined));
   });
   return voted.kind === 'vote' ? (voted.vote.reason ?? voted.vote.value) : voted.kind;
 }

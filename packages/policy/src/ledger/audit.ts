@@ -6,8 +6,8 @@
  */
 import { canonicalDigest, canonicalJson, type Hex32, zeroWord } from '@pool/core';
 import type { AuditEntry, AuditVerdict } from './ledger.ts';
-import { readAuditRow } from './rows.ts';
 import type { Statements } from './statements.ts';
+import { auditTable } from './tables.ts';
 
 function computeAuditHash(previous: Hex32, entry: Omit<AuditEntry, 'hash'>): Hex32 {
   const { seq, atMs, event, data } = entry;
@@ -24,30 +24,20 @@ export function appendAudit(
   const seq = (last?.seq ?? 0) + 1;
   const data = canonicalJson(content);
   const hash = computeAuditHash(last?.hash ?? zeroWord, { seq, atMs, event, data });
-  statements.run(
-    'INSERT INTO audit (seq, at_ms, event, data, hash) VALUES (?, ?, ?, ?, ?)',
-    seq,
-    atMs,
-    event,
-    data,
-    hash,
-  );
+  auditTable.write(statements, 'INSERT', { seq, atMs, event, data, hash });
 }
 
 export function listAudit(
-  { all }: Statements,
+  statements: Statements,
   afterSeq: number,
   limit: number,
 ): readonly AuditEntry[] {
-  return all('SELECT * FROM audit WHERE seq > ? ORDER BY seq LIMIT ?', afterSeq, limit).map(
-    readAuditRow,
-  );
+  return auditTable.list(statements, 'WHERE seq > ? ORDER BY seq LIMIT ?', afterSeq, limit);
 }
 
 /** Undefined: nothing was written yet. */
-export function findAuditHead({ get }: Statements): AuditEntry | undefined {
-  const row = get('SELECT * FROM audit ORDER BY seq DESC LIMIT 1');
-  return row === undefined ? undefined : readAuditRow(row);
+export function findAuditHead(statements: Statements): AuditEntry | undefined {
+  return auditTable.find(statements, 'ORDER BY seq DESC LIMIT 1');
 }
 
 /** Recomputes the whole chain. An entry that was cut off at the end shows only against a head that was kept elsewhere. */

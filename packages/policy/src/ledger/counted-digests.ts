@@ -5,10 +5,10 @@
  */
 import { canonicalDigest, type Hex32 } from '@pool/core';
 import * as v from 'valibot';
-import { payeeScopePrefix } from '../guard/guard-id.ts';
+import { payeeScopePrefix } from '../history/guard-id.ts';
 import type { AuditEntry } from './ledger.ts';
-import { readCountRow } from './rows.ts';
 import type { Statements } from './statements.ts';
+import { countTable } from './tables.ts';
 
 /** How long the sums of recipients are kept: a UTC day and 24 hours are within it. */
 const recipientSumMs = 172_800_000;
@@ -60,14 +60,12 @@ function listNamedSince({ all }: Statements, fromMs: number): ReadonlySet<string
 
 /** Digests of what guard ids count for. The sums of recipients have a digest of their own, because they are erased. */
 export function readCountDigests(
-  { all }: Statements,
+  statements: Statements,
   guardIds: Iterable<string>,
 ): Readonly<Record<string, Hex32>> {
   const digests: Record<string, Hex32> = {};
   for (const guardId of guardIds) {
-    const rows = all('SELECT * FROM counted WHERE guard_id = ? ORDER BY scope, day', guardId).map(
-      readCountRow,
-    );
+    const rows = countTable.list(statements, 'WHERE guard_id = ? ORDER BY scope, day', guardId);
     const ofPeople = rows.filter(({ scope }) => scope.startsWith(payeeScopePrefix));
     for (const [name, counts] of [
       [guardId, rows.filter((row) => !ofPeople.includes(row))],

@@ -15,7 +15,7 @@ import {
   makePrivateFile,
   runInTransaction,
 } from '@pool/storage';
-import { ledgerSchema, ledgerVersion } from './schema.ts';
+import { ledgerSchema, ledgerVersion } from './tables.ts';
 
 /** How long a statement waits for another process, for example an operator command. Milliseconds. */
 const busyTimeoutMs = 5_000;

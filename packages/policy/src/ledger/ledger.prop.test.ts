@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { makeBatch, makePayee, makeTokenPolicy, nowMs, token } from '../fixtures/batches.ts';
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
-import { computeCountScope, computeDay } from '../guard/guard-id.ts';
-import type { Ledger, LedgerHistory } from './ledger.ts';
+import { computeCountScope, computeDay } from '../history/guard-id.ts';
+import type { LedgerHistory } from '../history/ledger-history.ts';
+import type { Ledger } from './ledger.ts';
 
 const hourMs = 3_600_000;
 const limits = { maxPerRecipient: '60', maxPerBatch: '100', maxPerDay: '150' };

@@ -8,10 +8,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeBatch, makeTokenPolicy, nowMs } from '../fixtures/batches.ts';
 import { decideAs } from '../fixtures/ledgers.ts';
 import { fundRequest, voidRequest } from '../fixtures/requests.ts';
-import { computeCountScope, computeDay } from '../guard/guard-id.ts';
-import { createSignedHistory } from '../guard/signed-history.ts';
-import { parseHistory, serializeHistory } from './history-file.ts';
-import type { Ledger, LedgerHistory } from './ledger.ts';
+import { computeCountScope, computeDay } from '../history/guard-id.ts';
+import type { LedgerHistory } from '../history/ledger-history.ts';
+import { parseHistory, serializeHistory } from '../history/ledger-history.ts';
+import { createSignedHistory } from '../history/signed-history.ts';
+import type { Ledger } from './ledger.ts';
 import { openLedger } from './open-ledger.ts';
 
 let folder: string;

@@ -5,24 +5,17 @@
  * @module
  */
 import type { Hex32, ManifestFile } from '@pool/core';
-import type { Decision } from '../decide/decision.ts';
-import type { AcceptedLoss } from '../decide/loss-statement.ts';
-import type { DecisionReason } from '../decide/reasons.ts';
-import type { AppliedPolicy, PolicySignature } from '../policy/policy-change.ts';
+import type { IntakeVerdict } from '../decide/decide-intake.ts';
+import type { LedgerHistory } from '../history/ledger-history.ts';
+import type { LedgerView, StoredManifest } from '../history/ledger-view.ts';
+import type { AcceptedLoss } from '../people/loss-statement.ts';
+import type { AppliedPolicy, PolicySignature } from '../people/policy-change.ts';
+import type { Release } from '../people/release.ts';
 import type { PolicyPerson } from '../policy/policy-schema.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import type { DecisionReason } from '../requests/reasons.ts';
 import type { SignKind, SignRequest } from '../requests/requests.ts';
-import type {
-  CountEntry,
-  EvidencePin,
-  GuardEntry,
-  LedgerView,
-  NullifierEntry,
-  Release,
-  RosterEntry,
-  RosterRelease,
-  StoredManifest,
-} from './ledger-view.ts';
+import type { Decision } from '../rules/decision.ts';
 
 /** What is asked, for the vote's own record. */
 export type Question = {
@@ -71,17 +64,6 @@ export type WaitingRequest = {
   readonly reason: DecisionReason;
   readonly message: string;
   readonly sinceMs: number;
-};
-
-/** What survives in every merge. Nothing in it is secret, but it links batches to each other. */
-export type LedgerHistory = {
-  readonly guards: readonly GuardEntry[];
-  readonly counts: readonly CountEntry[];
-  readonly pins: readonly EvidencePin[];
-  readonly payees: readonly Hex32[];
-  readonly rosters: readonly RosterEntry[];
-  readonly nullifiers: readonly NullifierEntry[];
-  readonly releases: readonly RosterRelease[];
 };
 
 export type IntakeResult =
@@ -222,12 +204,3 @@ export type Ledger = {
   status(): LedgerStatus;
   close(): void;
 };
-
-/** Whether a manifest may be stored. */
-export type IntakeVerdict =
-  | { readonly kind: 'store' }
-  | {
-      readonly kind: 'refuse' | 'later';
-      readonly reason: DecisionReason;
-      readonly message: string;
-    };

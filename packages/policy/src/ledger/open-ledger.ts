@@ -4,31 +4,29 @@
  * @module
  */
 import { manifestFileSchema, PoolError, parseWire } from '@pool/core';
-import { payeeScopePrefix } from '../guard/guard-id.ts';
+import { payeeScopePrefix } from '../history/guard-id.ts';
+import type { LedgerHistory } from '../history/ledger-history.ts';
 import { appendAudit, findAuditHead, listAudit, verifyAudit } from './audit.ts';
 import { findChangedCount, findRecipientsEnd, readCountDigests } from './counted-digests.ts';
 import { eraseManifests } from './erase-manifests.ts';
 import { findRestoreReason, readMarker, writeMarker } from './generation-marker.ts';
-import type { AuditVerdict, Ledger, LedgerHistory, LedgerStatus } from './ledger.ts';
+import type { AuditVerdict, Ledger, LedgerStatus } from './ledger.ts';
 import { openLedgerDatabase } from './ledger-database.ts';
 import { createPolicyStore } from './policy-store.ts';
-import { createView, findManifestFor, findSpendByDigest, manifestColumns } from './read-view.ts';
-import { readManifestRow } from './rows.ts';
+import { createView, findManifestFor, findSpendByDigest, listManifests } from './read-view.ts';
 import { createStatements, type Statements } from './statements.ts';
 import { storeManifest } from './store-manifest.ts';
+import { releaseTable, voteTable, waitingTable } from './tables.ts';
 import {
   decideVote,
   dropWaiting,
   findVote,
   type LedgerFaultPoint,
-  listOpenVotes,
-  listVotes,
-  listWaiting,
   markSeen,
   markSent,
   noteTransaction,
 } from './votes.ts';
-import { findMissing, putRelease, readHistory, writeHistory } from './write-history.ts';
+import { findMissing, readHistory, writeHistory } from './write-history.ts';
 
 export type LedgerOptions = {
   /** A file, made 0600, or `:memory:`. Its lock and its marker lie beside it. */
@@ -98,10 +96,7 @@ export function openLedger(options: LedgerOptions): Ledger {
     },
     findManifestFor: (request) => findManifestFor(statements, request),
     findSpendByDigest: (digest) => findSpendByDigest(statements, digest),
-    listManifests: () =>
-      statements
-        .all(`SELECT ${manifestColumns} FROM manifest ORDER BY received_at_ms DESC`)
-        .map(readManifestRow),
+    listManifests: () => listManifests(statements, 'ORDER BY received_at_ms DESC'),
     readFile(manifestDigest) {
       const text = statements.get(
         'SELECT file FROM manifest WHERE manifest_digest = ?',
@@ -122,9 +117,10 @@ export function openLedger(options: LedgerOptions): Ledger {
         () => {},
       ).result,
     findVote: (requestId) => findVote(statements, requestId),
-    listVotes: (manifestDigest) => listVotes(statements, manifestDigest),
-    listOpenVotes: () => listOpenVotes(statements),
-    listWaiting: () => listWaiting(statements),
+    listVotes: (manifestDigest) =>
+      voteTable.list(statements, 'WHERE manifest_digest = ? ORDER BY id', manifestDigest),
+    listOpenVotes: () => voteTable.list(statements, 'WHERE seen_at_ms IS NULL ORDER BY id'),
+    listWaiting: () => waitingTable.list(statements, 'ORDER BY since_ms, request_id'),
     noteTransaction: (voteId, transactionId) =>
       write(() => noteTransaction(statements, voteId, transactionId)),
     markSent: (voteId, nowMs) => write(() => markSent(statements, voteId, nowMs)),
@@ -137,7 +133,10 @@ export function openLedger(options: LedgerOptions): Ledger {
         if (rosterDigest === undefined) {
           throw new PoolError('manifest_unknown', 'no batch with this manifest digest is stored');
         }
-        const isFirst = putRelease(statements, { ...release, rosterDigest });
+        const isFirst = releaseTable.write(statements, 'INSERT OR IGNORE', {
+          ...release,
+          rosterDigest,
+        });
         if (isFirst > 0) {
           appendAudit(statements, 'release.added', { manifestDigest, publicKey, decision }, nowMs);
         }

@@ -11,11 +11,11 @@ import {
   listPolicySigners,
   type PolicySignature,
   parseAppliedPolicy,
-} from '../policy/policy-change.ts';
+} from '../people/policy-change.ts';
 import { appendAudit } from './audit.ts';
 import type { PolicyStore } from './ledger.ts';
-import type { Row } from './rows.ts';
-import type { Statements } from './statements.ts';
+import type { Row, Statements } from './statements.ts';
+import { policySignatureTable } from './tables.ts';
 
 /** @param write - one transaction of the ledger */
 export function createPolicyStore(
@@ -49,7 +49,7 @@ export function createPolicyStore(
   }
 
   function listSignatures(sha256: string): readonly PolicySignature[] {
-    return all('SELECT * FROM policy_signature WHERE sha256 = ?', sha256).map(readSignature);
+    return policySignatureTable.list(statements, 'WHERE sha256 = ?', sha256);
   }
 
   function has(sha256: string): boolean {
@@ -88,16 +88,8 @@ export function createPolicyStore(
       }),
     sign: (signature, nowMs) =>
       write(() => {
-        const { sha256, previous, number, issuedAt, publicKey } = signature;
-        const isFirst = run(
-          'INSERT OR IGNORE INTO policy_signature (sha256, previous, number, issued_at, public_key, signature) VALUES (?, ?, ?, ?, ?, ?)',
-          sha256,
-          previous,
-          number,
-          issuedAt,
-          publicKey,
-          signature.signature,
-        );
+        const { sha256, number, publicKey } = signature;
+        const isFirst = policySignatureTable.write(statements, 'INSERT OR IGNORE', signature);
         if (isFirst > 0) {
           appendAudit(statements, 'policy.signed', { sha256, number, publicKey }, nowMs);
         }
@@ -155,16 +147,5 @@ function readApplied(row: Row): AppliedPolicy {
     number: Number(row['number']),
     sha256: String(row['sha256']),
     text: String(row['text']),
-  };
-}
-
-function readSignature(row: Row): PolicySignature {
-  return {
-    sha256: String(row['sha256']),
-    previous: String(row['previous']),
-    number: Number(row['number']),
-    issuedAt: String(row['issued_at']),
-    publicKey: String(row['public_key']),
-    signature: String(row['signature']),
   };
 }

@@ -3,67 +3,65 @@
  *
  * @module
  */
+import type { SQLInputValue } from 'node:sqlite';
 import { fieldToHex } from '@pool/core';
-import { computeSpendDigestId } from '../guard/guard-id.ts';
-import { lastOf } from '../guard/merge-history.ts';
+import { computeSpendDigestId, parseBatchScope } from '../history/guard-id.ts';
+import type { GuardEntry } from '../history/ledger-history.ts';
+import type { LedgerView, StoredManifest, UnknownRoster } from '../history/ledger-view.ts';
+import { lastOf } from '../history/merge-history.ts';
 import { computeRequestDigest } from '../requests/request-digest.ts';
 import type { PermitSignRequest, SignRequest, TokenApprovalRequest } from '../requests/requests.ts';
 import { readApproval } from '../requests/token-approval.ts';
-import type { LedgerView, StoredManifest } from './ledger-view.ts';
-import {
-  readCountRow,
-  readGuardRow,
-  readManifestRow,
-  readNullifierRow,
-  readPinRow,
-  readReleaseRow,
-  readRosterRow,
-  readUnknownRosterRow,
-} from './rows.ts';
 import type { Statements } from './statements.ts';
+import {
+  countTable,
+  guardTable,
+  manifestTable,
+  nullifierTable,
+  payeeTable,
+  pinTable,
+  readManifest,
+  releaseTable,
+  rosterTable,
+} from './tables.ts';
 
-/** Everything but the file, so that no query reads people by accident. */
-export const manifestColumns =
-  'manifest_digest, kind, chain_id, pool, token, digest, deadline, received_at_ms, file IS NULL AS is_erased, funder, ' +
-  'employer_id, job_key, attempt, batch_nonce, batch_id, total, void_digest, roster_digest';
+export function listManifests(
+  statements: Statements,
+  ...rest: [rest: string, ...values: SQLInputValue[]]
+): readonly StoredManifest[] {
+  return manifestTable.list(statements, ...rest).map(readManifest);
+}
 
 export function createView(statements: Statements): LedgerView {
-  const { get, all } = statements;
+  const { get } = statements;
+  function sum(...rest: [rest: string, ...values: SQLInputValue[]]): bigint {
+    return countTable.list(statements, ...rest).reduce((total, { amount }) => total + amount, 0n);
+  }
   return {
     get isRestored() {
       return get('SELECT restored_because AS because FROM ledger')?.['because'] !== null;
     },
-    findManifest(manifestDigest) {
-      const row = get(
-        `SELECT ${manifestColumns} FROM manifest WHERE manifest_digest = ?`,
-        manifestDigest,
-      );
-      return row === undefined ? undefined : readManifestRow(row);
-    },
-    findBatch(chainId, pool, funder, batchNonce) {
-      const row = get(
-        `SELECT ${manifestColumns} FROM manifest WHERE batch_nonce = ? AND chain_id = ? AND pool = ? AND funder = ?`,
+    findManifest: (manifestDigest) =>
+      listManifests(statements, 'WHERE manifest_digest = ?', manifestDigest)[0],
+    findBatch: (chainId, pool, funder, batchNonce) =>
+      listManifests(
+        statements,
+        'WHERE batch_nonce = ? AND chain_id = ? AND pool = ? AND funder = ?',
         batchNonce,
         chainId,
         pool,
         funder,
-      );
-      return row === undefined ? undefined : readManifestRow(row);
-    },
+      )[0],
     listAttempts: (employerId, jobKey) =>
-      all(
-        `SELECT ${manifestColumns} FROM manifest WHERE employer_id = ? AND job_key = ? ORDER BY attempt`,
+      listManifests(
+        statements,
+        'WHERE employer_id = ? AND job_key = ? ORDER BY attempt',
         employerId,
         jobKey,
-      ).map(readManifestRow),
-    findGuard(id) {
-      const row = get('SELECT * FROM guard WHERE id = ?', id);
-      return row === undefined ? undefined : readGuardRow(row);
-    },
-    findGuardByDigest(kind, digest) {
-      const row = get('SELECT * FROM guard WHERE kind = ? AND digest = ?', kind, digest);
-      return row === undefined ? undefined : readGuardRow(row);
-    },
+      ),
+    findGuard: (id) => guardTable.find(statements, 'WHERE id = ?', id),
+    findGuardByDigest: (kind, digest) =>
+      guardTable.find(statements, 'WHERE kind = ? AND digest = ?', kind, digest),
     countGuards: (prefix) =>
       Number(
         get(
@@ -73,55 +71,64 @@ export function createView(statements: Statements): LedgerView {
         )?.['count'],
       ),
     hasCounted: (guardId) =>
-      get('SELECT 1 FROM counted WHERE guard_id = ? LIMIT 1', guardId) !== undefined,
+      countTable.find(statements, 'WHERE guard_id = ? LIMIT 1', guardId) !== undefined,
     countOf: (guardId, scope) =>
-      all('SELECT * FROM counted WHERE guard_id = ? AND scope = ?', guardId, scope)
-        .map(readCountRow)
+      countTable
+        .list(statements, 'WHERE guard_id = ? AND scope = ?', guardId, scope)
         .reduce((most, { amount }) => lastOf(most, amount), 0n),
-    sumOfDay: (scope, day) =>
-      all('SELECT * FROM counted WHERE scope = ? AND day = ?', scope, day)
-        .map(readCountRow)
-        .reduce((sum, { amount }) => sum + amount, 0n),
-    sumSince: (scope, afterMs) =>
-      all('SELECT * FROM counted WHERE scope = ? AND at_ms > ?', scope, afterMs)
-        .map(readCountRow)
-        .reduce((sum, { amount }) => sum + amount, 0n),
+    sumOfDay: (scope, day) => sum('WHERE scope = ? AND day = ?', scope, day),
+    sumSince: (scope, afterMs) => sum('WHERE scope = ? AND at_ms > ?', scope, afterMs),
     get newestAtMs() {
       const vote = get('SELECT max(decided_at_ms) AS at FROM vote')?.['at'];
       const guard = get('SELECT max(first_at_ms) AS at FROM guard')?.['at'];
       return Math.max(Number(vote ?? 0), Number(guard ?? 0));
     },
-    findPin(walletKey) {
-      const row = get('SELECT * FROM pin WHERE wallet_key = ?', walletKey);
-      return row === undefined ? undefined : readPinRow(row);
-    },
-    hasPaid: (payeeKey) => get('SELECT 1 FROM payee WHERE payee_key = ?', payeeKey) !== undefined,
+    findPin: (walletKey) => pinTable.find(statements, 'WHERE wallet_key = ?', walletKey),
+    hasPaid: (payeeKey) => payeeTable.findSame(statements, { payeeKey }) !== undefined,
     listRosters: (rosterDigest) =>
-      all('SELECT * FROM roster WHERE roster_digest = ?', rosterDigest).map(readRosterRow),
+      rosterTable.list(statements, 'WHERE roster_digest = ?', rosterDigest),
     listUnknownRosters: (afterMs) =>
-      all(
-        `SELECT guard.id, guard.is_conflicted, counted.scope, counted.amount
-         FROM guard LEFT JOIN counted ON counted.guard_id = guard.id AND substr(counted.scope, 1, 5) = 'fund/'
-         WHERE guard.kind = 'fund-authorization' AND guard.first_at_ms > ?
-           AND guard.id NOT IN (SELECT guard_id FROM roster)`,
-        afterMs,
-      ).map(readUnknownRosterRow),
+      guardTable
+        .list(
+          statements,
+          `WHERE kind = 'fund-authorization' AND first_at_ms > ? AND id NOT IN (SELECT guard_id FROM roster)`,
+          afterMs,
+        )
+        .flatMap((guard) => listUnknownRosters(statements, guard)),
     listUnknownSpends: (holder, afterMs) =>
-      all(
-        `SELECT * FROM guard
-         WHERE kind = 'spend' AND first_at_ms > ? AND (id = ? || digest OR id = ? || digest)
+      guardTable.list(
+        statements,
+        `WHERE kind = 'spend' AND first_at_ms > ? AND (id = ? || digest OR id = ? || digest)
            AND digest NOT IN (SELECT digest FROM guard WHERE kind = 'spend' AND substr(id, 1, 6) = 'spend/')`,
         afterMs,
         computeSpendDigestId(undefined, ''),
         computeSpendDigestId(holder, ''),
-      ).map(readGuardRow),
+      ),
     listNullifiers: (nullifiers) =>
       nullifiers.flatMap((nullifier) =>
-        all('SELECT * FROM nullifier WHERE nullifier = ?', nullifier).map(readNullifierRow),
+        nullifierTable.list(statements, 'WHERE nullifier = ?', nullifier),
       ),
     listReleases: (rosterDigest) =>
-      all('SELECT * FROM released WHERE roster_digest = ?', rosterDigest).map(readReleaseRow),
+      releaseTable.list(statements, 'WHERE roster_digest = ?', rosterDigest),
   };
+}
+
+/** Of each sum of a batch, or of none. The total of a conflicted guard is not known. */
+function listUnknownRosters(
+  statements: Statements,
+  { id: guardId, isConflicted }: GuardEntry,
+): readonly UnknownRoster[] {
+  const counts = countTable.list(
+    statements,
+    "WHERE guard_id = ? AND substr(scope, 1, 5) = 'fund/'",
+    guardId,
+  );
+  return counts.length === 0 || isConflicted
+    ? [{ guardId, paid: undefined }]
+    : counts.map(({ scope, amount: total }) => {
+        const batch = parseBatchScope(scope);
+        return { guardId, paid: batch === undefined ? undefined : { ...batch, total } };
+      });
 }
 
 /** The manifest that a request belongs to, also when it asks for something else than the manifest says. */
@@ -152,33 +159,32 @@ export function findManifestFor(
   }
 }
 
-export function findSpendByDigest({ get }: Statements, digest: string): StoredManifest | undefined {
-  const row = get(
-    `SELECT ${manifestColumns} FROM manifest WHERE digest = ? AND kind = 'spend'`,
-    digest,
-  );
-  return row === undefined ? undefined : readManifestRow(row);
+export function findSpendByDigest(
+  statements: Statements,
+  digest: string,
+): StoredManifest | undefined {
+  return listManifests(statements, `WHERE digest = ? AND kind = 'spend'`, digest)[0];
 }
 
 /** Batches of one total share their allowance. The one of the same deadline is meant, else the newest. */
 function findAllowanceManifest(
-  { all }: Statements,
+  statements: Statements,
   request: PermitSignRequest | TokenApprovalRequest,
 ): StoredManifest | undefined {
   const asked = readAllowance(request);
   if (asked === undefined) {
     return undefined;
   }
-  const candidates = all(
-    `SELECT ${manifestColumns} FROM manifest
-     WHERE kind = 'fund' AND chain_id = ? AND token = ? AND funder = ? AND (total = ? OR ? = '0')
+  const candidates = listManifests(
+    statements,
+    `WHERE kind = 'fund' AND chain_id = ? AND token = ? AND funder = ? AND (total = ? OR ? = '0')
      ORDER BY file IS NULL, received_at_ms DESC`,
     asked.chainId,
     asked.token,
     request.expectedSigner,
     String(asked.value),
     String(asked.value),
-  ).map(readManifestRow);
+  );
   const isExact = ({ pool, deadline }: StoredManifest): boolean =>
     pool === asked.spender && (asked.deadline === undefined || BigInt(deadline) === asked.deadline);
   return candidates.find(isExact) ?? candidates[0];

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { runInTransaction } from '@pool/storage';
-import type { Row } from './rows.ts';
+
+export type Row = Record<string, SQLOutputValue>;
 
 export type Statements = {
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;

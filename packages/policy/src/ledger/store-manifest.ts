@@ -4,15 +4,17 @@
  * @module
  */
 import { canonicalJson, fieldToHex, type ManifestFile } from '@pool/core';
-import { isFree } from '../decide/check-batch.ts';
-import { decisionReasons } from '../decide/reasons.ts';
+import type { IntakeVerdict } from '../decide/decide-intake.ts';
+import type { LedgerView, StoredManifest } from '../history/ledger-view.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import { decisionReasons } from '../requests/reasons.ts';
+import { isFree } from '../rules/check-batch.ts';
 import { appendAudit } from './audit.ts';
 import { makeRoom } from './erase-manifests.ts';
-import type { IntakeResult, IntakeVerdict } from './ledger.ts';
-import type { LedgerView, StoredManifest } from './ledger-view.ts';
+import type { IntakeResult } from './ledger.ts';
 import { createView } from './read-view.ts';
 import type { Statements } from './statements.ts';
+import { manifestTable, noBatch } from './tables.ts';
 
 /** A file of 256 recipients with long sign-in texts has about 1.4 MiB. */
 const maxFileBytes = 2 * 1024 * 1024;
@@ -60,30 +62,8 @@ export function storeManifest(
     appendAudit(statements, 'manifest.replaced', { manifestDigest: other.manifestDigest }, nowMs);
   }
   const row = toStoredManifest(manifest, nowMs);
-  const batch = row.batch;
-  run(
-    `INSERT INTO manifest (manifest_digest, kind, chain_id, pool, token, digest, deadline, received_at_ms, file, funder,
-       employer_id, job_key, attempt, batch_nonce, batch_id, total, void_digest, roster_digest)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    row.manifestDigest,
-    row.kind,
-    row.chainId,
-    row.pool,
-    row.token,
-    row.digest,
-    row.deadline,
-    nowMs,
-    file,
-    batch?.funder ?? null,
-    batch?.employerId ?? null,
-    batch?.jobKey ?? null,
-    batch?.attempt ?? null,
-    batch?.batchNonce ?? null,
-    batch?.batchId ?? null,
-    batch === undefined ? null : String(batch.total),
-    batch?.voidDigest ?? null,
-    batch?.rosterDigest ?? null,
-  );
+  const { isErased: _, batch, ...common } = row;
+  manifestTable.write(statements, 'INSERT', { ...noBatch, ...batch, ...common, file });
   return { kind: 'stored', manifest: row };
 }
 

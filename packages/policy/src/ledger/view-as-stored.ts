@@ -3,8 +3,9 @@
  *
  * @module
  */
+
+import type { LedgerView } from '../history/ledger-view.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
-import type { LedgerView } from './ledger-view.ts';
 import { toStoredManifest } from './store-manifest.ts';
 
 /** @returns the view itself if a manifest with this digest is stored, also one with another seed or deadline */

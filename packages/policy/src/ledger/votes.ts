@@ -4,17 +4,17 @@
  *
  * @module
  */
-import type { Hex32 } from '@pool/core';
-import type { Decision, DecisionRecord } from '../decide/decision.ts';
-import { computeGuardDigest } from '../guard/guard-id.ts';
+
+import { computeGuardDigest } from '../history/guard-id.ts';
+import type { LedgerView } from '../history/ledger-view.ts';
+import type { Decision, DecisionRecord } from '../rules/decision.ts';
 import { appendAudit } from './audit.ts';
 import { readCountDigests } from './counted-digests.ts';
 import type { Question, Vote, Voted, WaitingRequest } from './ledger.ts';
-import type { LedgerView } from './ledger-view.ts';
 import { createView } from './read-view.ts';
-import { readVoteRow, readWaitingRow } from './rows.ts';
 import type { Statements } from './statements.ts';
-import { writeRecord } from './write-history.ts';
+import { nextId, voteTable, waitingTable } from './tables.ts';
+import { writeHistory } from './write-history.ts';
 
 /** Where a test stops the process. */
 export type LedgerFaultPoint =
@@ -24,23 +24,8 @@ export type LedgerFaultPoint =
   | 'manifest.recorded'
   | 'manifest.committed';
 
-export function findVote({ get }: Statements, requestId: string): Vote | undefined {
-  const row = get('SELECT * FROM vote WHERE request_id = ?', requestId);
-  return row === undefined ? undefined : readVoteRow(row);
-}
-
-export function listVotes({ all }: Statements, manifestDigest: Hex32): readonly Vote[] {
-  return all('SELECT * FROM vote WHERE manifest_digest = ? ORDER BY id', manifestDigest).map(
-    readVoteRow,
-  );
-}
-
-export function listOpenVotes({ all }: Statements): readonly Vote[] {
-  return all('SELECT * FROM vote WHERE seen_at_ms IS NULL ORDER BY id').map(readVoteRow);
-}
-
-export function listWaiting({ all }: Statements): readonly WaitingRequest[] {
-  return all('SELECT * FROM waiting ORDER BY since_ms, request_id').map(readWaitingRow);
+export function findVote(statements: Statements, requestId: string): Vote | undefined {
+  return voteTable.find(statements, 'WHERE request_id = ?', requestId);
 }
 
 /** Runs inside a transaction. */
@@ -62,7 +47,7 @@ export function decideVote(
     return { kind: 'later', reason, message };
   }
   if (decision.kind === 'approve') {
-    writeRecord(statements, decision.record);
+    writeHistory(statements, decision.record.history);
   }
   const vote = insertVote(statements, question, decision);
   passFaultPoint('vote.recorded');
@@ -98,30 +83,30 @@ function insertVote(
   question: Question,
   decision: Extract<Decision, { kind: 'approve' | 'deny' }>,
 ): Vote {
-  const { get, run } = statements;
   const { requestId, transactionId, request, nowMs } = question;
   const isApproval = decision.kind === 'approve';
   // A payload without a digest is refused, and its vote is stored without one.
-  const digest = isApproval ? decision.record.digest : tryComputeDigest(request);
+  const digest = isApproval ? decision.record.guard.digest : tryComputeDigest(request);
   const manifestDigest = isApproval ? decision.record.manifestDigest : question.manifestDigest;
   const reason = isApproval ? undefined : decision.reason;
-  run(
-    'INSERT INTO vote (request_id, transaction_id, kind, digest, value, reason, manifest_digest, decided_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  voteTable.write(statements, 'INSERT', {
+    id: nextId,
     requestId,
-    transactionId ?? null,
-    request.kind,
-    digest ?? null,
-    decision.kind,
-    reason ?? null,
-    manifestDigest ?? null,
-    nowMs,
-  );
-  run('DELETE FROM waiting WHERE request_id = ?', requestId);
-  const row = get('SELECT * FROM vote WHERE request_id = ?', requestId);
-  if (row === undefined) {
+    transactionId,
+    kind: request.kind,
+    digest,
+    value: decision.kind,
+    reason,
+    manifestDigest,
+    decidedAtMs: nowMs,
+    sentAtMs: undefined,
+    seenAtMs: undefined,
+  });
+  statements.run('DELETE FROM waiting WHERE request_id = ?', requestId);
+  const vote = findVote(statements, requestId);
+  if (vote === undefined) {
     throw new TypeError('a vote that was written is missing');
   }
-  const vote = readVoteRow(row);
   appendAudit(
     statements,
     'vote.decided',
@@ -141,8 +126,9 @@ function insertVote(
 }
 
 /** The digest of the sums makes a lowered one visible. */
-function describeRecord(statements: Statements, { guard, counts }: DecisionRecord) {
-  const counted = counts.length === 0 ? {} : { counted: readCountDigests(statements, [guard.id]) };
+function describeRecord(statements: Statements, { guard, history }: DecisionRecord) {
+  const counted =
+    history.counts.length === 0 ? {} : { counted: readCountDigests(statements, [guard.id]) };
   return { guardId: guard.id, ...counted };
 }
 
@@ -161,23 +147,20 @@ function keepWaiting(
   reason: WaitingRequest['reason'],
   message: string,
 ): void {
-  const { get, run } = statements;
-  const row = get('SELECT * FROM waiting WHERE request_id = ?', requestId);
-  const known = row === undefined ? undefined : readWaitingRow(row);
+  const known = waitingTable.find(statements, 'WHERE request_id = ?', requestId);
   const txId = transactionId ?? known?.transactionId;
   if (known?.reason === reason && known.message === message && known.transactionId === txId) {
     return;
   }
-  run(
-    'INSERT OR REPLACE INTO waiting (request_id, transaction_id, kind, manifest_digest, reason, message, since_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  waitingTable.write(statements, 'INSERT OR REPLACE', {
     requestId,
-    txId ?? null,
-    request.kind,
-    manifestDigest ?? null,
+    transactionId: txId,
+    kind: request.kind,
+    manifestDigest,
     reason,
     message,
-    known?.sinceMs ?? nowMs,
-  );
+    sinceMs: known?.sinceMs ?? nowMs,
+  });
   if (known?.reason !== reason) {
     appendAudit(statements, 'request.waits', { requestId, kind: request.kind, reason }, nowMs);
   }

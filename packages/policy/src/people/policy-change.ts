@@ -13,8 +13,8 @@ import {
   parseStrictJson,
 } from '@pool/core';
 import * as v from 'valibot';
-import { isSignedText, signText } from '../decide/person-key.ts';
-import { type Policy, type PolicyPerson, parsePolicy } from './policy-schema.ts';
+import { type Policy, type PolicyPerson, parsePolicy } from '../policy/policy-schema.ts';
+import { isSignedText, signText } from './person-key.ts';
 
 /** A policy that took effect. */
 export type AppliedPolicy = {

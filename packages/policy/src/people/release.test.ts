@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { makeBatch, makePolicy, nowMs, people, releasePolicy } from '../fixtures/batches.ts';
-import type { Release } from '../ledger/ledger-view.ts';
+import type { Release } from './release.ts';
 import {
   computeReleaseText,
   countReleases,

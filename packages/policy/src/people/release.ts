@@ -17,7 +17,6 @@ import {
   parseStrictJson,
 } from '@pool/core';
 import * as v from 'valibot';
-import type { Release } from '../ledger/ledger-view.ts';
 import type { Policy, PolicyPerson } from '../policy/policy-schema.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
 import { isSignedText, signText } from './person-key.ts';
@@ -46,7 +45,17 @@ export const releaseSchema = v.strictObject({
 });
 
 /** What a person signs. */
-export type ReleaseContent = Omit<Release, 'publicKey' | 'signature'>;
+export type ReleaseContent = Readonly<
+  Omit<v.InferOutput<typeof releaseSchema>, 'publicKey' | 'signature'>
+>;
+
+/** What a person decided about a batch that waits. */
+export type Release = ReleaseContent & {
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: string;
+  /** Ed25519 over {@link computeReleaseText}, 64 bytes of hex. */
+  readonly signature: string;
+};
 
 /** The `purpose` of every statement. It keeps the signature from counting anywhere else. */
 const releasePurpose = 'pool/v1/release';

@@ -26,7 +26,6 @@ import {
   spendFileSchema,
 } from '@pool/core';
 import { buildSpend, stepFundBatch } from '@pool/notes';
-import type { PolicyReason } from '../decide/reasons.ts';
 import { stepVerifyPayees } from './evidence.ts';
 import { parsePayRunLabel } from './pay-run-label.ts';
 import type { RebuiltManifest } from './rebuilt.ts';
@@ -36,7 +35,7 @@ export type Rebuild =
   | { readonly kind: 'rebuilt'; readonly manifest: RebuiltManifest }
   | {
       readonly kind: 'refused';
-      readonly reason: Extract<PolicyReason, 'manifest-invalid' | 'evidence-invalid'>;
+      readonly reason: 'manifest-invalid' | 'evidence-invalid';
       /** Names the place, never a value of the file. */
       readonly message: string;
     };

@@ -18,7 +18,7 @@ import {
   parseWire,
 } from '@pool/core';
 import { createDisclosure, viewingKeyMessage } from '@pool/notes';
-import type { RefusalReason } from './refusal-reason.ts';
+import type { RefusalReason } from './reasons.ts';
 import { computeRequestExternalId } from './request-digest.ts';
 import type {
   DisclosureRequest,

@@ -3,81 +3,9 @@
  *
  * @module
  */
-import type { RefusalReason } from '../requests/refusal-reason.ts';
 
-/** Reasons that only a policy and a ledger can give. */
-export type PolicyReason =
-  | 'ledger-restored'
-  | 'ledger-full'
-  | 'wallet-not-listed'
-  | 'initiator-not-listed'
-  | 'funder-not-listed'
-  | 'holder-not-listed'
-  | 'employer-not-listed'
-  | 'manifest-missing'
-  | 'manifest-mismatch'
-  | 'manifest-invalid'
-  | 'manifest-too-large'
-  | 'job-has-other-manifest'
-  | 'previous-attempt-alive'
-  | 'previous-attempt-settled'
-  | 'attempt-superseded'
-  | 'facts-unavailable'
-  | 'clock-differs'
-  | 'clock-behind-ledger'
-  | 'batch-used'
-  | 'batch-voided'
-  | 'evidence-invalid'
-  | 'evidence-other-key'
-  | 'evidence-from-future'
-  | 'recipient-not-listed'
-  | 'recipient-denied'
-  | 'recipient-limit'
-  | 'batch-limit'
-  | 'day-limit'
-  | 'rolling-limit'
-  | 'outside-working-hours'
-  | 'deadline-too-near'
-  | 'deadline-too-far'
-  | 'batch-too-old'
-  | 'duplicate-roster'
-  | 'hold-amount'
-  | 'hold-new-payee'
-  | 'hold-duplicate-roster'
-  | 'unknown-roster'
-  | 'hold-unknown-roster'
-  | 'denied-by-person'
-  | 'denied-roster'
-  | 'hold-denied-roster'
-  | 'permit-not-listed'
-  | 'guard-other-digest'
-  | 'guard-conflicted'
-  | 'too-many-approvals'
-  | 'approval-day-limit'
-  | 'approval-fee-limit'
-  | 'approvals-not-allowed'
-  | 'recipient-day-limit'
-  | 'spend-signed-before'
-  | 'spend-not-allowed'
-  | 'change-not-own'
-  | 'destination-not-listed'
-  | 'payee-not-listed'
-  | 'call-limit'
-  | 'holder-day-limit'
-  | 'request-changed'
-  | 'nullifier-used'
-  | 'nullifier-in-other-spend'
-  | 'spend-unknown'
-  | 'sign-in-not-allowed'
-  | 'sign-in-validity'
-  | 'viewing-key-not-allowed'
-  | 'disclosure-not-allowed';
-
-export type DecisionReason = RefusalReason | PolicyReason;
-
-/** One sentence for each reason. Exhaustive. */
-export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
-  // Checks of the request itself.
+/** Of the request itself, before any policy about amounts and people is asked. Each is final for that request. */
+const refusalReasons = {
   'kind-not-allowed': 'The policy does not allow this kind of request.',
   'foreign-signer': 'The request is for another wallet than the one that must sign.',
   'external-id-mismatch': 'The id of the request is not that of its content.',
@@ -100,7 +28,10 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'not-deterministic':
     'This signer does not give the same signature twice, so it derives no viewing key.',
   denied: 'A person or a policy voted no.',
+} as const;
 
+/** Reasons that only a policy and a ledger can give. */
+const policyReasons = {
   // Who asks, and for which wallet.
   'ledger-restored':
     'The ledger was restored from a backup. Nothing is approved before it is re-baselined.',
@@ -198,9 +129,13 @@ export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
   'sign-in-validity': 'The sign-in text is valid for longer than the policy allows.',
   'viewing-key-not-allowed': 'The policy does not allow to derive this viewing key.',
   'disclosure-not-allowed': 'The policy does not allow disclosures of this wallet.',
-};
+} as const;
 
-/** Every code, for documentation and metrics. */
-export function listDecisionReasons(): readonly DecisionReason[] {
-  return Object.keys(decisionReasons) as DecisionReason[];
-}
+export type RefusalReason = keyof typeof refusalReasons;
+export type DecisionReason = RefusalReason | keyof typeof policyReasons;
+
+/** One sentence for each reason. */
+export const decisionReasons: Readonly<Record<DecisionReason, string>> = {
+  ...refusalReasons,
+  ...policyReasons,
+};

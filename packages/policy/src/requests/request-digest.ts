@@ -22,40 +22,87 @@ import {
 } from '@pool/core';
 import { computeSpendDigest, viewingKeyMessage } from '@pool/notes';
 import { hashMessage } from 'ethers';
-import type { DisclosurePayload, SignRequestContent } from './requests.ts';
+import type { DisclosurePayload, SignKind, SignRequestContent } from './requests.ts';
 import { computeTransactionDigest } from './token-approval.ts';
+
+type RequestOf<TKind extends SignKind> = Extract<SignRequestContent, { readonly kind: TKind }>;
+
+/** Where a request counts. `authorizationId` identifies the authorisation within its pool, for example its batch nonce. */
+type Place = {
+  readonly chainId?: number | undefined;
+  readonly pool?: EvmAddress | undefined;
+  readonly authorizationId?: string | undefined;
+};
+
+type Kind<TKind extends SignKind> = {
+  /** The 32 bytes that are signed. */
+  digest(payload: RequestOf<TKind>['payload']): Hex32;
+  place(request: RequestOf<TKind>): Place;
+};
+
+/** The digest of a spend binds its asset, which names chain, pool and token. A text counts everywhere. */
+const nowhere = (): Place => ({});
+
+const kinds: { readonly [TKind in SignKind]: Kind<TKind> } = {
+  'fund-authorization': {
+    digest: ({ chainId, pool, authorization }) =>
+      computeTypedDataDigest(computeFundAuthorizationData(chainId, pool, authorization)),
+    place({ payload: { chainId, pool, authorization } }) {
+      return { chainId, pool, authorizationId: String(authorization.batchNonce) };
+    },
+  },
+  void: {
+    digest: ({ chainId, pool, funder, batchNonce }) =>
+      computeTypedDataDigest(computeVoidBatchData(chainId, pool, funder, batchNonce)),
+    place: ({ payload: { chainId, pool, batchNonce } }) => ({
+      chainId,
+      pool,
+      authorizationId: String(batchNonce),
+    }),
+  },
+  permit: {
+    digest: ({ domain, permit }) => computeTypedDataDigest(computePermitData(domain, permit)),
+    place: placeOfAllowance,
+  },
+  'token-approval': {
+    digest: ({ unsignedTransaction }) => computeTransactionDigest(unsignedTransaction),
+    place: placeOfAllowance,
+  },
+  'sign-in': { digest: ({ message }) => parseHex32(hashMessage(message)), place: nowhere },
+  'viewing-key': {
+    digest: ({ domain }) => parseHex32(hashMessage(viewingKeyMessage(domain))),
+    place: nowhere,
+  },
+  spend: {
+    digest: ({ operation, salt }) => fieldToHex(computeSpendDigest(operation, salt)),
+    place: nowhere,
+  },
+  disclosure: {
+    digest: (payload) =>
+      computeTypedDataDigest(computeDisclosureStatementData(readDisclosureStatement(payload))),
+    place({ payload }) {
+      const { chainId, pool } = readDisclosureStatement(payload);
+      return { chainId, pool };
+    },
+  },
+};
+
+export const signKinds = Object.keys(kinds) as readonly SignKind[];
+
+/** The rules of a request's own kind. */
+function kindOf({ kind }: SignRequestContent) {
+  return kinds[kind] as {
+    digest(payload: SignRequestContent['payload']): Hex32;
+    place(request: SignRequestContent): Place;
+  };
+}
 
 /**
  * The 32 bytes that are signed.
  * @throws PoolError if the payload is not a valid document of its kind
  */
 export function computeRequestDigest(request: SignRequestContent): Hex32 {
-  switch (request.kind) {
-    case 'fund-authorization': {
-      const { chainId, pool, authorization } = request.payload;
-      return computeTypedDataDigest(computeFundAuthorizationData(chainId, pool, authorization));
-    }
-    case 'void': {
-      const { chainId, pool, funder, batchNonce } = request.payload;
-      return computeTypedDataDigest(computeVoidBatchData(chainId, pool, funder, batchNonce));
-    }
-    case 'permit':
-      return computeTypedDataDigest(
-        computePermitData(request.payload.domain, request.payload.permit),
-      );
-    case 'token-approval':
-      return computeTransactionDigest(request.payload.unsignedTransaction);
-    case 'sign-in':
-      return parseHex32(hashMessage(request.payload.message));
-    case 'viewing-key':
-      return parseHex32(hashMessage(viewingKeyMessage(request.payload.domain)));
-    case 'spend':
-      return fieldToHex(computeSpendDigest(request.payload.operation, request.payload.salt));
-    case 'disclosure':
-      return computeTypedDataDigest(
-        computeDisclosureStatementData(readDisclosureStatement(request.payload)),
-      );
-  }
+  return kindOf(request).digest(request.payload);
 }
 
 /** What a disclosure's typed data says. */
@@ -69,15 +116,13 @@ export function readDisclosureStatement(payload: DisclosurePayload): DisclosureS
  *
  * @returns 39 characters `p1-…`, which the id field of every custodian accepts. Public; it reveals nothing.
  */
-export function computeExternalId(content: {
-  readonly kind: string;
-  readonly expectedSigner: EvmAddress;
-  readonly chainId: number | undefined;
-  readonly pool: EvmAddress | undefined;
-  /** Identifies the authorisation within its pool, for example its batch nonce. */
-  readonly authorizationId: string | undefined;
-  readonly digest: Hex32;
-}): string {
+export function computeExternalId(
+  content: Place & {
+    readonly kind: string;
+    readonly expectedSigner: EvmAddress;
+    readonly digest: Hex32;
+  },
+): string {
   const { kind, expectedSigner, chainId, pool, authorizationId, digest } = content;
   const hash = canonicalDigest([
     'pool/v1/external-id',
@@ -97,39 +142,13 @@ export function computeRequestExternalId(request: SignRequestContent): string {
     kind: request.kind,
     expectedSigner: request.expectedSigner,
     digest: computeRequestDigest(request),
-    ...placeOf(request),
+    ...kindOf(request).place(request),
   });
 }
 
-function placeOf(request: SignRequestContent): {
-  readonly chainId: number | undefined;
-  readonly pool: EvmAddress | undefined;
-  readonly authorizationId: string | undefined;
-} {
-  switch (request.kind) {
-    case 'fund-authorization': {
-      const { chainId, pool, authorization } = request.payload;
-      return { chainId, pool, authorizationId: String(authorization.batchNonce) };
-    }
-    case 'void': {
-      const { chainId, pool, batchNonce } = request.payload;
-      return { chainId, pool, authorizationId: String(batchNonce) };
-    }
-    case 'permit':
-    case 'token-approval': {
-      const { chainId, pool } = request.payload.expected;
-      return { chainId, pool, authorizationId: nameBatch(request.file) };
-    }
-    case 'disclosure': {
-      const { chainId, pool } = readDisclosureStatement(request.payload);
-      return { chainId, pool, authorizationId: undefined };
-    }
-    // The digest of a spend binds its asset, which names chain, pool and token.
-    case 'spend':
-    case 'sign-in':
-    case 'viewing-key':
-      return { chainId: undefined, pool: undefined, authorizationId: undefined };
-  }
+function placeOfAllowance({ payload, file }: RequestOf<'permit' | 'token-approval'>): Place {
+  const { chainId, pool } = payload.expected;
+  return { chainId, pool, authorizationId: nameBatch(file) };
 }
 
 /**

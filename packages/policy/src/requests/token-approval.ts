@@ -15,7 +15,7 @@ import {
   parseHex32,
 } from '@pool/core';
 import { Signature, Transaction } from 'ethers';
-import type { RefusalReason } from './refusal-reason.ts';
+import type { RefusalReason } from './reasons.ts';
 import type { ApprovalExpectation } from './requests.ts';
 
 /** `approve(address,uint256)`. */

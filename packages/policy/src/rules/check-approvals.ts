@@ -9,8 +9,8 @@ import {
   computeBatchGuardId,
   computeDay,
   computeFeeScope,
-} from '../guard/guard-id.ts';
-import type { CountEntry } from '../ledger/ledger-view.ts';
+} from '../history/guard-id.ts';
+import type { CountEntry } from '../history/ledger-history.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
 import type { TokenApprovalRequest } from '../requests/requests.ts';
 import { maxApprovalFeeWei, readApproval } from '../requests/token-approval.ts';

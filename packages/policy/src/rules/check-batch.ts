@@ -5,8 +5,10 @@
  * @module
  */
 
-import { computeBatchGuardId, computeCountScope, computePayeeKey } from '../guard/guard-id.ts';
-import type { LedgerView, RosterEntry, StoredManifest } from '../ledger/ledger-view.ts';
+import { computeBatchGuardId, computeCountScope, computePayeeKey } from '../history/guard-id.ts';
+import type { RosterEntry } from '../history/ledger-history.ts';
+import type { LedgerView, StoredManifest } from '../history/ledger-view.ts';
+import { countReleases, type ReleaseCount } from '../people/release.ts';
 import type { Policy, TokenRule } from '../policy/policy-schema.ts';
 import { describeAmount } from '../policy/token-unit.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
@@ -16,7 +18,6 @@ import { checkEvidence, findPlace } from './check-payees.ts';
 import { readRollingSum } from './check-sums.ts';
 import type { DecideInput } from './decision.ts';
 import { check, type Finding, fail, pass, wait } from './findings.ts';
-import { countReleases, type ReleaseCount } from './release.ts';
 import { isWithinHours } from './working-hours.ts';
 
 const dayMs = 86_400_000;

@@ -1,9 +1,9 @@
 // What the clock is compared with, and the sums of a day and of 24 hours.
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { decideIntake } from '../decide/decide-intake.ts';
 import { makeBatch, makePayee, makeTokenPolicy, nowMs } from '../fixtures/batches.ts';
 import { type Asked, ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
-import { decideIntake } from './decide-intake.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { LedgerView } from '../ledger/ledger-view.ts';
+import type { LedgerView } from '../history/ledger-view.ts';
 import type { DecideInput } from './decision.ts';
 import type { ClockWitness } from './facts.ts';
 import { type Finding, pass, wait } from './findings.ts';

@@ -9,7 +9,7 @@ import {
 } from '../fixtures/batches.ts';
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
-import { payeeScopePrefix } from '../guard/guard-id.ts';
+import { payeeScopePrefix } from '../history/guard-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RebuiltPayee } from '../rebuild/rebuilt.ts';
 

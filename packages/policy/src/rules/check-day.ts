@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { computeCountScope, computeDay, computePayeeScope } from '../guard/guard-id.ts';
-import type { CountEntry } from '../ledger/ledger-view.ts';
+import { computeCountScope, computeDay, computePayeeScope } from '../history/guard-id.ts';
+import type { CountEntry } from '../history/ledger-history.ts';
 import type { TokenRule } from '../policy/policy-schema.ts';
 import { describeAmount } from '../policy/token-unit.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';

@@ -4,9 +4,10 @@
  * @module
  */
 import type { Field, Hex32 } from '@pool/core';
-import { computeGuardDigest, computeGuardId } from '../guard/guard-id.ts';
-import type { GuardEntry } from '../ledger/ledger-view.ts';
-import type { DecideInput } from './decision.ts';
+import { computeGuardDigest, computeGuardId } from '../history/guard-id.ts';
+import { emptyHistory, type GuardEntry, type LedgerHistory } from '../history/ledger-history.ts';
+import type { DecisionReason } from '../requests/reasons.ts';
+import type { DecideInput, DecisionRecord } from './decision.ts';
 import { type Finding, fail, pass } from './findings.ts';
 
 export type Guarded = {
@@ -28,30 +29,46 @@ export function checkGuard(
     manifestDigest: authorization.manifestDigest,
     transactionId: origin.kind === 'custodian' ? origin.transactionId : undefined,
   });
+  const refuse = (reason: DecisionReason): Guarded => {
+    const finding = fail('signing-guard', reason, id === undefined ? undefined : `Id: ${id}.`);
+    return { finding, entry: undefined, isRepeat: false };
+  };
   if (id === undefined) {
-    return {
-      finding: fail('signing-guard', 'manifest-missing'),
-      entry: undefined,
-      isRepeat: false,
-    };
+    return refuse('manifest-missing');
   }
   const digest = computeGuardDigest(request);
   const known = ledger.findGuard(id);
-  const entry = { id, kind: request.kind, digest, firstAtMs: nowMs, isConflicted: false };
   if (known === undefined) {
+    const entry = { id, kind: request.kind, digest, firstAtMs: nowMs, isConflicted: false };
     return { finding: pass('signing-guard', 'not approved before'), entry, isRepeat: false };
   }
   if (known.isConflicted) {
-    const finding = fail('signing-guard', 'guard-conflicted', `Id: ${id}.`);
-    return { finding, entry: undefined, isRepeat: false };
+    return refuse('guard-conflicted');
   }
   if (known.digest !== digest) {
-    const finding = fail('signing-guard', 'guard-other-digest', `Id: ${id}.`);
-    return { finding, entry: undefined, isRepeat: false };
+    return refuse('guard-other-digest');
   }
   return {
     finding: pass('signing-guard', 'approved before, with the same content'),
     entry: known,
     isRepeat: true,
   };
+}
+
+/**
+ * What the ledger stores with an approval. Undefined: the guard refused it.
+ * @param list - what it adds besides the guard
+ */
+export function createRecord(
+  { entry }: Guarded,
+  manifestDigest: Hex32 | undefined,
+  list: (guard: GuardEntry) => Partial<LedgerHistory> = () => ({}),
+): DecisionRecord | undefined {
+  return entry === undefined
+    ? undefined
+    : {
+        manifestDigest,
+        guard: entry,
+        history: { ...emptyHistory, ...list(entry), guards: [entry] },
+      };
 }

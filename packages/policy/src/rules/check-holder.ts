@@ -5,9 +5,8 @@
  */
 import { computeWalletAddress, type EncryptionPublicKey } from '@pool/core';
 import type { HolderRule } from '../policy/holder-rule.ts';
-import type { Guarded } from './check-guard.ts';
 import { checkOrigin, checkRequest } from './check-request.ts';
-import type { DecideInput, DecisionRecord } from './decision.ts';
+import type { DecideInput } from './decision.ts';
 import { type Finding, fail } from './findings.ts';
 
 /** The policy's entry for the wallet that must sign. */
@@ -27,20 +26,4 @@ export function checkHolder(
   return holder === undefined
     ? [fail('holder', 'holder-not-listed'), ...common]
     : [...common, ...checkOrigin(input, holder)];
-}
-
-/** What the ledger stores for a request that moves no money. */
-export function createPlainRecord({ entry }: Guarded): DecisionRecord | undefined {
-  return entry === undefined
-    ? undefined
-    : {
-        digest: entry.digest,
-        manifestDigest: undefined,
-        guard: entry,
-        counts: [],
-        pins: [],
-        payees: [],
-        roster: undefined,
-        nullifiers: [],
-      };
 }

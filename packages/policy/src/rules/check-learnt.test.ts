@@ -12,7 +12,7 @@ import {
 } from '../fixtures/batches.ts';
 import { type Asked, ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest, spendRequest } from '../fixtures/requests.ts';
-import { createSignedHistory, type SignedRequest } from '../guard/signed-history.ts';
+import { createSignedHistory, type SignedRequest } from '../history/signed-history.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
 import { listFactQuestions } from './fact-questions.ts';
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { computeBatchGuardId } from '../guard/guard-id.ts';
+import { computeBatchGuardId } from '../history/guard-id.ts';
 import type { RebuiltFund, RebuiltSpend } from '../rebuild/rebuilt.ts';
 import type { DecideInput } from './decision.ts';
 import { deadMarginSeconds } from './fact-questions.ts';

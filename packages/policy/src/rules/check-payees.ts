@@ -4,8 +4,8 @@
  * @module
  */
 import { maxEvidenceSkewMs } from '@pool/core';
-import { computeWalletKey } from '../guard/guard-id.ts';
-import type { EvidencePin } from '../ledger/ledger-view.ts';
+import { computeWalletKey } from '../history/guard-id.ts';
+import type { EvidencePin } from '../history/ledger-history.ts';
 import type { RebuiltManifest, RebuiltPayee } from '../rebuild/rebuilt.ts';
 import type { DecideInput } from './decision.ts';
 import { check, type Finding } from './findings.ts';

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { computeDay } from '../guard/guard-id.ts';
-import type { LedgerView } from '../ledger/ledger-view.ts';
+import { computeDay } from '../history/guard-id.ts';
+import type { LedgerView } from '../history/ledger-view.ts';
+import type { DecisionReason } from '../requests/reasons.ts';
 import { check, type Finding, pass, wait } from './findings.ts';
-import type { DecisionReason } from './reasons.ts';
 
 const dayMs = 86_400_000;
 

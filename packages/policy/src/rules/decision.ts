@@ -4,19 +4,13 @@
  * @module
  */
 import type { Hex32 } from '@pool/core';
-import type {
-  CountEntry,
-  EvidencePin,
-  GuardEntry,
-  LedgerView,
-  NullifierEntry,
-  RosterEntry,
-} from '../ledger/ledger-view.ts';
+import type { GuardEntry, LedgerHistory } from '../history/ledger-history.ts';
+import type { LedgerView } from '../history/ledger-view.ts';
 import type { Policy } from '../policy/policy-schema.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import type { DecisionReason } from '../requests/reasons.ts';
 import type { SignRequest } from '../requests/requests.ts';
 import type { Facts } from './facts.ts';
-import type { DecisionReason } from './reasons.ts';
 
 /** Where a request came from. */
 export type Origin =
@@ -62,15 +56,10 @@ export type RuleResult = {
 
 /** Everything that the ledger stores with an approval, in one transaction. */
 export type DecisionRecord = {
-  readonly digest: Hex32;
   readonly manifestDigest: Hex32 | undefined;
   readonly guard: GuardEntry;
-  readonly counts: readonly CountEntry[];
-  readonly pins: readonly EvidencePin[];
-  /** {@link computePayeeKey} of each address that was paid. */
-  readonly payees: readonly Hex32[];
-  readonly roster: RosterEntry | undefined;
-  readonly nullifiers: readonly NullifierEntry[];
+  /** The guard, and what the approval adds. */
+  readonly history: LedgerHistory;
 };
 
 export type Decision =

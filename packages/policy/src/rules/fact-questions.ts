@@ -11,8 +11,9 @@ import {
   fieldToHex,
   type Hex32,
 } from '@pool/core';
-import { computeBatchGuardId } from '../guard/guard-id.ts';
-import type { GuardEntry, LedgerView, StoredManifest } from '../ledger/ledger-view.ts';
+import { computeBatchGuardId } from '../history/guard-id.ts';
+import type { GuardEntry } from '../history/ledger-history.ts';
+import type { LedgerView, StoredManifest } from '../history/ledger-view.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
 
 /** A batch on chain. */

@@ -4,8 +4,9 @@
  *
  * @module
  */
+
+import { type DecisionReason, decisionReasons } from '../requests/reasons.ts';
 import type { Decision, DecisionRecord, RuleResult } from './decision.ts';
-import { type DecisionReason, decisionReasons } from './reasons.ts';
 
 /** What one rule found. */
 export type Finding =
