@@ -22,7 +22,7 @@ export type {
   WaitingRequest,
 } from './ledger/ledger.ts';
 export { openLedger } from './ledger/open-ledger.ts';
-export { viewAsStored } from './ledger/view-as-stored.ts';
+export { viewAsStored } from './ledger/store-manifest.ts';
 export { acceptLoss } from './people/loss-statement.ts';
 export {
   type AppliedPolicy,

@@ -6,8 +6,7 @@
 
 import type { Hex32 } from '@pool/core';
 import type { AuditEntry, Ledger } from '@pool/policy';
-import { withLedger } from './open-files.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
 
 const pageSize = 1_000;
 

@@ -22,8 +22,7 @@ import { createRebuilds } from '../judge/rebuilds.ts';
 import { describePayment, line, type Payment, renderPayment } from './describe-payment.ts';
 import { describePeople, type PeopleOfBatch, renderPeople } from './describe-people.ts';
 import { readManifestArgument } from './manifest-argument.ts';
-import { withLedger } from './open-files.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
 
 /** Rules that wait for people. */
 const peopleRules: ReadonlySet<string> = new Set([

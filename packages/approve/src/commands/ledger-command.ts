@@ -9,8 +9,7 @@ import { describeCause, isPoolError, PoolError } from '@pool/core';
 import { parseHistory, serializeHistory } from '@pool/policy';
 import { parseGateConfig } from '../config/config.ts';
 import { rebaselineLedger } from '../gate/rebaseline.ts';
-import { withLedger } from './open-files.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
 import { readPersonKey } from './person-key.ts';
 
 /** @returns the exit code */

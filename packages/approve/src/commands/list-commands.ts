@@ -16,8 +16,7 @@ import {
 import { readPolicyFile } from '../config/settings-files.ts';
 import { findManifestState, heldReasons } from '../judge/manifest-state.ts';
 import { describePeople, renderPeople } from './describe-people.ts';
-import { withLedger } from './open-files.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
 
 /** Requests that wait, with what ends the wait, and votes that the custodian has not shown yet. @returns the exit code */
 export async function runPending(options: CommonOptions, context: CommandContext): Promise<number> {

@@ -13,9 +13,8 @@ import {
   parseStrictJson,
   parseWire,
 } from '@pool/core';
-import type { Ledger } from '@pool/policy';
+import type { Ledger, StoredManifest } from '@pool/policy';
 import { describeInput } from '../config/env-file.ts';
-import { findStored } from './find-stored.ts';
 import type { CommandContext } from './output.ts';
 
 /** @throws PoolError `invalid_request` for a file that is no manifest file, `manifest_unknown` */
@@ -70,4 +69,28 @@ function readManifestFile(path: string, { source }: CommandContext): ManifestFil
     const problem = isPoolError(cause) ? cause.message : 'it is malformed';
     throw new PoolError('invalid_request', `${name}: ${problem}; ${advice}`, { cause });
   }
+}
+
+/**
+ * A stored manifest by what an operator types.
+ *
+ * @param text - the digest, or its first characters if they name one manifest only
+ * @throws PoolError `manifest_unknown`
+ */
+export function findStored(ledger: Ledger, text: string): StoredManifest {
+  const prefix = text.startsWith('0x') ? text.toLowerCase() : `0x${text.toLowerCase()}`;
+  const found =
+    prefix.length >= 10
+      ? ledger.listManifests().filter(({ manifestDigest }) => manifestDigest.startsWith(prefix))
+      : [];
+  const [only] = found;
+  if (only !== undefined && found.length === 1) {
+    return only;
+  }
+  throw new PoolError(
+    'manifest_unknown',
+    found.length === 0
+      ? 'no stored manifest has this digest; "pool-approve manifests" lists them'
+      : `${found.length} manifests begin with this; give more characters`,
+  );
 }

@@ -1,9 +1,14 @@
 /**
- * What a command prints to, and what every command needs.
+ * What a command prints to, and what every command needs: its context, and the ledger beside the running gate.
  *
  * @module
  */
+import { existsSync } from 'node:fs';
+import { PoolError } from '@pool/core';
+import { type Ledger, openLedger } from '@pool/policy';
+import { type GatePlaces, parseGatePlaces } from '../config/config.ts';
 import type { ConfigSource } from '../config/env-file.ts';
+import { ledgerPath } from '../config/gate-home.ts';
 
 export type Streams = {
   /** Standard output: only the outcome. */
@@ -45,4 +50,26 @@ export function print(
 /** JSON has no big integers. */
 function printable(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
+}
+
+/** Opens the ledger of the gate's directory for one piece of work. @throws PoolError `invalid_configuration` if there is none */
+export async function withLedger<T>(
+  { source }: CommandContext,
+  { envFile }: CommonOptions,
+  work: (ledger: Ledger, places: GatePlaces) => T | Promise<T>,
+): Promise<T> {
+  const places = parseGatePlaces(source, envFile);
+  const path = ledgerPath(places.home);
+  if (!existsSync(path)) {
+    throw new PoolError(
+      'invalid_configuration',
+      `there is no ledger in ${places.home}; start the gate once, or set APPROVE_HOME to its directory`,
+    );
+  }
+  const ledger = openLedger({ path, role: 'operator' });
+  try {
+    return await work(ledger, places);
+  } finally {
+    ledger.close();
+  }
 }

@@ -17,8 +17,7 @@ import {
   signPolicyChange,
 } from '@pool/policy';
 import { readPolicyFile } from '../config/settings-files.ts';
-import { withLedger } from './open-files.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
 import {
   parseSignature,
   readPersonKey,

@@ -19,9 +19,8 @@ import {
   verifyRelease,
 } from '@pool/policy';
 import { readPolicyFile } from '../config/settings-files.ts';
-import { findStored } from './find-stored.ts';
-import { withLedger } from './open-files.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { findStored } from './manifest-argument.ts';
+import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
 import {
   parseSignature,
   readPersonKey,

@@ -99,7 +99,7 @@ function findAttempt(view: LedgerView, manifest: RebuiltManifest): StoredManifes
 }
 
 /** The row of a manifest that arrives now. */
-export function toStoredManifest(manifest: RebuiltManifest, nowMs: number): StoredManifest {
+function toStoredManifest(manifest: RebuiltManifest, nowMs: number): StoredManifest {
   const { manifestDigest, kind, chainId, pool, token } = manifest;
   const common = {
     manifestDigest,
@@ -129,6 +129,33 @@ export function toStoredManifest(manifest: RebuiltManifest, nowMs: number): Stor
       total,
       voidDigest,
       rosterDigest,
+    },
+  };
+}
+
+/**
+ * A view for a manifest that was not posted yet: what would be decided about its payment if it were stored.
+ *
+ * @returns the view itself if a manifest with this digest is stored, also one with another seed or deadline
+ */
+export function viewAsStored(
+  view: LedgerView,
+  manifest: RebuiltManifest,
+  nowMs: number,
+): LedgerView {
+  if (view.findManifest(manifest.manifestDigest) !== undefined) {
+    return view;
+  }
+  const row = toStoredManifest(manifest, nowMs);
+  const { batch } = row;
+  return {
+    ...view,
+    findManifest: (digest) => (digest === row.manifestDigest ? row : view.findManifest(digest)),
+    listAttempts(employerId, jobKey) {
+      const attempts = view.listAttempts(employerId, jobKey);
+      return batch?.employerId === employerId && batch.jobKey === jobKey
+        ? [...attempts, row]
+        : attempts;
     },
   };
 }

@@ -12,7 +12,7 @@ import { createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
 import type { Ledger } from './ledger.ts';
-import { viewAsStored } from './view-as-stored.ts';
+import { viewAsStored } from './store-manifest.ts';
 
 function explain(ledger: Ledger, batch: RebuiltFund) {
   return ledger.read((view) =>
