@@ -41,7 +41,9 @@ type Kind<TKind extends SignKind> = {
 };
 
 /** The digest of a spend binds its asset, which names chain, pool and token. A text counts everywhere. */
-const nowhere = (): Place => ({});
+function nowhere(): Place {
+  return {};
+}
 
 const kinds: { readonly [TKind in SignKind]: Kind<TKind> } = {
   'fund-authorization': {
@@ -90,11 +92,11 @@ const kinds: { readonly [TKind in SignKind]: Kind<TKind> } = {
 export const signKinds = Object.keys(kinds) as readonly SignKind[];
 
 /** The rules of a request's own kind. */
-function kindOf({ kind }: SignRequestContent) {
-  return kinds[kind] as {
-    digest(payload: SignRequestContent['payload']): Hex32;
-    place(request: SignRequestContent): Place;
-  };
+function kindOf({ kind }: SignRequestContent): {
+  digest(payload: SignRequestContent['payload']): Hex32;
+  place(request: SignRequestContent): Place;
+} {
+  return kinds[kind];
 }
 
 /**
