@@ -5,6 +5,13 @@
  */
 
 export {
+  evmAddress,
+  opaqueSecret,
+  privateKey,
+  serviceUrl,
+  walletPub,
+} from './domain-kinds.ts';
+export {
   accept,
   bearerSecret,
   type ConfigRemark,

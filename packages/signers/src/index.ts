@@ -113,6 +113,25 @@ export { createLocalKeyHolder, type LocalKeyHolderOptions } from './holder/local
 export { createReadOnlyHolder } from './holder/read-only-holder.ts';
 export { createRemoteHolder, type RemoteHolderOptions } from './holder/remote-holder.ts';
 export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';
+export { approveVariables } from './registry/custodian-values.ts';
+export { funderKeys, holderKeys } from './registry/local-keys.ts';
+export {
+  type FunderKind,
+  funderKinds,
+  funderRole,
+  funderRoles,
+  type HolderKind,
+  holderKinds,
+  holderRole,
+  type RemoteFunder,
+  type RemoteHolder,
+  readFunder,
+  readHolder,
+  remoteHolderRole,
+  remoteHolderRoles,
+  signerVariables,
+} from './registry/registry.ts';
+export type { FunderContext, HolderContext } from './registry/signer-role.ts';
 export type {
   Outcome,
   Progress,

@@ -76,6 +76,8 @@ export type Signer = {
    * @throws PoolError if it does not, or does not answer
    */
   probe?(options?: SubmitOptions): Promise<void>;
+  /** Ends a connection to the provider. A later call makes another one. Undefined member: no connection stays open. */
+  close?(): void;
   /**
    * Requests a signature. Safe to call again with the same request: the provider has one request for each `externalId`.
    */

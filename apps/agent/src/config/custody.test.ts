@@ -3,7 +3,6 @@ import { computeDevelopmentPcrs } from '@pool/signers';
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import { describeAccount } from '../services/signers/funder-signer.ts';
 import { createLayers } from './files.ts';
 import { resolveConfig } from './resolve.ts';
 
@@ -137,7 +136,7 @@ describe('the funder', () => {
     const env = { ...funders['custodian_a'], DISBURSE_SIGNER: 'custodian_a' };
     const accountOf = (changes: Env) => {
       const funder = resolve({ ...env, ...changes }).config?.remoteFunder;
-      return funder?.kind === 'custodian_a' ? describeAccount(funder.account) : undefined;
+      return funder !== undefined && 'account' in funder ? funder.account : undefined;
     };
     expect(accountOf({})).toMatchObject({ headerPrefix: 'x-' });
     expect(

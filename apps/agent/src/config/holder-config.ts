@@ -7,16 +7,21 @@
 import type { ConfigLayers, ConfigRemark } from '@pool/configuration';
 import { type ConfigReader, readVariable } from '@pool/configuration';
 import type { Secret, WalletPub } from '@pool/core';
-import { type RemoteHolderConfig, readRemoteHolder } from './custody-config.ts';
-import type { EarlierViewingKey, HolderSignerName } from './kinds.ts';
+import {
+  type HolderKind,
+  type RemoteHolder,
+  readHolder as readRemoteHolder,
+  remoteHolderRole,
+} from '@pool/signers';
+import type { EarlierViewingKey } from './kinds.ts';
 import { findPartyProblems } from './parties.ts';
 import { variables } from './variables.ts';
 
 /** Configuration of the holder's commands and routes. Each of them refuses to start when its token is missing. */
 export type HolderConfig = {
-  readonly signer: HolderSignerName;
+  readonly signer: HolderKind;
   /** Present for a signer outside this process. */
-  readonly remote: RemoteHolderConfig | undefined;
+  readonly remote: RemoteHolder | undefined;
   /** Of a signer that needs a vote. */
   readonly voteLimitSeconds: number;
   readonly isProduction: boolean;
@@ -82,13 +87,12 @@ export function readHolder(
   problems: ConfigRemark[],
 ): HolderConfig {
   const signer = read.defaulted(variables.holderSigner);
-  // An MPC signer draws a fresh nonce for each signature, so no viewing key can be derived from one.
-  if (signer === 'custodian_a' && !read.isWritten(variables.holderViewingKey)) {
+  if (remoteHolderRole(signer)?.needsViewingKey && !read.isWritten(variables.holderViewingKey)) {
     const variable = variables.holderViewingKey.name;
-    problems.push({ variable, message: `${variable} is required by custodian_a` });
+    problems.push({ variable, message: `${variable} is required by ${signer}` });
   }
-  const remote = readRemoteHolder(read, problems, signer);
-  problems.push(...findPartyProblems(layers, { signer, remote }));
+  const remote = readRemoteHolder(signer, read, problems);
+  problems.push(...findPartyProblems(layers, signer, remote));
   return {
     signer,
     remote,

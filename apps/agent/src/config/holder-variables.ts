@@ -3,8 +3,13 @@
  *
  * @module
  */
-import type { ConfigVariable } from '@pool/configuration';
+import { type ConfigVariable, walletPub } from '@pool/configuration';
+import { holderKeys, holderKinds, remoteHolderRole } from '@pool/signers';
 import * as kinds from './kinds.ts';
+
+const withoutOwnKey = holderKinds
+  .filter((kind) => remoteHolderRole(kind)?.needsViewingKey)
+  .map((kind) => `\`${kind}\``);
 
 export const holderVariables = {
   holderSigner: {
@@ -14,33 +19,19 @@ export const holderVariables = {
     kind: kinds.holderSigner,
     fallback: () => 'local-key' as const,
   },
-  holderPrivateKey: {
-    name: 'DISBURSE_HOLDER_PRIVATE_KEY',
-    role: 'holder, identity',
-    purpose: "the holder's key for `local-key`, for development",
-    kind: kinds.privateKey,
-    whenUnset: 'none',
-    credential: { fields: ['privateKey'] },
-  },
-  holderEd25519Key: {
-    name: 'DISBURSE_HOLDER_ED25519_KEY',
-    role: 'holder, identity',
-    purpose: "the holder's key for `local-ed25519`, for development (seed of RFC 8032)",
-    kind: kinds.privateKey,
-    whenUnset: 'none',
-    credential: { fields: ['privateKey'] },
-  },
+  holderPrivateKey: holderKeys.secp256k1,
+  holderEd25519Key: holderKeys.ed25519,
   holderWalletPub: {
     name: 'DISBURSE_HOLDER_WALLET_PUB',
     role: 'holder, identity',
     purpose: "W, for a machine that only reads. With a signer's key it is compared",
-    kind: kinds.walletPub,
+    kind: walletPub,
     whenUnset: 'from the signer',
   },
   holderViewingKey: {
     name: 'DISBURSE_HOLDER_VIEWING_KEY',
     role: 'holder, identity',
-    purpose: 'an escrowed viewing key, from `viewing-key new`; required by `custodian_a`',
+    purpose: `an escrowed viewing key, from \`viewing-key new\`; required by ${withoutOwnKey.join(', ')}`,
     kind: kinds.viewingKey,
     whenUnset: 'derived from a signature',
     credential: { fields: ['scalar'], findProblem: kinds.findOtherKeys },

@@ -3,32 +3,21 @@
  *
  * @module
  */
-import { accept, choice, type Kind, matching, reject, secret, text } from '@pool/configuration';
 import {
-  isAmountString,
-  isPoolError,
-  parseEvmAddress,
-  parseWalletPub,
-  Secret,
-  type WalletPub,
-} from '@pool/core';
+  accept,
+  choice,
+  type Kind,
+  matching,
+  reject,
+  secret,
+  serviceUrl,
+} from '@pool/configuration';
+import { isAmountString, isPoolError, parseEvmAddress, Secret } from '@pool/core';
 import { computeEncryptionPublicKey, computeX25519PublicKey, parseViewingKey } from '@pool/notes';
 import { faultPoints } from '@pool/operations';
-import { parseServiceUrl } from '@pool/platform-client';
+import { funderKinds, funderRoles, holderKinds } from '@pool/signers';
 import { spendFaultPoints } from '@pool/wallet';
 import * as v from 'valibot';
-
-export const serviceUrl: Kind<string> = {
-  label: 'URL',
-  parse(value) {
-    try {
-      parseServiceUrl(value, 'the URL');
-      return accept(value);
-    } catch {
-      return reject('must be an https URL (http only on loopback), without credentials');
-    }
-  },
-};
 
 /** The platform's base URL and its path for agents. The base URL alone answers 404 to everything that an agent asks. */
 export const edgeUrl: Kind<string> = {
@@ -61,20 +50,17 @@ export type AgentFaultPoint = (typeof agentFaultPoints)[number];
 /** The README lists the points in a section of their own. */
 export const faultPoint: Kind<AgentFaultPoint> = { ...choice(agentFaultPoints), label: 'point' };
 
-const funderSigners = ['enclave', 'custodian_b', 'custodian_a'] as const;
-export type FunderSignerName = (typeof funderSigners)[number];
-
 export const funderSigner = choice(
-  funderSigners,
-  'must be enclave, custodian_b or custodian_a; leave it unset for the local key',
+  funderKinds,
+  `must be ${funderKinds.slice(0, -1).join(', ')} or ${funderKinds.at(-1)}; leave it unset for the local key`,
 );
 
-const holderSigners = ['local-key', 'local-ed25519', 'enclave', 'custodian_a'] as const;
-export type HolderSignerName = (typeof holderSigners)[number];
-
 export const holderSigner = choice(
-  holderSigners,
-  `must be one of ${holderSigners.join(', ')}; custodian B has no holder signer, because it signs no bare digest`,
+  holderKinds,
+  [
+    `must be one of ${holderKinds.join(', ')}`,
+    ...funderRoles.flatMap(({ withoutHolder }) => withoutHolder ?? []),
+  ].join('; '),
 );
 
 export const chainKey = matching(
@@ -124,20 +110,6 @@ export const publicKeyHex = matching(
   'must be 32 bytes of lower-case hex with 0x',
 );
 
-/** W of an EVM wallet. */
-export const walletPub: Kind<WalletPub> = {
-  label: '33 bytes of hex',
-  parse(value) {
-    try {
-      return accept(parseWalletPub(value));
-    } catch {
-      return reject(
-        'must be W, a compressed wallet public key: 33 bytes of lower-case hex with 0x, not an address',
-      );
-    }
-  },
-};
-
 /** An employer's id: a UUID in lower case, as it is compared and hashed. */
 export const employerIdSchema = v.pipe(v.string(), v.uuid(), v.toLowerCase());
 
@@ -148,14 +120,6 @@ export const employerId: Kind<string> = {
     return id.success ? accept(id.output) : reject('must be a UUID');
   },
 };
-
-export const privateKey = secret(
-  matching(
-    'private key',
-    (value) => /^0x[0-9a-f]{64}$/.test(value),
-    'must be a private key: 32 bytes of lower-case hex with 0x',
-  ),
-);
 
 /** v, from 1 to below the order of the subgroup: other numbers would be second spellings of a key. */
 export const viewingKey = secret(
@@ -213,8 +177,6 @@ export const secretBytes = secret(
     'must be 32 bytes of lower-case hex with 0x',
   ),
 );
-
-export const opaqueSecret = secret(text);
 
 const destinationLabel = /^[A-Za-z][A-Za-z0-9._-]{0,31}$/;
 

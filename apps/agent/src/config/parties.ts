@@ -8,33 +8,27 @@ import { createECDH } from 'node:crypto';
 import type { ConfigRemark } from '@pool/configuration';
 import { type ConfigLayers, createConfigReader, findText } from '@pool/configuration';
 import { computeWalletAddress, parseWalletPub, type Secret } from '@pool/core';
-import type { RemoteHolderConfig } from './custody-config.ts';
-import type { HolderSignerName } from './kinds.ts';
+import { funderRoles, type HolderKind, type RemoteHolder, remoteHolderRole } from '@pool/signers';
 import { variables } from './variables.ts';
 
-/** The credentials that approve at a custodian, or that answer for the one that approves. */
-const voteSecrets = [
-  'APPROVE_CUSTODIAN_A_SERVICE_TOKEN',
-  'APPROVE_CUSTODIAN_A_SERVICE_KEY',
-  'APPROVE_CUSTODIAN_B_API_SECRET',
-  'APPROVE_CUSTODIAN_B_CALLBACK_PRIVATE_KEY',
-] as const;
-
-/** @param holder - with its signer outside this process, if that one is complete */
+/** @param remote - the holder's signer outside this process, if it is complete */
 export function findPartyProblems(
   layers: ConfigLayers,
-  holder: { readonly signer: HolderSignerName; readonly remote: RemoteHolderConfig | undefined },
+  signer: HolderKind,
+  remote: RemoteHolder | undefined,
 ): ConfigRemark[] {
   return [
     ...findVoteSecrets(layers),
-    ...findLocalHolderKeys(layers, holder.signer),
-    ...(holder.remote === undefined ? [] : findSharedWallet(layers, holder.remote)),
+    ...(remoteHolderRole(signer) === undefined ? [] : findLocalHolderKeys(layers, signer)),
+    ...(remote === undefined ? [] : findSharedWallet(layers, remote)),
   ];
 }
 
-/** With them, whoever takes over the agent approves its own payments. */
+/** The credentials that approve. With them, whoever takes over the agent approves its own payments. */
 function findVoteSecrets(layers: ConfigLayers): ConfigRemark[] {
-  return voteSecrets
+  return funderRoles
+    .toReversed()
+    .flatMap(({ voteSecrets = [] }) => voteSecrets)
     .flatMap((name) => [name, `${name}_FILE`])
     .filter((name) => findText(layers, name) !== undefined)
     .map((variable) => ({
@@ -43,10 +37,7 @@ function findVoteSecrets(layers: ConfigLayers): ConfigRemark[] {
     }));
 }
 
-function findLocalHolderKeys(layers: ConfigLayers, signer: HolderSignerName): ConfigRemark[] {
-  if (signer !== 'enclave' && signer !== 'custodian_a') {
-    return [];
-  }
+function findLocalHolderKeys(layers: ConfigLayers, signer: HolderKind): ConfigRemark[] {
   const read = createConfigReader(layers, []);
   return [variables.holderPrivateKey, variables.holderEd25519Key]
     .filter((variable) => read.isWritten(variable))
@@ -57,45 +48,39 @@ function findLocalHolderKeys(layers: ConfigLayers, signer: HolderSignerName): Co
 }
 
 /** A spend is signed as a bare hash, so its wallet must not be one whose other signatures move money (protocol §7). */
-function findSharedWallet(layers: ConfigLayers, remote: RemoteHolderConfig): ConfigRemark[] {
+function findSharedWallet(layers: ConfigLayers, remote: RemoteHolder): ConfigRemark[] {
   // The problems of these variables are reported where the funder is read.
   const read = createConfigReader(layers, []);
-  const problems: ConfigRemark[] = [];
-  const own =
-    remote.kind === 'enclave'
-      ? variables.holderEnclaveWalletPub.name
-      : variables.custodianAHolderWalletPub.name;
-  if (
-    remote.kind === 'custodian_a' &&
-    remote.walletId === read.optional(variables.custodianAWalletId)
-  ) {
-    const variable = variables.custodianAHolderWalletId.name;
-    const other = variables.custodianAWalletId.name;
-    problems.push({
-      variable,
-      message: `${variable} must differ from ${other}: a holder's wallet is used for nothing else`,
-    });
-  }
+  const { walletPub, walletIds } = remote.role;
   const address = computeWalletAddress(remote.walletPub);
   const funderKey = read.optional(variables.funderPrivateKey);
   const funders = [
-    ...[variables.enclaveAddress, variables.custodianAAddress, variables.custodianBAddress].map(
-      (variable) => ({ name: variable.name, address: read.optional(variable) }),
-    ),
+    ...funderRoles.map((funder) => ({
+      name: funder.address.name,
+      address: read.optional(funder.address),
+    })),
     {
       name: variables.funderPrivateKey.name,
       address: funderKey === undefined ? undefined : computeKeyAddress(funderKey),
     },
   ];
-  for (const funder of funders) {
-    if (funder.address === address) {
-      problems.push({
-        variable: own,
-        message: `${own} is the wallet of ${funder.name}: funder and holder need wallets of their own`,
-      });
-    }
-  }
-  return problems;
+  return [
+    ...(walletIds !== undefined &&
+    read.optional(walletIds.holder) === read.optional(walletIds.funder)
+      ? [
+          {
+            variable: walletIds.holder.name,
+            message: `${walletIds.holder.name} must differ from ${walletIds.funder.name}: a holder's wallet is used for nothing else`,
+          },
+        ]
+      : []),
+    ...funders
+      .filter((funder) => funder.address === address)
+      .map(({ name }) => ({
+        variable: walletPub.name,
+        message: `${walletPub.name} is the wallet of ${name}: funder and holder need wallets of their own`,
+      })),
+  ];
 }
 
 /** Undefined: it is no key of secp256k1, which the signer reports. */

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import type { ConfigLayers, ConfigRemark, LogLevel } from '@pool/configuration';
 import { type ConfigReader, createConfigReader, readVariable } from '@pool/configuration';
 import { isLoopbackHost, Secret } from '@pool/core';
-import { type RemoteFunder, readRemoteFunder } from './custody-config.ts';
+import { funderRoles, type RemoteFunder, readFunder } from '@pool/signers';
 import { type HolderConfig, readHolder } from './holder-config.ts';
 import type { Accelerator, AgentFaultPoint } from './kinds.ts';
 import { allVariables, variables } from './variables.ts';
@@ -121,7 +121,7 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     artifactsDir: read.optional(variables.artifactsDir),
     artifactsManifest: read.optional(variables.artifactsManifest),
     funderPrivateKey: read.optional(variables.funderPrivateKey),
-    remoteFunder: readRemoteFunder(read, problems, signer),
+    remoteFunder: signer && readFunder(signer, read, problems),
     funderEd25519Key: read.optional(variables.funderEd25519Key),
     jobStore: read.defaulted(variables.jobStore),
     spendJournal: read.defaulted(variables.spendJournal),
@@ -265,11 +265,7 @@ const separations: readonly Separation[] = [
     variable: 'DISBURSE_APPROVE_TOKEN',
     reason: 'it only hands manifests to the approve process, and must give access to nothing else',
   },
-  {
-    variable: 'DISBURSE_CUSTODIAN_A_SERVICE_TOKEN',
-    differsFrom: ['DISBURSE_PLATFORM_TOKEN', 'POOL_GATE_OAUTH_CLIENT_SECRET'],
-    reason: 'the custodian is another party than the platform',
-  },
+  ...funderRoles.flatMap(({ separations = [] }) => separations),
   {
     variable: 'DISBURSE_FINGERPRINT_KEY',
     reason: 'it is copied between agents, and its holders can find out what was paid by guessing',

@@ -13,11 +13,14 @@ import {
   integer,
   listenHost,
   logLevels,
+  opaqueSecret,
   path,
+  privateKey,
+  serviceUrl,
   text,
 } from '@pool/configuration';
 import { defaultBatchDeadlineSeconds } from '@pool/operations';
-import { custodyVariables } from './custody-variables.ts';
+import { approveVariables, funderKeys, signerVariables } from '@pool/signers';
 import { holderVariables } from './holder-variables.ts';
 import * as kinds from './kinds.ts';
 
@@ -41,7 +44,7 @@ export const variables = {
     name: 'DISBURSE_PLATFORM_VERIFY_URL',
     role: 'disburse',
     purpose: "the platform's `POST /api/employers/verify-key`, asked for every API key",
-    kind: kinds.serviceUrl,
+    kind: serviceUrl,
     whenUnset: 'API keys are not accepted',
   },
   employerId: {
@@ -79,14 +82,14 @@ export const variables = {
     name: 'DISBURSE_POOL_GATE_URL',
     role: 'all',
     purpose: 'the pool-gate; needs the `POOL_GATE_OAUTH_*` client',
-    kind: kinds.serviceUrl,
+    kind: serviceUrl,
     whenUnset: 'from bootstrap',
   },
   gateTokenUrl: {
     name: 'POOL_GATE_OAUTH_TOKEN_URL',
     role: 'all',
     purpose: 'where the pool-gate issues access tokens',
-    kind: kinds.serviceUrl,
+    kind: serviceUrl,
     whenUnset: 'from bootstrap',
   },
   gateClientId: {
@@ -100,7 +103,7 @@ export const variables = {
     name: 'POOL_GATE_OAUTH_CLIENT_SECRET',
     role: 'all',
     purpose: "that client's secret",
-    kind: kinds.opaqueSecret,
+    kind: opaqueSecret,
     whenUnset: 'from bootstrap',
     credential: { fields: ['clientSecret'] },
   },
@@ -148,22 +151,8 @@ export const variables = {
     kind: kinds.funderSigner,
     whenUnset: 'the local key',
   },
-  funderPrivateKey: {
-    name: 'DISBURSE_FUNDER_PRIVATE_KEY',
-    role: 'disburse',
-    purpose: "the funder's key, for development",
-    kind: kinds.privateKey,
-    whenUnset: 'the agent can pay on no chain',
-    credential: { fields: ['privateKey'] },
-  },
-  funderEd25519Key: {
-    name: 'DISBURSE_FUNDER_ED25519_KEY',
-    role: 'disburse',
-    purpose: "the funder's key on Solana and Stellar (seed of RFC 8032); no pool is there yet",
-    kind: kinds.privateKey,
-    whenUnset: 'none',
-    credential: { fields: ['privateKey'] },
-  },
+  funderPrivateKey: funderKeys.secp256k1,
+  funderEd25519Key: funderKeys.ed25519,
   balanceToken: {
     name: 'DISBURSE_BALANCE_TOKEN',
     role: 'balance',
@@ -214,7 +203,7 @@ export const variables = {
     role: 'send --self-submit',
     purpose:
       'pays the gas. Its address becomes public beside the withdrawal: use an account that nobody connects with the holder',
-    kind: kinds.privateKey,
+    kind: privateKey,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
   },
@@ -233,12 +222,29 @@ export const variables = {
     fallback: () => 'USDC',
   },
   ...holderVariables,
-  ...custodyVariables,
+  voteLimitSeconds: {
+    name: 'DISBURSE_VOTE_LIMIT_SECONDS',
+    role: 'disburse',
+    purpose:
+      "how long people may take to approve a batch, in seconds; at most the platform's `PLATFORM_VOTE_LIMIT_SECONDS`",
+    kind: integer(60, 2_592_000),
+    fallback: () => 86_400,
+  },
+  holderVoteLimitSeconds: {
+    name: 'DISBURSE_HOLDER_VOTE_LIMIT_SECONDS',
+    role: 'transfer, send',
+    purpose:
+      'how long people may take to approve a spend, in seconds; its notes stay locked until then',
+    kind: integer(60, 604_800),
+    fallback: () => 3_600,
+  },
+  approveUrl: approveVariables.url,
+  approveToken: approveVariables.token,
   onboardPrivateKey: {
     name: 'ONBOARD_PRIVATE_KEY',
     role: 'onboard',
     purpose: 'key that signs in to the platform, unless `onboard --login` names another signer',
-    kind: kinds.privateKey,
+    kind: privateKey,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
   },
@@ -374,7 +380,11 @@ export const variables = {
   },
 } satisfies Record<string, ConfigVariable<unknown>>;
 
-export const allVariables: readonly ConfigVariable<unknown>[] = Object.values(variables);
+/** Those of the signers outside this process follow the ones that all of them share. */
+export const allVariables: readonly ConfigVariable<unknown>[] = Object.values(variables).flatMap(
+  (variable: ConfigVariable<unknown>) =>
+    variable === variables.approveToken ? [variable, ...signerVariables] : [variable],
+);
 
 /** Every known name, `_FILE` forms included. */
 export const knownNames: readonly string[] = allVariables.flatMap(({ name, credential }) =>

@@ -6,7 +6,13 @@
 
 import type { ConfigLayers, ConfigRemark } from '@pool/configuration';
 import { type ConfigReader, readVariable } from '@pool/configuration';
-import { areDevelopmentPcrs } from '@pool/signers';
+import {
+  funderRole,
+  funderRoles,
+  remoteHolderRole,
+  remoteHolderRoles,
+  signerVariables,
+} from '@pool/signers';
 import { allVariables, knownNames, variables } from './variables.ts';
 
 const ownPrefixes = ['DISBURSE_', 'POOL_GATE_OAUTH_', 'ONBOARD_'] as const;
@@ -72,51 +78,27 @@ export function collectWarnings(
     Object.keys(values).filter((name) => (values[name] ?? '').trim() !== ''),
   );
   warnings.push(
-    ...findIdleCustody(layers, read),
-    ...findDevelopmentEnclaves(layers),
+    ...findIdleSigners(layers, read),
+    ...[...funderRoles, ...remoteHolderRoles].flatMap((role) => role.findWarnings?.(layers) ?? []),
     ...findGateVariables(names),
   );
   return [...warnings, ...findUnknownVariables(names, knownNames)];
 }
 
 /** Variables of a signer that is not configured. */
-function findIdleCustody(layers: ConfigLayers, read: ConfigReader): ConfigRemark[] {
+function findIdleSigners(layers: ConfigLayers, read: ConfigReader): ConfigRemark[] {
   const funder = readVariable(variables.signer, layers).value;
   const holder = readVariable(variables.holderSigner, layers).value;
-  const isUsed: readonly (readonly [string, boolean])[] = [
-    ['DISBURSE_CUSTODIAN_A_', funder === 'custodian_a' || holder === 'custodian_a'],
-    ['DISBURSE_CUSTODIAN_B_', funder === 'custodian_b'],
-    ['DISBURSE_ENCLAVE_', funder === 'enclave'],
-    ['DISBURSE_HOLDER_ENCLAVE_', holder === 'enclave'],
+  const used = [
+    ...(funder === undefined ? [] : funderRole(funder).variables),
+    ...((holder && remoteHolderRole(holder))?.variables ?? []),
   ];
-  return allVariables.flatMap((variable) => {
-    const { name } = variable;
-    const idle = isUsed.find(([prefix, used]) => name.startsWith(prefix) && !used);
-    return idle === undefined || !read.isWritten(variable)
-      ? []
-      : [
-          {
-            variable: name,
-            message: `${name} has no effect: neither DISBURSE_SIGNER nor DISBURSE_HOLDER_SIGNER uses it`,
-          },
-        ];
-  });
-}
-
-/** Pins of an enclave in which nothing is measured. Its key is real, so an agent outside production uses it, and says so. */
-function findDevelopmentEnclaves(layers: ConfigLayers): ConfigRemark[] {
-  return [variables.enclavePcrs, variables.holderEnclavePcrs].flatMap((variable) => {
-    const { value } = readVariable(variable, layers);
-    const { name } = variable;
-    return value === undefined || !areDevelopmentPcrs(value)
-      ? []
-      : [
-          {
-            variable: name,
-            message: `${name} names a development enclave: its root proves which key answers, and nothing about the machine. NODE_ENV=production refuses it`,
-          },
-        ];
-  });
+  return signerVariables
+    .filter((variable) => !used.includes(variable) && read.isWritten(variable))
+    .map(({ name }) => ({
+      variable: name,
+      message: `${name} has no effect: neither DISBURSE_SIGNER nor DISBURSE_HOLDER_SIGNER uses it`,
+    }));
 }
 
 /** The gate's credentials beside the agent would let a compromised agent approve its own payments. */

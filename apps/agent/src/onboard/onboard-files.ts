@@ -5,7 +5,7 @@
  */
 import type { Capability } from '@pool/api';
 import { type EvidenceDomain, PoolError } from '@pool/core';
-import type { RemoteHolderConfig } from '../config/custody-config.ts';
+import { holderRole } from '@pool/signers';
 import type { HolderConfig } from '../config/holder-config.ts';
 import type { OnboardPlan } from './onboard-plan.ts';
 import type { Onboarded } from './onboard-session.ts';
@@ -97,7 +97,7 @@ function describeHolder(
   return [
     `# The holder ${holder.address}`,
     `DISBURSE_HOLDER_SIGNER=${signer}`,
-    ...(remote === undefined ? describeLocalKey(signer) : describeRemote(remote)),
+    ...(remote?.describe() ?? describeLocalKey(signer)),
     ...(viewingKey === undefined
       ? []
       : [
@@ -110,45 +110,10 @@ function describeHolder(
 }
 
 function describeLocalKey(signer: HolderConfig['signer']): readonly string[] {
-  return [
-    '# Name the file that contains its key:',
-    signer === 'local-ed25519'
-      ? '#DISBURSE_HOLDER_ED25519_KEY_FILE='
-      : '#DISBURSE_HOLDER_PRIVATE_KEY_FILE=',
-  ];
-}
-
-/** Everything but the credentials, which are not copied. */
-function describeRemote(remote: RemoteHolderConfig): readonly string[] {
-  switch (remote.kind) {
-    case 'enclave': {
-      const { socketPath, rootSha256, pcrs, deterministic } = remote.enclave;
-      const pins = pcrs.map((pcr, index) => `${index}=${Buffer.from(pcr).toString('hex')}`);
-      return [
-        `DISBURSE_HOLDER_ENCLAVE_SOCKET=${socketPath}`,
-        `DISBURSE_HOLDER_ENCLAVE_WALLET_PUB=${remote.walletPub}`,
-        `DISBURSE_HOLDER_ENCLAVE_ROOT_SHA256=${Buffer.from(rootSha256).toString('hex')}`,
-        `DISBURSE_HOLDER_ENCLAVE_PCRS=${pins.join(',')}`,
-        ...(deterministic ? [] : ['DISBURSE_HOLDER_ENCLAVE_DETERMINISTIC=false']),
-      ];
-    }
-    case 'custodian_a':
-      return [
-        `DISBURSE_CUSTODIAN_A_URL=${remote.account.url}`,
-        ...(remote.account.origin === undefined
-          ? []
-          : [`DISBURSE_CUSTODIAN_A_ORIGIN=${remote.account.origin}`]),
-        `DISBURSE_CUSTODIAN_A_HEADER_PREFIX=${remote.account.headerPrefix}`,
-        `DISBURSE_CUSTODIAN_A_CREDENTIAL_ID=${remote.account.credentialId}`,
-        `DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID=${remote.walletId}`,
-        `DISBURSE_CUSTODIAN_A_HOLDER_WALLET_PUB=${remote.walletPub}`,
-        `DISBURSE_APPROVE_URL=${remote.approve.url}`,
-        '# Its credentials. Name the files that contain them:',
-        '#DISBURSE_CUSTODIAN_A_SERVICE_TOKEN_FILE=',
-        '#DISBURSE_CUSTODIAN_A_SERVICE_KEY_FILE=',
-        '#DISBURSE_APPROVE_TOKEN_FILE=',
-      ];
-  }
+  const role = holderRole(signer);
+  return role.place === 'local'
+    ? ['# Name the file that contains its key:', `#${role.key.name}_FILE=`]
+    : [];
 }
 
 /**

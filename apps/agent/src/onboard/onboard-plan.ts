@@ -17,7 +17,12 @@ import {
   parseWalletPub,
 } from '@pool/core';
 import { parseServiceUrl } from '@pool/platform-client';
-import { createLocalKeyHolder, type HolderSigner } from '@pool/signers';
+import {
+  createLocalKeyHolder,
+  type HolderSigner,
+  holderKinds,
+  remoteHolderRole,
+} from '@pool/signers';
 import type { Holder } from '@pool/wallet/node';
 import type { OnboardSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
@@ -191,6 +196,9 @@ function findSignInPlace(platformUrl: string, { chainsFile }: OnboardSettings): 
   return evidence;
 }
 
+/** Holder's signers that sign a session after a vote. */
+const votedSigners = holderKinds.filter((kind) => remoteHolderRole(kind)?.needsVote);
+
 function createLoginSigner(login: string | undefined, settings: OnboardSettings): HolderSigner {
   switch (login) {
     case undefined:
@@ -204,16 +212,19 @@ function createLoginSigner(login: string | undefined, settings: OnboardSettings)
     case 'holder':
       assertSigns(settings.holder, 'sign in or enrol');
       return createHolderSigner(settings.holder);
-    case 'custodian_a':
-      if (settings.holder.remote?.kind !== 'custodian_a') {
+    default:
+      if (!votedSigners.some((kind) => kind === login)) {
+        throw refuse(
+          `--login must be holder or ${votedSigners.join(' or ')}; leave it out for ONBOARD_PRIVATE_KEY`,
+        );
+      }
+      if (settings.holder.remote?.kind !== login) {
         throw new PoolError(
           'invalid_configuration',
-          `--login custodian_a requires ${variables.holderSigner.name}=custodian_a: the session is signed by the holder's wallet there`,
+          `--login ${login} requires ${variables.holderSigner.name}=${login}: the session is signed by the holder's wallet there`,
         );
       }
       return createHolderSigner(settings.holder);
-    default:
-      throw refuse('--login must be holder or custodian_a; leave it out for ONBOARD_PRIVATE_KEY');
   }
 }
 

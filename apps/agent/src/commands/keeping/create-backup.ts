@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { bigintToHex32, Secret } from '@pool/core';
 import { computeEncryptionPublicKey, computeX25519PublicKey, parseViewingKey } from '@pool/notes';
-import { computeHolderEncryptionKey } from '@pool/signers';
+import { computeHolderEncryptionKey, holderRole } from '@pool/signers';
 import {
   type BackupHolder,
   type BackupManifest,
@@ -164,7 +164,7 @@ function findKeysAlone(config: KeepingSettings['holder']): Keys | undefined {
   if (config.viewingKey === undefined) {
     return undefined;
   }
-  const curve = config.signer === 'local-ed25519' ? 'ed25519' : 'secp256k1';
+  const { curve } = holderRole(config.signer);
   const current = parseKey(config.viewingKey);
   const earlier = config.earlierViewingKeys.flatMap((key) =>
     key.kind === 'scalar' ? [parseKey(key.scalar)] : [],

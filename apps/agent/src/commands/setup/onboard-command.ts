@@ -199,9 +199,7 @@ function describeOutcome(
 function describeMissingFiles({ remote, viewingKey }: HolderConfig): string {
   const secrets = [
     ...(remote === undefined ? ["the holder's key"] : []),
-    ...(remote?.kind === 'custodian_a'
-      ? ['the service token', 'the service key', 'the approve token']
-      : []),
+    ...(remote?.role.secrets ?? []),
     ...(viewingKey === undefined ? [] : ['the viewing key']),
   ];
   const check = 'check that `identity` prints this P';

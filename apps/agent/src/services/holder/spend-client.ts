@@ -65,7 +65,7 @@ export function computeSpendWaitMs({
   remote,
   voteLimitSeconds,
 }: Pick<HolderConfig, 'remote' | 'voteLimitSeconds'>): number {
-  return defaultTimeoutMs + (remote?.kind === 'custodian_a' ? voteLimitSeconds * 1_000 : 0);
+  return defaultTimeoutMs + (remote?.role.needsVote ? voteLimitSeconds * 1_000 : 0);
 }
 
 const defaultReattachMs = 60_000;

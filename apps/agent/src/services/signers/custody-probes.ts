@@ -8,10 +8,14 @@
 import type { ConfigRemark } from '@pool/configuration';
 import { type ChainsFile, computeWalletAddress, errorCodeOf, isPoolError } from '@pool/core';
 import { withinTime } from '@pool/operations';
-import { type ApproverWallet, createApproverClient, type HolderSigner } from '@pool/signers';
+import {
+  type ApproverWallet,
+  createApproverClient,
+  type HolderSigner,
+  type RemoteHolder,
+} from '@pool/signers';
 import type { Log } from '@pool/wallet/node';
 import type { Config } from '../../config/config.ts';
-import type { ApproveConnection } from '../../config/custody-config.ts';
 import { variables } from '../../config/variables.ts';
 import { describeFailure, type Finding, type Probe, probeTimeoutMs } from '../peers/readiness.ts';
 import { createFunderProbe, type FunderConfig } from './funder-signer.ts';
@@ -76,11 +80,11 @@ export function listCustodyProbes(
     probes.push({ part: 'signer', ask: createFunderProbe(config, readChains) });
   }
   if (holder.remote !== undefined) {
-    probes.push({ part: 'holderSigner', ask: createHolderProbe(holder) });
+    probes.push({ part: 'holderSigner', ask: createHolderProbe(holder, holder.remote) });
   }
   const wallets = listVotedWallets(config);
   // One gate for both wallets: they read the same variables.
-  const approve = wallets[0]?.approve;
+  const approve = remoteFunder?.approve ?? holder.remote?.approve;
   if (approve !== undefined) {
     probes.push({
       part: 'approve',
@@ -93,39 +97,29 @@ export function listCustodyProbes(
   return probes;
 }
 
-function listVotedWallets({
-  remoteFunder,
-  holder: { remote },
-}: CustodyConfig): readonly (ApproverWallet & { readonly approve: ApproveConnection })[] {
-  const wallets = [];
-  if (remoteFunder !== undefined && remoteFunder.kind !== 'enclave') {
-    const { approve, address, kind: custodian } = remoteFunder;
-    wallets.push({ approve, address, role: 'funder', custodian } as const);
+function listVotedWallets({ remoteFunder, holder: { remote } }: CustodyConfig): ApproverWallet[] {
+  const wallets: ApproverWallet[] = [];
+  if (remoteFunder?.approve !== undefined) {
+    const { address, kind: custodian } = remoteFunder;
+    wallets.push({ address, role: 'funder', custodian });
   }
-  if (remote?.kind === 'custodian_a') {
-    const { approve, walletPub, kind: custodian } = remote;
-    const address = computeWalletAddress(walletPub);
-    wallets.push({ approve, address, role: 'holder', custodian } as const);
+  if (remote?.approve !== undefined) {
+    const address = computeWalletAddress(remote.walletPub);
+    wallets.push({ address, role: 'holder', custodian: remote.kind });
   }
   return wallets;
 }
 
-function createHolderProbe(holder: Config['holder']): CustodyProbe['ask'] {
+function createHolderProbe(holder: Config['holder'], { role }: RemoteHolder): CustodyProbe['ask'] {
   let kept: HolderSigner | undefined;
   return async (signal) => {
     kept ??= createHolderSigner(holder);
-    const { name } = kept;
     try {
       await kept.probe?.({ signal });
     } finally {
       kept.close?.();
     }
-    return found(
-      name,
-      name === 'enclave'
-        ? "the holder's enclave answers, and its attestation and its key are those of the configuration"
-        : "the custodian answers, and the holder's wallet there has the configured key",
-    );
+    return found(kept.name, role.answers);
   };
 }
 

@@ -1,28 +1,27 @@
 // The funder's signer at custodian B, over its simulator. The agent's user there may create and read transactions, and nothing else.
-import { parseEvmAddress, Secret } from '@pool/core';
 import { createCustodianB, createExample } from '@pool/custodians/custodian-b';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseConfig } from '../../config/config.ts';
+import { createConfigSource, goodEnvironment } from '../../fixtures/config-world.ts';
 import { createFunderProbe } from './funder-signer.ts';
 
 async function openConfig(address?: string): Promise<Parameters<typeof createFunderProbe>[0]> {
   const { config, users, address: own } = createExample();
   const custodian = createCustodianB(config);
   onTestFinished(custodian.close);
-  return {
-    chain: undefined,
-    funderPrivateKey: undefined,
-    isProduction: false,
-    remoteFunder: {
-      kind: 'custodian_b',
-      url: await custodian.listen(),
-      apiKey: new Secret(users.agent.apiKey),
-      apiSecret: new Secret(users.agent.privateKey),
-      vaultAccountId: '0',
-      assetId: 'ETH_TEST5',
-      address: parseEvmAddress(address ?? own),
-      approve: { url: 'http://127.0.0.1:8788', token: new Secret('token-of-the-intake') },
-    },
+  const env = {
+    ...goodEnvironment,
+    DISBURSE_SIGNER: 'custodian_b',
+    DISBURSE_CUSTODIAN_B_URL: await custodian.listen(),
+    DISBURSE_CUSTODIAN_B_API_KEY: users.agent.apiKey,
+    DISBURSE_CUSTODIAN_B_API_SECRET: users.agent.privateKey.trim().replaceAll('\n', '\\n'),
+    DISBURSE_CUSTODIAN_B_VAULT_ACCOUNT: '0',
+    DISBURSE_CUSTODIAN_B_ASSET: 'ETH_TEST5',
+    DISBURSE_CUSTODIAN_B_ADDRESS: address ?? own,
+    DISBURSE_APPROVE_URL: 'http://127.0.0.1:8788',
+    DISBURSE_APPROVE_TOKEN: 'token-of-the-intake-of-the-gate',
   };
+  return parseConfig(createConfigSource(env), { values: {} });
 }
 
 const chainsFile = {

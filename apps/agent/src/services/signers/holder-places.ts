@@ -4,7 +4,7 @@
  * @module
  */
 import { type ChainsFile, PoolError } from '@pool/core';
-import { computeHolderEncryptionKey } from '@pool/signers';
+import { computeHolderEncryptionKey, holderRole } from '@pool/signers';
 import type { HolderConfig } from '../../config/holder-config.ts';
 import { variables } from '../../config/variables.ts';
 import { parseSecretKey } from './holder.ts';
@@ -56,7 +56,7 @@ function assertOwnKey({ signer, viewingKey, encryptionPublicKey }: HolderConfig)
   if (viewingKey === undefined || encryptionPublicKey === undefined) {
     return;
   }
-  const curve = signer === 'local-ed25519' ? 'ed25519' : 'secp256k1';
+  const { curve } = holderRole(signer);
   if (computeHolderEncryptionKey(curve, parseSecretKey(viewingKey)) !== encryptionPublicKey) {
     throw new PoolError(
       'viewing_key_mismatch',

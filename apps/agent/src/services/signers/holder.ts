@@ -8,7 +8,6 @@ import {
   type ChainFamily,
   type ChainsFile,
   chainFamilies,
-  type EncryptionPublicKey,
   findChainFamily,
   isPoolError,
   PoolError,
@@ -17,20 +16,16 @@ import {
 import { parseViewingKey } from '@pool/notes';
 import {
   computeHolderEncryptionKey,
-  createCustodianAHolder,
-  createEnclaveHolder,
-  createLocalEd25519Holder,
-  createLocalKeyHolder,
   createReadOnlyHolder,
   deriveHolderViewingKey,
   type HolderSigner,
+  holderRole,
 } from '@pool/signers';
 import type { Holder, HolderKey } from '@pool/wallet/node';
 import type { HolderSettings } from '../../config/config.ts';
 import type { HolderConfig } from '../../config/holder-config.ts';
 import { variables } from '../../config/variables.ts';
 import { readChainsFile } from '../peers/chains.ts';
-import { createApprover, describeAccount, describeEnclave } from './funder-signer.ts';
 
 /** Pause between two questions whether a vote has ended, milliseconds. */
 const votePollMs = 1_000;
@@ -88,7 +83,9 @@ export function parseSecretKey(text: Secret): Secret<bigint> {
 
 /** True: the configuration has W and no key of the signer, so the holder reads and signs nothing. */
 function isReadOnly({ signer, privateKey, walletPub }: HolderConfig): boolean {
-  return walletPub !== undefined && signer === 'local-key' && privateKey === undefined;
+  const { place, curve } = holderRole(signer);
+  const isOwnKey = place === 'local' && curve === 'secp256k1';
+  return walletPub !== undefined && isOwnKey && privateKey === undefined;
 }
 
 /** @param what - that needs the signer's key. @throws PoolError `holder_read_only` */
@@ -123,66 +120,31 @@ export function createHolderSigner(config: HolderConfig): HolderSigner {
     }
     return createReadOnlyHolder(config.walletPub);
   }
-  switch (config.signer) {
-    case 'local-key':
-      return createLocalKeyHolder({
-        privateKey: config.privateKey ?? requireKey(variables.holderPrivateKey.name, config),
-      });
-    case 'local-ed25519':
-      return createLocalEd25519Holder({
-        privateKey: config.ed25519Key ?? requireKey(variables.holderEd25519Key.name, config),
-      });
-    case 'enclave':
-    case 'custodian_a':
-      return createRemoteSigner(config);
-  }
-}
-
-/** Calls nobody: W is in the configuration. */
-function createRemoteSigner({
-  remote,
-  signer,
-  viewingKey,
-  isProduction,
-}: HolderConfig): HolderSigner {
-  switch (remote?.kind) {
-    case undefined:
-      throw invalid(`${variables.holderSigner.name}=${signer} has no complete configuration`);
-    case 'enclave': {
-      const { enclave, walletPub } = remote;
-      return createEnclaveHolder({
-        ...describeEnclave(enclave, isProduction),
-        ...{ walletPub, pollMs: votePollMs, sleep: pause },
-      });
+  const { signer, remote, isProduction, viewingKey } = config;
+  const role = holderRole(signer);
+  if (role.place === 'local') {
+    const key = role.curve === 'secp256k1' ? config.privateKey : config.ed25519Key;
+    if (key === undefined) {
+      throw invalid(
+        `${role.key.name} is required by ${variables.holderSigner.name}=${signer}, the holder's signer`,
+      );
     }
-    case 'custodian_a': {
-      const { account, approve, walletId, walletPub, funder } = remote;
-      return createCustodianAHolder({
-        ...describeAccount(account),
-        ...{ walletId, walletPub, funder, approver: createApprover(approve) },
-        ...(viewingKey === undefined
-          ? {}
-          : { allow: { encryptionPublicKey: computeOwnKey(viewingKey) } }),
-        ...{ pollMs: votePollMs, sleep: pause },
-      });
-    }
+    return role.open({ privateKey: key });
   }
-}
-
-/** P of an EVM holder, the only encryption key that its sign-in texts may list. */
-function computeOwnKey(viewingKey: Secret): EncryptionPublicKey {
-  return computeHolderEncryptionKey('secp256k1', parseSecretKey(viewingKey));
+  if (remote === undefined) {
+    throw invalid(`${variables.holderSigner.name}=${signer} has no complete configuration`);
+  }
+  return remote.open({
+    isProduction,
+    pollMs: votePollMs,
+    sleep: pause,
+    encryptionPublicKey:
+      viewingKey && computeHolderEncryptionKey(role.curve, parseSecretKey(viewingKey)),
+  });
 }
 
 async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
-}
-
-function requireKey(variable: string, { signer }: HolderConfig): never {
-  throw new PoolError(
-    'invalid_configuration',
-    `${variable} is required by ${variables.holderSigner.name}=${signer}, the holder's signer`,
-  );
 }
 
 /** The family of DISBURSE_CHAIN. Without it, the only family on the signer's curve. */
