@@ -1,13 +1,11 @@
 /**
- * Writes docs/api/*.json from the route descriptions and docs/errors.md from the catalogue of codes, or with `--check`
- * compares. Run by `pnpm generate`.
+ * Writes docs/api/*.json from the route descriptions, or with `--check` compares. Run by `pnpm generate`.
  *
  * @module
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { apis } from '../src/documents.ts';
 import { createOpenApi } from '../src/openapi/openapi.ts';
-import { renderErrors } from './render-errors.ts';
 
 const folder = new URL('../../../docs/', import.meta.url);
 
@@ -18,7 +16,6 @@ function renderDocuments(): readonly (readonly [string, string])[] {
       (api) =>
         [`api/${api.name}.json`, `${JSON.stringify(createOpenApi(api), undefined, 2)}\n`] as const,
     ),
-    ['errors.md', renderErrors()],
   ];
 }
 

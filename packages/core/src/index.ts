@@ -14,28 +14,27 @@ export {
 } from './chain-families/families.ts';
 export type { Brand, Mark } from './errors/brand.ts';
 export {
-  type ErrorCode,
-  errorCatalogue,
-  errorGroups,
-  findErrorEntry,
-} from './errors/catalogue/error-catalogue.ts';
-export type { ErrorEntry } from './errors/catalogue/error-entry.ts';
-export {
   edgeTokenRefused,
   explainPlatformFailure,
   platformInvalidResponse,
 } from './errors/platform-failure.ts';
 export {
+  type CodeOf,
   createConfigurationError,
   type ErrorBody,
+  type ErrorCode,
   type ErrorDetails,
+  type ErrorEntry,
+  type ErrorGroup,
   errorCodeOf,
+  findErrorEntry,
   isPoolError,
   type PeerCode,
   PoolError,
   type PoolErrorOptions,
   peerCode,
 } from './errors/pool-error.ts';
+export { errors as coreErrors } from './errors.ts';
 export {
   type AmountReading,
   type AmountUnit,

@@ -5,10 +5,11 @@
  * @module
  */
 
-import { amountSchema, type ErrorCode, errorCatalogue } from '@pool/core';
+import { amountSchema } from '@pool/core';
 import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import type { Api, JsonObject, Route, RouteAnswerSchema, RouteExample } from './route.ts';
+import { type ApiErrorCode, apiErrors } from './route.ts';
 
 export type OpenApiDocument = JsonObject & {
   readonly openapi: '3.1.1';
@@ -150,8 +151,12 @@ function describeResponses(
   return responses;
 }
 
-function describeCodes(summary: string, codes: readonly ErrorCode[]): string {
-  const lines = codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].meaning}`);
+const meanings = Object.assign({}, ...apiErrors.map((group) => group.meanings)) as Readonly<
+  Record<ApiErrorCode, string>
+>;
+
+function describeCodes(summary: string, codes: readonly ApiErrorCode[]): string {
+  const lines = codes.map((code) => `- \`${code}\`: ${meanings[code]}`);
   return `${summary}\n\n${lines.join('\n')}`;
 }
 

@@ -5,8 +5,14 @@
  * @module
  */
 
-import type { ErrorBody, ErrorCode } from '@pool/core';
+import { type CodeOf, coreErrors, type ErrorBody } from '@pool/core';
 import type * as v from 'valibot';
+import { errors } from '../errors.ts';
+
+/** The groups of codes that routes answer. */
+export const apiErrors = [...coreErrors, ...errors] as const;
+
+export type ApiErrorCode = CodeOf<(typeof apiErrors)[number]>;
 
 /** A JSON object whose fields are read by name. */
 export type JsonObject = { readonly [name: string]: unknown };
@@ -49,7 +55,7 @@ export type Route = {
   /** Answers with a body of their own, by status. */
   readonly answers: Readonly<Record<number, RouteAnswerSchema>>;
   /** Codes of `{code, message}` answers, by status. */
-  readonly errors: Readonly<Record<number, readonly ErrorCode[]>>;
+  readonly errors: Readonly<Record<number, readonly ApiErrorCode[]>>;
 };
 
 /** A request of a route and answers to it, as they travel. Every value fits its schema: a test holds that. */

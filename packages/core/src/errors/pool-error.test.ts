@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { errorCodeOf, isPoolError, PoolError, peerCode } from './pool-error.ts';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { errorCodeOf, findErrorEntry, isPoolError, PoolError, peerCode } from './pool-error.ts';
 
 describe('PoolError', () => {
   it('reads status and retry from the catalogue', () => {
@@ -42,5 +42,17 @@ describe('PoolError', () => {
   ])('is not %s', (value) => {
     expect(isPoolError(value)).toBe(false);
     expect(errorCodeOf(value)).toBeUndefined();
+  });
+
+  it('has no entry for a code that it does not contain', () => {
+    expect(findErrorEntry('toString')).toBeUndefined();
+    expect(findErrorEntry('rate_limited')?.status).toBe(429);
+  });
+
+  it('takes declared codes only: another one does not compile', () => {
+    expectTypeOf<'no_such_code'>().not.toExtend<ConstructorParameters<typeof PoolError>[0]>();
+    expectTypeOf<string>().not.toExtend<ConstructorParameters<typeof PoolError>[0]>();
+    expectTypeOf<'rate_limited'>().toExtend<ConstructorParameters<typeof PoolError>[0]>();
+    expect(new PoolError('rate_limited', 'x').code).toBe('rate_limited');
   });
 });

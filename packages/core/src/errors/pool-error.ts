@@ -6,9 +6,39 @@
  * @module
  */
 import type { Brand } from './brand.ts';
-import { type ErrorCode, findErrorEntry } from './catalogue/error-catalogue.ts';
+import { errorRows } from './generated/error-rows.ts';
 
-/** A code as another process answered it: a service of another version may know codes that this catalogue does not have. */
+/** What a code implies. */
+export type ErrorEntry = {
+  /** Status where the error is an HTTP answer. Absent: no route answers it; `PoolError` then has 400. */
+  readonly status?: number;
+  /** The same call can succeed later without a change by the caller. */
+  readonly retry?: true;
+  /** Exit code of a command that ends with it. Absent: 1. */
+  readonly exit?: number;
+};
+
+/** Codes that imply the same, as a package declares them in its `src/errors.ts`. */
+export type ErrorGroup = ErrorEntry & {
+  /** By code: what happened, then what to do. The message of an error names the value, the place and the remedy. */
+  readonly meanings: Readonly<Record<string, string>>;
+};
+
+/** The codes of some groups. */
+export type CodeOf<Group extends ErrorGroup> = Group extends ErrorGroup
+  ? keyof Group['meanings'] & string
+  : never;
+
+/** A code that a package or app declares. Another one does not compile. */
+export type ErrorCode = keyof typeof errorRows;
+
+/** @returns what a code implies; undefined for a code of another version or service */
+export function findErrorEntry(code: string): ErrorEntry | undefined {
+  const entries: Readonly<Record<string, ErrorEntry>> = errorRows;
+  return Object.hasOwn(entries, code) ? entries[code] : undefined;
+}
+
+/** A code as another process answered it: a service of another version may know codes that this one does not have. */
 export type PeerCode = Brand<string, 'PeerCode'>;
 
 /** @param code - read from the answer of another process */
@@ -20,9 +50,9 @@ export function peerCode(code: string): PeerCode {
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
 
 export type PoolErrorOptions = {
-  /** Can the same call succeed later without a change by the caller? Default: the catalogue's `retry`. */
+  /** Can the same call succeed later without a change by the caller? Default: as declared for the code. */
   readonly retryable?: boolean;
-  /** HTTP status where a route answers this failure. Default: the catalogue's, else 400. */
+  /** HTTP status where a route answers this failure. Default: as declared for the code, else 400. */
   readonly status?: number;
   /** Public facts. Never put secrets or request values here. */
   readonly details?: ErrorDetails;
@@ -37,7 +67,7 @@ export class PoolError extends Error {
   readonly status: number;
   readonly details: ErrorDetails | undefined;
 
-  /** @param code - a code of the catalogue, or a {@link peerCode} that another process answered */
+  /** @param code - a declared code, or a {@link peerCode} that another process answered */
   constructor(code: ErrorCode | PeerCode, message: string, options: PoolErrorOptions = {}) {
     const entry = findErrorEntry(code);
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
