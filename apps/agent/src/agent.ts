@@ -16,6 +16,7 @@ import {
   type JobRunner,
   type JobRunnerOptions,
 } from '@pool/operations';
+import { listEmployersOf } from '@pool/pay-run';
 import { createEdgeClient, createKeyVerifier } from '@pool/platform-client';
 import { createComputeQueue, createKeyLock, type DeliveryPort } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
@@ -52,7 +53,6 @@ import { requireRoleToken } from './services/signers/role-tokens.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
 import { ensureFingerprintKey } from './state/fingerprint-key.ts';
 import { openPaidKeys, paidKeysPath } from './state/paid-keys.ts';
-import { listEmployersOf } from './state/stored-keys.ts';
 
 export type Agent = {
   readonly app: Shell;

@@ -7,7 +7,7 @@ import { type Command, Option } from 'commander';
 import { tokenOption } from './cli-options.ts';
 import type { ContactsOptions } from './commands/holder/contacts-command.ts';
 import type { HistoryOptions } from './commands/holder/history-command.ts';
-import type { DiscloseOptions } from './commands/keeping/disclose-options.ts';
+import type { DiscloseOptions } from './commands/keeping/disclose-command.ts';
 import type { EventsOptions, VerifyOptions } from './commands/keeping/disclose-verify.ts';
 import type { Output } from './terminal/command-output.ts';
 
@@ -113,7 +113,7 @@ function addDisclosureCommands(
     .addOption(chain())
     .addOption(envFile())
     .action(async (options: DiscloseOptions) => {
-      const { runDisclosePayer } = await import('./commands/keeping/disclose-payer.ts');
+      const { runDisclosePayer } = await import('./commands/keeping/disclose-command.ts');
       setCode(await runDisclosePayer(options, output));
     });
   disclose
@@ -138,8 +138,8 @@ function addDisclosureCommands(
     .addOption(chain())
     .addOption(envFile())
     .action(async (options: DiscloseOptions) => {
-      const { runDisclosePayee } = await import('./commands/keeping/disclose-payee.ts');
-      setCode(await runDisclosePayee({ ...options, job: [] }, output));
+      const { runDisclosePayee } = await import('./commands/keeping/disclose-command.ts');
+      setCode(await runDisclosePayee(options, output));
     });
   disclose
     .command('verify')

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { editEnvFile } from './edit-env-file.ts';
 export {
   evmAddress,
   opaqueSecret,

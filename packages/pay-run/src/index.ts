@@ -26,6 +26,7 @@ export {
   RosterError,
   type RosterProblem,
 } from './check/roster-problems.ts';
+export { listPaidInsertions } from './disclose/paid-insertions.ts';
 export { exitCodes } from './exit-codes.ts';
 export { describeUse, isSent } from './ledger/pay-run-claim.ts';
 export { adviseOnUsedKey, findPart, isUsedElsewhere } from './ledger/pay-run-find.ts';
@@ -39,6 +40,15 @@ export {
   payRunLedgerPath,
 } from './ledger/pay-run-ledger.ts';
 export { describeSameRoster, findSameRoster } from './ledger/same-roster.ts';
+export {
+  isAtRisk,
+  listDeliveries,
+  listEmployersOf,
+  listStoredEmployers,
+  listStoredKeys,
+  type StoredDelivery,
+  type StoredKey,
+} from './ledger/stored-keys.ts';
 export { exitCodeOfError } from './pay/exit-code-of-error.ts';
 export { type FollowOptions, followJob, isTerminal, optional } from './pay/follow-job.ts';
 export { payWhole, type WholeDeps, type WholeOutcome } from './pay/pay-whole.ts';
@@ -72,3 +82,4 @@ export {
 } from './roster/roster-amount.ts';
 export { parseRoster, type RosterEntry } from './roster/roster-csv.ts';
 export { isStandardInput, readRosterText } from './roster/roster-file.ts';
+export { type AmountRules, readTypedAmounts, type TypedAmount } from './roster/typed-amount.ts';

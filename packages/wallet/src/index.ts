@@ -32,6 +32,19 @@ export {
   sweepOnce,
 } from './consolidate/sweep-notes.ts';
 export {
+  assertFound,
+  type DisclosureChoice,
+  isChosen,
+  isInRange,
+} from './disclosure/choice.ts';
+export {
+  createFacts,
+  fetchDisclosedEvents,
+  fetchPoolEvents,
+  parsePoolEvents,
+} from './disclosure/pool-events.ts';
+export { listReceivedInsertions, type ReceivedSources } from './disclosure/received-insertions.ts';
+export {
   createEvidenceVerifier,
   type EvidenceVerdict,
   type EvidenceVerifier,

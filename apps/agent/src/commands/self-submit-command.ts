@@ -6,21 +6,20 @@
  */
 
 import { type ChainsFile, PoolError, parseWalletPub } from '@pool/core';
-import { chooseFormat } from '@pool/pay-run';
+import { chooseFormat, readTypedAmounts } from '@pool/pay-run';
 import type { Holder, HolderChain } from '@pool/wallet/node';
 import { readKeptNotes } from '@pool/wallet/node';
 import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { openSelfSubmission } from '../services/holder/self-submit.ts';
+import { findDecimals } from '../services/holder/spend-place.ts';
 import { readChainsFile } from '../services/peers/chains.ts';
 import { openHolder } from '../services/signers/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { createSelfSubmitView } from '../terminal/self-submit-view.ts';
-import { findDecimals } from './holder/spend-echo.ts';
 import { refuseAddress } from './holder/spend-recipients.ts';
-import { readTypedAmounts } from './holder/typed-amount.ts';
 import { performWithdrawals, type SelfSubmitOptions } from './self-submit-withdrawals.ts';
 
 /** @returns the exit code */

@@ -19,10 +19,11 @@ import { createEqualWithdrawal, describePaid } from '@pool/wallet/node';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import type { SelfSubmission, WithdrawalRequest } from '../services/holder/self-submit.ts';
+import { readSpendPlace } from '../services/holder/spend-place.ts';
 import { findGasNotice } from '../services/peers/destination-gas.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { formatCoin } from '../terminal/self-submit-view.ts';
-import { confirmSpend, inTokens, readSpendPlace } from './holder/spend-echo.ts';
+import { confirmSpend, inTokens } from './holder/spend-echo.ts';
 import { explainFailure } from './self-submit-failures.ts';
 
 export type SelfSubmitOptions = {

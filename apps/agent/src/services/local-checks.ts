@@ -23,10 +23,10 @@ import {
   type ValidationReport,
   validateDisbursement,
 } from '@pool/operations';
+import { listStoredEmployers } from '@pool/pay-run';
 import { openEvidencePins, systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import { openRecordedPaidKeys } from '../state/paid-keys.ts';
-import { listStoredEmployers } from '../state/stored-keys.ts';
 import { type AgentParts, createParts } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './peers/chains.ts';
 import { createReadiness } from './peers/readiness.ts';

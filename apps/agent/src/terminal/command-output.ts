@@ -61,3 +61,11 @@ export async function withInterruption<T>(work: (signal: AbortSignal) => Promise
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
 }
+
+/** @returns whether the answer is yes. Nobody to ask: true */
+export async function isConfirmed(
+  { ask }: Pick<Output, 'ask'>,
+  question: string,
+): Promise<boolean> {
+  return ask === undefined || /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? '');
+}

@@ -6,24 +6,23 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPoolError } from '@pool/core';
-import { openJobStore } from '@pool/idempotency';
-import { deserializeRecord, readPaidBatch } from '@pool/operations';
+import { readPaidBatch } from '@pool/operations';
 import { createPace, type KeptOpenings, openBatch, openSpend } from '@pool/wallet';
 import { openingsPath, openOpeningsStore, openSpendArchive } from '@pool/wallet/node';
+import { readRecord, withStore } from '../ledger/stored-keys.ts';
 
 /** Makes no file. @throws PoolError `store_damaged`; the errors of the stores */
 export async function listOpenings(
-  config: { readonly home: string; readonly jobStore: string },
+  { home, jobStore }: { readonly home: string; readonly jobStore: string },
   isWanted: (openings: {
     readonly jobKey?: string | undefined;
     readonly txHash: string;
   }) => boolean,
 ): Promise<readonly KeptOpenings[]> {
   const found = [
-    ...readKept(config.home),
-    ...(await readSpends(config.home)),
-    ...(await readJobs(config.jobStore, isWanted)),
+    ...readKept(home),
+    ...(await readSpends(home)),
+    ...(await readJobs(jobStore, isWanted)),
   ].filter(isWanted);
   // An erasure that was interrupted has both.
   return [...new Map(found.map((openings) => [openings.root, openings])).values()];
@@ -60,37 +59,17 @@ async function readJobs(
   jobStore: string,
   isWanted: Parameters<typeof listOpenings>[1],
 ): Promise<readonly KeptOpenings[]> {
-  const path = /^sqlite:(.+)$/.exec(jobStore)?.[1];
-  if (path === undefined || !existsSync(path)) {
-    return [];
-  }
-  const store = openJobStore(jobStore);
-  try {
+  return await withStore(jobStore, [], async (store) => {
     const found: KeptOpenings[] = [];
     for (const { scope, key } of await store.listNames()) {
       const job = await store.get(scope, key);
-      if (job === undefined || job.state !== 'done') {
-        continue;
-      }
-      const paid = await readPaidBatch(store, job, readRecord(job.payload));
-      if (paid !== undefined && isWanted(paid)) {
-        found.push(await openBatch(paid, createPace()));
+      if (job?.state === 'done') {
+        const paid = await readPaidBatch(store, job, readRecord(job.payload));
+        if (paid !== undefined && isWanted(paid)) {
+          found.push(await openBatch(paid, createPace()));
+        }
       }
     }
     return found;
-  } finally {
-    await store.close();
-  }
-}
-
-/** A job of another version is left out: that version discloses it. */
-function readRecord(payload: string): ReturnType<typeof deserializeRecord> | undefined {
-  try {
-    return deserializeRecord(payload);
-  } catch (error) {
-    if (isPoolError(error) || error instanceof SyntaxError) {
-      return undefined;
-    }
-    throw error;
-  }
+  });
 }

@@ -78,7 +78,8 @@ export async function listDeliveries(
   });
 }
 
-async function withStore<T>(
+/** Does not create a store. @returns `none` without one */
+export async function withStore<T>(
   jobStore: string,
   none: T,
   work: (store: JobStore) => Promise<T>,
@@ -99,18 +100,27 @@ function judge({ state, payload }: StoredJob): StoredKey['paid'] {
   if (state !== 'done' && state !== 'failed') {
     return 'open';
   }
+  const record = readRecord(payload);
+  if (record === undefined) {
+    return 'unknown';
+  }
+  const { result, error } = record;
+  if (state === 'done') {
+    return result?.status === 'partial' ? judgeReverted(result) : 'yes';
+  }
+  if (error?.code === 'idempotency_conflict') {
+    return 'unknown';
+  }
+  return error?.code === 'settled_elsewhere' ? 'yes' : 'no';
+}
+
+/** Undefined: another version of the agent stored it. */
+export function readRecord(payload: string): ReturnType<typeof deserializeRecord> | undefined {
   try {
-    const { result, error } = deserializeRecord(payload);
-    if (state === 'done') {
-      return result?.status === 'partial' ? judgeReverted(result) : 'yes';
-    }
-    if (error?.code === 'idempotency_conflict') {
-      return 'unknown';
-    }
-    return error?.code === 'settled_elsewhere' ? 'yes' : 'no';
+    return deserializeRecord(payload);
   } catch (error) {
     if (isPoolError(error) || error instanceof SyntaxError) {
-      return 'unknown';
+      return undefined;
     }
     throw error;
   }

@@ -15,7 +15,7 @@ import {
   readAmount,
   type TokenUnit,
 } from '@pool/core';
-import type { Ask, Terminal } from '@pool/pay-run';
+import type { UnitQuestion } from './roster-amount.ts';
 
 export type TypedAmount = {
   /** For messages, for example `--amount`. */
@@ -23,19 +23,15 @@ export type TypedAmount = {
   readonly text: string;
 };
 
-export type AmountRules = {
+export type AmountRules = UnitQuestion & {
   /** Symbol of the token. */
   readonly token: string;
   /** Of the token. Undefined: it is not known here. */
   readonly decimals: number | undefined;
   /** `--decimal` or `--number-format`: numbers without a unit are tokens. */
   readonly format: AmountUnit['format'];
-  /** `--yes`: nothing is asked, so nothing below one token is taken from a number without a unit. */
-  readonly isUnasked: boolean;
-  /** Undefined: there is nobody to ask. */
-  readonly ask: Ask | undefined;
   /** For people. Scripts have it in their log. */
-  readonly terminal: Pick<Terminal, 'write'>;
+  readonly terminal: { write(text: string): void };
 };
 
 /**

@@ -1,21 +1,21 @@
 /**
- * The pool's events in a file, so that a disclosure can be verified offline. A verifier writes it through its own RPC, and takes it from no
+ * The pool's events, as a verifier reads them or keeps them in a file, so that a disclosure can be verified offline. A verifier writes it through its own RPC, and takes it from no
  * discloser: it is what the disclosure is compared with.
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
 import {
+  disclosureSchema,
+  type EvmAddress,
   evmAddressSchema,
   hex32Schema,
-  PoolError,
   parseEvmAddress,
   parseField,
   parseWire,
 } from '@pool/core';
 import type { ChainFacts, InsertionFact } from '@pool/notes';
 import * as v from 'valibot';
-import type { EvmRecords } from '../../evm/evm-records.ts';
+import type { EvmRecords } from '../evm/evm-records.ts';
 
 const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
 const eventSchema = v.strictObject({
@@ -36,9 +36,45 @@ const fileSchema = v.strictObject({
 });
 export type PoolEvents = v.InferOutput<typeof fileSchema>;
 type PoolEvent = v.InferOutput<typeof eventSchema>;
+/** Whose events. */
+type Pool = { readonly chainId: number; readonly pool: EvmAddress };
 type PoolLeaf = Awaited<ReturnType<EvmRecords['fetchLeaves']>>[number];
 
-export function createEvent(leaf: PoolLeaf): PoolEvent {
+/** Most public RPCs answer 1,000 blocks. */
+const windowBlocks = 1_000;
+
+/** Of a range of final blocks, both ends included. */
+export async function fetchPoolEvents(
+  { chainId, pool }: Pool,
+  { from, to }: { readonly from: number; readonly to: number },
+  records: Pick<EvmRecords, 'fetchLeaves'>,
+): Promise<PoolEvents> {
+  const events: PoolEvents['events'] = [];
+  for (let block = from; block <= to; block += windowBlocks) {
+    const leaves = await records.fetchLeaves(block, Math.min(to, block + windowBlocks - 1));
+    events.push(...leaves.map(createEvent));
+  }
+  return { format: 'pool-events', version: 1, chainId, pool, events };
+}
+
+/** Of the transactions that a disclosure names, in final blocks only. A malformed document names none. */
+export async function fetchDisclosedEvents(
+  document: unknown,
+  { chainId, pool }: Pool,
+  records: Pick<EvmRecords, 'fetchFinalBlock' | 'fetchTransactionLeaves'>,
+): Promise<PoolEvents> {
+  const disclosure = v.safeParse(disclosureSchema, document);
+  const insertions = disclosure.success ? disclosure.output.insertions : [];
+  const events: PoolEvents['events'] = [];
+  const final = await records.fetchFinalBlock();
+  for (const txHash of new Set(insertions.map((insertion) => insertion.txHash))) {
+    const leaves = await records.fetchTransactionLeaves(txHash);
+    events.push(...leaves.filter(({ blockNumber }) => blockNumber <= final).map(createEvent));
+  }
+  return { format: 'pool-events', version: 1, chainId, pool, events };
+}
+
+function createEvent(leaf: PoolLeaf): PoolEvent {
   const { leafIndex: index, txHash, blockNumber, sealedNotesHash } = leaf;
   const commitments = [...leaf.commitments];
   const facts = { index, txHash, blockNumber, commitments, sealedNotesHash };
@@ -47,15 +83,9 @@ export function createEvent(leaf: PoolLeaf): PoolEvent {
     : { kind: 'spend', ...facts };
 }
 
-/** @throws PoolError `invalid_request` for a file of another form */
-export function readPoolEvents(path: string): PoolEvents {
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (cause) {
-    throw new PoolError('invalid_request', `${path} cannot be read as JSON`, { cause });
-  }
-  return parseWire(fileSchema, value, path);
+/** @param name - of the file. @throws PoolError `invalid_request` for a file of another form */
+export function parsePoolEvents(value: unknown, name: string): PoolEvents {
+  return parseWire(fileSchema, value, name);
 }
 
 export function createFacts(events: PoolEvents): Omit<ChainFacts, 'evidenceDomain'> {

@@ -10,23 +10,9 @@ export {
   readIdentities,
   readPassphrase,
   type SealFor,
-  writeAgeFile,
 } from './backup/age-file.ts';
-export {
-  type BackupHolder,
-  type BackupManifest,
-  computeManifestMac,
-  earlierViewingKeysPart,
-  encodeHead,
-  journalPart,
-  viewingKeyPart,
-} from './backup/backup-format.ts';
-export {
-  closeAll,
-  createMemorySnapshot,
-  type Snapshot,
-  takeSnapshots,
-} from './backup/backup-parts.ts';
+export { type BackupManifest, describeViewingKey, journalPart } from './backup/backup-format.ts';
+export { type BackupKeys, type BackupSource, createBackup } from './backup/create-backup.ts';
 export { discardParts, readBackup } from './backup/read-backup.ts';
 export { type Restored, restoreBackup } from './backup/restore-backup.ts';
 export type { Arrival } from './holder/arrivals.ts';
@@ -48,6 +34,8 @@ export { createKeyedNotes } from './holder/keyed-notes.ts';
 export { type LocalNotesDeps, openLocalNotes } from './holder/local-notes.ts';
 export { type FileNote, type NotesDocument, readNotesFile } from './holder/notes-document.ts';
 export type { Log } from './log.ts';
+export { fetchRegisteredKey, type PlatformPlace, registerKey } from './rotation/register-key.ts';
+export { readNewKey, switchKeys } from './rotation/switch-keys.ts';
 export {
   createEqualWithdrawal,
   describePaid,
@@ -80,8 +68,6 @@ export {
   openingsPath,
   openOpeningsStore,
 } from './store/openings-store.ts';
-
-export { createEvent, createFacts, type PoolEvents, readPoolEvents } from './store/pool-events.ts';
 
 export { assertSpendsKnown } from './store/restored-state.ts';
 export {

@@ -10,10 +10,11 @@ import { exitCodes } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import { createHolderClient, type HolderClient } from '../../services/holder/holder-client.ts';
 import { createTokenMissing } from '../../services/holder/served-notes.ts';
+import { findDecimals } from '../../services/holder/spend-place.ts';
 import { urlOf } from '../../services/peers/agent-client.ts';
 import type { Output } from '../../terminal/command-output.ts';
 import { createSyncView } from '../../terminal/sync-view.ts';
-import { findDecimals, inTokens } from './spend-echo.ts';
+import { inTokens } from './spend-echo.ts';
 
 export type BalanceOptions = {
   readonly token?: string;

@@ -12,18 +12,18 @@ import {
   PoolError,
   type SpendReceipt,
 } from '@pool/core';
-import { chooseFormat, drawBar, exitCodes, formatSeconds } from '@pool/pay-run';
+import { chooseFormat, drawBar, exitCodes, formatSeconds, readTypedAmounts } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import {
   type ConsolidateClient,
   createConsolidateClient,
 } from '../../services/holder/consolidate-client.ts';
 import { computeSpendWaitMs } from '../../services/holder/spend-client.ts';
+import { readSpendPlace } from '../../services/holder/spend-place.ts';
 import { urlOf } from '../../services/peers/agent-client.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
-import { type Output, withInterruption } from '../../terminal/command-output.ts';
-import { inTokens, readSpendPlace } from './spend-echo.ts';
-import { readTypedAmounts } from './typed-amount.ts';
+import { isConfirmed, type Output, withInterruption } from '../../terminal/command-output.ts';
+import { inTokens } from './spend-echo.ts';
 
 export type ConsolidateOptions = {
   /** What one spend must cover afterwards, as typed. */
@@ -93,8 +93,12 @@ export async function consolidate(
     printJson(options, out, { ...plan, receipts: [] });
     return exitCodes.ok;
   }
-  if (plan.steps.length > 0 && options.yes !== true) {
-    await confirm(output);
+  if (
+    plan.steps.length > 0 &&
+    options.yes !== true &&
+    !(await isConfirmed(output, 'Merge these notes?'))
+  ) {
+    throw new PoolError('payment_declined', 'nothing was sent: the merges were not confirmed');
   }
   const receipts: SpendReceipt[] = [];
   try {
@@ -174,16 +178,6 @@ function describeStep(
   return status === 'success'
     ? `step ${index}${made} (${txHash ?? 'no transaction'})`
     : `step ${index} reverted, and nothing moved (${txHash ?? 'no transaction'})`;
-}
-
-async function confirm({ ask }: Pick<Output, 'ask'>): Promise<void> {
-  if (ask === undefined) {
-    return;
-  }
-  const answer = await ask('Merge these notes? [y/N] ');
-  if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) {
-    throw new PoolError('payment_declined', 'nothing was sent: the merges were not confirmed');
-  }
 }
 
 /** One line that is redrawn on a terminal; a pipe gets nothing. */

@@ -14,7 +14,7 @@ import {
   parseWalletPub,
   type SpendReceipt,
 } from '@pool/core';
-import { chooseFormat, exitCodes } from '@pool/pay-run';
+import { chooseFormat, exitCodes, readTypedAmounts, type TypedAmount } from '@pool/pay-run';
 import type { SpendProgress } from '@pool/wallet/node';
 import { findContact, readLabels } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
@@ -24,6 +24,7 @@ import {
   type SpendClient,
   type SpendOrder,
 } from '../../services/holder/spend-client.ts';
+import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
 import { urlOf } from '../../services/peers/agent-client.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
 import { findGasNotice } from '../../services/peers/destination-gas.ts';
@@ -32,15 +33,8 @@ import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { createSpendView } from '../../terminal/spend-view.ts';
-import {
-  confirmSpend,
-  describeReceipt,
-  findSpendChain,
-  type PendingSpend,
-  readSpendPlace,
-} from './spend-echo.ts';
+import { confirmSpend, describeReceipt, type PendingSpend } from './spend-echo.ts';
 import { type FindContact, refuseAddress, resolveRecipients } from './spend-recipients.ts';
-import { readTypedAmounts, type TypedAmount } from './typed-amount.ts';
 
 export type SpendOptions = {
   readonly token?: string;

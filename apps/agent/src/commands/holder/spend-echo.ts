@@ -5,34 +5,20 @@
  * @module
  */
 import {
-  type EvmChainSettings,
   formatTokenAmount,
   PoolError,
   type SendRequest,
   type SpendReceipt,
   type TransferRequest,
 } from '@pool/core';
-import type { Config } from '../../config/config.ts';
-import { readChainsFile } from '../../services/peers/chains.ts';
-import type { Output } from '../../terminal/command-output.ts';
+import type { SpendPlace } from '../../services/holder/spend-place.ts';
+import { isConfirmed, type Output } from '../../terminal/command-output.ts';
 import { nameOf } from './history-view.ts';
 
 /** A spend that is about to be sent. */
 export type PendingSpend =
   | { readonly operation: 'transfer'; readonly body: TransferRequest }
   | { readonly operation: 'send'; readonly body: SendRequest };
-
-/** Where a spend takes place, as far as the command's own configuration says. */
-export type SpendPlace = {
-  /** Undefined: the platform vends it. */
-  readonly chain: string | undefined;
-  /** Of the token. Undefined: it is not known here. */
-  readonly decimals: number | undefined;
-  /** Labels of contacts by W. */
-  readonly labels?: ReadonlyMap<string, string>;
-  /** Pinned addresses by label. */
-  readonly destinations: ReadonlyMap<string, string>;
-};
 
 /** Prints what is about to leave, and asks if there is somebody to ask. @throws PoolError `payment_declined`. Nothing was sent then */
 export async function confirmSpend(
@@ -43,11 +29,7 @@ export async function confirmSpend(
   for (const line of describeSpend(spend, place)) {
     terminal.write(`${line}\n`);
   }
-  if (ask === undefined) {
-    return;
-  }
-  const answer = await ask('Send this? [y/N] ');
-  if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) {
+  if (!(await isConfirmed({ ask }, 'Send this?'))) {
     throw new PoolError('payment_declined', 'nothing was sent: the spend was not confirmed');
   }
 }
@@ -117,41 +99,4 @@ function describeDestination(to: string | undefined, { destinations }: SpendPlac
     return "the holder's own wallet";
   }
   return address === undefined ? to : `${to} (${address})`;
-}
-
-/** @param chain - the one that the command names, if it names one */
-export function readSpendPlace(
-  chain: string | undefined,
-  token: string,
-  config: Pick<Config, 'chain' | 'chainsFile' | 'holder'>,
-): SpendPlace {
-  const { key } = findSpendChain(chain, config);
-  const decimals = findDecimals(key, token, config);
-  return { chain: key, decimals, destinations: config.holder.sendDestinations };
-}
-
-/** Of a token. @param chain - undefined: it is not known here, and then every chain must say the same */
-export function findDecimals(
-  chain: string | undefined,
-  token: string,
-  { chainsFile }: Pick<Config, 'chainsFile'>,
-): number | undefined {
-  const found = Object.entries(readChainsFile(chainsFile).chains).flatMap(([key, { tokens }]) =>
-    (chain === undefined || chain === key) && Object.hasOwn(tokens, token)
-      ? [tokens[token]?.decimals]
-      : [],
-  );
-  return new Set(found).size === 1 ? found[0] : undefined;
-}
-
-/** What is undefined is not known here: the platform vends it. @throws PoolError of chains.json */
-export function findSpendChain(
-  chain: string | undefined,
-  config: Pick<Config, 'chain' | 'chainsFile'>,
-): { readonly key: string | undefined; readonly settings: EvmChainSettings | undefined } {
-  const { chains } = readChainsFile(config.chainsFile);
-  const [only, ...others] = Object.keys(chains);
-  const key = chain ?? config.chain ?? (others.length === 0 ? only : undefined);
-  const settings = key !== undefined && Object.hasOwn(chains, key) ? chains[key] : undefined;
-  return { key, settings };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { PoolError, parseWalletPub } from '@pool/core';
-import type { TypedAmount } from './typed-amount.ts';
+import type { TypedAmount } from '@pool/pay-run';
 
 /** A payee whose amount is not read yet. */
 export type TypedPayee = { readonly walletPub: string; readonly amount: TypedAmount };

@@ -5,9 +5,10 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { bigintToHex32, PoolError } from '@pool/core';
-import { computeEncryptionPublicKey, computeX25519PublicKey, createViewingKey } from '@pool/notes';
+import { createViewingKey } from '@pool/notes';
 import { exitCodes } from '@pool/pay-run';
+import { createSealer, describeViewingKey } from '@pool/wallet/node';
+import { armor } from 'age-encryption';
 import type { Output } from '../../terminal/command-output.ts';
 
 export type ViewingKeyOptions = {
@@ -21,35 +22,13 @@ export async function printNewViewingKey(
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
   const entropy = randomBytes(48);
-  const viewingKey = createViewingKey(entropy);
+  const document = describeViewingKey(createViewingKey(entropy));
   entropy.fill(0);
-  const document = JSON.stringify(
-    {
-      scalar: bigintToHex32(viewingKey),
-      encryptionPublicKeys: {
-        babyjubjub: computeEncryptionPublicKey(viewingKey),
-        x25519: computeX25519PublicKey(viewingKey),
-      },
-    },
-    null,
-    2,
-  );
-  out(encryptTo === undefined ? document : await encryptForRecipient(`${document}\n`, encryptTo));
-  return exitCodes.ok;
-}
-
-/** The text as an age file (age-encryption.org/v1), armoured. */
-async function encryptForRecipient(text: string, recipient: string): Promise<string> {
-  const { armor, Encrypter } = await import('age-encryption');
-  const encrypter = new Encrypter();
-  try {
-    encrypter.addRecipient(recipient);
-  } catch {
-    // The cause is dropped on purpose: it may be the private key of age, in the wrong place.
-    throw new PoolError(
-      'invalid_request',
-      '--encrypt-to must be an age recipient, the public key that begins with age1; nothing was made',
-    );
+  if (encryptTo === undefined) {
+    out(document);
+  } else {
+    const sealer = createSealer({ kind: 'recipients', recipients: [encryptTo] });
+    out(armor.encode(await sealer.encrypt(`${document}\n`)).trimEnd());
   }
-  return armor.encode(await encrypter.encrypt(text)).trimEnd();
+  return exitCodes.ok;
 }

@@ -3,14 +3,21 @@
  *
  * @module
  */
-import { resolve } from 'node:path';
-import { PoolError } from '@pool/core';
+import { join, resolve } from 'node:path';
+import { type ConfigLayers, findText, readVariable } from '@pool/configuration';
+import { PoolError, type Secret } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
+import { computeHolderEncryptionKey } from '@pool/signers';
 import {
+  type BackupKeys,
   type BackupManifest,
+  type BackupSource,
+  contactsPath,
+  createBackup,
   discardParts,
   journalPart,
   type OpenWith,
+  openingsKeyPath,
   type Restored,
   readBackup,
   readIdentities,
@@ -18,10 +25,12 @@ import {
   restoreBackup,
   type SealFor,
 } from '@pool/wallet/node';
-import { readKeepingSettings } from '../../config/config.ts';
-import { createHolderSigner } from '../../services/signers/holder.ts';
+import { type KeepingSettings, readKeepingSettings } from '../../config/config.ts';
+import { allVariables } from '../../config/variables.ts';
+import { version } from '../../config/version.ts';
+import { createHolderSigner, openHolder, parseSecretKey } from '../../services/signers/holder.ts';
+import { readTenancyPin } from '../../state/tenancy-pin.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
-import { createBackup } from './create-backup.ts';
 
 export type CreateBackupOptions = {
   readonly out: string;
@@ -49,8 +58,10 @@ export async function runBackupCreate(
 ): Promise<number> {
   const settings = readKeepingSettings(options.envFile);
   const path = resolve(options.out);
+  const seal = chooseSeal(options);
+  const source = await describeAgent(settings);
   const { manifest, bytes } = await withInterruption((signal) =>
-    createBackup(path, chooseSeal(options), settings, { nowMs: Date.now(), signal }),
+    createBackup(path, seal, source, { nowMs: Date.now(), signal }),
   );
   if (options.json === true) {
     out(JSON.stringify({ path, bytes, ...describe(manifest) }, null, 2));
@@ -202,4 +213,114 @@ function renderNext({ manifest, folder, spendsFromMs }: Restored): readonly stri
     `What was paid after ${createdAt} is not in this state. Disbursements are safe: the contract pays a key once. Compare balance and history with the chain before you repeat a transfer or a withdrawal: its Idempotency-Key is not remembered.`,
   ];
   return ['', 'What to do now:', ...steps.map((step, index) => `${index + 1}. ${step}`)];
+}
+
+/** What is backed up, and what the configuration keeps elsewhere. */
+async function describeAgent(settings: KeepingSettings): Promise<BackupSource> {
+  const { home, jobStore, spendJournal, chainsFile, fingerprintKey, layers } = settings;
+  return {
+    stores: {
+      home,
+      elsewhere: {
+        'jobs.sqlite': findStorePath(jobStore),
+        [journalPart]: findStorePath(spendJournal),
+      },
+      files: {
+        'tenancy.json': join(home, 'tenancy.json'),
+        'fingerprint.key': join(home, 'fingerprint.key'),
+        'contacts.json': contactsPath(home),
+        // Without it the openings in their database cannot be read.
+        'openings.key': openingsKeyPath(home),
+        'chains.json': chainsFile,
+      },
+    },
+    texts: {
+      ...(fingerprintKey === undefined
+        ? {}
+        : { 'fingerprint.configured': `${fingerprintKey.reveal()}\n` }),
+      'agent.env.restored': renderSettings(layers),
+    },
+    keys: await findKeys(settings),
+    employerId: readTenancyPin(home)?.employerId ?? settings.employerId ?? null,
+    agentVersion: version,
+  };
+}
+
+/** Undefined: in memory. */
+function findStorePath(url: string): string | undefined {
+  return /^sqlite:(.+)$/.exec(url)?.[1];
+}
+
+/** Undefined: no holder is configured. A holder whose keys cannot be opened is an error: its backup would lack them. */
+async function findKeys(settings: KeepingSettings): Promise<BackupKeys | undefined> {
+  const { privateKey, ed25519Key, walletPub, viewingKey } = settings.holder;
+  if (privateKey !== undefined || ed25519Key !== undefined || walletPub !== undefined) {
+    const opened = await openHolder(settings);
+    return {
+      holder: {
+        ...{ walletPub: opened.walletPub, address: opened.address, signer: opened.signer.name },
+        encryptionPublicKey: opened.encryptionPublicKey,
+        earlierEncryptionPublicKeys: opened.earlier.map((one) => one.encryptionPublicKey),
+      },
+      current: opened.viewingKey,
+      earlier: opened.earlier.map((one) => one.viewingKey),
+    };
+  }
+  return viewingKey === undefined ? undefined : findKeysAlone(settings.holder, viewingKey);
+}
+
+/** A machine that only reads: it has viewing keys, and no key of the wallet. */
+function findKeysAlone(config: KeepingSettings['holder'], viewingKey: Secret): BackupKeys {
+  const curve = config.signer === 'local-ed25519' ? 'ed25519' : 'secp256k1';
+  const current = parseSecretKey(viewingKey);
+  const earlier = config.earlierViewingKeys.flatMap((key) =>
+    key.kind === 'scalar' ? [parseSecretKey(key.scalar)] : [],
+  );
+  return {
+    holder: {
+      signer: 'none',
+      encryptionPublicKey: computeHolderEncryptionKey(curve, current),
+      earlierEncryptionPublicKeys: earlier.map((key) => computeHolderEncryptionKey(curve, key)),
+    },
+    current,
+    earlier,
+  };
+}
+
+/** Places of this machine. The restored directory has its own. */
+const placesHere: readonly string[] = [
+  'DISBURSE_HOME',
+  'AGENT_ENV',
+  'DISBURSE_JOB_STORE',
+  'DISBURSE_SPEND_JOURNAL',
+  'DISBURSE_CHAINS_FILE',
+  'NODE_ENV',
+  'DISBURSE_FAULT',
+];
+
+/** An agent.env without credentials. A person completes it. */
+export function renderSettings(layers: ConfigLayers): string {
+  const lines = allVariables
+    .filter(({ name }) => !placesHere.includes(name))
+    .flatMap((variable) => {
+      const { name, credential } = variable;
+      const { origin } = readVariable(variable, layers);
+      if (origin.from === 'default' || origin.from === 'unset') {
+        return [];
+      }
+      if (credential !== undefined) {
+        return [`#${name}_FILE=`];
+      }
+      const { text = '' } = findText(layers, name) ?? {};
+      return isPlain(text) ? [`${name}=${text}`] : [`# ${name} is not copied: set it again`];
+    });
+  return `${[
+    '# Settings of the agent whose backup was restored. It contains no credential and no key.',
+    '# Complete it, name the file of each credential that stands as a comment, and rename the file to agent.env.',
+    ...lines,
+  ].join('\n')}\n`;
+}
+
+function isPlain(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text) && !/["'`#\\]/.test(text);
 }

@@ -22,9 +22,7 @@ import {
   openOpeningsStore,
 } from '../../../../../packages/wallet/src/node/store/openings-store.ts';
 import vectors from '../../../../../vectors/disclosure.json' with { type: 'json' };
-import type { DiscloseOptions } from './disclose-options.ts';
-import { discloseReceived } from './disclose-payee.ts';
-import { runDisclosePayer } from './disclose-payer.ts';
+import { type DiscloseOptions, discloseReceived, runDisclosePayer } from './disclose-command.ts';
 import { runVerify } from './disclose-verify.ts';
 
 const [funder, spender] = vectors.disclosures;

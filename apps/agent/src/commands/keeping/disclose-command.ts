@@ -1,22 +1,33 @@
 /**
- * What the commands of disclosures share: which payments are chosen, the terms of the document, and the file.
+ * `disburse-agent disclose payer` and `disclose payee`. Both sign in this process: no route of the agent signs a disclosure. For a payee
+ * the agent must run: its history says which payments there are.
  *
  * @module
  */
-import { writeFileSync } from 'node:fs';
 import {
+  computeAssetId,
   type DisclosedInsertion,
   type DisclosureContent,
   type EvmAddress,
   type EvmChainSettings,
   type Hex,
   PoolError,
+  parseEvmAddress,
 } from '@pool/core';
 import { createDisclosure } from '@pool/notes';
-import { exitCodes } from '@pool/pay-run';
-import type { Config } from '../../config/config.ts';
-import { readChainsFile } from '../../services/peers/chains.ts';
+import { exitCodes, listPaidInsertions } from '@pool/pay-run';
+import { createLocalKeySigner, createSignRequest } from '@pool/signers';
+import { type DisclosureChoice, listReceivedInsertions, type ReceivedSources } from '@pool/wallet';
+import { createEvmRecords } from '@pool/wallet/evm';
+import { type Holder, systemClock } from '@pool/wallet/node';
+import { type Config, readConfig } from '../../config/config.ts';
+import type { HolderClient } from '../../services/holder/holder-client.ts';
+import { createDeliveries } from '../../services/holder/served-notes.ts';
+import { findChain, findToken } from '../../services/holder/spend-place.ts';
+import { assertSigns, openHolder } from '../../services/signers/holder.ts';
 import type { Output } from '../../terminal/command-output.ts';
+import { writeNewFile } from '../../terminal/new-file.ts';
+import { openClient } from '../holder/balance-command.ts';
 import { parseRange, type RangeOptions } from '../holder/history-range.ts';
 
 export type DiscloseOptions = RangeOptions & {
@@ -34,36 +45,98 @@ export type DiscloseOptions = RangeOptions & {
   readonly envFile?: string;
 };
 
-/** @throws PoolError `invalid-chain`. Never taken from a discloser: chain and pool are those of the own chains.json */
-export function findChain(
-  { chain, chainsFile }: Pick<Config, 'chain' | 'chainsFile'>,
-  named: string | undefined,
-): { readonly key: string; readonly settings: EvmChainSettings } {
-  const { chains } = readChainsFile(chainsFile);
-  const [only, ...others] = Object.keys(chains);
-  const key = named ?? chain ?? (others.length === 0 ? only : undefined);
-  const settings = key !== undefined && Object.hasOwn(chains, key) ? chains[key] : undefined;
-  if (key === undefined || settings === undefined) {
-    const known = Object.keys(chains).sort().join(', ');
-    throw new PoolError('invalid-chain', `name one of these chains with --chain: ${known}`);
+/** @returns the exit code */
+export async function runDisclosePayer(
+  options: DiscloseOptions,
+  output: Pick<Output, 'out'>,
+  createRecords: typeof createEvmRecords = createEvmRecords,
+): Promise<number> {
+  const choice = readChoice(options);
+  const config = readConfig(options.envFile);
+  const { key: chain, settings } = findChain(config, options.chain);
+  const symbol = options.token ?? config.holder.tokenSymbol;
+  const token = findToken(symbol, settings);
+  const { chainId, pool } = settings;
+  const records = createRecords(settings);
+  try {
+    const { payer, insertions } = await listPaidInsertions(
+      config,
+      { ...choice, jobs: options.job, payRun: options.payRun },
+      { chain, chainId, pool, symbol, token },
+      records,
+    );
+    const parties = { settings, token, role: 'payer', discloser: payer } as const;
+    const content = createContent(options, parties, insertions);
+    return writeDisclosure(content, await sign(content, config, chain), options, output);
+  } finally {
+    records.close();
   }
-  return { key, settings };
 }
 
-/** @throws PoolError `unknown_token` */
-export function findToken(symbol: string, { tokens }: EvmChainSettings): EvmAddress {
-  const token = Object.hasOwn(tokens, symbol) ? tokens[symbol] : undefined;
-  if (token === undefined) {
-    throw new PoolError(
-      'unknown_token',
-      `--token must be one of ${Object.keys(tokens).sort().join(', ')}`,
+/** What `disclose payee` asks. */
+export type PayeeSources = Pick<ReceivedSources, 'records' | 'deliveries'> & {
+  readonly client: Pick<HolderClient, 'history'>;
+  readonly holder: Pick<Holder, 'walletPub' | 'address' | 'viewingKey' | 'signer'>;
+};
+
+/** @returns the exit code */
+export async function runDisclosePayee(
+  given: Omit<DiscloseOptions, 'job'>,
+  output: Pick<Output, 'out'>,
+): Promise<number> {
+  const options = { ...given, job: [] };
+  const config = readConfig(options.envFile);
+  const { holder, chainsFile, platformUrl } = config;
+  assertSigns(holder, 'sign a disclosure');
+  const { key, settings } = findChain(config, options.chain);
+  const { client, token } = openClient(options);
+  const { balanceToken } = holder;
+  const records = createEvmRecords(settings);
+  try {
+    const sources: PayeeSources = {
+      client,
+      records,
+      deliveries: createDeliveries({ platformUrl, balanceToken, chain: key }),
+      holder: await openHolder({ chain: key, chainsFile, holder }),
+    };
+    return await discloseReceived({ ...options, token }, settings, sources, output);
+  } finally {
+    records.close();
+  }
+}
+
+/** @returns the exit code */
+export async function discloseReceived(
+  options: DiscloseOptions & { readonly token: string },
+  settings: EvmChainSettings,
+  { client, holder, records, deliveries }: PayeeSources,
+  output: Pick<Output, 'out'>,
+): Promise<number> {
+  const { range, ...choice } = readChoice(options);
+  if (options.job.length > 0 || options.payRun !== undefined) {
+    throw refuse(
+      '--job and --pay-run name what a payer paid; choose by --tx, --commitment or days',
     );
   }
-  return token.address;
+  const symbol = options.token;
+  const token = findToken(symbol, settings);
+  const assetId = computeAssetId(settings.chainId, settings.pool, token);
+  const insertions = await listReceivedInsertions(
+    choice,
+    { symbol, assetId },
+    {
+      ...{ holder, records, deliveries },
+      fetchHistory: (after) => client.history(symbol, { ...range, after }),
+    },
+  );
+  const discloser = parseEvmAddress(holder.address);
+  const parties = { settings, token, role: 'payee', discloser } as const;
+  const content = createContent(options, parties, insertions);
+  return writeDisclosure(content, await holder.signer.signDisclosure(content), options, output);
 }
 
 /** At least one option must choose: nobody should disclose everything by leaving options out. */
-export function assertChoice(options: DiscloseOptions): void {
+function readChoice(options: DiscloseOptions): DisclosureChoice {
   const { tx, commitment, job, payRun, from, to, year } = options;
   const words = [payRun, from, to, year].filter((word) => word !== undefined);
   if (tx.length + commitment.length + job.length + words.length === 0) {
@@ -71,25 +144,16 @@ export function assertChoice(options: DiscloseOptions): void {
       'choose the payments: --tx, --commitment, --job, --pay-run, --from, --to or --year',
     );
   }
-}
-
-/** True where an option chooses it, or where the option is not given. */
-export function isChosen(chosen: readonly string[], value: string | undefined): boolean {
-  return chosen.length === 0 || chosen.some((text) => text.toLowerCase() === value?.toLowerCase());
-}
-
-/** @throws PoolError `not_found` */
-export function assertFound(count: number): void {
-  if (count === 0) {
-    throw new PoolError(
-      'not_found',
-      'no payment of this agent matches; look at "disburse-agent history" or at the keys of "disburse-agent tenancy keys". Openings are erased after DISBURSE_DISCLOSURE_YEARS',
-    );
-  }
+  return {
+    transactions: tx,
+    commitments: commitment,
+    range: parseRange(options),
+    withMemos: options.memos === true,
+  };
 }
 
 /** The checked content. @throws PoolError `invalid_request` */
-export function createContent(
+function createContent(
   { purpose, days, challenge }: DiscloseOptions,
   parties: {
     readonly settings: EvmChainSettings;
@@ -98,12 +162,11 @@ export function createContent(
     readonly discloser: EvmAddress;
   },
   insertions: readonly DisclosedInsertion[],
-  nowMs: number,
 ): DisclosureContent {
   if (!/^[1-9][0-9]{0,4}$/.test(days)) {
     throw refuse('--days: give the number of days after which the document proves nothing');
   }
-  const issuedAt = Math.floor(nowMs / 1_000);
+  const issuedAt = Math.floor(systemClock.nowMs() / 1_000);
   const { settings, token, role, discloser } = parties;
   return createDisclosure({
     version: 1,
@@ -119,24 +182,13 @@ export function createContent(
 }
 
 /** Writes the signed document to a new file that its owner alone can read. @returns the exit code */
-export function writeDisclosure(
+function writeDisclosure(
   content: DisclosureContent,
   signature: Hex,
   { out: path, memos }: Pick<DiscloseOptions, 'out' | 'memos'>,
   { out }: Pick<Output, 'out'>,
 ): number {
-  try {
-    writeFileSync(path, `${JSON.stringify({ ...content, signature }, null, 2)}\n`, {
-      mode: 0o600,
-      flag: 'wx',
-    });
-  } catch (cause) {
-    throw new PoolError(
-      'file_not_written',
-      `${path} cannot be written; it must be a new file in an existing folder`,
-      { cause },
-    );
-  }
+  writeNewFile(path, `${JSON.stringify({ ...content, signature }, null, 2)}\n`);
   const payments = content.insertions.flatMap(({ payments: shown }) => shown).length;
   const expiry = new Date(1_000 * content.expiresAt).toISOString();
   out(
@@ -155,14 +207,33 @@ export function writeDisclosure(
   return exitCodes.ok;
 }
 
-/** Whether a time is in the chosen days. */
-export function isInRange(options: RangeOptions, ms: number): boolean {
-  const { from, to } = parseRange(options);
-  return (
-    (from === undefined || ms >= Date.parse(from)) && (to === undefined || ms < Date.parse(to))
-  );
+async function sign(content: DisclosureContent, config: Config, chain: string): Promise<Hex> {
+  const { funderPrivateKey, holder: holderConfig, chainsFile } = config;
+  if (funderPrivateKey !== undefined) {
+    const allow = { kinds: ['disclosure' as const] };
+    const signer = createLocalKeySigner({ privateKey: funderPrivateKey, allow });
+    const expectedSigner = await signer.address();
+    if (expectedSigner === content.discloser) {
+      const payload = { content };
+      const outcome = await signer.submit(
+        createSignRequest({ kind: 'disclosure', payload, expectedSigner }),
+      );
+      if (outcome.state === 'signed') {
+        return outcome.signature;
+      }
+    }
+  }
+  assertSigns(holderConfig, 'sign a disclosure');
+  const holder = await openHolder({ chain, chainsFile, holder: holderConfig });
+  if (holder.address !== content.discloser) {
+    throw new PoolError(
+      'wallet_mismatch',
+      `${content.discloser} paid, and this configuration has no key of it: a disclosure is signed by who paid. Set DISBURSE_FUNDER_PRIVATE_KEY or DISBURSE_HOLDER_PRIVATE_KEY to its key`,
+    );
+  }
+  return await holder.signer.signDisclosure(content);
 }
 
-export function refuse(message: string): PoolError {
+function refuse(message: string): PoolError {
   return new PoolError('invalid_request', message);
 }

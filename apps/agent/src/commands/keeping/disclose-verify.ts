@@ -5,7 +5,7 @@
  * @module
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { disclosureSchema, formatTokenUnits, PoolError, parseWire, quote } from '@pool/core';
+import { formatTokenUnits, PoolError, quote } from '@pool/core';
 import {
   type ChainFacts,
   type DisclosureReport,
@@ -13,18 +13,13 @@ import {
   verifyDisclosure,
 } from '@pool/notes';
 import { exitCodes } from '@pool/pay-run';
-import { createEvmRecords } from '@pool/wallet/evm';
-import {
-  createEvent,
-  createFacts,
-  type PoolEvents,
-  readPoolEvents,
-  systemClock,
-} from '@pool/wallet/node';
+import { createFacts, fetchDisclosedEvents, fetchPoolEvents, parsePoolEvents } from '@pool/wallet';
+import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
+import { systemClock } from '@pool/wallet/node';
 import { readHolderSettings } from '../../config/config.ts';
+import { findChain } from '../../services/holder/spend-place.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
 import type { Output } from '../../terminal/command-output.ts';
-import { findChain, refuse } from './disclose-options.ts';
 
 export type VerifyOptions = {
   readonly challenge?: string;
@@ -52,11 +47,13 @@ export async function runVerify(
 ): Promise<number> {
   const config = readHolderSettings(options.envFile);
   const { settings } = findChain(config, options.chain);
-  const document = readDocument(path);
+  const document = readJson(path);
   const known =
     options.archive === undefined
-      ? await readFacts(document, settings, createRecords)
-      : readPoolEvents(options.archive);
+      ? await withRecords(createRecords(settings), (records) =>
+          fetchDisclosedEvents(document, settings, records),
+        )
+      : parsePoolEvents(readJson(options.archive), options.archive);
   const evidenceDomain = readChainsFile(config.chainsFile).evidence;
   // Of the verifier's own settings: a file of another chain or pool is refused below.
   const facts: ChainFacts = { ...createFacts(known), evidenceDomain };
@@ -83,34 +80,31 @@ export async function runVerify(
 export async function runEvents(
   options: EventsOptions,
   { out }: Pick<Output, 'out'>,
-  createRecords: typeof createEvmRecords = createEvmRecords,
 ): Promise<number> {
-  const config = readHolderSettings(options.envFile);
-  const { settings } = findChain(config, options.chain);
-  const records = createRecords(settings);
-  try {
+  const { settings } = findChain(readHolderSettings(options.envFile), options.chain);
+  return await withRecords(createEvmRecords(settings), async (records) => {
     const final = await records.fetchFinalBlock();
     const from = parseBlock('--from-block', options.fromBlock) ?? settings.deployedAtBlock;
     const to = Math.min(parseBlock('--to-block', options.toBlock) ?? final, final);
-    const events: PoolEvents['events'] = [];
-    for (let block = from; block <= to; block += windowBlocks) {
-      const leaves = await records.fetchLeaves(block, Math.min(to, block + windowBlocks - 1));
-      events.push(...leaves.map(createEvent));
-    }
-    const { chainId, pool } = settings;
-    const file: PoolEvents = { format: 'pool-events', version: 1, chainId, pool, events };
+    const file = await fetchPoolEvents(settings, { from, to }, records);
     writeFileSync(options.out, `${JSON.stringify(file)}\n`, { flag: 'wx' });
     out(
-      `${options.out}: ${events.length} batches and spends of blocks ${from} to ${to}, by your own RPC`,
+      `${options.out}: ${file.events.length} batches and spends of blocks ${from} to ${to}, by your own RPC`,
     );
     return exitCodes.ok;
+  });
+}
+
+async function withRecords<T>(
+  records: EvmRecords,
+  work: (records: EvmRecords) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(records);
   } finally {
     records.close();
   }
 }
-
-/** Most public RPCs answer 1,000 blocks. */
-const windowBlocks = 1_000;
 
 function parseBlock(option: string, text: string | undefined): number | undefined {
   if (text !== undefined && !/^(?:0|[1-9][0-9]{0,14})$/.test(text)) {
@@ -119,45 +113,16 @@ function parseBlock(option: string, text: string | undefined): number | undefine
   return text === undefined ? undefined : Number(text);
 }
 
-function readDocument(path: string): unknown {
+function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new PoolError('invalid_request', `${path} cannot be read as JSON`, { cause });
+    throw refuse(`${path} cannot be read as JSON`, cause);
   }
 }
 
-/** The events of the transactions that the document names, in final blocks only. A malformed document names none. */
-async function readFacts(
-  document: unknown,
-  settings: ReturnType<typeof findChain>['settings'],
-  createRecords: typeof createEvmRecords,
-): Promise<PoolEvents> {
-  const { chainId, pool } = settings;
-  const hashes = new Set<string>();
-  const records = createRecords(settings);
-  try {
-    const events: PoolEvents['events'] = [];
-    const final = await records.fetchFinalBlock();
-    for (const { txHash } of parseInsertions(document)) {
-      if (!hashes.has(txHash)) {
-        hashes.add(txHash);
-        const leaves = await records.fetchTransactionLeaves(txHash);
-        events.push(...leaves.filter(({ blockNumber }) => blockNumber <= final).map(createEvent));
-      }
-    }
-    return { format: 'pool-events', version: 1, chainId, pool, events };
-  } finally {
-    records.close();
-  }
-}
-
-function parseInsertions(document: unknown) {
-  try {
-    return parseWire(disclosureSchema, document, 'disclosure').insertions;
-  } catch {
-    return [];
-  }
+function refuse(message: string, cause?: unknown): PoolError {
+  return new PoolError('invalid_request', message, { cause });
 }
 
 function isProved({ discloser, payments }: DisclosureReport): boolean {

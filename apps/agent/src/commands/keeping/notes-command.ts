@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { writeFileSync } from 'node:fs';
 import { PoolError } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
 import type { ImportOutcome, OfferedNote } from '@pool/wallet';
@@ -18,12 +17,13 @@ import {
 } from '@pool/wallet/node';
 import { readKeepingSettings } from '../../config/config.ts';
 import { createAgentLog } from '../../services/agent-log.ts';
+import { findChain, findToken } from '../../services/holder/spend-place.ts';
 import { openHolder } from '../../services/signers/holder.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
 import type { Output } from '../../terminal/command-output.ts';
+import { writeNewFile } from '../../terminal/new-file.ts';
 import { createSyncView } from '../../terminal/sync-view.ts';
 import { inTokens } from '../holder/spend-echo.ts';
-import { findChain, findToken } from './disclose-options.ts';
 
 type NotesOptions = {
   readonly chain?: string;
@@ -139,18 +139,6 @@ async function withNotes<T>(
     return await work({ notes, chain, holder });
   } finally {
     await notes.close();
-  }
-}
-
-function writeNewFile(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
-  } catch (cause) {
-    throw new PoolError(
-      'file_not_written',
-      `${path} cannot be written; it must be a new file in an existing folder`,
-      { cause },
-    );
   }
 }
 

@@ -14,7 +14,14 @@ import {
   spendReceiptSchema,
 } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
-import type { Holder } from '@pool/wallet/node';
+import {
+  fetchRegisteredKey,
+  type Holder,
+  type PlatformPlace,
+  readNewKey,
+  registerKey,
+  switchKeys,
+} from '@pool/wallet/node';
 import * as v from 'valibot';
 import {
   type Config,
@@ -23,25 +30,26 @@ import {
   readKeepingSettings,
 } from '../../config/config.ts';
 import { variables } from '../../config/variables.ts';
-import {
-  fetchRegisteredKey,
-  type PlatformPlace,
-  registerKey,
-} from '../../rotation/register-key.ts';
-import { readNewKey, switchKeys } from '../../rotation/switch-keys.ts';
 import { commandHeaders } from '../../services/holder/command-headers.ts';
+import { readSpendPlace } from '../../services/holder/spend-place.ts';
 import { type AgentCaller, createAgentCaller } from '../../services/peers/agent-client.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
 import { openHolder } from '../../services/signers/holder.ts';
-import { readLoopbackToken } from '../../state/agent-home.ts';
+import { ensureAgentHome, readLoopbackToken } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
-import { inTokens, readSpendPlace } from '../holder/spend-echo.ts';
+import { inTokens } from '../holder/spend-echo.ts';
 
 export type RotateOptions = {
   /** File of the new viewing key. Absent: continues with the configured one. */
   readonly newKey?: string;
   readonly yes?: boolean;
   readonly envFile?: string;
+};
+
+const keyNames = {
+  viewingKey: variables.holderViewingKey.name,
+  earlierViewingKeys: variables.holderEarlierViewingKeys.name,
+  encryptionPublicKey: variables.holderEncryptionPublicKey.name,
 };
 
 /** @returns the exit code */
@@ -72,7 +80,8 @@ export async function runRotateViewingKey(
     const next = readNewKey(newKey, holder);
     if (next.encryptionPublicKey !== holder.encryptionPublicKey) {
       await confirm(settings, holder, next.encryptionPublicKey, { yes, output });
-      const written = switchKeys(settings, holder, next);
+      ensureAgentHome(settings.home);
+      const written = switchKeys({ ...settings, names: keyNames }, holder, next);
       output.out(renderSwitched(written, next));
       return exitCodes.ok;
     }

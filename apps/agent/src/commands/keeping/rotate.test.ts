@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { editEnvFile } from '../../../../../packages/configuration/src/edit-env-file.ts';
 import encryptionVectors from '../../../../../vectors/encryption-key.json' with { type: 'json' };
 import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
 import { runCli } from '../../cli.ts';
 import { type FakeAccounts, startFakeAccounts } from '../../fixtures/fake-accounts.ts';
-import { editEnvFile } from '../../rotation/env-file-edit.ts';
 import { ensureLoopbackToken } from '../../state/agent-home.ts';
 
 const [wallet] = walletVectors.wallets.slice(-1);

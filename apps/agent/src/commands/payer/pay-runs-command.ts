@@ -16,8 +16,8 @@ import {
   sumAmounts,
 } from '@pool/pay-run';
 import { type Config, readConfig } from '../../config/config.ts';
+import { findDecimals } from '../../services/holder/spend-place.ts';
 import type { Output } from '../../terminal/command-output.ts';
-import { findDecimals } from '../holder/spend-echo.ts';
 import { createClient } from './disburse-command.ts';
 
 export type PayRunsOptions = {

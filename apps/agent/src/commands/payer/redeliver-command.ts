@@ -8,10 +8,9 @@ import { writeFileSync } from 'node:fs';
 import type { Delivery } from '@pool/api';
 import { isPoolError, PoolError, parseHex } from '@pool/core';
 import { parseDelivery } from '@pool/operations';
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, listDeliveries, type StoredDelivery } from '@pool/pay-run';
 import { createEdgeClient } from '@pool/platform-client';
 import { type Config, readConfig } from '../../config/config.ts';
-import { listDeliveries, type StoredDelivery } from '../../state/stored-keys.ts';
 
 export type RedeliverOptions = {
   readonly all?: boolean;

@@ -6,13 +6,12 @@
  */
 import { errorCodeOf, PoolError } from '@pool/core';
 import { createFingerprinter } from '@pool/operations';
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, isAtRisk, listStoredKeys, type StoredKey } from '@pool/pay-run';
 import { createEdgeClient } from '@pool/platform-client';
 import { type Config, readConfig } from '../../config/config.ts';
 import { probeTimeoutMs } from '../../services/peers/readiness.ts';
 import { createTenancy } from '../../services/peers/tenancy.ts';
 import { findFingerprintKey } from '../../state/fingerprint-key.ts';
-import { isAtRisk, listStoredKeys, type StoredKey } from '../../state/stored-keys.ts';
 import {
   normalizeEmployerId,
   readTenancyPin,

@@ -8,7 +8,8 @@
  * @module
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { bigintToBytes, canonicalJson, PoolError } from '@pool/core';
+import { bigintToBytes, bigintToHex32, canonicalJson, PoolError } from '@pool/core';
+import { computeEncryptionPublicKey, computeX25519PublicKey } from '@pool/notes';
 import * as v from 'valibot';
 
 /** Begins every plaintext. Another version of the form gets another line. */
@@ -82,6 +83,18 @@ export function isManifestAuthentic(manifest: BackupManifest, viewingKey: bigint
   const expected = Buffer.from(computeManifestMac(rest, viewingKey), 'hex');
   const found = Buffer.from(mac ?? '', 'hex');
   return expected.length === found.length && timingSafeEqual(expected, found);
+}
+
+/** A viewing key as the document that DISBURSE_HOLDER_VIEWING_KEY_FILE can name. @param viewingKey - v, secret */
+export function describeViewingKey(viewingKey: bigint): string {
+  const document = {
+    scalar: bigintToHex32(viewingKey),
+    encryptionPublicKeys: {
+      babyjubjub: computeEncryptionPublicKey(viewingKey),
+      x25519: computeX25519PublicKey(viewingKey),
+    },
+  };
+  return JSON.stringify(document, null, 2);
 }
 
 /** The bytes before the parts. */

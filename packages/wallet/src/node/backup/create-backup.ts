@@ -3,66 +3,66 @@
  *
  * @module
  */
-import { join } from 'node:path';
-import { bigintToHex32, Secret } from '@pool/core';
-import { computeEncryptionPublicKey, computeX25519PublicKey, parseViewingKey } from '@pool/notes';
-import { computeHolderEncryptionKey, holderRole } from '@pool/signers';
+import { bigintToHex32, type Secret } from '@pool/core';
+import { createSealer, type SealFor, writeAgeFile } from './age-file.ts';
 import {
   type BackupHolder,
   type BackupManifest,
-  closeAll,
   computeManifestMac,
-  contactsPath,
-  createMemorySnapshot,
-  createSealer,
+  describeViewingKey,
   earlierViewingKeysPart,
   encodeHead,
-  journalPart,
-  openingsKeyPath,
-  type SealFor,
-  type Snapshot,
-  takeSnapshots,
   viewingKeyPart,
-  writeAgeFile,
-} from '@pool/wallet/node';
-import type { KeepingSettings } from '../../config/config.ts';
-import { version } from '../../config/version.ts';
-import { openHolder } from '../../services/signers/holder.ts';
-import { readTenancyPin } from '../../state/tenancy-pin.ts';
-import { renderSettings } from './settings-file.ts';
+} from './backup-format.ts';
+import {
+  closeAll,
+  createMemorySnapshot,
+  type Snapshot,
+  type StorePaths,
+  takeSnapshots,
+} from './backup-parts.ts';
 
-export type CreatedBackup = { readonly manifest: BackupManifest; readonly bytes: number };
-
-type Keys = {
+export type BackupKeys = {
   readonly holder: BackupHolder;
   readonly current: Secret<bigint>;
   readonly earlier: readonly Secret<bigint>[];
 };
 
+export type BackupSource = {
+  readonly stores: StorePaths;
+  /** Small parts that are in no file, by their name. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** Undefined: there is no holder. */
+  readonly keys: BackupKeys | undefined;
+  readonly employerId: string | null;
+  readonly agentVersion: string;
+};
+
 /**
  * Works while the agent runs. Sends nothing.
  * @param path - of the new file
- * @throws PoolError `invalid_request`, `file_not_written`, `interrupted`; the errors of {@link openHolder}
+ * @returns the manifest, and the bytes of the file
+ * @throws PoolError `invalid_request`, `file_not_written`, `interrupted`
  */
 export async function createBackup(
   path: string,
   sealFor: SealFor,
-  settings: KeepingSettings,
+  { stores, texts, keys, employerId, agentVersion }: BackupSource,
   input: { readonly nowMs: number; readonly signal: AbortSignal },
-): Promise<CreatedBackup> {
+): Promise<{ readonly manifest: BackupManifest; readonly bytes: number }> {
   const sealer = createSealer(sealFor);
-  const keys = await findKeys(settings);
-  const employerId = readTenancyPin(settings.home)?.employerId ?? settings.employerId ?? null;
   const snapshots = [
-    ...takeSnapshots(describeStores(settings)),
-    ...createSmallParts(settings, keys),
+    ...takeSnapshots(stores),
+    ...Object.entries({ ...texts, ...describeKeys(keys) }).map(([name, text]) =>
+      createMemorySnapshot(name, text),
+    ),
   ];
   try {
     const unsigned = {
       format: 'pool-backup' as const,
       version: 1 as const,
       createdAt: new Date(input.nowMs).toISOString(),
-      agentVersion: version,
+      agentVersion,
       holder: keys?.holder ?? null,
       employerId,
       parts: snapshots.map(({ name, bytes, sha256, counts }) => ({ name, bytes, sha256, counts })),
@@ -76,112 +76,15 @@ export async function createBackup(
   }
 }
 
-function describeStores({ home, jobStore, spendJournal, chainsFile }: KeepingSettings) {
+function describeKeys(keys: BackupKeys | undefined): Readonly<Record<string, string>> {
+  if (keys === undefined) {
+    return {};
+  }
+  const earlier = keys.earlier.map((key) => bigintToHex32(key.reveal()));
   return {
-    home,
-    elsewhere: {
-      'jobs.sqlite': findStorePath(jobStore),
-      [journalPart]: findStorePath(spendJournal),
-    },
-    files: {
-      'tenancy.json': join(home, 'tenancy.json'),
-      'fingerprint.key': join(home, 'fingerprint.key'),
-      'contacts.json': contactsPath(home),
-      // Without it the openings in their database cannot be read.
-      'openings.key': openingsKeyPath(home),
-      'chains.json': chainsFile,
-    },
+    [viewingKeyPart]: `${describeViewingKey(keys.current.reveal())}\n`,
+    ...(earlier.length === 0 ? {} : { [earlierViewingKeysPart]: `${JSON.stringify(earlier)}\n` }),
   };
-}
-
-/** Undefined: in memory. */
-function findStorePath(url: string): string | undefined {
-  return /^sqlite:(.+)$/.exec(url)?.[1];
-}
-
-function createSmallParts(settings: KeepingSettings, keys: Keys | undefined): readonly Snapshot[] {
-  return [
-    ...(settings.fingerprintKey === undefined
-      ? []
-      : [createMemorySnapshot('fingerprint.configured', `${settings.fingerprintKey.reveal()}\n`)]),
-    createMemorySnapshot('agent.env.restored', renderSettings(settings.layers)),
-    ...(keys === undefined
-      ? []
-      : [
-          createMemorySnapshot(viewingKeyPart, describeKey(keys.current)),
-          ...(keys.earlier.length === 0
-            ? []
-            : [
-                createMemorySnapshot(
-                  earlierViewingKeysPart,
-                  `${JSON.stringify(keys.earlier.map((key) => bigintToHex32(key.reveal())))}\n`,
-                ),
-              ]),
-        ]),
-  ];
-}
-
-/** As `viewing-key new` prints it, so that DISBURSE_HOLDER_VIEWING_KEY_FILE can name the restored file. */
-function describeKey(viewingKey: Secret<bigint>): string {
-  const key = viewingKey.reveal();
-  const document = {
-    scalar: bigintToHex32(key),
-    encryptionPublicKeys: {
-      babyjubjub: computeEncryptionPublicKey(key),
-      x25519: computeX25519PublicKey(key),
-    },
-  };
-  return `${JSON.stringify(document, null, 2)}\n`;
-}
-
-/** Undefined: no holder is configured. A holder whose keys cannot be opened is an error: its backup would lack them. */
-async function findKeys(settings: KeepingSettings): Promise<Keys | undefined> {
-  const { holder: config } = settings;
-  const hasSigner =
-    config.privateKey !== undefined ||
-    config.ed25519Key !== undefined ||
-    config.walletPub !== undefined;
-  if (!hasSigner && config.viewingKey === undefined) {
-    return undefined;
-  }
-  if (hasSigner) {
-    const { signer, walletPub, address, viewingKey, encryptionPublicKey, earlier } =
-      await openHolder(settings);
-    return {
-      holder: {
-        ...{ walletPub, address, signer: signer.name, encryptionPublicKey },
-        earlierEncryptionPublicKeys: earlier.map((one) => one.encryptionPublicKey),
-      },
-      current: viewingKey,
-      earlier: earlier.map((one) => one.viewingKey),
-    };
-  }
-  return findKeysAlone(config);
-}
-
-/** A machine that only reads: it has viewing keys, and no key of the wallet. */
-function findKeysAlone(config: KeepingSettings['holder']): Keys | undefined {
-  if (config.viewingKey === undefined) {
-    return undefined;
-  }
-  const { curve } = holderRole(config.signer);
-  const current = parseKey(config.viewingKey);
-  const earlier = config.earlierViewingKeys.flatMap((key) =>
-    key.kind === 'scalar' ? [parseKey(key.scalar)] : [],
-  );
-  return {
-    holder: {
-      signer: 'none',
-      encryptionPublicKey: computeHolderEncryptionKey(curve, current),
-      earlierEncryptionPublicKeys: earlier.map((key) => computeHolderEncryptionKey(curve, key)),
-    },
-    current,
-    earlier,
-  };
-}
-
-function parseKey(text: Secret): Secret<bigint> {
-  return new Secret(parseViewingKey(text.reveal()));
 }
 
 function* joinBytes(

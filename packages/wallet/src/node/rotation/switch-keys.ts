@@ -6,20 +6,35 @@
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findText } from '@pool/configuration';
+import { type ConfigLayers, editEnvFile, findText } from '@pool/configuration';
 import { bigintToHex32, PoolError, Secret } from '@pool/core';
 import { parseViewingKey } from '@pool/notes';
 import { computeHolderEncryptionKey } from '@pool/signers';
 import { replaceDurableFile } from '@pool/storage';
-import type { Holder, HolderKey } from '@pool/wallet/node';
-import type { KeepingSettings } from '../config/config.ts';
-import { variables } from '../config/variables.ts';
-import { ensureAgentHome } from '../state/agent-home.ts';
-import { editEnvFile } from './env-file-edit.ts';
+import type { Holder, HolderKey } from '../holder/holder.ts';
 
 export type NewKey = HolderKey & { readonly path: string };
 
-const { holderViewingKey, holderEarlierViewingKeys, holderEncryptionPublicKey } = variables;
+/** Where the keys are configured. */
+export type KeySettings = {
+  /** The agent directory, which exists. */
+  readonly home: string;
+  readonly layers: ConfigLayers;
+  /** Names of the variables of v, of earlier v, and of P. */
+  readonly names: {
+    readonly viewingKey: string;
+    readonly earlierViewingKeys: string;
+    readonly encryptionPublicKey: string;
+  };
+  readonly holder: {
+    /** Undefined: it derives from a signature. */
+    readonly viewingKey: Secret | undefined;
+    readonly earlierViewingKeys: readonly (
+      | { readonly kind: 'derived' }
+      | { readonly kind: 'scalar'; readonly scalar: Secret }
+    )[];
+  };
+};
 
 /** The key in a file: the document of `viewing-key new`, or its bare scalar. @throws PoolError `invalid_request`, without the text */
 export function readNewKey(file: string, { signer }: Holder): NewKey {
@@ -54,25 +69,23 @@ export function readNewKey(file: string, { signer }: Holder): NewKey {
  *   message says what to set
  */
 export function switchKeys(
-  settings: KeepingSettings,
+  { home, layers, names, holder: config }: KeySettings,
   holder: Holder,
   next: NewKey,
 ): readonly string[] {
-  const { home, layers, holder: config } = settings;
   const earlierPath = join(home, 'earlier-viewing-keys.json');
   const changes = {
-    [holderViewingKey.name]: undefined,
-    [`${holderViewingKey.name}_FILE`]: next.path,
-    [holderEarlierViewingKeys.name]: undefined,
-    [`${holderEarlierViewingKeys.name}_FILE`]: earlierPath,
-    [holderEncryptionPublicKey.name]: next.encryptionPublicKey,
+    [names.viewingKey]: undefined,
+    [`${names.viewingKey}_FILE`]: next.path,
+    [names.earlierViewingKeys]: undefined,
+    [`${names.earlierViewingKeys}_FILE`]: earlierPath,
+    [names.encryptionPublicKey]: next.encryptionPublicKey,
   };
   const inEnvironment = Object.keys(changes).filter(
     (name) => findText({ env: layers.env, file: {} }, name) !== undefined,
   );
   const { filePath } = layers;
   const content = filePath === undefined ? undefined : readIfPresent(filePath);
-  ensureAgentHome(home);
   // First: the configuration must not name a file that does not exist.
   replaceDurableFile(earlierPath, `${JSON.stringify(listEarlier(config, holder, next))}\n`);
   if (inEnvironment.length > 0 || filePath === undefined || content === undefined) {
@@ -101,7 +114,7 @@ export function switchKeys(
 
 /** The present key and the earlier ones, without the new one. A derived key is named and not written down. */
 function listEarlier(
-  config: KeepingSettings['holder'],
+  config: KeySettings['holder'],
   holder: Holder,
   next: NewKey,
 ): readonly string[] {
