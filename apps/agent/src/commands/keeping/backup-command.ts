@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { type ConfigLayers, findText, readVariable } from '@pool/configuration';
 import { PoolError, type Secret } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
-import { computeHolderEncryptionKey } from '@pool/signers';
+import { computeHolderEncryptionKey, holderRole } from '@pool/signers';
 import {
   type BackupKeys,
   type BackupManifest,
@@ -271,7 +271,7 @@ async function findKeys(settings: KeepingSettings): Promise<BackupKeys | undefin
 
 /** A machine that only reads: it has viewing keys, and no key of the wallet. */
 function findKeysAlone(config: KeepingSettings['holder'], viewingKey: Secret): BackupKeys {
-  const curve = config.signer === 'local-ed25519' ? 'ed25519' : 'secp256k1';
+  const { curve } = holderRole(config.signer);
   const current = parseSecretKey(viewingKey);
   const earlier = config.earlierViewingKeys.flatMap((key) =>
     key.kind === 'scalar' ? [parseSecretKey(key.scalar)] : [],
