@@ -4,7 +4,6 @@
  * @module
  */
 
-export { editEnvFile } from './edit-env-file.ts';
 export {
   evmAddress,
   opaqueSecret,
@@ -12,6 +11,7 @@ export {
   serviceUrl,
   walletPub,
 } from './domain-kinds.ts';
+export { editEnvFile } from './edit-env-file.ts';
 export {
   accept,
   bearerSecret,
