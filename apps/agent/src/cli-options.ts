@@ -4,6 +4,28 @@
  * @module
  */
 import { Option } from 'commander';
+import type { Output } from './terminal/command-output.ts';
+
+/** The action of a command: loads its code when it runs, and hands over arguments, options and output. */
+export type Run = (
+  load: () => Promise<(...args: never[]) => Promise<number>>,
+) => (...args: readonly unknown[]) => Promise<void>;
+
+export function createRun(output: Output, setCode: (code: number) => void): Run {
+  return (load) =>
+    async (...args) => {
+      const work = await load();
+      // The last argument is the command itself.
+      setCode(await work(...([...args.slice(0, -1), output] as never[])));
+    };
+}
+
+export function envFileOption(): Option {
+  return new Option(
+    '--env-file <path>',
+    'configuration file; default: $AGENT_ENV, then agent.env in the agent directory',
+  );
+}
 
 /** The token of a holder's command. */
 export function tokenOption(): Option {

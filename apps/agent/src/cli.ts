@@ -9,15 +9,9 @@ import { exitCodes } from '@pool/pay-run/exit-codes';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { addHolderCommands } from './cli-holder.ts';
 import { addKeepingCommands } from './cli-keeping.ts';
-import { numberFormatOption } from './cli-options.ts';
+import { createRun, envFileOption, numberFormatOption, type Run } from './cli-options.ts';
 import { addRecordCommands } from './cli-records.ts';
 import { addSpendCommands } from './cli-spend.ts';
-import type { CancelOptions } from './commands/payer/cancel-command.ts';
-import type { DisburseOptions } from './commands/payer/disburse-command.ts';
-import type { PayRunsOptions } from './commands/payer/pay-runs-command.ts';
-import type { RecipientsOptions } from './commands/payer/recipients-command.ts';
-import type { RedeliverOptions } from './commands/payer/redeliver-command.ts';
-import type { NewTenancyOptions, TenancyOptions } from './commands/setup/tenancy-command.ts';
 import { version } from './config/version.ts';
 import type { Output } from './terminal/command-output.ts';
 
@@ -71,16 +65,12 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => streams.out(text.trimEnd()), writeErr: streams.err });
-  const envFile = (): Option =>
-    new Option(
-      '--env-file <path>',
-      'configuration file; default: $AGENT_ENV, then agent.env in the agent directory',
-    );
+  const run = createRun(streams, setCode);
 
   program
     .command('serve')
     .description('Run the agent: HTTP routes and the worker.')
-    .addOption(envFile())
+    .addOption(envFileOption())
     .action(async (options: { envFile?: string }) => {
       const { readConfig } = await import('./config/config.ts');
       const { createAgentLog } = await import('./services/agent-log.ts');
@@ -128,11 +118,8 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
         .argParser(collectPart)
         .default([], 'none'),
     )
-    .addOption(envFile())
-    .action(async (options: DisburseOptions) => {
-      const { runDisburse } = await import('./commands/payer/disburse-command.ts');
-      setCode(await runDisburse(options, streams));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/payer/payer-commands.ts')).runDisburse));
 
   program
     .command('recipients')
@@ -148,11 +135,10 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .addOption(numberFormatOption())
     .option('--json', 'print one JSON document')
     .option('--csv <path>', 'write the report as a table for a spreadsheet')
-    .addOption(envFile())
-    .action(async (options: RecipientsOptions) => {
-      const { checkRecipients } = await import('./commands/payer/recipients-command.ts');
-      setCode(await checkRecipients(options, streams));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async () => (await import('./commands/payer/payer-commands.ts')).runCheckRecipients),
+    );
 
   program
     .command('cancel')
@@ -163,11 +149,8 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--chain <key>', 'of the pay run, if several have the label')
     .option('--token <symbol>', 'of the pay run, if several have the label')
     .option('--json', 'print one JSON document: the job')
-    .addOption(envFile())
-    .action(async (key: string, options: CancelOptions) => {
-      const { runCancel } = await import('./commands/payer/cancel-command.ts');
-      setCode(await runCancel(key, options, streams));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/payer/payer-commands.ts')).runCancel));
 
   program
     .command('config')
@@ -177,23 +160,8 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
       'Print every variable, its state and its origin, secrets only as set or unset, and whether enclaves, custodians and the approve process answer. Starts nothing and signs nothing.',
     )
     .option('--json', 'print one JSON document')
-    .addOption(envFile())
-    .action(async (options: { json?: boolean; envFile?: string }) => {
-      const { createProcessSource } = await import('./config/config.ts');
-      const { checkCustody, createConfigReport, renderConfigReport } = await import(
-        './commands/setup/config-report.ts'
-      );
-      const source = createProcessSource();
-      const report = await checkCustody(
-        createConfigReport(source, options.envFile),
-        source,
-        options.envFile,
-      );
-      streams.out(
-        options.json === true ? JSON.stringify(report, null, 2) : renderConfigReport(report),
-      );
-      setCode(report.ok ? exitCodes.ok : exitCodes.error);
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/setup/config-report.ts')).runConfigCheck));
 
   program
     .command('redeliver')
@@ -204,11 +172,8 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--all', 'every paid key of the job store')
     .option('--out <file>', 'write the notes to a new file instead')
     .option('--for <P>', 'with --out: only the notes of this encryption key, for its holder')
-    .addOption(envFile())
-    .action(async (key: string | undefined, options: RedeliverOptions) => {
-      const { runRedeliver } = await import('./commands/payer/redeliver-command.ts');
-      setCode(await runRedeliver(key, options, streams));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/payer/payer-commands.ts')).runRedeliver));
 
   program
     .command('approve')
@@ -224,21 +189,16 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
       setCode(await runApprove(args, streams));
     });
 
-  addPayRunCommands(program, envFile, streams, setCode);
-  addTenancyCommands(program, envFile, streams, setCode);
-  addHolderCommands(program, envFile, streams, setCode);
-  addKeepingCommands(program, envFile, streams, setCode);
-  addSpendCommands(program, envFile, streams, setCode);
-  addRecordCommands(program, envFile, streams, setCode);
+  addPayRunCommands(program, run);
+  addTenancyCommands(program, run);
+  addHolderCommands(program, envFileOption, streams, setCode);
+  addKeepingCommands(program, envFileOption, streams, setCode);
+  addSpendCommands(program, envFileOption, streams, setCode);
+  addRecordCommands(program, envFileOption, streams, setCode);
   return program;
 }
 
-function addPayRunCommands(
-  program: Command,
-  envFile: () => Option,
-  streams: Streams,
-  setCode: (code: number) => void,
-): void {
+function addPayRunCommands(program: Command, run: Run): void {
   const payRuns = program
     .command('pay-runs')
     .description('The pay runs that were sent from this directory. Moves no money.');
@@ -247,30 +207,19 @@ function addPayRunCommands(
       .option('--chain <key>', 'of this chain only')
       .option('--token <symbol>', 'of this token only')
       .option('--json', 'print one JSON document')
-      .addOption(envFile());
+      .addOption(envFileOption());
   addOptions(
     payRuns.command('list').description('Print every label, and what became of it.'),
-  ).action(async (options: PayRunsOptions) => {
-    const { runListPayRuns } = await import('./commands/payer/pay-runs-command.ts');
-    setCode(await runListPayRuns(options, streams));
-  });
+  ).action(run(async () => (await import('./commands/payer/payer-commands.ts')).runListPayRuns));
   addOptions(
     payRuns
       .command('show')
       .argument('<label>', 'of a pay run')
       .description('Print the parts of a pay run: state, transaction, key.'),
-  ).action(async (label: string, options: PayRunsOptions) => {
-    const { runShowPayRun } = await import('./commands/payer/pay-runs-command.ts');
-    setCode(await runShowPayRun(label, options, streams));
-  });
+  ).action(run(async () => (await import('./commands/payer/payer-commands.ts')).runShowPayRun));
 }
 
-function addTenancyCommands(
-  program: Command,
-  envFile: () => Option,
-  streams: Streams,
-  setCode: (code: number) => void,
-): void {
+function addTenancyCommands(program: Command, run: Run): void {
   const tenancy = program
     .command('tenancy')
     .description(
@@ -281,19 +230,13 @@ function addTenancyCommands(
     .description(
       'Print the pinned employer, and whether configuration and platform name the same one.',
     )
-    .addOption(envFile())
-    .action(async (options: TenancyOptions) => {
-      const { showTenancy } = await import('./commands/setup/tenancy-command.ts');
-      setCode(await showTenancy(options, streams));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/setup/tenancy-command.ts')).showTenancy));
   tenancy
     .command('keys')
     .description('Print every Idempotency-Key of the job store as CSV, and whether it was paid.')
-    .addOption(envFile())
-    .action(async (options: TenancyOptions) => {
-      const { listTenancyKeys } = await import('./commands/setup/tenancy-command.ts');
-      setCode(await listTenancyKeys(options, streams));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/setup/tenancy-command.ts')).listTenancyKeys));
   tenancy
     .command('new')
     .description(
@@ -301,9 +244,6 @@ function addTenancyCommands(
     )
     .option('--accept <employerId>', 'the new employer')
     .option('--leave-open', 'leave jobs that are underway in the job store')
-    .addOption(envFile())
-    .action(async (options: NewTenancyOptions) => {
-      const { beginTenancy } = await import('./commands/setup/tenancy-command.ts');
-      setCode(await beginTenancy(options, streams));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/setup/tenancy-command.ts')).beginTenancy));
 }

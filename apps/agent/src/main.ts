@@ -5,8 +5,8 @@
  * @module
  */
 import { runCli } from './cli.ts';
+import { createAsk } from './terminal/ask.ts';
 import { interruptOnClosedOutput } from './terminal/closed-output.ts';
-import { createAsk } from './terminal/command-output.ts';
 
 interruptOnClosedOutput({ output: process.stdout, error: process.stderr }, () =>
   process.kill(process.pid, 'SIGINT'),

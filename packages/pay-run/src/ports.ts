@@ -1,15 +1,68 @@
 /**
- * What a pay run needs of the agent.
+ * What a payer needs: the agent, its checks, a terminal.
  *
  * @module
  */
 import {
   type DisbursementJob,
   type DisburseRequest,
+  type ErrorBody,
+  type EvmAddress,
+  type EvmChainSettings,
   jobStages,
   type SkippedRecipient,
 } from '@pool/core';
+import type { RecipientStanding, ValidationReport } from '@pool/operations';
 import * as v from 'valibot';
+
+export type Terminal = { readonly isTty: boolean; write(text: string): void };
+
+/** Asks the user at the terminal. @returns the answer; undefined: the user ended the input */
+export type Ask = (question: string) => Promise<string | undefined>;
+
+export type Output = {
+  /** Standard output: only the outcome. */
+  out(text: string): void;
+  /** Standard error: progress and notes. */
+  readonly terminal: Terminal;
+  /** Absent: there is no user who can answer. */
+  readonly ask?: Ask | undefined;
+};
+
+/** The agent of a payer: its own settings, so that keys are the same on every run, and how it is asked. */
+export type Payer = {
+  /** The directory with the ledger. */
+  readonly home: string;
+  /** The configured default. */
+  readonly chain: string | undefined;
+  /** The chains with a pool. @throws PoolError `invalid_configuration` */
+  readChains(): Readonly<Record<string, EvmChainSettings>>;
+  /** Base URL of the running agent. */
+  readonly agentUrl: string;
+  /** A client of the running agent. @throws PoolError if the directory never had an agent */
+  openAgent(): AgentClient;
+  readonly withChecks: WithChecks;
+};
+
+/** The agent's checks without a running agent. They send only read requests. */
+export type LocalChecks = {
+  validate(request: DisburseRequest): Promise<ValidationReport>;
+  /**
+   * Maximum number of recipients of one call.
+   * @throws PoolError `invalid-chain`, or 503 when the platform does not answer
+   */
+  readCeiling(chain: string): number;
+  /**
+   * The reason why a payment under this key would not be paid: the key has a settlement under other settings, which was
+   * or may be paid. Undefined: it has none, or the platform does not answer.
+   */
+  findForeignUse(chain: string, key: string): Promise<ErrorBody | undefined>;
+  /** Which recipients can be paid on the chain. @throws PoolError 503 when the platform does not answer */
+  inspect(chain: string, addresses: readonly EvmAddress[]): Promise<readonly RecipientStanding[]>;
+};
+
+/** Opens the checks, and closes them after the work. */
+export type WithChecks = <T>(work: (checks: LocalChecks) => Promise<T>) => Promise<T>;
 
 export type AgentClient = {
   submit(key: string, request: DisburseRequest): Promise<DisbursementJob>;

@@ -12,13 +12,13 @@ import {
   serveCustodianA,
 } from '@pool/custodians/custodian-a';
 import { exitCodes } from '@pool/pay-run';
+import { runOnboarding } from '@pool/platform-client/onboard';
 import { createFakeHolder } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../cli.ts';
 import { readOnboardSettings } from '../config/config.ts';
 import { type FakeAccounts, startFakeAccounts } from '../fixtures/fake-accounts.ts';
 import { planOnboarding } from './onboard-plan.ts';
-import { runOnboarding } from './onboard-session.ts';
 
 const holder = createFakeHolder(1);
 const stranger = createFakeHolder(2);

@@ -5,10 +5,10 @@
  */
 import type { Capability } from '@pool/api';
 import { type EvidenceDomain, PoolError } from '@pool/core';
+import type { Onboarded } from '@pool/platform-client/onboard';
 import { holderRole } from '@pool/signers';
 import type { HolderConfig } from '../config/holder-config.ts';
 import type { OnboardPlan } from './onboard-plan.ts';
-import type { Onboarded } from './onboard-session.ts';
 
 /**
  * A complete agent.env. Secret.

@@ -9,7 +9,6 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { capabilities as allCapabilities, type Capability } from '@pool/api';
 import {
-  type AccountAddress,
   computeWalletAddress,
   type EvidenceDomain,
   PoolError,
@@ -17,6 +16,7 @@ import {
   parseWalletPub,
 } from '@pool/core';
 import { parseServiceUrl } from '@pool/platform-client';
+import { type OnboardPass, openPendingSignIn } from '@pool/platform-client/onboard';
 import {
   createLocalKeyHolder,
   type HolderSigner,
@@ -29,7 +29,6 @@ import { variables } from '../config/variables.ts';
 import { readChainsFile } from '../services/peers/chains.ts';
 import { assertSigns, createHolderSigner, openHolder } from '../services/signers/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
-import { openPendingSignIn, type PendingSignIn } from './pending-sign-in.ts';
 
 export type OnboardOptions = {
   readonly platform: string;
@@ -45,19 +44,8 @@ export type OnboardOptions = {
   readonly envFile?: string;
 };
 
-export type OnboardPlan = {
-  /** The platform's base URL, without a trailing slash. */
-  readonly platformUrl: string;
-  /** Domain and URI of the sign-in text. */
-  readonly place: EvidenceDomain;
-  /** Signs the session. */
-  readonly login: { readonly signer: HolderSigner; readonly address: AccountAddress };
-  /** Where the text waits for a vote. Undefined: the signer signs at once. */
-  readonly pending: PendingSignIn | undefined;
-  readonly capabilities: readonly Capability[];
-  /** Present if it is enrolled or gets a key. */
+export type OnboardPlan = OnboardPass & {
   readonly holder: Holder | undefined;
-  readonly isEnrolment: boolean;
   /** Does not exist yet. */
   readonly outPath: string;
 };
@@ -96,31 +84,24 @@ export async function planOnboarding(
     );
   }
   assertFree(outPath, dirname(outPath) === settings.home);
-  const enrolledKey = isEnrolment ? holder?.encryptionPublicKey : undefined;
+  const needsVote = signer.needsVote === true;
+  if (needsVote) {
+    // A vote can outlive this command.
+    ensureAgentHome(settings.home);
+  }
+  const encryptionPublicKey = isEnrolment ? holder?.encryptionPublicKey : undefined;
   return {
     platformUrl,
     place,
     login: { signer, address },
-    pending:
-      signer.needsVote === true
-        ? openPending(settings.home, platformUrl, address, enrolledKey)
-        : undefined,
+    pending: needsVote
+      ? openPendingSignIn(settings.home, { platformUrl, address, encryptionPublicKey })
+      : undefined,
     capabilities,
     holder,
     isEnrolment,
     outPath,
   };
-}
-
-/** The agent directory is made now: a vote can outlive this command. */
-function openPending(
-  home: string,
-  platformUrl: string,
-  address: string,
-  encryptionPublicKey: string | undefined,
-): PendingSignIn {
-  ensureAgentHome(home);
-  return openPendingSignIn(home, { platformUrl, address, encryptionPublicKey });
 }
 
 function parsePlatformUrl(text: string): string {

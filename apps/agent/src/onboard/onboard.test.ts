@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
+import type { Onboarded } from '@pool/platform-client/onboard';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
 import walletVectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
@@ -23,7 +24,6 @@ import { type FakeAccounts, fakeEmployerId, startFakeAccounts } from '../fixture
 import { bootstrap } from '../fixtures/test-app.ts';
 import { renderAgentEnv } from './onboard-files.ts';
 import type { OnboardPlan } from './onboard-plan.ts';
-import type { Onboarded } from './onboard-session.ts';
 
 // Keys and addresses of an independent implementation.
 const [first, second] = walletVectors.wallets.slice(-2);

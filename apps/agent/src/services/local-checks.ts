@@ -5,25 +5,16 @@
  * @module
  */
 import type { Bootstrap } from '@pool/api';
-import {
-  type DisburseRequest,
-  type ErrorBody,
-  type EvmAddress,
-  explainPlatformFailure,
-  isPoolError,
-  PoolError,
-} from '@pool/core';
+import { type ErrorBody, explainPlatformFailure, isPoolError, PoolError } from '@pool/core';
 import {
   type ChainContext,
   type ChainRoute,
   type FunderPort,
   findForeignUse,
   inspectRecipients,
-  type RecipientStanding,
-  type ValidationReport,
   validateDisbursement,
 } from '@pool/operations';
-import { listStoredEmployers } from '@pool/pay-run';
+import { type LocalChecks, listStoredEmployers } from '@pool/pay-run';
 import { openEvidencePins, systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import { openRecordedPaidKeys } from '../state/paid-keys.ts';
@@ -31,22 +22,6 @@ import { type AgentParts, createParts } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './peers/chains.ts';
 import { createReadiness } from './peers/readiness.ts';
 import { createTenancy, withTenancy } from './peers/tenancy.ts';
-
-export type LocalChecks = {
-  validate(request: DisburseRequest): Promise<ValidationReport>;
-  /**
-   * Maximum number of recipients of one call.
-   * @throws PoolError `invalid-chain`, or 503 when the platform does not answer
-   */
-  readCeiling(chain: string): number;
-  /**
-   * The reason why a payment under this key would not be paid: the key has a settlement under other settings, which was
-   * or may be paid. Undefined: it has none, or the platform does not answer.
-   */
-  findForeignUse(chain: string, key: string): Promise<ErrorBody | undefined>;
-  /** Which recipients can be paid on the chain. @throws PoolError 503 when the platform does not answer */
-  inspect(chain: string, addresses: readonly EvmAddress[]): Promise<readonly RecipientStanding[]>;
-};
 
 export async function withLocalChecks<T>(
   config: Config,

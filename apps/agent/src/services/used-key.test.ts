@@ -2,10 +2,10 @@
 // never advises to send it again.
 import type { DisbursementJob } from '@pool/core';
 import { describe, expect, it } from 'vitest';
+import { cancelThrough } from '../../../../packages/pay-run/src/commands/cancel.ts';
 import { createProgressView } from '../../../../packages/pay-run/src/pay/progress-view.ts';
 import { describeJob, exitCodeOfJob } from '../../../../packages/pay-run/src/report/job-report.ts';
 import { describeSplit } from '../../../../packages/pay-run/src/report/split-report.ts';
-import { cancelThrough } from '../commands/payer/cancel-command.ts';
 
 const error = { code: 'settled_elsewhere', message: 'the key is paid or may be; do not resubmit' };
 const failed: DisbursementJob = { key: 'k', state: 'failed', error };

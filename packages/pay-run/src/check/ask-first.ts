@@ -5,8 +5,7 @@
  * @module
  */
 import { type DisburseRequest, PoolError } from '@pool/core';
-import type { AgentClient } from '../agent-port.ts';
-import type { Terminal } from '../pay/progress-view.ts';
+import type { AgentClient, Terminal } from '../ports.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
 import { locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
 import {

@@ -11,8 +11,8 @@ import {
   type RequestedRecipient,
 } from '@pool/core';
 import { preflightCodes } from '@pool/operations';
-import type { CheckedRequest } from '../agent-port.ts';
 import type { PayRun } from '../ledger/pay-run-key.ts';
+import type { CheckedRequest } from '../ports.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import type { Roster, RosterEntry } from '../roster/roster-csv.ts';
 import { locateSkipped, type SkippedEntry } from './pay-run-echo.ts';

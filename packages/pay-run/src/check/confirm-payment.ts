@@ -9,7 +9,7 @@ import { PoolError } from '@pool/core';
 import type { ClaimDeps } from '../ledger/pay-run-claim.ts';
 import type { PayRun } from '../ledger/pay-run-key.ts';
 import { describeSameRoster, findPaidSameRoster } from '../ledger/same-roster.ts';
-import type { Terminal } from '../pay/progress-view.ts';
+import type { Ask, Output, Terminal } from '../ports.ts';
 import { describePayment, type PendingPayment } from './pay-run-echo.ts';
 
 /**
@@ -18,9 +18,6 @@ import { describePayment, type PendingPayment } from './pay-run-echo.ts';
  * @param pending - the part of it that this run sends
  */
 export type ApprovePayment = (plan: PayRun, pending: PendingPayment) => Promise<void>;
-
-/** Asks the user at the terminal. @returns the answer; undefined: the user ended the input */
-export type Ask = (question: string) => Promise<string | undefined>;
 
 export type ApprovalDeps = ClaimDeps & {
   /** Of the token. */
@@ -47,11 +44,15 @@ export function createApproval(deps: ApprovalDeps): ApprovePayment {
 }
 
 async function confirm(ask: Ask | undefined, question: string): Promise<void> {
-  if (ask === undefined) {
-    return;
-  }
-  const answer = await ask(`${question} [y/N] `);
-  if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) {
+  if (!(await isConfirmed({ ask }, question))) {
     throw new PoolError('payment_declined', 'nothing was sent: the payment was not confirmed');
   }
+}
+
+/** @returns whether the answer is yes. Nobody to ask: true */
+export async function isConfirmed(
+  { ask }: Pick<Output, 'ask'>,
+  question: string,
+): Promise<boolean> {
+  return ask === undefined || /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? '');
 }

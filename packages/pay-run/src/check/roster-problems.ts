@@ -5,7 +5,7 @@
  * @module
  */
 import { PoolError, peerCode } from '@pool/core';
-import type { CheckedRequest } from '../agent-port.ts';
+import type { CheckedRequest } from '../ports.ts';
 import type { RosterColumn, RosterEntry, RosterMistake } from '../roster/roster-csv.ts';
 
 export type RosterProblem = {

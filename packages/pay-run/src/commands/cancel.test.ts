@@ -1,7 +1,7 @@
 // `disburse-agent cancel`: output and exit code for each outcome of a job.
 import { type DisbursementJob, PoolError } from '@pool/core';
 import { expect, it } from 'vitest';
-import { cancelPayRun, cancelThrough } from './cancel-command.ts';
+import { cancelPayRun, cancelThrough } from './cancel.ts';
 
 const running: DisbursementJob = { key: 'k', state: 'submitted', stage: 'settlement-refused' };
 const cancelled: DisbursementJob = {

@@ -6,29 +6,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, PoolError } from '@pool/core';
-import type { AgentClient } from '@pool/pay-run';
-import {
-  adviseOnUsedKey,
-  describeTraceId,
-  exitCodes,
-  isTerminal,
-  isUsedElsewhere,
-  listAllPayRuns,
-  type NamedPayRun,
-  optional,
-  stateOf,
-} from '@pool/pay-run';
-import { readAgentAddress } from '../../config/config.ts';
-import type { Output } from '../../terminal/command-output.ts';
-import { createClient } from './disburse-command.ts';
-import { findLabel, inspectPayRun } from './pay-runs-command.ts';
-
-export type CancelOptions = {
-  readonly chain?: string;
-  readonly token?: string;
-  readonly json?: boolean;
-  readonly envFile?: string;
-};
+import { exitCodes } from '../exit-codes.ts';
+import { adviseOnUsedKey, isUsedElsewhere } from '../ledger/pay-run-find.ts';
+import { listAllPayRuns, type NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import { isTerminal, optional } from '../pay/follow-job.ts';
+import type { AgentClient, Output, Payer } from '../ports.ts';
+import { describeTraceId } from '../report/job-report.ts';
+import { stateOf } from '../report/split-report.ts';
+import { findLabel, inspectPayRun, type PayRunsOptions } from './pay-runs.ts';
 
 const pauseMs = 1_000;
 
@@ -36,14 +21,14 @@ const pauseMs = 1_000;
  * @param name - a key, or the label of a pay run that was sent from this directory
  * @returns the exit code
  */
-export async function runCancel(
+export async function cancelPayment(
   name: string,
-  options: CancelOptions,
+  payer: Pick<Payer, 'home' | 'openAgent'>,
+  options: PayRunsOptions,
   output: Output,
 ): Promise<number> {
-  const address = readAgentAddress(options.envFile);
-  const client = createClient(address);
-  const found = isKey(name) ? [] : findLabel(name, listAllPayRuns(address.home), options);
+  const client = payer.openAgent();
+  const found = isKey(name) ? [] : findLabel(name, listAllPayRuns(payer.home), options);
   return found.length === 0
     ? await cancelThrough(client, name, options, output)
     : await cancelPayRun(client, found, options, output);
@@ -58,7 +43,7 @@ function isKey(name: string): boolean {
 export async function cancelPayRun(
   client: Pick<AgentClient, 'find' | 'job' | 'cancel'>,
   found: readonly NamedPayRun[],
-  options: CancelOptions,
+  options: PayRunsOptions,
   output: Output,
 ): Promise<number> {
   const [payRun, other] = found;
@@ -88,11 +73,11 @@ export async function cancelPayRun(
   return codes.find((code) => code !== exitCodes.ok) ?? exitCodes.ok;
 }
 
-/** {@link runCancel} with a given client. */
+/** {@link cancelPayment} with a given client. */
 export async function cancelThrough(
   client: Pick<AgentClient, 'job' | 'cancel'>,
   key: string,
-  options: CancelOptions,
+  options: PayRunsOptions,
   { out, terminal }: Output,
 ): Promise<number> {
   const before = await client.job(key);

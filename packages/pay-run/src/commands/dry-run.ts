@@ -5,51 +5,45 @@
  * @module
  */
 import type { ValidationReport } from '@pool/operations';
-import type { RosterEntry, SplitPlan } from '@pool/pay-run';
+import { createRequest } from '../check/check-parts.ts';
 import {
-  allowanceNote,
-  computePartKey,
-  computePayRunDigest,
-  createRequest,
   describePayment,
-  describeProblem,
-  describeSameRoster,
-  describeSplitDryRun,
-  describeUse,
-  dryRunSplit,
-  exitCodes,
-  findSameRoster,
-  insufficientAllowanceLine,
-  isSent,
-  listAllPayRuns,
-  locateFinding,
   locateSkipped,
-  mergeProblems,
-  type PayRunRecord,
   type PendingPayment,
-  type RosterProblem,
   summarizePayment,
-} from '@pool/pay-run';
-import type { Config } from '../../config/config.ts';
-import { withLocalChecks } from '../../services/local-checks.ts';
-import type { Output } from '../../terminal/command-output.ts';
+} from '../check/pay-run-echo.ts';
+import {
+  describeProblem,
+  locateFinding,
+  mergeProblems,
+  type RosterProblem,
+} from '../check/roster-problems.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { describeUse, isSent } from '../ledger/pay-run-claim.ts';
+import { computePartKey, computePayRunDigest } from '../ledger/pay-run-key.ts';
+import { listAllPayRuns, type PayRunRecord } from '../ledger/pay-run-ledger.ts';
+import { describeSameRoster, findSameRoster } from '../ledger/same-roster.ts';
+import { allowanceNote, insufficientAllowanceLine } from '../pay/progress-view.ts';
+import { describeSplitDryRun, dryRunSplit } from '../pay/split-dry-run.ts';
+import type { SplitPlan } from '../pay/split-pay-run.ts';
+import type { LocalChecks, Output, Payer } from '../ports.ts';
+import type { RosterEntry } from '../roster/roster-csv.ts';
 
 export type DryRunOptions = {
   readonly json?: boolean;
   readonly split?: boolean;
   /** Of the token. */
   readonly decimals: number;
-  readonly nowMs: () => number;
 };
 
 /** @returns the exit code that the payment would have, as far as the checks can predict it */
 export async function runDry(
-  config: Config,
+  { home, withChecks }: Pick<Payer, 'home' | 'withChecks'>,
   plan: SplitPlan,
   options: DryRunOptions,
   output: Output,
 ): Promise<number> {
-  const ledger = listAllPayRuns(config.home);
+  const ledger = listAllPayRuns(home);
   const known = ledger.find(
     ({ chain, token, payRun, record }) =>
       chain === plan.chain &&
@@ -57,11 +51,12 @@ export async function runDry(
       payRun === plan.payRun &&
       record.parts.some(isSent),
   );
-  const finding =
+  const finding = await withChecks((checks) =>
     options.split === true
-      ? await dryRunParts(config, plan, known?.record, options)
-      : await dryRunWhole(config, plan, options);
-  const same = known === undefined ? findSameRoster(ledger, plan, options.nowMs()) : [];
+      ? dryRunParts(checks, plan, known?.record, options)
+      : dryRunWhole(checks, plan, options),
+  );
+  const same = known === undefined ? findSameRoster(ledger, plan, Date.now()) : [];
   output.out(
     options.json === true
       ? JSON.stringify({ ...finding.document, ...summarizeSame(same) }, null, 2)
@@ -83,7 +78,7 @@ type Finding = {
 };
 
 async function dryRunWhole(
-  config: Config,
+  checks: LocalChecks,
   plan: SplitPlan,
   { decimals }: DryRunOptions,
 ): Promise<Finding> {
@@ -93,10 +88,8 @@ async function dryRunWhole(
     ...{ payRun: plan.payRun, digest: computePayRunDigest(plan) },
     ...{ part: 1, count: 1, attempt: 1 },
   });
-  const { report: checked, use } = await withLocalChecks(config, async (checks) => ({
-    report: await checks.validate(request),
-    use: await checks.findForeignUse(plan.chain, key),
-  }));
+  const checked = await checks.validate(request);
+  const use = await checks.findForeignUse(plan.chain, key);
   const report = { ...checked, ok: checked.ok && use === undefined };
   const problems = [
     ...(use === undefined ? [] : [use]),
@@ -121,19 +114,17 @@ async function dryRunWhole(
 }
 
 async function dryRunParts(
-  config: Config,
+  checks: LocalChecks,
   plan: SplitPlan,
   record: PayRunRecord | undefined,
   { decimals }: DryRunOptions,
 ): Promise<Finding> {
-  const report = await withLocalChecks(config, ({ validate, readCeiling, findForeignUse }) =>
-    dryRunSplit(plan, {
-      record,
-      validate,
-      readCeiling: () => readCeiling(plan.chain),
-      findForeignUse: (key) => findForeignUse(plan.chain, key),
-    }),
-  );
+  const report = await dryRunSplit(plan, {
+    record,
+    validate: (request) => checks.validate(request),
+    readCeiling: () => checks.readCeiling(plan.chain),
+    findForeignUse: (key) => checks.findForeignUse(plan.chain, key),
+  });
   const open = report.parts.filter(({ submitted }) => !submitted);
   const payment: PendingPayment = {
     ...plan,

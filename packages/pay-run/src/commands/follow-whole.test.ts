@@ -1,8 +1,8 @@
 // Ctrl-C while a payment is followed: the payment continues, and the command says so.
 import type { DisbursementJob } from '@pool/core';
-import { exitCodes } from '@pool/pay-run';
 import { expect, it } from 'vitest';
-import { followWhole } from './disburse-command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { followWhole } from './pay-roster.ts';
 
 it.each(['SIGINT', 'SIGTERM'] as const)('prints on %s how to follow the job', async (name) => {
   const job = { key: 'june-1', state: 'submitted' } as const;

@@ -1,6 +1,6 @@
 // The note beside the report of a dry run: whether an agent answers.
 import { expect, it } from 'vitest';
-import { noteAbsence } from './disburse-command.ts';
+import { noteAbsence } from './pay-roster.ts';
 
 async function note(send: typeof fetch): Promise<string> {
   let written = '';

@@ -1,62 +1,40 @@
 /**
- * `disburse-agent disburse`: pays a roster file through the agent on this machine, and follows the payment to its end.
- * The dry run does the agent's checks in this process, and sends only read requests.
+ * Pays a roster file through the agent of this machine, and follows the payment to its end. The dry run does the agent's
+ * checks in this process, and sends only read requests.
  *
  * @module
  */
 import { type AmountUnit, type NumberFormat, PoolError, quote } from '@pool/core';
-import type { AgentClient, Terminal } from '@pool/pay-run';
+import { explainMistakes } from '../check/check-parts.ts';
+import { createApproval } from '../check/confirm-payment.ts';
+import { createRosterError, RosterError, type RosterProblem } from '../check/roster-problems.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { parsePayRun } from '../ledger/pay-run-label.ts';
+import { openPayRunLedger, payRunLedgerPath } from '../ledger/pay-run-ledger.ts';
+import { type FollowOptions, followJob, withInterruption } from '../pay/follow-job.ts';
+import { payWhole, type WholeOutcome } from '../pay/pay-whole.ts';
+import { paySplit, type SplitPlan } from '../pay/split-pay-run.ts';
+import type { AgentClient, Output, Payer, Terminal } from '../ports.ts';
+import { createJobDocument, describeJob, exitCodeOfJob } from '../report/job-report.ts';
 import {
-  chooseFormat,
-  createApproval,
-  createJobDocument,
-  createRosterError,
   createSplitDocument,
-  decideRosterUnit,
-  describeJob,
   describeSplit,
-  exitCodeOfJob,
   exitCodeOfSplit,
-  exitCodes,
-  explainMistakes,
-  type FollowOptions,
-  followJob,
-  openPayRunLedger,
-  parsePayRun,
-  parseRoster,
-  payRunLedgerPath,
-  paySplit,
-  payWhole,
-  type RosterEntry,
-  RosterError,
-  type RosterProblem,
-  readRosterText,
   repeatLine,
-  type SplitPlan,
-  type WholeDeps,
-  type WholeOutcome,
-  warnOfTokenUnits,
-} from '@pool/pay-run';
-import {
-  type AgentAddress,
-  type Config,
-  readAgentAddress,
-  readConfig,
-} from '../../config/config.ts';
-import { withLocalChecks } from '../../services/local-checks.ts';
-import { createAgentClient, urlOf } from '../../services/peers/agent-client.ts';
-import { readLoopbackToken } from '../../state/agent-home.ts';
-import { type Output, withInterruption } from '../../terminal/command-output.ts';
-import { resolveTarget } from './disburse-target.ts';
-import { runDry } from './dry-run-command.ts';
+} from '../report/split-report.ts';
+import { chooseFormat, decideRosterUnit, warnOfTokenUnits } from '../roster/roster-amount.ts';
+import { parseRoster, type RosterEntry } from '../roster/roster-csv.ts';
+import { readRosterText } from '../roster/roster-file.ts';
+import { runDry } from './dry-run.ts';
 
 const livezTimeoutMs = 1_000;
 
-export type DisburseOptions = {
+/** The chain and token of a command. */
+export type TargetOptions = { readonly chain?: string; readonly token?: string };
+
+export type DisburseOptions = TargetOptions & {
   readonly file: string;
   readonly payRun: string;
-  readonly token?: string;
-  readonly chain?: string;
   readonly unregistered?: 'fail' | 'skip';
   readonly decimal?: boolean;
   /** How the amounts of the roster are written; they are in tokens then. */
@@ -68,78 +46,88 @@ export type DisburseOptions = {
   readonly split?: boolean;
   /** Parts, from 1. */
   readonly retry?: readonly number[];
-  readonly envFile?: string;
 };
 
-/** @returns the exit code */
-export async function runDisburse(options: DisburseOptions, output: Output): Promise<number> {
+/** @param openPayer - reads the configuration. @returns the exit code */
+export async function payRoster(
+  options: DisburseOptions,
+  openPayer: () => Payer,
+  output: Output,
+): Promise<number> {
   const payRun = parsePayRun(options.payRun);
-  const { retry = [] } = options;
+  const { retry = [], unregistered } = options;
   if (retry.length > 0 && options.split !== true) {
     throw new PoolError(
       'invalid_request',
       '--retry names a part of a pay run, so it needs --split',
     );
   }
-  const config = readConfig(options.envFile);
-  const { chain, token, decimals } = resolveTarget(options, config);
+  const payer = openPayer();
+  const { terminal } = output;
+  const { chain, token, decimals } = resolveTarget(options, payer);
   const declared: AmountUnit = { decimals, symbol: token, format: chooseFormat(options) };
   const text = readRosterText(options.file);
   const read = parseRoster(text, declared);
-  const isUnasked = options.yes === true && options.dryRun !== true;
-  const question = { isUnasked, ask: options.yes === true ? undefined : output.ask };
+  const isDry = options.dryRun === true;
+  const ask = options.yes === true ? undefined : output.ask;
+  const question = { isUnasked: options.yes === true && !isDry, ask };
   const unit: AmountUnit =
     read.kind === 'mistakes'
       ? declared
       : { ...declared, format: await decideRosterUnit(read.entries, declared, question) };
   const roster = unit.format === declared.format ? read : parseRoster(text, unit);
   if (roster.unread.length > 0) {
-    output.terminal.write(
+    terminal.write(
       `note: columns of the roster that are not read: ${roster.unread.map((name) => quote(name)).join(', ')}\n`,
     );
   }
   if (roster.kind === 'mistakes') {
-    const { unregistered } = options;
     const place = { chain, token, unregistered, isSplit: options.split === true };
     const problems = await explainMistakes(roster, place, (request) =>
-      options.dryRun === true
-        ? withLocalChecks(config, ({ validate }) => validate(request))
-        : createClient(readAgentAddress(options.envFile)).validate(request),
+      isDry
+        ? payer.withChecks(({ validate }) => validate(request))
+        : payer.openAgent().validate(request),
     );
     return refuseRoster(problems, options, output);
   }
   const warning = warnOfTokenUnits(roster.entries, unit);
   if (warning !== undefined) {
-    output.terminal.write(`${warning}\n`);
+    terminal.write(`${warning}\n`);
   }
-  const plan: SplitPlan = {
-    chain,
-    token,
-    payRun,
-    entries: roster.entries,
-    unregistered: options.unregistered,
-    retry,
-  };
-  if (options.dryRun === true) {
-    const code = await runDry(config, plan, { ...options, decimals, nowMs: Date.now }, output);
-    await noteAbsence(urlOf(config), output.terminal);
+  const plan: SplitPlan = { chain, token, payRun, entries: roster.entries, unregistered, retry };
+  if (isDry) {
+    const code = await runDry(payer, plan, { ...options, decimals }, output);
+    await noteAbsence(payer.agentUrl, terminal);
     return code;
   }
-  const address = readAgentAddress(options.envFile);
   // Before the ledger: a directory without a token never had an agent.
-  const client = createClient(address);
-  const ledger = openPayRunLedger(payRunLedgerPath(address.home));
-  const { terminal } = output;
+  const client = payer.openAgent();
+  const ledger = openPayRunLedger(payRunLedgerPath(payer.home));
   const claim = { ledger, client, nowMs: Date.now };
-  const ask = options.yes === true ? undefined : output.ask;
-  const approve = createApproval({ ...claim, decimals, terminal, ask });
-  const deps = { ...claim, terminal, approve };
+  const deps = {
+    ...claim,
+    terminal,
+    approve: createApproval({ ...claim, decimals, terminal, ask }),
+  };
   try {
-    if (options.split === true) {
-      return await runSplit(config, plan, deps, { ...options, decimals }, output);
+    if (options.split !== true) {
+      const first = await payWhole(plan, deps);
+      return await followWhole(client, first, plan.entries, options, output);
     }
-    const first = await payWhole(plan, deps);
-    return await followWhole(client, first, plan.entries, options, output);
+    // A signal ends the following, not the payment: the summary reports the progress.
+    const outcome = await withInterruption((signal) =>
+      paySplit(plan, {
+        ...deps,
+        readCeiling: () => payer.withChecks(async ({ readCeiling }) => readCeiling(chain)),
+        signal,
+      }),
+    );
+    output.out(
+      options.json === true
+        ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
+        : describeSplit(plan, outcome, decimals),
+    );
+    return exitCodeOfSplit(outcome);
   } catch (error) {
     if (error instanceof RosterError) {
       return refuseRoster(error.problems, options, output);
@@ -148,6 +136,41 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   } finally {
     ledger.close();
   }
+}
+
+/** @throws PoolError `invalid-chain`, `invalid-token` */
+export function resolveTarget(
+  options: TargetOptions,
+  payer: Pick<Payer, 'chain' | 'readChains'>,
+): {
+  readonly chain: string;
+  /** Symbol. */
+  readonly token: string;
+  /** Of the token. */
+  readonly decimals: number;
+} {
+  const chains = payer.readChains();
+  const named = options.chain ?? payer.chain;
+  if (named === undefined && Object.keys(chains).length > 1) {
+    throw new PoolError('invalid-chain', 'name the chain with --chain or DISBURSE_CHAIN');
+  }
+  const chain = named ?? Object.keys(chains)[0];
+  const settings = chain === undefined ? undefined : chains[chain];
+  if (chain === undefined || settings === undefined) {
+    throw new PoolError(
+      'invalid-chain',
+      'the chain is not in chains.json of this agent, or has no pool',
+    );
+  }
+  const token = options.token ?? 'USDC';
+  const found = Object.hasOwn(settings.tokens, token) ? settings.tokens[token] : undefined;
+  if (found === undefined) {
+    throw new PoolError(
+      'invalid-token',
+      `--token must be one of ${Object.keys(settings.tokens).join(', ')}`,
+    );
+  }
+  return { chain, token, decimals: found.decimals };
 }
 
 /**
@@ -171,43 +194,15 @@ export async function followWhole(
     );
     return exitCodes.interrupted;
   }
+  const { isRepeat } = first;
   out(
     json === true
-      ? JSON.stringify(
-          { isRepeat: first.isRepeat, ...createJobDocument(job, trace, entries) },
-          null,
-          2,
-        )
-      : [
-          ...(first.isRepeat ? [repeatLine] : []),
-          describeJob(job, trace, entries, terminal.isTty),
-        ].join('\n'),
+      ? JSON.stringify({ isRepeat, ...createJobDocument(job, trace, entries) }, null, 2)
+      : [...(isRepeat ? [repeatLine] : []), describeJob(job, trace, entries, terminal.isTty)].join(
+          '\n',
+        ),
   );
   return exitCodeOfJob(job);
-}
-
-/** A signal ends the following, not the payment: the summary reports the progress. A second signal ends the command. */
-async function runSplit(
-  config: Config,
-  plan: SplitPlan,
-  deps: WholeDeps,
-  options: DisburseOptions & { readonly decimals: number },
-  output: Output,
-): Promise<number> {
-  const outcome = await withInterruption((signal) =>
-    paySplit(plan, {
-      ...deps,
-      readCeiling: () =>
-        withLocalChecks(config, async ({ readCeiling }) => readCeiling(plan.chain)),
-      signal,
-    }),
-  );
-  output.out(
-    options.json === true
-      ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
-      : describeSplit(plan, outcome, options.decimals),
-  );
-  return exitCodeOfSplit(outcome);
 }
 
 /** @returns the exit code */
@@ -221,11 +216,6 @@ function refuseRoster(
   }
   output.out(JSON.stringify({ ok: false, problems }, null, 2));
   return exitCodes.refused;
-}
-
-/** A client of the agent on this machine. */
-export function createClient(address: AgentAddress): AgentClient {
-  return createAgentClient(urlOf(address), readLoopbackToken(address.home));
 }
 
 /** A dry run needs no agent, but the payment does: notes that no agent answers, and writes nothing if one does. */

@@ -5,29 +5,20 @@
  * @module
  */
 import { type DisbursementJob, formatTokenAmount, isPoolError, PoolError } from '@pool/core';
-import type { AgentClient } from '@pool/pay-run';
-import {
-  exitCodes,
-  findPart,
-  listAllPayRuns,
-  type NamedPayRun,
-  parsePayRun,
-  stateOf,
-  sumAmounts,
-} from '@pool/pay-run';
-import { type Config, readConfig } from '../../config/config.ts';
-import { findDecimals } from '../../services/holder/spend-place.ts';
-import type { Output } from '../../terminal/command-output.ts';
-import { createClient } from './disburse-command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { findPart } from '../ledger/pay-run-find.ts';
+import { parsePayRun } from '../ledger/pay-run-label.ts';
+import { listAllPayRuns, type NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import type { AgentClient, Output, Payer } from '../ports.ts';
+import { stateOf } from '../report/split-report.ts';
+import { sumAmounts } from '../roster/roster-amount.ts';
+import type { TargetOptions } from './pay-roster.ts';
 
-export type PayRunsOptions = {
-  readonly chain?: string;
-  readonly token?: string;
-  readonly json?: boolean;
-  readonly envFile?: string;
-};
+export type PayRunsOptions = TargetOptions & { readonly json?: boolean };
 
-export type PayRunPart = {
+type LedgerOwner = Pick<Payer, 'home' | 'openAgent' | 'readChains'>;
+
+type PayRunPart = {
   readonly part: number;
   readonly of: number;
   readonly key: string;
@@ -37,42 +28,46 @@ export type PayRunPart = {
   readonly isUnseen: boolean;
 };
 
-export type PayRunView = NamedPayRun & { readonly parts: readonly PayRunPart[] };
+type PayRunView = NamedPayRun & { readonly parts: readonly PayRunPart[] };
 
-/** @returns the exit code */
-export async function runListPayRuns(options: PayRunsOptions, output: Output): Promise<number> {
-  const config = readConfig(options.envFile);
-  const found = select(listAllPayRuns(config.home), options);
-  const views = await inspectAll(found, config, output);
+/** Every label, and what became of it. @returns the exit code */
+export async function listPayRuns(
+  payer: LedgerOwner,
+  options: PayRunsOptions,
+  output: Output,
+): Promise<number> {
+  const views = await inspectAll(select(listAllPayRuns(payer.home), options), payer, output);
   if (options.json === true) {
-    output.out(JSON.stringify({ payRuns: views.map((view) => toDocument(view)) }, null, 2));
-  } else if (views.length === 0) {
-    output.out('no pay run was sent from this directory');
+    output.out(JSON.stringify({ payRuns: views.map(toDocument) }, null, 2));
   } else {
-    output.out(views.map((view) => describeHead(view, config)).join('\n'));
+    output.out(
+      views.length === 0
+        ? 'no pay run was sent from this directory'
+        : views.map((view) => describeHead(view, payer)).join('\n'),
+    );
   }
   return exitCodes.ok;
 }
 
-/** @returns the exit code */
-export async function runShowPayRun(
+/** The parts of one label. @returns the exit code */
+export async function showPayRun(
   label: string,
+  payer: LedgerOwner,
   options: PayRunsOptions,
   output: Output,
 ): Promise<number> {
-  const config = readConfig(options.envFile);
-  const found = findLabel(label, listAllPayRuns(config.home), options);
+  const found = findLabel(label, listAllPayRuns(payer.home), options);
   if (found.length === 0) {
     throw new PoolError(
       'not_found',
       `no pay run ${parsePayRun(label)} was sent from this directory; "disburse-agent pay-runs list" lists those that were`,
     );
   }
-  const views = await inspectAll(found, config, output);
+  const views = await inspectAll(found, payer, output);
   output.out(
     options.json === true
-      ? JSON.stringify({ payRuns: views.map((view) => toDocument(view)) }, null, 2)
-      : views.flatMap((view) => [describeHead(view, config), ...describeParts(view)]).join('\n'),
+      ? JSON.stringify({ payRuns: views.map(toDocument) }, null, 2)
+      : views.flatMap((view) => [describeHead(view, payer), ...describeParts(view)]).join('\n'),
   );
   return exitCodes.ok;
 }
@@ -81,7 +76,7 @@ export async function runShowPayRun(
 export function findLabel(
   label: string,
   all: readonly NamedPayRun[],
-  place: Pick<PayRunsOptions, 'chain' | 'token'>,
+  place: TargetOptions,
 ): readonly NamedPayRun[] {
   const normal = parsePayRun(label);
   return select(all, place).filter(({ payRun }) => payRun === normal);
@@ -89,7 +84,7 @@ export function findLabel(
 
 function select(
   all: readonly NamedPayRun[],
-  { chain, token }: Pick<PayRunsOptions, 'chain' | 'token'>,
+  { chain, token }: TargetOptions,
 ): readonly NamedPayRun[] {
   return all.filter(
     (found) =>
@@ -118,11 +113,11 @@ export async function inspectPayRun(
 /** Without an agent, the ledger is shown alone. */
 async function inspectAll(
   found: readonly NamedPayRun[],
-  config: Config,
+  payer: LedgerOwner,
   { terminal }: Output,
 ): Promise<readonly PayRunView[]> {
   try {
-    const client = createClient(config);
+    const client = payer.openAgent();
     return await Promise.all(found.map((one) => inspectPayRun(one, client)));
   } catch (error) {
     if (!isPoolError(error) || !(error.retryable || error.code === 'agent_unreachable')) {
@@ -136,10 +131,14 @@ async function inspectAll(
   }
 }
 
-function describeHead({ payRun, chain, token, record, parts }: PayRunView, config: Config): string {
+function describeHead(
+  { payRun, chain, token, record, parts }: PayRunView,
+  payer: Pick<Payer, 'readChains'>,
+): string {
   const paid = parts.filter(({ job, isUnseen }) => stateOf(job, isUnseen) === 'paid');
   const notes = paid.flatMap(({ job }) => job?.result?.notes ?? []);
-  const decimals = findDecimals(chain, token, config);
+  const tokens = payer.readChains()[chain]?.tokens ?? {};
+  const decimals = Object.hasOwn(tokens, token) ? tokens[token]?.decimals : undefined;
   const total =
     decimals === undefined
       ? `${sumAmounts(notes)} base units of ${token}`

@@ -4,13 +4,13 @@ import { parseEvmAddress } from '@pool/core';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeCsvField } from '../../terminal/csv-field.ts';
 import {
   type CheckedRecipient,
   createRecipientsDocument,
   describeRecipients,
+  encodeCsvField,
   encodeRecipientsCsv,
-} from './recipients-report.ts';
+} from './recipients.ts';
 
 const ready: CheckedRecipient = {
   address: parseEvmAddress('0x8EF31ED37e5320931Bf85677De447824a66c9991'),

@@ -8,9 +8,9 @@ import { writeFileSync } from 'node:fs';
 import type { Delivery } from '@pool/api';
 import { isPoolError, PoolError, parseHex } from '@pool/core';
 import { parseDelivery } from '@pool/operations';
-import { exitCodes, listDeliveries, type StoredDelivery } from '@pool/pay-run';
-import { createEdgeClient } from '@pool/platform-client';
-import { type Config, readConfig } from '../../config/config.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { listDeliveries, type StoredDelivery } from '../ledger/stored-keys.ts';
+import type { Output } from '../ports.ts';
 
 export type RedeliverOptions = {
   readonly all?: boolean;
@@ -18,14 +18,24 @@ export type RedeliverOptions = {
   readonly out?: string;
   /** P, hex: only the notes addressed to it go into the file. */
   readonly for?: string;
-  readonly envFile?: string;
 };
 
-type Print = { out(text: string): void };
+/** The job store, and where deliveries go. */
+export type DeliveryPorts = {
+  readonly jobStore: string;
+  /** Hands the sealed notes of a settlement to the platform, and returns its record. */
+  redeliverNotes(
+    key: string,
+    delivery: Delivery,
+  ): Promise<{ readonly sealedNotes: readonly unknown[]; readonly txHash?: string | undefined }>;
+};
 
-/** @returns the exit code: 0 when every requested note was delivered */
-export async function runRedeliver(
+type Print = Pick<Output, 'out'>;
+
+/** @param openPorts - reads the configuration. @returns the exit code: 0 when every requested note was delivered */
+export async function redeliver(
   key: string | undefined,
+  openPorts: () => DeliveryPorts,
   options: RedeliverOptions,
   { out }: Print,
 ): Promise<number> {
@@ -38,8 +48,8 @@ export async function runRedeliver(
       '--for selects the notes that are written to a file, so it needs --out',
     );
   }
-  const config = readConfig(options.envFile);
-  const found = await listDeliveries(config.jobStore, key);
+  const ports = openPorts();
+  const found = await listDeliveries(ports.jobStore, key);
   if (found.length === 0) {
     throw new PoolError(
       'not_found',
@@ -49,19 +59,18 @@ export async function runRedeliver(
     );
   }
   return options.out === undefined
-    ? await sendAll(config, found, out)
+    ? await sendAll(ports, found, out)
     : await writeDocument(found, options.out, options.for, out);
 }
 
 /** Continues after a failure. */
 async function sendAll(
-  config: Config,
+  ports: DeliveryPorts,
   found: readonly StoredDelivery[],
   out: Print['out'],
 ): Promise<number> {
-  const edge = createEdgeClient({ url: config.platformUrl, token: config.platformToken });
   const failures = await forEach(found, out, async ({ key, text }) => {
-    const { sealedNotes, txHash } = await edge.redeliverNotes(key, readKept(text));
+    const { sealedNotes, txHash } = await ports.redeliverNotes(key, readKept(text));
     out(
       `${key}: the platform has its ${sealedNotes.length} sealed notes (${txHash ?? 'settling'})`,
     );

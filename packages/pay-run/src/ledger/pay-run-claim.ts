@@ -5,7 +5,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { AgentClient } from '../agent-port.ts';
+import type { AgentClient } from '../ports.ts';
 import { findCut, findPart, hasNoEffect } from './pay-run-find.ts';
 import { computePayRunDigest, type PayRun } from './pay-run-key.ts';
 import {

@@ -5,7 +5,7 @@
  * @module
  */
 import { batchSizes, type DisbursementJob } from '@pool/core';
-import type { AgentClient } from '../agent-port.ts';
+import type { AgentClient } from '../ports.ts';
 import { computePartKey, type PartName } from './pay-run-key.ts';
 
 export type PartJob = {

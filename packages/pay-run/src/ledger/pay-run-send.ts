@@ -11,7 +11,7 @@ import {
   PoolError,
   peerCode,
 } from '@pool/core';
-import type { AgentClient } from '../agent-port.ts';
+import type { AgentClient } from '../ports.ts';
 import type { PartName } from './pay-run-key.ts';
 import {
   createConflict,

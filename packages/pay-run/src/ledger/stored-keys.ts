@@ -50,9 +50,7 @@ export function isAtRisk({ paid }: StoredKey): boolean {
   return paid !== 'no';
 }
 
-/**
- * A paid key with the stored text that delivers its notes again. Undefined: the agent that paid it stored no text.
- */
+/** A paid key with the stored text that delivers its notes again. Undefined: the agent that paid it stored no text. */
 export type StoredDelivery = { readonly key: string; readonly text: string | undefined };
 
 /**

@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, deriveTraceId, isPoolError } from '@pool/core';
-import type { AgentClient, JobTrace } from '../agent-port.ts';
-import { createProgressView, type Terminal } from './progress-view.ts';
+import type { AgentClient, JobTrace, Terminal } from '../ports.ts';
+import { createProgressView } from './progress-view.ts';
 
 const defaultPollMs = 500;
 
@@ -87,4 +87,20 @@ async function untilAnswered<T>(
 /** Returns early when the signal is aborted. */
 async function pause({ signal, pollMs = defaultPollMs }: FollowOptions): Promise<void> {
   await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+}
+
+/**
+ * Runs a command that only follows a job. The first SIGINT or SIGTERM ends the following, the second one the process.
+ *
+ * @param work - ends early when its signal is aborted
+ */
+export async function withInterruption<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    return await work(interruption.signal);
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import type { DisbursementJob } from '@pool/core';
-import type { AgentClient } from '../agent-port.ts';
 import { askFirst } from '../check/ask-first.ts';
 import { createRequest } from '../check/check-parts.ts';
 import type { ApprovePayment } from '../check/confirm-payment.ts';
@@ -18,7 +17,7 @@ import {
 import { findPart } from '../ledger/pay-run-find.ts';
 import type { PayRun } from '../ledger/pay-run-key.ts';
 import { recordKnownPart, sendPart, submitOrFind } from '../ledger/pay-run-send.ts';
-import type { Terminal } from './progress-view.ts';
+import type { AgentClient, Terminal } from '../ports.ts';
 
 export type WholeDeps = ClaimDeps & {
   readonly client: AgentClient;

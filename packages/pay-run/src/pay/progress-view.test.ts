@@ -1,7 +1,7 @@
 // The output on a terminal and in a pipe while a job waits.
 
 import { expect, it } from 'vitest';
-import type { JobTrace } from '../agent-port.ts';
+import type { JobTrace } from '../ports.ts';
 import { createProgressView } from './progress-view.ts';
 
 const refused: JobTrace = {

@@ -5,15 +5,13 @@
  * @module
  */
 import type { JobStage } from '@pool/core';
-import type { JobTrace } from '../agent-port.ts';
+import type { JobTrace, Terminal } from '../ports.ts';
 
 export type ProgressView = {
   show(state: string, stage: JobStage | undefined, trace: JobTrace | undefined): void;
   /** Ends the redrawn line and prints the stages that were not printed yet. */
   end(trace: JobTrace | undefined): void;
 };
-
-export type Terminal = { readonly isTty: boolean; write(text: string): void };
 
 const barWidth = 24;
 

@@ -4,7 +4,6 @@
  * @module
  */
 import { type ErrorBody, formatTokenAmount, type TokenUnit } from '@pool/core';
-import type { CheckedRequest } from '../agent-port.ts';
 import {
   checkParts,
   createRequest,
@@ -16,6 +15,7 @@ import type { SkippedEntry } from '../check/pay-run-echo.ts';
 import { findSent } from '../ledger/pay-run-claim.ts';
 import { computePartKey, computePayRunDigest, cutRoster } from '../ledger/pay-run-key.ts';
 import type { PayRunRecord } from '../ledger/pay-run-ledger.ts';
+import type { CheckedRequest } from '../ports.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
 import { computePartCount, type SplitPlan } from './split-pay-run.ts';

@@ -7,7 +7,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, isPoolError, PoolError } from '@pool/core';
-import type { AgentClient, JobTrace } from '../agent-port.ts';
 import { checkParts, createRequest, describeIssue, isFinding } from '../check/check-parts.ts';
 import type { ApprovePayment } from '../check/confirm-payment.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -20,10 +19,10 @@ import {
 import { adviseOnUsedKey, findPart, hasNoEffect } from '../ledger/pay-run-find.ts';
 import { computePartKey, cutRoster, type PartName, type PayRun } from '../ledger/pay-run-key.ts';
 import { recordKnownPart, sendPart, submitOrFind } from '../ledger/pay-run-send.ts';
+import type { AgentClient, JobTrace, Terminal } from '../ports.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
 import { exitCodeOfError } from './exit-code-of-error.ts';
 import { followJob, isTerminal } from './follow-job.ts';
-import type { Terminal } from './progress-view.ts';
 
 export type SplitPlan = PayRun & {
   readonly unregistered?: 'fail' | 'skip' | undefined;

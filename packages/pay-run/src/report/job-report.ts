@@ -4,11 +4,11 @@
  * @module
  */
 import { type DisbursementJob, deriveTraceId } from '@pool/core';
-import type { JobTrace } from '../agent-port.ts';
 import { describeSkipped, locateSkipped } from '../check/pay-run-echo.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from '../ledger/pay-run-find.ts';
 import { allowanceNote, formatSeconds, insufficientAllowanceLine } from '../pay/progress-view.ts';
+import type { JobTrace } from '../ports.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
 import { skippedLine } from './split-report.ts';
 

@@ -7,24 +7,45 @@
 import { randomBytes } from 'node:crypto';
 import type { Bootstrap, Capability } from '@pool/api';
 import {
+  type AccountAddress,
+  type EncryptionPublicKey,
+  type EvidenceDomain,
+  type Hex,
   isPoolError,
   maxEvidenceSkewMs,
   PoolError,
   parseSignInMessage,
   type Secret,
 } from '@pool/core';
+import { type HolderSigner, OwnRefusalError } from '@pool/signers';
+import { createEdgeClient } from '../edge-client.ts';
 import {
-  createEdgeClient,
   createSessionClient,
   type Onboarding,
   type SessionClient,
   type SignInOptions,
-} from '@pool/platform-client';
-import { OwnRefusalError } from '@pool/signers';
-import type { OnboardPlan } from './onboard-plan.ts';
-import { endsSignIn } from './pending-sign-in.ts';
+} from '../session-client.ts';
+import { endsSignIn, type PendingSignIn } from './pending-sign-in.ts';
 import { revokePass } from './revoke-pass.ts';
 import { type SignInWait, signInByVote, type VoteOptions } from './voted-sign-in.ts';
+
+/** What a pass does, decided before the platform is asked for anything. */
+export type OnboardPass = {
+  /** The platform's base URL, without a trailing slash. */
+  readonly platformUrl: string;
+  /** Domain and URI of the sign-in text. */
+  readonly place: EvidenceDomain;
+  /** Signs the session. */
+  readonly login: { readonly signer: HolderSigner; readonly address: AccountAddress };
+  /** Where the text waits for a vote. Undefined: the signer signs at once. */
+  readonly pending: PendingSignIn | undefined;
+  readonly capabilities: readonly Capability[];
+  /** Present if it is enrolled or gets a key. */
+  readonly holder:
+    | { readonly walletPub: Hex; readonly encryptionPublicKey: EncryptionPublicKey }
+    | undefined;
+  readonly isEnrolment: boolean;
+};
 
 export type Onboarded = {
   readonly employerId: string;
@@ -52,7 +73,7 @@ export type OnboardingOptions = {
  *   live, with the reason of the failure in the message
  */
 export async function runOnboarding(
-  plan: OnboardPlan,
+  plan: OnboardPass,
   { store, signal, onWait = () => undefined, retryMs = 1_000 }: OnboardingOptions,
 ): Promise<Onboarded> {
   const session = createSessionClient({ url: plan.platformUrl });
@@ -86,7 +107,7 @@ export async function runOnboarding(
 }
 
 async function runPass(
-  plan: OnboardPlan,
+  plan: OnboardPass,
   session: SessionClient,
   name: string,
   mint: <T>(call: () => Promise<T>) => Promise<T>,
@@ -104,7 +125,7 @@ async function runPass(
 }
 
 async function enrol(
-  { holder, isEnrolment }: OnboardPlan,
+  { holder, isEnrolment }: OnboardPass,
   session: SessionClient,
 ): Promise<Onboarding | undefined> {
   if (holder === undefined || !isEnrolment) {
@@ -165,7 +186,7 @@ function createNotRevoked(reason: unknown, left: readonly string[]): PoolError {
 }
 
 /** Only a text that waits for a vote is kept: another one is signed at once, and a new one costs nothing. */
-async function signIn(session: SessionClient, plan: OnboardPlan, vote: VoteOptions): Promise<void> {
+async function signIn(session: SessionClient, plan: OnboardPass, vote: VoteOptions): Promise<void> {
   const { login, place, holder, pending } = plan;
   // The text lists P only for an enrolment: its signature is the evidence that payers keep.
   const listed =

@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCodeOf } from '@pool/core';
-import type { SessionClient } from '@pool/platform-client';
+import type { SessionClient } from '../session-client.ts';
 
 type Credential = {
   /** For the operator, for example `API key 7`. */

@@ -4,9 +4,10 @@
  *
  * @module
  */
+
 import type { History, HistoryEntry } from '@pool/api';
 import { formatTokenUnits, quote } from '@pool/core';
-import { encodeCsvField } from '../../terminal/csv-field.ts';
+import { encodeCsvField } from '@pool/pay-run';
 
 /** Labels of contacts by W. They are added on this machine and sent nowhere. */
 export type Labels = ReadonlyMap<string, string>;

@@ -15,7 +15,8 @@ import {
   readVariable,
 } from '@pool/configuration';
 import { isPoolError } from '@pool/core';
-import { parseConfig } from '../../config/config.ts';
+import { exitCodes, type Output } from '@pool/pay-run';
+import { createProcessSource, parseConfig } from '../../config/config.ts';
 import { chooseConfigFile, createLayers, readConfigFile } from '../../config/files.ts';
 import { resolveConfig } from '../../config/resolve.ts';
 import { allVariables, variables } from '../../config/variables.ts';
@@ -48,6 +49,17 @@ export type ConfigReport = {
   readonly warnings: readonly ConfigRemark[];
   readonly problems: readonly ConfigRemark[];
 };
+
+/** @returns the exit code */
+export async function runConfigCheck(
+  { json, envFile }: { readonly json?: boolean; readonly envFile?: string },
+  { out }: Pick<Output, 'out'>,
+): Promise<number> {
+  const source = createProcessSource();
+  const report = await checkCustody(createConfigReport(source, envFile), source, envFile);
+  out(json === true ? JSON.stringify(report, null, 2) : renderConfigReport(report));
+  return report.ok ? exitCodes.ok : exitCodes.error;
+}
 
 /** @param envFile - path given by `--env-file` */
 export function createConfigReport(source: ConfigSource, envFile?: string): ConfigReport {

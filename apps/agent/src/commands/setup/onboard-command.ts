@@ -9,6 +9,8 @@ import { dirname } from 'node:path';
 import type { Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { exitCodes, formatSeconds, type Terminal } from '@pool/pay-run';
+import type { SignInWait } from '@pool/platform-client/onboard';
+import { type Onboarded, runOnboarding } from '@pool/platform-client/onboard';
 import { createDurableFile } from '@pool/storage';
 import { type OnboardSettings, readOnboardSettings } from '../../config/config.ts';
 import type { HolderConfig } from '../../config/holder-config.ts';
@@ -18,10 +20,8 @@ import {
   type OnboardPlan,
   planOnboarding,
 } from '../../onboard/onboard-plan.ts';
-import { type Onboarded, runOnboarding } from '../../onboard/onboard-session.ts';
 import type { PlacedChains } from '../../onboard/published-chains.ts';
 import { refuseOtherPools } from '../../onboard/refuse-other-pools.ts';
-import type { SignInWait } from '../../onboard/voted-sign-in.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 

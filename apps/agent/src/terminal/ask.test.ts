@@ -1,7 +1,7 @@
 // When a command can ask the user (docs/decisions/0008).
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createAsk, type TerminalStreams } from './command-output.ts';
+import { createAsk, type TerminalStreams } from './ask.ts';
 
 type Names = readonly (keyof TerminalStreams)[];
 const all: Names = ['input', 'output', 'error'];

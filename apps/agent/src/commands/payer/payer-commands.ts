@@ -1,0 +1,112 @@
+/**
+ * A payer's commands: `disburse`, `recipients check`, `pay-runs`, `cancel` and `redeliver`, which `@pool/pay-run` carries out
+ * through the agent on this machine.
+ *
+ * @module
+ */
+import {
+  cancelPayment,
+  checkRecipients,
+  type DisburseOptions,
+  listPayRuns,
+  type Output,
+  type Payer,
+  type PayRunsOptions,
+  payRoster,
+  type RecipientsOptions,
+  type RedeliverOptions,
+  redeliver,
+  showPayRun,
+} from '@pool/pay-run';
+import { createEdgeClient } from '@pool/platform-client';
+import { type AgentAddress, readAgentAddress, readConfig } from '../../config/config.ts';
+import { withLocalChecks } from '../../services/local-checks.ts';
+import { createAgentClient, urlOf } from '../../services/peers/agent-client.ts';
+import { readChainsFile } from '../../services/peers/chains.ts';
+import { readLoopbackToken } from '../../state/agent-home.ts';
+
+type EnvFile = { readonly envFile?: string };
+
+/** @returns the exit code */
+export async function runDisburse(
+  options: DisburseOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  return await payRoster(options, () => openPayer(options), output);
+}
+
+/** @returns the exit code */
+export async function runCheckRecipients(
+  options: RecipientsOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  return await checkRecipients(openPayer(options), options, output);
+}
+
+/** @returns the exit code */
+export async function runListPayRuns(
+  options: PayRunsOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  return await listPayRuns(openLedgerOwner(options), options, output);
+}
+
+/** @returns the exit code */
+export async function runShowPayRun(
+  label: string,
+  options: PayRunsOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  return await showPayRun(label, openLedgerOwner(options), options, output);
+}
+
+/** @returns the exit code */
+export async function runCancel(
+  name: string,
+  options: PayRunsOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  const address = readAgentAddress(options.envFile);
+  const payer = { home: address.home, openAgent: () => openAgent(address) };
+  return await cancelPayment(name, payer, options, output);
+}
+
+/** @returns the exit code */
+export async function runRedeliver(
+  key: string | undefined,
+  options: RedeliverOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  const openPorts = () => {
+    const { jobStore, platformUrl, platformToken } = readConfig(options.envFile);
+    return { ...createEdgeClient({ url: platformUrl, token: platformToken }), jobStore };
+  };
+  return await redeliver(key, openPorts, options, output);
+}
+
+function openPayer({ envFile }: EnvFile): Payer {
+  const config = readConfig(envFile);
+  return {
+    home: config.home,
+    chain: config.chain,
+    readChains: () => readChainsFile(config.chainsFile).chains,
+    agentUrl: urlOf(config),
+    openAgent: () => openAgent(readAgentAddress(envFile)),
+    withChecks: (work) => withLocalChecks(config, work),
+  };
+}
+
+/** Without an agent the ledger is shown alone, so its port may be 0. */
+function openLedgerOwner({ envFile }: EnvFile): Pick<Payer, 'home' | 'openAgent' | 'readChains'> {
+  const config = readConfig(envFile);
+  return {
+    home: config.home,
+    openAgent: () => openAgent(config),
+    readChains: () => readChainsFile(config.chainsFile).chains,
+  };
+}
+
+/** A client of the agent on this machine. */
+function openAgent(address: AgentAddress): ReturnType<Payer['openAgent']> {
+  return createAgentClient(urlOf(address), readLoopbackToken(address.home));
+}

@@ -1,0 +1,13 @@
+/**
+ * One pass that signs in to a platform, opens the account, enrols the holder and mints credentials; for Node.
+ *
+ * @module
+ */
+export {
+  type Onboarded,
+  type OnboardingOptions,
+  type OnboardPass,
+  runOnboarding,
+} from './onboard-session.ts';
+export { openPendingSignIn } from './pending-sign-in.ts';
+export type { SignInWait } from './voted-sign-in.ts';
