@@ -285,7 +285,7 @@ describe('the platform and its documents', () => {
         commitments: JSON.stringify(request.batch.commitments),
         tx_hash: `0x${'7'.repeat(64)}`,
         block_number: 1,
-        settlement_id: null,
+        submission_id: null,
       })
       .execute();
     const { chain, batch, sealedNotes } = request;

@@ -96,13 +96,7 @@ export function listPlatformMeasures(
       name: 'pool_relayer_queue',
       help: 'Settlements and spends that are not final yet.',
       read: async () =>
-        (
-          await Promise.all(
-            chains.flatMap(({ key }) =>
-              (['settlements', 'spends'] as const).map((kind) => countUnfinished(db, key, kind)),
-            ),
-          )
-        ).flat(),
+        (await Promise.all(chains.map(({ key }) => countUnfinished(db, key)))).flat(),
     },
     perChain(
       'pool_index_silent_seconds',
@@ -140,21 +134,19 @@ async function selectCursor(db: PlatformDatabase, chain: string) {
     .executeTakeFirst();
 }
 
-async function countUnfinished(
-  db: PlatformDatabase,
-  chain: string,
-  kind: 'settlements' | 'spends',
-): Promise<Sample[]> {
+async function countUnfinished(db: PlatformDatabase, chain: string): Promise<Sample[]> {
   const rows = await db
-    .selectFrom(kind)
-    .select((eb) => ['state', eb.fn.countAll<string | number>().as('count')])
+    .selectFrom('submissions')
+    .select((eb) => ['kind', 'state', eb.fn.countAll<string | number>().as('count')])
     .where('chain', '=', chain)
     .where('state', 'in', ['accepted', 'submitted'])
     .where('superseded_at', 'is', null)
-    .groupBy('state')
+    .groupBy(['kind', 'state'])
     .execute();
-  return (['accepted', 'submitted'] as const).map((state) => ({
-    value: Number(rows.find((row) => row.state === state)?.count ?? 0),
-    labels: { chain, kind, state },
-  }));
+  return (['settlement', 'spend'] as const).flatMap((kind) =>
+    (['accepted', 'submitted'] as const).map((state) => ({
+      value: Number(rows.find((row) => row.kind === kind && row.state === state)?.count ?? 0),
+      labels: { chain, kind: `${kind}s`, state },
+    })),
+  );
 }

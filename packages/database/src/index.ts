@@ -16,12 +16,7 @@ export {
   openStore,
 } from './open-database.ts';
 export { platformMigrations } from './platform-migrations.ts';
-export type {
-  PlatformDatabase,
-  PlatformTables,
-  SettlementTable,
-  SpendTable,
-} from './platform-tables.ts';
+export type { PlatformDatabase, PlatformTables, SubmissionTable } from './platform-tables.ts';
 export { parsePostgresUrl } from './postgres-url.ts';
 export { type Ownership, ownerLock } from './process-lock.ts';
 export { claimStore, type StorePart } from './store-claim.ts';

@@ -101,96 +101,63 @@ export const platformMigrations: readonly Migration[] = [
         acknowledged text,
         revoked_at text,
         created_at text not null)`,
-      // A batch is identified by its batchId, which binds the funder.
-      `create table settlements (
+      // Settlements of employers, transfers and withdrawals of holders. A batch is identified by its batchId, which binds the funder.
+      `create table submissions (
         id integer generated always as identity primary key,
-        employer_id text not null references employers (id),
+        kind text not null,
+        owner text not null,
+        employer_id text references employers (id)
+          generated always as (case when kind = 'settlement' then owner end) stored,
         key text not null,
         chain text not null,
-        batch_nonce text not null,
-        batch_root text not null,
-        sealed_notes_hash text not null,
-        funder text not null,
         token text not null,
-        total text not null,
         deadline bigint not null,
+        root text not null,
+        batch_id text,
+        first_nullifier text,
+        sealed_notes_hash text not null,
         request text not null,
         state text not null,
+        gas_reserved integer not null default 0,
         tx_hash text,
         block_number integer,
         gas_used text,
         error_code text,
         error_message text,
         superseded_at text,
-        created_at text not null,
-        batch_id text not null,
+        notes_erased_at text,
         void_signature text,
         body_fingerprint text,
         body_fingerprint_key text,
-        gas_reserved integer not null default 0,
-        notes_erased_at text,
-        constraint settlements_batch unique (chain, batch_id),
-        constraint settlements_body_fingerprint
+        labels_disputed_at text,
+        created_at text not null,
+        constraint submissions_batch unique (chain, batch_id),
+        constraint submissions_kind check (kind in ('settlement', 'spend')),
+        constraint submissions_settlement check ((kind = 'settlement') = (batch_id is not null)),
+        constraint submissions_spend check ((kind = 'spend') = (first_nullifier is not null)),
+        constraint submissions_body_fingerprint
           check ((body_fingerprint is null) = (body_fingerprint_key is null)))`,
-      `create unique index settlements_live_key on settlements (employer_id, key)
+      `create unique index submissions_live_key on submissions (owner, key)
         where superseded_at is null`,
-      `create index settlements_unfinished on settlements (state)
-        where state in ('accepted', 'submitted')`,
-      `create index settlements_unsettled on settlements (employer_id, chain)
+      `create unique index submissions_outputs on submissions (chain, root) where kind = 'spend'`,
+      `create index submissions_unfinished on submissions (chain, kind, id)
+        where state in ('accepted', 'submitted') and superseded_at is null`,
+      `create index submissions_unsettled on submissions (owner, chain)
         where state <> 'settled' and superseded_at is null`,
-      `create index settlements_with_notes_to_erase on settlements (chain, id)
+      `create index submissions_with_notes_to_erase on submissions (chain, id)
         where notes_erased_at is null and state <> 'settled'`,
       `create table sealed_notes (
-        settlement_id integer not null references settlements (id),
+        submission_id integer not null references submissions (id),
         slot integer not null,
         commitment text not null,
         encryption_public_key text not null,
         sealed text not null,
-        primary key (settlement_id, slot))`,
+        primary key (submission_id, slot))`,
       `create index sealed_notes_owner on sealed_notes (encryption_public_key)`,
-      // Transfers and withdrawals of holders. Another account may have written the labels of a disputed one.
-      `create table spends (
-        id integer generated always as identity primary key,
-        address text not null,
-        key text not null,
-        chain text not null,
-        token text not null,
-        withdraw_amount text not null,
-        recipient text,
-        deadline bigint not null,
-        out_root text not null,
-        first_nullifier text not null,
-        sealed_notes_hash text not null,
-        request text not null,
-        state text not null,
-        gas_reserved integer not null,
-        tx_hash text,
-        block_number integer,
-        gas_used text,
-        error_code text,
-        error_message text,
-        superseded_at text,
-        notes_erased_at text,
-        created_at text not null,
-        labels_disputed_at text,
-        unique (chain, out_root),
-        check ((withdraw_amount = '0') = (recipient is null)))`,
-      `create unique index spends_live_key on spends (address, key) where superseded_at is null`,
-      `create index spends_unfinished on spends (chain, id)
-        where state in ('accepted', 'submitted') and superseded_at is null`,
-      `create table spend_notes (
-        spend_id integer not null references spends (id),
-        slot integer not null,
-        commitment text not null,
-        encryption_public_key text not null,
-        sealed text not null,
-        primary key (spend_id, slot))`,
-      `create index spend_notes_owner on spend_notes (encryption_public_key)`,
       // Nonces belong to an account, and the relayer's account can change.
       `create table relayer_transactions (
         id integer generated always as identity primary key,
-        settlement_id integer references settlements (id),
-        spend_id integer references spends (id),
+        submission_id integer not null references submissions (id),
         chain text not null,
         sender text not null,
         nonce integer not null,
@@ -201,13 +168,10 @@ export const platformMigrations: readonly Migration[] = [
         gas_limit integer,
         gas_used integer,
         max_fee_wei text,
-        created_at text not null,
-        constraint relayer_transactions_one_intent
-          check ((settlement_id is null) <> (spend_id is null)))`,
+        created_at text not null)`,
       `create index relayer_transactions_open on relayer_transactions (chain, nonce)
         where state = 'open'`,
-      `create index relayer_transactions_settlement on relayer_transactions (settlement_id)`,
-      `create index relayer_transactions_spend on relayer_transactions (spend_id)`,
+      `create index relayer_transactions_submission on relayer_transactions (submission_id)`,
       `create index relayer_transactions_recent on relayer_transactions (chain, created_at)`,
       // What the pool's events say of each leaf of the note tree, for holders who make their paths themselves.
       `create table batches (
@@ -219,8 +183,7 @@ export const platformMigrations: readonly Migration[] = [
         sealed_notes_hash text not null,
         tx_hash text not null,
         block_number integer not null,
-        settlement_id integer references settlements (id),
-        spend_id integer references spends (id),
+        submission_id integer references submissions (id),
         new_root text not null,
         commitments text not null,
         open_notes boolean not null default false,
@@ -230,7 +193,8 @@ export const platformMigrations: readonly Migration[] = [
         constraint batches_kind check (kind in ('fund', 'spend')),
         constraint batches_batch_id check ((kind = 'fund') = (batch_id is not null)))`,
       `create index batches_without_notes on batches (chain, leaf_index)
-        where kind = 'spend' and spend_id is null and not open_notes`,
+        where kind = 'spend' and submission_id is null and not open_notes`,
+      `create index batches_submission on batches (submission_id)`,
       `create table nullifiers (
         chain text not null,
         nullifier text not null,

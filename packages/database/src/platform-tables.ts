@@ -5,7 +5,7 @@
  * @module
  */
 import type { Capability, Readiness } from '@pool/api';
-import type { Generated, Kysely } from 'kysely';
+import type { Generated, GeneratedAlways, Kysely } from 'kysely';
 
 export type PlatformTables = {
   /** `caller`: SHA-256 of the address that asked. */
@@ -105,17 +105,9 @@ export type PlatformTables = {
     /** Who made it. Only a token of the operator lets its employer invite wallets. */
     issued_by: Generated<'operator' | 'session'>;
   };
-  settlements: SettlementTable;
+  submissions: SubmissionTable;
   sealed_notes: {
-    settlement_id: number;
-    slot: number;
-    commitment: string;
-    encryption_public_key: string;
-    sealed: string;
-  };
-  spends: SpendTable;
-  spend_notes: {
-    spend_id: number;
+    submission_id: number;
     slot: number;
     commitment: string;
     encryption_public_key: string;
@@ -123,9 +115,7 @@ export type PlatformTables = {
   };
   relayer_transactions: {
     id: Generated<number>;
-    /** It belongs to a settlement, or to a spend. */
-    settlement_id: Generated<number | null>;
-    spend_id: Generated<number | null>;
+    submission_id: number;
     chain: string;
     /** The account whose nonce it takes. */
     sender: string;
@@ -166,10 +156,8 @@ export type PlatformTables = {
     sealed_notes_hash: string;
     tx_hash: string;
     block_number: number;
-    /** The settlement whose sealed notes belong to this batch, when this platform has them. */
-    settlement_id: number | null;
-    /** The spend whose sealed notes belong to this leaf, as for `settlement_id`. */
-    spend_id: Generated<number | null>;
+    /** The settlement or spend whose sealed notes belong to this leaf, when this platform has them. */
+    submission_id: Generated<number | null>;
     /** A spend whose notes are served to everybody, because nobody vouches for their labels. */
     open_notes: Generated<boolean>;
     /** When the notes of a spend that nobody posted here were last looked for in its transaction. */
@@ -220,62 +208,47 @@ export type PlatformTables = {
   };
 };
 
-/** What the relayer carries out. */
-type IntentTable = {
+/** What the relayer carries out: a settlement of an employer, or a spend (transfer, withdrawal) of a holder. */
+export type SubmissionTable = {
   id: Generated<number>;
+  kind: 'settlement' | 'spend';
+  /** Id of the employer, or address of the holder's account. */
+  owner: string;
+  /** The owner of a settlement. */
+  employer_id: GeneratedAlways<string | null>;
   key: string;
   chain: string;
   token: string;
   deadline: number;
+  /** Of the batch, or of the outputs of the spend, which it identifies on chain. */
+  root: string;
+  /** The id that the contract derives from funder and batch nonce: it identifies a batch. Null: a spend. */
+  batch_id: Generated<string | null>;
+  /** Of a note that certainly is one: dummies are in later places only. Null: a settlement. */
+  first_nullifier: Generated<string | null>;
   sealed_notes_hash: string;
   /** The request without its sealed notes, JSON. */
   request: string;
   state: 'accepted' | 'submitted' | 'settled' | 'reverted';
-  tx_hash: string | null;
-  block_number: number | null;
-  gas_used: string | null;
-  error_code: string | null;
-  error_message: string | null;
+  /** Gas that its transaction may take; counted while the row is `accepted` (gas-budget.ts). */
+  gas_reserved: Generated<number>;
+  tx_hash: Generated<string | null>;
+  block_number: Generated<number | null>;
+  gas_used: Generated<string | null>;
+  error_code: Generated<string | null>;
+  error_message: Generated<string | null>;
   /** Set when a later attempt took the key: the row is history then. */
-  superseded_at: string | null;
+  superseded_at: Generated<string | null>;
   /** Set when its sealed notes were erased, because it can never land; null again once those of a batch are stored again. */
   notes_erased_at: Generated<string | null>;
-  created_at: string;
-};
-
-export type SettlementTable = IntentTable & {
-  employer_id: string;
-  batch_nonce: string;
-  /** The id that the contract derives from funder and batch nonce. It identifies the batch. */
-  batch_id: string;
-  batch_root: string;
-  funder: string;
-  total: string;
   /** The funder's signature under `voidBatch`. While it is set, no `fund()` is signed or sent for this row. */
   void_signature: Generated<string | null>;
-  /** Gas that a `fund()` of this row may take; counted while the row is `accepted` (gas-budget.ts). */
-  gas_reserved: Generated<number>;
-  /** Of the request that the batch pays, and the name of the key it was made with: from the first post. */
-  body_fingerprint: string | null;
-  body_fingerprint_key: string | null;
-};
-
-/** A transfer or a withdrawal of a holder. */
-export type SpendTable = IntentTable & {
-  /** Of the holder's account. */
-  address: string;
-  /** `0`: a transfer. */
-  withdraw_amount: string;
-  /** Null: a transfer. */
-  recipient: string | null;
-  /** Root of the outputs. It identifies the spend on chain. */
-  out_root: string;
-  /** Of a note that certainly is one: dummies are in later places only. */
-  first_nullifier: string;
-  /** Gas that the transaction may take; counted while the row is `accepted` (gas-budget.ts). */
-  gas_reserved: number;
+  /** Of the request that a batch pays, and the name of the key it was made with: from the first post. */
+  body_fingerprint: Generated<string | null>;
+  body_fingerprint_key: Generated<string | null>;
   /** When another post of the same spend named other encryption keys. */
   labels_disputed_at: Generated<string | null>;
+  created_at: string;
 };
 
 export type PlatformDatabase = Kysely<PlatformTables>;

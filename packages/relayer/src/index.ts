@@ -38,6 +38,11 @@ export { type ChangingCaps, createRelayerReload } from './send/reload.ts';
 export { type BatchPages, createBatchPages } from './served/batch-pages.ts';
 export { createNotePaths } from './served/served-note-paths.ts';
 export { listServedNotes } from './served/served-notes.ts';
-export { isUnfinished, type SettlementRow, type SpendRow } from './store/intents.ts';
-export { describeSettlement, findSettlement } from './store/settlement-store.ts';
-export { describeSpend, findSpend } from './store/spend-store.ts';
+export { describeSettlement } from './store/settlement-store.ts';
+export { describeSpend } from './store/spend-store.ts';
+export {
+  findSubmission,
+  isUnfinished,
+  parseSpend,
+  type SubmissionRow,
+} from './store/submissions.ts';

@@ -121,18 +121,15 @@ describe('the platform’s tables', () => {
     const { db } = database;
     await sql`insert into employers (id, address, created_at) values ('e', '0xE', 't')
       on conflict do nothing`.execute(db);
-    for (const [key, funder] of [
-      ['0x0a', '0xF'],
-      ['0x0b', '0xG'],
-    ]) {
-      await sql`insert into settlements (employer_id, key, chain, batch_nonce, batch_root, sealed_notes_hash,
-          funder, token, total, deadline, request, state, created_at, batch_id)
-        values ('e', ${key}, 'anvil', '0x01', '0x02', '0x03', ${funder}, '0xT', '1', 9, '{}', 'settled', 't', ${key})`.execute(
+    for (const key of ['0x0a', '0x0b']) {
+      await sql`insert into submissions (kind, owner, key, chain, root, sealed_notes_hash,
+          token, deadline, request, state, created_at, batch_id)
+        values ('settlement', 'e', ${key}, 'anvil', '0x02', '0x03', '0xT', 9, '{}', 'settled', 't', ${key})`.execute(
         db,
       );
     }
-    const again = sql`update settlements set batch_id = '0x0a' where batch_id = '0x0b'`.execute(db);
-    await expect(again).rejects.toThrow('settlements_batch');
+    const again = sql`update submissions set batch_id = '0x0a' where batch_id = '0x0b'`.execute(db);
+    await expect(again).rejects.toThrow('submissions_batch');
   });
 
   it('hold the accounts of 64-bit chains', async () => {

@@ -202,9 +202,7 @@ describe('a PostgreSQL server that goes away', () => {
       gasLimit: 1n,
       maxFeePerGas: 1n,
     };
-    await expect(
-      insertTransaction(deps as never, { kind: 'settlement', id: 1 }, 'fund', signed),
-    ).rejects.toMatchObject({
+    await expect(insertTransaction(deps as never, 1, 'fund', signed)).rejects.toMatchObject({
       code: 'database_lock_lost',
     });
     expect((await first.ownership.lost).code).toBe('database_lock_lost');

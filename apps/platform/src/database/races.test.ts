@@ -19,8 +19,9 @@ import { assertTotalLeft } from '../../../../packages/relayer/src/budget/relayer
 import { insertCall } from '../../../../packages/relayer/src/send/nonces.ts';
 import {
   batchIdOf,
-  insertSettlement,
+  describeNewSettlement,
 } from '../../../../packages/relayer/src/store/settlement-store.ts';
+import { insertSubmission } from '../../../../packages/relayer/src/store/submissions.ts';
 import { fakeChecks } from '../../../../packages/relayer/test/fake-checks.ts';
 import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
 import {
@@ -72,7 +73,10 @@ describe('concurrent requests', () => {
   });
   const noGas = () => Promise.resolve(0);
   const insert = () =>
-    insertSettlement(database.db, testEmployerId, 'job-1', request, nowMs, noGas);
+    insertSubmission(
+      database.db,
+      describeNewSettlement({ employerId: testEmployerId, key: 'job-1' }, request, nowMs, noGas),
+    );
 
   it('for sixty keys mint fifty', async () => {
     const mint = await openCredentialMint(database.db);
@@ -157,7 +161,7 @@ describe('concurrent requests', () => {
     const { id } = await insert();
     const withdrawing = await database.db.startTransaction().execute();
     await withdrawing
-      .updateTable('settlements')
+      .updateTable('submissions')
       .set({ void_signature: '0x' })
       .where('id', '=', id)
       .execute();
@@ -191,17 +195,19 @@ describe('concurrent requests', () => {
     const made = { chain: 'anvil', created_at: new Date(nowMs).toISOString() };
     const accepted = await times(10, (index) =>
       database.db.transaction().execute(async (trx) => {
-        const question = { chain: 'anvil', neededGas: gas, instead: {}, isCustomer: false };
+        const question = { chain: 'anvil', neededGas: gas, instead: undefined, isCustomer: false };
         await assertTotalLeft(trx, question, total, nowMs);
         await trx
-          .insertInto('spends')
+          .insertInto('submissions')
           .values({
-            ...{ ...made, address: employerAddress, key: `k${index}`, token: '0xT' },
-            ...{ withdraw_amount: '0', recipient: null, deadline: nowMs / 1_000 + 60 },
-            ...{ out_root: `0x${index}`, first_nullifier: `0x${index}`, sealed_notes_hash: '0x' },
-            ...{ request: '{}', state: 'accepted', gas_reserved: gas, tx_hash: null },
-            ...{ block_number: null, gas_used: null, error_code: null, error_message: null },
-            superseded_at: null,
+            ...{ ...made, kind: 'spend', owner: employerAddress, key: `k${index}`, token: '0xT' },
+            ...{
+              deadline: nowMs / 1_000 + 60,
+              request: '{}',
+              state: 'accepted',
+              gas_reserved: gas,
+            },
+            ...{ root: `0x${index}`, first_nullifier: `0x${index}`, sealed_notes_hash: '0x' },
           })
           .execute();
       }),
@@ -223,7 +229,7 @@ describe('concurrent requests', () => {
         sealed_notes_hash: batch.sealedNotesHash,
         tx_hash: '0x1',
         block_number: 1,
-        settlement_id: null,
+        submission_id: null,
       })
       .execute();
     const deps = {

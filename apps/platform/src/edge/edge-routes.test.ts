@@ -279,7 +279,7 @@ describe('agent edge', () => {
       sealedNotesHash: string = request.batch.sealedNotesHash,
     ) {
       const row = await database.db
-        .selectFrom('settlements')
+        .selectFrom('submissions')
         .select('id')
         .executeTakeFirstOrThrow();
       await database.db
@@ -294,7 +294,7 @@ describe('agent edge', () => {
           sealed_notes_hash: sealedNotesHash,
           tx_hash: `0x${'ab'.repeat(32)}`,
           block_number: 9,
-          settlement_id: row.id,
+          submission_id: row.id,
         })
         .execute();
     }

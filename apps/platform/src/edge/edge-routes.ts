@@ -15,15 +15,15 @@ import {
 import { errorCodeOf, isIdempotencyKey, PoolError } from '@pool/core';
 import type { Shell, ShellContext } from '@pool/http-server';
 import { readIdempotencyKey, readJson } from '@pool/http-server';
-import type { SettlementRow } from '@pool/relayer';
 import {
   type AcceptDeps,
   acceptSettlement,
   acceptVoid,
   describeSettlement,
-  findSettlement,
+  findSubmission,
   isUnfinished,
   redeliverNotes,
+  type SubmissionRow,
 } from '@pool/relayer';
 import { countRefusedProof } from '../accounts/credential-rows.ts';
 import { type CallerDeps, identifyAgent } from '../accounts/identify-caller.ts';
@@ -52,7 +52,7 @@ export type EdgeDeps = AcceptDeps &
 export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   const { db, bootstrap } = deps;
 
-  async function answerSettlement(c: ShellContext, row: SettlementRow): Promise<Response> {
+  async function answerSettlement(c: ShellContext, row: SubmissionRow): Promise<Response> {
     return c.json(await describeSettlement(db, row), isUnfinished(row) ? 202 : 200);
   }
 
@@ -108,7 +108,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     // The path has the key without quoting: a quote character there is part of the key.
     const key = c.req.param('key');
     traceJob(c, key);
-    const row = isIdempotencyKey(key) ? await findSettlement(db, id, key) : undefined;
+    const row = isIdempotencyKey(key) ? await findSubmission(db, id, key) : undefined;
     if (row === undefined) {
       throw new PoolError('settlement_not_found', 'there is no settlement of that key');
     }
@@ -117,7 +117,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     }
     // The caller may have seen the batch on chain already, so the answer must not be older than the chain.
     await deps.refreshIndex(row.chain);
-    return await answerSettlement(c, (await findSettlement(db, id, key)) ?? row);
+    return await answerSettlement(c, (await findSubmission(db, id, key)) ?? row);
   });
 
   app.post('/agent-edge/settlements/:key/void', async (c) => {

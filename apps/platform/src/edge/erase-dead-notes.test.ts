@@ -111,8 +111,8 @@ describe('sealed notes of batches that never landed', () => {
   }
   async function noteCounts(): Promise<Record<string, number>> {
     const rows = await database.db
-      .selectFrom('settlements as s')
-      .leftJoin('sealed_notes as n', 'n.settlement_id', 's.id')
+      .selectFrom('submissions as s')
+      .leftJoin('sealed_notes as n', 'n.submission_id', 's.id')
       .select(({ fn }) => ['s.key as key', 's.state as state', fn.count('n.slot').as('notes')])
       .groupBy(['s.id', 's.key', 's.state'])
       .orderBy('s.id')
@@ -181,7 +181,7 @@ describe('sealed notes of batches that never landed', () => {
     await database.db
       .insertInto('relayer_transactions')
       .values({
-        settlement_id: 1,
+        submission_id: 1,
         sender: '0xR',
         chain: 'anvil',
         nonce: 99,
@@ -204,7 +204,7 @@ describe('sealed notes of batches that never landed', () => {
     await settleDown();
     await settleDown();
     await passTime(past);
-    await database.db.updateTable('settlements').set({ state: 'reverted' }).execute();
+    await database.db.updateTable('submissions').set({ state: 'reverted' }).execute();
     await eraser.pass();
     expect(await noteCounts()).toEqual({ 'job reverted': all });
     // The contract does not answer; only the index has the batch.

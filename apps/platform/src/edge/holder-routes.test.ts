@@ -153,7 +153,7 @@ describe('POST /agent-edge/note-paths', () => {
             sealed_notes_hash: word(3),
             tx_hash: word(4_000 + leaf),
             block_number: leaf,
-            settlement_id: null,
+            submission_id: null,
           })
           .execute();
       }

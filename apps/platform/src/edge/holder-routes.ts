@@ -15,16 +15,17 @@ import {
 } from '@pool/core';
 import type { Shell, ShellContext } from '@pool/http-server';
 import { readIdempotencyKey, readJson } from '@pool/http-server';
-import type { BatchPages, SpendRow } from '@pool/relayer';
+import type { BatchPages, SubmissionRow } from '@pool/relayer';
 import {
   type AcceptSpendDeps,
   acceptSpend,
   createNotePaths,
   describeSpend,
-  findSpend,
+  findSubmission,
   type Holder,
   isUnfinished,
   listServedNotes,
+  parseSpend,
 } from '@pool/relayer';
 import { countRefusedProof } from '../accounts/credential-rows.ts';
 import { type CallerDeps, identifyKey } from '../accounts/identify-caller.ts';
@@ -205,9 +206,9 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
   }
 
   /** Of the kind that the key may post. */
-  async function findOwnSpend(holder: Holder, key: string): Promise<SpendRow | undefined> {
-    const row = isIdempotencyKey(key) ? await findSpend(db, holder.address, key) : undefined;
-    const isTransfer = row?.withdraw_amount === '0';
+  async function findOwnSpend(holder: Holder, key: string): Promise<SubmissionRow | undefined> {
+    const row = isIdempotencyKey(key) ? await findSubmission(db, holder.address, key) : undefined;
+    const isTransfer = row !== undefined && parseSpend(row).spend.withdrawAmount === '0';
     return isTransfer === (holder.capability === 'holder.transfer') ? row : undefined;
   }
 }
@@ -222,7 +223,7 @@ function assertSpends(address: string): void {
   }
 }
 
-function answerSpend(c: ShellContext, row: SpendRow): Response {
+function answerSpend(c: ShellContext, row: SubmissionRow): Response {
   return c.json(describeSpend(row), isUnfinished(row) ? 202 : 200);
 }
 

@@ -89,7 +89,7 @@ describe('a settlement of a hostile tenant', () => {
     return made.request.funderSignature;
   }
   const countStored = async (): Promise<number> =>
-    (await database.db.selectFrom('settlements').selectAll().execute()).length;
+    (await database.db.selectFrom('submissions').selectAll().execute()).length;
 
   it('that its funder did not sign is not stored, and does not block the signed one [service.relayer-verifies]', async () => {
     const { edge: hostile } = await employer('b');

@@ -208,7 +208,7 @@ describe('a spend with a real proof', () => {
     const changed = change(transfer);
     const answer = await post(await keyOf(changed), changed);
     expect([answer.status, answer.code]).toEqual([400, 'invalid_spend']);
-    expect(await database.db.selectFrom('spends').selectAll().execute()).toEqual([]);
+    expect(await database.db.selectFrom('submissions').selectAll().execute()).toEqual([]);
   });
 
   it.each([
@@ -219,7 +219,7 @@ describe('a spend with a real proof', () => {
     const changed = request === 'root' ? aboutAnotherRoot(transfer) : request;
     const answer = await post(await keyOf(changed), changed);
     expect([answer.status, answer.code]).toEqual([400, 'proof_invalid']);
-    expect(await database.db.selectFrom('spends').selectAll().execute()).toEqual([]);
+    expect(await database.db.selectFrom('submissions').selectAll().execute()).toEqual([]);
   });
 
   // The last test: the chain keeps what it does.
@@ -234,7 +234,10 @@ describe('a spend with a real proof', () => {
     await chain.mine();
     await runRelayerPass({ ...deps, replaceAfterMs: 120_000 });
     await createIndexer(deps).pass();
-    const rows = await database.db.selectFrom('spends').select(['state', 'error_code']).execute();
+    const rows = await database.db
+      .selectFrom('submissions')
+      .select(['state', 'error_code'])
+      .execute();
     expect(rows).toEqual(requests.map(() => ({ state: 'settled', error_code: null })));
     expect(await chain.relayerNonce()).toBe(before + 3);
     for (const [slot, { encryptionPublicKey }] of transfer.sealedNotes.entries()) {

@@ -151,7 +151,7 @@ describe('the limits of a settlement', () => {
       const { request } = await settle();
       await edge.postSettlement('job-1', request);
       const deadline = request.batch.deadline + 1_000_000;
-      await database.db.updateTable('settlements').set({ deadline }).execute();
+      await database.db.updateTable('submissions').set({ deadline }).execute();
       const again = { ...request, batch: { ...request.batch, deadline } };
       // The signature of a replay is not checked: only the authorised content is compared.
       expect((await edge.postSettlement('job-1', again)).state).toBe('accepted');

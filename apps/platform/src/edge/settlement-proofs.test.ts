@@ -79,7 +79,7 @@ describe('the proof of a settlement', () => {
     return createEdgeClient({ url: `${url}/agent-edge`, token, fetch });
   }
   async function countStored(): Promise<number> {
-    const settlements = await database.db.selectFrom('settlements').selectAll().execute();
+    const settlements = await database.db.selectFrom('submissions').selectAll().execute();
     const notes = await database.db.selectFrom('sealed_notes').selectAll().execute();
     return settlements.length + notes.length;
   }
@@ -162,14 +162,14 @@ describe('the proof of a settlement', () => {
     // It stores nothing, so the answer is the stored record.
     expect((await client.postSettlement('job', bad)).state).toBe('accepted');
     const reverted = { state: 'reverted', error_code: 'x', error_message: 'x' } as const;
-    await database.db.updateTable('settlements').set(reverted).execute();
+    await database.db.updateTable('submissions').set(reverted).execute();
     await expect(client.postSettlement('job', bad)).rejects.toMatchObject({
       code: 'proof_invalid',
     });
     expect((await client.getSettlement('job'))?.state).toBe('reverted');
     expect((await client.postSettlement('job', good)).state).toBe('accepted');
     const { request } = await database.db
-      .selectFrom('settlements')
+      .selectFrom('submissions')
       .select('request')
       .executeTakeFirstOrThrow();
     expect(JSON.parse(request)).toMatchObject({ proof: good.proof });

@@ -91,7 +91,7 @@ describe('spends at the edge', () => {
     expect(await edge.postSpend('k', transfer)).toEqual(record);
     expect(await edge.getSpend('k')).toEqual(record);
     expect(await edge.getSpend('other')).toBeUndefined();
-    const [row] = await database.db.selectFrom('spends').selectAll().execute();
+    const [row] = await database.db.selectFrom('submissions').selectAll().execute();
     // The proof and the call, and no sealed note twice.
     expect(row?.request).not.toContain(transfer.sealedNotes[0]?.sealed);
   });
@@ -237,7 +237,7 @@ describe('spends at the edge', () => {
       await database.db.updateTable('subjects').set({ admitted_at: null }).execute();
       expect((await post(key, 'k', transfer)).status).toBe(202);
       expect((await clientOf(key).getSpend('k'))?.state).toBe('accepted');
-      await database.db.updateTable('spends').set({ state: 'reverted' }).execute();
+      await database.db.updateTable('submissions').set({ state: 'reverted' }).execute();
       expect((await post(key, 'k', transfer)).body.code).toBe('spender_not_admitted');
       expect(asked).toEqual([a.address]);
     },
@@ -295,8 +295,8 @@ describe('spends at the edge', () => {
     platform = open({ checks: createSettlementChecks({ batches: plainBatchChecker, proofs }) });
     const edge = await edgeOf('holder.transfer');
     expect(await edge.postSpend('k', transfer).catch(errorCodeOf)).toBe(code);
-    expect(await database.db.selectFrom('spends').selectAll().execute()).toEqual([]);
-    expect(await database.db.selectFrom('spend_notes').selectAll().execute()).toEqual([]);
+    expect(await database.db.selectFrom('submissions').selectAll().execute()).toEqual([]);
+    expect(await database.db.selectFrom('sealed_notes').selectAll().execute()).toEqual([]);
   });
 
   it('stores nothing while the chain does not answer, and nothing for an unknown chain', async () => {
@@ -307,6 +307,6 @@ describe('spends at the edge', () => {
     expect(await edge.postSpend('k', transfer).catch(errorCodeOf)).toBe('chain_unreachable');
     const elsewhere = { ...transfer, chain: 'nowhere' };
     expect(await edge.postSpend('k', elsewhere).catch(errorCodeOf)).toBe('invalid-chain');
-    expect(await database.db.selectFrom('spends').selectAll().execute()).toEqual([]);
+    expect(await database.db.selectFrom('submissions').selectAll().execute()).toEqual([]);
   });
 });

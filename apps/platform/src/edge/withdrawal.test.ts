@@ -396,7 +396,7 @@ describe('a batch that its funder withdraws', () => {
       notFound,
     );
     const row = await database.db
-      .selectFrom('settlements')
+      .selectFrom('submissions')
       .select('void_signature')
       .executeTakeFirstOrThrow();
     expect(row.void_signature).toBeNull();

@@ -94,8 +94,8 @@ function tooManyAccounts(retryAfterSeconds: number): PoolError {
  * @returns how many
  */
 export async function deleteUnusedEmployers(db: PlatformDatabase, nowMs: number): Promise<number> {
-  const used = ['api_keys', 'edge_tokens', 'settlements', 'invitations', 'gate_readers'] as const;
-  const holders = ['subjects', 'spends', 'sessions'] as const;
+  const used = ['api_keys', 'edge_tokens', 'submissions', 'invitations', 'gate_readers'] as const;
+  const holders = ['subjects', 'sessions'] as const;
   const unused = db
     .selectFrom('employers')
     .select('id')
@@ -111,6 +111,7 @@ export async function deleteUnusedEmployers(db: PlatformDatabase, nowMs: number)
           (table) =>
             sql<boolean>`not exists (select 1 from ${sql.table(table)} t where t.address = employers.address)`,
         ),
+        sql<boolean>`not exists (select 1 from submissions t where t.owner = employers.address)`,
       ]),
     )
     .limit(deletedAtOnce);

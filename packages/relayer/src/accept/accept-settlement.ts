@@ -26,16 +26,21 @@ import { assertDelivery } from '../checks/check-delivery.ts';
 import { assertNonceFree } from '../checks/check-nonce.ts';
 import { attempt } from '../checks/refuse-settlement.ts';
 import type { SettlementChecks } from '../checks/settlement-checks.ts';
-import type { ReserveGas, SettlementRow } from '../store/intents.ts';
+import { isDead } from '../store/on-chain.ts';
 import {
   assertBatchFree,
   assertSameNotes,
-  findSettlement,
+  describeNewSettlement,
   idempotencyConflict,
-  insertSettlement,
   isSameAuthorisation,
-  reopenSettlement,
 } from '../store/settlement-store.ts';
+import {
+  findSubmission,
+  mayReopen,
+  type ReserveGas,
+  type SubmissionRow,
+  storeChecked,
+} from '../store/submissions.ts';
 
 export type AcceptDeps = {
   readonly db: PlatformDatabase;
@@ -61,15 +66,15 @@ export async function acceptSettlement(
   employerId: string,
   key: string,
   request: SettlementRequest,
-): Promise<SettlementRow> {
+): Promise<SubmissionRow> {
   const { db, checks } = deps;
   const chain = deps.chains.get(request.chain);
   if (chain === undefined) {
     throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
   }
-  const standing = await findSettlement(db, employerId, key);
-  const isSame =
-    standing !== undefined && isSameAuthorisation(standing, request.chain, request.batch);
+  const isSameAs = (row: SubmissionRow) => isSameAuthorisation(row, request.chain, request.batch);
+  const standing = await findSubmission(db, employerId, key);
+  const isSame = standing !== undefined && isSameAs(standing);
   if (isSame && !mayReopen(standing)) {
     await assertSameNotes(db, standing, request);
     return standing;
@@ -92,24 +97,14 @@ export async function acceptSettlement(
   await checks.assertSigned(employerId, chain, claim);
   await assertNonceFree(chain, request.batch);
   await checks.assertProven(employerId, request, chain.settings);
-  // The rows may have changed meanwhile: both writes below apply only to the state that was read.
-  if (isSame) {
-    await reopenSettlement(db, standing.id, request, reserve);
-    return (await findSettlement(db, employerId, key)) ?? standing;
-  }
-  return standing === undefined
-    ? await insertOrReplay(deps, employerId, key, request, reserve)
-    : await insertSettlement(db, employerId, key, request, nowMs(), reserve, standing.id);
-}
-
-/** A settlement that its funder withdrew is never retried. */
-function mayReopen(row: SettlementRow): boolean {
-  return row.state === 'reverted' && row.void_signature === null;
+  const submission = describeNewSettlement({ employerId, key }, request, nowMs(), reserve);
+  return await storeChecked(db, submission, standing, isSameAs);
 }
 
 /** Another authorisation may take the key of a dead one. @throws PoolError `idempotency_conflict` (409) */
-async function assertMayFollow(deps: AcceptDeps, standing: SettlementRow): Promise<void> {
-  if (standing.state === 'settled' || !(await isDead(deps, standing))) {
+async function assertMayFollow(deps: AcceptDeps, standing: SubmissionRow): Promise<void> {
+  const chain = deps.chains.get(standing.chain);
+  if (chain === undefined || standing.state === 'settled' || !(await isDead(chain, standing))) {
     throw idempotencyConflict();
   }
 }
@@ -127,43 +122,4 @@ function computeClaim({ batch, funderSignature }: SettlementRequest, { settings 
     deadline: BigInt(batch.deadline),
   });
   return { funder, digest: computeTypedDataDigest(typed), signature: funderSignature as Hex };
-}
-
-// Two posts of one key can meet here: the one whose insert fails is a replay.
-async function insertOrReplay(
-  deps: AcceptDeps,
-  employerId: string,
-  key: string,
-  request: SettlementRequest,
-  reserve: ReserveGas,
-): Promise<SettlementRow> {
-  try {
-    return await insertSettlement(deps.db, employerId, key, request, deps.nowMs(), reserve);
-  } catch (error) {
-    const winner = await findSettlement(deps.db, employerId, key);
-    if (winner !== undefined && isSameAuthorisation(winner, request.chain, request.batch)) {
-      return winner;
-    }
-    throw error;
-  }
-}
-
-/**
- * Dead: a final block shows that the authorisation can never land. Its deadline has passed with the nonce
- * unused, it was voided, or the nonce was used under another root.
- */
-async function isDead(deps: AcceptDeps, row: SettlementRow): Promise<boolean> {
-  const chain = deps.chains.get(row.chain);
-  if (chain === undefined) {
-    return false;
-  }
-  const final = await chain.fetchFinalBlock();
-  const usedFor = await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number);
-  if (usedFor !== undefined) {
-    return usedFor !== row.batch_root;
-  }
-  return (
-    final.timestampSeconds > Number(row.deadline) ||
-    (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number))
-  );
 }

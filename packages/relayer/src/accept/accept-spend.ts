@@ -14,16 +14,16 @@ import { defaultSpendLimits, reserveSpendGas, type SpendLimits } from '../budget
 import type { PoolChain } from '../chain/pool-chain.ts';
 import { assertSpendForm, type SpendForm } from '../checks/check-spend-form.ts';
 import type { SettlementChecks } from '../checks/settlement-checks.ts';
-import type { ReserveGas, SpendRow } from '../store/intents.ts';
+import { fetchOutRoots, isDead } from '../store/on-chain.ts';
 import { areLabelsOther, disputeLabels } from '../store/spend-labels.ts';
+import { describeNewSpend, isSameSpend, spendConflict } from '../store/spend-store.ts';
 import {
-  findSpend,
-  insertSpend,
-  isSameSpend,
-  listNullifiers,
-  reopenSpend,
-  spendConflict,
-} from '../store/spend-store.ts';
+  findSubmission,
+  mayReopen,
+  type ReserveGas,
+  type SubmissionRow,
+  storeChecked,
+} from '../store/submissions.ts';
 
 export type AcceptSpendDeps = {
   readonly db: PlatformDatabase;
@@ -55,7 +55,7 @@ export async function acceptSpend(
   holder: Holder,
   key: string,
   request: SpendRequest,
-): Promise<SpendRow> {
+): Promise<SubmissionRow> {
   const { db, checks, nowMs, spendLimits: limits = defaultSpendLimits } = deps;
   assertMaySpend(holder, request.spend.withdrawAmount);
   const chain = deps.chains.get(request.chain);
@@ -63,8 +63,9 @@ export async function acceptSpend(
     throw new PoolError('invalid-chain', 'this platform spends on no chain of that key');
   }
   const form = assertSpendForm(request, chain.settings);
-  const standing = await findSpend(db, holder.address, key);
-  const isSame = standing !== undefined && isSameSpend(standing, request, form.sealedNotesHash);
+  const isSameAs = (row: SubmissionRow) => isSameSpend(row, request, form.sealedNotesHash);
+  const standing = await findSubmission(db, holder.address, key);
+  const isSame = standing !== undefined && isSameAs(standing);
   if (isSame && !mayReopen(standing)) {
     return standing;
   }
@@ -90,12 +91,9 @@ export async function acceptSpend(
   }
   await assertUnspent(chain, request);
   await checks.assertSpendProven(holder.address, request, form, chain.settings);
-  // The rows may have changed meanwhile: both writes below apply only to the state that was read.
-  if (isSame) {
-    await reopenSpend(db, standing.id, request, reserve);
-    return (await findSpend(db, holder.address, key)) ?? standing;
-  }
-  return await insertOrReplay(deps, holder, key, request, form, reserve, standing?.id);
+  const owner = { holder: holder.address, key };
+  const submission = describeNewSpend(owner, request, form.sealedNotesHash, nowMs(), reserve);
+  return await storeChecked(db, submission, standing, isSameAs);
 }
 
 /** A key that can transfer cannot withdraw, and the reverse. @throws PoolError `forbidden` (403) */
@@ -127,10 +125,6 @@ async function assertSpenderAdmitted(
   }
 }
 
-function mayReopen(row: SpendRow): boolean {
-  return row.state === 'reverted' && row.notes_erased_at === null;
-}
-
 /**
  * Refuses a spend whose outputs have a row already. If its labels differ, they count only with a valid proof: whoever has none has seen
  * nothing but the hash. A settled spend has no dispute: either this relayer sent it, with the labels of before it was public, or its
@@ -146,10 +140,11 @@ async function assertOutputsFree(
 ): Promise<void> {
   const { chain, spend, sealedNotes } = request;
   const taken = await db
-    .selectFrom('spends')
+    .selectFrom('submissions')
     .select(['id', 'sealed_notes_hash', 'state'])
+    .where('kind', '=', 'spend')
     .where('chain', '=', chain)
-    .where('out_root', '=', spend.outRoot)
+    .where('root', '=', spend.outRoot)
     .executeTakeFirst();
   if (taken === undefined) {
     return;
@@ -166,73 +161,25 @@ async function assertOutputsFree(
 }
 
 /** Another spend may take the key of a dead one. @throws PoolError `idempotency_conflict` (409) */
-async function assertMayFollow(chain: PoolChain, standing: SpendRow): Promise<void> {
-  if (standing.state === 'settled' || standing.chain !== chain.key) {
-    throw spendConflict();
-  }
-  const isDead = await askChain(async () => {
-    const final = await chain.fetchFinalBlock();
-    const spent = listNullifiers(standing);
-    const roots = await fetchOutRoots(chain, spent, final.number);
-    if (roots.some((root) => root === standing.out_root)) {
-      return false;
-    }
-    return (
-      roots.some((root) => root !== undefined) || final.timestampSeconds > Number(standing.deadline)
-    );
-  });
-  if (!isDead) {
+async function assertMayFollow(chain: PoolChain, standing: SubmissionRow): Promise<void> {
+  if (
+    standing.state === 'settled' ||
+    standing.chain !== chain.key ||
+    !(await isDead(chain, standing))
+  ) {
     throw spendConflict();
   }
 }
 
 /** @throws PoolError `note_already_spent` (409), `chain_unreachable` (503, retryable) */
 async function assertUnspent(chain: PoolChain, { spend }: SpendRequest): Promise<void> {
-  const roots = await askChain(
-    () => fetchOutRoots(chain, spend.nullifiers, 'latest'),
-    chainTimeoutMs,
-  );
+  const roots = await askChain(() => fetchOutRoots(chain, spend.nullifiers), chainTimeoutMs);
   // Its own outputs: somebody else has sent it, and the index will find it.
   if (roots.some((root) => root !== undefined && root !== spend.outRoot)) {
     throw new PoolError(
       'note_already_spent',
       'spend refused: a note of it is spent already; read the balance again and spend other notes',
     );
-  }
-}
-
-/** For each nullifier the outputs of the spend that used it. */
-async function fetchOutRoots(
-  chain: PoolChain,
-  nullifiers: readonly string[],
-  block: number | 'latest',
-) {
-  return await Promise.all(nullifiers.map((nullifier) => chain.fetchOutRootOf(nullifier, block)));
-}
-
-// Two posts of one key can meet here: the one whose insert fails is a replay.
-async function insertOrReplay(
-  { db, nowMs }: AcceptSpendDeps,
-  { address: holder }: Holder,
-  key: string,
-  request: SpendRequest,
-  { sealedNotesHash }: SpendForm,
-  reserve: ReserveGas,
-  supersedes: number | undefined,
-): Promise<SpendRow> {
-  const facts = {
-    sealedNotesHash,
-    nowMs: nowMs(),
-    ...(supersedes === undefined ? {} : { supersedes }),
-  };
-  try {
-    return await insertSpend(db, { holder, key }, request, facts, reserve);
-  } catch (error) {
-    const winner = await findSpend(db, holder, key);
-    if (winner !== undefined && isSameSpend(winner, request, sealedNotesHash)) {
-      return winner;
-    }
-    throw error;
   }
 }
 

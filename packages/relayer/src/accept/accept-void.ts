@@ -19,13 +19,13 @@ import {
 import { askChain } from '@pool/evm-sender';
 import { defaultSettlementLimits, reserveGas } from '../budget/settlement-limits.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import type { ReserveGas, SettlementRow } from '../store/intents.ts';
+import { assertBatchFree, insertWithdrawn, storeWithdrawal } from '../store/settlement-store.ts';
 import {
-  assertBatchFree,
-  findSettlement,
-  insertWithdrawn,
-  storeWithdrawal,
-} from '../store/settlement-store.ts';
+  findSubmission,
+  parseSettlement,
+  type ReserveGas,
+  type SubmissionRow,
+} from '../store/submissions.ts';
 import type { AcceptDeps } from './accept-settlement.ts';
 
 type VoidDeps = Pick<AcceptDeps, 'db' | 'chains' | 'checks' | 'nowMs' | 'settlementLimits'>;
@@ -41,12 +41,12 @@ export async function acceptVoid(
   employerId: string,
   key: string,
   request: VoidRequest,
-): Promise<SettlementRow> {
+): Promise<SubmissionRow> {
   const chain = deps.chains.get(request.chain);
   if (chain === undefined) {
     throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
   }
-  const row = isIdempotencyKey(key) ? await findSettlement(deps.db, employerId, key) : undefined;
+  const row = isIdempotencyKey(key) ? await findSubmission(deps.db, employerId, key) : undefined;
   if (row === undefined && request.batch !== undefined && isIdempotencyKey(key)) {
     return await storeUnposted(deps, employerId, key, chain, { ...request, batch: request.batch });
   }
@@ -69,7 +69,7 @@ export async function acceptVoid(
     throw new PoolError('invalid_settlement', `withdrawal refused by the pool: ${refusal}`);
   }
   await storeWithdrawal(deps.db, row.id, request.signature);
-  return (await findSettlement(deps.db, employerId, key)) ?? row;
+  return (await findSubmission(deps.db, employerId, key)) ?? row;
 }
 
 /**
@@ -82,7 +82,7 @@ async function storeUnposted(
   key: string,
   chain: PoolChain,
   request: VoidRequest & { readonly batch: FundBatchWire },
-): Promise<SettlementRow> {
+): Promise<SubmissionRow> {
   const { batch, signature } = request;
   const { settlementLimits: limits = defaultSettlementLimits, nowMs } = deps;
   const isSame =
@@ -104,12 +104,15 @@ async function storeUnposted(
   const reserve: ReserveGas = (trx) =>
     reserveGas(trx, employerId, request, undefined, limits, nowMs());
   const withdrawn = { chain: request.chain, batch, signature };
-  return await insertWithdrawn(deps.db, employerId, key, withdrawn, nowMs(), reserve);
+  return await insertWithdrawn(deps.db, { employerId, key }, withdrawn, nowMs(), reserve);
 }
 
-function isAbout(row: SettlementRow, { chain, funder, batchNonce }: VoidRequest): boolean {
+function isAbout(row: SubmissionRow, { chain, funder, batchNonce }: VoidRequest): boolean {
+  const { batch } = parseSettlement(row);
   return (
-    row.chain === chain && row.funder === funder.toLowerCase() && row.batch_nonce === batchNonce
+    row.chain === chain &&
+    batch.funder.toLowerCase() === funder.toLowerCase() &&
+    batch.batchNonce === batchNonce
   );
 }
 

@@ -12,16 +12,14 @@ import type { PlatformDatabase } from '@pool/database';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import { assertDelivery } from '../checks/check-delivery.ts';
 import type { SettlementChecks } from '../checks/settlement-checks.ts';
-import type { SettlementRow } from '../store/intents.ts';
 import {
   batchIdOf,
-  findSettlement,
   hasSameNotes,
   idempotencyConflict,
-  insertSealedNotes,
   insertSettled,
   isSameAuthorisation,
 } from '../store/settlement-store.ts';
+import { findSubmission, insertSealedNotes, type SubmissionRow } from '../store/submissions.ts';
 
 export type RedeliveryDeps = {
   readonly db: PlatformDatabase;
@@ -43,7 +41,7 @@ export async function redeliverNotes(
   employerId: string,
   key: string,
   delivery: Delivery,
-): Promise<SettlementRow> {
+): Promise<SubmissionRow> {
   const chain = deps.chains.get(delivery.chain);
   if (chain === undefined) {
     throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
@@ -53,7 +51,7 @@ export async function redeliverNotes(
   const { landed, standing } = await findPlace(deps.db, employerId, key, delivery);
   if (
     standing !== undefined &&
-    landed.settlement_id === standing.id &&
+    landed.submission_id === standing.id &&
     (await hasSameNotes(deps.db, standing, delivery))
   ) {
     return standing;
@@ -64,18 +62,21 @@ export async function redeliverNotes(
     const place = await findPlace(trx, employerId, key, delivery);
     const row =
       place.standing ??
-      (await insertSettled(trx, employerId, key, delivery, place.landed, deps.nowMs()));
+      (await insertSettled(trx, { employerId, key }, delivery, place.landed, deps.nowMs()));
     // The stored notes may be incomplete. These match the hash on the chain.
-    await trx.deleteFrom('sealed_notes').where('settlement_id', '=', row.id).execute();
-    await insertSealedNotes(trx, row.id, delivery);
+    await trx.deleteFrom('sealed_notes').where('submission_id', '=', row.id).execute();
+    await insertSealedNotes(trx, row.id, {
+      commitments: delivery.batch.commitments,
+      sealedNotes: delivery.sealedNotes,
+    });
     await trx
-      .updateTable('settlements')
+      .updateTable('submissions')
       .set({ notes_erased_at: null })
       .where('id', '=', row.id)
       .execute();
     await trx
       .updateTable('batches')
-      .set({ settlement_id: row.id })
+      .set({ submission_id: row.id })
       .where('chain', '=', delivery.chain)
       .where('leaf_index', '=', place.landed.leaf_index)
       .execute();
@@ -91,11 +92,11 @@ async function findPlace(
   delivery: Delivery,
 ) {
   const landed = await findLanded(db, delivery);
-  const standing = await findSettlement(db, employerId, key);
+  const standing = await findSubmission(db, employerId, key);
   if (standing !== undefined && !isSameAuthorisation(standing, delivery.chain, delivery.batch)) {
     throw idempotencyConflict();
   }
-  if (landed.settlement_id !== null && landed.settlement_id !== standing?.id) {
+  if (landed.submission_id !== null && landed.submission_id !== standing?.id) {
     throw new PoolError(
       'idempotency_conflict',
       'this platform has the batch, under another account or another Idempotency-Key',

@@ -1,6 +1,6 @@
 /**
- * How much of a relayer's gas one employer may use in 24 hours (docs/decisions/0009, 0067). There is no counter: the sum is read
- * from the rows of settlements and transactions, so a retry, a restart or a crash cannot count twice or forget.
+ * How much of a relayer's gas one employer or holder may use in 24 hours (docs/decisions/0009). There is no counter: the sum is read
+ * from the rows of submissions and transactions, so a retry, a restart or a crash cannot count twice or forget.
  *
  * A settlement counts with all gas that it can still cost, its withdrawal included, and with the gas it used once that is
  * final. So the budget never refuses a withdrawal: its gas is reserved when its settlement is accepted.
@@ -13,7 +13,7 @@ import { PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
 import { sql } from 'kysely';
-import type { RelayerTransaction } from '../store/intents.ts';
+import type { RelayerTransaction, SubmissionRow } from '../store/submissions.ts';
 
 /**
  * 150 batches of 256 slots: 38,400 people paid by one employer in a day, at 1 gwei for a tenth of the chain's coin. At most
@@ -32,13 +32,24 @@ const underWaySeconds = 60;
 /** Gas that sent transactions used or can still use. */
 export type GasCharge = { readonly atMs: number; readonly gas: number };
 
+/** Whose rows are counted. */
+type Counted = {
+  readonly chain: string;
+  /** Default: both. */
+  readonly kind?: SubmissionRow['kind'];
+  /** An employer or a holder. Default: all. */
+  readonly owner?: string;
+  /** Only settlements of employers without a live edge token of the operator. */
+  readonly isWithoutToken?: true;
+  /** Row of the same key that the new one replaces or retries: it does not count. */
+  readonly instead?: number | undefined;
+};
+
 type BudgetQuestion = {
-  /** Undefined: all employers without a live edge token of the operator. */
-  readonly employerId: string | undefined;
+  readonly employerId: string;
   readonly chain: string;
   /** Slots of the batch to be accepted. */
   readonly size: number;
-  /** Row of the same key that the new one replaces or retries. */
   readonly instead: number | undefined;
 };
 
@@ -57,34 +68,36 @@ export type GasBudgets = {
 /** Must run in the transaction that stores the row. @throws PoolError `gas_budget_exceeded` (429) with `retryAfterSeconds` */
 export async function assertWithinBudget(
   db: PlatformDatabase,
-  question: BudgetQuestion & { readonly employerId: string },
+  { employerId, chain, size, instead }: BudgetQuestion,
   { dailyGas, selfEnrolledDailyGas }: GasBudgets,
   nowMs: number,
 ): Promise<void> {
-  if (await isCustomer(db, question.employerId)) {
+  const settlements = { chain, kind: 'settlement', instead } as const;
+  const needed = computeReserve(size) + Number(voidGasCeiling);
+  const assertGasOf = async (counted: Counted, limit: number, reason: string) =>
+    assertGasLeft(
+      { ...(await selectUse(db, counted, nowMs)), needed, dailyGas: limit, nowMs },
+      `settlement not accepted now: ${reason}`,
+    );
+  const own = { ...settlements, owner: employerId };
+  if (await isCustomer(db, employerId)) {
     await assertGasOf(
-      db,
-      question,
+      own,
       dailyGas,
-      nowMs,
       `this employer has used its ${dailyGas} gas for 24 hours on this chain; the agent tries again later, or the operator of the platform raises PLATFORM_EMPLOYER_DAILY_GAS`,
     );
     return;
   }
   // An account costs nothing: without a limit for all of them together, many accounts take what one must not take.
-  await lockName(db, `gas of self-enrolled employers on ${question.chain}`);
+  await lockName(db, `gas of self-enrolled employers on ${chain}`);
   await assertGasOf(
-    db,
-    question,
+    own,
     selfEnrolledDailyGas,
-    nowMs,
     `an employer to which the operator issued no edge token has ${selfEnrolledDailyGas} gas for 24 hours on this chain (PLATFORM_SELF_ENROLLED_DAILY_GAS), and this one needs more; ask the operator of the platform for an edge token`,
   );
   await assertGasOf(
-    db,
-    { ...question, employerId: undefined },
+    { ...settlements, isWithoutToken: true },
     dailyGas,
-    nowMs,
     `all employers to which the operator issued no edge token have used their ${dailyGas} gas for 24 hours on this chain (PLATFORM_EMPLOYER_DAILY_GAS); ask the operator of the platform for an edge token`,
   );
 }
@@ -99,22 +112,6 @@ export async function isCustomer(db: PlatformDatabase, employerId: string): Prom
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
   return token !== undefined;
-}
-
-async function assertGasOf(
-  db: PlatformDatabase,
-  question: BudgetQuestion,
-  dailyGas: number,
-  nowMs: number,
-  reason: string,
-): Promise<void> {
-  const charges = await selectCharges(db, question, nowMs);
-  const outstanding = await selectOutstanding(db, question, nowMs);
-  const needed = computeReserve(question.size) + Number(voidGasCeiling);
-  assertGasLeft(
-    { charges, outstanding, needed, dailyGas, nowMs },
-    `settlement not accepted now: ${reason}`,
-  );
 }
 
 /** Gas of one owner, an employer or a holder, in 24 hours. */
@@ -164,38 +161,60 @@ function decideWait({
   return underWaySeconds;
 }
 
-/** Transactions of the last 24 hours: per nonce the gas that was used, or the most that can be. */
-async function selectCharges(
+/** What is used, and can still be used, of the gas of 24 hours. */
+export async function selectUse(db: PlatformDatabase, counted: Counted, nowMs: number) {
+  const unsent = await selectUnsent(db, counted, nowMs);
+  return {
+    charges: chargePerNonce(await selectSent(db, counted, nowMs)),
+    outstanding: unsent.reduce((sum, { gas }) => sum + gas, 0),
+  };
+}
+
+/** True for a holder, and for an employer without a live edge token of the operator. */
+const isOther = sql<boolean>`not exists (select 1 from edge_tokens where edge_tokens.employer_id = s.employer_id
+  and edge_tokens.issued_by = 'operator' and edge_tokens.revoked_at is null)`;
+
+/** Transactions of the last 24 hours. */
+export async function selectSent(
   db: PlatformDatabase,
-  { employerId, chain }: BudgetQuestion,
+  { chain, kind, owner, isWithoutToken }: Counted,
   nowMs: number,
-): Promise<GasCharge[]> {
-  const rows = await db
+) {
+  return await db
     .selectFrom('relayer_transactions as t')
-    .innerJoin('settlements as s', 's.id', 't.settlement_id')
-    .select(['t.sender', 't.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.created_at'])
-    .where(isOf('s.employer_id', employerId))
+    .innerJoin('submissions as s', 's.id', 't.submission_id')
+    .select(['t.sender', 't.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.max_fee_wei'])
+    .select(['t.created_at', isOther.as('others')])
+    .$if(kind !== undefined, (query) => query.where('s.kind', '=', kind ?? 'spend'))
+    .$if(owner !== undefined, (query) => query.where('s.owner', '=', owner ?? ''))
+    .$if(isWithoutToken === true, (query) => query.where(isOther))
     .where('t.chain', '=', chain)
     .where('t.state', '!=', 'dropped')
-    .where('t.created_at', '>', windowStart(nowMs))
+    .where('t.created_at', '>', new Date(nowMs - windowMs).toISOString())
     .execute();
-  return chargePerNonce(rows);
 }
 
-/** Rows of an employer; undefined: of all employers without a live edge token of the operator. */
-export function isOf(
-  column: 's.employer_id' | 'settlements.employer_id',
-  employerId: string | undefined,
+/** Gas that is not sent yet, per row. */
+export async function selectUnsent(
+  db: PlatformDatabase,
+  { chain, kind, owner, isWithoutToken, instead }: Counted,
+  nowMs: number,
 ) {
-  return employerId === undefined
-    ? sql<boolean>`not exists (select 1 from edge_tokens where edge_tokens.employer_id = ${sql.ref(column)}
-        and edge_tokens.issued_by = 'operator' and edge_tokens.revoked_at is null)`
-    : sql<boolean>`${sql.ref(column)} = ${employerId}`;
-}
-
-/** Transactions from this time on count. */
-export function windowStart(nowMs: number): string {
-  return new Date(nowMs - windowMs).toISOString();
+  const rows = await db
+    .selectFrom('submissions as s')
+    .select(['id', 'kind', 'state', 'void_signature', 'gas_reserved', 'error_code'])
+    .select(isOther.as('others'))
+    .$if(kind !== undefined, (query) => query.where('s.kind', '=', kind ?? 'spend'))
+    .$if(owner !== undefined, (query) => query.where('s.owner', '=', owner ?? ''))
+    .$if(isWithoutToken === true, (query) => query.where(isOther))
+    .where('chain', '=', chain)
+    .where('state', '!=', 'settled')
+    .where('superseded_at', 'is', null)
+    .where('deadline', '>=', Math.floor(nowMs / 1_000))
+    .execute();
+  return rows
+    .filter(({ id }) => id !== instead)
+    .map((row) => ({ others: row.others, gas: computeUnsentGas(row) }));
 }
 
 type SentRow = Pick<
@@ -217,38 +236,20 @@ export function chargePerNonce(rows: readonly SentRow[]): GasCharge[] {
   return [...charges.values()];
 }
 
-/** Gas of rows that is not sent yet: `fund()` for an accepted row, the withdrawal for each row that can be withdrawn. */
-async function selectOutstanding(
-  db: PlatformDatabase,
-  { employerId, chain, instead }: BudgetQuestion,
-  nowMs: number,
-): Promise<number> {
-  const rows = await db
-    .selectFrom('settlements')
-    .select(['id', 'state', 'void_signature', 'gas_reserved', 'error_code'])
-    .where(isOf('settlements.employer_id', employerId))
-    .where('chain', '=', chain)
-    .where('state', '!=', 'settled')
-    .where('superseded_at', 'is', null)
-    .where('deadline', '>=', Math.floor(nowMs / 1_000))
-    .execute();
-  return rows
-    .filter(({ id }) => id !== instead)
-    .reduce((sum, row) => sum + computeUnsentGas(row), 0);
-}
+type UnsettledRow = Pick<
+  SubmissionRow,
+  'kind' | 'state' | 'void_signature' | 'gas_reserved' | 'error_code'
+>;
 
-type UnsettledRow = {
-  readonly state: string;
-  readonly void_signature: string | null;
-  readonly gas_reserved: number;
-  readonly error_code: string | null;
-};
-
-/** Gas that a settlement which is not settled can still take besides its sent transactions. */
-export function computeUnsentGas(row: UnsettledRow): number {
+/**
+ * Gas that a row which is not settled can still take besides its sent transactions: the call of an accepted row, and the withdrawal of
+ * each settlement that can be withdrawn.
+ */
+function computeUnsentGas(row: UnsettledRow): number {
   if (row.error_code === 'batch_voided') {
     return 0;
   }
-  const willFund = row.state === 'accepted' && row.void_signature === null;
-  return (willFund ? Number(row.gas_reserved) : 0) + Number(voidGasCeiling);
+  const isToSend = row.state === 'accepted' && row.void_signature === null;
+  const withdrawal = row.kind === 'settlement' ? Number(voidGasCeiling) : 0;
+  return (isToSend ? Number(row.gas_reserved) : 0) + withdrawal;
 }

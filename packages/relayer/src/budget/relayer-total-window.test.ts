@@ -34,20 +34,25 @@ it.each([
     .values({ id: 'e', address: '0xE', name: null, created_at: made.created_at })
     .execute();
   const { id } = await db
-    .insertInto('spends')
+    .insertInto('submissions')
     .values({
-      ...{ ...made, address: '0xE', key: 'k', token: '0xT', withdraw_amount: '0' },
-      ...{ recipient: null, deadline: 0, out_root: '0x1', first_nullifier: '0x1' },
-      ...{ sealed_notes_hash: '0x', request: '{}', state: 'submitted', gas_reserved: 0 },
-      ...{ tx_hash: null, block_number: null, gas_used: null, error_code: null },
-      ...{ error_message: null, superseded_at: null },
+      ...{ ...made, kind: 'spend', owner: '0xE', key: 'k', token: '0xT', deadline: 0 },
+      ...{ root: '0x1', first_nullifier: '0x1', sealed_notes_hash: '0x' },
+      ...{ request: '{}', state: 'submitted' },
     })
     .returning('id')
     .executeTakeFirstOrThrow();
   await db
     .insertInto('relayer_transactions')
     .values({
-      ...{ ...made, spend_id: id, sender: '0xR', nonce: 1, tx_hash: '0x1', raw_transaction: '0x' },
+      ...{
+        ...made,
+        submission_id: id,
+        sender: '0xR',
+        nonce: 1,
+        tx_hash: '0x1',
+        raw_transaction: '0x',
+      },
       ...{ purpose: 'spend', state: 'open', gas_limit: 100_000, gas_used: null },
       ...{ max_fee_wei: gwei.toString(), ...row },
     })

@@ -63,30 +63,20 @@ describe('the coin of the relayer', () => {
       await database.db.transaction().execute(async (trx) => {
         const gas = await reserveGas(trx, employer, request, undefined, limits, nowMs);
         await trx
-          .insertInto('settlements')
+          .insertInto('submissions')
           .values({
-            employer_id: employer,
+            kind: 'settlement',
+            owner: employer,
             key,
             chain: 'anvil',
-            batch_nonce: id,
             batch_id: id,
-            batch_root: '0x',
+            root: '0x',
             sealed_notes_hash: '0x',
-            funder: '0xF',
             token: '0xT',
-            total: '1',
             deadline,
             request: '{}',
             state: 'accepted',
             gas_reserved: gas,
-            tx_hash: null,
-            block_number: null,
-            gas_used: null,
-            error_code: null,
-            error_message: null,
-            body_fingerprint: null,
-            body_fingerprint_key: null,
-            superseded_at: null,
             created_at: now,
           })
           .execute();
@@ -203,13 +193,11 @@ describe('the coin of the relayer', () => {
         await database.db.transaction().execute(async (trx) => {
           const gas = await reserveSpendGas(trx, holder, place, undefined, spendLimits, nowMs);
           await trx
-            .insertInto('spends')
+            .insertInto('submissions')
             .values({
-              ...{ address: holder, key: 'k', chain: 'anvil', token: '0xT', withdraw_amount: '0' },
-              ...{ recipient: null, deadline, out_root: holder, first_nullifier: holder },
+              ...{ kind: 'spend', owner: holder, key: 'k', chain: 'anvil', token: '0xT' },
+              ...{ deadline, root: holder, first_nullifier: holder, created_at: now },
               ...{ sealed_notes_hash: '0x', request: '{}', state: 'accepted', gas_reserved: gas },
-              ...{ tx_hash: null, block_number: null, gas_used: null, error_code: null },
-              ...{ error_message: null, superseded_at: null, created_at: now },
             })
             .execute();
         });
@@ -253,7 +241,9 @@ describe('the coin of the relayer', () => {
       await expect(
         insertCall(deps, { kind: 'spend', id: 2 }, signed(1), true),
       ).rejects.toMatchObject({ code: 'gas_budget_exceeded' });
-      expect(await insertCall(deps, { kind: 'settlement', id: 1 }, signed(1), true)).toBe(true);
+      expect(await insertCall(deps, { kind: 'settlement', id: spends + 1 }, signed(1), true)).toBe(
+        true,
+      );
     });
 
     it('counts transactions of two accounts that have the same nonce', async () => {
@@ -290,7 +280,7 @@ describe('the coin of the relayer', () => {
         code: 'gas_budget_exceeded',
       });
       const { state } = await database.db
-        .selectFrom('settlements')
+        .selectFrom('submissions')
         .select('state')
         .executeTakeFirstOrThrow();
       expect(state).toBe('accepted');

@@ -12,15 +12,13 @@
 import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
 import type { SignedTransaction } from '@pool/evm-sender';
-import type { Intent } from '../store/intents.ts';
 import {
   assertGasLeft,
   chargePerNonce,
-  computeUnsentGas,
   type GasCharge,
   isCustomer,
-  isOf,
-  windowStart,
+  selectSent,
+  selectUnsent,
 } from './gas-budget.ts';
 
 /** Ten employers who use up their gas, and all spends of holders, at 1 gwei. */
@@ -46,13 +44,10 @@ export type TotalUse = {
 
 type TotalQuestion = {
   readonly chain: string;
-  /** Gas of the intent to be accepted. */
+  /** Gas of the submission to be accepted. */
   readonly neededGas: number;
   /** The row of the same key that the new one replaces or retries. */
-  readonly instead: {
-    readonly settlement?: number | undefined;
-    readonly spend?: number | undefined;
-  };
+  readonly instead: number | undefined;
   /** Whether a customer's settlement asks. */
   readonly isCustomer: boolean;
 };
@@ -66,7 +61,7 @@ type Use = {
 type Uses = { readonly customers: Use; readonly others: Use };
 
 /**
- * Must run in the transaction that stores the row: intents of one chain are counted one after the other.
+ * Must run in the transaction that stores the row: submissions of one chain are counted one after the other.
  * @throws PoolError `gas_budget_exceeded` (429) with `retryAfterSeconds`
  */
 export async function assertTotalLeft(
@@ -100,20 +95,20 @@ export async function assertTotalLeft(
 }
 
 /**
- * The last check before a transaction is stored and sent: fees may have risen since its intent was accepted.
+ * The last check before a transaction is stored and sent: fees may have risen since its submission was accepted.
  * @throws PoolError `gas_budget_exceeded`
  */
 export async function assertMaySign(
   trx: PlatformDatabase,
   chain: string,
-  intent: Intent,
+  submissionId: number,
   { gasLimit, maxFeePerGas }: SignedTransaction,
   dailyWei: bigint,
   nowMs: number,
 ): Promise<void> {
-  const { customers, others } = await selectUses(trx, chain, {}, maxFeePerGas, nowMs);
+  const { customers, others } = await selectUses(trx, chain, undefined, maxFeePerGas, nowMs);
   const asked = { outstanding: 0, needed: toGwei(Number(gasLimit), maxFeePerGas), nowMs };
-  if (!(await isOfCustomer(trx, intent))) {
+  if (!(await isOfCustomer(trx, submissionId))) {
     assertGasLeft(
       { ...asked, charges: others.charges, dailyGas: shareOfOthers(dailyWei) },
       describeShare('not sent now'),
@@ -133,7 +128,7 @@ export async function readTotalUse(
   { dailyWei, feeWei = 0n }: RelayerTotal,
   nowMs: number,
 ): Promise<TotalUse> {
-  const { customers, others } = await selectUses(db, chain, {}, feeWei, nowMs);
+  const { customers, others } = await selectUses(db, chain, undefined, feeWei, nowMs);
   const othersGwei = countOthers(others, dailyWei);
   return {
     usedGwei: sumOf(customers.charges) + customers.reserved + othersGwei,
@@ -165,88 +160,38 @@ function sumOf(charges: readonly GasCharge[]): number {
   return charges.reduce((sum, { gas }) => sum + gas, 0);
 }
 
-async function isOfCustomer(db: PlatformDatabase, intent: Intent): Promise<boolean> {
-  if (intent.kind === 'spend') {
-    return false;
-  }
+async function isOfCustomer(db: PlatformDatabase, submissionId: number): Promise<boolean> {
   const { employer_id } = await db
-    .selectFrom('settlements')
+    .selectFrom('submissions')
     .select('employer_id')
-    .where('id', '=', intent.id)
+    .where('id', '=', submissionId)
     .executeTakeFirstOrThrow();
-  return await isCustomer(db, employer_id);
+  return employer_id !== null && (await isCustomer(db, employer_id));
 }
 
 async function selectUses(
   db: PlatformDatabase,
   chain: string,
-  instead: TotalQuestion['instead'],
+  instead: number | undefined,
   feeWei: bigint,
   nowMs: number,
 ): Promise<Uses> {
-  const costs = await selectCosts(db, chain, feeWei, nowMs);
-  const gas = await selectReservedGas(db, chain, instead, nowMs);
+  const sent = (await selectSent(db, { chain }, nowMs)).map(
+    ({ max_fee_wei, gas_limit, gas_used, ...row }) => {
+      const fee = max_fee_wei === null ? feeWei : BigInt(max_fee_wei);
+      const cost = (gas: number | null) => (gas === null ? null : toGwei(gas, fee));
+      return { ...row, gas_limit: cost(gas_limit), gas_used: cost(gas_used) };
+    },
+  );
+  const unsent = await selectUnsent(db, { chain, instead }, nowMs);
   const useOf = (areOthers: boolean): Use => ({
-    charges: chargePerNonce(costs.filter(({ others }) => others === areOthers)),
-    reserved: toGwei(areOthers ? gas.others : gas.customers, feeWei),
+    charges: chargePerNonce(sent.filter(({ others }) => others === areOthers)),
+    reserved: toGwei(
+      unsent.reduce((sum, { others, gas }) => (others === areOthers ? sum + gas : sum), 0),
+      feeWei,
+    ),
   });
   return { customers: useOf(false), others: useOf(true) };
-}
-
-/** Costs of the transactions of 24 hours, in gwei. */
-async function selectCosts(db: PlatformDatabase, chain: string, feeWei: bigint, nowMs: number) {
-  const rows = await db
-    .selectFrom('relayer_transactions as t')
-    .leftJoin('settlements as s', 's.id', 't.settlement_id')
-    .select(['t.sender', 't.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.max_fee_wei'])
-    .select(['t.created_at', isOf('s.employer_id', undefined).as('others')])
-    .where('t.chain', '=', chain)
-    .where('t.state', '!=', 'dropped')
-    .where('t.created_at', '>', windowStart(nowMs))
-    .execute();
-  return rows.map(({ max_fee_wei, gas_limit, gas_used, ...row }) => {
-    const fee = max_fee_wei === null ? feeWei : BigInt(max_fee_wei);
-    const cost = (gas: number | null) => (gas === null ? null : toGwei(gas, fee));
-    return { ...row, gas_limit: cost(gas_limit), gas_used: cost(gas_used) };
-  });
-}
-
-/** Gas of intents that is not sent yet: their calls, and the withdrawal of each settlement that can be withdrawn. */
-async function selectReservedGas(
-  db: PlatformDatabase,
-  chain: string,
-  instead: TotalQuestion['instead'],
-  nowMs: number,
-): Promise<{ readonly customers: number; readonly others: number }> {
-  const now = Math.floor(nowMs / 1_000);
-  const settlements = await db
-    .selectFrom('settlements')
-    .select(['id', 'state', 'void_signature', 'gas_reserved', 'error_code'])
-    .select(isOf('settlements.employer_id', undefined).as('others'))
-    .where('chain', '=', chain)
-    .where('state', '!=', 'settled')
-    .where('superseded_at', 'is', null)
-    .where('deadline', '>=', now)
-    .execute();
-  const spends = await db
-    .selectFrom('spends')
-    .select(['id', 'gas_reserved'])
-    .where('chain', '=', chain)
-    .where('state', '=', 'accepted')
-    .where('superseded_at', 'is', null)
-    .where('deadline', '>=', now)
-    .execute();
-  const unsent = [
-    ...settlements
-      .filter(({ id }) => id !== instead.settlement)
-      .map((row) => ({ others: row.others, gas: computeUnsentGas(row) })),
-    ...spends
-      .filter(({ id }) => id !== instead.spend)
-      .map((row) => ({ others: true, gas: Number(row.gas_reserved) })),
-  ];
-  const sumFor = (areOthers: boolean) =>
-    unsent.reduce((sum, { others, gas }) => (others === areOthers ? sum + gas : sum), 0);
-  return { customers: sumFor(false), others: sumFor(true) };
 }
 
 /** Rounded up. */

@@ -90,7 +90,7 @@ export async function reserveGas(
   if (total !== undefined) {
     const neededGas = computeReserve(size) + Number(voidGasCeiling);
     const question = {
-      ...{ chain, neededGas, instead: { settlement: instead } },
+      ...{ chain, neededGas, instead },
       isCustomer: await isCustomer(trx, employerId),
     };
     await assertTotalLeft(trx, question, total, nowMs);

@@ -10,7 +10,7 @@ import { computeSpendGasCeiling } from '@pool/contracts';
 import type { SpendCircuit } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
-import { assertGasLeft, chargePerNonce, type GasCharge, windowStart } from './gas-budget.ts';
+import { assertGasLeft, selectUse } from './gas-budget.ts';
 import { assertTotalLeft, type RelayerTotal } from './relayer-total.ts';
 
 /** Agents sign for 15 minutes, rounded up to a quarter of an hour; the rest is for clocks that differ. */
@@ -57,22 +57,20 @@ export async function reserveSpendGas(
 ): Promise<number> {
   await lockName(trx, `gas of spends on ${chain}`);
   const needed = Number(computeSpendGasCeiling(circuit));
-  const own = await selectUse(trx, { chain, holder, instead }, nowMs);
+  const spends = { chain, kind: 'spend', instead } as const;
+  const own = await selectUse(trx, { ...spends, owner: holder }, nowMs);
   assertGasLeft(
     { ...own, needed, dailyGas, nowMs },
     `spend not accepted now: this holder has used its ${dailyGas} gas for 24 hours on this chain; try again later, ${withoutRelayer}`,
   );
-  const all = await selectUse(trx, { chain, holder: undefined, instead }, nowMs);
+  const all = await selectUse(trx, spends, nowMs);
   assertGasLeft(
     { ...all, needed, dailyGas: dailyGasOfAll, nowMs },
     `spend not accepted now: all holders together have used the ${dailyGasOfAll} gas that the relayer has for spends in 24 hours on this chain (PLATFORM_SPENDS_DAILY_GAS); try again later, ${withoutRelayer}`,
   );
   const total = totalOf?.(chain);
   if (total !== undefined) {
-    const question = {
-      ...{ chain, neededGas: needed, instead: { spend: instead } },
-      isCustomer: false,
-    };
+    const question = { chain, neededGas: needed, instead, isCustomer: false };
     await assertTotalLeft(trx, question, total, nowMs);
   }
   return needed;
@@ -80,40 +78,3 @@ export async function reserveSpendGas(
 
 const withoutRelayer =
   'or withdraw with `disburse-agent send --self-submit`: anybody may call the spend of the pool';
-
-/** @param of - `holder` undefined: all holders */
-async function selectUse(
-  db: PlatformDatabase,
-  of: {
-    readonly chain: string;
-    readonly holder: string | undefined;
-    readonly instead: number | undefined;
-  },
-  nowMs: number,
-): Promise<{ readonly charges: readonly GasCharge[]; readonly outstanding: number }> {
-  const { chain, holder, instead } = of;
-  const sent = await db
-    .selectFrom('relayer_transactions as t')
-    .innerJoin('spends as s', 's.id', 't.spend_id')
-    .select(['t.sender', 't.nonce', 't.state', 't.gas_limit', 't.gas_used', 't.created_at'])
-    .$if(holder !== undefined, (query) => query.where('s.address', '=', holder ?? ''))
-    .where('t.chain', '=', chain)
-    .where('t.state', '!=', 'dropped')
-    .where('t.created_at', '>', windowStart(nowMs))
-    .execute();
-  const waiting = await db
-    .selectFrom('spends')
-    .select(['id', 'gas_reserved'])
-    .$if(holder !== undefined, (query) => query.where('address', '=', holder ?? ''))
-    .where('chain', '=', chain)
-    .where('state', '=', 'accepted')
-    .where('superseded_at', 'is', null)
-    .where('deadline', '>=', Math.floor(nowMs / 1_000))
-    .execute();
-  return {
-    charges: chargePerNonce(sent),
-    outstanding: waiting
-      .filter(({ id }) => id !== instead)
-      .reduce((sum, row) => sum + Number(row.gas_reserved), 0),
-  };
-}

@@ -33,7 +33,7 @@ export async function restoreSpendNotes(deps: RestoreDeps): Promise<void> {
     .select(['leaf_index', 'tx_hash', 'block_number', 'sealed_notes_hash', 'commitments'])
     .where('chain', '=', chain.key)
     .where('kind', '=', 'spend')
-    .where('spend_id', 'is', null)
+    .where('submission_id', 'is', null)
     .where('open_notes', '=', false)
     .where('commitments', 'is not', null)
     .where((eb) =>
@@ -88,7 +88,7 @@ async function storeNotes(
       .set({ open_notes: true, notes_sought_at: new Date(nowMs()).toISOString() })
       .where('chain', '=', chain.key)
       .where('leaf_index', '=', leafIndex)
-      .where('spend_id', 'is', null)
+      .where('submission_id', 'is', null)
       .where('open_notes', '=', false)
       .returning('leaf_index')
       .executeTakeFirst();

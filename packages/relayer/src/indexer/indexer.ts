@@ -101,8 +101,7 @@ async function runPass(deps: IndexerDeps): Promise<string | undefined> {
     frontier = read;
     from = to + 1;
   }
-  await settleLanded(deps, 'settlement');
-  await settleLanded(deps, 'spend');
+  await settleLanded(deps);
   await restoreSpendNotes(deps);
   return undefined;
 }

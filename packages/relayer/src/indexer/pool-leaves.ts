@@ -106,7 +106,6 @@ export async function storeLeaves(
             sealed_notes_hash: leaf.sealedNotesHash,
             tx_hash: leaf.txHash,
             block_number: leaf.blockNumber,
-            settlement_id: null,
           })),
         )
         .execute();

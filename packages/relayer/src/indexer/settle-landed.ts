@@ -8,7 +8,6 @@ import { deriveTraceId } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import { type IntentKind, intentKinds } from '../store/intents.ts';
 import { areLabelsOpen, openLeaf } from '../store/spend-labels.ts';
 
 type SettleDeps = {
@@ -20,6 +19,7 @@ type SettleDeps = {
 /** Of the row, and of the leaf that has its outputs. */
 const columns = [
   's.id as id',
+  's.kind as kind',
   's.key as key',
   's.token as token',
   's.sealed_notes_hash as ownHash',
@@ -30,17 +30,17 @@ const columns = [
 ] as const;
 
 /**
- * Settles every row of a kind whose outputs are in a final block, through any transaction. Its notes become servable when the chain
+ * Settles every row whose outputs are in a final block, through any transaction. Its notes become servable when the chain
  * has the hash of exactly these sealed notes.
  */
-export async function settleLanded(deps: SettleDeps, kind: IntentKind): Promise<void> {
+export async function settleLanded(deps: SettleDeps): Promise<void> {
   const { db, chain, log } = deps;
-  const landed = await (kind === 'settlement' ? selectBatches(deps) : selectSpends(deps));
-  for (const { id, key, token, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
+  for (const landed of [...(await selectBatches(deps)), ...(await selectSpends(deps))]) {
+    const { id, kind, key, token, ownHash, chainHash, txHash, blockNumber, leafIndex } = landed;
     const receipt = await chain.fetchReceipt(txHash);
     await db.transaction().execute(async (trx) => {
       await trx
-        .updateTable(intentKinds[kind].table)
+        .updateTable('submissions')
         .set({
           state: 'settled',
           tx_hash: txHash,
@@ -53,13 +53,10 @@ export async function settleLanded(deps: SettleDeps, kind: IntentKind): Promise<
         .execute();
       if (ownHash === chainHash) {
         const leaf = { chain: chain.key, leafIndex };
-        const notes =
-          kind === 'settlement'
-            ? { settlement_id: id }
-            : await claimNotes(trx, id, leaf, token, txHash);
+        const isOpen = kind === 'spend' && (await claimNotes(trx, id, leaf, token, txHash));
         await trx
           .updateTable('batches')
-          .set(notes)
+          .set({ submission_id: id, open_notes: isOpen })
           .where('chain', '=', chain.key)
           .where('leaf_index', '=', leafIndex)
           .execute();
@@ -69,14 +66,14 @@ export async function settleLanded(deps: SettleDeps, kind: IntentKind): Promise<
   }
 }
 
-/** The stored notes of a spend take the place of those from its event. */
+/** The stored notes of a spend take the place of those from its event. @returns whether they are served to everybody */
 async function claimNotes(
   trx: PlatformDatabase,
   id: number,
   leaf: { readonly chain: string; readonly leafIndex: number },
   token: string,
   txHash: string,
-) {
+): Promise<boolean> {
   const isOpen = await areLabelsOpen(trx, id, txHash);
   if (isOpen) {
     await openLeaf(trx, { ...leaf, token });
@@ -86,17 +83,17 @@ async function claimNotes(
     .where('chain', '=', leaf.chain)
     .where('leaf_index', '=', leaf.leafIndex)
     .execute();
-  return { spend_id: id, open_notes: isOpen };
+  return isOpen;
 }
 
 async function selectBatches({ db, chain }: SettleDeps) {
   return await db
-    .selectFrom('settlements as s')
+    .selectFrom('submissions as s')
     .innerJoin('batches as b', (join) =>
       join
         .onRef('b.chain', '=', 's.chain')
         .onRef('b.batch_id', '=', 's.batch_id')
-        .onRef('b.batch_root', '=', 's.batch_root'),
+        .onRef('b.batch_root', '=', 's.root'),
     )
     .select(columns)
     .where('s.chain', '=', chain.key)
@@ -106,9 +103,9 @@ async function selectBatches({ db, chain }: SettleDeps) {
 
 async function selectSpends({ db, chain }: SettleDeps) {
   return await db
-    .selectFrom('spends as s')
+    .selectFrom('submissions as s')
     .innerJoin('batches as b', (join) =>
-      join.onRef('b.chain', '=', 's.chain').onRef('b.batch_root', '=', 's.out_root'),
+      join.onRef('b.chain', '=', 's.chain').onRef('b.batch_root', '=', 's.root'),
     )
     .innerJoin('nullifiers as n', (join) =>
       join

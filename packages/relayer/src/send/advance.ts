@@ -1,71 +1,119 @@
 /**
- * One settlement in a pass of the relayer: sent, withdrawn, or found to have ended (protocol §8).
+ * One settlement or spend in a pass of the relayer: sent, withdrawn, or found to have ended (protocol §8). Anybody may send a spend, so
+ * it may land without us; the indexer settles it then.
  *
  * @module
  */
-
-import type { SignedTransaction } from '@pool/evm-sender';
+import type { ErrorBody } from '@pool/core';
+import type { FinalBlock } from '@pool/evm-sender';
 import type { PoolCall } from '../chain/pool-chain.ts';
+import { describeWithdrawal, fetchIsVoided, fetchRoot, readCall } from '../store/on-chain.ts';
 import {
-  type Intent,
   isUnfinished,
   markEnded,
-  type SettlementRow,
-  selectSettlement,
-} from '../store/intents.ts';
-import { describeWithdrawal, parseStoredCall } from '../store/settlement-store.ts';
+  markRefused,
+  type SubmissionKind,
+  type SubmissionRow,
+  selectSubmission,
+} from '../store/submissions.ts';
 import type { RowOutcome } from './fair-queue.ts';
-import { decideCall, insertTransaction, type RelayerDeps } from './nonces.ts';
 import {
-  endExpired,
-  isTaken,
-  isUnderWay,
-  type Line,
-  nextNonce,
-  type Pass,
-  recover,
-  sendCall,
-} from './relayer-pass.ts';
+  decideCall,
+  insertCall,
+  insertTransaction,
+  isRoleMissing,
+  type RelayerDeps,
+} from './nonces.ts';
 
-/** The settlements of all employers. */
-export const settlementLine: Line = {
-  kind: 'settlement',
-  async advance(pass, id) {
-    const row = await selectSettlement(pass.db, id);
-    return isUnfinished(row) ? await advance(pass, row) : 'done';
+/** What the submissions of a pass share. */
+export type Pass = RelayerDeps & {
+  readonly final: FinalBlock;
+  /** Runs work that assigns a nonce, one submission after the other. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+/** How a row ends whose inputs were used for other outputs, or whose deadline a final block has passed. */
+const endings: Readonly<
+  Record<SubmissionKind, { readonly elsewhere: ErrorBody; readonly expired: string }>
+> = {
+  settlement: {
+    elsewhere: {
+      code: 'settled_elsewhere',
+      message:
+        'the funder used this batch nonce for another batch: the job was paid elsewhere, do not resubmit',
+    },
+    expired: "The authorisation's deadline has passed.",
+  },
+  spend: {
+    elsewhere: {
+      code: 'note_already_spent',
+      message: 'another spend used up a note of this one: it can never land',
+    },
+    expired: 'The deadline of the spend has passed, and it never landed.',
   },
 };
 
-async function advance(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
+/** Takes the next step of a submission that may have ended meanwhile. */
+export async function advance(pass: Pass, id: number): Promise<RowOutcome> {
+  const row = await selectSubmission(pass.db, id);
+  if (!isUnfinished(row)) {
+    return 'done';
+  }
   const withdrawal = describeWithdrawal(row);
   if (withdrawal !== undefined) {
     return await withdraw(pass, row, withdrawal);
   }
-  if (row.state === 'accepted') {
-    return await send(pass, row);
+  if (row.state === 'submitted') {
+    return await recover(pass, row);
   }
-  return await recover(pass, intentOf(row), () => isNonceTaken(pass, row));
+  // These checks run no code of a funder, so a row ends even if no simulation of it ever succeeds.
+  const isOver = (await isTaken(pass, row)) || (await endExpired(pass, row));
+  return isOver ? 'done' : await sendCall(pass, row, await readCall(pass.db, row));
 }
 
-async function send(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
-  const intent = intentOf(row);
-  // These checks run no code of the funder, so a row ends even if no simulation of it ever succeeds.
-  const isOver =
-    (await isNonceTaken(pass, row)) ||
-    (await endExpired(pass, intent, row, "The authorisation's deadline has passed."));
-  return isOver
-    ? 'done'
-    : await sendCall(pass, intent, { kind: 'fund', call: parseStoredCall(row) });
+/** `submitted` with no transaction of ours under way: another transaction carried it, or ours were dropped. */
+async function recover(pass: Pass, row: SubmissionRow): Promise<RowOutcome> {
+  if (!(await isUnderWay(pass, row.id)) && !(await isTaken(pass, row))) {
+    await pass.db
+      .updateTable('submissions')
+      .set({ state: 'accepted' })
+      .where('id', '=', row.id)
+      .where('state', '=', 'submitted')
+      .execute();
+  }
+  return 'done';
+}
+
+/** Simulates, signs, stores, broadcasts. */
+async function sendCall(pass: Pass, { id, kind }: SubmissionRow, call: PoolCall) {
+  const { chain, log, db } = pass;
+  const gas = await decideCall(chain, call);
+  if (gas.kind === 'refused') {
+    if (await isRoleMissing(chain, gas.reason)) {
+      return 'refused';
+    }
+    log.info({ code: gas.reason.code }, 'simulation refused');
+    await markRefused(db, id, gas.reason);
+    return 'done';
+  }
+  await pass.inTurn(async () => {
+    const signed = await chain.sign(call, await nextNonce(pass), gas.gasLimit);
+    if (await insertCall(pass, { id, kind }, signed, true)) {
+      await chain.broadcast(signed.rawTransaction);
+      log.info({ txHash: signed.txHash }, `${kind} sent`);
+    }
+  });
+  return 'done';
 }
 
 /**
  * Withdraws the batch if no transaction of ours is out for it. A `fund()` that is out gives its nonce to the withdrawal
  * (`followNonce`). The row ends when a final block shows that the batch landed or can never land.
  */
-async function withdraw(pass: Pass, row: SettlementRow, withdrawal: PoolCall): Promise<RowOutcome> {
+async function withdraw(pass: Pass, row: SubmissionRow, withdrawal: PoolCall): Promise<RowOutcome> {
   const { chain, db, log, final } = pass;
-  if (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number)) {
-    await markEnded(db, intentOf(row), {
+  if (await fetchIsVoided(chain, row, final.number)) {
+    await markEnded(db, row.id, {
       code: 'batch_voided',
       message: 'the funder withdrew this batch: it can never land',
     });
@@ -73,9 +121,9 @@ async function withdraw(pass: Pass, row: SettlementRow, withdrawal: PoolCall): P
   }
   const tooLate = 'the deadline passed before the withdrawal landed: the batch can never land';
   if (
-    (await isUnderWay(pass, intentOf(row))) ||
-    (await isNonceTaken(pass, row)) ||
-    (await endExpired(pass, intentOf(row), row, tooLate))
+    (await isUnderWay(pass, row.id)) ||
+    (await isTaken(pass, row)) ||
+    (await endExpired(pass, row, tooLate))
   ) {
     return 'done';
   }
@@ -86,37 +134,70 @@ async function withdraw(pass: Pass, row: SettlementRow, withdrawal: PoolCall): P
   }
   await pass.inTurn(async () => {
     const signed = await chain.sign(withdrawal, await nextNonce(pass), gas.gasLimit);
-    await insertVoid(pass, row.id, signed);
+    await db.transaction().execute(async (trx) => {
+      await trx
+        .updateTable('submissions')
+        .set({ state: 'submitted' })
+        .where('id', '=', row.id)
+        .where('state', '=', 'accepted')
+        .execute();
+      await insertTransaction({ ...pass, db: trx }, row.id, 'void', signed);
+    });
     await chain.broadcast(signed.rawTransaction);
     log.info({ txHash: signed.txHash }, 'withdrawal sent');
   });
   return 'done';
 }
 
-async function insertVoid(deps: RelayerDeps, id: number, signed: SignedTransaction): Promise<void> {
-  await deps.db.transaction().execute(async (trx) => {
-    await trx
-      .updateTable('settlements')
-      .set({ state: 'submitted' })
-      .where('id', '=', id)
-      .where('state', '=', 'accepted')
-      .execute();
-    await insertTransaction({ ...deps, db: trx }, { kind: 'settlement', id }, 'void', signed);
-  });
+/**
+ * True when the chain's head has outputs for the inputs of a row: then nothing is sent. If they are its own, the indexer settles the
+ * row once that is final. If they are others, the row ends once that is final.
+ */
+async function isTaken({ chain, db, final }: Pass, row: SubmissionRow): Promise<boolean> {
+  if ((await fetchRoot(chain, row, 'latest')) === undefined) {
+    return false;
+  }
+  const finalRoot = await fetchRoot(chain, row, final.number);
+  if (finalRoot !== undefined && finalRoot !== row.root) {
+    await markEnded(db, row.id, endings[row.kind].elsewhere);
+  }
+  return true;
 }
 
-function intentOf({ id }: SettlementRow): Intent {
-  return { kind: 'settlement', id };
+/** Ends a row whose deadline a final block has passed: it can never land. @returns whether it did */
+async function endExpired(
+  { db, final }: Pass,
+  { id, kind, deadline }: SubmissionRow,
+  message = endings[kind].expired,
+): Promise<boolean> {
+  const isOver = Number(deadline) < final.timestampSeconds;
+  if (isOver) {
+    await markEnded(db, id, { code: 'authorization-expired', message });
+  }
+  return isOver;
 }
 
-/** Whether the head has used this funder's batch nonce. */
-async function isNonceTaken(pass: Pass, row: SettlementRow): Promise<boolean> {
-  const { funder, batch_nonce, batch_root } = row;
-  const fetchRoot = (block: number | 'latest') =>
-    pass.chain.fetchBatchRootOf(funder, batch_nonce, block);
-  return await isTaken(pass, intentOf(row), batch_root, fetchRoot, {
-    code: 'settled_elsewhere',
-    message:
-      'the funder used this batch nonce for another batch: the job was paid elsewhere, do not resubmit',
-  });
+/** Whether a transaction of ours may still be mined for the row, or landed and is not indexed yet. */
+async function isUnderWay({ db }: RelayerDeps, id: number): Promise<boolean> {
+  const pending = await db
+    .selectFrom('relayer_transactions')
+    .select('id')
+    .where('submission_id', '=', id)
+    .where('state', 'in', ['open', 'succeeded'])
+    .executeTakeFirst();
+  return pending !== undefined;
+}
+
+// The chain's count alone would reuse the nonce of bytes that are stored and not yet mined.
+async function nextNonce({ chain, db }: RelayerDeps): Promise<number> {
+  const onChain = await chain.fetchNonce();
+  const open = await db
+    .selectFrom('relayer_transactions')
+    .select((eb) => eb.fn.max('nonce').as('highest'))
+    .where('chain', '=', chain.key)
+    .where('sender', '=', chain.relayerAddress)
+    .where('state', '=', 'open')
+    .executeTakeFirst();
+  const highest = open?.highest ?? null;
+  return highest === null ? onChain : Math.max(onChain, Number(highest) + 1);
 }

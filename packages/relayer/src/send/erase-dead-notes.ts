@@ -16,13 +16,8 @@ import type { PlatformDatabase } from '@pool/database';
 import type { FinalBlock } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import {
-  type Intent,
-  type IntentKind,
-  intentKinds,
-  selectSettlement,
-  selectSpend,
-} from '../store/intents.ts';
+import { fetchRoot } from '../store/on-chain.ts';
+import { type SubmissionRow, selectSubmission } from '../store/submissions.ts';
 
 export type EraseDeps = {
   readonly db: PlatformDatabase;
@@ -37,7 +32,7 @@ export type EraseDeps = {
 };
 
 export type Eraser = {
-  /** Checks the next few rows of each kind; after the last one, it starts again with the first. */
+  /** Checks the next few rows; after the last one, it starts again with the first. */
   pass(): Promise<void>;
 };
 
@@ -46,21 +41,16 @@ const rowsPerPass = 50;
 const names = { settlement: 'batch', spend: 'spend' } as const;
 
 export function createEraser(deps: EraseDeps): Eraser {
-  const lastIds = new Map<IntentKind, number>();
+  let lastId = 0;
   let awaited: FinalBlock | undefined;
 
-  async function eraseNext(
-    kind: IntentKind,
-    indexed: FinalBlock,
-    final: FinalBlock,
-  ): Promise<void> {
-    const candidates = await selectCandidates(deps, kind, indexed, lastIds.get(kind) ?? 0);
+  async function eraseNext(indexed: FinalBlock, final: FinalBlock): Promise<void> {
+    const candidates = await selectCandidates(deps, indexed, lastId);
     // A row that cannot be erased now must not delay the rows behind it: the next pass continues after it.
-    const isEnd = candidates.length < rowsPerPass;
-    lastIds.set(kind, isEnd ? 0 : (candidates.at(-1)?.id ?? 0));
-    for (const { id } of candidates) {
+    lastId = candidates.length < rowsPerPass ? 0 : (candidates.at(-1)?.id ?? 0);
+    for (const { id, kind } of candidates) {
       try {
-        await eraseOne(deps, { kind, id }, final);
+        await eraseOne(deps, await selectSubmission(deps.db, id), final);
       } catch (error) {
         deps.log.warn(
           { [kind]: id, ...describeFailure(error) },
@@ -80,9 +70,7 @@ export function createEraser(deps: EraseDeps): Eraser {
         return;
       }
       awaited = final;
-      for (const kind of ['settlement', 'spend'] as const) {
-        await eraseNext(kind, indexed, final);
-      }
+      await eraseNext(indexed, final);
     },
   };
 }
@@ -96,19 +84,17 @@ async function hasIndexed({ db, chain }: EraseDeps, block: FinalBlock): Promise<
   return cursor !== undefined && cursor.halted === null && cursor.block_number >= block.number;
 }
 
-/** The next rows of a kind that seem dead. */
+/** The next rows that seem dead. */
 async function selectCandidates(
   { db, chain, nowMs, keepSeconds }: EraseDeps,
-  kind: IntentKind,
   indexed: FinalBlock,
   afterId: number,
-): Promise<{ readonly id: number }[]> {
-  const { table, column, purpose } = intentKinds[kind];
+): Promise<Pick<SubmissionRow, 'id' | 'kind'>[]> {
   // By the clock of a final block and by this machine's.
   const oldest = Math.min(indexed.timestampSeconds, Math.floor(nowMs() / 1_000)) - keepSeconds;
   return await db
-    .selectFrom(table)
-    .select('id')
+    .selectFrom('submissions')
+    .select(['id', 'kind'])
     .where('chain', '=', chain.key)
     .where('id', '>', afterId)
     .where('notes_erased_at', 'is', null)
@@ -120,12 +106,12 @@ async function selectCandidates(
         exists(
           selectFrom('relayer_transactions as t')
             .select('t.id')
-            .whereRef(`t.${column}`, '=', `${table}.id`)
+            .whereRef('t.submission_id', '=', 'submissions.id')
             .where((eb) =>
               eb.or([
                 eb('t.state', '=', 'open'),
                 // Landed, and the index has not read it yet.
-                eb.and([eb('t.state', '=', 'succeeded'), eb('t.purpose', '=', purpose)]),
+                eb.and([eb('t.state', '=', 'succeeded'), eb('t.purpose', 'in', ['fund', 'spend'])]),
               ]),
             ),
         ),
@@ -136,11 +122,11 @@ async function selectCandidates(
     .execute();
 }
 
-/** Erases the notes of a row, unless the chain or the index has it. */
-async function eraseOne(deps: EraseDeps, intent: Intent, final: FinalBlock): Promise<void> {
-  const { db, log, nowMs } = deps;
-  const { kind, id } = intent;
-  if (await hasLanded(deps, intent, final)) {
+/** Erases the notes of a row, unless the chain or the index has its outputs. */
+async function eraseOne(deps: EraseDeps, row: SubmissionRow, final: FinalBlock): Promise<void> {
+  const { db, chain, log, nowMs } = deps;
+  const { id, kind } = row;
+  if ((await fetchRoot(chain, row, final.number)) === row.root) {
     log.warn(
       { [kind]: id },
       `the contract has a ${names[kind]} that is not settled here: its notes are kept`,
@@ -150,22 +136,22 @@ async function eraseOne(deps: EraseDeps, intent: Intent, final: FinalBlock): Pro
   await db.transaction().execute(async (trx) => {
     // The row may have been retried, or its outputs indexed, during the read of the chain.
     const over = await trx
-      .updateTable(intentKinds[kind].table)
+      .updateTable('submissions')
       .set({ notes_erased_at: new Date(nowMs()).toISOString() })
       .where('id', '=', id)
       .where('notes_erased_at', 'is', null)
       .where('state', '!=', 'settled')
       .where((eb) => eb.or([eb('state', '=', 'reverted'), eb('superseded_at', 'is not', null)]))
-      .where(({ not, exists }) => not(exists(selectIndexed(trx, intent))))
+      .where(({ not, exists }) => not(exists(selectIndexed(trx, row))))
       .returning('id')
       .executeTakeFirst();
     if (over === undefined) {
       return;
     }
-    const erased =
-      kind === 'settlement'
-        ? await trx.deleteFrom('sealed_notes').where('settlement_id', '=', id).executeTakeFirst()
-        : await trx.deleteFrom('spend_notes').where('spend_id', '=', id).executeTakeFirst();
+    const erased = await trx
+      .deleteFrom('sealed_notes')
+      .where('submission_id', '=', id)
+      .executeTakeFirst();
     log.info(
       { [kind]: id, notes: Number(erased.numDeletedRows) },
       `erased the notes of a ${names[kind]} that can never land`,
@@ -173,41 +159,19 @@ async function eraseOne(deps: EraseDeps, intent: Intent, final: FinalBlock): Pro
   });
 }
 
-/** Whether the contract has exactly these outputs. */
-async function hasLanded(
-  { db, chain }: EraseDeps,
-  { kind, id }: Intent,
-  final: FinalBlock,
-): Promise<boolean> {
-  if (kind === 'settlement') {
-    const { funder, batch_nonce, batch_root } = await selectSettlement(db, id);
-    return (await chain.fetchBatchRootOf(funder, batch_nonce, final.number)) === batch_root;
-  }
-  const { first_nullifier, out_root } = await selectSpend(db, id);
-  return (await chain.fetchOutRootOf(first_nullifier, final.number)) === out_root;
-}
-
 /** The leaves of the index that are, or may be, the outputs of a row. */
-function selectIndexed(trx: PlatformDatabase, { kind, id }: Intent) {
-  return kind === 'settlement'
-    ? trx
-        .selectFrom('batches as b')
-        .innerJoin('settlements as of', 'of.chain', 'b.chain')
-        .select('b.leaf_index')
-        .where('of.id', '=', id)
-        .where((eb) =>
-          eb.or([
-            eb('b.settlement_id', '=', id),
-            eb.and([
-              eb('b.batch_id', '=', eb.ref('of.batch_id')),
-              eb('b.batch_root', '=', eb.ref('of.batch_root')),
-            ]),
-          ]),
-        )
-    : trx
-        .selectFrom('batches as b')
-        .innerJoin('spends as of', 'of.chain', 'b.chain')
-        .select('b.leaf_index')
-        .where('of.id', '=', id)
-        .whereRef('b.batch_root', '=', 'of.out_root');
+function selectIndexed(trx: PlatformDatabase, { id, chain, root, batch_id }: SubmissionRow) {
+  return trx
+    .selectFrom('batches')
+    .select('leaf_index')
+    .where('chain', '=', chain)
+    .where((eb) =>
+      eb.or([
+        eb('submission_id', '=', id),
+        eb.and([
+          eb('batch_root', '=', root),
+          ...(batch_id === null ? [] : [eb('batch_id', '=', batch_id)]),
+        ]),
+      ]),
+    );
 }

@@ -29,7 +29,7 @@ describe('sealed notes of spends that never landed', () => {
       });
       await scene.indexer.pass();
       await eraser.pass();
-      return (await scene.database.db.selectFrom('spend_notes').selectAll().execute()).length;
+      return (await scene.database.db.selectFrom('sealed_notes').selectAll().execute()).length;
     };
     expect(await erase(50)).toBe(8);
     await passDeadline();
@@ -48,13 +48,15 @@ describe('sealed notes of spends that never landed', () => {
     expect((await recordOf()).state).toBe('submitted');
     await passDeadline();
     await scene.indexer.pass();
-    await scene.database.db.updateTable('spends').set({ state: 'reverted' }).execute();
+    await scene.database.db.updateTable('submissions').set({ state: 'reverted' }).execute();
     await scene.database.db.updateTable('relayer_transactions').set({ state: 'dropped' }).execute();
-    await scene.database.db.updateTable('batches').set({ spend_id: null }).execute();
+    await scene.database.db.updateTable('batches').set({ submission_id: null }).execute();
     await scene.database.db.deleteFrom('batches').where('kind', '=', 'spend').execute();
     const nowMs = () => Date.parse('2099-01-01T00:00:00Z');
     const eraser = createEraser({ ...deps(), nowMs, keepSeconds: 0 });
     await eraser.pass();
-    expect(await scene.database.db.selectFrom('spend_notes').selectAll().execute()).toHaveLength(4);
+    expect(await scene.database.db.selectFrom('sealed_notes').selectAll().execute()).toHaveLength(
+      4,
+    );
   });
 });

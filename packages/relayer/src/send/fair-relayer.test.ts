@@ -61,20 +61,24 @@ describe('a pass of the relayer', () => {
   const statesOf = async (employerId: string) =>
     (
       await database.db
-        .selectFrom('settlements')
+        .selectFrom('submissions')
         .select(['state', 'error_code'])
-        .where('employer_id', '=', employerId)
+        .where('owner', '=', employerId)
         .execute()
     ).map(({ state, error_code }) => `${state} ${error_code ?? ''}`.trim());
 
   it('takes no longer when one employer has many rows whose calls are never answered', async () => {
-    const { id: _id, ...row } = await accept(hostileId, 'stranger', 'hostile');
+    const {
+      id: _id,
+      employer_id: _generated,
+      ...row
+    } = await accept(hostileId, 'stranger', 'hostile');
     const copies = Array.from({ length: hostileRows - 1 }, (_, index) => ({
       ...row,
       key: `hostile-${index}`,
       batch_id: bigintToHex32(BigInt(index + 1)),
     }));
-    await database.db.insertInto('settlements').values(copies).execute();
+    await database.db.insertInto('submissions').values(copies).execute();
     await accept(testEmployerId, 'funder', 'honest');
     const relayer = createRelayer({
       db: database.db,

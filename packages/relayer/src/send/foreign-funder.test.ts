@@ -22,7 +22,7 @@ import {
 import { acceptSettlement } from '../accept/accept-settlement.ts';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { createIndexer } from '../indexer/indexer.ts';
-import { findSettlement } from '../store/settlement-store.ts';
+import { findSubmission } from '../store/submissions.ts';
 import { runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
@@ -96,15 +96,15 @@ it('settles a batch whose nonce was used before under another funder', async () 
   await relay();
   await createIndexer({ db, chain: poolChain, log, nowMs: Date.now }).pass();
 
-  expect((await findSettlement(db, testEmployerId, 'job-1'))?.state).toBe('settled');
+  expect((await findSubmission(db, testEmployerId, 'job-1'))?.state).toBe('settled');
   expect(await chain.poolBalance()).toBe(settlement.plan.total + 1n);
   const indexed = await db
     .selectFrom('batches')
-    .select(['batch_root', 'settlement_id'])
+    .select(['batch_root', 'submission_id'])
     .orderBy('leaf_index')
     .execute();
   expect(indexed).toEqual([
-    { batch_root: fieldToHex(foreignRoot), settlement_id: null },
-    { batch_root: settlement.request.batch.batchRoot, settlement_id: expect.any(Number) },
+    { batch_root: fieldToHex(foreignRoot), submission_id: null },
+    { batch_root: settlement.request.batch.batchRoot, submission_id: expect.any(Number) },
   ]);
 });

@@ -20,7 +20,8 @@ import {
 import { acceptSettlement } from '../accept/accept-settlement.ts';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { createIndexer, type Indexer } from '../indexer/indexer.ts';
-import { describeSettlement, findSettlement } from '../store/settlement-store.ts';
+import { describeSettlement } from '../store/settlement-store.ts';
+import { findSubmission } from '../store/submissions.ts';
 import { runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
@@ -85,7 +86,7 @@ describe('the gas of a relayer', () => {
     await indexer.pass();
   }
   async function outcome(key = 'job-1') {
-    const row = await findSettlement(database.db, testEmployerId, key);
+    const row = await findSubmission(database.db, testEmployerId, key);
     if (row === undefined) throw new Error('no row');
     const record = await describeSettlement(database.db, row);
     return [record.state, record.error?.code];

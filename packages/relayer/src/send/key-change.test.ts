@@ -14,7 +14,8 @@ import {
 import { acceptSettlement } from '../accept/accept-settlement.ts';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { createIndexer } from '../indexer/indexer.ts';
-import { describeSettlement, findSettlement } from '../store/settlement-store.ts';
+import { describeSettlement } from '../store/settlement-store.ts';
+import { findSubmission } from '../store/submissions.ts';
 import { runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
@@ -96,7 +97,7 @@ describe('a relayer that starts with another key while transactions of the old o
     await createIndexer({ db: database.db, chain: after, log, nowMs: Date.now }).pass();
   }
   async function recordOf(jobKey: string) {
-    const row = await findSettlement(database.db, testEmployerId, jobKey);
+    const row = await findSubmission(database.db, testEmployerId, jobKey);
     if (row === undefined) throw new Error('no row');
     return await describeSettlement(database.db, row);
   }

@@ -10,32 +10,28 @@
 import { unknownRevertReason } from '@pool/contracts';
 import { type ErrorBody, errorCodeOf } from '@pool/core';
 import type { Ownership, PlatformDatabase } from '@pool/database';
-import type { SignedTransaction } from '@pool/evm-sender';
 import {
   type FinalBlock,
   fetchNonceOutcome,
   isReplacementDue,
   type Receipt,
+  type SignedTransaction,
+  sendAgain,
   signWithinCap,
 } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import { assertMaySign } from '../budget/relayer-total.ts';
 import type { GasDecision, PoolCall, PoolChain } from '../chain/pool-chain.ts';
+import { canNeverLand, describeWithdrawal, purposes } from '../store/on-chain.ts';
 import {
-  canIntentNeverLand,
-  claimIntent,
-  type Intent,
-  intentKinds,
-  intentOf,
+  claimSubmission,
   isCall,
-  lockIntent,
+  lockSubmission,
   markRefused,
-  mayResend,
   type RelayerTransaction,
   recordRevert,
-  selectSettlement,
-} from '../store/intents.ts';
-import { describeWithdrawal } from '../store/settlement-store.ts';
+  type SubmissionRow,
+} from '../store/submissions.ts';
 
 export type RelayerDeps = {
   readonly db: PlatformDatabase;
@@ -53,7 +49,7 @@ export type RelayerDeps = {
   readonly dailyWei?: bigint;
   /** Whether nothing new is sent now, because the relayer waits for a new key (reload.ts). */
   readonly isWaiting?: () => boolean;
-  /** Called after each nonce and each intent of a pass, for every outcome. */
+  /** Called after each nonce and each submission of a pass, for every outcome. */
   readonly onStep?: () => void;
 };
 
@@ -86,7 +82,7 @@ export async function selectOpenNonces({ db, chain }: RelayerDeps): Promise<Sent
 /** Stores signed bytes. They may be broadcast only afterwards. */
 export async function insertTransaction(
   deps: RelayerDeps,
-  intent: Intent,
+  submissionId: number,
   purpose: RelayerTransaction['purpose'],
   signed: SignedTransaction,
 ): Promise<void> {
@@ -94,15 +90,14 @@ export async function insertTransaction(
   if (!db.isTransaction) {
     await db
       .transaction()
-      .execute((trx) => insertTransaction({ ...deps, db: trx }, intent, purpose, signed));
+      .execute((trx) => insertTransaction({ ...deps, db: trx }, submissionId, purpose, signed));
     return;
   }
   await deps.assertOwner?.(db);
   await db
     .insertInto('relayer_transactions')
     .values({
-      settlement_id: intent.kind === 'settlement' ? intent.id : null,
-      spend_id: intent.kind === 'spend' ? intent.id : null,
+      submission_id: submissionId,
       chain: chain.key,
       sender: signed.sender,
       nonce: signed.nonce,
@@ -118,44 +113,36 @@ export async function insertTransaction(
 }
 
 /**
- * Stores the signed bytes that carry an intent out, unless its row forbids it: a funder may have withdrawn the batch meanwhile.
- * @param isFirst - nothing of the intent was sent: it must still be `accepted`, and becomes `submitted`
+ * Stores the signed bytes that carry a submission out, unless its row forbids it: a funder may have withdrawn the batch meanwhile.
+ * @param isFirst - nothing of it was sent: it must still be `accepted`, and becomes `submitted`
  * @returns false when nothing was stored; then nothing may be sent
  * @throws PoolError `gas_budget_exceeded` for a first transaction above what the relayer may spend in a day
  */
 export async function insertCall(
   deps: RelayerDeps,
-  intent: Intent,
+  { id, kind }: Pick<SubmissionRow, 'id' | 'kind'>,
   signed: SignedTransaction,
   isFirst: boolean,
 ): Promise<boolean> {
   return await deps.db.transaction().execute(async (trx) => {
-    await lockIntent(trx, intent);
-    const may = isFirst ? await claimIntent(trx, intent) : await mayResend(trx, intent);
+    const { void_signature } = await lockSubmission(trx, id);
+    const may = isFirst ? await claimSubmission(trx, id) : void_signature === null;
     if (may) {
       // Never for a replacement: the transactions behind its nonce wait for it, and fee caps bound it.
       if (isFirst && deps.dailyWei !== undefined) {
-        await assertMaySign(trx, deps.chain.key, intent, signed, deps.dailyWei, deps.nowMs());
+        await assertMaySign(trx, deps.chain.key, id, signed, deps.dailyWei, deps.nowMs());
       }
-      const { purpose } = intentKinds[intent.kind];
-      await insertTransaction({ ...deps, db: trx }, intent, purpose, signed);
+      await insertTransaction({ ...deps, db: trx }, id, purposes[kind], signed);
     }
     return may;
   });
-}
-
-/** The withdrawal of a settlement, if its funder signed one. */
-async function findWithdrawal(
-  db: PlatformDatabase,
-  settlementId: number,
-): Promise<PoolCall | undefined> {
-  return describeWithdrawal(await selectSettlement(db, settlementId));
 }
 
 /** Follows a nonce in use: reads its final receipt, sends its bytes again, or replaces them. */
 export async function followNonce(
   deps: RelayerDeps,
   sent: SentNonce,
+  row: SubmissionRow,
   final: FinalBlock,
 ): Promise<void> {
   const { chain, log } = deps;
@@ -180,87 +167,83 @@ export async function followNonce(
       return;
     case 'pending':
       if (sender === chain.relayerAddress) {
-        await sendAgain(deps, sent, final);
+        await followPending(deps, sent, row, final);
       } else {
-        await followOldAccount(deps, sent, final);
+        await followOldAccount(deps, sent, row, final);
       }
   }
 }
 
 /**
  * The nonce of an earlier account, whose key this process does not have. Its bytes can be sent again, and not be replaced or cancelled.
- * They are forgotten once a final block shows that their intent can never land; until then it is not sent from the new account.
+ * They are forgotten once a final block shows that their submission can never land; until then it is not sent from the new account.
  */
 async function followOldAccount(
   deps: RelayerDeps,
   sent: SentNonce,
+  row: SubmissionRow,
   final: FinalBlock,
 ): Promise<void> {
   const [newest] = sent;
   const { nonce, sender } = newest;
-  if (await canNeverLand(deps, newest, final)) {
+  if (await canNeverLand(deps.chain, row, final)) {
     deps.log.warn({ nonce, sender }, 'a transaction of an earlier account can no longer land');
     await setState(deps.db, sent, 'dropped');
     return;
   }
-  const { id } = intentOf(newest);
   // Nothing of a withdrawn batch is sent again.
-  const isWithdrawn =
-    newest.purpose === 'fund' && (await findWithdrawal(deps.db, id)) !== undefined;
-  if (!isWithdrawn) {
+  if (newest.purpose !== 'fund' || row.void_signature === null) {
     await deps.chain.broadcast(newest.raw_transaction);
   }
 }
 
-async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock): Promise<void> {
+/** Sends the bytes of a nonce again, replaces them, or gives the nonce to a withdrawal or to a cancel. */
+async function followPending(
+  deps: RelayerDeps,
+  sent: SentNonce,
+  row: SubmissionRow,
+  final: FinalBlock,
+): Promise<void> {
   const { chain, log, nowMs, replaceAfterMs } = deps;
   const [newest] = sent;
-  const isDue = isReplacementDue(
-    sent.length,
-    Date.parse(newest.created_at),
-    nowMs(),
-    replaceAfterMs,
-  );
-  const intent = intentOf(newest);
-  if (newest.purpose === 'fund') {
-    const withdrawal = await findWithdrawal(deps.db, intent.id);
-    if (withdrawal !== undefined && !(await canNeverLand(deps, newest, final))) {
-      await withdrawAtNonce(deps, newest, withdrawal, isDue);
-      return;
-    }
+  const { nonce, raw_transaction: rawTransaction } = newest;
+  const signedAtMs = Date.parse(newest.created_at);
+  const withdrawal = newest.purpose === 'fund' ? describeWithdrawal(row) : undefined;
+  if (withdrawal !== undefined && !(await canNeverLand(chain, row, final))) {
+    const isDue = isReplacementDue(sent.length, signedAtMs, nowMs(), replaceAfterMs);
+    await withdrawAtNonce(deps, newest, withdrawal, isDue);
+    return;
   }
-  const excess =
-    newest.purpose === 'cancel' ? undefined : await chain.findExcess(newest.raw_transaction);
+  const excess = newest.purpose === 'cancel' ? undefined : await chain.findExcess(rawTransaction);
   if (excess !== undefined) {
     await cancelRefused(deps, newest, excess);
     return;
   }
-  // Not replaced: a transaction that waits behind another nonce, and one that the head has mined.
-  if (!isDue || (await chain.fetchNonce()) !== newest.nonce) {
-    await broadcastStored(deps, newest);
-    return;
-  }
-  const isCancel = newest.purpose === 'cancel' || (await canNeverLand(deps, newest, final));
-  const signed = await signWithinCap(() =>
-    chain.signReplacement(newest.raw_transaction, isCancel ? 'cancel' : 'same-call'),
+  let isCancel = newest.purpose === 'cancel';
+  await sendAgain(
+    { nonce, rawTransaction, signedAtMs, count: sent.length },
+    {
+      ...{ nowMs, replaceAfterMs, fetchNonce: chain.fetchNonce },
+      broadcast: (raw) =>
+        raw === rawTransaction ? broadcastStored(deps, newest) : chain.broadcast(raw),
+      async sign() {
+        isCancel ||= await canNeverLand(chain, row, final);
+        return await chain.signReplacement(rawTransaction, isCancel ? 'cancel' : 'same-call');
+      },
+      async store(signed) {
+        if (isCall(newest) && !isCancel) {
+          if (!(await insertCall(deps, row, signed, false))) {
+            return false;
+          }
+        } else {
+          await insertTransaction(deps, row.id, isCancel ? 'cancel' : newest.purpose, signed);
+        }
+        const { txHash } = signed;
+        log.warn({ nonce, isCancel, txHash }, 'not mined for long: replacing at higher fees');
+        return true;
+      },
+    },
   );
-  if (signed === undefined) {
-    // The cap forbids higher fees: the sent bytes may still be mined when the chain asks for less.
-    await broadcastStored(deps, newest);
-    return;
-  }
-  if (isCall(newest) && !isCancel) {
-    if (!(await insertCall(deps, intent, signed, false))) {
-      return;
-    }
-  } else {
-    await insertTransaction(deps, intent, isCancel ? 'cancel' : newest.purpose, signed);
-  }
-  log.warn(
-    { nonce: newest.nonce, isCancel, txHash: signed.txHash },
-    'not mined for long: replacing at higher fees',
-  );
-  await chain.broadcast(signed.rawTransaction);
 }
 
 /** Sends stored bytes again. A cancel takes the nonce of bytes that the node will never accept. */
@@ -280,7 +263,7 @@ async function broadcastStored(deps: RelayerDeps, newest: RelayerTransaction): P
 }
 
 /**
- * Frees the nonce of bytes that must not or cannot be mined, and ends their intent with the reason. A withdrawn
+ * Frees the nonce of bytes that must not or cannot be mined, and ends their submission with the reason. A withdrawn
  * settlement stays unfinished: its authorisation must still be withdrawn. If another node mined the bytes, the indexer
  * finds the batch.
  */
@@ -290,16 +273,15 @@ async function cancelRefused(
   reason: ErrorBody,
 ): Promise<void> {
   const { chain, log } = deps;
-  const { nonce } = newest;
-  const intent = intentOf(newest);
+  const { nonce, submission_id: id } = newest;
   if ((await chain.fetchNonce()) > nonce) {
     return;
   }
   const signed = await signCancel(chain, newest);
   await deps.db.transaction().execute(async (trx) => {
-    await insertTransaction({ ...deps, db: trx }, intent, 'cancel', signed);
+    await insertTransaction({ ...deps, db: trx }, id, 'cancel', signed);
     if (isCall(newest)) {
-      await markRefused(trx, intent, reason);
+      await markRefused(trx, id, reason);
     }
   });
   log.warn({ nonce, code: reason.code, txHash: signed.txHash }, 'never accepted: nonce cancelled');
@@ -325,8 +307,7 @@ async function withdrawAtNonce(
   isDue: boolean,
 ): Promise<void> {
   const { chain, log } = deps;
-  const { nonce } = newest;
-  const intent = intentOf(newest);
+  const { nonce, submission_id: id } = newest;
   // Mined already: its final receipt decides.
   if ((await chain.fetchNonce()) > nonce) {
     return;
@@ -337,7 +318,7 @@ async function withdrawAtNonce(
     // withdrawn batch is sent again, so the nonce is freed for the transactions behind it.
     if (isDue && (await chain.fetchNonce()) === nonce) {
       const signed = await signCancel(chain, newest);
-      await insertTransaction(deps, intent, 'cancel', signed);
+      await insertTransaction(deps, id, 'cancel', signed);
       log.warn({ nonce, txHash: signed.txHash }, 'withdrawal refused: nonce cancelled');
       await chain.broadcast(signed.rawTransaction);
     }
@@ -348,7 +329,7 @@ async function withdrawAtNonce(
   const signed =
     (await signWithinCap(() => chain.signReplacement(newest.raw_transaction, withdrawal))) ??
     (await chain.sign(withdrawal, nonce, gas));
-  await insertTransaction(deps, intent, 'void', signed);
+  await insertTransaction(deps, id, 'void', signed);
   log.info({ nonce, txHash: signed.txHash }, 'withdrawal sent');
   await chain.broadcast(signed.rawTransaction);
 }
@@ -376,15 +357,6 @@ async function decideWithdrawal(
   }
 }
 
-/** True when a final block shows that the intent never lands, or that it has landed. */
-async function canNeverLand(
-  { db, chain }: RelayerDeps,
-  newest: RelayerTransaction,
-  final: FinalBlock,
-): Promise<boolean> {
-  return await canIntentNeverLand(db, chain, intentOf(newest), final);
-}
-
 /** Records the final receipt of one of a nonce's transactions. The others can never be mined. */
 async function recordOutcome(
   deps: RelayerDeps,
@@ -396,7 +368,7 @@ async function recordOutcome(
   // A withdrawal that reverts came too late: the outcome of the settlement shows it.
   const isRevert = state === 'reverted' && isCall(mined);
   const seen = isRevert ? await readRevertReason(deps, mined.tx_hash) : undefined;
-  // The intent is tried again once the account has the role.
+  // The submission is tried again once the account has the role.
   const reason = seen !== undefined && (await isRoleMissing(deps.chain, seen)) ? undefined : seen;
   await deps.db.transaction().execute(async (trx) => {
     await setState(trx, sent, 'dropped');
@@ -407,7 +379,7 @@ async function recordOutcome(
       .where('id', '=', mined.id)
       .execute();
     if (reason !== undefined) {
-      await recordRevert(trx, intentOf(mined), { txHash: mined.tx_hash, receipt, reason });
+      await recordRevert(trx, mined.submission_id, { txHash: mined.tx_hash, receipt, reason });
     }
   });
 }

@@ -2,34 +2,26 @@
  * The relayer: sends stored settlements and spends and follows them to a final outcome (docs/decisions/0007, protocol §8).
  *
  * The order makes a crash harmless: simulate → sign → store the signed bytes → broadcast. After a restart the stored bytes
- * are broadcast again, which the chain accepts once. An intent with open bytes is signed again only for the nonce of
+ * are broadcast again, which the chain accepts once. A row with open bytes is signed again only for the nonce of
  * those bytes. The indexer alone decides success: a settlement is settled when its batch is in a final block, whichever
  * transaction carried it, and a spend when its outputs are.
  *
- * Intents are tried in parallel, since a funder's contract may keep the node busy. Employers take turns
+ * Rows are tried in parallel, since a funder's contract may keep the node busy. Employers take turns
  * (docs/decisions/0009), and so do holders. Nonces are assigned one at a time.
  *
  * @module
  */
 import { deriveTraceId, errorCodeOf } from '@pool/core';
 import { describeFailure } from '@pool/http-server';
-import { type Intent, intentOf, selectKey } from '../store/intents.ts';
-import { settlementLine } from './advance-settlement.ts';
-import { spendLine } from './advance-spend.ts';
-import {
-  createFairQueue,
-  type FairQueue,
-  type QueuedRow,
-  type RowOutcome,
-  runBounded,
-} from './fair-queue.ts';
+import { type SubmissionKind, type SubmissionRow, selectSubmission } from '../store/submissions.ts';
+import { advance, type Pass } from './advance.ts';
+import { createFairQueue, type FairQueue, type RowOutcome, runBounded } from './fair-queue.ts';
 import { followNonce, type RelayerDeps, selectOpenNonces } from './nonces.ts';
-import { type Line, type Pass, selectUnfinished } from './relayer-pass.ts';
 
 export type { RelayerDeps } from './nonces.ts';
 
 export type Relayer = {
-  /** Works on every unfinished intent of the chain. Passes must not overlap, since they assign nonces. */
+  /** Works on every unfinished row of the chain. Passes must not overlap, since they assign nonces. */
   pass(): Promise<void>;
 };
 
@@ -38,12 +30,12 @@ const parallel = 8;
 /** Calls of one employer or holder at once: a contract that blocks its calls leaves most of them free. */
 const perOwner = 2;
 
-/** Each with its own queue, since an employer's failing contract must not delay the spends of a holder. */
-type QueuedLine = { readonly line: Line; readonly queue: FairQueue };
+/** Each kind with its own queue, since an employer's failing contract must not delay the spends of a holder. */
+type Line = { readonly kind: SubmissionKind; readonly queue: FairQueue };
 
 export function createRelayer(deps: RelayerDeps): Relayer {
-  const lines = [settlementLine, spendLine].map((line) => ({
-    line,
+  const lines = (['settlement', 'spend'] as const).map((kind) => ({
+    kind,
     queue: createFairQueue(deps.nowMs),
   }));
   return { pass: () => runPass(deps, lines) };
@@ -54,7 +46,7 @@ export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
   await createRelayer(deps).pass();
 }
 
-async function runPass(deps: RelayerDeps, lines: readonly QueuedLine[]): Promise<void> {
+async function runPass(deps: RelayerDeps, lines: readonly Line[]): Promise<void> {
   const final = await deps.chain.fetchFinalBlock();
   const open = await selectOpenNonces(deps);
   // Nonces have no limit per owner: every transaction behind a nonce would wait too.
@@ -63,31 +55,46 @@ async function runPass(deps: RelayerDeps, lines: readonly QueuedLine[]): Promise
     { parallel, perOwner: parallel },
     () => '',
     async (sent) => {
-      const intent = intentOf(sent[0]);
-      const key = await selectKey(deps.db, intent);
-      await isolate(deps, intent, key, (own) => followNonce(own, sent, final));
+      const row = await selectSubmission(deps.db, sent[0].submission_id);
+      await isolate(deps, row, (own) => followNonce(own, sent, row, final));
     },
   );
   if (deps.isWaiting?.() === true) {
     return;
   }
   const pass: Pass = { ...deps, final, inTurn: createTurns() };
-  const chosen = await Promise.all(lines.map((queued) => choose(deps, queued)));
+  const chosen = await Promise.all(
+    lines.map(async ({ kind, queue }) => {
+      const rows = queue.choose(await selectUnfinished(deps, kind));
+      return rows.map((row) => ({ queue, row }));
+    }),
+  );
   await runBounded(
     alternate(chosen),
     { parallel, perOwner },
-    ({ line, row }) => `${line.kind} ${row.owner}`,
-    async ({ line, queue, row }) => {
+    ({ row }) => `${row.kind} ${row.owner}`,
+    async ({ queue, row }) => {
       if (!queue.isPaused(row.owner)) {
-        queue.note(row, await attempt(pass, line, row));
+        queue.note(row, await attempt(pass, row));
       }
     },
   );
 }
 
-async function choose(deps: RelayerDeps, { line, queue }: QueuedLine) {
-  const rows = queue.choose(await selectUnfinished(deps, line.kind));
-  return rows.map((row) => ({ line, queue, row }));
+/** What names a row in the log, beside its job. */
+type NamedRow = Pick<SubmissionRow, 'id' | 'kind' | 'key'>;
+
+/** Those of one kind that have not ended, the oldest first. */
+async function selectUnfinished({ db, chain }: RelayerDeps, kind: SubmissionKind) {
+  return await db
+    .selectFrom('submissions')
+    .select(['id', 'kind', 'key', 'owner'])
+    .where('chain', '=', chain.key)
+    .where('kind', '=', kind)
+    .where('state', 'in', ['accepted', 'submitted'])
+    .where('superseded_at', 'is', null)
+    .orderBy('id')
+    .execute();
 }
 
 /** One of each list in turn: neither kind waits behind all of the other. */
@@ -98,19 +105,13 @@ function alternate<T>(lists: readonly (readonly T[])[]): T[] {
   ).flat();
 }
 
-async function attempt(
-  pass: Pass,
-  line: Line,
-  { id, key }: QueuedRow & { readonly key: string },
-): Promise<RowOutcome> {
+async function attempt(pass: Pass, row: NamedRow): Promise<RowOutcome> {
   let outcome: RowOutcome = 'failed';
-  await isolate(pass, { kind: line.kind, id }, key, async ({ log }) => {
-    outcome = await line.advance({ ...pass, log }, id);
-  }).then((error) => {
-    // Fees and missing coin are not caused by the owner.
-    outcome = isTooDear(error) ? 'refused' : outcome;
+  const error = await isolate(pass, row, async ({ log }) => {
+    outcome = await advance({ ...pass, log }, row.id);
   });
-  return outcome;
+  // Fees and missing coin are not caused by the owner.
+  return isTooDear(error) ? 'refused' : outcome;
 }
 
 function createTurns(): Pass['inTurn'] {
@@ -123,13 +124,12 @@ function createTurns(): Pass['inTurn'] {
 }
 
 /**
- * Keeps a failure of one intent from the others. Every log line of `work` names the intent and its job.
+ * Keeps a failure of one row from the others. Every log line of `work` names the row and its job.
  * @returns what `work` threw, after it was logged
  */
 async function isolate(
   deps: RelayerDeps,
-  { kind, id }: Intent,
-  key: string,
+  { kind, id, key }: NamedRow,
   work: (own: RelayerDeps) => Promise<void>,
 ): Promise<unknown> {
   const log = deps.log.child({ [kind]: id, trace: deriveTraceId(key) });

@@ -53,27 +53,19 @@ describe('createRelayerReload', () => {
       .values({ id: chain, address: chain, name: null, created_at: '' })
       .execute();
     const { id } = await database.db
-      .insertInto('spends')
+      .insertInto('submissions')
       .values({
-        address: '0x1',
+        kind: 'spend',
+        owner: '0x1',
         key: chain,
         chain,
         token: '0x',
-        withdraw_amount: '0',
-        recipient: null,
         deadline: 1,
-        out_root: '0x',
+        root: '0x',
         first_nullifier: '0x',
         sealed_notes_hash: '0x',
         request: '{}',
         state: 'submitted',
-        gas_reserved: 0,
-        tx_hash: null,
-        block_number: null,
-        gas_used: null,
-        error_code: null,
-        error_message: null,
-        superseded_at: null,
         created_at: '',
       })
       .returning('id')
@@ -81,7 +73,7 @@ describe('createRelayerReload', () => {
     await database.db
       .insertInto('relayer_transactions')
       .values({
-        spend_id: id,
+        submission_id: id,
         chain,
         sender,
         nonce: 0,

@@ -85,7 +85,7 @@ describe('spend flow', () => {
     const record = await recordOf();
     expect([record.state, before - (await scene.chain.poolBalance())]).toEqual(['settled', 700n]);
     const [sent] = await transactions();
-    expect(sent).toMatchObject({ purpose: 'spend', settlement_id: null, state: 'succeeded' });
+    expect(sent).toMatchObject({ purpose: 'spend', state: 'succeeded' });
     // A limit far above the use would let a costly token burn the relayer's coin.
     expect(Number(sent?.gas_limit)).toBeLessThan(2 * Number(record.gasUsed));
   });
@@ -118,7 +118,9 @@ describe('spend flow', () => {
         status: 409,
       });
     }
-    expect(await scene.database.db.selectFrom('spend_notes').selectAll().execute()).toHaveLength(4);
+    expect(await scene.database.db.selectFrom('sealed_notes').selectAll().execute()).toHaveLength(
+      4,
+    );
   });
 
   it('sends nothing that the simulation refuses, and takes a fresh proof of the same spend', async () => {
@@ -272,7 +274,7 @@ describe('spend flow', () => {
       const { spend } = request;
       const changed = { ...request, spend: { ...spend, parity: spend.parity === 0 ? 1 : 0 } };
       expect(await accept(changed as SpendRequest).catch(errorCodeOf)).toBe('invalid_spend');
-      expect(await scene.database.db.selectFrom('spends').selectAll().execute()).toEqual([]);
+      expect(await scene.database.db.selectFrom('submissions').selectAll().execute()).toEqual([]);
     });
   });
 
@@ -301,7 +303,11 @@ describe('spend flow', () => {
     const nonces = sent.map(({ nonce }) => nonce);
     expect(new Set(nonces).size).toBe(3);
     await settleDown();
-    const settled = await scene.database.db.selectFrom('settlements').select('state').execute();
+    const settled = await scene.database.db
+      .selectFrom('submissions')
+      .select('state')
+      .where('kind', '=', 'settlement')
+      .execute();
     expect(settled).toEqual([{ state: 'settled' }]);
     expect([(await recordOf('k1')).state, (await recordOf('k2')).state]).toEqual([
       'settled',

@@ -8,7 +8,7 @@
 import type { NotesResponse } from '@pool/api';
 import { PoolError, parseHex, parseHex32 } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { assertIndexRight } from './served-batches.ts';
 
 export type NotesQuery = {
@@ -32,10 +32,13 @@ export async function listServedNotes(
   await assertIndexRight(db, query.chain);
   const after = parseCursor(query.cursor);
   const isBehind = sql<boolean>`(b.leaf_index, n.slot) > (${after.batchIndex}, ${after.slot})`;
-  const rows = [
-    ...(await inOrder(ofBatches(db, query).select(columns).where(isBehind)).execute()),
-    ...(await inOrder(ofSpends(db, query).select(columns).where(isBehind)).execute()),
-  ].sort(comparePlaces);
+  const rows = await ownNotes(db, query)
+    .select(columns)
+    .where(isBehind)
+    .orderBy('b.leaf_index')
+    .orderBy('n.slot')
+    .limit(pageSize + 1)
+    .execute();
   const page = rows.slice(0, pageSize);
   const open = await selectOpen(db, query, after.open);
   const before = query.cursor === undefined ? undefined : await countUpTo(db, query, after);
@@ -82,31 +85,12 @@ const columns = [
   'b.tx_hash as txHash',
 ] as const;
 
-/** The first notes of a page, in the order of the note tree. */
-function inOrder<DB, TB extends keyof DB, O>(notes: SelectQueryBuilder<DB, TB, O>) {
-  return notes
-    .orderBy(sql`b.leaf_index`)
-    .orderBy(sql`n.slot`)
-    .limit(pageSize + 1);
-}
-
-/** Of batches that funders paid. */
-function ofBatches(db: PlatformDatabase, query: NotesQuery) {
+/** Of batches that funders paid, and outputs of spends: what holders transferred to each other, and the change of their own spends. */
+function ownNotes(db: PlatformDatabase, query: NotesQuery) {
   return db
     .selectFrom('sealed_notes as n')
-    .innerJoin('batches as b', 'b.settlement_id', 'n.settlement_id')
-    .innerJoin('settlements as s', 's.id', 'n.settlement_id')
-    .where('b.chain', '=', query.chain)
-    .where('s.token', '=', query.tokenAddress.toLowerCase())
-    .where('n.encryption_public_key', '=', query.encryptionPublicKey);
-}
-
-/** Outputs of spends: what holders transferred to each other, and the change of their own spends. */
-function ofSpends(db: PlatformDatabase, query: NotesQuery) {
-  return db
-    .selectFrom('spend_notes as n')
-    .innerJoin('batches as b', 'b.spend_id', 'n.spend_id')
-    .innerJoin('spends as s', 's.id', 'n.spend_id')
+    .innerJoin('batches as b', 'b.submission_id', 'n.submission_id')
+    .innerJoin('submissions as s', 's.id', 'n.submission_id')
     .where('b.chain', '=', query.chain)
     .where('s.token', '=', query.tokenAddress.toLowerCase())
     .where('n.encryption_public_key', '=', query.encryptionPublicKey);
@@ -134,8 +118,8 @@ async function selectOpen(
   }
   const indices = page.map(({ leaf_index }) => leaf_index);
   const posted = await db
-    .selectFrom('spend_notes as n')
-    .innerJoin('batches as b', 'b.spend_id', 'n.spend_id')
+    .selectFrom('sealed_notes as n')
+    .innerJoin('batches as b', 'b.submission_id', 'n.submission_id')
     .select(columns)
     .where('b.chain', '=', chain)
     .where('b.leaf_index', 'in', indices)
@@ -163,12 +147,11 @@ async function countUpTo(
   { batchIndex, slot }: Position,
 ): Promise<number> {
   const isCovered = sql<boolean>`(b.leaf_index, n.slot) <= (${batchIndex}, ${slot})`;
-  const count = sql<string | number>`count(*)`.as('count');
-  const counts = [
-    await ofBatches(db, query).select(count).where(isCovered).executeTakeFirstOrThrow(),
-    await ofSpends(db, query).select(count).where(isCovered).executeTakeFirstOrThrow(),
-  ];
-  return counts.reduce((sum, row) => sum + Number(row.count), 0);
+  const { count } = await ownNotes(db, query)
+    .select((eb) => eb.fn.countAll<string | number>().as('count'))
+    .where(isCovered)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 function parseCursor(cursor: string | undefined): Position & { readonly open: number } {

@@ -1,60 +1,32 @@
 /**
- * Settlement rows: one per employer and Idempotency-Key at a time. The row and its sealed notes are written in one
- * transaction before anything is sent, so no batch can land whose notes are lost (docs/decisions/0007).
+ * Rows of settlements: one per employer and Idempotency-Key at a time.
  *
  * @module
  */
-import { setImmediate } from 'node:timers/promises';
 import type { Delivery, FundBatchWire, SettlementRecord, SettlementRequest } from '@pool/api';
 import {
   computeBatchId,
   fieldToHex,
   type Hex32,
   PoolError,
-  parseEncryptionPublicKey,
   parseEvmAddress,
   parseField,
   parseHex,
   parseHex32,
 } from '@pool/core';
-import type { PlatformDatabase, SettlementTable } from '@pool/database';
-import type { Insertable } from 'kysely';
-import type { FundCall, PoolCall } from '../chain/pool-chain.ts';
+import type { PlatformDatabase } from '@pool/database';
 import {
   describeOutcome,
+  findSealedNotes,
+  insertRow,
+  type NewSubmission,
   noOutcome,
+  parseSettlement,
   type ReserveGas,
-  type SettlementRow,
-  supersede,
-} from './intents.ts';
-
-/** The stored request: everything but the sealed notes, which have a table of their own. */
-export function parseStoredCall(row: SettlementRow): FundCall {
-  return JSON.parse(row.request) as FundCall;
-}
-
-/** The call that withdraws the batch; undefined while its funder has not signed one. */
-export function describeWithdrawal(row: SettlementRow): PoolCall | undefined {
-  const { funder, batch_nonce, void_signature: signature } = row;
-  return signature === null
-    ? undefined
-    : { kind: 'void', call: { funder, batchNonce: parseHex32(batch_nonce), signature } };
-}
-
-/** The current row of a key. */
-export async function findSettlement(
-  db: PlatformDatabase,
-  employerId: string,
-  key: string,
-): Promise<SettlementRow | undefined> {
-  return await db
-    .selectFrom('settlements')
-    .selectAll()
-    .where('employer_id', '=', employerId)
-    .where('key', '=', key)
-    .where('superseded_at', 'is', null)
-    .executeTakeFirst();
-}
+  type SealedNotes,
+  type Submission,
+  type SubmissionRow,
+} from './submissions.ts';
 
 /**
  * The id of the batch in the contract (protocol §3).
@@ -73,7 +45,7 @@ export async function assertBatchFree(
   { chain, batch }: Pick<Delivery, 'chain' | 'batch'>,
 ): Promise<void> {
   const taken = await db
-    .selectFrom('settlements')
+    .selectFrom('submissions')
     .select('id')
     .where('chain', '=', chain)
     .where('batch_id', '=', batchIdOf(batch))
@@ -85,37 +57,21 @@ export async function assertBatchFree(
 
 /** True when both authorise the same payment: every part that the funder signed is equal. */
 export function isSameAuthorisation(
-  row: SettlementRow,
+  row: SubmissionRow,
   chain: string,
   batch: FundBatchWire,
 ): boolean {
+  const stored = parseSettlement(row).batch;
   return (
     row.chain === chain &&
-    row.batch_nonce === batch.batchNonce &&
-    row.batch_root === batch.batchRoot &&
+    stored.batchNonce === batch.batchNonce &&
+    row.root === batch.batchRoot &&
     row.sealed_notes_hash === batch.sealedNotesHash &&
-    row.funder === batch.funder.toLowerCase() &&
+    stored.funder.toLowerCase() === batch.funder.toLowerCase() &&
     row.token === batch.token.toLowerCase() &&
-    row.total === batch.total &&
+    stored.total === batch.total &&
     Number(row.deadline) === batch.deadline
   );
-}
-
-/** The sealed notes of a settlement, in slot order. */
-async function findSealedNotes(
-  db: PlatformDatabase,
-  settlementId: number,
-): Promise<Delivery['sealedNotes']> {
-  const notes = await db
-    .selectFrom('sealed_notes')
-    .select(['encryption_public_key', 'sealed'])
-    .where('settlement_id', '=', settlementId)
-    .orderBy('slot')
-    .execute();
-  return notes.map((note) => ({
-    encryptionPublicKey: parseEncryptionPublicKey(note.encryption_public_key),
-    sealed: parseHex(note.sealed),
-  }));
 }
 
 /**
@@ -125,11 +81,11 @@ async function findSealedNotes(
  */
 export async function assertSameNotes(
   db: PlatformDatabase,
-  row: SettlementRow,
+  row: SubmissionRow,
   { batch, sealedNotes }: Delivery,
 ): Promise<void> {
   const stored = await findSealedNotes(db, row.id);
-  const { commitments } = parseStoredCall(row).batch;
+  const { commitments } = parseSettlement(row).batch;
   const isSame =
     commitments.join() === batch.commitments.join() &&
     // The stored notes were lost or erased: there is nothing to compare with.
@@ -145,122 +101,60 @@ export async function assertSameNotes(
 /** True when a settlement is stored with these notes and recipient keys. */
 export async function hasSameNotes(
   db: PlatformDatabase,
-  row: SettlementRow,
+  row: SubmissionRow,
   { sealedNotes }: Delivery,
 ): Promise<boolean> {
   const stored = await findSealedNotes(db, row.id);
-  const joinKeys = (notes: Delivery['sealedNotes']) =>
+  const joinKeys = (notes: SealedNotes) =>
     notes.map(({ encryptionPublicKey }) => encryptionPublicKey).join();
   return (
     joinSealed(stored) === joinSealed(sealedNotes) && joinKeys(stored) === joinKeys(sealedNotes)
   );
 }
 
-function joinSealed(notes: Delivery['sealedNotes']): string {
+function joinSealed(notes: SealedNotes): string {
   return notes.map(({ sealed }) => sealed).join();
 }
 
-/**
- * Stores a new attempt with its sealed notes. `supersedes` names the dead row that holds the key.
- * @throws PoolError `idempotency_conflict` (409) when the key or the batch was taken meanwhile; as `reserve`
- */
-export async function insertSettlement(
-  db: PlatformDatabase,
-  employerId: string,
-  key: string,
+/** Whose settlement it is. */
+export type Payer = { readonly employerId: string; readonly key: string };
+
+/** A posted settlement as it is stored. */
+export function describeNewSettlement(
+  payer: Payer,
   request: SettlementRequest,
   nowMs: number,
   reserve: ReserveGas,
-  supersedes?: number,
-): Promise<SettlementRow> {
-  const { sealedNotes: _stored, bodyFingerprint, ...call } = request;
-  const values = {
-    ...createValues(employerId, key, request, JSON.stringify(call), nowMs),
-    body_fingerprint: bodyFingerprint?.value ?? null,
-    body_fingerprint_key: bodyFingerprint?.keyId ?? null,
-  };
-  return await db.transaction().execute(async (trx) => {
-    const gasReserved = await reserve(trx);
-    if (supersedes !== undefined) {
-      await supersede(trx, { kind: 'settlement', id: supersedes }, values.created_at);
-    }
-    const row = await insertRow(trx, { ...values, gas_reserved: gasReserved });
-    await insertSealedNotes(trx, row.id, request);
-    return row;
-  });
-}
-
-/** @throws PoolError `idempotency_conflict` (409) when the key or the batch has a row */
-async function insertRow(
-  db: PlatformDatabase,
-  values: Insertable<SettlementTable>,
-): Promise<SettlementRow> {
-  const row = await db
-    .insertInto('settlements')
-    .values(values)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-  if (row === undefined) {
-    throw idempotencyConflict();
-  }
-  return row;
-}
-
-/** A new row. @param request - JSON of what was posted, without the sealed notes */
-function createValues(
-  employerId: string,
-  key: string,
-  { chain, batch }: Pick<Delivery, 'chain' | 'batch'>,
-  request: string,
-  nowMs: number,
-): Insertable<SettlementTable> {
+): Submission {
+  const { sealedNotes, bodyFingerprint, ...call } = request;
   return {
-    employer_id: employerId,
-    key,
-    chain,
-    batch_nonce: batch.batchNonce,
+    values: {
+      ...createValues(payer, request, call, nowMs),
+      body_fingerprint: bodyFingerprint?.value ?? null,
+      body_fingerprint_key: bodyFingerprint?.keyId ?? null,
+    },
+    ...{ commitments: request.batch.commitments, sealedNotes, reserve },
+    conflict: idempotencyConflict,
+  };
+}
+
+/** A new row. @param call - what was posted, without the sealed notes */
+function createValues(
+  { employerId, key }: Payer,
+  { chain, batch }: Pick<Delivery, 'chain' | 'batch'>,
+  call: object,
+  nowMs: number,
+): NewSubmission {
+  return {
+    ...{ kind: 'settlement', owner: employerId, key, chain, state: 'accepted' },
     batch_id: batchIdOf(batch),
-    batch_root: batch.batchRoot,
+    root: batch.batchRoot,
     sealed_notes_hash: batch.sealedNotesHash,
-    funder: batch.funder.toLowerCase(),
     token: batch.token.toLowerCase(),
-    total: batch.total,
     deadline: batch.deadline,
-    request,
-    state: 'accepted',
-    ...noOutcome,
-    // A delivery of notes has none, and which request was paid is then unknown.
-    body_fingerprint: null,
-    body_fingerprint_key: null,
-    superseded_at: null,
+    request: JSON.stringify(call),
     created_at: new Date(nowMs).toISOString(),
   };
-}
-
-/** Notes per statement. The embedded database works in the serving thread, so other requests run in between. */
-const notesAtOnce = 64;
-
-/** The batch's sealed notes with their commitments. Fails when the settlement has notes. */
-export async function insertSealedNotes(
-  db: PlatformDatabase,
-  settlementId: number,
-  { batch, sealedNotes }: Delivery,
-): Promise<void> {
-  const rows = sealedNotes.map(({ encryptionPublicKey, sealed }, slot) => ({
-    settlement_id: settlementId,
-    slot,
-    commitment: batch.commitments[slot] ?? '',
-    encryption_public_key: encryptionPublicKey,
-    sealed,
-  }));
-  for (let start = 0; start < rows.length; start += notesAtOnce) {
-    await setImmediate();
-    await db
-      .insertInto('sealed_notes')
-      .values(rows.slice(start, start + notesAtOnce))
-      .execute();
-  }
 }
 
 /**
@@ -269,19 +163,19 @@ export async function insertSealedNotes(
  */
 export async function insertSettled(
   db: PlatformDatabase,
-  employerId: string,
-  key: string,
+  payer: Payer,
   delivery: Delivery,
   landed: { readonly tx_hash: string; readonly block_number: number },
   nowMs: number,
-): Promise<SettlementRow> {
+): Promise<SubmissionRow> {
   const { sealedNotes: _stored, ...call } = delivery;
-  return await insertRow(db, {
-    ...createValues(employerId, key, delivery, JSON.stringify(call), nowMs),
-    state: 'settled',
-    tx_hash: landed.tx_hash,
-    block_number: landed.block_number,
-  });
+  const { tx_hash, block_number } = landed;
+  const values = createValues(payer, delivery, call, nowMs);
+  return await insertRow(
+    db,
+    { ...values, state: 'settled', tx_hash, block_number },
+    idempotencyConflict,
+  );
 }
 
 /**
@@ -290,55 +184,20 @@ export async function insertSettled(
  */
 export async function insertWithdrawn(
   db: PlatformDatabase,
-  employerId: string,
-  key: string,
+  payer: Payer,
   withdrawn: Pick<Delivery, 'chain' | 'batch'> & { readonly signature: string },
   nowMs: number,
   reserve: ReserveGas,
-): Promise<SettlementRow> {
+): Promise<SubmissionRow> {
   const { signature, chain, batch } = withdrawn;
-  const values = createValues(employerId, key, withdrawn, JSON.stringify({ chain, batch }), nowMs);
+  const values = createValues(payer, withdrawn, { chain, batch }, nowMs);
   return await db.transaction().execute(async (trx) => {
     const gasReserved = await reserve(trx);
-    return await insertRow(trx, {
-      ...values,
-      void_signature: signature,
-      gas_reserved: gasReserved,
-    });
-  });
-}
-
-/**
- * Retries a reverted row with a fresh proof, root, digest or permit of the same authorisation. Missing sealed notes are
- * stored again: no batch may land without them.
- * @throws PoolError as `reserve`
- */
-export async function reopenSettlement(
-  db: PlatformDatabase,
-  id: number,
-  request: SettlementRequest,
-  reserve: ReserveGas,
-): Promise<void> {
-  const { sealedNotes: _stored, bodyFingerprint: _kept, ...call } = request;
-  await db.transaction().execute(async (trx) => {
-    const gasReserved = await reserve(trx);
-    const reopened = await trx
-      .updateTable('settlements')
-      .set({
-        state: 'accepted',
-        request: JSON.stringify(call),
-        notes_erased_at: null,
-        ...noOutcome,
-        gas_reserved: gasReserved,
-      })
-      .where('id', '=', id)
-      .where('state', '=', 'reverted')
-      .where('void_signature', 'is', null)
-      .returning('id')
-      .executeTakeFirst();
-    if (reopened !== undefined && (await findSealedNotes(trx, id)).length === 0) {
-      await insertSealedNotes(trx, id, request);
-    }
+    return await insertRow(
+      trx,
+      { ...values, void_signature: signature, gas_reserved: gasReserved },
+      idempotencyConflict,
+    );
   });
 }
 
@@ -350,7 +209,7 @@ export async function storeWithdrawal(
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const stored = await trx
-      .updateTable('settlements')
+      .updateTable('submissions')
       .set({ void_signature: signature })
       .where('id', '=', id)
       .where('state', '!=', 'settled')
@@ -361,7 +220,7 @@ export async function storeWithdrawal(
       return;
     }
     await trx
-      .updateTable('settlements')
+      .updateTable('submissions')
       .set({ state: 'submitted', ...noOutcome })
       .where('id', '=', id)
       .where('state', '=', 'reverted')
@@ -373,13 +232,11 @@ export async function storeWithdrawal(
 /** The row in its wire format, with its sealed notes unless they were erased. */
 export async function describeSettlement(
   db: PlatformDatabase,
-  row: SettlementRow,
+  row: SubmissionRow,
 ): Promise<SettlementRecord> {
   return {
-    key: row.key,
-    state: row.state,
-    chain: row.chain,
-    batch: parseStoredCall(row).batch,
+    ...describeOutcome(row),
+    batch: parseSettlement(row).batch,
     ...(row.body_fingerprint === null || row.body_fingerprint_key === null
       ? {}
       : {
@@ -389,7 +246,6 @@ export async function describeSettlement(
           },
         }),
     sealedNotes: await findSealedNotes(db, row.id),
-    ...describeOutcome(row),
   };
 }
 

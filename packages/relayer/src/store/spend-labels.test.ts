@@ -124,7 +124,7 @@ describe('the notes of a spend', () => {
     expect(await theft.catch(errorCodeOf)).toBe('idempotency_conflict');
     expect(checked).toEqual([]);
     const { db } = scene.database;
-    const spend = db.selectFrom('spends').select(['id', 'labels_disputed_at']);
+    const spend = db.selectFrom('submissions').select(['id', 'labels_disputed_at']);
     await disputeLabels(db, (await spend.executeTakeFirstOrThrow()).id, 0);
     expect((await spend.executeTakeFirstOrThrow()).labels_disputed_at).toBeNull();
     await scene.indexer.pass();
@@ -173,7 +173,7 @@ describe('the notes of a spend', () => {
     await settleDown();
     expect((await scene.transactions()).length).toBeGreaterThan(0);
     const { db } = scene.database;
-    const settled = await db.selectFrom('spends').select('tx_hash').executeTakeFirst();
+    const settled = await db.selectFrom('submissions').select('tx_hash').executeTakeFirst();
     expect(settled?.tx_hash).toBe(txHash);
     expect(await servedSlots(scene.b)).toEqual([0, 1, 2, 3]);
   });

@@ -15,9 +15,9 @@ export async function areLabelsOther(
   sealedNotes: SpendRequest['sealedNotes'],
 ): Promise<boolean> {
   const stored = await db
-    .selectFrom('spend_notes')
+    .selectFrom('sealed_notes')
     .select(['slot', 'encryption_public_key'])
-    .where('spend_id', '=', id)
+    .where('submission_id', '=', id)
     .execute();
   return stored.some(
     ({ slot, encryption_public_key }) =>
@@ -35,7 +35,7 @@ export async function disputeLabels(
   nowMs: number,
 ): Promise<void> {
   await db
-    .updateTable('spends')
+    .updateTable('submissions')
     .set({ labels_disputed_at: new Date(nowMs).toISOString() })
     .where('id', '=', id)
     .where('state', '!=', 'settled')
@@ -52,7 +52,7 @@ export async function areLabelsOpen(
   txHash: string,
 ): Promise<boolean> {
   const { labels_disputed_at } = await db
-    .selectFrom('spends')
+    .selectFrom('submissions')
     .select('labels_disputed_at')
     .where('id', '=', spendId)
     // A dispute that is stored at this moment must not be missed.
@@ -61,7 +61,7 @@ export async function areLabelsOpen(
   const ours = await db
     .selectFrom('relayer_transactions')
     .select('id')
-    .where('spend_id', '=', spendId)
+    .where('submission_id', '=', spendId)
     .where('tx_hash', '=', txHash)
     .executeTakeFirst();
   return labels_disputed_at !== null || ours === undefined;
