@@ -118,6 +118,7 @@ export {
   amountSchema,
   chainKeySchema,
   configuredAddressSchema,
+  described,
   encryptionPublicKeySchema,
   evidenceSchema,
   evmAddressSchema,

@@ -8,6 +8,7 @@ import {
   allowanceStateSchema,
   consolidateRequestSchema,
   consolidationSchema,
+  described,
   disbursementErrorCodes,
   disbursementJobSchema,
   disbursementResultSchema,
@@ -30,151 +31,123 @@ import { spendRoutes } from './spend-api.ts';
 const bearer = { scheme: 'agentCredential', needs: 'disburse' } as const;
 
 const checkSchema = v.strictObject({
-  ok: v.pipe(v.boolean(), v.description('True: a payment can use this part now.')),
-  detail: v.pipe(
+  ok: described(v.boolean(), 'True: a payment can use this part now.'),
+  detail: described(
     v.strictObject({
-      kind: v.pipe(
+      kind: described(
         v.string(),
-        v.description(
-          'What was found, for programs, for example `reachable`, `timeout` or `gate_unreachable`.',
-        ),
+        'What was found, for programs, for example `reachable`, `timeout` or `gate_unreachable`.',
       ),
-      message: v.pipe(
+      message: described(
         v.string(),
-        v.description('What was found, for people. Its wording may change; it names no secret.'),
+        'What was found, for people. Its wording may change; it names no secret.',
       ),
     }),
-    v.description('What the check found, for programs and for people.'),
+    'What the check found, for programs and for people.',
   ),
-  latencyMs: v.pipe(v.number(), v.description('Duration of the check in milliseconds.')),
+  latencyMs: described(v.number(), 'Duration of the check in milliseconds.'),
 });
-const readinessReportSchema = v.pipe(
+const readinessReportSchema = described(
   v.strictObject({
-    ok: v.pipe(v.boolean(), v.description('True: every check is `ok`, and the agent can pay.')),
-    checks: v.pipe(
+    ok: described(v.boolean(), 'True: every check is `ok`, and the agent can pay.'),
+    checks: described(
       v.strictObject({
-        accelerator: v.pipe(
+        accelerator: described(
           checkSchema,
-          v.description('The prover and what it computes on: GPU or processor.'),
+          'The prover and what it computes on: GPU or processor.',
         ),
-        signer: v.pipe(
+        signer: described(
           checkSchema,
-          v.description(
-            'The funder signer, which signs the authorisation of a batch, and the signer of the holder. An agent without a funder signer that has a key of a holder’s role needs none.',
-          ),
+          'The funder signer, which signs the authorisation of a batch, and the signer of the holder. An agent without a funder signer that has a key of a holder’s role needs none.',
         ),
-        poolGate: v.pipe(
+        poolGate: described(
           checkSchema,
-          v.description('The pool-gate, which answers the recipients’ eligibility paths.'),
+          'The pool-gate, which answers the recipients’ eligibility paths.',
         ),
-        platform: v.pipe(
+        platform: described(
           checkSchema,
-          v.description('The platform, this agent’s edge token there, and its relayer.'),
+          'The platform, this agent’s edge token there, and its relayer.',
         ),
-        chains: v.pipe(
-          checkSchema,
-          v.description('The RPC of each chain of chains.json that has a pool.'),
-        ),
+        chains: described(checkSchema, 'The RPC of each chain of chains.json that has a pool.'),
       }),
-      v.description('One check for each part that a payment needs.'),
+      'One check for each part that a payment needs.',
     ),
   }),
-  v.description('Whether the agent can pay now, part by part.'),
+  'Whether the agent can pay now, part by part.',
 );
 
-const validationReportSchema = v.pipe(
+const validationReportSchema = described(
   v.strictObject({
-    ok: v.pipe(
+    ok: described(
       v.boolean(),
-      v.description('True: `issues` is empty, and nothing else would stop the batch now.'),
+      'True: `issues` is empty, and nothing else would stop the batch now.',
     ),
-    allowanceState: v.pipe(
+    allowanceState: described(
       allowanceStateSchema,
-      v.description(
-        'Whether the token’s allowance for the pool covers the total now. `insufficient` stops nothing: the agent grants what ' +
-          'is missing.',
-      ),
+      'Whether the token’s allowance for the pool covers the total now. `insufficient` stops nothing: the agent grants what ' +
+        'is missing.',
     ),
-    issues: v.pipe(
+    issues: described(
       v.array(
         v.strictObject({
-          requestIndex: v.pipe(
-            v.number(),
-            v.integer(),
-            v.minValue(-1),
-            v.description(
-              'Position of the recipient in `recipients`, from 0; -1: the request as a whole.',
-            ),
+          requestIndex: described(
+            v.pipe(v.number(), v.integer(), v.minValue(-1)),
+            'Position of the recipient in `recipients`, from 0; -1: the request as a whole.',
           ),
-          code: v.pipe(
+          code: described(
             v.picklist(['invalid_request', ...disbursementErrorCodes]),
-            v.description('The code with which `POST /api/disburse` would refuse the request.'),
+            'The code with which `POST /api/disburse` would refuse the request.',
           ),
-          message: v.pipe(
+          message: described(
             v.string(),
-            v.description(
-              'What is wrong, where, and what to do, for people. Its wording may change.',
-            ),
+            'What is wrong, where, and what to do, for people. Its wording may change.',
           ),
-          severity: v.pipe(
+          severity: described(
             v.picklist(['error']),
-            v.description(
-              '`error`: `POST /api/disburse` would refuse the batch because of this issue.',
-            ),
+            '`error`: `POST /api/disburse` would refuse the batch because of this issue.',
           ),
         }),
       ),
-      v.description('Everything wrong with the request, in the order of the checks.'),
+      'Everything wrong with the request, in the order of the checks.',
     ),
     preflight: v.optional(
-      v.pipe(
+      described(
         v.array(
           v.strictObject({
-            code: v.pipe(
+            code: described(
               v.string(),
-              v.description(
-                'Stable code for programs; docs/errors.md lists the codes and what to do about each.',
-              ),
+              'Stable code for programs; docs/errors.md lists the codes and what to do about each.',
             ),
-            message: v.pipe(
+            message: described(
               v.string(),
-              v.description('What was found and what to do, for people. Its wording may change.'),
+              'What was found and what to do, for people. Its wording may change.',
             ),
             severity: v.optional(
-              v.pipe(
+              described(
                 v.picklist(['warning']),
-                v.description(
-                  '`warning`: look at it before you pay; it stops nothing. Absent: it would stop the batch now.',
-                ),
+                '`warning`: look at it before you pay; it stops nothing. Absent: it would stop the batch now.',
               ),
             ),
           }),
         ),
-        v.description(
-          'What besides the request would stop the batch now (money, services), and warnings. Absent: there is nothing to ' +
-            'report.',
-        ),
+        'What besides the request would stop the batch now (money, services), and warnings. Absent: there is nothing to ' +
+          'report.',
       ),
     ),
     skipped: v.optional(
-      v.pipe(
+      described(
         disbursementResultSchema.entries.skipped,
-        v.description('Recipients whom `unregistered: skip` would leave unpaid. Absent: none.'),
+        'Recipients whom `unregistered: skip` would leave unpaid. Absent: none.',
       ),
     ),
   }),
-  v.description(
-    'Result of a dry run: what is wrong with the request, and what else would stop it.',
-  ),
+  'Result of a dry run: what is wrong with the request, and what else would stop it.',
 );
 
 const livenessSchema = v.strictObject({
-  ok: v.pipe(v.literal(true), v.description('Always true: the process answers.')),
-  version: v.pipe(
-    v.string(),
-    v.description('Version of the agent’s software, for example `1.0.0`.'),
-  ),
-  uptimeSeconds: v.pipe(v.number(), v.description('Whole seconds since the process started.')),
+  ok: described(v.literal(true), 'Always true: the process answers.'),
+  version: described(v.string(), 'Version of the agent’s software, for example `1.0.0`.'),
+  uptimeSeconds: described(v.number(), 'Whole seconds since the process started.'),
 });
 
 const tooLarge = ['payload_too_large'] as const;
@@ -316,12 +289,9 @@ export const agentRoutes = {
       'request; the reading continues. The key must be one of the holder’s own wallet; the loopback token does not reach this route.',
     auth: { scheme: 'holderKey', needs: 'holder.read' },
     query: {
-      token: v.pipe(
-        v.string(),
-        v.minLength(1),
-        v.description(
-          'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
-        ),
+      token: described(
+        v.pipe(v.string(), v.minLength(1)),
+        'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
       ),
     },
     answers: { 200: { description: 'The balance.', schema: balanceSchema } },

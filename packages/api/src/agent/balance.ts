@@ -3,62 +3,43 @@
  *
  * @module
  */
-import { chainKeySchema, tokenSymbolSchema } from '@pool/core';
+import { chainKeySchema, described, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
 
 /** What spends that are underway hold. Both absent: nothing. */
 export const lockedFields = {
   locked: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[1-9][0-9]*$/),
-      v.description(
-        'Base units of unspent notes that spends of this agent hold while they are underway. They count in the balance and cannot be spent now. Absent: none.',
-      ),
+    described(
+      v.pipe(v.string(), v.regex(/^[1-9][0-9]*$/)),
+      'Base units of unspent notes that spends of this agent hold while they are underway. They count in the balance and cannot be spent now. Absent: none.',
     ),
   ),
   lockedUntil: v.optional(
-    v.pipe(
-      v.string(),
-      v.isoTimestamp(),
-      v.description(
-        'The last of those notes is free, or spent, once a block after this time is final. Present with `locked`.',
-      ),
+    described(
+      v.pipe(v.string(), v.isoTimestamp()),
+      'The last of those notes is free, or spent, once a block after this time is final. Present with `locked`.',
     ),
   ),
 } as const;
 
-export const balanceSchema = v.pipe(
+export const balanceSchema = described(
   v.strictObject({
-    total: v.pipe(
-      v.string(),
-      v.regex(/^(?:0|[1-9][0-9]*)$/),
-      v.description(
-        'What the holder can spend, in base units: the sum of its notes that are final and unspent.',
-      ),
+    total: described(
+      v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]*)$/)),
+      'What the holder can spend, in base units: the sum of its notes that are final and unspent.',
     ),
-    symbol: v.pipe(tokenSymbolSchema, v.description('Symbol of the token, as asked for.')),
-    notes: v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(0),
-      v.description(
-        'How many notes the total is spread across: the inputs of a spend of the whole balance.',
-      ),
+    symbol: described(tokenSymbolSchema, 'Symbol of the token, as asked for.'),
+    notes: described(
+      v.pipe(v.number(), v.integer(), v.minValue(0)),
+      'How many notes the total is spread across: the inputs of a spend of the whole balance.',
     ),
-    largestNote: v.pipe(
-      v.string(),
-      v.regex(/^(?:0|[1-9][0-9]*)$/),
-      v.description(
-        'Base units of the largest note: the largest spend that needs no consolidation of notes. `0`: there is no note.',
-      ),
+    largestNote: described(
+      v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]*)$/)),
+      'Base units of the largest note: the largest spend that needs no consolidation of notes. `0`: there is no note.',
     ),
-    chain: v.pipe(
-      chainKeySchema,
-      v.description('Key of the chain of holder operations, for example `base`.'),
-    ),
+    chain: described(chainKeySchema, 'Key of the chain of holder operations, for example `base`.'),
     ...lockedFields,
   }),
-  v.description('What the holder of this agent can spend of one token.'),
+  'What the holder of this agent can spend of one token.',
 );
 export type Balance = v.InferOutput<typeof balanceSchema>;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { chainKeySchema, evmAddressSchema, tokenSymbolSchema } from '@pool/core';
+import { chainKeySchema, described, evmAddressSchema, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
 import { type Api, defineRoute } from '../openapi/route.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from '../openapi/shared-schemas.ts';
@@ -188,19 +188,15 @@ export const edgeRoutes = {
       'A commitment counts if the chain has it.',
     auth: { scheme: 'holderKey', needs: 'holder.read' },
     query: {
-      chain: v.pipe(
-        chainKeySchema,
-        v.description('Key of the chain to read notes of, for example `base`.'),
-      ),
-      token: v.pipe(
+      chain: described(chainKeySchema, 'Key of the chain to read notes of, for example `base`.'),
+      token: described(
         tokenSymbolSchema,
-        v.description('Symbol of the token to read notes of, for example `USDC`.'),
+        'Symbol of the token to read notes of, for example `USDC`.',
       ),
       cursor: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^(-1|[0-9]{1,9})\.(-1|[0-9]{1,4})\.[0-9]{1,9}$/),
-          v.description('`cursor` of the page before, unchanged. Absent: the first page.'),
+        described(
+          v.pipe(v.string(), v.regex(/^(-1|[0-9]{1,9})\.(-1|[0-9]{1,4})\.[0-9]{1,9}$/)),
+          '`cursor` of the page before, unchanged. Absent: the first page.',
         ),
       ),
     },
@@ -273,20 +269,17 @@ export const edgeRoutes = {
       'of all credentials of one wallet are counted together.',
     auth: { scheme: 'edgeToken', orScheme: 'holderKey' },
     query: {
-      chain: v.pipe(chainKeySchema, v.description('Key of the chain to read, for example `base`.')),
+      chain: described(chainKeySchema, 'Key of the chain to read, for example `base`.'),
       from: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^(?:0|[1-9][0-9]{0,8})$/),
-          v.description('Index of the first leaf to read: `next` of the page before. Absent: 0.'),
+        described(
+          v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]{0,8})$/)),
+          'Index of the first leaf to read: `next` of the page before. Absent: 0.',
         ),
       ),
       pool: v.optional(
-        v.pipe(
+        described(
           evmAddressSchema,
-          v.description(
-            'Address of the chain’s pool, so that caches keep the pages of two pools apart. Another one is refused.',
-          ),
+          'Address of the chain’s pool, so that caches keep the pages of two pools apart. Another one is refused.',
         ),
       ),
     },

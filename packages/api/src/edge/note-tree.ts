@@ -4,152 +4,116 @@
  * @module
  */
 
-import { chainKeySchema, hex32Schema } from '@pool/core';
+import { chainKeySchema, described, hex32Schema } from '@pool/core';
 import * as v from 'valibot';
 
 const wordsSchema = v.array(hex32Schema);
 
 /** `GET /agent-edge/batches?chain&from`, bearer = an edge token or a holder's key. */
 export const batchesResponseSchema = v.strictObject({
-  batches: v.pipe(
+  batches: described(
     v.array(
       v.strictObject({
-        index: v.pipe(
-          v.number(),
-          v.integer(),
-          v.minValue(0),
-          v.description('Position of the leaf in the pool, from 0, over all note trees.'),
+        index: described(
+          v.pipe(v.number(), v.integer(), v.minValue(0)),
+          'Position of the leaf in the pool, from 0, over all note trees.',
         ),
-        kind: v.pipe(
+        kind: described(
           v.picklist(['fund', 'spend']),
-          v.description('`fund`: a batch that a funder paid. `spend`: the outputs of a spend.'),
+          '`fund`: a batch that a funder paid. `spend`: the outputs of a spend.',
         ),
-        root: v.pipe(
+        root: described(
           hex32Schema,
-          v.description(
-            'The leaf itself: root of the Poseidon tree over `commitments`, a field element as 32 bytes of 0x hex.',
-          ),
+          'The leaf itself: root of the Poseidon tree over `commitments`, a field element as 32 bytes of 0x hex.',
         ),
-        noteRoot: v.pipe(
+        noteRoot: described(
           hex32Schema,
-          v.description(
-            'Root of the note tree once it contains this leaf: a field element as 32 bytes of 0x hex. A reader computes it again ' +
-              'and compares it with the chain.',
-          ),
+          'Root of the note tree once it contains this leaf: a field element as 32 bytes of 0x hex. A reader computes it again ' +
+            'and compares it with the chain.',
         ),
-        commitments: v.pipe(
-          wordsSchema,
-          v.maxLength(256),
-          v.description(
-            'One note commitment per slot, in slot order, dummies included: field elements as 32 bytes of 0x hex.',
-          ),
+        commitments: described(
+          v.pipe(wordsSchema, v.maxLength(256)),
+          'One note commitment per slot, in slot order, dummies included: field elements as 32 bytes of 0x hex.',
         ),
-        nullifiers: v.pipe(
-          wordsSchema,
-          v.maxLength(16),
-          v.description(
-            'Nullifiers of the notes that the spend used up, dummies included: field elements as 32 bytes of 0x hex. Empty for a ' +
-              'batch.',
-          ),
+        nullifiers: described(
+          v.pipe(wordsSchema, v.maxLength(16)),
+          'Nullifiers of the notes that the spend used up, dummies included: field elements as 32 bytes of 0x hex. Empty for a ' +
+            'batch.',
         ),
-        sealedNotesHash: v.pipe(
+        sealedNotesHash: described(
           hex32Schema,
-          v.description('keccak256 of all sealed notes in slot order: 32 bytes of 0x hex.'),
+          'keccak256 of all sealed notes in slot order: 32 bytes of 0x hex.',
         ),
-        txHash: v.pipe(
+        txHash: described(
           hex32Schema,
-          v.description('Hash of the transaction that inserted the leaf: 32 bytes of 0x hex.'),
+          'Hash of the transaction that inserted the leaf: 32 bytes of 0x hex.',
         ),
-        blockNumber: v.pipe(
-          v.number(),
-          v.integer(),
-          v.minValue(0),
-          v.description('Number of the block that holds the transaction. It is final.'),
+        blockNumber: described(
+          v.pipe(v.number(), v.integer(), v.minValue(0)),
+          'Number of the block that holds the transaction. It is final.',
         ),
       }),
     ),
-    v.description('Leaves of the note tree without a gap, oldest first. At most one page.'),
+    'Leaves of the note tree without a gap, oldest first. At most one page.',
   ),
   next: v.optional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(0),
-      v.description(
-        'Pass it as `from` to read the next page. Absent: no further leaf is final now.',
-      ),
+    described(
+      v.pipe(v.number(), v.integer(), v.minValue(0)),
+      'Pass it as `from` to read the next page. Absent: no further leaf is final now.',
     ),
   ),
 });
 export type BatchesResponse = v.InferOutput<typeof batchesResponseSchema>;
 
-const batchIndexSchema = v.pipe(
-  v.number(),
-  v.integer(),
-  v.minValue(0),
-  v.maxValue(999_999_999),
-  v.description('Position of the note’s batch or spend in the pool, from 0.'),
+const batchIndexSchema = described(
+  v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(999_999_999)),
+  'Position of the note’s batch or spend in the pool, from 0.',
 );
-const slotSchema = v.pipe(
-  v.number(),
-  v.integer(),
-  v.minValue(0),
-  v.maxValue(255),
-  v.description('Position of the note in its batch or spend, from 0.'),
+const slotSchema = described(
+  v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255)),
+  'Position of the note in its batch or spend, from 0.',
 );
 
 /** `POST /agent-edge/note-paths`, bearer = a holder's key. Off unless the operator has switched it on. */
 export const notePathsRequestSchema = v.strictObject({
-  chain: v.pipe(
-    chainKeySchema,
-    v.description('Key of the chain that the notes are on, for example `base`.'),
-  ),
-  notes: v.pipe(
-    v.array(v.strictObject({ batchIndex: batchIndexSchema, slot: slotSchema })),
-    v.minLength(1),
-    v.maxLength(16),
-    v.description(
-      'Places of the notes, 1 to 16, as the notes were served. The platform learns that the caller spends them.',
+  chain: described(chainKeySchema, 'Key of the chain that the notes are on, for example `base`.'),
+  notes: described(
+    v.pipe(
+      v.array(v.strictObject({ batchIndex: batchIndexSchema, slot: slotSchema })),
+      v.minLength(1),
+      v.maxLength(16),
     ),
+    'Places of the notes, 1 to 16, as the notes were served. The platform learns that the caller spends them.',
   ),
 });
 export type NotePathsRequest = v.InferOutput<typeof notePathsRequestSchema>;
 
 export const notePathsResponseSchema = v.strictObject({
-  noteRoot: v.pipe(
+  noteRoot: described(
     hex32Schema,
-    v.description(
-      'Newest final root of the note tree, to which all paths lead: a field element as 32 bytes of 0x hex. Compare it with the ' +
-        'pool.',
-    ),
+    'Newest final root of the note tree, to which all paths lead: a field element as 32 bytes of 0x hex. Compare it with the ' +
+      'pool.',
   ),
-  paths: v.pipe(
+  paths: described(
     v.array(
       v.strictObject({
         batchIndex: batchIndexSchema,
         slot: slotSchema,
-        commitment: v.pipe(
+        commitment: described(
           hex32Schema,
-          v.description('The note’s commitment: a field element as 32 bytes of 0x hex.'),
+          'The note’s commitment: a field element as 32 bytes of 0x hex.',
         ),
-        index: v.pipe(
-          v.number(),
-          v.integer(),
-          v.minValue(0),
-          v.maxValue(2 ** 32 - 1),
-          v.description('Bit i is set if the node is the right child at sibling i.'),
+        index: described(
+          v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 32 - 1)),
+          'Bit i is set if the node is the right child at sibling i.',
         ),
-        siblings: v.pipe(
-          wordsSchema,
-          v.minLength(1),
-          v.maxLength(32),
-          v.description(
-            'Sibling nodes from the commitment up to `noteRoot`: field elements as 32 bytes of 0x hex.',
-          ),
+        siblings: described(
+          v.pipe(wordsSchema, v.minLength(1), v.maxLength(32)),
+          'Sibling nodes from the commitment up to `noteRoot`: field elements as 32 bytes of 0x hex.',
         ),
       }),
     ),
-    v.description('One path per note of the request, in its order.'),
+    'One path per note of the request, in its order.',
   ),
 });
 export type NotePathsResponse = v.InferOutput<typeof notePathsResponseSchema>;

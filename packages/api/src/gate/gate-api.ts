@@ -4,7 +4,7 @@
  * @module
  */
 
-import { eligibilityPathSchema, walletIdSchema } from '@pool/core';
+import { described, eligibilityPathSchema, walletIdSchema } from '@pool/core';
 import * as v from 'valibot';
 import { livez, metrics, metricsToken, readyz } from '../openapi/probe-routes.ts';
 import { type Api, defineRoute } from '../openapi/route.ts';
@@ -30,57 +30,49 @@ const tooLarge = ['payload_too_large'] as const;
 const badWord = ['invalid_value', 'invalid_field_element'] as const;
 
 const tokenRequestSchema = v.object({
-  grant_type: v.pipe(
+  grant_type: described(
     v.literal('client_credentials'),
-    v.description('OAuth grant type (RFC 6749 §4.4). The gate knows this one only.'),
+    'OAuth grant type (RFC 6749 §4.4). The gate knows this one only.',
   ),
   client_id: v.optional(
-    v.pipe(
-      v.string(),
-      v.description('OAuth client id. Absent when HTTP Basic carries the credentials.'),
-    ),
+    described(v.string(), 'OAuth client id. Absent when HTTP Basic carries the credentials.'),
   ),
   client_secret: v.optional(
-    v.pipe(
+    described(
       v.string(),
-      v.description('OAuth client secret. Secret. Absent when HTTP Basic carries the credentials.'),
+      'OAuth client secret. Secret. Absent when HTTP Basic carries the credentials.',
     ),
   ),
   scope: v.optional(
-    v.pipe(
+    described(
       v.string(),
-      v.description(
-        'Scopes to grant, separated by spaces: `gate.read`, `gate.write`. Default: all of the client.',
-      ),
+      'Scopes to grant, separated by spaces: `gate.read`, `gate.write`. Default: all of the client.',
     ),
   ),
 });
 const tokenResponseSchema = v.strictObject({
-  access_token: v.pipe(
+  access_token: described(
     v.string(),
-    v.description('Access token for the Authorization header, drawn by the gate. Secret.'),
+    'Access token for the Authorization header, drawn by the gate. Secret.',
   ),
-  token_type: v.pipe(
+  token_type: described(
     v.literal('Bearer'),
-    v.description('How to present the token: `Authorization: Bearer <access_token>` (RFC 6750).'),
+    'How to present the token: `Authorization: Bearer <access_token>` (RFC 6750).',
   ),
-  expires_in: v.pipe(v.number(), v.description('Seconds until the token stops being accepted.')),
-  scope: v.pipe(v.string(), v.description('Scopes that the token has, separated by spaces.')),
+  expires_in: described(v.number(), 'Seconds until the token stops being accepted.'),
+  scope: described(v.string(), 'Scopes that the token has, separated by spaces.'),
 });
 
 /** The error form of RFC 6749 §5.2 and that of this repository in one body. */
 function tokenErrorSchema(codes: readonly string[]) {
   return v.strictObject({
-    error: v.pipe(
-      v.picklist(codes),
-      v.description('Error code as RFC 6749 §5.2 names it. Equals `code`.'),
-    ),
-    error_description: v.pipe(
+    error: described(v.picklist(codes), 'Error code as RFC 6749 §5.2 names it. Equals `code`.'),
+    error_description: described(
       v.string(),
-      v.description('Explanation for people (RFC 6749 §5.2). Equals `message`.'),
+      'Explanation for people (RFC 6749 §5.2). Equals `message`.',
     ),
-    code: v.pipe(v.picklist(codes), v.description('Stable code for programs. Equals `error`.')),
-    message: v.pipe(v.string(), v.description('Explanation for people. Its wording may change.')),
+    code: described(v.picklist(codes), 'Stable code for programs. Equals `error`.'),
+    message: described(v.string(), 'Explanation for people. Its wording may change.'),
   });
 }
 

@@ -5,6 +5,7 @@
  */
 
 import {
+  described,
   eligibilityPathSchema,
   hex32Schema,
   hexSchema,
@@ -16,87 +17,67 @@ import * as v from 'valibot';
 
 const walletIdInListSchema = v.array(walletIdSchema);
 
-const rootSchema = v.pipe(
+const rootSchema = described(
   hex32Schema,
-  v.description(
-    'Root of the eligibility tree: a field element as 32 bytes of 0x hex. Public: it is on chain.',
-  ),
+  'Root of the eligibility tree: a field element as 32 bytes of 0x hex. Public: it is on chain.',
 );
 
 /** Pool-gate `POST /v1/paths` */
 export const gatePathsRequestSchema = v.strictObject({
-  walletIds: v.pipe(
-    walletIdInListSchema,
-    v.minLength(1),
-    v.maxLength(256),
-    v.description('Wallet ids (w) to find, 1 to 256: field elements as 32 bytes of 0x hex.'),
+  walletIds: described(
+    v.pipe(walletIdInListSchema, v.minLength(1), v.maxLength(256)),
+    'Wallet ids (w) to find, 1 to 256: field elements as 32 bytes of 0x hex.',
   ),
   root: v.optional(
-    v.pipe(
+    described(
       hex32Schema,
-      v.description(
-        'Root that the paths must lead to: a field element as 32 bytes of 0x hex. A spend takes `registry.current()` of a ' +
-          'final block, so that its root tells nobody apart. Absent: the last root that is final for the gate.',
-      ),
+      'Root that the paths must lead to: a field element as 32 bytes of 0x hex. A spend takes `registry.current()` of a ' +
+        'final block, so that its root tells nobody apart. Absent: the last root that is final for the gate.',
     ),
   ),
 });
 export const gatePathsResponseSchema = v.strictObject({
   root: rootSchema,
-  paths: v.pipe(
+  paths: described(
     v.array(eligibilityPathSchema),
-    v.description('One path per wallet that is on the list, all to the same `root`.'),
+    'One path per wallet that is on the list, all to the same `root`.',
   ),
-  missing: v.pipe(
-    walletIdInListSchema,
-    v.description('Wallet ids of the request that are not on the list.'),
-  ),
+  missing: described(walletIdInListSchema, 'Wallet ids of the request that are not on the list.'),
 });
 
 /** Pool-gate `PUT /v1/wallets/:w` and `DELETE`: answered once the new root is final on chain. */
 export const gateWalletRequestSchema = v.strictObject({ walletPub: walletPubSchema });
 export const gateWalletResponseSchema = v.strictObject({
   walletId: walletIdSchema,
-  status: v.pipe(
+  status: described(
     v.picklist(['whitelisted', 'removed', 'denied']),
-    v.description(
-      '`whitelisted`: the wallet is on the list. `removed`: it was taken off. `denied`: screening refused it.',
-    ),
+    '`whitelisted`: the wallet is on the list. `removed`: it was taken off. `denied`: screening refused it.',
   ),
   root: rootSchema,
   whitelistedAt: v.optional(
-    v.pipe(
+    described(
       isoTimeSchema,
-      v.description(
-        'When the wallet was put on the list, ISO 8601 in UTC. Absent unless `whitelisted`.',
-      ),
+      'When the wallet was put on the list, ISO 8601 in UTC. Absent unless `whitelisted`.',
     ),
   ),
 });
 export type GateWallet = v.InferOutput<typeof gateWalletResponseSchema>;
 
 /** Ids of employers' readers at the pool-gate. Their form differs from that of every configured client. */
-export const gateReaderIdSchema = v.pipe(
-  v.string(),
-  v.regex(/^reader-[A-Za-z0-9]{16}$/),
-  v.description(
-    'OAuth client id of an employer’s reader, drawn by the platform: `reader-` and 16 letters or digits.',
-  ),
+export const gateReaderIdSchema = described(
+  v.pipe(v.string(), v.regex(/^reader-[A-Za-z0-9]{16}$/)),
+  'OAuth client id of an employer’s reader, drawn by the platform: `reader-` and 16 letters or digits.',
 );
 /** Pool-gate `PUT /v1/readers/:clientId`: makes an employer's reader, gives it another secret, or revokes it. */
 export const gateReaderRequestSchema = v.strictObject({
-  generation: v.pipe(
-    v.number(),
-    v.safeInteger(),
-    v.minValue(1),
-    v.description(
-      'Number of the reader’s secret, counted by the platform from 1. A lower one than the gate has is refused; a revoked ' +
-        'reader stays revoked.',
-    ),
+  generation: described(
+    v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+    'Number of the reader’s secret, counted by the platform from 1. A lower one than the gate has is refused; a revoked ' +
+      'reader stays revoked.',
   ),
-  secretHash: v.pipe(
+  secretHash: described(
     v.nullable(hexSchema(32)),
-    v.description('SHA-256 of the reader’s secret: 32 bytes of 0x hex. null revokes the reader.'),
+    'SHA-256 of the reader’s secret: 32 bytes of 0x hex. null revokes the reader.',
   ),
 });
 export const gateReaderResponseSchema = v.strictObject({ clientId: gateReaderIdSchema });
@@ -105,28 +86,21 @@ export type GateReaderState = v.InferOutput<typeof gateReaderRequestSchema>;
 /** Pool-gate `GET /v1/root` */
 export const gateRootResponseSchema = v.strictObject({
   root: rootSchema,
-  wallets: v.pipe(v.number(), v.description('Number of wallets that the tree of `root` contains.')),
+  wallets: described(v.number(), 'Number of wallets that the tree of `root` contains.'),
   txHash: v.optional(
-    v.pipe(
+    described(
       hex32Schema,
-      v.description(
-        'Hash of the transaction that published `root`: 32 bytes of 0x hex. Absent while no root has been published.',
-      ),
+      'Hash of the transaction that published `root`: 32 bytes of 0x hex. Absent while no root has been published.',
     ),
   ),
 });
 
 /** Pool-gate `GET /v1/capacity` */
 export const gateCapacityResponseSchema = v.strictObject({
-  capacity: v.pipe(
+  capacity: described(v.number(), 'Leaves of the eligibility tree: 1,048,576 at depth 10.'),
+  used: described(
     v.number(),
-    v.description('Leaves of the eligibility tree: 1,048,576 at depth 10.'),
+    'Leaves that a wallet takes: listed, about to be listed, or about to be removed.',
   ),
-  used: v.pipe(
-    v.number(),
-    v.description(
-      'Leaves that a wallet takes: listed, about to be listed, or about to be removed.',
-    ),
-  ),
-  nearlyFull: v.pipe(v.boolean(), v.description('True when 80 % or more of the leaves are used.')),
+  nearlyFull: described(v.boolean(), 'True when 80 % or more of the leaves are used.'),
 });

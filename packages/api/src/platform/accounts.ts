@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isoTimeSchema, labelPattern, parseHex } from '@pool/core';
+import { described, isoTimeSchema, labelPattern, parseHex } from '@pool/core';
 import * as v from 'valibot';
 
 /** A free label: 1 to 120 characters on one line, each of which people see. */
@@ -23,126 +23,97 @@ export const readinessValues = [
   'eligibility_disabled',
   'not_enrolled',
 ] as const;
-export const readinessSchema = v.pipe(
+export const readinessSchema = described(
   v.picklist(readinessValues),
-  v.description(
-    '`ready`: can be paid. `eligibility_pending`: the pool-gate has not confirmed the wallet yet. `eligibility_failed`: ' +
-      'writing to the pool-gate failed; enrol again. `eligibility_disabled`: the deployment has no pool-gate. ' +
-      '`not_enrolled`: the wallet has no enrolment.',
-  ),
+  '`ready`: can be paid. `eligibility_pending`: the pool-gate has not confirmed the wallet yet. `eligibility_failed`: ' +
+    'writing to the pool-gate failed; enrol again. `eligibility_disabled`: the deployment has no pool-gate. ' +
+    '`not_enrolled`: the wallet has no enrolment.',
 );
 export type Readiness = v.InferOutput<typeof readinessSchema>;
 
 export const capabilities = ['disburse', 'holder.read', 'holder.transfer', 'holder.send'] as const;
-export const capabilitySchema = v.pipe(
+export const capabilitySchema = described(
   v.picklist(capabilities),
-  v.description(
-    'The one operation that the key gives access to. A key reaches no route of another capability.',
-  ),
+  'The one operation that the key gives access to. A key reaches no route of another capability.',
 );
 export type Capability = v.InferOutput<typeof capabilitySchema>;
 
-const successSchema = v.pipe(
+const successSchema = described(
   v.literal(true),
-  v.description('Always true. A refused request has another status and the body {code, message}.'),
+  'Always true. A refused request has another status and the body {code, message}.',
 );
-const employerIdSchema = v.pipe(
+const employerIdSchema = described(
+  v.pipe(v.string(), v.uuid()),
+  'UUID of the employer account. The platform draws it; it is not on chain.',
+);
+const walletAddressSchema = described(
   v.string(),
-  v.uuid(),
-  v.description('UUID of the employer account. The platform draws it; it is not on chain.'),
+  'Address of the session’s wallet: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
 );
-const walletAddressSchema = v.pipe(
+const registeredWalletPubSchema = described(
   v.string(),
-  v.description(
-    'Address of the session’s wallet: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
-  ),
+  'W, the registered wallet public key in lower-case 0x hex: compressed secp256k1 point, 33 bytes; on Solana and Stellar 32 bytes.',
 );
-const registeredWalletPubSchema = v.pipe(
+const registeredKeySchema = described(
   v.string(),
-  v.description(
-    'W, the registered wallet public key in lower-case 0x hex: compressed secp256k1 point, 33 bytes; on Solana and Stellar 32 bytes.',
-  ),
+  'P, the registered encryption public key, which notes are sealed to: 32 bytes of lower-case 0x hex.',
 );
-const registeredKeySchema = v.pipe(
-  v.string(),
-  v.description(
-    'P, the registered encryption public key, which notes are sealed to: 32 bytes of lower-case 0x hex.',
-  ),
-);
-const whitelistedAtSchema = v.pipe(
+const whitelistedAtSchema = described(
   isoTimeSchema,
-  v.description('When the pool-gate confirmed the wallet, ISO 8601 in UTC. Absent until it has.'),
+  'When the pool-gate confirmed the wallet, ISO 8601 in UTC. Absent until it has.',
 );
-const ownWalletPubSchema = v.pipe(
-  v.string(),
-  v.maxLength(132),
-  v.description(
-    'W, the public key of the session’s wallet in 0x hex: compressed secp256k1 point, 33 bytes; on Solana and Stellar 32 bytes. ' +
-      'Its address must be the session’s.',
-  ),
+const ownWalletPubSchema = described(
+  v.pipe(v.string(), v.maxLength(132)),
+  'W, the public key of the session’s wallet in 0x hex: compressed secp256k1 point, 33 bytes; on Solana and Stellar 32 bytes. ' +
+    'Its address must be the session’s.',
 );
 
 /** `GET /api/auth/nonce` */
 export const nonceResponseSchema = v.strictObject({
-  nonce: v.pipe(
-    v.string(),
-    v.regex(/^[A-Za-z0-9]{16,64}$/),
-    v.description(
-      'Random value for the `Nonce:` line of one sign-in text. The platform accepts it once.',
-    ),
+  nonce: described(
+    v.pipe(v.string(), v.regex(/^[A-Za-z0-9]{16,64}$/)),
+    'Random value for the `Nonce:` line of one sign-in text. The platform accepts it once.',
   ),
-  expiresAt: v.pipe(
-    isoTimeSchema,
-    v.description('When the nonce stops being accepted, ISO 8601 in UTC.'),
-  ),
-  chainIds: v.pipe(
-    v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
-    v.minLength(1),
-    v.description('EIP-155 ids of the chains that the `Chain ID:` line may name.'),
+  expiresAt: described(isoTimeSchema, 'When the nonce stops being accepted, ISO 8601 in UTC.'),
+  chainIds: described(
+    v.pipe(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), v.minLength(1)),
+    'EIP-155 ids of the chains that the `Chain ID:` line may name.',
   ),
 });
 
 /** `POST /api/auth/verify` */
 export const verifySessionRequestSchema = v.strictObject({
-  message: v.pipe(
-    v.string(),
-    v.minLength(1),
-    v.maxLength(4096),
-    v.description(
-      'The sign-in text, byte for byte as the wallet signed it: EIP-4361, or its form for Solana and Stellar wallets.',
-    ),
+  message: described(
+    v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
+    'The sign-in text, byte for byte as the wallet signed it: EIP-4361, or its form for Solana and Stellar wallets.',
   ),
   // A contract wallet accepts whatever its code accepts, an empty signature included.
-  signature: v.pipe(
-    v.string(),
-    v.maxLength(2 + 2 * 4096),
-    v.regex(/^0x(?:[0-9a-f]{2})*$/),
-    v.transform((value) => parseHex(value)),
-    v.description(
-      'Signature over `message`, lower-case 0x hex. EIP-191, r ‖ s ‖ v, 65 bytes, from an EVM wallet with a key; ed25519, 64 bytes, ' +
-        'from a Solana wallet over the text and from a Stellar wallet over its SEP-53 hash; for a ' +
-        'contract wallet the bytes that its `isValidSignature` (ERC-1271) accepts, at most 4096.',
+  signature: described(
+    v.pipe(
+      v.string(),
+      v.maxLength(2 + 2 * 4096),
+      v.regex(/^0x(?:[0-9a-f]{2})*$/),
+      v.transform((value) => parseHex(value)),
     ),
+    'Signature over `message`, lower-case 0x hex. EIP-191, r ‖ s ‖ v, 65 bytes, from an EVM wallet with a key; ed25519, 64 bytes, ' +
+      'from a Solana wallet over the text and from a Stellar wallet over its SEP-53 hash; for a ' +
+      'contract wallet the bytes that its `isValidSignature` (ERC-1271) accepts, at most 4096.',
   ),
 });
 export const verifySessionResponseSchema = v.strictObject({
   success: successSchema,
-  address: v.pipe(
+  address: described(
     v.string(),
-    v.description(
-      'Address of the wallet that signed in: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
-    ),
+    'Address of the wallet that signed in: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
   ),
   walletPub: v.optional(
-    v.pipe(
+    described(
       v.string(),
-      v.description(
-        'W, recovered from the signature: compressed secp256k1 point, 33 bytes of lower-case 0x hex. Absent for a ' +
-          'contract wallet, which has no public key.',
-      ),
+      'W, recovered from the signature: compressed secp256k1 point, 33 bytes of lower-case 0x hex. Absent for a ' +
+        'contract wallet, which has no public key.',
     ),
   ),
-  expiresAt: v.pipe(isoTimeSchema, v.description('When the session ends, ISO 8601 in UTC.')),
+  expiresAt: described(isoTimeSchema, 'When the session ends, ISO 8601 in UTC.'),
 });
 
 /** `POST /api/auth/logout` and `DELETE /api/employers/keys/:id` */
@@ -151,19 +122,17 @@ export const successResponseSchema = v.strictObject({ success: successSchema });
 /** `POST /api/employers/register`: idempotent per wallet. */
 export const registerRequestSchema = v.strictObject({
   name: v.optional(
-    v.pipe(
+    described(
       labelSchema,
-      v.description(
-        'Label of the account for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
-      ),
+      'Label of the account for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
     ),
   ),
 });
 export const registerResponseSchema = v.strictObject({
   success: successSchema,
-  created: v.pipe(
+  created: described(
     v.boolean(),
-    v.description('True: this call opened the account. False: the wallet had it before.'),
+    'True: this call opened the account. False: the wallet had it before.',
   ),
   employerId: employerIdSchema,
   address: walletAddressSchema,
@@ -172,22 +141,17 @@ export const registerResponseSchema = v.strictObject({
 /** `POST /api/employers/holder/onboard` */
 export const onboardRequestSchema = v.strictObject({
   walletPub: ownWalletPubSchema,
-  encryptionPublicKey: v.pipe(
-    v.string(),
-    v.maxLength(132),
-    v.description(
-      'P, the encryption public key that notes are to be sealed to: packed Baby Jubjub point, 32 bytes of 0x hex. The ' +
-        'session’s sign-in text lists it.',
-    ),
+  encryptionPublicKey: described(
+    v.pipe(v.string(), v.maxLength(132)),
+    'P, the encryption public key that notes are to be sealed to: packed Baby Jubjub point, 32 bytes of 0x hex. The ' +
+      'session’s sign-in text lists it.',
   ),
 });
 export const onboardResponseSchema = v.strictObject({
   success: successSchema,
-  created: v.pipe(
+  created: described(
     v.boolean(),
-    v.description(
-      'True: this call enrolled the wallet. False: it was enrolled with the same keys before.',
-    ),
+    'True: this call enrolled the wallet. False: it was enrolled with the same keys before.',
   ),
   walletPub: registeredWalletPubSchema,
   encryptionPublicKey: registeredKeySchema,
@@ -207,26 +171,20 @@ export const enrollmentResponseSchema = v.strictObject({
 /** `POST /api/employers/holder/rotate-encryption-key` */
 export const rotateRequestSchema = v.strictObject({
   walletPub: ownWalletPubSchema,
-  currentEncryptionPublicKey: v.pipe(
-    v.string(),
-    v.maxLength(132),
-    v.description(
-      'P as registered until now: 32 bytes of 0x hex. Another value is refused, so that no rotation is lost.',
-    ),
+  currentEncryptionPublicKey: described(
+    v.pipe(v.string(), v.maxLength(132)),
+    'P as registered until now: 32 bytes of 0x hex. Another value is refused, so that no rotation is lost.',
   ),
-  encryptionPublicKey: v.pipe(
-    v.string(),
-    v.maxLength(132),
-    v.description(
-      'P from now on: packed Baby Jubjub point, 32 bytes of 0x hex. The session’s sign-in text lists it.',
-    ),
+  encryptionPublicKey: described(
+    v.pipe(v.string(), v.maxLength(132)),
+    'P from now on: packed Baby Jubjub point, 32 bytes of 0x hex. The session’s sign-in text lists it.',
   ),
 });
 export const rotateResponseSchema = v.strictObject({
   success: successSchema,
-  rotated: v.pipe(
+  rotated: described(
     v.boolean(),
-    v.description('True: this call changed the key. False: the new key was registered already.'),
+    'True: this call changed the key. False: the new key was registered already.',
   ),
   walletPub: registeredWalletPubSchema,
   encryptionPublicKey: registeredKeySchema,
@@ -235,32 +193,25 @@ export const rotateResponseSchema = v.strictObject({
 });
 
 const keyRecord = {
-  id: v.pipe(
-    v.number(),
-    v.integer(),
-    v.description(
-      'Number of the key, drawn by the platform. `DELETE /api/employers/keys/{id}` takes it.',
-    ),
+  id: described(
+    v.pipe(v.number(), v.integer()),
+    'Number of the key, drawn by the platform. `DELETE /api/employers/keys/{id}` takes it.',
   ),
-  keyPrefix: v.pipe(
+  keyPrefix: described(
     v.string(),
-    v.description(
-      'First part of the key, to tell keys apart, for example `pool_live_EXAMPLE0`. Not secret.',
-    ),
+    'First part of the key, to tell keys apart, for example `pool_live_EXAMPLE0`. Not secret.',
   ),
   capability: capabilitySchema,
-  name: v.pipe(v.string(), v.description('Label of the key as it was minted, for people.')),
-  createdAt: v.pipe(isoTimeSchema, v.description('When the key was minted, ISO 8601 in UTC.')),
+  name: described(v.string(), 'Label of the key as it was minted, for people.'),
+  createdAt: described(isoTimeSchema, 'When the key was minted, ISO 8601 in UTC.'),
 };
 
 /** `POST /api/employers/keys` */
 export const mintKeyRequestSchema = v.strictObject({
   capability: capabilitySchema,
-  name: v.pipe(
+  name: described(
     labelSchema,
-    v.description(
-      'Label of the key for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
-    ),
+    'Label of the key for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
   ),
 });
 /** `onboard` writes it into a file of settings: a line break or a quote would write settings of the platform's choice. */
@@ -269,140 +220,121 @@ const credentialSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.~-]{1,512}$/))
 export const mintKeyResponseSchema = v.strictObject({
   success: successSchema,
   ...keyRecord,
-  apiKey: v.pipe(
+  apiKey: described(
     credentialSchema,
-    v.description(
-      'The API key in plain text. Secret. Only this answer contains it: the platform stores its hash.',
-    ),
+    'The API key in plain text. Secret. Only this answer contains it: the platform stores its hash.',
   ),
 });
 
 /** One entry of `GET /api/employers/keys`: metadata only, revoked keys included. */
-export const keyMetadataSchema = v.pipe(
+export const keyMetadataSchema = described(
   v.strictObject({
     ...keyRecord,
     revokedAt: v.optional(
-      v.pipe(
+      described(
         isoTimeSchema,
-        v.description('When the key was revoked, ISO 8601 in UTC. Absent while the key is live.'),
+        'When the key was revoked, ISO 8601 in UTC. Absent while the key is live.',
       ),
     ),
   }),
-  v.description('An API key without its secret.'),
+  'An API key without its secret.',
 );
 export const listKeysResponseSchema = v.strictObject({
   success: successSchema,
-  keys: v.pipe(
+  keys: described(
     v.array(keyMetadataSchema),
-    v.description('Every key ever minted by the wallet, oldest first, revoked ones included.'),
+    'Every key ever minted by the wallet, oldest first, revoked ones included.',
   ),
 });
 
 /** `POST /api/employers/verify-key`, bearer = the agent's edge token. */
 export const verifyKeyRequestSchema = v.strictObject({
-  apiKey: v.pipe(
-    v.string(),
-    v.minLength(1),
-    v.maxLength(256),
-    v.description('The API key that a caller presented to the agent, in plain text. Secret.'),
+  apiKey: described(
+    v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+    'The API key that a caller presented to the agent, in plain text. Secret.',
   ),
 });
 export const verifyKeyResponseSchema = v.variant('valid', [
   v.strictObject({
-    valid: v.pipe(
+    valid: described(
       v.literal(false),
-      v.description('False: the key is unknown or revoked, or belongs to another employer.'),
+      'False: the key is unknown or revoked, or belongs to another employer.',
     ),
   }),
   v.strictObject({
-    valid: v.pipe(
+    valid: described(
       v.literal(true),
-      v.description('True: the key is live and belongs to the employer of the edge token.'),
+      'True: the key is live and belongs to the employer of the edge token.',
     ),
     capability: capabilitySchema,
-    employerId: v.pipe(
-      v.string(),
-      v.uuid(),
-      v.description('UUID of the employer account that minted the key.'),
+    employerId: described(
+      v.pipe(v.string(), v.uuid()),
+      'UUID of the employer account that minted the key.',
     ),
-    address: v.pipe(
+    address: described(
       v.string(),
-      v.description(
-        'Address of the wallet that minted the key: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
-      ),
+      'Address of the wallet that minted the key: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
     ),
-    keyId: v.pipe(
-      v.number(),
-      v.integer(),
-      v.description('Number of the key at the platform, for logs and limits. Not secret.'),
+    keyId: described(
+      v.pipe(v.number(), v.integer()),
+      'Number of the key at the platform, for logs and limits. Not secret.',
     ),
   }),
 ]);
 export type VerifiedKey = v.InferOutput<typeof verifyKeyResponseSchema>;
 
 const edgeTokenRecord = {
-  id: v.pipe(
-    v.number(),
-    v.integer(),
-    v.description(
-      'Number of the token, which `DELETE /api/employers/edge-tokens/:id` takes. Not secret.',
-    ),
+  id: described(
+    v.pipe(v.number(), v.integer()),
+    'Number of the token, which `DELETE /api/employers/edge-tokens/:id` takes. Not secret.',
   ),
-  tokenPrefix: v.pipe(
+  tokenPrefix: described(
     v.string(),
-    v.description(
-      'Start of the token, which tells tokens apart, for example `pool_edge_EXAMPLE0`. Not secret.',
-    ),
+    'Start of the token, which tells tokens apart, for example `pool_edge_EXAMPLE0`. Not secret.',
   ),
-  name: v.pipe(v.string(), v.description('Label of the token as it was made, for people.')),
-  issuedBy: v.pipe(
+  name: described(v.string(), 'Label of the token as it was made, for people.'),
+  issuedBy: described(
     v.picklist(['operator', 'session']),
-    v.description(
-      '`operator`: made by the platform’s operator. `session`: made by the employer itself.',
-    ),
+    '`operator`: made by the platform’s operator. `session`: made by the employer itself.',
   ),
-  createdAt: v.pipe(isoTimeSchema, v.description('When the token was made, ISO 8601 in UTC.')),
+  createdAt: described(isoTimeSchema, 'When the token was made, ISO 8601 in UTC.'),
 };
 
 /** `POST /api/employers/edge-tokens` */
 export const mintEdgeTokenRequestSchema = v.strictObject({
-  name: v.pipe(
+  name: described(
     labelSchema,
-    v.description(
-      'Label of the token for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
-    ),
+    'Label of the token for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
   ),
 });
 export const mintEdgeTokenResponseSchema = v.strictObject({
   success: successSchema,
   ...edgeTokenRecord,
   employerId: employerIdSchema,
-  token: v.pipe(
+  token: described(
     credentialSchema,
-    v.description(
-      'The edge token in plain text, for `DISBURSE_PLATFORM_TOKEN`. Secret. Only this answer contains it: the platform ' +
-        'stores its hash.',
-    ),
+    'The edge token in plain text, for `DISBURSE_PLATFORM_TOKEN`. Secret. Only this answer contains it: the platform ' +
+      'stores its hash.',
   ),
 });
 
 /** One entry of `GET /api/employers/edge-tokens`: metadata only, revoked tokens included. */
-export const edgeTokenMetadataSchema = v.pipe(
+export const edgeTokenMetadataSchema = described(
   v.strictObject({
     ...edgeTokenRecord,
     revokedAt: v.optional(
-      v.pipe(
+      described(
         isoTimeSchema,
-        v.description('When the token was revoked, ISO 8601 in UTC. Absent while it is live.'),
+        'When the token was revoked, ISO 8601 in UTC. Absent while it is live.',
       ),
     ),
   }),
-  v.description('A credential of the employer’s agents at `/agent-edge`, without its secret.'),
+  'A credential of the employer’s agents at `/agent-edge`, without its secret.',
 );
 export const listEdgeTokensResponseSchema = v.strictObject({
   success: successSchema,
-  edgeTokens: v.pipe(
+  edgeTokens: described(
     v.array(edgeTokenMetadataSchema),
-    v.description('Every edge token of the employer, oldest first, revoked ones included.'),
+    'Every edge token of the employer, oldest first, revoked ones included.',
   ),
 });

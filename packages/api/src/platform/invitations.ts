@@ -5,78 +5,63 @@
  * @module
  */
 
-import { isoTimeSchema } from '@pool/core';
+import { described, isoTimeSchema } from '@pool/core';
 import * as v from 'valibot';
 import { successResponseSchema } from './accounts.ts';
 
 const addressTextSchema = v.pipe(v.string(), v.maxLength(64));
 
 const quota = {
-  walletLimit: v.pipe(
-    v.number(),
-    v.integer(),
-    v.description(
-      'Most wallets that the employer may have invited and enrolled at once. The operator sets it; 0: the employer may not ' +
-        'invite.',
-    ),
+  walletLimit: described(
+    v.pipe(v.number(), v.integer()),
+    'Most wallets that the employer may have invited and enrolled at once. The operator sets it; 0: the employer may not ' +
+      'invite.',
   ),
-  walletsTaken: v.pipe(
-    v.number(),
-    v.integer(),
-    v.description(
-      'Open invitations of the employer plus wallets that enrolled by one of its invitations.',
-    ),
+  walletsTaken: described(
+    v.pipe(v.number(), v.integer()),
+    'Open invitations of the employer plus wallets that enrolled by one of its invitations.',
   ),
 };
 const successSchema = successResponseSchema.entries.success;
 
 /** `POST /api/employers/invitations` */
 export const inviteRequestSchema = v.strictObject({
-  addresses: v.pipe(
-    v.array(addressTextSchema),
-    v.minLength(1),
-    v.maxLength(500),
-    v.description('Addresses of the wallets to invite, 1 to 500: EVM, Solana or Stellar.'),
+  addresses: described(
+    v.pipe(v.array(addressTextSchema), v.minLength(1), v.maxLength(500)),
+    'Addresses of the wallets to invite, 1 to 500: EVM, Solana or Stellar.',
   ),
 });
 export const inviteResponseSchema = v.strictObject({ success: successSchema, ...quota });
 
 /** One of `GET /api/employers/invitations` */
-export const invitationSchema = v.pipe(
+export const invitationSchema = described(
   v.strictObject({
-    address: v.pipe(
+    address: described(
       v.string(),
-      v.description(
-        'Address of the invited wallet: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
-      ),
+      'Address of the invited wallet: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
     ),
-    createdAt: v.pipe(
-      isoTimeSchema,
-      v.description('When the wallet was first invited, ISO 8601 in UTC.'),
-    ),
+    createdAt: described(isoTimeSchema, 'When the wallet was first invited, ISO 8601 in UTC.'),
     expiresAt: v.optional(
-      v.pipe(
+      described(
         isoTimeSchema,
-        v.description('When the unused invitation ends, ISO 8601 in UTC. Absent once it is used.'),
+        'When the unused invitation ends, ISO 8601 in UTC. Absent once it is used.',
       ),
     ),
     enrolledAt: v.optional(
-      v.pipe(
+      described(
         isoTimeSchema,
-        v.description(
-          'When the wallet enrolled by this invitation, ISO 8601 in UTC. Absent until then.',
-        ),
+        'When the wallet enrolled by this invitation, ISO 8601 in UTC. Absent until then.',
       ),
     ),
   }),
-  v.description('Permission of one wallet to enrol, given by an employer.'),
+  'Permission of one wallet to enrol, given by an employer.',
 );
 export type Invitation = v.InferOutput<typeof invitationSchema>;
 export const listInvitationsResponseSchema = v.strictObject({
   success: successSchema,
   ...quota,
-  invitations: v.pipe(
+  invitations: described(
     v.array(invitationSchema),
-    v.description('One entry per invited wallet, ordered by address.'),
+    'One entry per invited wallet, ordered by address.',
   ),
 });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { described } from '@pool/core';
 import * as v from 'valibot';
 import { livez, metrics, metricsToken, readyz } from '../openapi/probe-routes.ts';
 import { type Api, defineRoute } from '../openapi/route.ts';
@@ -212,10 +213,9 @@ export const platformRoutes = {
     summary: 'Cancel an unused invitation',
     auth: session,
     params: {
-      address: v.pipe(
-        v.string(),
-        v.maxLength(64),
-        v.description('EVM address of the invited wallet: 0x and 40 hex digits.'),
+      address: described(
+        v.pipe(v.string(), v.maxLength(64)),
+        'EVM address of the invited wallet: 0x and 40 hex digits.',
       ),
     },
     answers: {
@@ -266,12 +266,9 @@ export const platformRoutes = {
     summary: 'Revoke one key',
     auth: session,
     params: {
-      id: v.pipe(
-        v.string(),
-        v.regex(/^[1-9][0-9]{0,8}$/),
-        v.description(
-          'Number of the key, as `POST` and `GET /api/employers/keys` answer it in `id`.',
-        ),
+      id: described(
+        v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)),
+        'Number of the key, as `POST` and `GET /api/employers/keys` answer it in `id`.',
       ),
     },
     answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
@@ -321,12 +318,9 @@ export const platformRoutes = {
     summary: 'Revoke one edge token of the employer',
     auth: session,
     params: {
-      id: v.pipe(
-        v.string(),
-        v.regex(/^[1-9][0-9]{0,8}$/),
-        v.description(
-          'Number of the token, as `POST` and `GET /api/employers/edge-tokens` answer it in `id`.',
-        ),
+      id: described(
+        v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)),
+        'Number of the token, as `POST` and `GET /api/employers/edge-tokens` answer it in `id`.',
       ),
     },
     answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },

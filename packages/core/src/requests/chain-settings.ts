@@ -10,6 +10,7 @@ import { largestBatch } from '../values/circuit-sizes.ts';
 import {
   chainKeySchema,
   configuredAddressSchema,
+  described,
   evmAddressSchema,
   tokenSymbolSchema,
   urlSchema,
@@ -18,60 +19,43 @@ import {
 /** When a block counts as final: the chain's own `finalized` tag, or a fixed depth under the head. */
 export const finalityRuleSchema = v.variant('kind', [
   v.strictObject({
-    kind: v.pipe(
+    kind: described(
       v.literal('finalized-tag'),
-      v.description('A block is final at or below the block that the RPC tags `finalized`.'),
+      'A block is final at or below the block that the RPC tags `finalized`.',
     ),
   }),
   v.strictObject({
-    kind: v.pipe(
-      v.literal('depth'),
-      v.description('A block is final when `blocks` blocks follow it.'),
-    ),
-    blocks: v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(1),
-      v.maxValue(10_000),
-      v.description('How many blocks must follow a block before it counts as final.'),
+    kind: described(v.literal('depth'), 'A block is final when `blocks` blocks follow it.'),
+    blocks: described(
+      v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000)),
+      'How many blocks must follow a block before it counts as final.',
     ),
   }),
 ]);
 export type FinalityRule = v.InferOutput<typeof finalityRuleSchema>;
 
 export const tokenSettingsSchema = v.strictObject({
-  address: v.pipe(configuredAddressSchema, v.description('EVM address of the token contract.')),
-  decimals: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(0),
-    v.maxValue(36),
-    v.description(
-      'Decimal places between one token and its base unit, for display and `--decimal` only.',
-    ),
+  address: described(configuredAddressSchema, 'EVM address of the token contract.'),
+  decimals: described(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(36)),
+    'Decimal places between one token and its base unit, for display and `--decimal` only.',
   ),
   permitVersion: v.optional(
-    v.pipe(
-      v.string(),
-      v.maxLength(8),
-      v.description(
-        'EIP-712 domain version of a token with `permit` (EIP-2612). Absent: the agent uses `approve`.',
-      ),
+    described(
+      v.pipe(v.string(), v.maxLength(8)),
+      'EIP-712 domain version of a token with `permit` (EIP-2612). Absent: the agent uses `approve`.',
     ),
   ),
   permitName: v.optional(
-    v.pipe(
-      v.string(),
-      v.maxLength(64),
-      v.description('EIP-712 domain name of the token. Required with `permitVersion`.'),
+    described(
+      v.pipe(v.string(), v.maxLength(64)),
+      'EIP-712 domain name of the token. Required with `permitVersion`.',
     ),
   ),
   zeroFirst: v.optional(
-    v.pipe(
+    described(
       v.boolean(),
-      v.description(
-        'True: the token refuses to change a non-zero allowance, so the agent sets it to zero first.',
-      ),
+      'True: the token refuses to change a non-zero allowance, so the agent sets it to zero first.',
     ),
   ),
 });
@@ -80,75 +64,51 @@ export type TokenSettings = v.InferOutput<typeof tokenSettingsSchema>;
 /** What only the gate beside a custodian reads of a chain's settings. */
 const approveSettingsSchema = v.strictObject({
   secondRpcUrl: v.optional(
-    v.pipe(
+    described(
       urlSchema,
-      v.description(
-        'JSON-RPC endpoint of a second node, run by somebody else. The gate accepts only what both answer. May contain an access key: a secret.',
-      ),
+      'JSON-RPC endpoint of a second node, run by somebody else. The gate accepts only what both answer. May contain an access key: a secret.',
     ),
   ),
   maxClockDifferenceSeconds: v.optional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(30),
-      v.maxValue(3_600),
-      v.description(
-        'How many seconds the clock of the gate may differ from the newest block. Default: 300. A chain that makes blocks less often needs more.',
-      ),
+    described(
+      v.pipe(v.number(), v.integer(), v.minValue(30), v.maxValue(3_600)),
+      'How many seconds the clock of the gate may differ from the newest block. Default: 300. A chain that makes blocks less often needs more.',
     ),
   ),
 });
 
 export const evmChainSettingsSchema = v.strictObject({
-  family: v.pipe(v.literal('evm'), v.description('Chain family; decides the format of addresses.')),
-  chainId: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(1),
-    v.maxValue(2 ** 48),
-    v.description('EIP-155 chain id. An RPC that answers another one is refused.'),
+  family: described(v.literal('evm'), 'Chain family; decides the format of addresses.'),
+  chainId: described(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 48)),
+    'EIP-155 chain id. An RPC that answers another one is refused.',
   ),
-  rpcUrl: v.pipe(
+  rpcUrl: described(
     urlSchema,
-    v.description(
-      'JSON-RPC endpoint that the agent reads the chain from. May contain an access key: a secret.',
-    ),
+    'JSON-RPC endpoint that the agent reads the chain from. May contain an access key: a secret.',
   ),
-  pool: v.pipe(configuredAddressSchema, v.description('EVM address of the ShieldedPool contract.')),
-  registry: v.pipe(
-    configuredAddressSchema,
-    v.description('EVM address of the EligibilityRegistry contract.'),
+  pool: described(configuredAddressSchema, 'EVM address of the ShieldedPool contract.'),
+  registry: described(configuredAddressSchema, 'EVM address of the EligibilityRegistry contract.'),
+  deployedAtBlock: described(
+    v.pipe(v.number(), v.integer(), v.minValue(0)),
+    'Number of the block in which the pool was deployed. Event scans begin there.',
   ),
-  deployedAtBlock: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(0),
-    v.description('Number of the block in which the pool was deployed. Event scans begin there.'),
-  ),
-  finality: v.pipe(
+  finality: described(
     finalityRuleSchema,
-    v.description(
-      'When a block counts as final: the RPC’s `finalized` tag, or a number of blocks on top.',
-    ),
+    'When a block counts as final: the RPC’s `finalized` tag, or a number of blocks on top.',
   ),
-  maxRecipients: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(1),
-    v.maxValue(largestBatch),
-    v.description(
-      `Most recipients of one call, for example 64. More than 64 needs a key of fund-${largestBatch}.`,
-    ),
+  maxRecipients: described(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(largestBatch)),
+    `Most recipients of one call, for example 64. More than 64 needs a key of fund-${largestBatch}.`,
   ),
-  tokens: v.pipe(
+  tokens: described(
     v.record(tokenSymbolSchema, tokenSettingsSchema),
-    v.description('Tokens that can be paid on this chain, by symbol.'),
+    'Tokens that can be paid on this chain, by symbol.',
   ),
   approve: v.optional(
-    v.pipe(
+    described(
       approveSettingsSchema,
-      v.description('Settings of the gate beside a custodian. Every other program ignores them.'),
+      'Settings of the gate beside a custodian. Every other program ignores them.',
     ),
   ),
 });
@@ -159,10 +119,9 @@ export type EvmChainSettings = v.InferOutput<typeof evmChainSettingsSchema>;
  * family may be named, so that one file serves agents of several releases.
  */
 const addressOnlyChainSchema = v.strictObject({
-  family: v.pipe(
-    v.string(),
-    v.regex(/^[a-z][a-z0-9-]{0,31}$/),
-    v.description('Chain family, for example `solana`; decides the format of addresses.'),
+  family: described(
+    v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/)),
+    'Chain family, for example `solana`; decides the format of addresses.',
   ),
 });
 
@@ -182,18 +141,11 @@ function isAddressOnlyChain(value: unknown): boolean {
 }
 
 const evidenceDomainSchema = v.strictObject({
-  domain: v.pipe(
-    v.string(),
-    v.minLength(1),
-    v.maxLength(255),
-    v.description(
-      'Host, with its port if it has one, that sign-in texts of the platform must name (EIP-4361 `domain`).',
-    ),
+  domain: described(
+    v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
+    'Host, with its port if it has one, that sign-in texts of the platform must name (EIP-4361 `domain`).',
   ),
-  uri: v.pipe(
-    urlSchema,
-    v.description('URL of the platform that sign-in texts must name (EIP-4361 `URI`).'),
-  ),
+  uri: described(urlSchema, 'URL of the platform that sign-in texts must name (EIP-4361 `URI`).'),
 });
 
 /** `chains.json`, read: the platform whose sign-in texts count as evidence, and the chains. */
@@ -208,13 +160,13 @@ export type ChainsFile = {
 /** The file has both kinds under `chains`. They are separated on reading, so that no payment meets a chain without a pool. */
 export const chainsFileSchema = v.pipe(
   v.strictObject({
-    evidence: v.pipe(
+    evidence: described(
       evidenceDomainSchema,
-      v.description('The platform whose sign-in texts bind an encryption key to a wallet.'),
+      'The platform whose sign-in texts bind an encryption key to a wallet.',
     ),
-    chains: v.pipe(
+    chains: described(
       v.record(chainKeySchema, chainSchema),
-      v.description('The chains this agent knows, by key.'),
+      'The chains this agent knows, by key.',
     ),
   }),
   v.transform(({ evidence, chains }): ChainsFile => {
@@ -240,20 +192,18 @@ export const chainsFileSchema = v.pipe(
  * all of bootstrap.
  */
 export const vendedChainSchema = v.object({
-  chainId: v.pipe(v.number(), v.description('EIP-155 chain id, for example 8453.')),
-  pool: v.pipe(
+  chainId: described(v.number(), 'EIP-155 chain id, for example 8453.'),
+  pool: described(
     evmAddressSchema,
-    v.description('EVM address of the ShieldedPool contract, which holds the tokens.'),
+    'EVM address of the ShieldedPool contract, which holds the tokens.',
   ),
-  registry: v.pipe(
+  registry: described(
     evmAddressSchema,
-    v.description(
-      'EVM address of the EligibilityRegistry contract, which holds the eligibility roots.',
-    ),
+    'EVM address of the EligibilityRegistry contract, which holds the eligibility roots.',
   ),
-  tokens: v.pipe(
+  tokens: described(
     v.record(tokenSymbolSchema, evmAddressSchema),
-    v.description('EVM addresses of the token contracts, by symbol.'),
+    'EVM addresses of the token contracts, by symbol.',
   ),
 });
 export type VendedChain = v.InferOutput<typeof vendedChainSchema>;

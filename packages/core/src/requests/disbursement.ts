@@ -6,30 +6,23 @@
 import * as v from 'valibot';
 import { findMemoProblem, maxMemoBytes } from '../text/memo.ts';
 import { describeIssues } from './describe-issues.ts';
-import { parseWire } from './schema.ts';
+import { described, parseWire } from './schema.ts';
 
-const memoSchema = v.pipe(
-  v.string(),
-  v.maxBytes(maxMemoBytes),
-  v.description(
-    'One line of text, at most 111 bytes of UTF-8, without control characters and characters that change the ' +
-      'direction of text. It is sealed into the note: only the recipient reads it.',
-  ),
+const memoSchema = described(
+  v.pipe(v.string(), v.maxBytes(maxMemoBytes)),
+  'One line of text, at most 111 bytes of UTF-8, without control characters and characters that change the ' +
+    'direction of text. It is sealed into the note: only the recipient reads it.',
 );
 
 const recipientSchema = v.strictObject({
-  recipientAddress: v.pipe(
+  recipientAddress: described(
     v.string(),
-    v.description(
-      'Recipient’s wallet address in the format of the chain’s family. The wallet must be enrolled and eligible.',
-    ),
+    'Recipient’s wallet address in the format of the chain’s family. The wallet must be enrolled and eligible.',
   ),
-  amount: v.pipe(
+  amount: described(
     v.string(),
-    v.description(
-      'Amount to pay: whole number of the token’s base units in decimal, 1 to 2^128-1, without sign, point or leading ' +
-        'zero. The sum of all amounts has the same bound.',
-    ),
+    'Amount to pay: whole number of the token’s base units in decimal, 1 to 2^128-1, without sign, point or leading ' +
+      'zero. The sum of all amounts has the same bound.',
   ),
   memo: v.optional(memoSchema),
 });
@@ -39,41 +32,32 @@ const recipientSchema = v.strictObject({
  * `batch-too-large`, `invalid-amount`, `invalid-address`) and is checked afterwards, in the order of
  * docs/decisions/0007. So the strings have no length bounds here; the routes limit the body as a whole.
  */
-export const disburseRequestSchema = v.pipe(
+export const disburseRequestSchema = described(
   v.strictObject({
-    token: v.pipe(
+    token: described(
       v.string(),
-      v.description(
-        'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
-      ),
+      'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
     ),
     chain: v.optional(
-      v.pipe(
+      described(
         v.string(),
-        v.description(
-          'Key of the chain to pay on, for example `base`. Default: the agent’s configured chain.',
-        ),
+        'Key of the chain to pay on, for example `base`. Default: the agent’s configured chain.',
       ),
     ),
-    recipients: v.pipe(
-      v.array(recipientSchema),
-      v.minLength(1),
-      v.description(
-        'One entry per recipient. No address appears twice. The chain’s `maxRecipients` limits how many; a longer list is ' +
-          'refused and never split.',
-      ),
+    recipients: described(
+      v.pipe(v.array(recipientSchema), v.minLength(1)),
+      'One entry per recipient. No address appears twice. The chain’s `maxRecipients` limits how many; a longer list is ' +
+        'refused and never split.',
     ),
     unregistered: v.optional(
-      v.pipe(
+      described(
         v.picklist(['fail', 'skip']),
-        v.description(
-          'What happens with a recipient who cannot be paid: `fail` (default) refuses the whole call, `skip` leaves the recipient ' +
-            'out and lists it in `skipped`.',
-        ),
+        'What happens with a recipient who cannot be paid: `fail` (default) refuses the whole call, `skip` leaves the recipient ' +
+          'out and lists it in `skipped`.',
       ),
     ),
   }),
-  v.description('A batch of recipients to pay in one token on one chain. Confidential.'),
+  'A batch of recipients to pay in one token on one chain. Confidential.',
 );
 
 export type DisburseRequest = v.InferOutput<typeof disburseRequestSchema>;
@@ -182,99 +166,81 @@ export type JobStage = (typeof jobStages)[number];
 export type JobState = 'accepted' | 'submitted' | 'done' | 'failed';
 
 const errorBodySchema = v.strictObject({
-  code: v.pipe(
+  code: described(
     v.string(),
-    v.description(
-      'Stable code for programs; docs/errors.md lists the codes and what to do about each.',
-    ),
+    'Stable code for programs; docs/errors.md lists the codes and what to do about each.',
   ),
-  message: v.pipe(
+  message: described(
     v.string(),
-    v.description(
-      'Explanation for people. Its wording may change; it contains no secret and no value of the request.',
-    ),
+    'Explanation for people. Its wording may change; it contains no secret and no value of the request.',
   ),
 });
 
-const requestIndexSchema = v.pipe(
+const requestIndexSchema = described(
   v.number(),
-  v.description('Position of the recipient in `recipients` of the request, from 0.'),
+  'Position of the recipient in `recipients` of the request, from 0.',
 );
-const paidAddressSchema = v.pipe(
+const paidAddressSchema = described(
   v.string(),
-  v.description('The recipient’s wallet address as the request spelled it.'),
+  'The recipient’s wallet address as the request spelled it.',
 );
 
-export const disbursementResultSchema = v.pipe(
+export const disbursementResultSchema = described(
   v.strictObject({
-    status: v.pipe(
+    status: described(
       v.picklist(['completed', 'partial']),
-      v.description(
-        '`completed`: a final block holds the batch, and every recipient in `notes` is paid. `partial`: a transaction was ' +
-          'mined and reverted, and nobody was paid.',
-      ),
+      '`completed`: a final block holds the batch, and every recipient in `notes` is paid. `partial`: a transaction was ' +
+        'mined and reverted, and nobody was paid.',
     ),
-    batches: v.pipe(
+    batches: described(
       v.array(
         v.strictObject({
-          index: v.pipe(v.number(), v.description('Position of the batch in the job. Always 0.')),
-          txHash: v.pipe(
+          index: described(v.number(), 'Position of the batch in the job. Always 0.'),
+          txHash: described(
             v.string(),
-            v.description(
-              'Hash of the transaction that settled the batch, or of the one that reverted: 0x and 64 hex digits.',
-            ),
+            'Hash of the transaction that settled the batch, or of the one that reverted: 0x and 64 hex digits.',
           ),
-          recipientCount: v.pipe(
+          recipientCount: described(
             v.number(),
-            v.description('Number of recipients in the batch. Skipped recipients are not counted.'),
+            'Number of recipients in the batch. Skipped recipients are not counted.',
           ),
-          status: v.pipe(
+          status: described(
             v.picklist(['success', 'failed']),
-            v.description(
-              '`success`: the transaction settled the batch. `failed`: it reverted; see `error`.',
-            ),
+            '`success`: the transaction settled the batch. `failed`: it reverted; see `error`.',
           ),
           error: v.optional(
-            v.pipe(
+            described(
               errorBodySchema,
-              v.description(
-                'Why the transaction reverted. Present only when `status` is `failed`.',
-              ),
+              'Why the transaction reverted. Present only when `status` is `failed`.',
             ),
           ),
         }),
       ),
-      v.description('The batches of the job. A job settles exactly one.'),
+      'The batches of the job. A job settles exactly one.',
     ),
-    notes: v.pipe(
+    notes: described(
       v.array(
         v.strictObject({
           requestIndex: requestIndexSchema,
           recipientAddress: paidAddressSchema,
-          commitment: v.pipe(
+          commitment: described(
             v.string(),
-            v.description(
-              'Hash of the recipient’s note, the only part of it on chain: a field element as 32 bytes of 0x hex. Public; ' +
-                'it reveals neither amount nor recipient.',
-            ),
+            'Hash of the recipient’s note, the only part of it on chain: a field element as 32 bytes of 0x hex. Public; ' +
+              'it reveals neither amount nor recipient.',
           ),
-          amount: v.pipe(
+          amount: described(
             v.string(),
-            v.description('Amount in the note: base units in decimal, as in the request.'),
+            'Amount in the note: base units in decimal, as in the request.',
           ),
-          status: v.pipe(
+          status: described(
             v.picklist(['success', 'failed']),
-            v.description(
-              '`success`: the note is on chain. `failed`: it is not, because the transaction reverted.',
-            ),
+            '`success`: the note is on chain. `failed`: it is not, because the transaction reverted.',
           ),
         }),
       ),
-      v.description(
-        'One entry per recipient of the batch, in the order of the request. Confidential.',
-      ),
+      'One entry per recipient of the batch, in the order of the request. Confidential.',
     ),
-    skipped: v.pipe(
+    skipped: described(
       v.array(
         v.strictObject({
           requestIndex: requestIndexSchema,
@@ -282,41 +248,33 @@ export const disbursementResultSchema = v.pipe(
           ...errorBodySchema.entries,
         }),
       ),
-      v.description(
-        'Recipients left out under `unregistered: skip`, each with its reason. Empty when none was.',
-      ),
+      'Recipients left out under `unregistered: skip`, each with its reason. Empty when none was.',
     ),
-    allowance: v.pipe(
+    allowance: described(
       v.strictObject({
-        state: v.pipe(
+        state: described(
           allowanceStateSchema,
-          v.description(
-            'Whether the token’s allowance for the pool covered the total at that time. `unknown`: the chain could not be ' +
-              'read, which does not prevent the payment.',
-          ),
+          'Whether the token’s allowance for the pool covered the total at that time. `unknown`: the chain could not be ' +
+            'read, which does not prevent the payment.',
         ),
       }),
-      v.description(
-        'The allowance as the agent read it before proving, never recomputed. The agent grants a missing allowance itself.',
-      ),
+      'The allowance as the agent read it before proving, never recomputed. The agent grants a missing allowance itself.',
     ),
     failedBatchIndex: v.optional(
-      v.pipe(
+      described(
         v.number(),
-        v.description('Reserved for jobs of several batches. No agent of this version sends it.'),
+        'Reserved for jobs of several batches. No agent of this version sends it.',
       ),
     ),
   }),
-  v.description('Outcome of the settlement attempt of a `done` job.'),
+  'Outcome of the settlement attempt of a `done` job.',
 );
 
 export type DisbursementResult = v.InferOutput<typeof disbursementResultSchema>;
 
-const statusUrlSchema = v.pipe(
+const statusUrlSchema = described(
   v.string(),
-  v.description(
-    'Path at which this agent answers the job, relative to its own address: `/api/disburse/<key>`.',
-  ),
+  'Path at which this agent answers the job, relative to its own address: `/api/disburse/<key>`.',
 );
 
 /** A job, as one of four shapes that `state` distinguishes. @param statusUrl - required where a job is submitted */
@@ -324,61 +282,51 @@ function createJobSchema<
   const Place extends typeof statusUrlSchema | v.OptionalSchema<typeof statusUrlSchema, undefined>,
 >(statusUrl: Place) {
   const common = {
-    key: v.pipe(v.string(), v.description('Idempotency-Key of the job, without quotes.')),
+    key: described(v.string(), 'Idempotency-Key of the job, without quotes.'),
     statusUrl,
   };
   return v.variant('state', [
     v.strictObject({
       ...common,
-      state: v.pipe(v.literal('accepted'), v.description('The job is queued. Keep polling.')),
+      state: described(v.literal('accepted'), 'The job is queued. Keep polling.'),
     }),
     v.strictObject({
       ...common,
-      state: v.pipe(v.literal('submitted'), v.description('The job is under way. Keep polling.')),
+      state: described(v.literal('submitted'), 'The job is under way. Keep polling.'),
       stage: v.optional(
-        v.pipe(
+        described(
           v.picklist(jobStages),
-          v.description(
-            'The step that is under way. `awaiting-approval`: people or a policy vote on a signature of the funder, which can take ' +
-              'hours.',
-          ),
+          'The step that is under way. `awaiting-approval`: people or a policy vote on a signature of the funder, which can take ' +
+            'hours.',
         ),
       ),
     }),
     v.strictObject({
       ...common,
-      state: v.pipe(
-        v.literal('done'),
-        v.description('Final. An attempt was made on chain; see `result`.'),
-      ),
-      result: v.pipe(disbursementResultSchema, v.description('Outcome of the attempt on chain.')),
+      state: described(v.literal('done'), 'Final. An attempt was made on chain; see `result`.'),
+      result: described(disbursementResultSchema, 'Outcome of the attempt on chain.'),
     }),
     v.strictObject({
       ...common,
-      state: v.pipe(
-        v.literal('failed'),
-        v.description('Final. Nothing happened on chain; see `error`.'),
-      ),
-      error: v.pipe(
+      state: described(v.literal('failed'), 'Final. Nothing happened on chain; see `error`.'),
+      error: described(
         errorBodySchema,
-        v.description('Why the job failed and what to correct before you pay under a new key.'),
+        'Why the job failed and what to correct before you pay under a new key.',
       ),
     }),
   ]);
 }
 
 /** The job as answered by `GET /api/disburse/:key`. */
-export const disbursementJobSchema = v.pipe(
+export const disbursementJobSchema = described(
   createJobSchema(v.optional(statusUrlSchema)),
-  v.description(
-    'The durable record behind one Idempotency-Key. Confidential once it has a result.',
-  ),
+  'The durable record behind one Idempotency-Key. Confidential once it has a result.',
 );
 
 /** The job as its submission answers it. */
-export const submittedJobSchema = v.pipe(
+export const submittedJobSchema = described(
   createJobSchema(statusUrlSchema),
-  v.description('The job of the Idempotency-Key, as its submission answers it.'),
+  'The job of the Idempotency-Key, as its submission answers it.',
 );
 
 /** A shape of a job, in which the fields of the other shapes are absent. */

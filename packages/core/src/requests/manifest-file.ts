@@ -9,26 +9,23 @@
 import * as v from 'valibot';
 import { maxSpendInputs } from '../values/circuit-sizes.ts';
 import { fundManifestSchema } from './manifest.ts';
-import { hex32Schema, unixSecondsSchema } from './schema.ts';
+import { described, hex32Schema, unixSecondsSchema } from './schema.ts';
 import { spendManifestSchema } from './spend-manifest.ts';
 
-const versionSchema = v.pipe(v.literal(1), v.description('Version of this document’s layout.'));
-const seedSchema = v.pipe(
-  hex32Schema,
-  v.description('The 32 random bytes of the manifest, as hex. Secret.'),
-);
+const versionSchema = described(v.literal(1), 'Version of this document’s layout.');
+const seedSchema = described(hex32Schema, 'The 32 random bytes of the manifest, as hex. Secret.');
 
 /** A batch to be funded. */
 export const fundFileSchema = v.strictObject({
   version: versionSchema,
-  manifest: v.pipe(
+  manifest: described(
     fundManifestSchema,
-    v.description('The batch without its randomness. Its digest names the file.'),
+    'The batch without its randomness. Its digest names the file.',
   ),
   seed: seedSchema,
-  deadline: v.pipe(
+  deadline: described(
     unixSecondsSchema,
-    v.description('Deadline of the authorisation, Unix seconds. One per attempt.'),
+    'Deadline of the authorisation, Unix seconds. One per attempt.',
   ),
 });
 export type FundFile = v.InferOutput<typeof fundFileSchema>;
@@ -36,15 +33,14 @@ export type FundFile = v.InferOutput<typeof fundFileSchema>;
 /** A transfer or a withdrawal. Its deadline is in its manifest. */
 export const spendFileSchema = v.strictObject({
   version: versionSchema,
-  manifest: v.pipe(
+  manifest: described(
     spendManifestSchema,
-    v.description('The spend without its randomness. Its digest names the file.'),
+    'The spend without its randomness. Its digest names the file.',
   ),
   seed: seedSchema,
-  dummyNullifiers: v.pipe(
-    v.array(hex32Schema),
-    v.maxLength(maxSpendInputs - 1),
-    v.description('Nullifiers of the inputs that the manifest leaves free, in their order.'),
+  dummyNullifiers: described(
+    v.pipe(v.array(hex32Schema), v.maxLength(maxSpendInputs - 1)),
+    'Nullifiers of the inputs that the manifest leaves free, in their order.',
   ),
 });
 export type SpendFile = v.InferOutput<typeof spendFileSchema>;

@@ -13,6 +13,7 @@ import type { Hex32 } from '../values/hex.ts';
 import {
   amountSchema,
   chainKeySchema,
+  described,
   encryptionPublicKeySchema,
   evidenceSchema,
   evmAddressSchema,
@@ -24,72 +25,53 @@ import type { SpendManifest } from './spend-manifest.ts';
 
 /** Confidential: holds recipients and amounts. */
 export const fundManifestSchema = v.strictObject({
-  version: v.pipe(v.literal(1), v.description('Version of this document’s layout.')),
-  kind: v.pipe(
-    v.literal('fund'),
-    v.description('What the batch does: `fund` turns tokens into notes.'),
+  version: described(v.literal(1), 'Version of this document’s layout.'),
+  kind: described(v.literal('fund'), 'What the batch does: `fund` turns tokens into notes.'),
+  employerId: described(
+    v.pipe(v.string(), v.uuid()),
+    'UUID of the employer account on the platform. It enters the batch nonce.',
   ),
-  employerId: v.pipe(
-    v.string(),
-    v.uuid(),
-    v.description('UUID of the employer account on the platform. It enters the batch nonce.'),
+  jobKey: described(
+    v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
+    'Idempotency-Key of the job. It enters the batch nonce.',
   ),
-  jobKey: v.pipe(
-    v.string(),
-    v.minLength(1),
-    v.maxLength(255),
-    v.description('Idempotency-Key of the job. It enters the batch nonce.'),
-  ),
-  attempt: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(1),
-    v.maxValue(1_000_000),
-    v.description(
-      'Number of the attempt within the job, from 1. The next exists only when this one is dead.',
-    ),
+  attempt: described(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)),
+    'Number of the attempt within the job, from 1. The next exists only when this one is dead.',
   ),
   chain: chainKeySchema,
-  chainId: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(1),
-    v.description('EIP-155 chain id, from the agent’s own settings.'),
+  chainId: described(
+    v.pipe(v.number(), v.integer(), v.minValue(1)),
+    'EIP-155 chain id, from the agent’s own settings.',
   ),
-  pool: v.pipe(evmAddressSchema, v.description('EVM address of the ShieldedPool contract.')),
-  token: v.pipe(evmAddressSchema, v.description('EVM address of the token contract.')),
-  funder: v.pipe(
-    evmAddressSchema,
-    v.description('EVM address of the wallet whose tokens pay the batch.'),
-  ),
-  size: v.pipe(
+  pool: described(evmAddressSchema, 'EVM address of the ShieldedPool contract.'),
+  token: described(evmAddressSchema, 'EVM address of the token contract.'),
+  funder: described(evmAddressSchema, 'EVM address of the wallet whose tokens pay the batch.'),
+  size: described(
     v.picklist(batchSizes),
-    v.description('Slots of the circuit that proves the batch. Dummy notes fill the unused ones.'),
+    'Slots of the circuit that proves the batch. Dummy notes fill the unused ones.',
   ),
-  recipients: v.pipe(
-    v.array(
-      v.strictObject({
-        address: v.pipe(evmAddressSchema, v.description('EVM address of the recipient’s wallet.')),
-        walletPub: walletPubSchema,
-        encryptionPublicKey: encryptionPublicKeySchema,
-        evidence: evidenceSchema,
-        amount: amountSchema,
-        memo: v.optional(
-          v.pipe(
-            v.string(),
-            v.maxBytes(maxMemoBytes),
-            v.description(
+  recipients: described(
+    v.pipe(
+      v.array(
+        v.strictObject({
+          address: described(evmAddressSchema, 'EVM address of the recipient’s wallet.'),
+          walletPub: walletPubSchema,
+          encryptionPublicKey: encryptionPublicKeySchema,
+          evidence: evidenceSchema,
+          amount: amountSchema,
+          memo: v.optional(
+            described(
+              v.pipe(v.string(), v.maxBytes(maxMemoBytes)),
               'Text sealed into the note, at most 111 bytes of UTF-8. Only the recipient reads it.',
             ),
           ),
-        ),
-      }),
+        }),
+      ),
+      v.minLength(1),
+      v.maxLength(largestBatch),
     ),
-    v.minLength(1),
-    v.maxLength(largestBatch),
-    v.description(
-      'Recipients in the order of the request. The seed assigns them to slots. Confidential.',
-    ),
+    'Recipients in the order of the request. The seed assigns them to slots. Confidential.',
   ),
 });
 export type FundManifest = v.InferOutput<typeof fundManifestSchema>;
@@ -104,15 +86,13 @@ export function computeManifestDigest(manifest: FundManifest | SpendManifest): H
 
 /** The deadline of the authorisation (protocol §3). Written once per attempt, before the funder signs. */
 export const releaseRecordSchema = v.strictObject({
-  manifestDigest: v.pipe(
+  manifestDigest: described(
     hex32Schema,
-    v.description(
-      'SHA-256 of the batch’s canonical manifest, 32 bytes of hex. Names the batch that is released.',
-    ),
+    'SHA-256 of the batch’s canonical manifest, 32 bytes of hex. Names the batch that is released.',
   ),
-  deadline: v.pipe(
+  deadline: described(
     unixSecondsSchema,
-    v.description('Unix seconds after which the authorisation can no longer land.'),
+    'Unix seconds after which the authorisation can no longer land.',
   ),
 });
 export type ReleaseRecord = v.InferOutput<typeof releaseRecordSchema>;

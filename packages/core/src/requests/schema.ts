@@ -13,6 +13,11 @@ import { isEvmAddress, parseEvmAddress } from '../values/evm-address.ts';
 import { parseHex, parseHex32 } from '../values/hex.ts';
 import { describeIssues } from './describe-issues.ts';
 
+/** The schema with its meaning, which the documents show and a test requires of each field. */
+export function described<const S extends v.GenericSchema>(schema: S, meaning: string) {
+  return v.pipe(schema, v.description(meaning));
+}
+
 /** 0x-prefixed lower-case hex of exactly `byteLength` bytes. */
 export function hexSchema(byteLength: number) {
   return v.pipe(
@@ -30,45 +35,37 @@ export const hex32Schema = v.pipe(
 );
 
 /** P as 32 bytes of hex. The code that decodes it checks that it is a point. */
-export const encryptionPublicKeySchema = v.pipe(
-  hexSchema(32),
-  v.transform((value) => parseEncryptionPublicKey(value)),
-  v.description(
-    'P, the holder’s encryption public key, which notes are sealed to: a packed Baby Jubjub point, 32 bytes of ' +
-      'lower-case 0x hex. The holder derives it from its viewing key. Public.',
+export const encryptionPublicKeySchema = described(
+  v.pipe(
+    hexSchema(32),
+    v.transform((value) => parseEncryptionPublicKey(value)),
   ),
+  'P, the holder’s encryption public key, which notes are sealed to: a packed Baby Jubjub point, 32 bytes of ' +
+    'lower-case 0x hex. The holder derives it from its viewing key. Public.',
 );
 
 /** W as the compressed point's hex. The code that decodes it checks that it is a point. */
-export const walletPubSchema = v.pipe(
+export const walletPubSchema = described(
   hexSchema(33),
-  v.description(
-    'W, the holder’s wallet public key: a compressed secp256k1 point, 33 bytes of lower-case 0x hex. Not an address. Public.',
-  ),
+  'W, the holder’s wallet public key: a compressed secp256k1 point, 33 bytes of lower-case 0x hex. Not an address. Public.',
 );
 
 /** An address as a client spells it. The chain's adapter checks checksum and family. */
-export const addressTextSchema = v.pipe(
-  v.string(),
-  v.minLength(1),
-  v.maxLength(128),
-  v.description(
-    'Address in the format of the chain’s family, for example 0x and 40 hex digits on an EVM chain.',
-  ),
+export const addressTextSchema = described(
+  v.pipe(v.string(), v.minLength(1), v.maxLength(128)),
+  'Address in the format of the chain’s family, for example 0x and 40 hex digits on an EVM chain.',
 );
 
 /** An EVM address, 20 bytes, in any case. */
-export const evmAddressSchema = v.pipe(
-  v.string(),
-  v.regex(/^0x[0-9a-fA-F]{40}$/),
-  v.description('EVM address: 0x and 20 bytes of hex.'),
+export const evmAddressSchema = described(
+  v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/)),
+  'EVM address: 0x and 20 bytes of hex.',
 );
 
 /** The address of an account's wallet, of any chain family. */
-export const accountAddressSchema = v.pipe(
-  v.string(),
-  v.regex(/^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|G[A-Z2-7]{55})$/),
-  v.description('Address of a wallet: EVM, Solana in base58, or Stellar `G…`.'),
+export const accountAddressSchema = described(
+  v.pipe(v.string(), v.regex(/^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|G[A-Z2-7]{55})$/)),
+  'Address of a wallet: EVM, Solana in base58, or Stellar `G…`.',
 );
 
 /** An EVM address of the operator's configuration: a wrong checksum and the zero address are refused. Checksum form. */
@@ -89,19 +86,15 @@ export const amountSchema = v.pipe(
 );
 
 /** A key of a chain, for example `anvil` or `base`. */
-export const chainKeySchema = v.pipe(
-  v.string(),
-  v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/),
-  v.description('Key of a chain as the deployment names it, for example `base`.'),
+export const chainKeySchema = described(
+  v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/)),
+  'Key of a chain as the deployment names it, for example `base`.',
 );
 
 /** A token symbol as configured for a chain, for example `USDC`. */
-export const tokenSymbolSchema = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9.]{1,16}$/),
-  v.description(
-    'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
-  ),
+export const tokenSymbolSchema = described(
+  v.pipe(v.string(), v.regex(/^[A-Za-z0-9.]{1,16}$/)),
+  'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
 );
 
 /** Whole seconds since 1970-01-01T00:00:00Z. */
@@ -119,27 +112,19 @@ export const isoTimeSchema = v.pipe(v.string(), v.isoTimestamp());
 export const urlSchema = v.pipe(v.string(), v.maxLength(2048), v.url(), v.regex(/^https?:/));
 
 /** `{message, signature}` of a sign-in, as kept and served by the platform. */
-export const evidenceSchema = v.pipe(
+export const evidenceSchema = described(
   v.strictObject({
-    message: v.pipe(
-      v.string(),
-      v.minLength(1),
-      v.maxLength(4096),
-      v.description(
-        'The EIP-4361 text exactly as the holder’s wallet signed it. Its one resource is `urn:pool:encryption-key:<P>`.',
-      ),
+    message: described(
+      v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
+      'The EIP-4361 text exactly as the holder’s wallet signed it. Its one resource is `urn:pool:encryption-key:<P>`.',
     ),
-    signature: v.pipe(
+    signature: described(
       hexSchema(65),
-      v.description(
-        'The wallet’s EIP-191 signature over `message`: r ‖ s ‖ v, 65 bytes of lower-case 0x hex, s in its low form, v 27 or 28. ' +
-          'W is recovered from it.',
-      ),
+      'The wallet’s EIP-191 signature over `message`: r ‖ s ‖ v, 65 bytes of lower-case 0x hex, s in its low form, v 27 or 28. ' +
+        'W is recovered from it.',
     ),
   }),
-  v.description(
-    'The holder’s sign-in, which binds P to W. The platform stores it; a payer verifies it before it seals a note to P.',
-  ),
+  'The holder’s sign-in, which binds P to W. The platform stores it; a payer verifies it before it seals a note to P.',
 );
 
 /**

@@ -12,6 +12,7 @@ import { maxSpendInputs, maxSpendPayees, spendCircuits } from '../values/circuit
 import {
   amountSchema,
   chainKeySchema,
+  described,
   encryptionPublicKeySchema,
   evidenceSchema,
   evmAddressSchema,
@@ -28,80 +29,64 @@ const amountOrZeroSchema = v.pipe(
 
 /** Confidential: it contains payees and amounts, and links nullifiers to a wallet. */
 export const spendManifestSchema = v.strictObject({
-  version: v.pipe(v.literal(1), v.description('Version of this document’s layout.')),
-  kind: v.pipe(
+  version: described(v.literal(1), 'Version of this document’s layout.'),
+  kind: described(
     v.literal('spend'),
-    v.description('What the operation does: `spend` consumes notes of one wallet.'),
+    'What the operation does: `spend` consumes notes of one wallet.',
   ),
   chain: chainKeySchema,
-  chainId: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(1),
-    v.description('EIP-155 chain id, from the agent’s own settings.'),
+  chainId: described(
+    v.pipe(v.number(), v.integer(), v.minValue(1)),
+    'EIP-155 chain id, from the agent’s own settings.',
   ),
-  pool: v.pipe(evmAddressSchema, v.description('EVM address of the ShieldedPool contract.')),
-  token: v.pipe(evmAddressSchema, v.description('EVM address of the token contract.')),
-  circuit: v.pipe(
+  pool: described(evmAddressSchema, 'EVM address of the ShieldedPool contract.'),
+  token: described(evmAddressSchema, 'EVM address of the token contract.'),
+  circuit: described(
     v.picklist(spendCircuits),
-    v.description('Circuit that proves the spend. Dummies fill its unused inputs and outputs.'),
+    'Circuit that proves the spend. Dummies fill its unused inputs and outputs.',
   ),
   walletPub: walletPubSchema,
-  encryptionPublicKey: v.pipe(
+  encryptionPublicKey: described(
     encryptionPublicKeySchema,
-    v.description('P of all notes that are spent. One spend consumes notes of one P.'),
+    'P of all notes that are spent. One spend consumes notes of one P.',
   ),
-  inputNullifiers: v.pipe(
-    v.array(hex32Schema),
-    v.minLength(1),
-    v.maxLength(maxSpendInputs),
-    v.description('Nullifiers of the notes that are spent, in the order of the inputs.'),
+  inputNullifiers: described(
+    v.pipe(v.array(hex32Schema), v.minLength(1), v.maxLength(maxSpendInputs)),
+    'Nullifiers of the notes that are spent, in the order of the inputs.',
   ),
-  changeEncryptionPublicKey: v.pipe(
+  changeEncryptionPublicKey: described(
     encryptionPublicKeySchema,
-    v.description('P of the change. The holder of `walletPub` must have its viewing key.'),
+    'P of the change. The holder of `walletPub` must have its viewing key.',
   ),
-  changeAmount: v.pipe(
-    amountOrZeroSchema,
-    v.description('Change in base units, in decimal, 0 to 2^128-1.'),
-  ),
-  outputs: v.pipe(
-    v.array(
-      v.strictObject({
-        walletPub: walletPubSchema,
-        encryptionPublicKey: encryptionPublicKeySchema,
-        evidence: evidenceSchema,
-        amount: amountSchema,
-        memo: v.optional(
-          v.pipe(
-            v.string(),
-            v.maxBytes(maxMemoBytes),
-            v.description(
+  changeAmount: described(amountOrZeroSchema, 'Change in base units, in decimal, 0 to 2^128-1.'),
+  outputs: described(
+    v.pipe(
+      v.array(
+        v.strictObject({
+          walletPub: walletPubSchema,
+          encryptionPublicKey: encryptionPublicKeySchema,
+          evidence: evidenceSchema,
+          amount: amountSchema,
+          memo: v.optional(
+            described(
+              v.pipe(v.string(), v.maxBytes(maxMemoBytes)),
               'Text sealed into the note, at most 111 bytes of UTF-8. Only the payee reads it.',
             ),
           ),
-        ),
-      }),
+        }),
+      ),
+      v.maxLength(maxSpendPayees),
     ),
-    v.maxLength(maxSpendPayees),
-    v.description(
-      'Payees in the order of the request, without the change. The seed assigns them to slots. Confidential.',
-    ),
+    'Payees in the order of the request, without the change. The seed assigns them to slots. Confidential.',
   ),
-  withdrawAmount: v.pipe(
+  withdrawAmount: described(
     amountOrZeroSchema,
-    v.description('Base units that leave the pool, in decimal; 0 for a transfer.'),
+    'Base units that leave the pool, in decimal; 0 for a transfer.',
   ),
   recipient: v.optional(
-    v.pipe(
-      evmAddressSchema,
-      v.description('EVM address that receives the withdrawal. Absent for a transfer.'),
-    ),
+    described(evmAddressSchema, 'EVM address that receives the withdrawal. Absent for a transfer.'),
   ),
-  deadline: v.pipe(
-    unixSecondsSchema,
-    v.description('Unix seconds after which the spend can no longer land.'),
-  ),
+  deadline: described(unixSecondsSchema, 'Unix seconds after which the spend can no longer land.'),
 });
 export type SpendManifest = v.InferOutput<typeof spendManifestSchema>;
 

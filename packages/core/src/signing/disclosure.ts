@@ -7,6 +7,7 @@
 import * as v from 'valibot';
 import {
   amountSchema,
+  described,
   encryptionPublicKeySchema,
   evidenceSchema,
   hex32Schema,
@@ -44,188 +45,152 @@ const amountOrZeroSchema = v.pipe(
 
 /** The memo of a note, and the secret that decrypts exactly this sealed note. */
 const memoSchema = v.strictObject({
-  text: v.pipe(
+  text: described(
     v.nullable(v.pipe(v.string(), v.maxBytes(maxMemoBytes))),
-    v.description('The memo; null if the sealed note has none that can be read.'),
+    'The memo; null if the sealed note has none that can be read.',
   ),
-  proof: v.pipe(
+  proof: described(
     v.picklist(['ephemeral-scalar', 'message-key']),
-    v.description('What `secret` is. A payer shows the ephemeral scalar, a payee the message key.'),
+    'What `secret` is. A payer shows the ephemeral scalar, a payee the message key.',
   ),
-  secret: v.pipe(
+  secret: described(
     hexSchema(32),
-    v.description('32 bytes, big-endian. It decrypts this sealed note and no other.'),
+    '32 bytes, big-endian. It decrypts this sealed note and no other.',
   ),
 });
 
 const paymentSchema = v.strictObject({
-  slot: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(0),
-    v.maxValue(255),
-    v.description('Position of the note among the commitments of the event.'),
+  slot: described(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255)),
+    'Position of the note among the commitments of the event.',
   ),
-  commitment: v.pipe(
+  commitment: described(
     fieldSchema,
-    v.description('Hash of the note, as the event has it at that position: 32 bytes of 0x hex.'),
+    'Hash of the note, as the event has it at that position: 32 bytes of 0x hex.',
   ),
   amount: amountSchema,
-  nonce: v.pipe(
+  nonce: described(
     fieldSchema,
-    v.description(
-      'Number that makes the note unique: a field element, with which the commitment is recomputed.',
-    ),
+    'Number that makes the note unique: a field element, with which the commitment is recomputed.',
   ),
-  walletPub: v.pipe(
+  walletPub: described(
     walletPubSchema,
-    v.description('W, the wallet public key of the payee: 33 bytes of 0x hex.'),
+    'W, the wallet public key of the payee: 33 bytes of 0x hex.',
   ),
-  encryptionPublicKey: v.pipe(
-    encryptionPublicKeySchema,
-    v.description('P that the note is sealed to.'),
-  ),
+  encryptionPublicKey: described(encryptionPublicKeySchema, 'P that the note is sealed to.'),
   evidence: v.optional(evidenceSchema),
   memo: v.optional(
-    v.pipe(
+    described(
       memoSchema,
-      v.description('The memo with its proof. Absent: the document says nothing about the memo.'),
+      'The memo with its proof. Absent: the document says nothing about the memo.',
     ),
   ),
 });
 
 const fundingSchema = v.strictObject({
-  funder: v.pipe(checksumAddressSchema, v.description('EVM address that paid the batch.')),
-  batchNonce: v.pipe(fieldSchema, v.description('Nonce of the batch, as the funder signed it.')),
+  funder: described(checksumAddressSchema, 'EVM address that paid the batch.'),
+  batchNonce: described(fieldSchema, 'Nonce of the batch, as the funder signed it.'),
 });
 
 const changeSchema = v.strictObject({
-  amount: v.pipe(amountOrZeroSchema, v.description('Amount of the change, 0 to 2^128-1.')),
-  nonce: v.pipe(
+  amount: described(amountOrZeroSchema, 'Amount of the change, 0 to 2^128-1.'),
+  nonce: described(
     fieldSchema,
-    v.description(
-      'Number that makes the change unique: a field element, with which its commitment is recomputed.',
-    ),
+    'Number that makes the change unique: a field element, with which its commitment is recomputed.',
   ),
-  walletPub: v.pipe(
+  walletPub: described(
     walletPubSchema,
-    v.description('W, the wallet public key of the spender: 33 bytes of 0x hex.'),
+    'W, the wallet public key of the spender: 33 bytes of 0x hex.',
   ),
-  encryptionPublicKey: v.pipe(
-    encryptionPublicKeySchema,
-    v.description('P that the change is sealed to.'),
-  ),
+  encryptionPublicKey: described(encryptionPublicKeySchema, 'P that the change is sealed to.'),
 });
 
 const insertionEntries = {
-  txHash: v.pipe(
+  txHash: described(
     hex32Schema,
-    v.description('Hash of the transaction that emitted the event: 32 bytes of 0x hex.'),
+    'Hash of the transaction that emitted the event: 32 bytes of 0x hex.',
   ),
-  index: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(0),
-    v.maxValue(2 ** 48),
-    v.description('Index of the event’s root in the note tree.'),
+  index: described(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 48)),
+    'Index of the event’s root in the note tree.',
   ),
   sealedNotes: v.optional(
-    v.pipe(
-      v.array(hexSchema(209)),
-      v.maxLength(256),
-      v.description('All sealed notes of the event, in slot order. Required for a memo.'),
+    described(
+      v.pipe(v.array(hexSchema(209)), v.maxLength(256)),
+      'All sealed notes of the event, in slot order. Required for a memo.',
     ),
   ),
-  payments: v.pipe(
-    v.array(paymentSchema),
-    v.minLength(1),
-    v.maxLength(256),
-    v.description('The notes of this event that the document opens, each with its contents.'),
+  payments: described(
+    v.pipe(v.array(paymentSchema), v.minLength(1), v.maxLength(256)),
+    'The notes of this event that the document opens, each with its contents.',
   ),
 };
 
 const insertionSchema = v.variant('kind', [
   v.strictObject({
-    kind: v.pipe(
-      v.literal('batch'),
-      v.description('The event is `BatchFunded`: a funder paid a batch.'),
-    ),
+    kind: described(v.literal('batch'), 'The event is `BatchFunded`: a funder paid a batch.'),
     ...insertionEntries,
     funding: v.optional(
-      v.pipe(
+      described(
         fundingSchema,
-        v.description('Who funded the batch. Without it the document does not prove the payer.'),
+        'Who funded the batch. Without it the document does not prove the payer.',
       ),
     ),
   }),
   v.strictObject({
-    kind: v.pipe(
-      v.literal('spend'),
-      v.description('The event is `Spent`: a holder paid from its own notes.'),
-    ),
+    kind: described(v.literal('spend'), 'The event is `Spent`: a holder paid from its own notes.'),
     ...insertionEntries,
     change: v.optional(
-      v.pipe(
+      described(
         changeSchema,
-        v.description(
-          'The note in slot 0, whose wallet is the spender’s. Without it the document does not prove the payer.',
-        ),
+        'The note in slot 0, whose wallet is the spender’s. Without it the document does not prove the payer.',
       ),
     ),
   }),
 ]);
 
 const contentEntries = {
-  version: v.pipe(v.literal(1), v.description('Version of this document’s layout.')),
-  kind: v.pipe(
+  version: described(v.literal(1), 'Version of this document’s layout.'),
+  kind: described(
     v.literal('disclosure'),
-    v.description('The literal word `disclosure`, which no other file of Pool has here.'),
+    'The literal word `disclosure`, which no other file of Pool has here.',
   ),
-  chainId: v.pipe(
-    v.number(),
-    v.safeInteger(),
-    v.minValue(1),
-    v.description('EIP-155 id of the chain that the pool is on.'),
+  chainId: described(
+    v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+    'EIP-155 id of the chain that the pool is on.',
   ),
-  pool: v.pipe(checksumAddressSchema, v.description('Address of the ShieldedPool contract.')),
-  token: v.pipe(
+  pool: described(checksumAddressSchema, 'Address of the ShieldedPool contract.'),
+  token: described(
     checksumAddressSchema,
-    v.description('Contract of the paid ERC-20, as a checksummed EVM address.'),
+    'Contract of the paid ERC-20, as a checksummed EVM address.',
   ),
-  role: v.pipe(
+  role: described(
     v.picklist(['payer', 'payee']),
-    v.description('Part that the discloser has in every payment of the document.'),
+    'Part that the discloser has in every payment of the document.',
   ),
-  discloser: v.pipe(
-    checksumAddressSchema,
-    v.description('Address that signs: of the funder, or of W.'),
-  ),
-  purpose: v.pipe(
-    v.string(),
-    v.minLength(1),
-    v.check((value) => findMemoProblem(value) === undefined),
-    v.description('What the document may be used for: one line, at most 111 bytes of UTF-8.'),
-  ),
-  challenge: v.optional(
+  discloser: described(checksumAddressSchema, 'Address that signs: of the funder, or of W.'),
+  purpose: described(
     v.pipe(
       v.string(),
-      v.regex(/^[!-~]{16,128}$/),
-      v.description('Text of the verifier for whom the document is made.'),
+      v.minLength(1),
+      v.check((value) => findMemoProblem(value) === undefined),
+    ),
+    'What the document may be used for: one line, at most 111 bytes of UTF-8.',
+  ),
+  challenge: v.optional(
+    described(
+      v.pipe(v.string(), v.regex(/^[!-~]{16,128}$/)),
+      'Text of the verifier for whom the document is made.',
     ),
   ),
-  issuedAt: v.pipe(
+  issuedAt: described(
     unixSecondsSchema,
-    v.description('When the discloser signed the document, in Unix seconds.'),
+    'When the discloser signed the document, in Unix seconds.',
   ),
-  expiresAt: v.pipe(
-    unixSecondsSchema,
-    v.description('Unix seconds after which the document proves nothing.'),
-  ),
-  insertions: v.pipe(
-    v.array(insertionSchema),
-    v.minLength(1),
-    v.maxLength(1000),
-    v.description('Batches and spends that contain the payments.'),
+  expiresAt: described(unixSecondsSchema, 'Unix seconds after which the document proves nothing.'),
+  insertions: described(
+    v.pipe(v.array(insertionSchema), v.minLength(1), v.maxLength(1000)),
+    'Batches and spends that contain the payments.',
   ),
 };
 
@@ -236,9 +201,9 @@ export type DisclosureContent = v.InferOutput<typeof disclosureContentSchema>;
 /** The signed document. Confidential. */
 export const disclosureSchema = v.strictObject({
   ...contentEntries,
-  signature: v.pipe(
+  signature: described(
     hexSchema(65),
-    v.description('The discloser’s EIP-712 signature: r ‖ s ‖ v, low s, v 27 or 28.'),
+    'The discloser’s EIP-712 signature: r ‖ s ‖ v, low s, v 27 or 28.',
   ),
 });
 export type Disclosure = v.InferOutput<typeof disclosureSchema>;
@@ -262,7 +227,7 @@ export const disclosureStatementSchema = v.strictObject({
   challenge,
   issuedAt,
   expiresAt,
-  document: v.pipe(hex32Schema, v.description('SHA-256 of the canonical content.')),
+  document: described(hex32Schema, 'SHA-256 of the canonical content.'),
 });
 export type DisclosureStatement = v.InferOutput<typeof disclosureStatementSchema>;
 
