@@ -19,16 +19,15 @@ import {
   transferRequestSchema,
 } from '@pool/core';
 import * as v from 'valibot';
-import { type Api, defineRoute } from '../openapi/route.ts';
+import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
+import { holderUnavailable, listErrors, unavailable } from '../openapi/route-errors.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from '../openapi/shared-schemas.ts';
-import { holderUnavailable, unavailable } from '../openapi/unavailable.ts';
 import { agentExamples } from './agent-examples.ts';
 import { balanceSchema } from './balance.ts';
-import { historySchema } from './history.ts';
-import { historyRoutes } from './history-api.ts';
+import { historyQuery, historySchema } from './history.ts';
 import { spendRoutes } from './spend-api.ts';
 
-const bearer = { scheme: 'agentCredential', needs: 'disburse' } as const;
+const disburse = { scheme: 'agentCredential', needs: 'disburse' } as const;
 
 const checkSchema = v.strictObject({
   ok: described(v.boolean(), 'True: a payment can use this part now.'),
@@ -150,160 +149,151 @@ const livenessSchema = v.strictObject({
   uptimeSeconds: described(v.number(), 'Whole seconds since the process started.'),
 });
 
-const tooLarge = ['payload_too_large'] as const;
-const unauthorized = ['unauthorized'] as const;
-const forbidden = ['forbidden', 'forbidden_host'] as const;
-const rateLimited = ['rate_limited'] as const;
+const { reading, writing } = listErrors(['forbidden', 'forbidden_host']);
 
 export const agentRoutes = {
-  livez: defineRoute({
-    id: 'livez',
-    method: 'GET',
-    path: '/api/livez',
-    summary: 'Liveness of the process',
-    answers: { 200: { description: 'The process is alive.', schema: livenessSchema } },
-    errors: { 403: ['forbidden_host'] },
-  }),
-  readyz: defineRoute({
-    id: 'readyz',
-    method: 'GET',
-    path: '/api/readyz',
-    summary: 'Readiness of every part that a payment needs',
-    answers: {
-      200: { description: 'Every part is ready.', schema: readinessReportSchema },
-      503: {
-        description: 'A part is not ready; the report names it.',
-        schema: readinessReportSchema,
+  ...defineRoutes({
+    livez: {
+      method: 'GET',
+      path: '/api/livez',
+      summary: 'Liveness of the process',
+      answers: { 200: { description: 'The process is alive.', schema: livenessSchema } },
+      errors: { 403: ['forbidden_host'] },
+    },
+    readyz: {
+      method: 'GET',
+      path: '/api/readyz',
+      summary: 'Readiness of every part that a payment needs',
+      answers: {
+        200: { description: 'Every part is ready.', schema: readinessReportSchema },
+        503: {
+          description: 'A part is not ready; the report names it.',
+          schema: readinessReportSchema,
+        },
+      },
+      errors: { 403: ['forbidden_host'] },
+    },
+    metrics: {
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Counters for Prometheus',
+      description:
+        'Takes the metrics token or the loopback token. Names no amount, address or key.',
+      auth: { scheme: 'metricsCredential' },
+      answers: {
+        200: {
+          description: 'The text format of Prometheus.',
+          schema: v.string(),
+          contentType: 'text/plain',
+        },
+      },
+      errors: { 401: ['unauthorized'], 403: ['forbidden_host'] },
+    },
+    disburse: {
+      method: 'POST',
+      path: '/api/disburse',
+      summary: 'Pay a batch of recipients',
+      description:
+        'Stops at the first problem. The same key with the same body answers the original job, with another body 409. A key that was ' +
+        'used answers 200 once its job has ended, and 202 until then.',
+      auth: disburse,
+      headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
+      body: disburseRequestSchema,
+      answers: {
+        200: { description: 'The job of this key has ended.', schema: submittedJobSchema },
+        202: { description: 'Accepted, or still under way.', schema: submittedJobSchema },
+      },
+      errors: {
+        ...writing,
+        400: ['invalid_request', ...disbursementErrorCodes],
+        409: ['idempotency_conflict'],
+        503: [...unavailable, 'employer_mismatch', 'tenancy_unreadable'],
       },
     },
-    errors: { 403: ['forbidden_host'] },
-  }),
-  metrics: defineRoute({
-    id: 'metrics',
-    method: 'GET',
-    path: '/metrics',
-    summary: 'Counters for Prometheus',
-    description: 'Takes the metrics token or the loopback token. Names no amount, address or key.',
-    auth: { scheme: 'metricsCredential' },
-    answers: {
-      200: {
-        description: 'The text format of Prometheus.',
-        schema: v.string(),
-        contentType: 'text/plain',
+    validate: {
+      method: 'POST',
+      path: '/api/validate',
+      summary: 'Everything wrong with a disbursement, without paying',
+      description:
+        'Runs all checks of a disbursement; proves and submits nothing. A body that is malformed or too large is ' +
+        'reported as an issue.',
+      auth: disburse,
+      body: disburseRequestSchema,
+      answers: { 200: { description: 'The report.', schema: validationReportSchema } },
+      errors: { ...reading, 503: unavailable },
+    },
+    getDisbursement: {
+      method: 'GET',
+      path: '/api/disburse/{key}',
+      summary: 'Read a disbursement by its Idempotency-Key',
+      auth: disburse,
+      params: { key: jobKeyParamSchema },
+      answers: {
+        200: { description: 'The current state of the job.', schema: disbursementJobSchema },
+      },
+      errors: { ...reading, 404: ['not_found'], 503: unavailable },
+    },
+    cancelDisbursement: {
+      method: 'DELETE',
+      path: '/api/disburse/{key}',
+      summary: 'Cancel a disbursement',
+      description:
+        'Before the batch is released, the job fails with `cancelled` at once. After that the funder withdraws the ' +
+        'authorisation, and the answer waits for a final block. This can take minutes: set the read time-out accordingly. A ' +
+        'caller that disconnects can repeat the request; the cancellation continues. A batch that settles first is answered as ' +
+        '`done`: it was paid. A job that ended earlier is answered unchanged. 409 `configuration_changed`: the job began with ' +
+        'another funder, pool, token or chain than the agent has now, so the agent cannot end it; the cancellation is stored.',
+      auth: disburse,
+      params: { key: jobKeyParamSchema },
+      answers: { 200: { description: 'The job, which has ended.', schema: disbursementJobSchema } },
+      errors: {
+        ...reading,
+        404: ['not_found'],
+        409: ['configuration_changed'],
+        503: [...unavailable, 'stopping'],
       },
     },
-    errors: { 401: unauthorized, 403: ['forbidden_host'] },
-  }),
-  disburse: defineRoute({
-    id: 'disburse',
-    method: 'POST',
-    path: '/api/disburse',
-    summary: 'Pay a batch of recipients',
-    description:
-      'Stops at the first problem. The same key with the same body answers the original job, with another body 409. A key that was ' +
-      'used answers 200 once its job has ended, and 202 until then.',
-    auth: bearer,
-    headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
-    body: disburseRequestSchema,
-    answers: {
-      200: { description: 'The job of this key has ended.', schema: submittedJobSchema },
-      202: { description: 'Accepted, or still under way.', schema: submittedJobSchema },
+    balance: {
+      method: 'GET',
+      path: '/api/balance',
+      summary: 'What the holder can spend in one token',
+      description:
+        'Reads what is new on the chain and at the platform, then answers. It moves nothing and needs no GPU. The first call reads the ' +
+        'whole history of the pool and can take minutes: set the read time-out accordingly. A caller that disconnects can repeat the ' +
+        'request; the reading continues. The key must be one of the holder’s own wallet; the loopback token does not reach this route.',
+      auth: { scheme: 'holderKey', needs: 'holder.read' },
+      query: {
+        token: described(
+          v.pipe(v.string(), v.minLength(1)),
+          'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
+        ),
+      },
+      answers: { 200: { description: 'The balance.', schema: balanceSchema } },
+      errors: {
+        ...reading,
+        400: ['invalid_request', 'unknown_token', 'invalid-chain'],
+        503: holderUnavailable,
+      },
     },
-    errors: {
-      400: ['invalid_request', ...disbursementErrorCodes],
-      401: unauthorized,
-      403: forbidden,
-      409: ['idempotency_conflict'],
-      413: tooLarge,
-      429: rateLimited,
-      503: [...unavailable, 'employer_mismatch', 'tenancy_unreadable'],
-    },
-  }),
-  validate: defineRoute({
-    id: 'validate',
-    method: 'POST',
-    path: '/api/validate',
-    summary: 'Everything wrong with a disbursement, without paying',
-    description:
-      'Runs all checks of a disbursement; proves and submits nothing. A body that is malformed or too large is ' +
-      'reported as an issue.',
-    auth: bearer,
-    body: disburseRequestSchema,
-    answers: { 200: { description: 'The report.', schema: validationReportSchema } },
-    errors: {
-      401: unauthorized,
-      403: forbidden,
-      429: rateLimited,
-      503: unavailable,
+    history: {
+      method: 'GET',
+      path: '/api/history',
+      summary: 'What happened to the holder’s notes in one token',
+      description:
+        'One page, oldest first, up to the newest final block. `more` tells that there are later entries: send the id of the last one as ' +
+        '`after`. The first call can take minutes, as that of the balance. Payees of transfers come from the agent’s own archive, until ' +
+        'retention erases them. The key must be one of the holder’s own wallet; the loopback token does not reach this route.',
+      auth: { scheme: 'holderKey', needs: 'holder.read' },
+      query: historyQuery,
+      answers: { 200: { description: 'One page of the history.', schema: historySchema } },
+      errors: {
+        ...reading,
+        400: ['invalid_request', 'unknown_token', 'invalid-chain'],
+        500: ['spend_unreadable'],
+        503: holderUnavailable,
+      },
     },
   }),
-  getDisbursement: defineRoute({
-    id: 'getDisbursement',
-    method: 'GET',
-    path: '/api/disburse/{key}',
-    summary: 'Read a disbursement by its Idempotency-Key',
-    auth: bearer,
-    params: { key: jobKeyParamSchema },
-    answers: {
-      200: { description: 'The current state of the job.', schema: disbursementJobSchema },
-    },
-    errors: {
-      401: unauthorized,
-      403: forbidden,
-      404: ['not_found'],
-      429: rateLimited,
-      503: unavailable,
-    },
-  }),
-  cancelDisbursement: defineRoute({
-    id: 'cancelDisbursement',
-    method: 'DELETE',
-    path: '/api/disburse/{key}',
-    summary: 'Cancel a disbursement',
-    description:
-      'Before the batch is released, the job fails with `cancelled` at once. After that the funder withdraws the ' +
-      'authorisation, and the answer waits for a final block. This can take minutes: set the read time-out accordingly. A ' +
-      'caller that disconnects can repeat the request; the cancellation continues. A batch that settles first is answered as ' +
-      '`done`: it was paid. A job that ended earlier is answered unchanged. 409 `configuration_changed`: the job began with ' +
-      'another funder, pool, token or chain than the agent has now, so the agent cannot end it; the cancellation is stored.',
-    auth: bearer,
-    params: { key: jobKeyParamSchema },
-    answers: { 200: { description: 'The job, which has ended.', schema: disbursementJobSchema } },
-    errors: {
-      401: unauthorized,
-      403: forbidden,
-      404: ['not_found'],
-      409: ['configuration_changed'],
-      429: rateLimited,
-      503: [...unavailable, 'stopping'],
-    },
-  }),
-  balance: defineRoute({
-    id: 'balance',
-    method: 'GET',
-    path: '/api/balance',
-    summary: 'What the holder can spend in one token',
-    description:
-      'Reads what is new on the chain and at the platform, then answers. It moves nothing and needs no GPU. The first call reads the ' +
-      'whole history of the pool and can take minutes: set the read time-out accordingly. A caller that disconnects can repeat the ' +
-      'request; the reading continues. The key must be one of the holder’s own wallet; the loopback token does not reach this route.',
-    auth: { scheme: 'holderKey', needs: 'holder.read' },
-    query: {
-      token: described(
-        v.pipe(v.string(), v.minLength(1)),
-        'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
-      ),
-    },
-    answers: { 200: { description: 'The balance.', schema: balanceSchema } },
-    errors: {
-      400: ['invalid_request', 'unknown_token', 'invalid-chain'],
-      401: unauthorized,
-      403: forbidden,
-      429: rateLimited,
-      503: holderUnavailable,
-    },
-  }),
-  ...historyRoutes,
   ...spendRoutes,
 } as const;
 
@@ -314,32 +304,13 @@ export const agentApi: Api = {
     'The local process that proves, signs and settles disbursements. Listens on loopback by default.',
   servers: [{ url: 'http://127.0.0.1:8787', description: 'The default address of an agent.' }],
   securitySchemes: {
-    agentCredential: {
-      type: 'http',
-      scheme: 'bearer',
-      description:
-        'An API key with the capability of the route, or the loopback token of this agent.',
-    },
-    holderKey: {
-      type: 'http',
-      scheme: 'bearer',
-      description: 'An API key of the holder’s own wallet, with the capability of the route.',
-    },
-    transferKey: {
-      type: 'http',
-      scheme: 'bearer',
-      description: 'A `holder.transfer` API key of the holder’s own wallet.',
-    },
-    sendKey: {
-      type: 'http',
-      scheme: 'bearer',
-      description: 'A `holder.send` API key of the holder’s own wallet.',
-    },
-    metricsCredential: {
-      type: 'http',
-      scheme: 'bearer',
-      description: 'DISBURSE_METRICS_TOKEN, or the loopback token of this agent.',
-    },
+    agentCredential: bearer(
+      'An API key with the capability of the route, or the loopback token of this agent.',
+    ),
+    holderKey: bearer('An API key of the holder’s own wallet, with the capability of the route.'),
+    transferKey: bearer('A `holder.transfer` API key of the holder’s own wallet.'),
+    sendKey: bearer('A `holder.send` API key of the holder’s own wallet.'),
+    metricsCredential: bearer('DISBURSE_METRICS_TOKEN, or the loopback token of this agent.'),
   },
   schemas: {
     DisburseRequest: disburseRequestSchema,

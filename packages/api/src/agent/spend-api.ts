@@ -10,7 +10,8 @@ import {
   spendReceiptSchema,
   transferRequestSchema,
 } from '@pool/core';
-import { defineRoute } from '../openapi/route.ts';
+import { defineRoutes } from '../openapi/route.ts';
+import { listErrors } from '../openapi/route-errors.ts';
 import { idempotencyKeyHeaderSchema } from '../openapi/shared-schemas.ts';
 
 const description =
@@ -27,9 +28,10 @@ const answers = {
   },
 } as const;
 
+const forbidden = ['forbidden', 'forbidden_host'] as const;
+
 const errors = {
-  401: ['unauthorized'],
-  403: ['forbidden', 'forbidden_host', 'ceiling_exceeded', 'holder_read_only'],
+  ...listErrors([...forbidden, 'ceiling_exceeded', 'holder_read_only']).writing,
   409: [
     'idempotency_conflict',
     'insufficient_funds',
@@ -37,8 +39,6 @@ const errors = {
     'note_already_spent',
     'configuration_changed',
   ],
-  413: ['payload_too_large'],
-  429: ['rate_limited'],
   500: ['spend_not_archived', 'spend_unreadable'],
   503: [
     'platform_unreachable',
@@ -52,9 +52,8 @@ const errors = {
   504: ['settlement_expired', 'spend_unfinished'],
 } as const;
 
-export const spendRoutes = {
-  transfer: defineRoute({
-    id: 'transfer',
+export const spendRoutes = defineRoutes({
+  transfer: {
     method: 'POST',
     path: '/api/transfer',
     summary: 'Pay other holders inside the pool',
@@ -76,9 +75,8 @@ export const spendRoutes = {
         'prover_mock',
       ],
     },
-  }),
-  send: defineRoute({
-    id: 'send',
+  },
+  send: {
     method: 'POST',
     path: '/api/send',
     summary: 'Withdraw from the pool to a pinned address',
@@ -98,9 +96,8 @@ export const spendRoutes = {
         'prover_mock',
       ],
     },
-  }),
-  consolidate: defineRoute({
-    id: 'consolidate',
+  },
+  consolidate: {
     method: 'POST',
     path: '/api/consolidate',
     summary: 'Merge notes of the holder, by one step',
@@ -120,9 +117,9 @@ export const spendRoutes = {
     errors: {
       ...errors,
       400: ['invalid_request', 'invalid-chain', 'unknown_token', 'invalid-amount', 'prover_mock'],
-      403: ['forbidden', 'forbidden_host'],
+      403: forbidden,
       409: ['insufficient_funds', 'note_already_spent', 'configuration_changed'],
       503: [...errors[503], 'notes_unavailable'],
     },
-  }),
-} as const;
+  },
+});

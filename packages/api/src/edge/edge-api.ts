@@ -6,7 +6,8 @@
 
 import { chainKeySchema, described, evmAddressSchema, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
-import { type Api, defineRoute } from '../openapi/route.ts';
+import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
+import { foreign, limited, listErrors } from '../openapi/route-errors.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from '../openapi/shared-schemas.ts';
 import {
   bootstrapRequestSchema,
@@ -32,11 +33,7 @@ import { spendRecordSchema, spendRequestSchema } from './spends.ts';
 
 const edgeToken = { scheme: 'edgeToken' } as const;
 
-const unauthorized = ['unauthorized'] as const;
-const foreign = ['forbidden_host', 'forbidden_origin'] as const;
-const agentRefused = ['edge_token_not_allowed', ...foreign] as const;
-const tooLarge = ['payload_too_large'] as const;
-const limited = ['rate_limited'] as const;
+const { reading, writing } = listErrors(['edge_token_not_allowed', ...foreign]);
 const chainDown = ['chain_unreachable'] as const;
 
 function settlement(description: string) {
@@ -47,25 +44,17 @@ function spend(description: string) {
   return { description, schema: spendRecordSchema };
 }
 
-export const edgeRoutes = {
-  bootstrap: defineRoute({
-    id: 'bootstrap',
+export const edgeRoutes = defineRoutes({
+  bootstrap: {
     method: 'POST',
     path: '/agent-edge/bootstrap',
     summary: 'The agent’s employer and the settings that the platform vends to it',
     auth: edgeToken,
     body: bootstrapRequestSchema,
     answers: { 200: { description: 'The deployment.', schema: bootstrapResponseSchema } },
-    errors: {
-      400: ['invalid_request'],
-      401: unauthorized,
-      403: agentRefused,
-      413: tooLarge,
-      429: limited,
-    },
-  }),
-  lookupRecipients: defineRoute({
-    id: 'lookupRecipients',
+    errors: { ...writing, 400: ['invalid_request'] },
+  },
+  lookupRecipients: {
     method: 'POST',
     path: '/agent-edge/recipients/lookup',
     summary: 'Keys, readiness and evidence of recipients by address',
@@ -73,16 +62,9 @@ export const edgeRoutes = {
     auth: edgeToken,
     body: recipientLookupRequestSchema,
     answers: { 200: { description: 'The records.', schema: recipientLookupResponseSchema } },
-    errors: {
-      400: ['invalid_request', 'invalid-chain'],
-      401: unauthorized,
-      403: agentRefused,
-      413: tooLarge,
-      429: limited,
-    },
-  }),
-  postSettlement: defineRoute({
-    id: 'postSettlement',
+    errors: { ...writing, 400: ['invalid_request', 'invalid-chain'] },
+  },
+  postSettlement: {
     method: 'POST',
     path: '/agent-edge/settlements',
     summary: 'Post a proved and signed batch for settlement',
@@ -94,6 +76,7 @@ export const edgeRoutes = {
       202: settlement('Stored, or under way.'),
     },
     errors: {
+      ...writing,
       400: [
         'invalid_request',
         'invalid-chain',
@@ -102,32 +85,21 @@ export const edgeRoutes = {
         'size_unsupported',
         'deadline_too_far',
       ],
-      401: unauthorized,
-      403: agentRefused,
       409: ['idempotency_conflict'],
-      413: tooLarge,
       503: [...chainDown, 'verifier_unavailable'],
       429: [...limited, 'gas_budget_exceeded'],
     },
-  }),
-  getSettlement: defineRoute({
-    id: 'getSettlement',
+  },
+  getSettlement: {
     method: 'GET',
     path: '/agent-edge/settlements/{key}',
     summary: 'Read a settlement by its job’s key',
     auth: edgeToken,
     params: { key: jobKeyParamSchema },
     answers: { 200: settlement('It has ended.'), 202: settlement('It is under way.') },
-    errors: {
-      401: unauthorized,
-      403: agentRefused,
-      404: ['settlement_not_found'],
-      503: chainDown,
-      429: limited,
-    },
-  }),
-  postVoid: defineRoute({
-    id: 'postVoid',
+    errors: { ...reading, 404: ['settlement_not_found'], 503: chainDown },
+  },
+  postVoid: {
     method: 'POST',
     path: '/agent-edge/settlements/{key}/void',
     summary: 'Withdraw the batch of a settlement',
@@ -143,18 +115,15 @@ export const edgeRoutes = {
       202: settlement('The withdrawal is stored, or fund() has landed and is not final.'),
     },
     errors: {
+      ...writing,
       400: ['invalid_request', 'invalid-chain', 'invalid_settlement'],
-      401: unauthorized,
-      403: agentRefused,
       404: ['not_found'],
       409: ['idempotency_conflict'],
-      413: tooLarge,
       503: [...chainDown, 'verifier_unavailable'],
       429: [...limited, 'gas_budget_exceeded'],
     },
-  }),
-  redeliverNotes: defineRoute({
-    id: 'redeliverNotes',
+  },
+  redeliverNotes: {
     method: 'POST',
     path: '/agent-edge/settlements/{key}/notes',
     summary: 'Deliver the sealed notes of a settled batch again',
@@ -169,17 +138,13 @@ export const edgeRoutes = {
       202: settlement('The notes are stored; the index settles the batch next.'),
     },
     errors: {
+      ...writing,
       400: ['invalid_request', 'invalid-chain', 'invalid_settlement'],
-      401: unauthorized,
-      403: agentRefused,
       409: ['not_settled', 'idempotency_conflict'],
-      413: tooLarge,
       503: [...chainDown, 'verifier_unavailable'],
-      429: limited,
     },
-  }),
-  getNotes: defineRoute({
-    id: 'getNotes',
+  },
+  getNotes: {
     method: 'GET',
     path: '/agent-edge/notes',
     summary: 'Sealed notes of the holder, oldest first',
@@ -202,15 +167,13 @@ export const edgeRoutes = {
     },
     answers: { 200: { description: 'A page.', schema: notesResponseSchema } },
     errors: {
+      ...reading,
       400: ['invalid_request', 'invalid-chain', 'invalid-token'],
-      401: unauthorized,
       403: ['forbidden', ...foreign],
       503: ['notes_unavailable'],
-      429: limited,
     },
-  }),
-  postSpend: defineRoute({
-    id: 'postSpend',
+  },
+  postSpend: {
     method: 'POST',
     path: '/agent-edge/spends',
     summary: 'Post a proved and signed transfer or withdrawal of a holder',
@@ -224,6 +187,7 @@ export const edgeRoutes = {
       202: spend('Stored, or under way.'),
     },
     errors: {
+      ...writing,
       400: [
         'invalid_request',
         'invalid-chain',
@@ -232,16 +196,13 @@ export const edgeRoutes = {
         'size_unsupported',
         'deadline_too_far',
       ],
-      401: unauthorized,
       403: ['forbidden', 'spender_not_admitted', ...foreign],
       409: ['idempotency_conflict', 'note_already_spent'],
-      413: tooLarge,
       503: [...chainDown, 'verifier_unavailable'],
       429: [...limited, 'gas_budget_exceeded'],
     },
-  }),
-  getSpend: defineRoute({
-    id: 'getSpend',
+  },
+  getSpend: {
     method: 'GET',
     path: '/agent-edge/spends/{key}',
     summary: 'Read a transfer or withdrawal by its key',
@@ -249,15 +210,13 @@ export const edgeRoutes = {
     params: { key: jobKeyParamSchema },
     answers: { 200: spend('It has ended.'), 202: spend('It is under way.') },
     errors: {
-      401: unauthorized,
+      ...reading,
       403: ['forbidden', ...foreign],
       404: ['spend_not_found'],
       503: chainDown,
-      429: limited,
     },
-  }),
-  getBatches: defineRoute({
-    id: 'getBatches',
+  },
+  getBatches: {
     method: 'GET',
     path: '/agent-edge/batches',
     summary: 'What the note tree contains, oldest first',
@@ -285,15 +244,13 @@ export const edgeRoutes = {
     },
     answers: { 200: { description: 'A page.', schema: batchesResponseSchema } },
     errors: {
+      ...reading,
       400: ['invalid_request', 'invalid-chain'],
-      401: unauthorized,
       403: ['forbidden', 'edge_token_not_allowed', ...foreign],
       503: ['notes_unavailable'],
-      429: limited,
     },
-  }),
-  findNotePaths: defineRoute({
-    id: 'findNotePaths',
+  },
+  findNotePaths: {
     method: 'POST',
     path: '/agent-edge/note-paths',
     summary: 'Paths of notes in the note tree',
@@ -304,16 +261,14 @@ export const edgeRoutes = {
     body: notePathsRequestSchema,
     answers: { 200: { description: 'Paths to one root.', schema: notePathsResponseSchema } },
     errors: {
+      ...writing,
       400: ['invalid_request', 'invalid-chain'],
-      401: unauthorized,
       403: ['forbidden', 'note_paths_disabled', ...foreign],
       404: ['unknown_leaf'],
-      413: tooLarge,
       503: ['notes_unavailable'],
-      429: limited,
     },
-  }),
-} as const;
+  },
+});
 
 export const edgeApi: Api = {
   name: 'edge',
@@ -321,12 +276,8 @@ export const edgeApi: Api = {
   description: 'The routes of a platform that agents and holders call, under /agent-edge.',
   servers: [{ url: '/', description: 'The platform that serves this document.' }],
   securitySchemes: {
-    edgeToken: {
-      type: 'http',
-      scheme: 'bearer',
-      description: 'The edge token of an agent, bound to one employer.',
-    },
-    holderKey: { type: 'http', scheme: 'bearer', description: 'An API key of a holder.' },
+    edgeToken: bearer('The edge token of an agent, bound to one employer.'),
+    holderKey: bearer('An API key of a holder.'),
   },
   schemas: {
     Bootstrap: bootstrapResponseSchema,

@@ -6,8 +6,9 @@
 
 import { described, eligibilityPathSchema, walletIdSchema } from '@pool/core';
 import * as v from 'valibot';
-import { livez, metrics, metricsToken, readyz } from '../openapi/probe-routes.ts';
-import { type Api, defineRoute } from '../openapi/route.ts';
+import { metricsToken, probeRoutes } from '../openapi/probe-routes.ts';
+import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
+import { foreign, limited, tooLarge } from '../openapi/route-errors.ts';
 import {
   gateCapacityResponseSchema,
   gatePathsRequestSchema,
@@ -24,9 +25,8 @@ import { gateExamples } from './gate-examples.ts';
 const read = { scheme: 'accessToken', needs: 'gate.read' } as const;
 const write = { scheme: 'accessToken', needs: 'gate.write' } as const;
 
-const unauthorized = ['unauthorized'] as const;
-const foreign = ['forbidden_host', 'forbidden_origin'] as const;
-const tooLarge = ['payload_too_large'] as const;
+const reading = { 401: ['unauthorized'], 403: ['forbidden', ...foreign] } as const;
+const writing = { ...reading, 413: tooLarge } as const;
 const badWord = ['invalid_value', 'invalid_field_element'] as const;
 
 const tokenRequestSchema = v.object({
@@ -77,126 +77,105 @@ function tokenErrorSchema(codes: readonly string[]) {
 }
 
 export const gateRoutes = {
-  livez,
-  readyz,
-  metrics,
-  grantToken: defineRoute({
-    id: 'grantToken',
-    method: 'POST',
-    path: '/oauth/token',
-    summary: 'An access token for client credentials',
-    description: 'Credentials as HTTP Basic or as fields of the form.',
-    body: tokenRequestSchema,
-    bodyType: 'application/x-www-form-urlencoded',
-    answers: {
-      200: { description: 'The token.', schema: tokenResponseSchema },
-      400: {
-        description: 'The request cannot be granted.',
-        schema: tokenErrorSchema(['unsupported_grant_type', 'invalid_scope']),
+  ...probeRoutes,
+  ...defineRoutes({
+    grantToken: {
+      method: 'POST',
+      path: '/oauth/token',
+      summary: 'An access token for client credentials',
+      description: 'Credentials as HTTP Basic or as fields of the form.',
+      body: tokenRequestSchema,
+      bodyType: 'application/x-www-form-urlencoded',
+      answers: {
+        200: { description: 'The token.', schema: tokenResponseSchema },
+        400: {
+          description: 'The request cannot be granted.',
+          schema: tokenErrorSchema(['unsupported_grant_type', 'invalid_scope']),
+        },
+        401: {
+          description: 'The client is unknown, or its secret is wrong.',
+          schema: tokenErrorSchema(['invalid_client']),
+        },
       },
-      401: {
-        description: 'The client is unknown, or its secret is wrong.',
-        schema: tokenErrorSchema(['invalid_client']),
-      },
+      errors: { 403: foreign, 413: tooLarge, 429: limited },
     },
-    errors: { 403: foreign, 413: tooLarge, 429: ['rate_limited'] },
-  }),
-  findPaths: defineRoute({
-    id: 'findPaths',
-    method: 'POST',
-    path: '/v1/paths',
-    summary: 'Eligibility paths of wallets',
-    description:
-      'Under the last final root, or under the root of the request. A replaced root is served for as long as the gate is configured, ' +
-      '50 minutes by default.',
-    auth: read,
-    body: gatePathsRequestSchema,
-    answers: { 200: { description: 'Paths to one root.', schema: gatePathsResponseSchema } },
-    errors: {
-      400: ['invalid_request', ...badWord],
-      401: unauthorized,
-      403: ['forbidden', ...foreign],
-      409: ['eligibility_root_too_old'],
-      413: tooLarge,
-      503: ['eligibility_root_unknown'],
-    },
-  }),
-  getRoot: defineRoute({
-    id: 'getRoot',
-    method: 'GET',
-    path: '/v1/root',
-    summary: 'The eligibility root and how many wallets it holds',
-    auth: read,
-    answers: { 200: { description: 'The root.', schema: gateRootResponseSchema } },
-    errors: { 401: unauthorized, 403: ['forbidden', ...foreign] },
-  }),
-  getCapacity: defineRoute({
-    id: 'getCapacity',
-    method: 'GET',
-    path: '/v1/capacity',
-    summary: 'How full the eligibility tree is',
-    auth: read,
-    answers: {
-      200: {
-        description: 'The number of leaves, and how many are used.',
-        schema: gateCapacityResponseSchema,
+    findPaths: {
+      method: 'POST',
+      path: '/v1/paths',
+      summary: 'Eligibility paths of wallets',
+      description:
+        'Under the last final root, or under the root of the request. A replaced root is served for as long as the gate is configured, ' +
+        '50 minutes by default.',
+      auth: read,
+      body: gatePathsRequestSchema,
+      answers: { 200: { description: 'Paths to one root.', schema: gatePathsResponseSchema } },
+      errors: {
+        ...writing,
+        400: ['invalid_request', ...badWord],
+        409: ['eligibility_root_too_old'],
+        503: ['eligibility_root_unknown'],
       },
     },
-    errors: { 401: unauthorized, 403: ['forbidden', ...foreign] },
-  }),
-  putWallet: defineRoute({
-    id: 'putWallet',
-    method: 'PUT',
-    path: '/v1/wallets/{walletId}',
-    summary: 'Screen a wallet and put it on the list',
-    description: 'Answers once the root that holds it is final on chain.',
-    auth: write,
-    params: { walletId: walletIdSchema },
-    body: gateWalletRequestSchema,
-    answers: { 200: { description: 'The state of the wallet.', schema: gateWalletResponseSchema } },
-    errors: {
-      400: ['invalid_request', 'invalid_wallet_pub', ...badWord],
-      401: unauthorized,
-      403: ['forbidden', ...foreign],
-      413: tooLarge,
-      503: ['publication_failed', 'tree_full'],
+    getRoot: {
+      method: 'GET',
+      path: '/v1/root',
+      summary: 'The eligibility root and how many wallets it holds',
+      auth: read,
+      answers: { 200: { description: 'The root.', schema: gateRootResponseSchema } },
+      errors: reading,
     },
-  }),
-  putReader: defineRoute({
-    id: 'putReader',
-    method: 'PUT',
-    path: '/v1/readers/{clientId}',
-    summary: "Make an employer's reader, give it another secret, or revoke it",
-    description:
-      'Its access tokens end at once when its secret changes or it is revoked. Putting the same state again changes nothing.',
-    auth: write,
-    params: { clientId: gateReaderIdSchema },
-    body: gateReaderRequestSchema,
-    answers: { 200: { description: 'The state is stored.', schema: gateReaderResponseSchema } },
-    errors: {
-      400: ['invalid_request'],
-      401: unauthorized,
-      403: ['forbidden', ...foreign],
-      409: ['stale_generation'],
-      413: tooLarge,
+    getCapacity: {
+      method: 'GET',
+      path: '/v1/capacity',
+      summary: 'How full the eligibility tree is',
+      auth: read,
+      answers: {
+        200: {
+          description: 'The number of leaves, and how many are used.',
+          schema: gateCapacityResponseSchema,
+        },
+      },
+      errors: reading,
     },
-  }),
-  removeWallet: defineRoute({
-    id: 'removeWallet',
-    method: 'DELETE',
-    path: '/v1/wallets/{walletId}',
-    summary: 'Take a wallet off the list',
-    description:
-      'Answers once the root without it is final on chain. Its place in the tree is free from then on.',
-    auth: write,
-    params: { walletId: walletIdSchema },
-    answers: { 200: { description: 'It is off the list.', schema: gateWalletResponseSchema } },
-    errors: {
-      400: badWord,
-      401: unauthorized,
-      403: ['forbidden', ...foreign],
-      413: tooLarge,
-      503: ['publication_failed'],
+    putWallet: {
+      method: 'PUT',
+      path: '/v1/wallets/{walletId}',
+      summary: 'Screen a wallet and put it on the list',
+      description: 'Answers once the root that holds it is final on chain.',
+      auth: write,
+      params: { walletId: walletIdSchema },
+      body: gateWalletRequestSchema,
+      answers: {
+        200: { description: 'The state of the wallet.', schema: gateWalletResponseSchema },
+      },
+      errors: {
+        ...writing,
+        400: ['invalid_request', 'invalid_wallet_pub', ...badWord],
+        503: ['publication_failed', 'tree_full'],
+      },
+    },
+    putReader: {
+      method: 'PUT',
+      path: '/v1/readers/{clientId}',
+      summary: "Make an employer's reader, give it another secret, or revoke it",
+      description:
+        'Its access tokens end at once when its secret changes or it is revoked. Putting the same state again changes nothing.',
+      auth: write,
+      params: { clientId: gateReaderIdSchema },
+      body: gateReaderRequestSchema,
+      answers: { 200: { description: 'The state is stored.', schema: gateReaderResponseSchema } },
+      errors: { ...writing, 400: ['invalid_request'], 409: ['stale_generation'] },
+    },
+    removeWallet: {
+      method: 'DELETE',
+      path: '/v1/wallets/{walletId}',
+      summary: 'Take a wallet off the list',
+      description:
+        'Answers once the root without it is final on chain. Its place in the tree is free from then on.',
+      auth: write,
+      params: { walletId: walletIdSchema },
+      answers: { 200: { description: 'It is off the list.', schema: gateWalletResponseSchema } },
+      errors: { ...writing, 400: badWord, 503: ['publication_failed'] },
     },
   }),
 } as const;
@@ -208,11 +187,7 @@ export const gateApi: Api = {
   servers: [{ url: '/', description: 'The gate that serves this document.' }],
   securitySchemes: {
     metricsToken,
-    accessToken: {
-      type: 'http',
-      scheme: 'bearer',
-      description: 'From POST /oauth/token; carries the scopes gate.read and gate.write.',
-    },
+    accessToken: bearer('From POST /oauth/token; carries the scopes gate.read and gate.write.'),
   },
   schemas: { EligibilityPath: eligibilityPathSchema },
   routes: Object.values(gateRoutes),

@@ -10,7 +10,7 @@ import { agentApi } from '../agent/agent-api.ts';
 import { apis } from '../documents.ts';
 import { docsPagePolicy } from './docs-page.ts';
 import { createOpenApi } from './openapi.ts';
-import { type Api, defineRoute } from './route.ts';
+import type { Api } from './route.ts';
 import { createApiPages } from './serve-api.ts';
 
 type JobShape = {
@@ -34,7 +34,7 @@ function made(schema: v.GenericSchema): Api {
       },
     },
     routes: [
-      defineRoute({
+      {
         id: 'one',
         method: 'POST',
         path: '/one/{name}',
@@ -44,7 +44,7 @@ function made(schema: v.GenericSchema): Api {
         body: schema,
         answers: { 200: { description: 'fine', schema } },
         errors: { 400: ['invalid_value', 'invalid_request'] },
-      }),
+      },
     ],
   };
 }

@@ -84,9 +84,17 @@ export type Api = {
   readonly examples: Readonly<Record<string, RouteExample>>;
 };
 
-/** The route itself, with its literal type kept: that is what {@link RouteInput} and {@link RouteAnswer} infer from. */
-export function defineRoute<const R extends Route>(route: R): R {
-  return route;
+/** The routes by id, with their literal types kept: that is what {@link RouteInput} and {@link RouteAnswer} infer from. */
+export function defineRoutes<const T extends Readonly<Record<string, Omit<Route, 'id'>>>>(
+  routes: T,
+): { readonly [Id in keyof T]: T[Id] & { readonly id: Id & string } } {
+  const entries = Object.entries(routes).map(([id, route]) => [id, { ...route, id }]);
+  return Object.fromEntries(entries) as ReturnType<typeof defineRoutes<T>>;
+}
+
+/** The scheme of a bearer credential. */
+export function bearer(description: string): SecurityScheme {
+  return { type: 'http', scheme: 'bearer', description };
 }
 
 type EntriesInput<T> = T extends v.ObjectEntries

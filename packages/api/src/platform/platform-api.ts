@@ -5,8 +5,9 @@
  */
 import { described } from '@pool/core';
 import * as v from 'valibot';
-import { livez, metrics, metricsToken, readyz } from '../openapi/probe-routes.ts';
-import { type Api, defineRoute } from '../openapi/route.ts';
+import { metricsToken, probeRoutes } from '../openapi/probe-routes.ts';
+import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
+import { foreign, limited, listErrors, tooLarge } from '../openapi/route-errors.ts';
 import {
   edgeTokenMetadataSchema,
   enrollmentResponseSchema,
@@ -41,312 +42,250 @@ import { platformExamples } from './platform-examples.ts';
 const session = { scheme: 'session' } as const;
 
 const badRequest = ['invalid_request'] as const;
-const unauthorized = ['unauthorized'] as const;
-const foreign = ['forbidden_host', 'forbidden_origin'] as const;
-const tooLarge = ['payload_too_large'] as const;
-const limited = ['rate_limited'] as const;
+const { reading, writing } = listErrors(foreign);
 /** No account, or that of a contract of the same address on another chain. */
 const noAccount = ['employer_not_found', 'contract_on_another_chain'] as const;
 
 export const platformRoutes = {
-  livez,
-  readyz,
-  metrics,
-  createNonce: defineRoute({
-    id: 'createNonce',
-    method: 'GET',
-    path: '/api/auth/nonce',
-    summary: 'A nonce for one sign-in text',
-    description:
-      'The text is EIP-4361, version 1: the platform’s host as its domain, the platform’s URL as its URI, a chain of ' +
-      'the deployment, this nonce, when it was issued and when it expires. The example of POST /api/auth/verify is one.',
-    answers: { 200: { description: 'Good for one sign-in.', schema: nonceResponseSchema } },
-    errors: { 403: foreign, 429: limited, 503: ['too_many_sign_ins'] },
-  }),
-  verifySession: defineRoute({
-    id: 'verifySession',
-    method: 'POST',
-    path: '/api/auth/verify',
-    summary: 'Sign in with a signed EIP-4361 text',
-    description:
-      'Sets the cookie sessionId. To enrol or rotate, the text lists the one resource urn:pool:encryption-key:<P>. ' +
-      'If the signature is not by the address’s own key, the contract at the address verifies it, on the chain that ' +
-      'the text names (ERC-1271). A contract wallet’s session may register and mint disburse keys; having no ' +
-      'public key of its own it cannot enrol. Its signature must not be wrapped (EIP-6492).',
-    body: verifySessionRequestSchema,
-    answers: {
-      200: {
-        description: 'A session is open.',
-        schema: verifySessionResponseSchema,
-        setsCookie: true,
+  ...probeRoutes,
+  ...defineRoutes({
+    createNonce: {
+      method: 'GET',
+      path: '/api/auth/nonce',
+      summary: 'A nonce for one sign-in text',
+      description:
+        'The text is EIP-4361, version 1: the platform’s host as its domain, the platform’s URL as its URI, a chain of ' +
+        'the deployment, this nonce, when it was issued and when it expires. The example of POST /api/auth/verify is one.',
+      answers: { 200: { description: 'Good for one sign-in.', schema: nonceResponseSchema } },
+      errors: { 403: foreign, 429: limited, 503: ['too_many_sign_ins'] },
+    },
+    verifySession: {
+      method: 'POST',
+      path: '/api/auth/verify',
+      summary: 'Sign in with a signed EIP-4361 text',
+      description:
+        'Sets the cookie sessionId. To enrol or rotate, the text lists the one resource urn:pool:encryption-key:<P>. ' +
+        'If the signature is not by the address’s own key, the contract at the address verifies it, on the chain that ' +
+        'the text names (ERC-1271). A contract wallet’s session may register and mint disburse keys; having no ' +
+        'public key of its own it cannot enrol. Its signature must not be wrapped (EIP-6492).',
+      body: verifySessionRequestSchema,
+      answers: {
+        200: {
+          description: 'A session is open.',
+          schema: verifySessionResponseSchema,
+          setsCookie: true,
+        },
+      },
+      errors: {
+        ...writing,
+        400: ['invalid_request', 'invalid_sign_in'],
+        401: ['invalid_sign_in', 'invalid_signature', 'contract_wallet_unsupported'],
+        503: ['chain_unreachable', 'too_many_sign_ins'],
       },
     },
-    errors: {
-      400: ['invalid_request', 'invalid_sign_in'],
-      401: ['invalid_sign_in', 'invalid_signature', 'contract_wallet_unsupported'],
-      403: foreign,
-      413: tooLarge,
-      429: limited,
-      503: ['chain_unreachable', 'too_many_sign_ins'],
+    logout: {
+      method: 'POST',
+      path: '/api/auth/logout',
+      summary: 'End the session of the cookie, if there is one',
+      answers: {
+        200: {
+          description: 'The session has ended.',
+          schema: successResponseSchema,
+          setsCookie: true,
+        },
+      },
+      errors: { 403: foreign, 413: tooLarge, 429: limited },
     },
-  }),
-  logout: defineRoute({
-    id: 'logout',
-    method: 'POST',
-    path: '/api/auth/logout',
-    summary: 'End the session of the cookie, if there is one',
-    answers: {
-      200: {
-        description: 'The session has ended.',
-        schema: successResponseSchema,
-        setsCookie: true,
+    register: {
+      method: 'POST',
+      path: '/api/employers/register',
+      summary: 'Open the employer account of the session’s wallet',
+      auth: session,
+      body: registerRequestSchema,
+      answers: { 200: { description: 'The account, new or not.', schema: registerResponseSchema } },
+      errors: { ...writing, 400: badRequest, 409: ['contract_on_another_chain'] },
+    },
+    onboard: {
+      method: 'POST',
+      path: '/api/employers/holder/onboard',
+      summary: 'Enrol the session’s wallet as a holder',
+      description:
+        'Idempotent for the same pair of keys; repeating it retries the pool-gate. Where the deployment requires ' +
+        'invitations, an employer must have invited the session’s address.',
+      auth: session,
+      body: onboardRequestSchema,
+      answers: { 200: { description: 'Enrolled.', schema: onboardResponseSchema } },
+      errors: {
+        ...writing,
+        400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
+        403: ['contract_wallet_unsupported', 'wallet_mismatch', 'not_invited', ...foreign],
+        409: ['employer_not_found', 'use_rotate', 'evidence_required', 'encryption_key_taken'],
+        503: ['tree_full'],
       },
     },
-    errors: { 403: foreign, 413: tooLarge, 429: limited },
-  }),
-  register: defineRoute({
-    id: 'register',
-    method: 'POST',
-    path: '/api/employers/register',
-    summary: 'Open the employer account of the session’s wallet',
-    auth: session,
-    body: registerRequestSchema,
-    answers: { 200: { description: 'The account, new or not.', schema: registerResponseSchema } },
-    errors: {
-      400: badRequest,
-      401: unauthorized,
-      403: foreign,
-      409: ['contract_on_another_chain'],
-      413: tooLarge,
-      429: limited,
+    rotateEncryptionKey: {
+      method: 'POST',
+      path: '/api/employers/holder/rotate-encryption-key',
+      summary: 'Change the key that notes are sealed to from now on',
+      description:
+        'Earlier notes stay sealed to the previous key, and its viewing key still opens them. The session’s ' +
+        'sign-in text lists the new key.',
+      auth: session,
+      body: rotateRequestSchema,
+      answers: { 200: { description: 'The key now registered.', schema: rotateResponseSchema } },
+      errors: {
+        ...writing,
+        400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
+        403: ['contract_wallet_unsupported', 'wallet_mismatch', ...foreign],
+        409: [
+          'employer_not_found',
+          'not_enrolled',
+          'encryption_key_mismatch',
+          'evidence_required',
+          'encryption_key_taken',
+        ],
+      },
     },
-  }),
-  onboard: defineRoute({
-    id: 'onboard',
-    method: 'POST',
-    path: '/api/employers/holder/onboard',
-    summary: 'Enrol the session’s wallet as a holder',
-    description:
-      'Idempotent for the same pair of keys; repeating it retries the pool-gate. Where the deployment requires ' +
-      'invitations, an employer must have invited the session’s address.',
-    auth: session,
-    body: onboardRequestSchema,
-    answers: { 200: { description: 'Enrolled.', schema: onboardResponseSchema } },
-    errors: {
-      400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
-      401: unauthorized,
-      403: ['contract_wallet_unsupported', 'wallet_mismatch', 'not_invited', ...foreign],
-      409: ['employer_not_found', 'use_rotate', 'evidence_required', 'encryption_key_taken'],
-      413: tooLarge,
-      429: limited,
-      503: ['tree_full'],
+    getEnrollment: {
+      method: 'GET',
+      path: '/api/employers/holder/enrollment',
+      summary: 'Read the enrolment as last written',
+      auth: session,
+      answers: { 200: { description: 'The enrolment.', schema: enrollmentResponseSchema } },
+      errors: reading,
     },
-  }),
-  rotateEncryptionKey: defineRoute({
-    id: 'rotateEncryptionKey',
-    method: 'POST',
-    path: '/api/employers/holder/rotate-encryption-key',
-    summary: 'Change the key that notes are sealed to from now on',
-    description:
-      'Earlier notes stay sealed to the previous key, and its viewing key still opens them. The session’s ' +
-      'sign-in text lists the new key.',
-    auth: session,
-    body: rotateRequestSchema,
-    answers: { 200: { description: 'The key now registered.', schema: rotateResponseSchema } },
-    errors: {
-      400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
-      401: unauthorized,
-      403: ['contract_wallet_unsupported', 'wallet_mismatch', ...foreign],
-      409: [
-        'employer_not_found',
-        'not_enrolled',
-        'encryption_key_mismatch',
-        'evidence_required',
-        'encryption_key_taken',
-      ],
-      413: tooLarge,
-      429: limited,
+    invite: {
+      method: 'POST',
+      path: '/api/employers/invitations',
+      summary: 'Invite wallets to enrol',
+      description:
+        'Matters only where the deployment requires invitations. Either all addresses are invited or none. A repeated ' +
+        'invitation lasts longer. The wallet itself enrols by the same calls as without an invitation.',
+      auth: session,
+      body: inviteRequestSchema,
+      answers: { 200: { description: 'They are invited.', schema: inviteResponseSchema } },
+      errors: {
+        ...writing,
+        400: ['invalid_request', 'invalid-address'],
+        403: ['invitation_quota_exhausted', ...foreign],
+        409: noAccount,
+      },
     },
-  }),
-  getEnrollment: defineRoute({
-    id: 'getEnrollment',
-    method: 'GET',
-    path: '/api/employers/holder/enrollment',
-    summary: 'Read the enrolment as last written',
-    auth: session,
-    answers: { 200: { description: 'The enrolment.', schema: enrollmentResponseSchema } },
-    errors: { 401: unauthorized, 403: foreign, 429: limited },
-  }),
-  invite: defineRoute({
-    id: 'invite',
-    method: 'POST',
-    path: '/api/employers/invitations',
-    summary: 'Invite wallets to enrol',
-    description:
-      'Matters only where the deployment requires invitations. Either all addresses are invited or none. A repeated ' +
-      'invitation lasts longer. The wallet itself enrols by the same calls as without an invitation.',
-    auth: session,
-    body: inviteRequestSchema,
-    answers: { 200: { description: 'They are invited.', schema: inviteResponseSchema } },
-    errors: {
-      400: ['invalid_request', 'invalid-address'],
-      401: unauthorized,
-      403: ['invitation_quota_exhausted', ...foreign],
-      409: noAccount,
-      413: tooLarge,
-      429: limited,
+    listInvitations: {
+      method: 'GET',
+      path: '/api/employers/invitations',
+      summary: 'Wallets that the employer has invited, enrolled ones included',
+      auth: session,
+      answers: { 200: { description: 'By address.', schema: listInvitationsResponseSchema } },
+      errors: { ...reading, 409: noAccount },
     },
-  }),
-  listInvitations: defineRoute({
-    id: 'listInvitations',
-    method: 'GET',
-    path: '/api/employers/invitations',
-    summary: 'Wallets that the employer has invited, enrolled ones included',
-    auth: session,
-    answers: { 200: { description: 'By address.', schema: listInvitationsResponseSchema } },
-    errors: { 401: unauthorized, 403: foreign, 409: noAccount, 429: limited },
-  }),
-  cancelInvitation: defineRoute({
-    id: 'cancelInvitation',
-    method: 'DELETE',
-    path: '/api/employers/invitations/{address}',
-    summary: 'Cancel an unused invitation',
-    auth: session,
-    params: {
-      address: described(
-        v.pipe(v.string(), v.maxLength(64)),
-        'EVM address of the invited wallet: 0x and 40 hex digits.',
-      ),
+    cancelInvitation: {
+      method: 'DELETE',
+      path: '/api/employers/invitations/{address}',
+      summary: 'Cancel an unused invitation',
+      auth: session,
+      params: {
+        address: described(
+          v.pipe(v.string(), v.maxLength(64)),
+          'EVM address of the invited wallet: 0x and 40 hex digits.',
+        ),
+      },
+      answers: {
+        200: { description: 'The invitation is cancelled.', schema: successResponseSchema },
+      },
+      errors: {
+        ...writing,
+        400: ['invalid-address'],
+        404: ['not_found'],
+        409: [...noAccount, 'invitation_used'],
+      },
     },
-    answers: {
-      200: { description: 'The invitation is cancelled.', schema: successResponseSchema },
+    mintKey: {
+      method: 'POST',
+      path: '/api/employers/keys',
+      summary: 'Mint an API key for one capability',
+      description:
+        'Only this answer contains the plaintext. Minting revokes no other key. A contract wallet may mint disburse keys only.',
+      auth: session,
+      body: mintKeyRequestSchema,
+      answers: { 201: { description: 'The key.', schema: mintKeyResponseSchema } },
+      errors: {
+        ...writing,
+        400: badRequest,
+        403: ['contract_wallet_unsupported', ...foreign],
+        409: [...noAccount, 'key_limit_reached'],
+      },
     },
-    errors: {
-      400: ['invalid-address'],
-      401: unauthorized,
-      403: foreign,
-      404: ['not_found'],
-      409: [...noAccount, 'invitation_used'],
-      413: tooLarge,
-      429: limited,
+    listKeys: {
+      method: 'GET',
+      path: '/api/employers/keys',
+      summary: 'Every key ever issued to the wallet, revoked ones included',
+      auth: session,
+      answers: { 200: { description: 'Metadata only.', schema: listKeysResponseSchema } },
+      errors: { ...reading, 409: noAccount },
     },
-  }),
-  mintKey: defineRoute({
-    id: 'mintKey',
-    method: 'POST',
-    path: '/api/employers/keys',
-    summary: 'Mint an API key for one capability',
-    description:
-      'Only this answer contains the plaintext. Minting revokes no other key. A contract wallet may mint disburse keys only.',
-    auth: session,
-    body: mintKeyRequestSchema,
-    answers: { 201: { description: 'The key.', schema: mintKeyResponseSchema } },
-    errors: {
-      400: badRequest,
-      401: unauthorized,
-      403: ['contract_wallet_unsupported', ...foreign],
-      409: [...noAccount, 'key_limit_reached'],
-      413: tooLarge,
-      429: limited,
+    revokeKey: {
+      method: 'DELETE',
+      path: '/api/employers/keys/{id}',
+      summary: 'Revoke one key',
+      auth: session,
+      params: {
+        id: described(
+          v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)),
+          'Number of the key, as `POST` and `GET /api/employers/keys` answer it in `id`.',
+        ),
+      },
+      answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
+      errors: { ...writing, 404: ['not_found'], 409: noAccount },
     },
-  }),
-  listKeys: defineRoute({
-    id: 'listKeys',
-    method: 'GET',
-    path: '/api/employers/keys',
-    summary: 'Every key ever issued to the wallet, revoked ones included',
-    auth: session,
-    answers: { 200: { description: 'Metadata only.', schema: listKeysResponseSchema } },
-    errors: { 401: unauthorized, 403: foreign, 409: noAccount, 429: limited },
-  }),
-  revokeKey: defineRoute({
-    id: 'revokeKey',
-    method: 'DELETE',
-    path: '/api/employers/keys/{id}',
-    summary: 'Revoke one key',
-    auth: session,
-    params: {
-      id: described(
-        v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)),
-        'Number of the key, as `POST` and `GET /api/employers/keys` answer it in `id`.',
-      ),
+    mintEdgeToken: {
+      method: 'POST',
+      path: '/api/employers/edge-tokens',
+      summary: 'Make an edge token for an agent of the employer',
+      description:
+        'Only this answer contains the plaintext. Where the deployment admits wallets by invitation or screening, the ' +
+        'session’s wallet must be enrolled, or the operator must have given the employer a token. An employer may have ' +
+        '10 live tokens that it made itself. Such a token does not give the right to invite wallets.',
+      auth: session,
+      body: mintEdgeTokenRequestSchema,
+      answers: { 201: { description: 'The edge token.', schema: mintEdgeTokenResponseSchema } },
+      errors: {
+        ...writing,
+        400: badRequest,
+        403: ['edge_token_not_allowed', ...foreign],
+        409: [...noAccount, 'key_limit_reached'],
+      },
     },
-    answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
-    errors: {
-      401: unauthorized,
-      403: foreign,
-      404: ['not_found'],
-      409: noAccount,
-      413: tooLarge,
-      429: limited,
+    listEdgeTokens: {
+      method: 'GET',
+      path: '/api/employers/edge-tokens',
+      summary: 'Every edge token of the employer, revoked ones included',
+      auth: session,
+      answers: { 200: { description: 'Metadata only.', schema: listEdgeTokensResponseSchema } },
+      errors: { ...reading, 409: noAccount },
     },
-  }),
-  mintEdgeToken: defineRoute({
-    id: 'mintEdgeToken',
-    method: 'POST',
-    path: '/api/employers/edge-tokens',
-    summary: 'Make an edge token for an agent of the employer',
-    description:
-      'Only this answer contains the plaintext. Where the deployment admits wallets by invitation or screening, the ' +
-      'session’s wallet must be enrolled, or the operator must have given the employer a token. An employer may have ' +
-      '10 live tokens that it made itself. Such a token does not give the right to invite wallets.',
-    auth: session,
-    body: mintEdgeTokenRequestSchema,
-    answers: { 201: { description: 'The edge token.', schema: mintEdgeTokenResponseSchema } },
-    errors: {
-      400: badRequest,
-      401: unauthorized,
-      403: ['edge_token_not_allowed', ...foreign],
-      409: [...noAccount, 'key_limit_reached'],
-      413: tooLarge,
-      429: limited,
+    revokeEdgeToken: {
+      method: 'DELETE',
+      path: '/api/employers/edge-tokens/{id}',
+      summary: 'Revoke one edge token of the employer',
+      auth: session,
+      params: {
+        id: described(
+          v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)),
+          'Number of the token, as `POST` and `GET /api/employers/edge-tokens` answer it in `id`.',
+        ),
+      },
+      answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
+      errors: { ...writing, 404: ['not_found'], 409: noAccount },
     },
-  }),
-  listEdgeTokens: defineRoute({
-    id: 'listEdgeTokens',
-    method: 'GET',
-    path: '/api/employers/edge-tokens',
-    summary: 'Every edge token of the employer, revoked ones included',
-    auth: session,
-    answers: { 200: { description: 'Metadata only.', schema: listEdgeTokensResponseSchema } },
-    errors: { 401: unauthorized, 403: foreign, 409: noAccount, 429: limited },
-  }),
-  revokeEdgeToken: defineRoute({
-    id: 'revokeEdgeToken',
-    method: 'DELETE',
-    path: '/api/employers/edge-tokens/{id}',
-    summary: 'Revoke one edge token of the employer',
-    auth: session,
-    params: {
-      id: described(
-        v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)),
-        'Number of the token, as `POST` and `GET /api/employers/edge-tokens` answer it in `id`.',
-      ),
-    },
-    answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
-    errors: {
-      401: unauthorized,
-      403: foreign,
-      404: ['not_found'],
-      409: noAccount,
-      413: tooLarge,
-      429: limited,
-    },
-  }),
-  verifyKey: defineRoute({
-    id: 'verifyKey',
-    method: 'POST',
-    path: '/api/employers/verify-key',
-    summary: 'Capability and employer of an API key, for agents',
-    auth: { scheme: 'edgeToken' },
-    body: verifyKeyRequestSchema,
-    answers: { 200: { description: 'The verdict.', schema: verifyKeyResponseSchema } },
-    errors: {
-      400: badRequest,
-      401: unauthorized,
-      403: ['edge_token_not_allowed', ...foreign],
-      413: tooLarge,
-      429: limited,
+    verifyKey: {
+      method: 'POST',
+      path: '/api/employers/verify-key',
+      summary: 'Capability and employer of an API key, for agents',
+      auth: { scheme: 'edgeToken' },
+      body: verifyKeyRequestSchema,
+      answers: { 200: { description: 'The verdict.', schema: verifyKeyResponseSchema } },
+      errors: { ...writing, 400: badRequest, 403: ['edge_token_not_allowed', ...foreign] },
     },
   }),
 } as const;
@@ -365,11 +304,7 @@ export const platformApi: Api = {
       name: 'sessionId',
       description: 'Set by POST /api/auth/verify.',
     },
-    edgeToken: {
-      type: 'http',
-      scheme: 'bearer',
-      description: 'The edge token of an agent, bound to one employer.',
-    },
+    edgeToken: bearer('The edge token of an agent, bound to one employer.'),
   },
   schemas: {
     EdgeTokenMetadata: edgeTokenMetadataSchema,
