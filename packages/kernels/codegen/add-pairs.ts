@@ -28,10 +28,10 @@ import {
   at,
   bitsOf,
   call,
-  createLabel,
   type FunctionWriter,
   get,
   i32,
+  loopWhile,
   type ModuleWriter,
   op,
   set,
@@ -80,9 +80,9 @@ export function writeAddPairs(module: ModuleWriter, name: string, c: CoordinateF
   const k = c.base;
   const y = c.components * field.elementBytes;
   const step = 3 * field.pairBytes;
-  const params = ['jobs', 'count', 'scratch'].map((param) => [param, 'i32'] as const);
+  const params = ['jobs', 'count', 'scratch'];
   const unit = (f: FunctionWriter): Coordinate =>
-    Array.from({ length: c.components }, (_, index) => field.constant(f, k, index === 0 ? 1n : 0n));
+    Array.from({ length: c.components }, (_, index) => k.constant(f, index === 0 ? 1n : 0n));
 
   module.func(`${name}_addPairs`, { exported: true, params }, (f) => {
     f.push(`(if (i32.eqz ${get('count')}) (then (return)))`);
@@ -94,7 +94,7 @@ export function writeAddPairs(module: ModuleWriter, name: string, c: CoordinateF
       'i32',
       op('i32.add', get('jobs'), op('i32.mul', op('i32.sub', get('count'), i32(1)), i32(jobBytes))),
     );
-    const product = { ...field.constant(f, k, 1n), ...k.stored };
+    const product = { ...k.constant(f, 1n), ...k.stored };
     /** The second job of the two. If there is none, the first job again. */
     const second = (): string =>
       f.let(
@@ -137,39 +137,37 @@ export function writeAddPairs(module: ModuleWriter, name: string, c: CoordinateF
       const doubled = normalise(f, c, sum(f, y1, y1));
       return choose(f, mask.twice, doubled, choose(f, odd, unit(f), difference));
     };
-
-    const forward = createLabel();
-    f.push(`(loop $${forward}`);
-    f.scope(() => {
-      const { p, q, signP, signQ } = read();
-      const x1 = loadCoordinate(f, c, ...p, 0);
-      const x2 = loadCoordinate(f, c, ...q, 0);
-      const difference = subtract(f, x2, x1);
-      const suspect = op('v128.or', isInfinity(x1), isInfinity(x2));
-      const flag = f.let(
-        'i32',
-        op('v128.any_true', op('v128.or', mayBeZero(f, c, difference), suspect)),
-      );
-      f.push(op('i32.store', at(get(place), 2 * field.pairBytes), get(flag)));
-      f.push(`(if ${get(flag)} (then`);
+    loopWhile(f, `(i32.le_u ${get(job)} ${get(last)})`, () => {
       f.scope(() => {
-        const y1 = withSign(f, loadCoordinate(f, c, ...p, y), signP);
-        const y2 = withSign(f, loadCoordinate(f, c, ...q, y), signQ);
-        const mask = masks(x1, x2, difference, subtract(f, y2, y1));
-        assign(f, difference, chooseDivisor(mask, y1, difference));
+        const { p, q, signP, signQ } = read();
+        const x1 = loadCoordinate(f, c, ...p, 0);
+        const x2 = loadCoordinate(f, c, ...q, 0);
+        const difference = subtract(f, x2, x1);
+        const suspect = op('v128.or', isInfinity(x1), isInfinity(x2));
+        const flag = f.let(
+          'i32',
+          op('v128.any_true', op('v128.or', mayBeZero(f, c, difference), suspect)),
+        );
+        f.push(op('i32.store', at(get(place), 2 * field.pairBytes), get(flag)));
+        f.push(`(if ${get(flag)} (then`);
+        f.scope(() => {
+          const y1 = withSign(f, loadCoordinate(f, c, ...p, y), signP);
+          const y2 = withSign(f, loadCoordinate(f, c, ...q, y), signQ);
+          const mask = masks(x1, x2, difference, subtract(f, y2, y1));
+          assign(f, difference, chooseDivisor(mask, y1, difference));
+        });
+        f.push('))');
+        const key = c.inverseKey(f, difference);
+        k.storePair(f, product, get(place));
+        if (c.components === 2)
+          k.storePair(f, key, op('i32.add', get(place), i32(field.pairBytes)));
+        field.assign(f, product, k.mul(f, product, key));
       });
-      f.push('))');
-      const key = c.inverseKey(f, difference);
-      field.storePair(f, k, product, get(place));
-      if (c.components === 2)
-        field.storePair(f, k, key, op('i32.add', get(place), i32(field.pairBytes)));
-      field.assign(f, product, field.mul(f, k, product, key));
+      f.push(set(place, op('i32.add', get(place), i32(step))));
+      f.push(set(job, op('i32.add', get(job), i32(2 * jobBytes))));
     });
-    f.push(set(place, op('i32.add', get(place), i32(step))));
-    f.push(set(job, op('i32.add', get(job), i32(2 * jobBytes))));
-    f.push(`(br_if $${forward} (i32.le_u ${get(job)} ${get(last)})))`);
 
-    field.storePair(f, k, product, get('scratch'));
+    k.storePair(f, product, get('scratch'));
     f.push(
       call(
         `${k.name}_invertPairByGcd`,
@@ -179,65 +177,63 @@ export function writeAddPairs(module: ModuleWriter, name: string, c: CoordinateF
       ),
     );
     f.scope(() => {
-      field.assign(f, product, field.loadPair(f, k, get('scratch')));
+      field.assign(f, product, k.loadPair(f, get('scratch')));
     });
-
-    const backward = createLabel();
-    f.push(`(loop $${backward}`);
-    f.push(set(place, op('i32.sub', get(place), i32(step))));
-    f.push(set(job, op('i32.sub', get(job), i32(2 * jobBytes))));
-    f.scope(() => {
-      const { p, q, signP, signQ } = read();
-      const [first, other] = [job, second()].map((one) =>
-        f.let('i32', op('i32.load', at(get(one), 8))),
-      ) as [string, string];
-      const flag = f.let('i32', op('i32.load', at(get(place), 2 * field.pairBytes)));
-      const inverse = field.mul(f, k, product, field.loadPair(f, k, get(place)));
-      const x1 = loadCoordinate(f, c, ...p, 0);
-      const x2 = loadCoordinate(f, c, ...q, 0);
-      const y1 = withSign(f, loadCoordinate(f, c, ...p, y), signP);
-      const y2 = withSign(f, loadCoordinate(f, c, ...q, y), signQ);
-      const difference = subtract(f, x2, x1);
-      const rise = subtract(f, y2, y1);
-      const names = { none: f.take('v128'), p: f.take('v128'), q: f.take('v128') };
-      f.push(`(if ${get(flag)} (then`);
+    loopWhile(f, `(i32.gt_u ${get(place)} ${get(start)})`, () => {
+      f.push(set(place, op('i32.sub', get(place), i32(step))));
+      f.push(set(job, op('i32.sub', get(job), i32(2 * jobBytes))));
       f.scope(() => {
-        const mask = masks(x1, x2, difference, rise);
-        f.push(set(names.none, get(mask.none)));
-        f.push(set(names.p, get(mask.p)));
-        f.push(set(names.q, get(mask.q)));
-        const square = normalise(f, c, c.sqr(f, x1));
-        const tripled = normalise(f, c, sum(f, sum(f, square, square), square));
-        assign(f, rise, choose(f, mask.twice, tripled, rise));
-        assign(f, difference, chooseDivisor(mask, y1, difference));
+        const { p, q, signP, signQ } = read();
+        const [first, other] = [job, second()].map((one) =>
+          f.let('i32', op('i32.load', at(get(one), 8))),
+        ) as [string, string];
+        const flag = f.let('i32', op('i32.load', at(get(place), 2 * field.pairBytes)));
+        const inverse = k.mul(f, product, k.loadPair(f, get(place)));
+        const x1 = loadCoordinate(f, c, ...p, 0);
+        const x2 = loadCoordinate(f, c, ...q, 0);
+        const y1 = withSign(f, loadCoordinate(f, c, ...p, y), signP);
+        const y2 = withSign(f, loadCoordinate(f, c, ...q, y), signQ);
+        const difference = subtract(f, x2, x1);
+        const rise = subtract(f, y2, y1);
+        const names = { none: f.take('v128'), p: f.take('v128'), q: f.take('v128') };
+        f.push(`(if ${get(flag)} (then`);
+        f.scope(() => {
+          const mask = masks(x1, x2, difference, rise);
+          f.push(set(names.none, get(mask.none)));
+          f.push(set(names.p, get(mask.p)));
+          f.push(set(names.q, get(mask.q)));
+          const square = normalise(f, c, c.sqr(f, x1));
+          const tripled = normalise(f, c, sum(f, sum(f, square, square), square));
+          assign(f, rise, choose(f, mask.twice, tripled, rise));
+          assign(f, difference, chooseDivisor(mask, y1, difference));
+        });
+        f.push('))');
+        const key =
+          c.components === 1
+            ? c.inverseKey(f, difference)
+            : k.loadPair(f, op('i32.add', get(place), i32(field.pairBytes)));
+        field.assign(f, product, k.mul(f, product, key));
+        const reciprocal = c.finishInverse(f, difference, inverse);
+        const slope = c.mul(f, rise, reciprocal);
+        const square = c.sqr(f, slope);
+        const x3 = normalise(f, c, subtract(f, subtract(f, square, x1), x2));
+        const run = c.mul(f, slope, subtract(f, x1, x3));
+        const y3 = normalise(f, c, subtract(f, run, y1));
+        f.push(`(if ${get(flag)} (then`);
+        f.scope(() => {
+          const chosenX = choose(f, names.p, x2, choose(f, names.q, x1, x3));
+          const chosenY = choose(f, names.p, y2, choose(f, names.q, y1, y3));
+          const limb = chosenX[0]?.limbs[0] ?? '';
+          const nothing = op('v128.load', at(module.constant(infinityBits)));
+          f.push(set(limb, op('v128.bitselect', nothing, get(limb), get(names.none))));
+          storeCoordinate(f, c, chosenX, first, other, 0);
+          storeCoordinate(f, c, chosenY, first, other, y);
+        });
+        f.push(') (else');
+        storeCoordinate(f, c, x3, first, other, 0);
+        storeCoordinate(f, c, y3, first, other, y);
+        f.push('))');
       });
-      f.push('))');
-      const key =
-        c.components === 1
-          ? c.inverseKey(f, difference)
-          : field.loadPair(f, k, op('i32.add', get(place), i32(field.pairBytes)));
-      field.assign(f, product, field.mul(f, k, product, key));
-      const reciprocal = c.finishInverse(f, difference, inverse);
-      const slope = c.mul(f, rise, reciprocal);
-      const square = c.sqr(f, slope);
-      const x3 = normalise(f, c, subtract(f, subtract(f, square, x1), x2));
-      const run = c.mul(f, slope, subtract(f, x1, x3));
-      const y3 = normalise(f, c, subtract(f, run, y1));
-      f.push(`(if ${get(flag)} (then`);
-      f.scope(() => {
-        const chosenX = choose(f, names.p, x2, choose(f, names.q, x1, x3));
-        const chosenY = choose(f, names.p, y2, choose(f, names.q, y1, y3));
-        const limb = chosenX[0]?.limbs[0] ?? '';
-        const nothing = op('v128.load', at(module.constant(infinityBits)));
-        f.push(set(limb, op('v128.bitselect', nothing, get(limb), get(names.none))));
-        storeCoordinate(f, c, chosenX, first, other, 0);
-        storeCoordinate(f, c, chosenY, first, other, y);
-      });
-      f.push(') (else');
-      storeCoordinate(f, c, x3, first, other, 0);
-      storeCoordinate(f, c, y3, first, other, y);
-      f.push('))');
     });
-    f.push(`(br_if $${backward} (i32.gt_u ${get(place)} ${get(start)})))`);
   });
 }

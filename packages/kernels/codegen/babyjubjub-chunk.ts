@@ -4,22 +4,17 @@ import { xScale } from './babyjubjub-constants.ts';
 import { after, pointBytes } from './babyjubjub-point.ts';
 import * as field from './field.ts';
 import type { Pair } from './pair.ts';
-import { createLabel, type FunctionWriter, get, i32, op, set } from './wat.ts';
+import { type FunctionWriter, get, i32, loopWhile, op, set } from './wat.ts';
 
 export const pair = field.pairBytes;
-
-export function numbers(...names: string[]) {
-  return names.map((name) => [name, 'i32'] as const);
-}
 
 /** Runs `body` for every pair of the chunk; `index` is a local. */
 export function eachPair(f: FunctionWriter, body: (index: string) => void): void {
   const index = f.let('i32', i32(0));
-  const label = createLabel();
-  f.push(`(loop $${label}`);
-  body(index);
-  f.push(set(index, after(index, 1)));
-  f.push(`(br_if $${label} (i32.lt_s ${get(index)} ${get('count')})))`);
+  loopWhile(f, `(i32.lt_s ${get(index)} ${get('count')})`, () => {
+    body(index);
+    f.push(set(index, after(index, 1)));
+  });
 }
 
 /** Locals with the addresses of the parts of the chunk's scratch memory. */
@@ -36,8 +31,8 @@ export function locate(f: FunctionWriter) {
 /** The lanes' lowest bits of canonical(2·x), that is whether x > (r-1)/2, as a mask (local v128).
  * `bytes`: 64 bytes of scratch. */
 export function isLarge(f: FunctionWriter, k: field.Field, x: Pair, bytes: string): string {
-  const plain = field.mul(f, k, x, field.constant(f, k, xScale, true));
-  field.storeBytes(f, k, field.double(f, plain), bytes, op('i32.add', bytes, i32(32)));
+  const plain = k.mul(f, x, k.constant(f, xScale, true));
+  k.storeBytes(f, field.double(f, plain), bytes, op('i32.add', bytes, i32(32)));
   const low = `(v128.load64_lane offset=32 1 ${bytes} ${op('v128.load64_zero', bytes)})`;
   const bit = op('v128.and', low, op('i64x2.splat', '(i64.const 1)'));
   return f.let('v128', op('i64x2.neg', bit));

@@ -1,10 +1,10 @@
 // Multiplication of unpacked Baby Jubjub points by one secret scalar (babyjubjub.ts).
 
-import { eachPair, locate, numbers, pair } from './babyjubjub-chunk.ts';
+import { eachPair, locate, pair } from './babyjubjub-chunk.ts';
 import { addressOf, after, pointBytes } from './babyjubjub-point.ts';
 import * as field from './field.ts';
 import type { Pair } from './pair.ts';
-import { call, createLabel, get, i32, type ModuleWriter, op, set } from './wat.ts';
+import { call, get, i32, loopWhile, type ModuleWriter, op, set } from './wat.ts';
 
 /** Bits of a digit of the scalar; a digit is odd, from -15 to 15. */
 const windowBits = 4;
@@ -14,7 +14,7 @@ const digits = 63;
 
 /** `bj_choose(to, table, index, negative)`: ± an entry, every entry read and the sign applied by masks. */
 function writeChoose(module: ModuleWriter, k: field.Field): void {
-  module.func('bj_choose', { params: numbers('to', 'table', 'index', 'negative') }, (f) => {
+  module.func('bj_choose', { params: ['to', 'table', 'index', 'negative'] }, (f) => {
     const masks = Array.from({ length: tableEntries }, (_, entry) =>
       f.let(
         'v128',
@@ -23,7 +23,7 @@ function writeChoose(module: ModuleWriter, k: field.Field): void {
     );
     const sign = f.let('v128', op('i32x4.splat', op('i32.sub', i32(0), get('negative'))));
     const pick = (offset: number): Pair => {
-      const template = field.constant(f, k, 0n);
+      const template = k.constant(f, 0n);
       template.limbs.forEach((limb, index) => {
         masks.forEach((mask, entry) => {
           const place = entry * pointBytes + offset + 16 * index;
@@ -34,7 +34,7 @@ function writeChoose(module: ModuleWriter, k: field.Field): void {
       return template;
     };
     const put = (value: Pair, offset: number): void => {
-      field.storePair(f, k, value, after('to', offset));
+      k.storePair(f, value, after('to', offset));
     };
     const plus = pick(0);
     const minus = pick(pair);
@@ -50,7 +50,7 @@ function writeChoose(module: ModuleWriter, k: field.Field): void {
 /** `bj_multiplyAll(digits, count, scratch)`: digits are 63 · (index, negative), most significant first. */
 export function writeMultiply(module: ModuleWriter, k: field.Field): void {
   writeChoose(module, k);
-  module.func('bj_multiplyOne', { params: numbers('point', 'digits', 'work') }, (f) => {
+  module.func('bj_multiplyOne', { params: ['point', 'digits', 'work'] }, (f) => {
     // work: the summand, a point, the table of 1, 3, … 15 times the point.
     const moving = after('work', pointBytes);
     const table = after('work', 2 * pointBytes);
@@ -72,16 +72,15 @@ export function writeMultiply(module: ModuleWriter, k: field.Field): void {
     choose(get('digits'));
     f.push(call('bj_restore', get('point'), get('work')));
     const window = f.let('i32', i32(1));
-    const label = createLabel();
-    f.push(`(loop $${label}`);
-    for (let bit = 1; bit < windowBits; bit++) f.push(call('bj_double', get('point')));
-    f.push(call('bj_doubleFull', get('point')));
-    choose(addressOf('digits', get(window), 2));
-    f.push(call('bj_add', get('point'), get('work')));
-    f.push(set(window, after(window, 1)));
-    f.push(`(br_if $${label} (i32.lt_s ${get(window)} ${i32(digits)})))`);
+    loopWhile(f, `(i32.lt_s ${get(window)} ${i32(digits)})`, () => {
+      for (let bit = 1; bit < windowBits; bit++) f.push(call('bj_double', get('point')));
+      f.push(call('bj_doubleFull', get('point')));
+      choose(addressOf('digits', get(window), 2));
+      f.push(call('bj_add', get('point'), get('work')));
+      f.push(set(window, after(window, 1)));
+    });
   });
-  const params = numbers('digits', 'count', 'scratch');
+  const params = ['digits', 'count', 'scratch'];
   module.func('bj_multiplyAll', { exported: true, params }, (f) => {
     const { work } = locate(f);
     eachPair(f, (index) => {

@@ -42,7 +42,7 @@ export function loadCoordinate(
   point: string,
   offset: number,
 ): Pair {
-  return field.loadPair(f, k, after(point, offset), coordinateBounds(k));
+  return k.loadPair(f, after(point, offset), coordinateBounds(k));
 }
 
 export function storeCoordinate(
@@ -54,7 +54,7 @@ export function storeCoordinate(
 ): void {
   const { limb, value: bound } = coordinateBounds(k);
   if (value.limb > limb || value.value > bound) throw new RangeError('a coordinate out of bounds');
-  field.storePair(f, k, value, after(point, offset));
+  k.storePair(f, value, after(point, offset));
 }
 
 /** The end of both formulas: X = E·F, Y = G·H, Z = F·G and, on request, T = E·H. */
@@ -65,11 +65,11 @@ function storeProducts(
   parts: { readonly e: Pair; readonly f: Pair; readonly g: Pair; readonly h: Pair },
   withT: boolean,
 ): void {
-  const second = field.norm(f, k, parts.f);
-  const fourth = field.norm(f, k, parts.h);
+  const second = k.norm(f, parts.f);
+  const fourth = k.norm(f, parts.h);
   field.drop(f, parts.f, parts.h);
   const put = (a: Pair, b: Pair, offset: number): void => {
-    const product = field.mul(f, k, a, b);
+    const product = k.mul(f, a, b);
     storeCoordinate(f, k, product, point, offset);
     field.drop(f, product);
   };
@@ -81,16 +81,16 @@ function storeProducts(
 
 /** `name(point)`: twice the point, in place. Reads X, Y, Z. */
 function writeDouble(module: ModuleWriter, k: field.Field, name: string, withT: boolean): void {
-  module.func(name, { params: [['point', 'i32']] }, (f) => {
+  module.func(name, { params: ['point'] }, (f) => {
     const square = (offset: number): Pair => {
       const value = loadCoordinate(f, k, 'point', offset);
-      const result = field.sqr(f, k, value);
+      const result = k.sqr(f, value);
       field.drop(f, value);
       return result;
     };
     const x = loadCoordinate(f, k, 'point', offset.x);
     const y = loadCoordinate(f, k, 'point', offset.y);
-    const product = field.mul(f, k, x, y);
+    const product = k.mul(f, x, y);
     field.drop(f, x, y);
     const e = field.double(f, product);
     field.drop(f, product);
@@ -115,15 +115,12 @@ function writeAdd(module: ModuleWriter, k: field.Field, name: string, withT: boo
   module.func(
     name,
     {
-      params: [
-        ['point', 'i32'],
-        ['summand', 'i32'],
-      ],
+      params: ['point', 'summand'],
     },
     (f) => {
       const times = (value: Pair, offset: number): Pair => {
-        const other = field.loadPair(f, k, after('summand', offset), k.normal);
-        const product = field.mul(f, k, value, other);
+        const other = k.loadPair(f, after('summand', offset), k.normal);
+        const product = k.mul(f, value, other);
         field.drop(f, value, other);
         return product;
       };
@@ -152,23 +149,20 @@ function writePrepare(module: ModuleWriter, k: field.Field, name: string): void 
   module.func(
     name,
     {
-      params: [
-        ['to', 'i32'],
-        ['point', 'i32'],
-      ],
+      params: ['to', 'point'],
     },
     (f) => {
       const put = (value: Pair, offset: number): void => {
-        const normal = field.norm(f, k, value);
-        field.storePair(f, k, normal, after('to', offset));
+        const normal = k.norm(f, value);
+        k.storePair(f, normal, after('to', offset));
         field.drop(f, normal, value);
       };
       const x = loadCoordinate(f, k, 'point', offset.x);
       const y = loadCoordinate(f, k, 'point', offset.y);
       put(field.add(f, y, x), 0);
       put(field.sub(f, y, x), pair);
-      const doubleD = field.constant(f, k, 2n * twistedD);
-      put(field.mul(f, k, loadCoordinate(f, k, 'point', offset.t), doubleD), 2 * pair);
+      const doubleD = k.constant(f, 2n * twistedD);
+      put(k.mul(f, loadCoordinate(f, k, 'point', offset.t), doubleD), 2 * pair);
       put(field.double(f, loadCoordinate(f, k, 'point', offset.z)), 3 * pair);
     },
   );
@@ -181,18 +175,14 @@ function writeRestore(module: ModuleWriter, k: field.Field, name: string): void 
   module.func(
     name,
     {
-      params: [
-        ['point', 'i32'],
-        ['summand', 'i32'],
-      ],
+      params: ['point', 'summand'],
     },
     (f) => {
-      const part = (offset: number): Pair =>
-        field.loadPair(f, k, after('summand', offset), k.normal);
+      const part = (offset: number): Pair => k.loadPair(f, after('summand', offset), k.normal);
       const plus = part(0);
       const minus = part(pair);
-      storeCoordinate(f, k, field.norm(f, k, field.sub(f, plus, minus)), 'point', offset.x);
-      storeCoordinate(f, k, field.norm(f, k, field.add(f, plus, minus)), 'point', offset.y);
+      storeCoordinate(f, k, k.norm(f, field.sub(f, plus, minus)), 'point', offset.x);
+      storeCoordinate(f, k, k.norm(f, field.add(f, plus, minus)), 'point', offset.y);
       storeCoordinate(f, k, part(3 * pair), 'point', offset.z);
     },
   );

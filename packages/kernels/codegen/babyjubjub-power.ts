@@ -12,7 +12,7 @@ import {
 import { addressOf, after } from './babyjubjub-point.ts';
 import { invert, power } from './constants.ts';
 import * as field from './field.ts';
-import { call, createLabel, get, i32, type ModuleWriter, op, set } from './wat.ts';
+import { call, get, i32, loopWhile, type ModuleWriter, op, set } from './wat.ts';
 
 const pair = field.pairBytes;
 const element = field.elementBytes;
@@ -26,28 +26,26 @@ export const powerScratchBytes = (1 << (powerWindow - 1)) * pair;
 
 /** `bj_square(to, from, times)`: from^(2^times), times >= 1; and `bj_multiply(to, a, b)`. All pairs. */
 function writeProducts(module: ModuleWriter, k: field.Field): void {
-  const numbers = (...names: string[]) => names.map((name) => [name, 'i32'] as const);
-  module.func('bj_square', { params: numbers('to', 'from', 'times') }, (f) => {
-    const value = { ...field.loadPair(f, k, get('from')), ...k.stored };
-    const label = createLabel();
-    f.push(`(loop $${label}`);
-    f.scope(() => {
-      field.assign(f, value, field.sqr(f, k, value));
+  module.func('bj_square', { params: ['to', 'from', 'times'] }, (f) => {
+    const value = { ...k.loadPair(f, get('from')), ...k.stored };
+    loopWhile(f, get('times'), () => {
+      f.scope(() => {
+        field.assign(f, value, k.sqr(f, value));
+      });
+      f.push(set('times', after('times', -1)));
     });
-    f.push(set('times', after('times', -1)));
-    f.push(`(br_if $${label} ${get('times')}))`);
-    field.storePair(f, k, value, get('to'));
+    k.storePair(f, value, get('to'));
   });
-  module.func('bj_multiply', { params: numbers('to', 'a', 'b') }, (f) => {
-    const a = field.loadPair(f, k, get('a'));
-    const b = field.loadPair(f, k, get('b'));
-    field.storePair(f, k, field.mul(f, k, a, b), get('to'));
+  module.func('bj_multiply', { params: ['to', 'a', 'b'] }, (f) => {
+    const a = k.loadPair(f, get('a'));
+    const b = k.loadPair(f, get('b'));
+    k.storePair(f, k.mul(f, a, b), get('to'));
   });
   // The factors of the two lanes are single elements at different places: entries of a table.
-  module.func('bj_multiplyApart', { params: numbers('to', 'first', 'second') }, (f) => {
-    const value = field.loadPair(f, k, get('to'));
-    const factor = field.load(f, k, get('first'), get('second'), k.normal);
-    field.storePair(f, k, field.mul(f, k, value, factor), get('to'));
+  module.func('bj_multiplyApart', { params: ['to', 'first', 'second'] }, (f) => {
+    const value = k.loadPair(f, get('to'));
+    const factor = k.load(f, get('first'), get('second'), k.normal);
+    k.storePair(f, k.mul(f, value, factor), get('to'));
   });
 }
 
@@ -57,7 +55,7 @@ function writePower(module: ModuleWriter): void {
   const [first, ...rest] = powerSteps;
   if (first === undefined) throw new Error('no exponent');
   const steps = module.block(rest.map(([squarings, index]) => BigInt(squarings + (index << 8))));
-  const params = ['to', 'from', 'scratch'].map((name) => [name, 'i32'] as const);
+  const params = ['to', 'from', 'scratch'];
   module.func('bj_power', { params }, (f) => {
     // `to` holds from² until the table is complete.
     f.push(call('bj_square', get('to'), get('from'), i32(1)));
@@ -67,15 +65,14 @@ function writePower(module: ModuleWriter): void {
     }
     f.push(op('memory.copy', get('to'), odd(first[1]), i32(pair)));
     const step = f.let('i32', i32(0));
-    const label = createLabel();
-    f.push(`(loop $${label}`);
-    f.push(
-      call('bj_square', get('to'), get('to'), op('i32.load8_u', `offset=${steps}`, get(step))),
-    );
-    const index = op('i32.load8_u', `offset=${steps + 1}`, get(step));
-    f.push(call('bj_multiply', get('to'), get('to'), addressOf('scratch', index, pair)));
-    f.push(set(step, after(step, 8)));
-    f.push(`(br_if $${label} (i32.lt_u ${get(step)} ${i32(8 * rest.length)})))`);
+    loopWhile(f, `(i32.lt_u ${get(step)} ${i32(8 * rest.length)})`, () => {
+      f.push(
+        call('bj_square', get('to'), get('to'), op('i32.load8_u', `offset=${steps}`, get(step))),
+      );
+      const index = op('i32.load8_u', `offset=${steps + 1}`, get(step));
+      f.push(call('bj_multiply', get('to'), get('to'), addressOf('scratch', index, pair)));
+      f.push(set(step, after(step, 8)));
+    });
   });
 }
 
@@ -126,7 +123,7 @@ function writeLogarithm(module: ModuleWriter, k: field.Field): void {
   const values = Array.from({ length: logValues }, (_, log) => power(small, BigInt(log), r));
   const { factor, table } = findHash(k, values);
   const logs = module.block(packBytes(table));
-  const params = ['root', 'to', 'value', 'scratch'].map((name) => [name, 'i32'] as const);
+  const params = ['root', 'to', 'value', 'scratch'];
   module.func('bj_logarithm', { params }, (f) => {
     const powerAt = (window: number): string => after('scratch', window * pair);
     const current = after('scratch', logWindows * pair);
@@ -153,8 +150,8 @@ function writeLogarithm(module: ModuleWriter, k: field.Field): void {
         divide(current, found.map(get), known, known + shift);
       }
       f.scope(() => {
-        const pair = field.loadPair(f, k, current);
-        field.storeBytes(f, k, pair, after('scratch', numbers), after('scratch', numbers + 32));
+        const pair = k.loadPair(f, current);
+        k.storeBytes(f, pair, after('scratch', numbers), after('scratch', numbers + 32));
       });
       found.forEach((exponent, lane) => {
         const word = op('i64.load', `offset=${numbers + 32 * lane}`, get('scratch'));

@@ -1,6 +1,6 @@
 // Unpacking of Baby Jubjub points (babyjubjub.ts): roots, signs, and whether a point is in the subgroup.
 
-import { eachPair, isLarge, locate, numbers, pair } from './babyjubjub-chunk.ts';
+import { eachPair, isLarge, locate, pair } from './babyjubjub-chunk.ts';
 import {
   tate0,
   tate1,
@@ -26,7 +26,7 @@ import { call, get, i32, type ModuleWriter, op, set } from './wat.ts';
  * the divisors, and 1 or 0 a note to `valid`. X² = (y² - 1)/w = N/w² with N = (y² - 1)·w. w is never 0: -1/D is not a square.
  */
 function writeRoots(module: ModuleWriter, k: field.Field): void {
-  module.func('bj_roots', { params: numbers('from', 'valid', 'point', 'divisor', 'work') }, (f) => {
+  module.func('bj_roots', { params: ['from', 'valid', 'point', 'divisor', 'work'] }, (f) => {
     // work: raw bytes (64), reduced bytes (64), logarithms (64), then pairs.
     const product = after('work', 192);
     const root = after('work', 192 + pair);
@@ -47,9 +47,9 @@ function writeRoots(module: ModuleWriter, k: field.Field): void {
       const cleared = op('i64.and', last(lane), '(i64.const 0x7fffffffffffffff)');
       f.push(op('i64.store', `offset=${32 * lane + 24}`, get('work'), cleared));
     }
-    const raw = field.loadBytes(f, k, get('work'), after('work', 32));
+    const raw = k.loadBytes(f, get('work'), after('work', 32));
     // y and y + r would be two spellings of one point, so a value that reduction changes is refused.
-    field.storeBytes(f, k, raw, after('work', 64), after('work', 96));
+    k.storeBytes(f, raw, after('work', 64), after('work', 96));
     const valid = [0, 1].map((lane) => {
       const same = [0, 8, 16, 24]
         .map((word) => {
@@ -64,17 +64,17 @@ function writeRoots(module: ModuleWriter, k: field.Field): void {
       return f.let('i32', same);
     });
     f.scope(() => {
-      const y = field.mul(f, k, raw, field.constant(f, k, modulo(k.r * k.r, k.modulus), true));
-      storeCoordinate(f, k, field.norm(f, k, y), 'point', offset.y);
-      const one = field.constant(f, k, 1n);
-      const squareY = field.sqr(f, k, y);
-      const scaled = field.mul(f, k, squareY, field.constant(f, k, twistedD));
-      const w = field.norm(f, k, field.add(f, scaled, one));
-      field.storePair(f, k, w, get('divisor'));
-      const n = field.mul(f, k, w, field.norm(f, k, field.sub(f, squareY, one)));
-      field.storePair(f, k, n, product);
+      const y = k.mul(f, raw, k.constant(f, modulo(k.r * k.r, k.modulus), true));
+      storeCoordinate(f, k, k.norm(f, y), 'point', offset.y);
+      const one = k.constant(f, 1n);
+      const squareY = k.sqr(f, y);
+      const scaled = k.mul(f, squareY, k.constant(f, twistedD));
+      const w = k.norm(f, field.add(f, scaled, one));
+      k.storePair(f, w, get('divisor'));
+      const n = k.mul(f, w, k.norm(f, field.sub(f, squareY, one)));
+      k.storePair(f, n, product);
       // x = 0 belongs to (0, 1) and (0, -1), the identity and the point of order 2.
-      const zero = field.isZero(f, k, n);
+      const zero = k.isZero(f, n);
       valid.forEach((local, lane) => {
         const isNot = op('i64.eqz', op(`i64x2.extract_lane ${lane}`, get(zero)));
         f.push(set(local, op('i32.and', get(local), isNot)));
@@ -102,37 +102,37 @@ function writeRoots(module: ModuleWriter, k: field.Field): void {
 
 /** After the common inversion: the sign, the subgroup, and the refused lanes replaced by the identity. */
 function writeFinish(module: ModuleWriter, k: field.Field): void {
-  module.func('bj_finish', { params: numbers('valid', 'point', 'divisor', 'work') }, (f) => {
+  module.func('bj_finish', { params: ['valid', 'point', 'divisor', 'work'] }, (f) => {
     const value = after('work', 64);
     const raised = after('work', 64 + pair);
     const inner = after('work', 64 + 2 * pair);
     f.scope(() => {
-      const inverse = field.loadPair(f, k, get('divisor'));
-      const some = field.mul(f, k, loadCoordinate(f, k, 'point', offset.x), inverse);
+      const inverse = k.loadPair(f, get('divisor'));
+      const some = k.mul(f, loadCoordinate(f, k, 'point', offset.x), inverse);
       const large = isLarge(f, k, some, get('work'));
       const wanted = op('v128.load', `offset=${offset.z}`, get('point'));
       const differs = f.let('v128', op('v128.xor', get(large), wanted));
       const x = field.select(f, get(differs), field.neg(f, some), some);
-      storeCoordinate(f, k, field.norm(f, k, x), 'point', offset.x);
+      storeCoordinate(f, k, k.norm(f, x), 'point', offset.x);
     });
     f.scope(() => {
-      const one = field.constant(f, k, 1n);
+      const one = k.constant(f, 1n);
       const x = loadCoordinate(f, k, 'point', offset.x);
       const y = loadCoordinate(f, k, 'point', offset.y);
-      const above = field.norm(f, k, field.add(f, y, one));
-      const slope = field.mul(f, k, x, field.constant(f, k, tateSlope));
-      const second = field.mul(f, k, above, field.norm(f, k, field.sub(f, one, slope)));
+      const above = k.norm(f, field.add(f, y, one));
+      const slope = k.mul(f, x, k.constant(f, tateSlope));
+      const second = k.mul(f, above, k.norm(f, field.sub(f, one, slope)));
       field.drop(f, slope);
-      const scaled = field.mul(f, k, y, field.constant(f, k, tate1));
-      const line = field.norm(f, k, field.add(f, scaled, field.constant(f, k, tate0)));
-      const first = field.norm(f, k, field.sub(f, above, field.mul(f, k, x, line)));
-      const cube = field.mul(f, k, field.sqr(f, k, second), second);
-      const squareOfFirst = field.sqr(f, k, field.mul(f, k, first, y));
-      const both = field.sqr(f, k, field.mul(f, k, cube, squareOfFirst));
-      const squareY = field.sqr(f, k, y);
-      const w = field.add(f, field.mul(f, k, squareY, field.constant(f, k, twistedD)), one);
-      const factor = field.mul(f, k, field.norm(f, k, w), field.constant(f, k, tateFactor));
-      field.storePair(f, k, field.mul(f, k, both, factor), value);
+      const scaled = k.mul(f, y, k.constant(f, tate1));
+      const line = k.norm(f, field.add(f, scaled, k.constant(f, tate0)));
+      const first = k.norm(f, field.sub(f, above, k.mul(f, x, line)));
+      const cube = k.mul(f, k.sqr(f, second), second);
+      const squareOfFirst = k.sqr(f, k.mul(f, first, y));
+      const both = k.sqr(f, k.mul(f, cube, squareOfFirst));
+      const squareY = k.sqr(f, y);
+      const w = field.add(f, k.mul(f, squareY, k.constant(f, twistedD)), one);
+      const factor = k.mul(f, k.norm(f, w), k.constant(f, tateFactor));
+      k.storePair(f, k.mul(f, both, factor), value);
     });
     // value^m = (value^((m-1)/2))²·value; then (r-1)/8 = 2^25·m.
     f.push(call('bj_power', raised, value, inner));
@@ -140,8 +140,8 @@ function writeFinish(module: ModuleWriter, k: field.Field): void {
     f.push(call('bj_multiply', raised, raised, value));
     f.push(call('bj_square', raised, raised, i32(twoAdicity - 3)));
     f.scope(() => {
-      const one = field.constant(f, k, 1n);
-      const isOne = field.isEqual(f, k, field.loadPair(f, k, raised), one);
+      const one = k.constant(f, 1n);
+      const isOne = k.isEqual(f, k.loadPair(f, raised), one);
       const masks = [0, 1].map((lane) => {
         const inside = op('i64.ne', op(`i64x2.extract_lane ${lane}`, get(isOne)), '(i64.const 0)');
         const before = op('i32.load8_u', `offset=${lane}`, get('valid'));
@@ -153,13 +153,13 @@ function writeFinish(module: ModuleWriter, k: field.Field): void {
         'v128',
         op('i64x2.replace_lane 1', op('i64x2.splat', masks[0] ?? ''), masks[1] ?? ''),
       );
-      const zero = field.constant(f, k, 0n);
+      const zero = k.constant(f, 0n);
       const x = field.select(f, get(good), loadCoordinate(f, k, 'point', offset.x), zero);
       const y = field.select(f, get(good), loadCoordinate(f, k, 'point', offset.y), one);
       storeCoordinate(f, k, x, 'point', offset.x);
       storeCoordinate(f, k, y, 'point', offset.y);
       storeCoordinate(f, k, one, 'point', offset.z);
-      storeCoordinate(f, k, field.mul(f, k, x, y), 'point', offset.t);
+      storeCoordinate(f, k, k.mul(f, x, y), 'point', offset.t);
     });
   });
 }
@@ -168,7 +168,7 @@ function writeFinish(module: ModuleWriter, k: field.Field): void {
 export function writeUnpack(module: ModuleWriter, k: field.Field): void {
   writeRoots(module, k);
   writeFinish(module, k);
-  const params = numbers('from', 'valid', 'count', 'scratch');
+  const params = ['from', 'valid', 'count', 'scratch'];
   module.func('bj_unpack', { exported: true, params }, (f) => {
     const { divisors, work } = locate(f);
     const parts = (index: string) => ({

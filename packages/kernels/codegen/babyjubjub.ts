@@ -14,7 +14,7 @@
 // takes the same steps for every scalar and reads a whole table for each digit, so neither branches nor addresses depend
 // on it. (We cannot control whether the processor's multiplications take the same time for all values; IEEE ones do.)
 
-import { eachPair, isLarge, locate, numbers, pair } from './babyjubjub-chunk.ts';
+import { eachPair, isLarge, locate, pair } from './babyjubjub-chunk.ts';
 import { tableEntries, writeMultiply } from './babyjubjub-multiply.ts';
 import {
   addressOf,
@@ -31,14 +31,14 @@ import { call, get, i32, type ModuleWriter, op } from './wat.ts';
 
 /** `bj_pack(to, valid, count, scratch)`: 32 bytes per point; zeros for refused ones. Erases the scratch memory. */
 function writePack(module: ModuleWriter, k: field.Field): void {
-  module.func('bj_packOne', { params: numbers('to', 'valid', 'point', 'divisor', 'work') }, (f) => {
+  module.func('bj_packOne', { params: ['to', 'valid', 'point', 'divisor', 'work'] }, (f) => {
     f.scope(() => {
-      const inverse = field.loadPair(f, k, get('divisor'));
-      const y = field.mul(f, k, loadCoordinate(f, k, 'point', offset.y), inverse);
-      const plain = field.mul(f, k, y, field.constant(f, k, 1n, true));
-      field.storeBytes(f, k, plain, get('to'), after('to', 32));
+      const inverse = k.loadPair(f, get('divisor'));
+      const y = k.mul(f, loadCoordinate(f, k, 'point', offset.y), inverse);
+      const plain = k.mul(f, y, k.constant(f, 1n, true));
+      k.storeBytes(f, plain, get('to'), after('to', 32));
       field.drop(f, y, plain);
-      const x = field.mul(f, k, loadCoordinate(f, k, 'point', offset.x), inverse);
+      const x = k.mul(f, loadCoordinate(f, k, 'point', offset.x), inverse);
       const large = isLarge(f, k, x, get('work'));
       for (const lane of [0, 1]) {
         const bit = op('i64.shl', op(`i64x2.extract_lane ${lane}`, get(large)), '(i64.const 63)');
@@ -60,7 +60,7 @@ function writePack(module: ModuleWriter, k: field.Field): void {
       }
     });
   });
-  const params = numbers('to', 'valid', 'count', 'scratch');
+  const params = ['to', 'valid', 'count', 'scratch'];
   module.func('bj_pack', { exported: true, params }, (f) => {
     const { divisors, work } = locate(f);
     eachPair(f, (index) => {
@@ -92,14 +92,10 @@ const workBytes = Math.max(
 
 /** Bytes of scratch memory for a chunk of `count` pairs: read through `bj_scratchBytes(count)`. */
 function writeScratchBytes(module: ModuleWriter): void {
-  module.func(
-    'bj_scratchBytes',
-    { exported: true, params: numbers('count'), results: ['i32'] },
-    (f) => {
-      const bytes = op('i32.mul', get('count'), i32(pointBytes + 2 * pair));
-      f.push(op('i32.add', bytes, i32(18 * pair + workBytes)));
-    },
-  );
+  module.func('bj_scratchBytes', { exported: true, params: ['count'], results: ['i32'] }, (f) => {
+    const bytes = op('i32.mul', get('count'), i32(pointBytes + 2 * pair));
+    f.push(op('i32.add', bytes, i32(18 * pair + workBytes)));
+  });
 }
 
 /** Writes the kernels of packed Baby Jubjub points. `k` is BN254's scalar field, its functions already written. */

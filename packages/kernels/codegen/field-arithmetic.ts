@@ -1,7 +1,15 @@
 // A field's arithmetic on pairs, with bounds that are checked while the code is generated.
 
 import { limbCount, splitBalanced } from './constants.ts';
-import { C2, createPair, drop, type Field, limbOf, real, vector } from './field-parameters.ts';
+import {
+  C2,
+  createPair,
+  drop,
+  type FieldConstants,
+  limbOf,
+  real,
+  vector,
+} from './field-parameters.ts';
 import { multiplyFloat } from './multiply-float.ts';
 import { multiplyInteger } from './multiply-integer.ts';
 import { boundOfLimb, type Pair, requireBound } from './pair.ts';
@@ -11,20 +19,27 @@ import { type FunctionWriter, get, op, set } from './wat.ts';
 const C1 = 1.5 * 2 ** 103;
 
 /** a·b. Operands may be lazy sums of two stored elements each (checked). */
-export function mul(f: FunctionWriter, field: Field, a: Pair, b: Pair): Pair {
+export function mul(f: FunctionWriter, field: FieldConstants, a: Pair, b: Pair): Pair {
   return field.multiplier === 'float'
     ? multiplyFloat(f, field, [a, b])
     : multiplyInteger(f, field, a, b);
 }
 
 /** a·b + c·d, with one reduction if the multiplier supports it. */
-export function mulSum(f: FunctionWriter, field: Field, a: Pair, b: Pair, c: Pair, d: Pair): Pair {
+export function mulSum(
+  f: FunctionWriter,
+  field: FieldConstants,
+  a: Pair,
+  b: Pair,
+  c: Pair,
+  d: Pair,
+): Pair {
   if (field.multiplier === 'float') return multiplyFloat(f, field, [a, b], [c, d]);
   return norm(f, field, add(f, multiplyInteger(f, field, a, b), multiplyInteger(f, field, c, d)));
 }
 
 /** a². For a lazy sum use mul(a, a): squaring doubles limbs. */
-export function sqr(f: FunctionWriter, field: Field, a: Pair): Pair {
+export function sqr(f: FunctionWriter, field: FieldConstants, a: Pair): Pair {
   return field.multiplier === 'float'
     ? multiplyFloat(f, field, [a])
     : multiplyInteger(f, field, a, undefined);
@@ -71,7 +86,7 @@ export function neg(f: FunctionWriter, a: Pair): Pair {
  * p/2 to within 2^-40·p. All sums stay below 2^53, thus exact (checked). Then carries from below:
  * h = limb rounded to a multiple of 2^51 by adding and subtracting 1.5·2^103.
  */
-export function norm(f: FunctionWriter, field: Field, a: Pair): Pair {
+export function norm(f: FunctionWriter, field: FieldConstants, a: Pair): Pair {
   const quotient = a.value / field.modulus + 1n;
   const p = splitBalanced(field.modulus);
   for (const limb of p.slice(0, limbCount - 1)) {
@@ -114,7 +129,7 @@ export function norm(f: FunctionWriter, field: Field, a: Pair): Pair {
 }
 
 /** A mask (v128 local): all bits of a lane where the element is zero. The pair must be normalised. */
-export function isZeroNormal(f: FunctionWriter, field: Field, a: Pair): string {
+export function isZeroNormal(f: FunctionWriter, field: FieldConstants, a: Pair): string {
   requireBound('a compared value', a.value, field.normal.value);
   requireBound('a compared limb', a.limb, field.normal.limb);
   const [first = '', ...rest] = a.limbs;
@@ -128,7 +143,7 @@ export function isZeroNormal(f: FunctionWriter, field: Field, a: Pair): string {
  * A mask of the lanes that are zero modulo p, or, with probability 2^-48, appear to be: the value is a multiple m·p within the bounds, so its lowest
  * limb is one of the few numbers that are m·p modulo 2^51. Any pair; far cheaper than `isZero`.
  */
-export function mayBeZero(f: FunctionWriter, field: Field, a: Pair): string {
+export function mayBeZero(f: FunctionWriter, field: FieldConstants, a: Pair): string {
   const radix = 1n << 51n;
   const sizes = new Set<bigint>();
   for (let multiple = 0n; multiple <= a.value / field.modulus; multiple += 1n) {
@@ -147,7 +162,7 @@ export function mayBeZero(f: FunctionWriter, field: Field, a: Pair): string {
 }
 
 /** Like `isZeroNormal`, for any pair. */
-export function isZero(f: FunctionWriter, field: Field, a: Pair): string {
+export function isZero(f: FunctionWriter, field: FieldConstants, a: Pair): string {
   const normal = norm(f, field, a);
   const mask = isZeroNormal(f, field, normal);
   drop(f, normal);
@@ -155,7 +170,7 @@ export function isZero(f: FunctionWriter, field: Field, a: Pair): string {
 }
 
 /** A mask of the lanes where a = b. */
-export function isEqual(f: FunctionWriter, field: Field, a: Pair, b: Pair): string {
+export function isEqual(f: FunctionWriter, field: FieldConstants, a: Pair, b: Pair): string {
   const difference = sub(f, a, b);
   const mask = isZero(f, field, difference);
   drop(f, difference);

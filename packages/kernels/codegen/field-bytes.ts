@@ -2,7 +2,7 @@
 
 import { limbCount } from './constants.ts';
 import { norm } from './field-arithmetic.ts';
-import { C2, createPair, drop, type Field, real, vector } from './field-parameters.ts';
+import { C2, createPair, drop, type FieldConstants, real, vector } from './field-parameters.ts';
 import type { Pair } from './pair.ts';
 import { at, type FunctionWriter, get, op, set } from './wat.ts';
 
@@ -16,7 +16,12 @@ function shiftRight(value: string, by: number): string {
 }
 
 /** Reads two 32-byte little-endian integers as they are (any value below 2^256), no factor R. */
-export function loadBytes(f: FunctionWriter, field: Field, first: string, second: string): Pair {
+export function loadBytes(
+  f: FunctionWriter,
+  field: FieldConstants,
+  first: string,
+  second: string,
+): Pair {
   const raw = createPair(f, { limb: 1n << 51n, value: 1n << 256n });
   f.scope(() => {
     const words = [0, 8, 16, 24].map((offset) =>
@@ -45,7 +50,7 @@ export function loadBytes(f: FunctionWriter, field: Field, first: string, second
 }
 
 /** The representative in [0, p) as unsigned 51-bit integers (i64x2 locals), no factor removed. Any bounds. */
-function canonical(f: FunctionWriter, field: Field, a: Pair): string[] {
+function canonical(f: FunctionWriter, field: FieldConstants, a: Pair): string[] {
   const normal = norm(f, field, a);
   const limbs = normal.limbs;
   for (const limb of limbs) {
@@ -75,7 +80,7 @@ function canonical(f: FunctionWriter, field: Field, a: Pair): string[] {
 /** Writes the representatives in [0, p) as 32-byte little-endian integers, without removing the factor R. */
 export function storeBytes(
   f: FunctionWriter,
-  field: Field,
+  field: FieldConstants,
   pair: Pair,
   first: string,
   second?: string,

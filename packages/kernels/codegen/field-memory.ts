@@ -1,6 +1,6 @@
 // A field's elements and pairs between memory and locals: loads, stores, constants, selection.
 
-import { createPair, type Field, limbOf, vector } from './field-parameters.ts';
+import { createPair, type FieldConstants, limbOf, vector } from './field-parameters.ts';
 import { type Pair, requireBound } from './pair.ts';
 import { at, type FunctionWriter, get, op, set } from './wat.ts';
 
@@ -15,7 +15,7 @@ export const pairBytes = 80;
  */
 export function load(
   f: FunctionWriter,
-  field: Field,
+  field: FieldConstants,
   first: string,
   second?: string,
   bounds: Pick<Pair, 'limb' | 'value'> = field.stored,
@@ -33,7 +33,7 @@ export function load(
 /** Stores the lanes to two addresses (or the first lane to one). The pair must be within the bounds of stored elements. */
 export function store(
   f: FunctionWriter,
-  field: Field,
+  field: FieldConstants,
   pair: Pair,
   first: string,
   second?: string,
@@ -50,7 +50,7 @@ export function store(
 /** Loads a pair that `storePair` wrote (80 bytes, 16-byte steps: limb k of both lanes at 16k). */
 export function loadPair(
   f: FunctionWriter,
-  field: Field,
+  field: FieldConstants,
   address: string | number,
   bounds: Pick<Pair, 'limb' | 'value'> = field.stored,
 ): Pair {
@@ -63,7 +63,7 @@ export function loadPair(
 
 export function storePair(
   f: FunctionWriter,
-  field: Field,
+  field: FieldConstants,
   pair: Pair,
   address: string | number,
 ): void {
@@ -73,13 +73,18 @@ export function storePair(
   });
 }
 
-function requireStorable(field: Field, pair: Pair): void {
+function requireStorable(field: FieldConstants, pair: Pair): void {
   requireBound('a stored value', pair.value, field.stored.value);
   requireBound('a stored limb', pair.limb, field.stored.limb);
 }
 
 /** A constant in both lanes. `raw`: the integer itself, without the factor R. */
-export function constant(f: FunctionWriter, field: Field, value: bigint, raw = false): Pair {
+export function constant(
+  f: FunctionWriter,
+  field: FieldConstants,
+  value: bigint,
+  raw = false,
+): Pair {
   const pair = createPair(f, field.normal);
   field.encode(value, raw).forEach((bits, index) => {
     f.push(set(pair.limbs[index] ?? '', vector(f, bits)));

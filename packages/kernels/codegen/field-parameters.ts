@@ -12,7 +12,7 @@ const half = 1n << 50n;
 /** Adding and subtracting it rounds to an integer; the low bits of the sum are the integer's. */
 export const C2 = 1.5 * 2 ** 52;
 
-export type Field = FieldParameters & {
+export type FieldConstants = FieldParameters & {
   /** 'float' or 'integer'. */
   readonly multiplier: Multiplier;
   /** Montgomery's R modulo p. */
@@ -27,16 +27,16 @@ export type Field = FieldParameters & {
   encode(value: bigint, raw?: boolean): bigint[];
 };
 
-/** Creates a field's parameters, and writes the functions its multiplier needs into the module. */
-export function createField(
+/** A field's parameters. Writes writes the functions its multiplier needs into the module. */
+export function createConstants(
   module: ModuleWriter,
   name: string,
   modulus: bigint,
   multiplier: Multiplier,
-): Field {
+): FieldConstants {
   const bits = multiplier === 'float' ? floatRadixBits : integerRadixBits;
   const r = modulo(1n << bits, modulus);
-  const field: Field = {
+  const field: FieldConstants = {
     name,
     modulus,
     multiplier,

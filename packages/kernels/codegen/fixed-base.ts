@@ -3,11 +3,7 @@
 
 import { jobBytes, pointBytes } from './add-pairs.ts';
 import type { CoordinateField } from './fp2.ts';
-import { type FunctionWriter, get, type ModuleWriter, type ValueType } from './wat.ts';
-
-function numbers(...names: string[]): ReadonlyArray<readonly [string, ValueType]> {
-  return names.map((name) => [name, 'i32'] as const);
-}
+import { type FunctionWriter, get, type ModuleWriter } from './wat.ts';
 
 function bump(name: string, by: number): string {
   return `(local.set $${name} (i32.add ${get(name)} (i32.const ${by})))`;
@@ -24,7 +20,7 @@ function each(f: FunctionWriter, body: string): void {
  * every place except the last: digits of the sum, less that half, are the signed digits.
  */
 function writeRecode(module: ModuleWriter): void {
-  const params = numbers('to', 'from', 'offset', 'count');
+  const params = ['to', 'from', 'offset', 'count'];
   module.func('fixed_recode', { exported: true, params }, (f) => {
     const [carry, added, sum] = [f.take('i64'), f.take('i64'), f.take('i64')];
     const words = [0, 8, 16, 24].map(
@@ -53,17 +49,7 @@ function writeFixedBaseOf(module: ModuleWriter, name: string, c: CoordinateField
     (i32.div_u (i32.sub ${get(end)} ${get('jobs')}) (i32.const ${jobBytes})) ${get('scratch')})`;
 
   // sums += the multiple for the digit; `table` is the table of this digit, `bias` half of the digit's range or 0.
-  const add = numbers(
-    'sums',
-    'table',
-    'scalars',
-    'bit',
-    'bits',
-    'bias',
-    'count',
-    'jobs',
-    'scratch',
-  );
+  const add = ['sums', 'table', 'scalars', 'bit', 'bits', 'bias', 'count', 'jobs', 'scratch'];
   module.func(`${name}_addDigits`, { exported: true, params: add }, (f) => {
     const [end, digit, sign, word] = [f.take('i32'), f.take('i32'), f.take('i32'), f.take('i64')];
     f.push(`(local.set $${end} ${get('jobs')})
@@ -85,7 +71,7 @@ function writeFixedBaseOf(module: ModuleWriter, name: string, c: CoordinateField
   });
 
   // A table of the multiples 1 … `known` grows: number known + first + i + 1 is the sum of number first + i + 1 and number `known`.
-  const extend = numbers('table', 'known', 'first', 'count', 'jobs', 'scratch');
+  const extend = ['table', 'known', 'first', 'count', 'jobs', 'scratch'];
   module.func(`${name}_extendTable`, { exported: true, params: extend }, (f) => {
     const [end, from, step] = [f.take('i32'), f.take('i32'), f.take('i32')];
     f.push(`(local.set $${end} ${get('jobs')})

@@ -21,15 +21,15 @@ export type CoordinateField = {
 
 /** Normalises unless the pair is within the bounds of stored elements. */
 function tidy(f: FunctionWriter, k: field.Field, a: Pair): Pair {
-  return a.limb > k.stored.limb || a.value > k.stored.value ? field.norm(f, k, a) : a;
+  return a.limb > k.stored.limb || a.value > k.stored.value ? k.norm(f, a) : a;
 }
 
 export function createG1Coordinates(base: field.Field): CoordinateField {
   return {
     base,
     components: 1,
-    mul: (f, [a], [b]) => [field.mul(f, base, one(a), one(b))],
-    sqr: (f, [a]) => [field.sqr(f, base, tidy(f, base, one(a)))],
+    mul: (f, [a], [b]) => [base.mul(f, one(a), one(b))],
+    sqr: (f, [a]) => [base.sqr(f, tidy(f, base, one(a)))],
     inverseKey: (_f, [a]) => one(a),
     finishInverse: (_f, _a, inverse) => [inverse],
   };
@@ -43,27 +43,21 @@ export function createG2Coordinates(base: field.Field): CoordinateField {
     mul: (f, [a0, a1], [b0, b1]) => {
       const negative = field.neg(f, one(a1));
       return [
-        field.mulSum(f, base, one(a0), one(b0), negative, one(b1)),
-        field.mulSum(f, base, one(a0), one(b1), one(a1), one(b0)),
+        base.mulSum(f, one(a0), one(b0), negative, one(b1)),
+        base.mulSum(f, one(a0), one(b1), one(a1), one(b0)),
       ];
     },
     // (a0 + a1)(a0 - a1) + 2·a0·a1·u
     sqr: (f, a) => {
       const [a0, a1] = a.map((pair) => tidy(f, base, pair));
-      const real = field.mul(
-        f,
-        base,
-        field.add(f, one(a0), one(a1)),
-        field.sub(f, one(a0), one(a1)),
-      );
-      const half = field.mul(f, base, one(a0), one(a1));
+      const real = base.mul(f, field.add(f, one(a0), one(a1)), field.sub(f, one(a0), one(a1)));
+      const half = base.mul(f, one(a0), one(a1));
       return [real, field.double(f, half)];
     },
-    inverseKey: (f, [a0, a1]) =>
-      field.norm(f, base, field.mulSum(f, base, one(a0), one(a0), one(a1), one(a1))),
+    inverseKey: (f, [a0, a1]) => base.norm(f, base.mulSum(f, one(a0), one(a0), one(a1), one(a1))),
     finishInverse: (f, [a0, a1], inverse) => [
-      field.mul(f, base, one(a0), inverse),
-      field.neg(f, field.mul(f, base, one(a1), inverse)),
+      base.mul(f, one(a0), inverse),
+      field.neg(f, base.mul(f, one(a1), inverse)),
     ],
   };
 }
@@ -86,7 +80,7 @@ export function sum(f: FunctionWriter, a: Coordinate, b: Coordinate): Coordinate
 }
 
 export function normalise(f: FunctionWriter, c: CoordinateField, a: Coordinate): Coordinate {
-  return a.map((pair) => field.norm(f, c.base, pair));
+  return a.map((pair) => c.base.norm(f, pair));
 }
 
 /** Coordinates are stored within `tight` bounds. Loads the coordinate at two addresses (names of i32 locals), `offset` bytes further. */
@@ -100,7 +94,7 @@ export function loadCoordinate(
   return Array.from({ length: c.components }, (_, index) => {
     const at = op('i32.const', offset + index * field.elementBytes);
     const addresses = [op('i32.add', get(first), at), op('i32.add', get(second), at)] as const;
-    return field.load(f, c.base, ...addresses, c.base.tight);
+    return c.base.load(f, ...addresses, c.base.tight);
   });
 }
 
@@ -115,22 +109,18 @@ export function storeCoordinate(
   for (const [index, pair] of value.entries()) {
     requireBound('a stored coordinate', pair.value, c.base.tight.value);
     const at = op('i32.const', offset + index * field.elementBytes);
-    field.store(f, c.base, pair, op('i32.add', get(first), at), op('i32.add', get(second), at));
+    c.base.store(f, pair, op('i32.add', get(first), at), op('i32.add', get(second), at));
   }
 }
 
 /** Lane mask (expression): the normalised coordinate is zero. */
 export function isZero(f: FunctionWriter, c: CoordinateField, a: Coordinate): string {
-  return a
-    .map((pair) => get(field.isZeroNormal(f, c.base, pair)))
-    .reduce((x, y) => op('v128.and', x, y));
+  return a.map((pair) => get(c.base.isZeroNormal(f, pair))).reduce((x, y) => op('v128.and', x, y));
 }
 
 /** Lane mask (expression): the coordinate is zero, or appears to be (`field.mayBeZero`). */
 export function mayBeZero(f: FunctionWriter, c: CoordinateField, a: Coordinate): string {
-  return a
-    .map((pair) => get(field.mayBeZero(f, c.base, pair)))
-    .reduce((x, y) => op('v128.and', x, y));
+  return a.map((pair) => get(c.base.mayBeZero(f, pair))).reduce((x, y) => op('v128.and', x, y));
 }
 
 /** Lane by lane `mask ? a : b`; the mask is the name of a local. */

@@ -7,7 +7,7 @@
 // in (-2p, p). At the end g = 0 and f = ±1. Numbers are nine limbs of 30 bits, the last one signed, in locals.
 
 import { invert } from './constants.ts';
-import * as field from './field.ts';
+import type * as field from './field.ts';
 import type { Pair } from './pair.ts';
 import {
   call,
@@ -110,10 +110,7 @@ function writeInvertBytes(module: ModuleWriter, k: field.Field): void {
     `${k.name}_invertBytes`,
     {
       exported: true,
-      params: [
-        ['to', 'i32'],
-        ['from', 'i32'],
-      ],
+      params: ['to', 'from'],
     },
     (f) => {
       const push = (...statements: string[]): void => {
@@ -262,9 +259,9 @@ function writeInvertBytes(module: ModuleWriter, k: field.Field): void {
 /** `q_invertPairByGcd(to, from, scratch)`: both lanes with one inversion. Neither may be zero. Scratch: 64 bytes. */
 export function writeGcdInversion(module: ModuleWriter, k: field.Field): void {
   writeInvertBytes(module, k);
-  const params = ['to', 'from', 'scratch'].map((name) => [name, 'i32'] as const);
+  const params = ['to', 'from', 'scratch'];
   module.func(`${k.name}_invertPairByGcd`, { params }, (f) => {
-    const pair = field.loadPair(f, k, get('from'));
+    const pair = k.loadPair(f, get('from'));
     const swapped: Pair = {
       ...pair,
       limbs: pair.limbs.map((limb) =>
@@ -274,10 +271,10 @@ export function writeGcdInversion(module: ModuleWriter, k: field.Field): void {
         ),
       ),
     };
-    field.storeBytes(f, k, field.mul(f, k, pair, swapped), get('scratch'));
+    k.storeBytes(f, k.mul(f, pair, swapped), get('scratch'));
     f.push(call(`${k.name}_invertBytes`, get('scratch'), get('scratch')));
-    const raw = field.loadBytes(f, k, get('scratch'), get('scratch'));
-    const both = field.mul(f, k, raw, field.constant(f, k, k.r * k.r * k.r, true));
-    field.storePair(f, k, field.mul(f, k, both, swapped), get('to'));
+    const raw = k.loadBytes(f, get('scratch'), get('scratch'));
+    const both = k.mul(f, raw, k.constant(f, k.r * k.r * k.r, true));
+    k.storePair(f, k.mul(f, both, swapped), get('to'));
   });
 }

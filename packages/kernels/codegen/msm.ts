@@ -20,21 +20,17 @@
 import { infinityBits, jobBytes, pointBytes } from './add-pairs.ts';
 import { scalarModulus } from './constants.ts';
 import type { CoordinateField } from './fp2.ts';
-import { get, i64, type ModuleWriter, type ValueType } from './wat.ts';
+import { get, i64, type ModuleWriter } from './wat.ts';
 
 /** Maximum number of additions in one call, which share one inversion. */
 const jobsPerCall = 2048;
-
-function numbers(...names: string[]): ReadonlyArray<readonly [string, ValueType]> {
-  return names.map((name) => [name, 'i32'] as const);
-}
 
 /** Scalars to prepared scalars; `offset` is the address of H (32 bytes). */
 function writePrepare(module: ModuleWriter): void {
   const half = (scalarModulus - 1n) / 2n;
   const word = (value: bigint, index: number): string =>
     i64((value >> BigInt(64 * index)) & ((1n << 64n) - 1n));
-  const params = numbers('to', 'from', 'count', 'offset');
+  const params = ['to', 'from', 'count', 'offset'];
   module.func('msm_prepare', { exported: true, params }, (f) => {
     const s = [0, 1, 2, 3].map(() => f.take('i64'));
     const h = [0, 1, 2, 3].map((index) =>
@@ -80,7 +76,7 @@ function writePrepare(module: ModuleWriter): void {
     f.push(`(local.set $count (i32.sub ${get('count')} (i32.const 1)))(br $next)))`);
   });
   // The digit of a prepared scalar: its size in the low 31 bits (0: skip), bit 31 when negative.
-  const digit = numbers('scalar', 'bit', 'bits', 'bias');
+  const digit = ['scalar', 'bit', 'bits', 'bias'];
   module.func('msm_digit', { params: digit, results: ['i32'] }, (f) => {
     const raw = f.take('i32');
     const high = f.take('i64');
@@ -113,7 +109,7 @@ function writePrepare(module: ModuleWriter): void {
  * and is zero afterwards. `bias` is 2^(bits-1), or 0 in the last window.
  */
 function writeSort(module: ModuleWriter): void {
-  const params = numbers(
+  const params = [
     'state',
     'scalars',
     'points',
@@ -124,7 +120,7 @@ function writeSort(module: ModuleWriter): void {
     'bias',
     'buckets',
     'bucketCount',
-  );
+  ];
   module.func('msm_sort', { exported: true, params }, (f) => {
     const [index, scalar, point, digit, cell, total, bucket] = [0, 1, 2, 3, 4, 5, 6].map(() =>
       f.take('i32'),
@@ -170,7 +166,7 @@ function writeStep(module: ModuleWriter, name: string, c: CoordinateField): void
   const load = (offset: number): string => `(i32.load offset=${offset} ${get('state')})`;
   const store = (offset: number, value: string): string =>
     `(i32.store offset=${offset} ${get('state')} ${value})`;
-  const params = numbers('state');
+  const params = ['state'];
   module.func(`${name}_step`, { exported: true, params }, (f) => {
     const [refs, keys, count, read, write, jobs, job, limit, a, b, out, fresh, work, key, span] =
       Array.from({ length: 15 }, () => f.take('i32')) as [
@@ -265,7 +261,7 @@ function writeStep(module: ModuleWriter, name: string, c: CoordinateField): void
     );
   });
   // Writes the sums to the places of their keys (points, zero bytes for none), and clears the buckets.
-  const output = numbers('state', 'to', 'slots', 'bucketCount');
+  const output = ['state', 'to', 'slots', 'bucketCount'];
   module.func(`${name}_finish`, { exported: true, params: output }, (f) => {
     const [index, reference, to] = [f.take('i32'), f.take('i32'), f.take('i32')];
     f.push(`(if (i32.ne ${load(48)} (i32.const 3)) (then (unreachable)))
@@ -277,7 +273,7 @@ function writeStep(module: ModuleWriter, name: string, c: CoordinateField): void
       (call $${name}_copyPoint ${get(to)} ${get(reference)})
       (local.set $${index} (i32.add ${get(index)} (i32.const 1))) (br $l)))`);
   });
-  module.func(`${name}_copyPoint`, { params: numbers('to', 'reference') }, (f) => {
+  module.func(`${name}_copyPoint`, { params: ['to', 'reference'] }, (f) => {
     const from = f.let('i32', `(i32.and ${get('reference')} (i32.const -2))`);
     f.push(`(if (i64.ne (i64.load ${get(from)}) ${i64(infinityBits)}) (then`);
     for (let offset = 0; offset < bytes; offset += 8) {
@@ -293,24 +289,20 @@ function writeStep(module: ModuleWriter, name: string, c: CoordinateField): void
 function writeLoadPoints(module: ModuleWriter, name: string, c: CoordinateField): void {
   const bytes = pointBytes(c);
   const zkeyBytes = 64 * c.components;
-  module.func(
-    `${name}_fromZkey`,
-    { exported: true, params: numbers('to', 'from', 'count') },
-    (f) => {
-      f.push(
-        `(call $q_fromMontgomery256 ${get('to')} ${get('from')} (i32.mul ${get('count')} (i32.const ${2 * c.components})))`,
-      );
-      f.push(`(block $e (loop $l (br_if $e (i32.eqz ${get('count')}))`);
-      const words = Array.from(
-        { length: zkeyBytes / 8 },
-        (_, index) => `(i64.load offset=${index * 8} ${get('from')})`,
-      );
-      const joined = words.reduce((left, right) => `(i64.or ${left} ${right})`);
-      f.push(`(if (i64.eqz ${joined}) (then (i64.store ${get('to')} ${i64(infinityBits)})))`);
-      f.push(`(local.set $from (i32.add ${get('from')} (i32.const ${zkeyBytes}))) (local.set $to (i32.add ${get('to')} (i32.const ${bytes})))
+  module.func(`${name}_fromZkey`, { exported: true, params: ['to', 'from', 'count'] }, (f) => {
+    f.push(
+      `(call $q_fromMontgomery256 ${get('to')} ${get('from')} (i32.mul ${get('count')} (i32.const ${2 * c.components})))`,
+    );
+    f.push(`(block $e (loop $l (br_if $e (i32.eqz ${get('count')}))`);
+    const words = Array.from(
+      { length: zkeyBytes / 8 },
+      (_, index) => `(i64.load offset=${index * 8} ${get('from')})`,
+    );
+    const joined = words.reduce((left, right) => `(i64.or ${left} ${right})`);
+    f.push(`(if (i64.eqz ${joined}) (then (i64.store ${get('to')} ${i64(infinityBits)})))`);
+    f.push(`(local.set $from (i32.add ${get('from')} (i32.const ${zkeyBytes}))) (local.set $to (i32.add ${get('to')} (i32.const ${bytes})))
       (local.set $count (i32.sub ${get('count')} (i32.const 1))) (br $l)))`);
-    },
-  );
+  });
 }
 
 export function writeMsm(module: ModuleWriter): void {

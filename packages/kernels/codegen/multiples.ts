@@ -5,11 +5,7 @@
 
 import { infinityBits, jobBytes, pointBytes } from './add-pairs.ts';
 import type { CoordinateField } from './fp2.ts';
-import { type FunctionWriter, get, i64, type ModuleWriter, type ValueType } from './wat.ts';
-
-function numbers(...names: string[]): ReadonlyArray<readonly [string, ValueType]> {
-  return names.map((name) => [name, 'i32'] as const);
-}
+import { type FunctionWriter, get, i64, type ModuleWriter } from './wat.ts';
 
 function bump(name: string, by: number): string {
   return `(local.set $${name} (i32.add ${get(name)} (i32.const ${by})))`;
@@ -38,12 +34,12 @@ export function writeMultiples(module: ModuleWriter, name: string, c: Coordinate
   const run = (jobs: string, end: string): string =>
     `(call $${name}_addPairs ${get(jobs)} (i32.div_u (i32.sub ${get(end)} ${get(jobs)}) (i32.const ${jobBytes})) ${get('scratch')})`;
 
-  module.func(`${name}_clear`, { exported: true, params: numbers('to', 'count') }, (f) => {
+  module.func(`${name}_clear`, { exported: true, params: ['to', 'count'] }, (f) => {
     each(f, 'c', [['to', bytes]], `(i64.store ${get('to')} ${i64(infinityBits)})`);
   });
 
   // sums = 2·sums + bit·points. `stride`: 32, or 0 for one scalar for all.
-  const step = numbers('sums', 'points', 'scalars', 'stride', 'bit', 'count', 'jobs', 'scratch');
+  const step = ['sums', 'points', 'scalars', 'stride', 'bit', 'count', 'jobs', 'scratch'];
   module.func(`${name}_doubleAndAdd`, { exported: true, params: step }, (f) => {
     const [end, sum, point, scalar] = [0, 1, 2, 3].map(() => f.take('i32')) as [
       string,
@@ -71,7 +67,7 @@ export function writeMultiples(module: ModuleWriter, name: string, c: Coordinate
   });
 
   // Points of kernels to points of proving keys.
-  module.func(`${name}_toZkey`, { exported: true, params: numbers('to', 'from', 'count') }, (f) => {
+  module.func(`${name}_toZkey`, { exported: true, params: ['to', 'from', 'count'] }, (f) => {
     f.push(
       `(call $q_toMontgomery256 ${get('to')} ${get('from')} (i32.mul ${get('count')} (i32.const ${2 * c.components})))`,
     );

@@ -17,40 +17,35 @@
 
 import * as field from './field.ts';
 import { type Pair, requireBound } from './pair.ts';
-import { createLabel, type FunctionWriter, get, i32, type ModuleWriter, op, set } from './wat.ts';
+import {
+  advance,
+  type FunctionWriter,
+  get,
+  i32,
+  loopUntil,
+  loopWhile,
+  type ModuleWriter,
+  op,
+  plus,
+  set,
+  times,
+} from './wat.ts';
 
 const bytes = field.pairBytes;
-function plus(name: string, offset: string | number): string {
-  return op('i32.add', get(name), typeof offset === 'number' ? i32(offset) : offset);
-}
-function times(name: string, factor: string | number): string {
-  return op('i32.mul', get(name), typeof factor === 'number' ? i32(factor) : factor);
-}
 function half(value: string): string {
   return op('i32.shr_u', value, i32(1));
 }
-function i32Params(...names: readonly string[]) {
-  return names.map((name) => [name, 'i32'] as const);
-}
-
 /** Runs `body` while the local `count` (changed by `step`, at its end) is not zero. */
 function whileCount(f: FunctionWriter, count: string, step: number, body: () => void): void {
-  const label = createLabel();
-  f.push(
-    `(block $${label}e (loop $${label} (br_if $${label}e (i32.le_s ${get(count)} (i32.const 0)))`,
-  );
-  body();
-  f.push(set(count, plus(count, -step)));
-  f.push(`(br $${label})))`);
-}
-
-function advance(f: FunctionWriter, names: readonly string[]): void {
-  for (const name of names) f.push(set(name, plus(name, bytes)));
+  loopUntil(f, `(i32.le_s ${get(count)} (i32.const 0))`, () => {
+    body();
+    f.push(set(count, plus(count, -step)));
+  });
 }
 
 /** Two adjacent stages (half-lengths 2h and h) on four rows of `pairs` pairs, `step` bytes apart. */
 function writeInverseQuads(module: ModuleWriter, k: field.Field): void {
-  const params = i32Params('p0', 'step', 'w0', 'w2', 'pairs');
+  const params = ['p0', 'step', 'w0', 'w2', 'pairs'];
   module.func('ntt_inverseQuads', { params }, (f) => {
     const p1 = f.let('i32', plus('p0', get('step')));
     const p2 = f.let('i32', plus(p1, get('step')));
@@ -58,46 +53,46 @@ function writeInverseQuads(module: ModuleWriter, k: field.Field): void {
     const w1 = f.let('i32', plus('w0', get('step')));
     whileCount(f, 'pairs', 1, () => {
       f.scope(() => {
-        const x0 = field.loadPair(f, k, get('p0'));
-        const x2 = field.loadPair(f, k, get(p2));
+        const x0 = k.loadPair(f, get('p0'));
+        const x2 = k.loadPair(f, get(p2));
         const s0 = field.add(f, x0, x2);
         const d0 = field.sub(f, x0, x2);
-        const x1 = field.loadPair(f, k, get(p1));
-        const x3 = field.loadPair(f, k, get(p3));
+        const x1 = k.loadPair(f, get(p1));
+        const x3 = k.loadPair(f, get(p3));
         const s1 = field.add(f, x1, x3);
         const d1 = field.sub(f, x1, x3);
-        field.storePair(f, k, field.norm(f, k, field.add(f, s0, s1)), get('p0'));
-        const late = field.norm(f, k, field.sub(f, s0, s1));
-        const twiddle = field.loadPair(f, k, get('w2'), k.normal);
-        field.storePair(f, k, field.mul(f, k, late, twiddle), get(p1));
-        const e0 = field.mul(f, k, d0, field.loadPair(f, k, get('w0'), k.normal));
-        const e1 = field.mul(f, k, d1, field.loadPair(f, k, get(w1), k.normal));
-        field.storePair(f, k, field.norm(f, k, field.add(f, e0, e1)), get(p2));
-        field.storePair(f, k, field.mul(f, k, field.sub(f, e0, e1), twiddle), get(p3));
+        k.storePair(f, k.norm(f, field.add(f, s0, s1)), get('p0'));
+        const late = k.norm(f, field.sub(f, s0, s1));
+        const twiddle = k.loadPair(f, get('w2'), k.normal);
+        k.storePair(f, k.mul(f, late, twiddle), get(p1));
+        const e0 = k.mul(f, d0, k.loadPair(f, get('w0'), k.normal));
+        const e1 = k.mul(f, d1, k.loadPair(f, get(w1), k.normal));
+        k.storePair(f, k.norm(f, field.add(f, e0, e1)), get(p2));
+        k.storePair(f, k.mul(f, field.sub(f, e0, e1), twiddle), get(p3));
       });
-      advance(f, ['p0', p1, p2, p3, 'w0', w1, 'w2']);
+      advance(f, bytes, 'p0', p1, p2, p3, 'w0', w1, 'w2');
     });
   });
 }
 
 function writeInverseTwos(module: ModuleWriter, k: field.Field): void {
-  module.func('ntt_inverseTwos', { params: i32Params('p0', 'step', 'w0', 'pairs') }, (f) => {
+  module.func('ntt_inverseTwos', { params: ['p0', 'step', 'w0', 'pairs'] }, (f) => {
     const p1 = f.let('i32', plus('p0', get('step')));
     whileCount(f, 'pairs', 1, () => {
       f.scope(() => {
-        const x0 = field.loadPair(f, k, get('p0'));
-        const x1 = field.loadPair(f, k, get(p1));
-        field.storePair(f, k, field.norm(f, k, field.add(f, x0, x1)), get('p0'));
-        const twiddle = field.loadPair(f, k, get('w0'), k.normal);
-        field.storePair(f, k, field.mul(f, k, field.sub(f, x0, x1), twiddle), get(p1));
+        const x0 = k.loadPair(f, get('p0'));
+        const x1 = k.loadPair(f, get(p1));
+        k.storePair(f, k.norm(f, field.add(f, x0, x1)), get('p0'));
+        const twiddle = k.loadPair(f, get('w0'), k.normal);
+        k.storePair(f, k.mul(f, field.sub(f, x0, x1), twiddle), get(p1));
       });
-      advance(f, ['p0', p1, 'w0']);
+      advance(f, bytes, 'p0', p1, 'w0');
     });
   });
 }
 
 function writeForwardQuads(module: ModuleWriter, k: field.Field): void {
-  const params = i32Params('p0', 'step', 'w0', 'w2', 'pairs');
+  const params = ['p0', 'step', 'w0', 'w2', 'pairs'];
   module.func('ntt_forwardQuads', { params }, (f) => {
     const p1 = f.let('i32', plus('p0', get('step')));
     const p2 = f.let('i32', plus(p1, get('step')));
@@ -105,37 +100,37 @@ function writeForwardQuads(module: ModuleWriter, k: field.Field): void {
     const w1 = f.let('i32', plus('w0', get('step')));
     whileCount(f, 'pairs', 1, () => {
       f.scope(() => {
-        const early = field.loadPair(f, k, get('w2'), k.normal);
-        const x1 = field.mul(f, k, field.loadPair(f, k, get(p1)), early);
-        const x3 = field.mul(f, k, field.loadPair(f, k, get(p3)), early);
-        const x0 = field.loadPair(f, k, get('p0'));
-        const x2 = field.loadPair(f, k, get(p2));
-        const u2 = field.mul(f, k, field.add(f, x2, x3), field.loadPair(f, k, get('w0'), k.normal));
+        const early = k.loadPair(f, get('w2'), k.normal);
+        const x1 = k.mul(f, k.loadPair(f, get(p1)), early);
+        const x3 = k.mul(f, k.loadPair(f, get(p3)), early);
+        const x0 = k.loadPair(f, get('p0'));
+        const x2 = k.loadPair(f, get(p2));
+        const u2 = k.mul(f, field.add(f, x2, x3), k.loadPair(f, get('w0'), k.normal));
         const u0 = field.add(f, x0, x1);
-        field.storePair(f, k, field.norm(f, k, field.add(f, u0, u2)), get('p0'));
-        field.storePair(f, k, field.norm(f, k, field.sub(f, u0, u2)), get(p2));
-        const u3 = field.mul(f, k, field.sub(f, x2, x3), field.loadPair(f, k, get(w1), k.normal));
+        k.storePair(f, k.norm(f, field.add(f, u0, u2)), get('p0'));
+        k.storePair(f, k.norm(f, field.sub(f, u0, u2)), get(p2));
+        const u3 = k.mul(f, field.sub(f, x2, x3), k.loadPair(f, get(w1), k.normal));
         const u1 = field.sub(f, x0, x1);
-        field.storePair(f, k, field.norm(f, k, field.add(f, u1, u3)), get(p1));
-        field.storePair(f, k, field.norm(f, k, field.sub(f, u1, u3)), get(p3));
+        k.storePair(f, k.norm(f, field.add(f, u1, u3)), get(p1));
+        k.storePair(f, k.norm(f, field.sub(f, u1, u3)), get(p3));
       });
-      advance(f, ['p0', p1, p2, p3, 'w0', w1, 'w2']);
+      advance(f, bytes, 'p0', p1, p2, p3, 'w0', w1, 'w2');
     });
   });
 }
 
 function writeForwardTwos(module: ModuleWriter, k: field.Field): void {
-  module.func('ntt_forwardTwos', { params: i32Params('p0', 'step', 'w0', 'pairs') }, (f) => {
+  module.func('ntt_forwardTwos', { params: ['p0', 'step', 'w0', 'pairs'] }, (f) => {
     const p1 = f.let('i32', plus('p0', get('step')));
     whileCount(f, 'pairs', 1, () => {
       f.scope(() => {
-        const x0 = field.loadPair(f, k, get('p0'));
-        const twiddle = field.loadPair(f, k, get('w0'), k.normal);
-        const x1 = field.mul(f, k, field.loadPair(f, k, get(p1)), twiddle);
-        field.storePair(f, k, field.norm(f, k, field.add(f, x0, x1)), get('p0'));
-        field.storePair(f, k, field.norm(f, k, field.sub(f, x0, x1)), get(p1));
+        const x0 = k.loadPair(f, get('p0'));
+        const twiddle = k.loadPair(f, get('w0'), k.normal);
+        const x1 = k.mul(f, k.loadPair(f, get(p1)), twiddle);
+        k.storePair(f, k.norm(f, field.add(f, x0, x1)), get('p0'));
+        k.storePair(f, k.norm(f, field.sub(f, x0, x1)), get(p1));
       });
-      advance(f, ['p0', p1, 'w0']);
+      advance(f, bytes, 'p0', p1, 'w0');
     });
   });
 }
@@ -146,7 +141,7 @@ function writeForwardTwos(module: ModuleWriter, k: field.Field): void {
  * one after the other are one long run.
  */
 function writeMatrix(module: ModuleWriter, direction: 'inverse' | 'forward'): void {
-  const params = i32Params('base', 'rowBytes', 'rows', 'pairs', 'table');
+  const params = ['base', 'rowBytes', 'rows', 'pairs', 'table'];
   module.func(`ntt_${direction}`, { exported: true, params }, (f) => {
     const isRun = f.let('i32', op('i32.eq', times('pairs', bytes), get('rowBytes')));
     // Half-length in rows of the larger stage of a step.
@@ -163,51 +158,45 @@ function writeMatrix(module: ModuleWriter, direction: 'inverse' | 'forward'): vo
       const distance = four ? half(get(top)) : get(top);
       f.push(set(step, op('i32.mul', distance, get('rowBytes'))));
       f.push(set(at, get('base')));
-      const label = createLabel();
-      f.push(`(loop $${label}`);
-      f.push(set(row, get(at)));
-      f.push(set(rest, `(select ${i32(1)} ${distance} ${get(isRun)})`));
-      f.push(
-        set(
-          length,
-          `(select ${op('i32.mul', distance, get('pairs'))} ${get('pairs')} ${get(isRun)})`,
-        ),
-      );
-      whileCount(f, rest, 1, () => {
-        const offset = op('i32.sub', get(row), get(at));
-        const large = op('i32.add', plus('table', times(top, get('rowBytes'))), offset);
-        const small = op('i32.add', plus('table', get(step)), offset);
-        const tables = four ? `${large} ${small}` : large;
-        const name = `ntt_${direction}${four ? 'Quads' : 'Twos'}`;
-        f.push(`(call $${name} ${get(row)} ${get(step)} ${tables} ${get(length)})`);
-        f.push(set(row, plus(row, get('rowBytes'))));
+      loopWhile(f, `(i32.ne ${get(at)} ${get(end)})`, () => {
+        f.push(set(row, get(at)));
+        f.push(set(rest, `(select ${i32(1)} ${distance} ${get(isRun)})`));
+        f.push(
+          set(
+            length,
+            `(select ${op('i32.mul', distance, get('pairs'))} ${get('pairs')} ${get(isRun)})`,
+          ),
+        );
+        whileCount(f, rest, 1, () => {
+          const offset = op('i32.sub', get(row), get(at));
+          const large = op('i32.add', plus('table', times(top, get('rowBytes'))), offset);
+          const small = op('i32.add', plus('table', get(step)), offset);
+          const tables = four ? `${large} ${small}` : large;
+          const name = `ntt_${direction}${four ? 'Quads' : 'Twos'}`;
+          f.push(`(call $${name} ${get(row)} ${get(step)} ${tables} ${get(length)})`);
+          f.push(set(row, plus(row, get('rowBytes'))));
+        });
+        f.push(set(at, plus(at, op('i32.shl', times(top, get('rowBytes')), i32(1)))));
       });
-      f.push(set(at, plus(at, op('i32.shl', times(top, get('rowBytes')), i32(1)))));
-      f.push(`(br_if $${label} (i32.ne ${get(at)} ${get(end)})))`);
     };
 
     const isOdd = op('i32.and', op('i32.ctz', get('rows')), i32(1));
-    const label = createLabel();
     if (direction === 'inverse') {
       f.push(set(top, half(get('rows'))));
       f.push(`(if ${isOdd} (then`);
       pass(false);
       f.push(set(top, half(get(top))));
       f.push('))');
-      f.push(
-        `(block $${label}e (loop $${label} (br_if $${label}e (i32.lt_u ${get(top)} (i32.const 2)))`,
-      );
-      pass(true);
-      f.push(set(top, op('i32.shr_u', get(top), i32(2))));
-      f.push(`(br $${label})))`);
+      loopUntil(f, `(i32.lt_u ${get(top)} (i32.const 2))`, () => {
+        pass(true);
+        f.push(set(top, op('i32.shr_u', get(top), i32(2))));
+      });
     } else {
       f.push(set(top, i32(2)));
-      f.push(
-        `(block $${label}e (loop $${label} (br_if $${label}e (i32.ge_u ${get(top)} ${get('rows')}))`,
-      );
-      pass(true);
-      f.push(set(top, op('i32.shl', get(top), i32(2))));
-      f.push(`(br $${label})))`);
+      loopUntil(f, `(i32.ge_u ${get(top)} ${get('rows')})`, () => {
+        pass(true);
+        f.push(set(top, op('i32.shl', get(top), i32(2))));
+      });
       f.push(`(if ${isOdd} (then`);
       f.push(set(top, half(get('rows'))));
       pass(false);
@@ -229,60 +218,56 @@ function gather(f: FunctionWriter, a: Pair, b: Pair, lane: 0 | 1): Pair {
 
 /** `ntt_turn`: the last stage of the inverse transform and the first of the forward one, on `pairs` (even) pairs. */
 function writeTurn(module: ModuleWriter, k: field.Field): void {
-  module.func('ntt_turn', { exported: true, params: i32Params('at', 'pairs', 'table') }, (f) => {
+  module.func('ntt_turn', { exported: true, params: ['at', 'pairs', 'table'] }, (f) => {
     const next = f.let('i32', plus('at', bytes));
-    const twiddle = field.loadPair(f, k, get('table'), k.normal);
+    const twiddle = k.loadPair(f, get('table'), k.normal);
     whileCount(f, 'pairs', 2, () => {
       f.scope(() => {
-        const first = field.loadPair(f, k, get('at'));
-        const second = field.loadPair(f, k, get(next));
+        const first = k.loadPair(f, get('at'));
+        const second = k.loadPair(f, get(next));
         const x0 = gather(f, first, second, 0);
         const x1 = gather(f, first, second, 1);
         const sum = field.add(f, x0, x1);
-        const turned = field.mul(f, k, field.sub(f, x0, x1), twiddle);
-        const y0 = field.norm(f, k, field.add(f, sum, turned));
-        const y1 = field.norm(f, k, field.sub(f, sum, turned));
-        field.storePair(f, k, gather(f, y0, y1, 0), get('at'));
-        field.storePair(f, k, gather(f, y0, y1, 1), get(next));
+        const turned = k.mul(f, field.sub(f, x0, x1), twiddle);
+        const y0 = k.norm(f, field.add(f, sum, turned));
+        const y1 = k.norm(f, field.sub(f, sum, turned));
+        k.storePair(f, gather(f, y0, y1, 0), get('at'));
+        k.storePair(f, gather(f, y0, y1, 1), get(next));
       });
-      advance(f, ['at', 'at', next, next]);
+      advance(f, bytes, 'at', 'at', next, next);
     });
   });
 }
 
 /** `ntt_powers`: a geometric sequence of pairs; `from` has the first two numbers and the factor from pair to pair, canonical. */
 function writePowers(module: ModuleWriter, k: field.Field): void {
-  module.func('ntt_powers', { exported: true, params: i32Params('to', 'from', 'pairs') }, (f) => {
-    const inForm = field.constant(f, k, k.r);
+  module.func('ntt_powers', { exported: true, params: ['to', 'from', 'pairs'] }, (f) => {
+    const inForm = k.constant(f, k.r);
     const read = (first: string, second: string): Pair =>
-      field.norm(f, k, field.mul(f, k, field.loadBytes(f, k, first, second), inForm));
+      k.norm(f, k.mul(f, k.loadBytes(f, first, second), inForm));
     const value = { ...read(get('from'), plus('from', 32)), ...k.normal };
     const factor = read(plus('from', 64), plus('from', 64));
     whileCount(f, 'pairs', 1, () => {
-      field.storePair(f, k, value, get('to'));
+      k.storePair(f, value, get('to'));
       f.scope(() => {
-        field.assign(f, value, field.norm(f, k, field.mul(f, k, value, factor)));
+        field.assign(f, value, k.norm(f, k.mul(f, value, factor)));
       });
-      advance(f, ['to']);
+      advance(f, bytes, 'to');
     });
   });
 }
 
 /** `ntt_multiply`: to = a·b, all vectors of pairs. */
 function writeMultiply(module: ModuleWriter, k: field.Field): void {
-  module.func(
-    'ntt_multiply',
-    { exported: true, params: i32Params('to', 'a', 'b', 'pairs') },
-    (f) => {
-      whileCount(f, 'pairs', 1, () => {
-        f.scope(() => {
-          const a = field.loadPair(f, k, get('a'));
-          field.storePair(f, k, field.mul(f, k, a, field.loadPair(f, k, get('b'))), get('to'));
-        });
-        advance(f, ['to', 'a', 'b']);
+  module.func('ntt_multiply', { exported: true, params: ['to', 'a', 'b', 'pairs'] }, (f) => {
+    whileCount(f, 'pairs', 1, () => {
+      f.scope(() => {
+        const a = k.loadPair(f, get('a'));
+        k.storePair(f, k.mul(f, a, k.loadPair(f, get('b'))), get('to'));
       });
-    },
-  );
+      advance(f, bytes, 'to', 'a', 'b');
+    });
+  });
 }
 
 /**
@@ -290,21 +275,21 @@ function writeMultiply(module: ModuleWriter, k: field.Field): void {
  * `inverse` is a pair with 1/n in both lanes.
  */
 function writeCombine(module: ModuleWriter, k: field.Field): void {
-  const params = i32Params('to', 'a', 'b', 'c', 'inverse', 'pairs');
+  const params = ['to', 'a', 'b', 'c', 'inverse', 'pairs'];
   module.func('ntt_combine', { exported: true, params }, (f) => {
-    const inverse = field.loadPair(f, k, get('inverse'), k.normal);
-    const plain = field.norm(f, k, field.mul(f, k, inverse, field.constant(f, k, 1n, true)));
+    const inverse = k.loadPair(f, get('inverse'), k.normal);
+    const plain = k.norm(f, k.mul(f, inverse, k.constant(f, 1n, true)));
     whileCount(f, 'pairs', 1, () => {
       f.scope(() => {
-        const a = field.loadPair(f, k, get('a'));
-        const product = field.mul(f, k, a, field.loadPair(f, k, get('b')));
-        const scaled = field.mul(f, k, product, inverse);
-        const difference = field.sub(f, scaled, field.loadPair(f, k, get('c')));
+        const a = k.loadPair(f, get('a'));
+        const product = k.mul(f, a, k.loadPair(f, get('b')));
+        const scaled = k.mul(f, product, inverse);
+        const difference = field.sub(f, scaled, k.loadPair(f, get('c')));
         const second = f.let('i32', plus('to', 32));
-        field.storeBytes(f, k, field.mul(f, k, difference, plain), get('to'), get(second));
+        k.storeBytes(f, k.mul(f, difference, plain), get('to'), get(second));
       });
       f.push(set('to', plus('to', 64)));
-      advance(f, ['a', 'b', 'c']);
+      advance(f, bytes, 'a', 'b', 'c');
     });
   });
 }

@@ -14,10 +14,10 @@ import * as field from './field.ts';
 import type { Pair } from './pair.ts';
 import {
   call,
-  createLabel,
   type FunctionWriter,
   get,
   i32,
+  loopWhile,
   type ModuleWriter,
   op,
   set,
@@ -27,9 +27,6 @@ const pair = field.pairBytes;
 const element = field.elementBytes;
 const halfFullRounds = 4;
 
-function numbers(...names: string[]) {
-  return names.map((name) => [name, 'i32'] as const);
-}
 function plus(a: string, b: string): string {
   return op('i32.add', a, b);
 }
@@ -40,11 +37,10 @@ function times(a: string, b: number | string): string {
 /** Runs `body` `count` (an i32 expression, at least 1) times. */
 function repeat(f: FunctionWriter, count: string, body: () => void): void {
   const left = f.let('i32', count);
-  const label = createLabel();
-  f.push(`(loop $${label}`);
-  body();
-  f.push(set(left, op('i32.sub', get(left), i32(1))));
-  f.push(`(br_if $${label} ${get(left)}))`);
+  loopWhile(f, get(left), () => {
+    body();
+    f.push(set(left, op('i32.sub', get(left), i32(1))));
+  });
   f.give(left);
 }
 
@@ -54,36 +50,36 @@ function advance(f: FunctionWriter, pointer: string, bytes: number): void {
 
 /** A constant of the caller, in both lanes. */
 function loadConstant(f: FunctionWriter, k: field.Field, pointer: string): Pair {
-  return field.load(f, k, get(pointer), get(pointer));
+  return k.load(f, get(pointer), get(pointer));
 }
 
 /** (word + constant)^5. */
 function raise(f: FunctionWriter, k: field.Field, word: Pair, added: Pair): Pair {
-  const base = field.norm(f, k, field.add(f, word, added));
-  const fourth = field.sqr(f, k, field.sqr(f, k, base));
-  return field.mul(f, k, fourth, base);
+  const base = k.norm(f, field.add(f, word, added));
+  const fourth = k.sqr(f, k.sqr(f, base));
+  return k.mul(f, fourth, base);
 }
 
 /** A loop variable, always normalised, for a sum of products. */
 function createSum(f: FunctionWriter, k: field.Field): Pair {
-  return field.constant(f, k, 0n);
+  return k.constant(f, 0n);
 }
 
 function accumulate(f: FunctionWriter, k: field.Field, sum: Pair, product: Pair): void {
-  field.assign(f, sum, field.norm(f, k, field.add(f, sum, product)));
+  field.assign(f, sum, k.norm(f, field.add(f, sum, product)));
 }
 
 /** `poseidon_full(state, next, constants, matrix, width)`: next = matrix · (state + constants)^5; the contents of state are destroyed. */
 function writeFullRound(module: ModuleWriter, k: field.Field): void {
   module.func(
     'poseidon_full',
-    { params: numbers('state', 'next', 'constants', 'matrix', 'width') },
+    { params: ['state', 'next', 'constants', 'matrix', 'width'] },
     (f) => {
       const word = f.let('i32', get('state'));
       repeat(f, get('width'), () => {
         f.scope(() => {
-          const value = field.loadPair(f, k, get(word));
-          field.storePair(f, k, raise(f, k, value, loadConstant(f, k, 'constants')), get(word));
+          const value = k.loadPair(f, get(word));
+          k.storePair(f, raise(f, k, value, loadConstant(f, k, 'constants')), get(word));
         });
         advance(f, word, pair);
         advance(f, 'constants', element);
@@ -94,13 +90,13 @@ function writeFullRound(module: ModuleWriter, k: field.Field): void {
           f.push(set(word, get('state')));
           repeat(f, get('width'), () => {
             f.scope(() => {
-              const value = field.loadPair(f, k, get(word));
-              accumulate(f, k, sum, field.mul(f, k, value, loadConstant(f, k, 'matrix')));
+              const value = k.loadPair(f, get(word));
+              accumulate(f, k, sum, k.mul(f, value, loadConstant(f, k, 'matrix')));
             });
             advance(f, word, pair);
             advance(f, 'matrix', element);
           });
-          field.storePair(f, k, sum, get('next'));
+          k.storePair(f, sum, get('next'));
         });
         advance(f, 'next', pair);
       });
@@ -110,34 +106,34 @@ function writeFullRound(module: ModuleWriter, k: field.Field): void {
 
 /** `poseidon_partial(state, constants, sparse, matrix, width, rounds)`, in place. */
 function writePartialRounds(module: ModuleWriter, k: field.Field): void {
-  const params = numbers('state', 'constants', 'sparse', 'matrix', 'width', 'rounds');
+  const params = ['state', 'constants', 'sparse', 'matrix', 'width', 'rounds'];
   module.func('poseidon_partial', { params }, (f) => {
     const others = f.let('i32', op('i32.sub', get('width'), i32(1)));
     const column = f.take('i32');
     const word = f.take('i32');
     repeat(f, get('rounds'), () => {
       f.scope(() => {
-        const raised = { ...field.constant(f, k, 0n), ...k.stored };
+        const raised = { ...k.constant(f, 0n), ...k.stored };
         const sum = createSum(f, k);
         f.scope(() => {
-          const first = field.loadPair(f, k, get('state'));
+          const first = k.loadPair(f, get('state'));
           field.assign(f, raised, raise(f, k, first, loadConstant(f, k, 'constants')));
-          accumulate(f, k, sum, field.mul(f, k, raised, loadConstant(f, k, 'matrix')));
+          accumulate(f, k, sum, k.mul(f, raised, loadConstant(f, k, 'matrix')));
         });
         f.push(set(column, plus(get('sparse'), times(get(others), element))));
         f.push(set(word, get('state')));
         repeat(f, get(others), () => {
           advance(f, word, pair);
           f.scope(() => {
-            const value = field.loadPair(f, k, get(word));
-            accumulate(f, k, sum, field.mul(f, k, value, loadConstant(f, k, 'sparse')));
-            const change = field.mul(f, k, raised, loadConstant(f, k, column));
-            field.storePair(f, k, field.norm(f, k, field.add(f, value, change)), get(word));
+            const value = k.loadPair(f, get(word));
+            accumulate(f, k, sum, k.mul(f, value, loadConstant(f, k, 'sparse')));
+            const change = k.mul(f, raised, loadConstant(f, k, column));
+            k.storePair(f, k.norm(f, field.add(f, value, change)), get(word));
           });
           advance(f, 'sparse', element);
           advance(f, column, element);
         });
-        field.storePair(f, k, sum, get('state'));
+        k.storePair(f, sum, get('state'));
       });
       f.push(set('sparse', get(column)));
       advance(f, 'constants', element);
@@ -147,7 +143,7 @@ function writePartialRounds(module: ModuleWriter, k: field.Field): void {
 
 /** `poseidon_one(to, first, second, parameters, width, rounds, scratch)`: first and second are the lanes' inputs. */
 function writeHash(module: ModuleWriter, k: field.Field): void {
-  const params = numbers('to', 'first', 'second', 'parameters', 'width', 'rounds', 'scratch');
+  const params = ['to', 'first', 'second', 'parameters', 'width', 'rounds', 'scratch'];
   module.func('poseidon_one', { params }, (f) => {
     const state = f.let('i32', get('scratch'));
     const next = f.let('i32', plus(get('scratch'), times(get('width'), pair)));
@@ -159,15 +155,15 @@ function writeHash(module: ModuleWriter, k: field.Field): void {
     const partial = f.let('i32', plus(get(transition), get(squareBytes)));
     const sparse = f.let('i32', plus(get(partial), times(get('rounds'), element)));
     f.scope(() => {
-      field.storePair(f, k, field.constant(f, k, 0n), get(state));
+      k.storePair(f, k.constant(f, 0n), get(state));
       const word = f.let('i32', get(state));
       const factor = modulo(k.r * k.r, k.modulus);
       repeat(f, op('i32.sub', get('width'), i32(1)), () => {
         advance(f, word, pair);
         f.scope(() => {
-          const raw = field.loadBytes(f, k, get('first'), get('second'));
-          const value = field.mul(f, k, raw, field.constant(f, k, factor, true));
-          field.storePair(f, k, value, get(word));
+          const raw = k.loadBytes(f, get('first'), get('second'));
+          const value = k.mul(f, raw, k.constant(f, factor, true));
+          k.storePair(f, value, get(word));
         });
         advance(f, 'first', 32);
         advance(f, 'second', 32);
@@ -188,13 +184,8 @@ function writeHash(module: ModuleWriter, k: field.Field): void {
     );
     for (let round = 0; round < halfFullRounds; round++) fullRound(matrix);
     f.scope(() => {
-      const plain = field.mul(
-        f,
-        k,
-        field.loadPair(f, k, get(state)),
-        field.constant(f, k, 1n, true),
-      );
-      field.storeBytes(f, k, plain, get('to'), plus(get('to'), i32(32)));
+      const plain = k.mul(f, k.loadPair(f, get(state)), k.constant(f, 1n, true));
+      k.storeBytes(f, plain, get('to'), plus(get('to'), i32(32)));
     });
   });
 }
@@ -204,7 +195,7 @@ function writeHash(module: ModuleWriter, k: field.Field): void {
  * numbers below r in and out, width-1 per hash. Scratch: 2·width pairs, erased at the end.
  */
 function writeHashes(module: ModuleWriter): void {
-  const params = numbers('to', 'from', 'count', 'parameters', 'width', 'rounds', 'scratch');
+  const params = ['to', 'from', 'count', 'parameters', 'width', 'rounds', 'scratch'];
   module.func('poseidon_hash', { exported: true, params }, (f) => {
     const bytes = f.let('i32', times(op('i32.sub', get('width'), i32(1)), 32));
     repeat(f, get('count'), () => {

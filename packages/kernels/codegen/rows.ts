@@ -1,11 +1,7 @@
 // Products of sparse matrix rows with a vector of scalars.
 
 import * as field from './field.ts';
-import { createLabel, get, i32, type ModuleWriter, op, set } from './wat.ts';
-
-function plus(name: string, offset: number): string {
-  return op('i32.add', get(name), i32(offset));
-}
+import { get, i32, loopUntil, loopWhile, type ModuleWriter, op, plus, set } from './wat.ts';
 
 /**
  * `rows_multiply`: rows 0 … count-1 of the matrix in `ends` and `entries`, as a vector of pairs at `to` (count is even).
@@ -16,7 +12,7 @@ function plus(name: string, offset: number): string {
  */
 export function writeRows(module: ModuleWriter, k: field.Field): void {
   const names = ['to', 'ends', 'entries', 'values', 'scalars', 'count'];
-  const params = names.map((name) => [name, 'i32'] as const);
+  const params = names;
   module.func('rows_multiply', { exported: true, params }, (f) => {
     const entry = f.let(
       'i32',
@@ -26,51 +22,47 @@ export function writeRows(module: ModuleWriter, k: field.Field): void {
     const lane = f.let('i32', i32(0));
     const address = (offset: number, base: string): string =>
       f.let('i32', op('i32.add', get(base), op('i32.load', `offset=${offset}`, get(entry))));
-    const sum = { ...field.constant(f, k, 0n), ...k.normal };
-    const rows = createLabel();
-    f.push(`(loop $${rows}`);
-    f.push(set('ends', plus('ends', 4)));
-    f.push(
-      set(end, op('i32.add', get('entries'), op('i32.shl', op('i32.load', get('ends')), i32(3)))),
-    );
-    f.scope(() => {
-      field.assign(f, sum, field.constant(f, k, 0n));
-    });
-    const terms = createLabel();
-    f.push(
-      `(block $${terms}e (loop $${terms} (br_if $${terms}e (i32.ge_u ${get(entry)} ${get(end)}))`,
-    );
-    f.scope(() => {
-      const [value0, scalar0] = [address(0, 'values'), address(4, 'scalars')];
-      const [value1, scalar1] = [address(8, 'values'), address(12, 'scalars')];
-      const value = field.load(f, k, get(value0), get(value1));
-      const scalar = field.load(f, k, get(scalar0), get(scalar1));
-      const product = field.mul(f, k, value, scalar);
-      field.assign(f, sum, field.norm(f, k, field.add(f, sum, product)));
-    });
-    f.push(set(entry, plus(entry, 16)));
-    f.push(`(br $${terms})))`);
-    f.scope(() => {
-      const swapped = {
-        ...sum,
-        limbs: sum.limbs.map((limb) =>
-          f.let(
-            'v128',
-            `(i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 ${get(limb)} ${get(limb)})`,
-          ),
-        ),
-      };
-      const total = field.norm(f, k, field.add(f, sum, swapped));
-      total.limbs.forEach((limb, index) => {
-        f.push(
-          `(v128.store64_lane offset=${index * 16} 0 ${op('i32.add', get('to'), get(lane))} ${get(limb)})`,
-        );
+    const sum = { ...k.constant(f, 0n), ...k.normal };
+    loopWhile(f, get('count'), () => {
+      f.push(set('ends', plus('ends', 4)));
+      f.push(
+        set(end, op('i32.add', get('entries'), op('i32.shl', op('i32.load', get('ends')), i32(3)))),
+      );
+      f.scope(() => {
+        field.assign(f, sum, k.constant(f, 0n));
       });
+      loopUntil(f, `(i32.ge_u ${get(entry)} ${get(end)})`, () => {
+        f.scope(() => {
+          const [value0, scalar0] = [address(0, 'values'), address(4, 'scalars')];
+          const [value1, scalar1] = [address(8, 'values'), address(12, 'scalars')];
+          const value = k.load(f, get(value0), get(value1));
+          const scalar = k.load(f, get(scalar0), get(scalar1));
+          const product = k.mul(f, value, scalar);
+          field.assign(f, sum, k.norm(f, field.add(f, sum, product)));
+        });
+        f.push(set(entry, plus(entry, 16)));
+      });
+      f.scope(() => {
+        const swapped = {
+          ...sum,
+          limbs: sum.limbs.map((limb) =>
+            f.let(
+              'v128',
+              `(i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 ${get(limb)} ${get(limb)})`,
+            ),
+          ),
+        };
+        const total = k.norm(f, field.add(f, sum, swapped));
+        total.limbs.forEach((limb, index) => {
+          f.push(
+            `(v128.store64_lane offset=${index * 16} 0 ${op('i32.add', get('to'), get(lane))} ${get(limb)})`,
+          );
+        });
+      });
+      // Lane 1 of a pair is 8 bytes on; after it comes the next pair.
+      f.push(set('to', op('i32.add', get('to'), op('i32.mul', get(lane), i32(10)))));
+      f.push(set(lane, op('i32.xor', get(lane), i32(8))));
+      f.push(set('count', plus('count', -1)));
     });
-    // Lane 1 of a pair is 8 bytes on; after it comes the next pair.
-    f.push(set('to', op('i32.add', get('to'), op('i32.mul', get(lane), i32(10)))));
-    f.push(set(lane, op('i32.xor', get(lane), i32(8))));
-    f.push(set('count', plus('count', -1)));
-    f.push(`(br_if $${rows} ${get('count')}))`);
   });
 }

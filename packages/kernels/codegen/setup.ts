@@ -4,31 +4,25 @@ import * as field from './field.ts';
 import type { Pair } from './pair.ts';
 import {
   call,
-  createLabel,
   type FunctionWriter,
   get,
   i32,
+  loopUntil,
+  loopWhile,
   type ModuleWriter,
   op,
+  plus,
   set,
 } from './wat.ts';
-
-function params(...names: readonly string[]) {
-  return names.map((name) => [name, 'i32'] as const);
-}
-function plus(name: string, offset: number): string {
-  return op('i32.add', get(name), i32(offset));
-}
 
 /** Runs `body` `pairs` (at least 1) times; then `pointers` have moved on by `pairs` pairs. */
 function eachPair(f: FunctionWriter, pointers: readonly string[], body: () => void): void {
   const left = f.let('i32', get('pairs'));
-  const label = createLabel();
-  f.push(`(loop $${label}`);
-  f.scope(body);
-  for (const pointer of pointers) f.push(set(pointer, plus(pointer, field.pairBytes)));
-  f.push(set(left, plus(left, -1)));
-  f.push(`(br_if $${label} ${get(left)}))`);
+  loopWhile(f, get(left), () => {
+    f.scope(body);
+    for (const pointer of pointers) f.push(set(pointer, plus(pointer, field.pairBytes)));
+    f.push(set(left, plus(left, -1)));
+  });
   f.give(left);
 }
 
@@ -41,35 +35,29 @@ function eachPair(f: FunctionWriter, pointers: readonly string[], body: () => vo
 function writeBasis(module: ModuleWriter, k: field.Field): void {
   module.func(
     'setup_basis',
-    { exported: true, params: params('to', 'numbers', 'pairs', 'scratch') },
+    { exported: true, params: ['to', 'numbers', 'pairs', 'scratch'] },
     (f) => {
-      const inForm = field.constant(f, k, k.r);
+      const inForm = k.constant(f, k.r);
       const read = (first: number, second: number): Pair =>
-        field.norm(
+        k.norm(
           f,
-          k,
-          field.mul(
-            f,
-            k,
-            field.loadBytes(f, k, plus('numbers', first), plus('numbers', second)),
-            inForm,
-          ),
+          k.mul(f, k.loadBytes(f, plus('numbers', first), plus('numbers', second)), inForm),
         );
       const x = { ...read(0, 32), ...k.normal };
       const factor = read(64, 64);
       const scale = read(96, 96);
       const place = f.let('i32', get('scratch'));
       eachPair(f, [place], () => {
-        const difference = field.sub(f, x, field.constant(f, k, 1n));
-        field.storePair(f, k, field.norm(f, k, difference), get(place));
-        field.assign(f, x, field.norm(f, k, field.mul(f, k, x, factor)));
+        const difference = field.sub(f, x, k.constant(f, 1n));
+        k.storePair(f, k.norm(f, difference), get(place));
+        field.assign(f, x, k.norm(f, k.mul(f, x, factor)));
       });
       f.push(call(`${k.name}_invertPairs`, get('scratch'), get('pairs'), get(place)));
       f.push(set(place, get('scratch')));
       eachPair(f, [place, 'to'], () => {
-        const product = field.mul(f, k, field.loadPair(f, k, get(place)), scale);
+        const product = k.mul(f, k.loadPair(f, get(place)), scale);
         const second = f.let('i32', plus('to', field.elementBytes));
-        field.store(f, k, product, get('to'), get(second));
+        k.store(f, product, get('to'), get(second));
       });
     },
   );
@@ -84,41 +72,42 @@ function writeBasis(module: ModuleWriter, k: field.Field): void {
  */
 function writeSums(module: ModuleWriter, k: field.Field): void {
   const names = ['to', 'ends', 'entries', 'values', 'weights', 'count'];
-  module.func('setup_sums', { exported: true, params: params(...names) }, (f) => {
+  module.func('setup_sums', { exported: true, params: names }, (f) => {
     const place = op('i32.add', get('entries'), op('i32.shl', op('i32.load', get('ends')), i32(3)));
     const entry = f.let('i32', place);
     const end = f.take('i32');
-    const sum = { ...field.constant(f, k, 0n), ...k.normal };
-    const columns = createLabel();
-    const terms = createLabel();
-    f.push(`(loop $${columns}`);
-    f.push(set('ends', plus('ends', 4)));
-    f.push(set(end, place));
-    f.scope(() => {
-      field.assign(f, sum, field.constant(f, k, 0n));
+    const sum = { ...k.constant(f, 0n), ...k.normal };
+    loopWhile(f, get('count'), () => {
+      f.push(set('ends', plus('ends', 4)));
+      f.push(set(end, place));
+      f.scope(() => {
+        field.assign(f, sum, k.constant(f, 0n));
+      });
+      loopUntil(f, `(i32.ge_u ${get(entry)} ${get(end)})`, () => {
+        f.scope(() => {
+          const address = (offset: number, base: string): string =>
+            get(
+              f.let(
+                'i32',
+                op('i32.add', get(base), op('i32.load', `offset=${offset}`, get(entry))),
+              ),
+            );
+          const value = k.load(f, address(0, 'values'), address(8, 'values'));
+          const weight = k.load(f, address(4, 'weights'), address(12, 'weights'));
+          const product = k.mul(f, value, weight);
+          field.assign(f, sum, k.norm(f, field.add(f, sum, product)));
+        });
+        f.push(set(entry, plus(entry, 16)));
+      });
+      f.scope(() => {
+        const high = (limb: string): string =>
+          `(i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 ${get(limb)} ${get(limb)})`;
+        const swapped = { ...sum, limbs: sum.limbs.map((limb) => f.let('v128', high(limb))) };
+        k.store(f, k.norm(f, field.add(f, sum, swapped)), get('to'));
+      });
+      f.push(set('to', plus('to', field.elementBytes)));
+      f.push(set('count', plus('count', -1)));
     });
-    f.push(
-      `(block $${terms}e (loop $${terms} (br_if $${terms}e (i32.ge_u ${get(entry)} ${get(end)}))`,
-    );
-    f.scope(() => {
-      const address = (offset: number, base: string): string =>
-        get(f.let('i32', op('i32.add', get(base), op('i32.load', `offset=${offset}`, get(entry)))));
-      const value = field.load(f, k, address(0, 'values'), address(8, 'values'));
-      const weight = field.load(f, k, address(4, 'weights'), address(12, 'weights'));
-      const product = field.mul(f, k, value, weight);
-      field.assign(f, sum, field.norm(f, k, field.add(f, sum, product)));
-    });
-    f.push(set(entry, plus(entry, 16)));
-    f.push(`(br $${terms})))`);
-    f.scope(() => {
-      const high = (limb: string): string =>
-        `(i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 ${get(limb)} ${get(limb)})`;
-      const swapped = { ...sum, limbs: sum.limbs.map((limb) => f.let('v128', high(limb))) };
-      field.store(f, k, field.norm(f, k, field.add(f, sum, swapped)), get('to'));
-    });
-    f.push(set('to', plus('to', field.elementBytes)));
-    f.push(set('count', plus('count', -1)));
-    f.push(`(br_if $${columns} ${get('count')}))`);
   });
 }
 

@@ -19,6 +19,8 @@ export type FunctionWriter = {
   push(statement: string): void;
   /** A local that is free to use; its name. */
   take(type: ValueType): string;
+  /** Several, by names that make the code readable. */
+  takeAll<Name extends string>(type: ValueType, ...names: readonly Name[]): Record<Name, string>;
   /** Releases locals: a later `take` may return them again. */
   give(...names: readonly string[]): void;
   /** Takes a local and sets it. */
@@ -30,7 +32,8 @@ export type FunctionWriter = {
 export type FunctionShape = {
   /** Exported under its own name. */
   readonly exported?: boolean;
-  readonly params?: ReadonlyArray<readonly [name: string, type: ValueType]>;
+  /** Names of i32 parameters, or names with their types. */
+  readonly params?: ReadonlyArray<string | readonly [name: string, type: ValueType]>;
   readonly results?: readonly ValueType[];
 };
 
@@ -74,11 +77,41 @@ export function at(address: string | number, offset = 0): string {
     : `offset=${offset} ${address}`;
 }
 
+/** Moves pointers on. */
+export function advance(f: FunctionWriter, bytes: number, ...names: readonly string[]): void {
+  for (const name of names) f.push(set(name, plus(name, bytes)));
+}
+
+/** Runs `body` until the condition, read before each turn, holds. */
+export function loopUntil(f: FunctionWriter, condition: string, body: () => void): void {
+  const label = createLabel();
+  f.push(`(block $${label}e (loop $${label} (br_if $${label}e ${condition})`);
+  body();
+  f.push(`(br $${label})))`);
+}
+
+/** Runs `body` once, and again while the condition holds. */
+export function loopWhile(f: FunctionWriter, condition: string, body: () => void): void {
+  const label = createLabel();
+  f.push(`(loop $${label}`);
+  body();
+  f.push(`(br_if $${label} ${condition}))`);
+}
+
 /** The 64 bits of a double. */
 export function bitsOf(value: number): bigint {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
   return view.getBigUint64(0);
+}
+
+/** The local `name` plus a number or an expression. */
+export function plus(name: string, offset: string | number): string {
+  return op('i32.add', get(name), typeof offset === 'number' ? i32(offset) : offset);
+}
+/** The local `name` times a number or an expression. */
+export function times(name: string, factor: string | number): string {
+  return op('i32.mul', get(name), typeof factor === 'number' ? i32(factor) : factor);
 }
 
 let labelCount = 0;
@@ -114,6 +147,8 @@ function createFunction(
       scopes.at(-1)?.add(local);
       return local;
     },
+    takeAll: (type, ...names) =>
+      Object.fromEntries(names.map((local) => [local, writer.take(type)])) as never,
     give: (...names) => {
       for (const local of names) {
         const type = types.get(local);
@@ -139,7 +174,10 @@ function createFunction(
     },
   };
   write(writer);
-  const params = (shape.params ?? []).map(([param, type]) => ` (param $${param} ${type})`).join('');
+  const params = (shape.params ?? [])
+    .map((param) => (typeof param === 'string' ? ([param, 'i32'] as const) : param))
+    .map(([param, type]) => ` (param $${param} ${type})`)
+    .join('');
   const results = (shape.results ?? []).map((type) => ` (result ${type})`).join('');
   const declared = locals.map(([local, type]) => `(local $${local} ${type})`).join(' ');
   const exported = shape.exported ? ` (export "${name}")` : '';
