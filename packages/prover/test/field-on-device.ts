@@ -1,4 +1,5 @@
 /** One field operation on the device, on raw words, and the expected result by BigInt. */
+import { invert } from '@noble/curves/abstract/modular.js';
 import { bind } from '../src/webgpu/device/bindings.ts';
 import type { Buffers } from '../src/webgpu/device/buffers.ts';
 import type { Gpu } from '../src/webgpu/device/device.ts';
@@ -8,7 +9,6 @@ import {
   type FieldName,
   fieldModulus,
   generateField,
-  invert,
   wordsPrelude,
 } from '../src/webgpu/field/field.ts';
 import type { LimbLayout } from '../src/webgpu/field/limbs.ts';

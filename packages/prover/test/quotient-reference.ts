@@ -1,6 +1,7 @@
 /** The quotient of a proof by its definition, in BigInt, for generated circuits. */
+import { invert } from '@noble/curves/abstract/modular.js';
+import { scalarFieldOrder as R } from '../src/base/field.ts';
 import { encodeElements } from '../src/webgpu/device/elements.ts';
-import { invert, scalarFieldModulus as R } from '../src/webgpu/field/field.ts';
 import { checkPairs } from '../src/webgpu/field/field-check.ts';
 import { rootOfUnity } from '../src/webgpu/quotient/ntt-plan.ts';
 import type { ZkeyCoefficients } from '../src/zkey/zkey.ts';

@@ -6,6 +6,7 @@
  * The trapdoor is in this file: such a key is not secure.
  */
 
+import { invert } from '@noble/curves/abstract/modular.js';
 import type { VerificationKey } from '@pool/kernels';
 import {
   encodeZkeyCoefficients,
@@ -20,7 +21,6 @@ import {
 import { scalarFieldOrder as R } from '../../src/base/field.ts';
 import { decodeG1, decodeG2, toG1Json, toG2Json } from '../../src/base/points.ts';
 import { encodeElements } from '../../src/webgpu/device/elements.ts';
-import { invert } from '../../src/webgpu/field/field.ts';
 import { rootOfUnity } from '../../src/webgpu/quotient/ntt-plan.ts';
 import type { PointSection, Zkey, ZkeyHeader } from '../../src/zkey/zkey.ts';
 import { createRandom } from '../../test/msm-points.ts';

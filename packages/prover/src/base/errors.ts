@@ -55,3 +55,7 @@ export class ProverError extends Error {
     this.retryable = options.retryable ?? false;
   }
 }
+
+export function closedError(): ProverError {
+  return new ProverError('prover_closed', 'The prover is closed.');
+}

@@ -7,7 +7,7 @@
  */
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 import { argumentError } from './check-arguments.ts';
-import { ProverError, type ProverErrorCode } from './errors.ts';
+import { closedError, ProverError, type ProverErrorCode } from './errors.ts';
 import { joinSignals } from './join-signals.ts';
 
 type Answer =
@@ -29,10 +29,6 @@ export type WorkerLink<Request, Result> = {
   /** Ends the thread. Running and waiting calls fail. */
   readonly close: () => Promise<void>;
 };
-
-function closed(): ProverError {
-  return new ProverError('prover_closed', 'The prover is closed.');
-}
 
 function reasonOf(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('aborted');
@@ -148,7 +144,7 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
   return {
     call: async (request, signal) => {
       if (closing.signal.aborted) {
-        throw closed();
+        throw closedError();
       }
       const { signal: either, release } = joinSignals(closing.signal, signal);
       let isWaiting = true;
@@ -173,7 +169,7 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
       }
     },
     close: async () => {
-      closing.abort(closed());
+      closing.abort(closedError());
       await turn;
       await end(worker);
     },

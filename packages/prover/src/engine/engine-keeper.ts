@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ProverError } from '../base/errors.ts';
+import { closedError, ProverError } from '../base/errors.ts';
 import {
   type AcceleratorFailure,
   createAcceleratorRecord,
@@ -55,10 +55,6 @@ export type EngineKeeperOptions = {
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
-function closed(): ProverError {
-  return new ProverError('prover_closed', 'The prover is closed.');
-}
-
 export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
   const { accelerator, factories } = options;
   const record = createAcceleratorRecord(options.onIncident);
@@ -72,7 +68,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
     if (isClosed) {
       // The engine started while the prover was closing.
       await engine.close().catch(() => undefined);
-      throw closed();
+      throw closedError();
     }
     const budget =
       engine.kind === 'cpu' ? options.memoryBudgetBytes : options.deviceMemoryBudgetBytes;
@@ -83,7 +79,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
 
   const startProcessor = async (): Promise<EngineSlot> => {
     if (isClosed) {
-      throw closed();
+      throw closedError();
     }
     processor ??= factories.cpu().then(keep);
     // After a failed start, the next call tries again.
@@ -120,7 +116,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
       return await startProcessor();
     }
     if (isClosed) {
-      throw closed();
+      throw closedError();
     }
     if (retired !== undefined) {
       throw new ProverError(
@@ -130,7 +126,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
     }
     const slot = await startDevice();
     if (isClosed) {
-      throw closed();
+      throw closedError();
     }
     if (typeof slot !== 'string') {
       return slot;

@@ -7,7 +7,7 @@
 import { moduleBeside } from '@pool/kernels';
 import type { AcceleratorDescription } from '../base/accelerator.ts';
 import { argumentError, assertArtifact, assertProveRequest } from '../base/check-arguments.ts';
-import { ProverError } from '../base/errors.ts';
+import { closedError, ProverError } from '../base/errors.ts';
 import type { ProofResult } from '../base/groth16.ts';
 import type {
   ArtifactSource,
@@ -48,10 +48,6 @@ export type EngineProverOptions<C extends string> = {
 
 type Job = { readonly start: () => Promise<unknown> };
 
-function closed(): ProverError {
-  return new ProverError('prover_closed', 'The prover is closed.');
-}
-
 /** Joins the caller's signal and the prover's closing. The reason is always a ProverError, except for an Error of a callback. */
 function joinCaller(caller: AbortSignal | undefined, closing: AbortSignal) {
   const joined = new AbortController();
@@ -61,7 +57,7 @@ function joinCaller(caller: AbortSignal | undefined, closing: AbortSignal) {
     );
   };
   const onClose = () => {
-    joined.abort(closed());
+    joined.abort(closedError());
   };
   if (caller?.aborted) {
     onAbort();
@@ -96,7 +92,7 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   let leave = () => {};
   const aborted = new Promise<never>((_, reject) => {
     leave = () => {
-      reject(signal.reason instanceof Error ? signal.reason : closed());
+      reject(signal.reason instanceof Error ? signal.reason : closedError());
     };
     signal.addEventListener('abort', leave, { once: true });
   });
@@ -187,7 +183,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
       const { artifact, signal } = task;
       const leave = () => {
         queue.remove(job);
-        reject(signal.reason instanceof Error ? signal.reason : closed());
+        reject(signal.reason instanceof Error ? signal.reason : closedError());
       };
       const job: Job = {
         start: async () => {
@@ -258,17 +254,17 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     },
     ready: async () => {
       if (closing.signal.aborted) {
-        throw closed();
+        throw closedError();
       }
       const { engine } = await keeper.current();
       if (closing.signal.aborted) {
-        throw closed();
+        throw closedError();
       }
       return describe(engine);
     },
     prove: async (request) => {
       if (closing.signal.aborted) {
-        throw closed();
+        throw closedError();
       }
       assertProveRequest(request);
       const call = prove(request);

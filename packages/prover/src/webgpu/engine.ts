@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ProverError } from '../base/errors.ts';
+import { closedError, ProverError } from '../base/errors.ts';
 import type { Engine, EngineOptions, ResidentKey } from '../engine/engine.ts';
 import type { Zkey } from '../zkey/zkey.ts';
 import { createBuffers } from './device/buffers.ts';
@@ -62,7 +62,7 @@ export function createDeviceEngine(gpu: Gpu, options: DeviceEngineOptions): Engi
   const enqueue = <T>(signal: AbortSignal | undefined, task: () => Promise<T>): Promise<T> =>
     queue(async () => {
       signal?.throwIfAborted();
-      if (isClosed) throw new ProverError('prover_closed', 'The prover is closed.');
+      if (isClosed) throw closedError();
       try {
         gpu.assertHealthy();
         const result = await task();
@@ -71,7 +71,7 @@ export function createDeviceEngine(gpu: Gpu, options: DeviceEngineOptions): Engi
         return result;
       } catch (error) {
         if (signal?.aborted === true) throw signal.reason;
-        if (isClosed) throw new ProverError('prover_closed', 'The prover was closed.');
+        if (isClosed) throw closedError();
         throw await gpu.explain(error);
       }
     });

@@ -6,13 +6,17 @@
  * @module
  */
 import {
+  areBelowOrder,
   type ByteSource,
   countZkeyCoefficients,
+  countZkeyPoints,
   createMemorySource,
   decodeZkeyHeader,
+  openFileSource,
   readZkeyCoefficients,
   readZkeyTable,
   type ZkeyHeaderFields,
+  type ZkeyPointSection,
   type ZkeySectionPlace,
   type ZkeyTable,
   zkeyHeaderBytes,
@@ -20,30 +24,14 @@ import {
   zkeySection,
 } from '@pool/kernels';
 import { argumentError } from '../base/check-arguments.ts';
-import { openFileSource } from './byte-source.ts';
-import { areCoordinatesBelowOrder, isOnG1, isOnG2 } from './curve-check.ts';
-import type { PointSection, Zkey } from './zkey.ts';
+import { isOnG1, isOnG2 } from './curve-check.ts';
+import type { Zkey } from './zkey.ts';
 import { malformed, translate } from './zkey-errors.ts';
 
-const pointSections: readonly PointSection[] = ['ic', 'a', 'b1', 'b2', 'c', 'h'];
+const pointSections: readonly ZkeyPointSection[] = ['ic', 'a', 'b1', 'b2', 'c', 'h'];
 
-function groupOf(section: PointSection): 'g1' | 'g2' {
+function groupOf(section: ZkeyPointSection): 'g1' | 'g2' {
   return section === 'b2' ? 'g2' : 'g1';
-}
-
-function countOf(section: PointSection, header: ZkeyHeaderFields): number {
-  switch (section) {
-    case 'ic':
-      return header.publicSignals + 1;
-    case 'a':
-    case 'b1':
-    case 'b2':
-      return header.wires;
-    case 'c':
-      return header.wires - header.publicSignals - 1;
-    case 'h':
-      return header.domainSize;
-  }
 }
 
 function findSection(table: ZkeyTable, name: keyof typeof zkeySection): ZkeySectionPlace {
@@ -83,7 +71,7 @@ async function readHeader(source: ByteSource, table: ZkeyTable): Promise<ZkeyHea
   const { alpha1, beta1, beta2, gamma2, delta1, delta2 } = header;
   const all = [alpha1, beta1, beta2, gamma2, delta1, delta2];
   if (
-    !all.every(areCoordinatesBelowOrder) ||
+    !all.every((point) => areBelowOrder('base', point)) ||
     ![alpha1, beta1, delta1].every((point) => isOnG1(point)) ||
     ![beta2, gamma2, delta2].every((point) => isOnG2(point))
   ) {
@@ -103,7 +91,7 @@ async function readChecked(source: ByteSource): Promise<Omit<Zkey, 'close'>> {
   const places = new Map(
     pointSections.map((section) => {
       const place = findSection(table, section);
-      const expected = countOf(section, header) * zkeyPointBytes[groupOf(section)];
+      const expected = countZkeyPoints(section, header) * zkeyPointBytes[groupOf(section)];
       if (place.length !== expected) {
         throw malformed(
           `Section ${place.id} (${section}) of the proving key has ${place.length} bytes instead of ${expected}.`,
@@ -115,15 +103,15 @@ async function readChecked(source: ByteSource): Promise<Omit<Zkey, 'close'>> {
 
   return {
     header: { ...header, coefficients },
-    countPoints: (section) => countOf(section, header),
+    countPoints: (section) => countZkeyPoints(section, header),
     readPoints: async (section, start, count, into) => {
       const size = zkeyPointBytes[groupOf(section)];
-      if (start < 0 || count < 0 || start + count > countOf(section, header)) {
+      if (start < 0 || count < 0 || start + count > countZkeyPoints(section, header)) {
         throw new RangeError(`section ${section} has no points ${start} to ${start + count}`);
       }
       const target = into.subarray(0, count * size);
       await translate(source.read((places.get(section)?.start ?? 0) + start * size, target));
-      if (!areCoordinatesBelowOrder(target)) {
+      if (!areBelowOrder('base', target)) {
         throw malformed(
           `A coordinate in section ${section} of the proving key is not below the field order. Fetch or build the key again.`,
         );

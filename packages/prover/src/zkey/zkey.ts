@@ -3,30 +3,18 @@
  *
  * @module
  */
-import type { ZkeyCoefficients } from '@pool/kernels';
+import type { ZkeyCoefficients, ZkeyHeaderFields, ZkeyPointSection } from '@pool/kernels';
 
 export type { ZkeyCoefficients } from '@pool/kernels';
 
 /**
  * Sections of points. `a`, `b1` (G1), `b2` (G2): one point per wire; `c`: one per private wire; `h`: one per row of the domain.
  */
-export type PointSection = 'ic' | 'a' | 'b1' | 'b2' | 'c' | 'h';
+export type PointSection = ZkeyPointSection;
 
-export type ZkeyHeader = {
-  /** Number of wires, including the constant one. */
-  readonly wires: number;
-  readonly publicSignals: number;
-  /** Number of rows, a power of two. */
-  readonly domainSize: number;
+export type ZkeyHeader = ZkeyHeaderFields & {
   /** Non-zero entries of the matrices A and B, including the rows for public signals. */
   readonly coefficients: number;
-  /** Points in the encoding of the file: coordinates times 2^256 mod q, 32 bytes little-endian each. */
-  readonly alpha1: Uint8Array;
-  readonly beta1: Uint8Array;
-  readonly beta2: Uint8Array;
-  readonly gamma2: Uint8Array;
-  readonly delta1: Uint8Array;
-  readonly delta2: Uint8Array;
 };
 
 export type Zkey = {

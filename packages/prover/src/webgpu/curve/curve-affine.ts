@@ -4,10 +4,11 @@
  *
  * @module
  */
+import { invert } from '@noble/curves/abstract/modular.js';
 import { bn254 } from '@noble/curves/bn254.js';
+import { baseFieldOrder } from '../../base/field.ts';
 import type { G1Affine, G2Affine } from '../../base/points.ts';
 import { decodeElements } from '../device/elements.ts';
-import { baseFieldModulus, invert } from '../field/field.ts';
 import type { LimbLayout } from '../field/limbs.ts';
 import { type Group, sumBytes } from './curve-fields.ts';
 
@@ -32,15 +33,15 @@ function combineGroups<T extends Addable<T>>(sums: readonly T[], bits: number, z
 
 /** Coordinates of all sums, out of Montgomery form. */
 function leaveMontgomery(bytes: Uint8Array, layout: LimbLayout): readonly bigint[] {
-  const inverse = invert(1n << BigInt(layout.radixBits), baseFieldModulus);
-  return decodeElements(bytes).map((value) => (value * inverse) % baseFieldModulus);
+  const inverse = invert(1n << BigInt(layout.radixBits), baseFieldOrder);
+  return decodeElements(bytes).map((value) => (value * inverse) % baseFieldOrder);
 }
 
 function decodeG1([x = 0n, y = 0n, zz = 0n, zzz = 0n]: readonly bigint[]): G1Point {
   if (zz === 0n) return G1.ZERO;
   return G1.fromAffine({
-    x: (x * invert(zz, baseFieldModulus)) % baseFieldModulus,
-    y: (y * invert(zzz, baseFieldModulus)) % baseFieldModulus,
+    x: (x * invert(zz, baseFieldOrder)) % baseFieldOrder,
+    y: (y * invert(zzz, baseFieldOrder)) % baseFieldOrder,
   });
 }
 

@@ -4,12 +4,13 @@
  *
  * @module
  */
+import { invert } from '@noble/curves/abstract/modular.js';
 import { bind } from '../device/bindings.ts';
 import type { Buffers } from '../device/buffers.ts';
 import type { Gpu } from '../device/device.ts';
 import { decodeElements, elementBytes, encodeElements } from '../device/elements.ts';
 import { dispatch } from '../device/pipelines.ts';
-import { fieldModulus, invert } from './field.ts';
+import { fieldModulus } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
 
 export const checkWorkgroup = 64;

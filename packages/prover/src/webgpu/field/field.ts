@@ -5,20 +5,16 @@
  *
  * @module
  */
+import { invert } from '@noble/curves/abstract/modular.js';
+import { baseFieldOrder, scalarFieldOrder } from '../../base/field.ts';
 import type { LimbLayout } from './limbs.ts';
 import { literal, splitConstant } from './limbs-pack.ts';
-
-/** Coordinates of BN254 points. */
-export const baseFieldModulus = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47n;
-/** Scalars of BN254; what circuits count in. */
-export const scalarFieldModulus =
-  0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001n;
 
 /** Prefix of the functions: fq_mul, fr_mul. */
 export type FieldName = 'fq' | 'fr';
 
 export function fieldModulus(name: FieldName): bigint {
-  return name === 'fq' ? baseFieldModulus : scalarFieldModulus;
+  return name === 'fq' ? baseFieldOrder : scalarFieldOrder;
 }
 
 /** A WGSL expression of type U256. */
@@ -149,16 +145,4 @@ export function generateField(name: FieldName, layout: LimbLayout): string {
       'return result;',
     ]),
   ].join('');
-}
-
-/** Inverse modulo a prime. */
-export function invert(value: bigint, modulus: bigint): bigint {
-  let [low, high] = [((value % modulus) + modulus) % modulus, modulus];
-  let [x, y] = [1n, 0n];
-  while (low > 1n) {
-    const quotient = high / low;
-    [low, high] = [high - quotient * low, low];
-    [x, y] = [y - quotient * x, x];
-  }
-  return ((x % modulus) + modulus) % modulus;
 }

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { scalarFieldModulus } from '../field/field.ts';
+import { scalarFieldOrder } from '../../base/field.ts';
 import { literal, splitConstant } from '../field/limbs-pack.ts';
 import { msmBindings } from './msm-bindings.ts';
 
@@ -16,8 +16,8 @@ export const digitWorkgroup = 256;
 function words(value: bigint): readonly string[] {
   return splitConstant(value, 32, 8).map(literal);
 }
-const modulus = words(scalarFieldModulus);
-const half = words((scalarFieldModulus - 1n) / 2n);
+const modulus = words(scalarFieldOrder);
+const half = words((scalarFieldOrder - 1n) / 2n);
 const wordIndexes = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /** Lines that turn s0…s7 into modulus - s. */

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { scalarFieldModulus } from '../field/field.ts';
+import { bn254 } from '@noble/curves/bn254.js';
+import { scalarFieldOrder } from '../../base/field.ts';
 
 const twoAdicity = 28;
 /** The smallest number that is not a square modulo r: ffjavascript, and so every snarkjs key, derives its roots from it. */
@@ -13,19 +14,9 @@ const nonResidue = 5n;
 export const mostDomainBits = twoAdicity - 1;
 const elementBytes = 32;
 
-function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
-  let result = 1n;
-  let square = base;
-  for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if ((rest & 1n) === 1n) result = (result * square) % modulus;
-    square = (square * square) % modulus;
-  }
-  return result;
-}
-
 /** A root of unity of order 2^bits in the scalar field. */
 export function rootOfUnity(bits: number): bigint {
-  return power(nonResidue, (scalarFieldModulus - 1n) >> BigInt(bits), scalarFieldModulus);
+  return bn254.fields.Fr.pow(nonResidue, (scalarFieldOrder - 1n) >> BigInt(bits));
 }
 
 /**

@@ -2,12 +2,14 @@
  * The transform to the odd coset against its definition: the polynomial through the given values, evaluated at every point of the
  * coset, in BigInt.
  */
+import { invert } from '@noble/curves/abstract/modular.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openTestDevice } from '../../../test/test-device.ts';
+import { scalarFieldOrder as R } from '../../base/field.ts';
 import { createBuffers } from '../device/buffers.ts';
 import { decodeElements, encodeElements } from '../device/elements.ts';
 import { createPipelines } from '../device/pipelines.ts';
-import { invert, scalarFieldModulus as R, toMontgomery } from '../field/field.ts';
+import { toMontgomery } from '../field/field.ts';
 import { checkPairs } from '../field/field-check.ts';
 import { findLimbLayout } from '../field/limbs.ts';
 import { createCosetTransform, type GpuContext } from './ntt.ts';

@@ -9,19 +9,15 @@
  */
 /// <reference types="@webgpu/types" />
 
+import { invert } from '@noble/curves/abstract/modular.js';
 import { ProverError } from '../../base/errors.ts';
+import { scalarFieldOrder } from '../../base/field.ts';
 import { bind, createBindGroup } from '../device/bindings.ts';
 import type { Buffers } from '../device/buffers.ts';
 import type { Gpu } from '../device/device.ts';
 import { encodeElements } from '../device/elements.ts';
 import { dispatch, type Pipelines, splitWorkgroups } from '../device/pipelines.ts';
-import {
-  generateField,
-  invert,
-  scalarFieldModulus,
-  toMontgomery,
-  wordsPrelude,
-} from '../field/field.ts';
+import { generateField, toMontgomery, wordsPrelude } from '../field/field.ts';
 import type { LimbLayout } from '../field/limbs.ts';
 import { mostDomainBits, type NttPass, planPasses, rootOfUnity } from './ntt-plan.ts';
 
@@ -191,11 +187,11 @@ async function computePowers(
   let square = base;
   for (let bit = 0; bit < 32; bit++) {
     squares.push(square);
-    square = (square * square) % scalarFieldModulus;
+    square = (square * square) % scalarFieldOrder;
   }
   squares.push(first);
   const given = buffers.upload(
-    encodeElements(squares.map((value) => toMontgomery(value, scalarFieldModulus, layout))),
+    encodeElements(squares.map((value) => toMontgomery(value, scalarFieldOrder, layout))),
   );
   const range = buffers.uniform([count, exponentBits, 0, 0]);
   const powers = buffers.take(count * 32, { label: 'powers' });
@@ -288,7 +284,7 @@ export async function createCosetTransform(
     isReversed: false,
   });
   const scale = await computePowers(context, {
-    first: invert(BigInt(size), scalarFieldModulus),
+    first: invert(BigInt(size), scalarFieldOrder),
     base: rootOfUnity(domainBits + 1),
     count: size,
     exponentBits: domainBits,

@@ -10,10 +10,10 @@ import {
   random,
 } from '../../../test/quotient-reference.ts';
 import { openTestDevice } from '../../../test/test-device.ts';
+import { scalarFieldOrder as R } from '../../base/field.ts';
 import { createBuffers } from '../device/buffers.ts';
 import { decodeElements, encodeElements } from '../device/elements.ts';
 import { createPipelines } from '../device/pipelines.ts';
-import { scalarFieldModulus as R } from '../field/field.ts';
 import { findLimbLayout } from '../field/limbs.ts';
 import type { GpuContext } from './ntt.ts';
 import { createQuotient } from './quotient.ts';
