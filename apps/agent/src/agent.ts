@@ -10,10 +10,10 @@ import { openProductionKeys, type ProductionKeys } from '@pool/circuits';
 import { deriveTraceId, PoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
 import { openJobStore } from '@pool/idempotency';
+import type { JobWorker } from '@pool/idempotency/engine';
 import {
   createFingerprinter,
   createSpendProverPort,
-  type JobRunner,
   type JobRunnerOptions,
 } from '@pool/operations';
 import { listEmployersOf } from '@pool/pay-run';
@@ -92,7 +92,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   const stopping = new AbortController();
   // Not awaited: an agent whose custodian or gate is away for a moment serves everything else.
   const custodyReported = reportCustody(parts.custody, log, stopping.signal);
-  let runner: JobRunner | undefined;
+  let runner: JobWorker | undefined;
   let ended: Promise<void> = Promise.resolve();
 
   const onEvent: JobRunnerOptions['onEvent'] = (key, event, requestId) => {

@@ -51,20 +51,19 @@ export type {
   PlatformPort,
   ProverPort,
 } from './ports.ts';
-export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './run/batch/batch-deadline.ts';
 export { decideSettlement, type SettlementDecision } from './run/batch/decide-settlement.ts';
-export { deliveryName, hasNotesOnChain, parseDelivery } from './run/batch/delivery.ts';
 export { findForeignUse } from './run/batch/foreign-settlement.ts';
+export { defaultBatchDeadlineSeconds } from './run/batch/release-record.ts';
+export { deliveryName, hasNotesOnChain, parseDelivery } from './run/batch/settlement-request.ts';
 export { type ErasurePass, eraseExpired, readPaidBatch } from './run/erase-expired.ts';
 export {
   createFingerprinter,
   type Fingerprinter,
+  fingerprintRequest,
   refuseOtherRequest,
 } from './run/job/body-fingerprint.ts';
 export { serializeCancellation } from './run/job/cancellation.ts';
-export { type FaultPoint, faultPoints } from './run/job/fault-points.ts';
-export { fingerprintRequest } from './run/job/fingerprint-request.ts';
-export { InterruptedRunError } from './run/job/interrupted-run.ts';
+export { type FaultPoint, faultPoints, hasEnded } from './run/job/phases.ts';
 export {
   cancellationName,
   createJobView,
@@ -76,7 +75,6 @@ export {
 export type { DisbursementDeps, RunEvent, RunInput } from './run/job/run.ts';
 export {
   type JobEvent,
-  type JobRunner,
   type JobRunnerOptions,
   startJobRunner,
 } from './run/job-runner.ts';

@@ -245,14 +245,7 @@ export type PaidKey = {
   readonly atMs: number;
 };
 
-/** The durable record of one job, written under the worker's lease. */
-export type JobJournal = {
-  /** The data must be on disk when it resolves. @throws if the lease was lost */
-  save(state: 'submitted' | 'done' | 'failed', payload: string): Promise<void>;
-  /** Stores a named text if none is stored, and returns the stored one. */
-  putOnce(name: string, value: string): Promise<string>;
-  getValue(name: string): Promise<string | undefined>;
-};
+export type { JobJournal } from '@pool/idempotency/engine';
 
 /** One chain the agent can settle on, with what is needed there. */
 export type ChainContext = {

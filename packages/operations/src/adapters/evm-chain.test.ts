@@ -155,7 +155,7 @@ async function accept(
   token: 'USDC' | 'USDT' = 'USDC',
 ) {
   const job = await world.accept(key);
-  const record = { ...job.record(), tokenSymbol: token };
+  const record = { ...job.stored(), tokenSymbol: token };
   await job.journal.save('submitted', JSON.stringify(record));
   return job;
 }

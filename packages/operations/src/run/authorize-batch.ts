@@ -8,23 +8,26 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
-import { assertCollectable } from './batch/assert-collectable.ts';
-import { isTooLateToRelease } from './batch/batch-deadline.ts';
+import { assertAmount, PoolError } from '@pool/core';
+import { isTooLateToLeave } from '@pool/idempotency/engine';
+import { observeFunds } from '../check/preflight.ts';
 import { assertNotForeign } from './batch/foreign-settlement.ts';
 import { renewStaleProof } from './batch/prove-batch.ts';
 import { type DatedBatch, ensureRelease } from './batch/release-record.ts';
-import { awaitTurn } from './job/await-turn.ts';
 import { assertNotCancelled } from './job/cancellation.ts';
 import type { Batch } from './job/plan-batch.ts';
 import type { Run } from './job/run.ts';
-import { askSigner, mayBeSigned, requireSigned } from './sign/ask-signer.ts';
-import { createAuthorizationRequest } from './sign/create-authorization.ts';
+import {
+  askSigner,
+  createAuthorizationRequest,
+  mayBeSigned,
+  requireSigned,
+} from './sign/ask-signer.ts';
 import { grantAllowance } from './sign/grant-allowance.ts';
 
 /** @throws PoolError why the batch cannot be paid now. Nothing of it has left then */
 export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch> {
-  if (!mayBeSigned(run.record())) {
+  if (!mayBeSigned(run.phase())) {
     // A pool with another verifier could take the money for good.
     await run.retry(() => run.context.chain.requirePool());
   }
@@ -37,7 +40,7 @@ export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch
 }
 
 async function authorizeNow(run: Run, batch: Batch): Promise<DatedBatch> {
-  await awaitTurn(run);
+  await run.awaitTurn();
   await renewStaleProof(run, batch);
   const dated = await run.within('signing', async () => {
     await assertNotCancelled(run);
@@ -58,7 +61,7 @@ async function authorizeByVote(run: Run, batch: Batch): Promise<DatedBatch> {
     await assertNotForeign(run);
     const chosen = await ensureRelease(run, batch);
     await assertInTime(run, chosen);
-    if (!mayBeSigned(run.record())) {
+    if (!mayBeSigned(run.phase())) {
       // Nobody is asked to approve a batch that cannot be paid now.
       await assertCollectable(run);
     }
@@ -66,7 +69,7 @@ async function authorizeByVote(run: Run, batch: Batch): Promise<DatedBatch> {
     return chosen;
   });
   for (;;) {
-    await awaitTurn(run);
+    await run.awaitTurn();
     await renewStaleProof(run, batch);
     await run.within('signing', async () => {
       await assertNotCancelled(run);
@@ -97,7 +100,7 @@ function approve(run: Run, dated: DatedBatch): ReturnType<typeof grantAllowance>
  */
 async function assertInTime(run: Run, batch: DatedBatch): Promise<void> {
   const nowSeconds = await run.retry(() => run.now());
-  if (isTooLateToRelease(nowSeconds, batch.deadline, run.deps.batchDeadlineSeconds)) {
+  if (isTooLateToLeave(nowSeconds, batch.deadline, run.deps.batchDeadlineSeconds)) {
     throw new PoolError(
       'settlement_expired',
       run.funder.needsVote && (run.hold.hasWaited() || run.approvalHold.hasWaited())
@@ -120,7 +123,35 @@ async function sign(run: Run, batch: DatedBatch): Promise<void> {
     // A vote can end after the deadline. Such a signature is not stored: it is of no use.
     await assertInTime(run, batch);
   }
-  await run.passFaultPoint('signing.signed');
-  await run.update({ signature });
-  await run.passFaultPoint('signing.after-store');
+  await run.move('signed', { signature, approvals: [] });
+}
+
+/**
+ * Checks the funder's money before its key signs: an authorisation that is out and cannot land delays its batch until it is withdrawn or
+ * expires. Reads the balance of the funder, and its coin if an approval transaction is needed. A chain that does not answer prevents
+ * nothing: the contract decides.
+ * @throws PoolError `insufficient_balance`, `insufficient_gas`
+ */
+async function assertCollectable(run: Run): Promise<void> {
+  const token = run.context.settings.tokens[run.record().tokenSymbol];
+  if (token === undefined) {
+    return;
+  }
+  const { findings } = await observeFunds(
+    { context: run.context, token, total: assertAmount(run.total) },
+    run.funder.address,
+  );
+  const defect = findings.find(
+    ({ code }) => code === 'insufficient_balance' || code === 'insufficient_gas',
+  );
+  if (defect !== undefined) {
+    const what =
+      run.phase().kind === 'signed'
+        ? 'the signed batch was not sent, and nothing was paid'
+        : 'nothing was signed and nothing was paid';
+    throw new PoolError(
+      defect.code,
+      `${defect.message}; ${what}: resubmit under a new Idempotency-Key once it is there`,
+    );
+  }
 }

@@ -2,7 +2,7 @@
 // authorisation can never settle, and is not reported as cancelled before.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
-import type { FaultPoint } from './job/fault-points.ts';
+import type { FaultPoint } from './job/phases.ts';
 import { cancellationName, releaseName } from './job/record.ts';
 
 /** The cancellation, as the store keeps it. */

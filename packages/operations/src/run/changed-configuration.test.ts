@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createFunder } from '../adapters/funder.ts';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
-import type { FaultPoint } from './job/fault-points.ts';
+import type { FaultPoint } from './job/phases.ts';
 import { cancellationName, createJobView, createRecord, serializeRecord } from './job/record.ts';
 import type { DisbursementDeps } from './job/run.ts';
 import { type JobEvent, startJobRunner } from './job-runner.ts';

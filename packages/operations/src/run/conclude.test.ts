@@ -2,6 +2,7 @@
 import { parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createFakeJob, createWorld, type FakeJob, viewOf } from '../fixtures/fake-world.ts';
+import type { Phase } from './job/phases.ts';
 import type { DisbursementRecord } from './job/record.ts';
 
 /** A job whose batch is final on chain, and whose process crashed before it concluded. */
@@ -47,11 +48,18 @@ describe('a job that is paid', () => {
     ['after its release', (record: DisbursementRecord) => record],
     [
       'when the record does not know of the release',
-      ({ releasedAtMs: _released, ...record }: DisbursementRecord): DisbursementRecord => record,
+      (record: DisbursementRecord): DisbursementRecord => {
+        const { proved, signature, votes, approvals, permit } = {
+          permit: undefined,
+          ...record.phase,
+        } as Extract<Phase, { kind: 'signed' }>;
+        const facts = { proved, signature, votes, approvals, permit };
+        return { ...record, phase: { kind: 'signed', ...facts } as Phase };
+      },
     ],
   ])('gets no result with a recipient that its batch does not pay, %s', async (_, change) => {
     const { world, job } = await payAndDie();
-    const record = job.record();
+    const record = job.stored();
     const recipients = [...record.recipients, { ...record.recipients[0]!, requestIndex: 3 }];
     const changed = withRecord(job, change({ ...record, recipients }));
     await expect(world.run(changed)).rejects.toMatchObject({

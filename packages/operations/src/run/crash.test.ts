@@ -2,8 +2,8 @@
 // again from the data on disk. Each time the contract sees exactly one fund(), and the job ends done.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type WorldOptions } from '../fixtures/fake-world.ts';
-import { deliveryName } from './batch/delivery.ts';
-import { faultPoints } from './job/fault-points.ts';
+import { deliveryName } from './batch/settlement-request.ts';
+import { faultPoints } from './job/phases.ts';
 import { cancellationName, manifestName, releaseName } from './job/record.ts';
 
 const variants: [string, WorldOptions][] = [

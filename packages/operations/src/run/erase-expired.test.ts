@@ -7,6 +7,7 @@ import { bigintToHex32 } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createWorld } from '../fixtures/fake-world.ts';
+import { readView } from '../fixtures/view-record.ts';
 import { eraseExpired } from './erase-expired.ts';
 import { serializeRecord } from './job/record.ts';
 
@@ -31,7 +32,6 @@ async function fill(count: number): Promise<readonly string[]> {
   const keys = Array.from({ length: count }, (_, index) => `job-${index}`);
   for (const [index, key] of keys.entries()) {
     const payload = serializeRecord({
-      version: 1,
       employerId: scope,
       key,
       chain: 'anvil',
@@ -42,7 +42,12 @@ async function fill(count: number): Promise<readonly string[]> {
         { requestIndex: 0, recipientAddress: 'salary-of-alice', code: 'skipped', message: '' },
       ],
       stageSeconds: {},
-      approvals: [],
+      requestId: undefined,
+      stage: undefined,
+      allowanceState: undefined,
+      foreign: [],
+      blocked: undefined,
+      phase: { kind: 'failed', error: { code: 'prover_failed', message: '' } },
     });
     await store.claim({ scope, key, fingerprint: key, state: 'failed', payload, nowMs: index });
   }
@@ -84,7 +89,7 @@ it.each([
   });
   expect(await eraseExpired(store, 30, 31 * dayMs)).toEqual({ erased: 1, failed: [] });
   const payload = (await store.get(scope, 'paid'))?.payload ?? '';
-  const after: unknown = JSON.parse(payload);
+  const after: unknown = readView(payload);
   expect(after).toMatchObject({ recipients: [], skipped: [], approvals: [] });
   expect(after).toMatchObject({ key: before.key, result: before.result });
   for (const name of ['proved', 'signature', 'permit']) {

@@ -4,11 +4,12 @@
  *
  * @module
  */
-import { errorCodeOf, parseHex32 } from '@pool/core';
+import { errorCodeOf, PoolError, parseHex32 } from '@pool/core';
 import type { EraseInput, JobStore, StoredJob } from '@pool/idempotency';
 import type { PaidBatch } from '@pool/wallet';
 import { giveWay } from '@pool/wallet';
-import { deliveryName, hasNotesOnChain } from './batch/delivery.ts';
+import { deliveryName, hasNotesOnChain } from './batch/settlement-request.ts';
+import { type EndPhase, hasEnded } from './job/phases.ts';
 import {
   type DisbursementRecord,
   deserializeManifest,
@@ -106,11 +107,12 @@ async function eraseJob(
  */
 export async function readPaidBatch(
   store: Pick<JobStore, 'getValue'>,
-  { scope, key, state, updatedAtMs }: StoredJob,
+  { scope, key, updatedAtMs }: StoredJob,
   record: DisbursementRecord | undefined,
 ): Promise<PaidBatch | undefined> {
-  const txHash = record?.result?.batches[0]?.txHash;
-  if (record === undefined || txHash === undefined || !hasNotesOnChain(state, record)) {
+  const phase = record?.phase;
+  const txHash = phase?.kind === 'completed' ? phase.result.batches[0]?.txHash : undefined;
+  if (txHash === undefined) {
     return undefined;
   }
   const text = await store.getValue(scope, key, manifestName);
@@ -126,7 +128,7 @@ export async function readPaidBatch(
 
 function decideErasure(job: StoredJob, record: DisbursementRecord): EraseInput {
   // The sealed notes of a paid batch stay: a recipient may need them once more (docs/decisions/0009).
-  const delivery = hasNotesOnChain(job.state, record) ? [] : [deliveryName];
+  const delivery = hasNotesOnChain(record) ? [] : [deliveryName];
   return {
     scope: job.scope,
     key: job.key,
@@ -136,51 +138,16 @@ function decideErasure(job: StoredJob, record: DisbursementRecord): EraseInput {
   };
 }
 
-/** What happens to each field of a record. A field that is not listed does not compile. */
-const retention: Readonly<Record<keyof DisbursementRecord, 'kept' | 'erased'>> = {
-  version: 'kept',
-  employerId: 'kept',
-  key: 'kept',
-  requestId: 'kept',
-  chain: 'kept',
-  tokenSymbol: 'kept',
-  // The job store keeps the same digest as the fingerprint of the key.
-  requestDigest: 'kept',
-  recipients: 'erased',
-  // The result lists the skipped recipients, if there is one.
-  skipped: 'erased',
-  stage: 'kept',
-  stageSeconds: 'kept',
-  allowanceState: 'kept',
-  proved: 'erased',
-  signature: 'erased',
-  permit: 'erased',
-  approvals: 'erased',
-  votes: 'erased',
-  approvalRequest: 'erased',
-  abandoned: 'kept',
-  releasedAtMs: 'kept',
-  latestDeadline: 'kept',
-  foreign: 'kept',
-  revert: 'kept',
-  lastRefusal: 'kept',
-  eligibilityLoss: 'kept',
-  refusal: 'kept',
-  outage: 'kept',
-  blocked: 'kept',
-  voidSignature: 'kept',
-  settlement: 'kept',
-  remainder: 'kept',
-  result: 'kept',
-  error: 'kept',
-};
-
+/** Key, fingerprint and outcome stay, and what the log said of the job. The result lists the skipped recipients, if there is one. */
 function eraseFields(record: DisbursementRecord): DisbursementRecord {
-  const erased = Object.entries(retention).flatMap(([name, fate]) =>
-    fate === 'erased' ? [name] : [],
-  );
-  const kept = Object.entries(record).filter(([name]) => !erased.includes(name));
-  const empty = { recipients: [], skipped: [], approvals: [] };
-  // Every field that was taken out is optional, except those of `empty`.
-  return { ...(Object.fromEntries(kept) as DisbursementRecord), ...empty };
+  const { phase } = record;
+  if (!hasEnded(phase)) {
+    throw new PoolError('job_unreadable', 'the stored job has ended without an outcome');
+  }
+  return { ...record, recipients: [], skipped: [], phase: withoutPast(phase) };
+}
+
+/** Without the phase before the end, and so without proof, signatures and approvals. */
+function withoutPast({ before, ...phase }: EndPhase): EndPhase {
+  return phase;
 }

@@ -4,23 +4,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DisburseRequest } from '@pool/core';
 import { createMemoryStore, type JobStore } from '@pool/idempotency';
+import type { JobWorker } from '@pool/idempotency/engine';
 import { createFakeHolder } from '@pool/testkit';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
-import { deliveryName, parseDelivery } from './batch/delivery.ts';
+import { readView } from '../fixtures/view-record.ts';
+import { deliveryName, parseDelivery } from './batch/settlement-request.ts';
 import { eraseExpired } from './erase-expired.ts';
-import {
-  cancellationName,
-  createRecord,
-  deserializeRecord,
-  manifestName,
-  serializeRecord,
-} from './job/record.ts';
-import { type JobEvent, type JobRunner, startJobRunner } from './job-runner.ts';
+import { cancellationName, createRecord, manifestName, serializeRecord } from './job/record.ts';
+import { type JobEvent, startJobRunner } from './job-runner.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
-const running: JobRunner[] = [];
+const running: JobWorker[] = [];
 
 afterEach(async () => {
   await Promise.all(running.splice(0).map((runner) => runner.stop()));
@@ -157,7 +153,7 @@ describe('startJobRunner', () => {
     start(world, store);
     await untilDone(store, 'one');
     const job = await store.get(scope, 'one');
-    expect(deserializeRecord(job?.payload ?? '').result?.status).toBe('completed');
+    expect(readView(job?.payload).result?.status).toBe('completed');
     expect(world.chain.funds).toBe(1);
   });
 });
@@ -168,7 +164,7 @@ describe('a job that is cancelled', () => {
   }
 
   async function errorOf(store: JobStore, key: string): Promise<string | undefined> {
-    return deserializeRecord((await store.get(scope, key))?.payload ?? '').error?.code;
+    return readView((await store.get(scope, key))?.payload).error?.code;
   }
 
   it('ends at once while it waits for its turn', async () => {
@@ -245,12 +241,12 @@ describe('eraseExpired', () => {
     await claim(world, store, 'one');
     start(world, store);
     await untilDone(store, 'one');
-    const before = deserializeRecord((await store.get(scope, 'one'))?.payload ?? '');
+    const before = readView((await store.get(scope, 'one'))?.payload);
     expect((await eraseExpired(store, 30, world.clock.nowMs())).erased).toBe(0);
     expect(await store.getValue(scope, 'one', manifestName)).toBeDefined();
 
     expect((await eraseExpired(store, 30, world.clock.nowMs() + 31 * 86_400_000)).erased).toBe(1);
-    const after = deserializeRecord((await store.get(scope, 'one'))?.payload ?? '');
+    const after = readView((await store.get(scope, 'one'))?.payload);
     expect(await store.getValue(scope, 'one', manifestName)).toBeUndefined();
     expect(after.recipients).toEqual([]);
     expect(after.result).toEqual(before.result);
@@ -285,7 +281,9 @@ describe('eraseExpired', () => {
     const lease = await store.lease({ workerId: 'w', states: ['accepted'], ttlMs: 9, nowMs: 1 });
     const fenced = { scope, key: 'one', fence: lease?.fence ?? 0 };
     await store.putOnce({ ...fenced, name: deliveryName, value: 'sealed' });
-    const payload = lease?.job.payload ?? '';
+    const record = deserializeRecord(lease?.job.payload ?? '');
+    const phase = { kind: 'failed', error: { code: 'prover_failed', message: '' } } as const;
+    const payload = serializeRecord({ ...record, phase });
     await store.update({ ...fenced, state: 'failed', payload, nowMs: 1 });
     expect(await store.getValue(scope, 'one', deliveryName)).toBe('sealed');
     expect((await eraseExpired(store, 30, 31 * 86_400_000)).erased).toBe(1);

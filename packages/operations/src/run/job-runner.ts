@@ -1,66 +1,36 @@
 /**
- * The worker: leases jobs from the store, oldest first, runs them, and renews their leases meanwhile. It continues jobs that
- * an earlier process left unfinished.
+ * The worker of disbursements: {@link startJobWorker} with the pipeline.
  *
  * @module
  */
-import { errorCodeOf, type JobStage } from '@pool/core';
-import type { FencedName, JobLease, JobStore } from '@pool/idempotency';
+import type { JobStage } from '@pool/core';
+import type { JobStore } from '@pool/idempotency';
+import { type JobWorker, startJobWorker, type WorkerOptions } from '@pool/idempotency/engine';
 import type { Clock } from '@pool/wallet';
-import type { JobJournal } from '../ports.ts';
-import { BlockedRunError, InterruptedRunError } from './job/interrupted-run.ts';
-import { keepLease, renewalsPerLease } from './job/keep-lease.ts';
 import { deserializeRecord } from './job/record.ts';
 import type { DisbursementDeps, RunEvent } from './job/run.ts';
 import { runDisbursement } from './run-disbursement.ts';
-
-/** A clock that does not step when the wall clock does. */
-function monotonicMs(): number {
-  return performance.now();
-}
 
 export type JobEvent =
   | RunEvent
   /** The run ended without an outcome. The job will be run again. */
   | { readonly kind: 'interrupted'; readonly reason: string };
 
-export type JobRunnerOptions = {
+/**
+ * `scope`: the employer whose jobs are run. The platform assigns a settlement to the employer of the edge token. A job of another
+ * employer, left in this store by an earlier agent, therefore waits for an agent of its own. `concurrency`: proofs are still made one by
+ * one, and so are settlements of one allowance.
+ */
+export type JobRunnerOptions = Omit<
+  WorkerOptions,
+  'clock' | 'openStates' | 'perform' | 'onInterrupted'
+> & {
   readonly store: JobStore;
-  /**
-   * The employer whose jobs are run. The platform assigns a settlement to the employer of the edge token. A job of another
-   * employer, left in this store by an earlier agent, therefore waits for an agent of its own.
-   */
-  readonly scope: string;
   readonly clock: Clock;
   readonly deps: Omit<DisbursementDeps, 'onEvent' | 'clock'>;
-  /** Names this process in the store. */
-  readonly workerId: string;
-  /**
-   * Jobs that work at once. Proofs are still made one by one, and so are settlements of one allowance. Jobs that wait for a vote, for
-   * their turn or for the outcome of a refused settlement do not count: they can wait for hours, and other jobs run meanwhile.
-   */
-  readonly concurrency: number;
-  readonly leaseTtlMs: number;
-  /** Pause between two searches for work. */
-  readonly idleMs: number;
   /** @param requestId - of the request that the job was accepted from. Undefined: its record does not have it */
   readonly onEvent: (jobKey: string, event: JobEvent, requestId: string | undefined) => void;
 };
-
-export type JobRunner = {
-  /** Searches for work at once instead of after the pause. */
-  wake(): void;
-  /**
-   * Runs a job whose cancellation was stored, before all others. A run that is underway ends where it is, as in a crash,
-   * and begins again with the cancellation. Returns at once.
-   */
-  cancel(key: string): void;
-  /** Ends all runs at their next safe point and releases their leases. */
-  stop(): Promise<void>;
-};
-
-/** States in which a job needs a worker. */
-const openStates = ['accepted', 'submitted'] as const;
 
 /** In these stages a job waits for others, for hours if need be. It computes nothing and holds no lock. */
 const idleStages: readonly JobStage[] = [
@@ -70,212 +40,34 @@ const idleStages: readonly JobStage[] = [
   'cancelling',
 ];
 
-/** Runs in memory, waiting ones included. Each holds its batch, up to half a megabyte. */
-const maxRuns = 1_024;
-
-/** How long an interrupted job waits before it is run again. The delay doubles each time. */
-const minRestMs = 3_000;
-const maxRestMs = 60_000;
-
 /** @throws Error when the store may wait for another process for too long to renew a lease in time */
-export function startJobRunner(options: JobRunnerOptions): JobRunner {
-  const { store, clock, leaseTtlMs } = options;
-  if (renewalsPerLease * store.longestWaitMs > leaseTtlMs) {
-    throw new Error(
-      `a lease of ${leaseTtlMs} ms is too short for a job store that may wait ${store.longestWaitMs} ms for another process; it takes at least ${renewalsPerLease} times as long`,
-    );
-  }
-  const stopping = new AbortController();
-  const active = new Set<Promise<void>>();
-  /** Ends the run of a key. */
-  const runs = new Map<string, () => void>();
-  /** Keys of runs that only wait. */
-  const idling = new Set<string>();
-  const resting = new Map<string, FencedName>();
-  /** Keys whose cancellation this process knows. */
-  const cancelled = new Set<string>();
-  /** Those of them whose run has not begun with the cancellation yet. They are leased before all others. */
-  const cancelledFirst = new Set<string>();
-  /** The next delay of each interrupted key, milliseconds. */
-  const restsMs = new Map<string, number>();
-  /** Why the last run of a key was interrupted. The event of a blocked job is sent once. */
-  const blocked = new Map<string, string>();
-  let wakeUp = (): void => undefined;
-
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const takenAtMs = monotonicMs();
-      const lease = await takeNext().catch(() => undefined);
-      if (lease !== undefined) {
-        const work = runLeased(lease, takenAtMs).finally(() => {
-          active.delete(work);
-          wakeUp();
-        });
-        active.add(work);
-        continue;
+export function startJobRunner({ deps, onEvent, ...options }: JobRunnerOptions): JobWorker {
+  return startJobWorker({
+    ...options,
+    openStates: ['accepted', 'submitted'],
+    async perform({ job, journal, signal, setIdle }) {
+      const record = deserializeRecord(job.payload);
+      function emit(event: RunEvent): void {
+        if (event.kind === 'stage') {
+          setIdle(idleStages.includes(event.stage));
+        }
+        onEvent(job.key, event, record.requestId);
       }
-      await idle();
-    }
-  }
-
-  async function idle(): Promise<void> {
-    const woken = new AbortController();
-    wakeUp = () => woken.abort();
-    const signal = AbortSignal.any([woken.signal, stopping.signal]);
-    await clock.sleep(options.idleMs, signal).catch(() => undefined);
-  }
-
-  async function takeNext(): Promise<JobLease | undefined> {
-    for (const key of cancelledFirst) {
-      const lease = runs.has(key) ? undefined : await takeJob(key);
-      if (lease !== undefined) {
-        cancelledFirst.delete(key);
-        return lease;
-      }
-      if (!(await isOpen(key))) {
-        cancelledFirst.delete(key);
-        cancelled.delete(key);
-      }
-    }
-    const isFree = active.size - idling.size < options.concurrency && active.size < maxRuns;
-    return isFree ? takeJob(undefined) : undefined;
-  }
-
-  function takeJob(key: string | undefined): Promise<JobLease | undefined> {
-    return store.lease({
-      workerId: options.workerId,
-      states: openStates,
-      scope: options.scope,
-      key,
-      except: [...runs.keys()],
-      ttlMs: leaseTtlMs,
-      nowMs: clock.nowMs(),
-    });
-  }
-
-  async function isOpen(key: string): Promise<boolean> {
-    const state = (await store.get(options.scope, key))?.state;
-    return openStates.some((open) => open === state);
-  }
-
-  /** @param takenAtMs - when the lease was requested, on the clock that does not step */
-  async function runLeased(lease: JobLease, takenAtMs: number): Promise<void> {
-    const { scope, key } = lease.job;
-    const fenced = { scope, key, fence: lease.fence };
-    const lost = new AbortController();
-    runs.set(key, () => lost.abort());
-    resting.delete(key);
-    const signal = AbortSignal.any([lost.signal, stopping.signal]);
-    let requestId: string | undefined;
-    const emit = (event: JobEvent): void => {
-      noteStage(key, event);
-      options.onEvent(key, event, requestId);
-    };
-    const held = keepLease({
-      ...{ store, fenced, ttlMs: leaseTtlMs, takenAtMs, monotonicMs },
-      nowMs: clock.nowMs,
-      onLost: () => lost.abort(),
-    });
-    try {
-      const record = deserializeRecord(lease.job.payload);
-      ({ requestId } = record);
       await runDisbursement(
-        { record, journal: createJournal(lease), signal },
-        { ...options.deps, clock, onEvent: emit },
+        { record, journal, signal },
+        { ...deps, clock: options.clock, onEvent: emit },
       );
-      restsMs.delete(key);
-      blocked.delete(key);
-      cancelled.delete(key);
-      held.end();
-      await store.release(fenced).catch(() => undefined);
-    } catch (error) {
-      held.end();
-      const isCancelled = cancelledFirst.has(key);
-      const reason = isCancelled ? 'it is cancelled' : describe(error);
-      if (error instanceof BlockedRunError) {
-        // It stays blocked until the agent is restarted, or the chain shows more.
-        restsMs.set(key, maxRestMs);
-      }
-      if (!(error instanceof BlockedRunError) || blocked.get(key) !== reason) {
-        emit({ kind: 'interrupted', reason });
-      }
-      blocked.set(key, reason);
-      await (isCancelled ? store.release(fenced).catch(() => undefined) : restJob(fenced));
-    } finally {
-      runs.delete(key);
-      idling.delete(key);
-    }
-  }
-
-  function noteStage(key: string, event: JobEvent): void {
-    if (event.kind !== 'stage') {
-      return;
-    }
-    if (!idleStages.includes(event.stage)) {
-      idling.delete(key);
-    } else if (!idling.has(key)) {
-      idling.add(key);
-      wakeUp();
-    }
-  }
-
-  /** The job keeps its lease while it waits, but not its place among the active jobs, so other jobs can run. */
-  async function restJob(fenced: FencedName): Promise<void> {
-    if (stopping.signal.aborted) {
-      await store.release(fenced).catch(() => undefined);
-      return;
-    }
-    const { key } = fenced;
-    const ttlMs = restsMs.get(key) ?? minRestMs;
-    restsMs.set(key, Math.min(2 * ttlMs, maxRestMs));
-    resting.set(key, fenced);
-    await store.renew({ ...fenced, ttlMs, nowMs: clock.nowMs() }).catch(() => undefined);
-  }
-
-  function createJournal(lease: JobLease): JobJournal {
-    const { scope, key } = lease.job;
-    const fenced = { scope, key, fence: lease.fence };
-    return {
-      async save(state, payload) {
-        await store.update({ ...fenced, state, payload, nowMs: clock.nowMs() });
-      },
-      putOnce: (name, value) => store.putOnce({ ...fenced, name, value }),
-      getValue: (name) => store.getValue(scope, key, name),
-    };
-  }
-
-  const running = loop();
-  return {
-    wake: () => wakeUp(),
-    cancel(key) {
-      const rest = resting.get(key);
-      resting.delete(key);
-      if (rest !== undefined) {
-        void store.release(rest).then(wakeUp, () => undefined);
-      }
-      // Once only: a second request waits for the same end.
-      if (!cancelled.has(key)) {
-        cancelled.add(key);
-        cancelledFirst.add(key);
-        runs.get(key)?.();
-      }
-      wakeUp();
     },
-    async stop() {
-      stopping.abort();
-      await running;
-      await Promise.allSettled(active);
-      // Otherwise the next process would wait for the rest of these leases.
-      await Promise.allSettled([...resting.values()].map((rest) => store.release(rest)));
-    },
-  };
+    onInterrupted: ({ key, payload }, reason) =>
+      onEvent(key, { kind: 'interrupted', reason }, readRequestId(payload)),
+  });
 }
 
-/** For logs: codes only, because the message of an unknown error may quote confidential values. */
-function describe(error: unknown): string {
-  if (error instanceof InterruptedRunError) {
-    const cause = errorCodeOf(error.cause);
-    return cause === undefined ? error.message : `${error.message} (${cause})`;
+/** Undefined too for a record that cannot be read. */
+function readRequestId(payload: string): string | undefined {
+  try {
+    return deserializeRecord(payload).requestId;
+  } catch {
+    return undefined;
   }
-  return errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown error');
 }

@@ -88,9 +88,12 @@ describe('a vote that this side refuses to ask for', () => {
       }
     });
     await expect(crashed).rejects.toMatchObject({ code: 'run_interrupted' });
-    const record = job.record();
-    const votes = record.votes?.map((vote) => ({ ...vote, hasEnded: true as const }));
-    await job.journal.save('submitted', serializeRecord({ ...record, votes: votes ?? [] }));
+    const record = job.stored();
+    const phase = {
+      ...record.phase,
+      votes: job.record().votes?.map((vote) => ({ ...vote, hasEnded: true as const })),
+    } as typeof record.phase;
+    await job.journal.save('submitted', serializeRecord({ ...record, phase }));
     await runWith(world, job, [[300, () => cancel(job)]]);
     expect(job.record().error?.code).toBe('cancelled');
     const [request] = world.voting.requests.values();

@@ -6,19 +6,16 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore, createSqliteStore, type JobStore } from '@pool/idempotency';
+import type { JobWorker } from '@pool/idempotency/engine';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
-import { createRecord, deserializeRecord, serializeRecord } from './job/record.ts';
-import {
-  type JobEvent,
-  type JobRunner,
-  type JobRunnerOptions,
-  startJobRunner,
-} from './job-runner.ts';
+import { readView } from '../fixtures/view-record.ts';
+import { createRecord, serializeRecord } from './job/record.ts';
+import { type JobEvent, type JobRunnerOptions, startJobRunner } from './job-runner.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
-const running: JobRunner[] = [];
+const running: JobWorker[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((runner) => runner.stop()));
 });
@@ -164,7 +161,7 @@ describe('a store that is blocked', () => {
       await untilDone(store, 'june');
       expect(events.some(({ kind }) => kind === 'interrupted')).toBe(true);
       const job = await store.get(scope, 'june');
-      expect(deserializeRecord(job?.payload ?? '').result?.status).toBe('completed');
+      expect(readView(job?.payload).result?.status).toBe('completed');
       expect(world.chain.funds).toBe(1);
     } finally {
       await running.splice(0)[0]?.stop();

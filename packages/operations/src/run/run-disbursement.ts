@@ -7,10 +7,16 @@
  * @module
  */
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
+import {
+  BlockedRunError,
+  InterruptedRunError,
+  movePhase,
+  rethrowInterruption,
+} from '@pool/idempotency/engine';
 import { observeAllowance } from '../check/observe-allowance.ts';
 import { authorizeBatch } from './authorize-batch.ts';
 import { computeJobNonce, ensureBatch, loadBatch } from './batch/batch.ts';
-import { decideSettlement } from './batch/decide-settlement.ts';
+import { decideSettlement, type Outcome } from './batch/decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './batch/eligibility.ts';
 import { judgeRow } from './batch/foreign-settlement.ts';
 import {
@@ -21,15 +27,9 @@ import {
 } from './batch/prove-batch.ts';
 import { type DatedBatch, loadDated, storeRelease } from './batch/release-record.ts';
 import { isUnderNonce } from './batch/settlement-request.ts';
-import { awaitTurn } from './job/await-turn.ts';
 import { assertSameRequest } from './job/body-fingerprint.ts';
 import { assertNotCancelled } from './job/cancellation.ts';
-import {
-  BlockedRunError,
-  InterruptedRunError,
-  rethrowInterruption,
-} from './job/interrupted-run.ts';
-import { hasLeft, phaseOf } from './job/phase.ts';
+import { disbursementPhases, hasEnded, hasLeft, type Phase } from './job/phases.ts';
 import type { Batch } from './job/plan-batch.ts';
 import { cancellationName, releaseName, serializeRecord } from './job/record.ts';
 import {
@@ -46,7 +46,7 @@ import {
   findChangedManifest,
 } from './settle/changed-configuration.ts';
 import { concludeFailed, concludeRun } from './settle/conclude.ts';
-import { type Outcome, settleBatch } from './settle/settle.ts';
+import { settleBatch } from './settle/settle.ts';
 import { abandonBatch } from './sign/abandon-batch.ts';
 import { mayBeSigned } from './sign/ask-signer.ts';
 import { mayChangeAllowance } from './sign/pending-approval.ts';
@@ -60,13 +60,17 @@ import { mayChangeAllowance } from './sign/pending-approval.ts';
  * @throws InterruptedRunError when it stopped without an outcome. Lease the job again to continue
  */
 export async function runDisbursement(input: RunInput, deps: DisbursementDeps): Promise<void> {
+  const { phase } = input.record;
+  if (hasEnded(phase)) {
+    throw new InterruptedRunError(`the job has ended: it is ${phase.kind}`);
+  }
   let base: RunBase;
   try {
     base = resolveBase(input, deps);
   } catch (error) {
     return failUnroutable(input, deps, error);
   }
-  const run = createRun(input, base, deps);
+  const run = createRun(input, phase, base, deps);
   try {
     await run.passFaultPoint('started');
     await advance(run);
@@ -99,16 +103,20 @@ async function failUnroutable(
   cause: unknown,
 ): Promise<void> {
   const mayBeOut =
-    hasLeft(phaseOf(record)) ||
-    mayBeSigned(record) ||
-    record.approvals.length > 0 ||
+    hasLeft(record.phase) ||
+    mayBeSigned(record.phase) ||
+    ('approvals' in record.phase && record.phase.approvals.length > 0) ||
     (await platform.getSettlement(record.key).catch(() => 'unknown')) !== undefined;
   const error = toErrorBody(cause);
   if (mayBeOut) {
     return blockUnroutable(record, journal, error);
   }
-  const { stage: _stage, ...rest } = record;
-  await journal.save('failed', serializeRecord({ ...rest, error }));
+  const phase = movePhase<Phase>(disbursementPhases, record.phase, 'failed', {
+    error,
+    before: record.phase,
+  });
+  const failed = { ...record, stage: undefined, blocked: undefined, phase };
+  await journal.save('failed', serializeRecord(failed));
   onEvent({ kind: 'outcome', state: 'failed', code: error.code });
 }
 
@@ -139,23 +147,9 @@ async function advance(run: Run): Promise<void> {
     return concludeChanged(run, changed);
   }
   if (run.record().blocked !== undefined) {
-    await run.update({ blocked: undefined });
+    await run.note({ blocked: undefined });
   }
-  const phase = run.phase();
-  switch (phase.kind) {
-    case 'accepted':
-    case 'proved':
-    case 'signed':
-      return payUnreleased(run);
-    case 'released':
-    case 'abandoned':
-    case 'recovered':
-      return finishReleased(run);
-    case 'completed':
-    case 'reverted':
-    case 'failed':
-      throw new InterruptedRunError(`the job has ended: it is ${phase.kind}`);
-  }
+  await (hasLeft(run.phase()) ? finishReleased(run) : payUnreleased(run));
 }
 
 /** Nothing of the job has left this process: proves, signs and releases its batch, or ends the job. */
@@ -166,7 +160,7 @@ async function payUnreleased(run: Run): Promise<void> {
     await assertNotCancelled(run);
     // A job that may have an allowance or a deadline takes the lock before any job that has neither.
     if (await isUnderway(run)) {
-      await awaitTurn(run);
+      await run.awaitTurn();
     }
     const prepared = await prepareBatch(run);
     if (prepared.kind === 'outcome') {
@@ -179,10 +173,7 @@ async function payUnreleased(run: Run): Promise<void> {
       batch = await authorizeBatch(run, prepared.batch);
     }
   } catch (error) {
-    rethrowInterruption(error);
-    if (run.signal.aborted) {
-      throw new InterruptedRunError('shutting down or lease lost', { cause: error });
-    }
+    rethrowInterruption(error, run.signal);
     return giveUp(run, error);
   }
   await finishReleased(run, batch);
@@ -192,14 +183,14 @@ async function payUnreleased(run: Run): Promise<void> {
 async function isUnderway(run: Run): Promise<boolean> {
   const isReleaseStored = (await run.journal.getValue(releaseName)) !== undefined;
   return (
-    run.record().approvals.length > 0 ||
+    run.given().approvals.length > 0 ||
     (isReleaseStored && (!run.funder.needsVote || run.phase().kind === 'signed'))
   );
 }
 
 /** Nothing of the batch has left, and it is not paid. */
 async function giveUp(run: Run, error: unknown): Promise<void> {
-  if (isPoolError(error) && error.retryable && mayBeSigned(run.record())) {
+  if (isPoolError(error) && error.retryable && mayBeSigned(run.phase())) {
     // A vote of hours is not thrown away because of an outage. The deadline of the batch bounds the wait.
     throw new InterruptedRunError('an outage while the batch waits to leave', { cause: error });
   }
@@ -290,7 +281,8 @@ async function reconcile(run: Run): Promise<EarlierUse | undefined> {
     if (live !== undefined && batch !== undefined && live.batchRoot === batch.batchRoot) {
       // The store was restored from a backup. The authorisation that left counts, and the late-landing rule applies.
       await storeRelease(run, batch, live.deadline);
-      await run.update({ releasedAtMs: run.deps.clock.nowMs() });
+      const releasedAtMs = run.deps.clock.nowMs();
+      await run.move(run.phase().kind === 'signed' ? 'released' : 'recovered', { releasedAtMs });
       return { kind: 'released' };
     }
     if (!state.pending && live === undefined) {
@@ -320,7 +312,7 @@ async function readAllowanceOnce(run: Run): Promise<void> {
       funder: run.funder.address,
       total: run.total,
     });
-    await run.update({ allowanceState });
+    await run.note({ allowanceState });
     await run.passFaultPoint('allowance.observed');
   });
 }
@@ -331,9 +323,7 @@ async function prove(run: Run, eligibility: Eligibility): Promise<Batch> {
     withAccelerator(run, async () => {
       const batch = await ensureBatch(run);
       const proved = await proveBatch(run, batch, await currentEligibility(run, eligibility));
-      await run.passFaultPoint('proving.proved');
-      await run.update({ proved });
-      await run.passFaultPoint('proving.after-store');
+      await run.move('proved', { proved, votes: [] });
       return batch;
     }),
   );
@@ -347,8 +337,8 @@ async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
       'the manifest or the release record of a released batch is missing from the job store',
     );
   }
-  const isRefused = run.record().refusal !== undefined || run.phase().kind === 'abandoned';
-  if (!isRefused || mayChangeAllowance(run.record())) {
+  const isRefused = run.landing().refusal !== undefined || run.phase().kind === 'abandoned';
+  if (!isRefused || mayChangeAllowance(run)) {
     // Queues before any batch that has not left yet. The chain is read meanwhile.
     run.hold.claim();
   }

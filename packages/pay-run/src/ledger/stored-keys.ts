@@ -102,14 +102,15 @@ function judge({ state, payload }: StoredJob): StoredKey['paid'] {
   if (record === undefined) {
     return 'unknown';
   }
-  const { result, error } = record;
+  const { phase } = record;
   if (state === 'done') {
-    return result?.status === 'partial' ? judgeReverted(result) : 'yes';
+    return phase.kind === 'reverted' ? judgeReverted(phase.result) : 'yes';
   }
-  if (error?.code === 'idempotency_conflict') {
+  const code = phase.kind === 'failed' ? phase.error.code : undefined;
+  if (code === 'idempotency_conflict') {
     return 'unknown';
   }
-  return error?.code === 'settled_elsewhere' ? 'yes' : 'no';
+  return code === 'settled_elsewhere' ? 'yes' : 'no';
 }
 
 /** Undefined: another version of the agent stored it. */

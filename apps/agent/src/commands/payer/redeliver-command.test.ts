@@ -98,9 +98,11 @@ async function store(
 ): Promise<void> {
   const jobs = openJobStore(`sqlite:${join(home, 'jobs.sqlite')}`);
   const payload = JSON.stringify({
-    version: 1,
     requestDigest: '0x00',
-    result: { status, batches: [] },
+    phase: {
+      result: { status, batches: [] },
+      ...(status === 'completed' ? { kind: 'completed', settlement: {} } : { kind: 'reverted' }),
+    },
   });
   await jobs.claim({ scope, key, fingerprint: 'f', state: 'accepted', payload, nowMs: 1 });
   const lease = await jobs.lease({ workerId: 'w', states: ['accepted'], ttlMs: 9, nowMs: 1 });

@@ -42,18 +42,18 @@ async function run(args: readonly string[], lines: readonly string[] = []) {
 }
 
 const outcomes = {
-  paid: ['done', { result: { status: 'completed' } }],
-  reverted: ['done', { result: { status: 'partial', batches: [] } }],
-  elsewhere: ['failed', { error: { code: 'settled_elsewhere' } }],
-  failed: ['failed', { error: { code: 'unregistered-recipient' } }],
-  open: ['submitted', {}],
+  paid: ['done', { kind: 'completed', result: { status: 'completed' }, settlement: {} }],
+  reverted: ['done', { kind: 'reverted', result: { status: 'partial', batches: [] } }],
+  elsewhere: ['failed', { kind: 'failed', error: { code: 'settled_elsewhere' } }],
+  failed: ['failed', { kind: 'failed', error: { code: 'unregistered-recipient' } }],
+  open: ['submitted', { kind: 'accepted' }],
 } as const;
 
 async function store(jobs: Readonly<Record<string, keyof typeof outcomes>>): Promise<void> {
   const jobStore = openJobStore(`sqlite:${join(home, 'jobs.sqlite')}`);
   for (const [key, outcome] of Object.entries(jobs)) {
-    const [state, rest] = outcomes[outcome];
-    const payload = JSON.stringify({ version: 1, requestDigest: '0x00', ...rest });
+    const [state, phase] = outcomes[outcome];
+    const payload = JSON.stringify({ requestDigest: '0x00', phase });
     await jobStore.claim({ scope: own, key, fingerprint: 'f', state, payload, nowMs: 1_000 });
   }
   await jobStore.close();

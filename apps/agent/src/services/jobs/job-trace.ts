@@ -14,9 +14,11 @@ export function createJobTrace(
   prover: JobTrace['prover'],
   nowMs: number,
 ): JobTrace {
-  const { allowanceState, outage, remainder, settlement, stageSeconds } = record;
-  const hasEnded = record.result !== undefined || record.error !== undefined;
-  const refusal = hasEnded ? undefined : pickReason(record);
+  const { allowanceState, blocked, phase, stageSeconds } = record;
+  const refusal = blocked ?? ('refusal' in phase ? phase.refusal : undefined);
+  const outage = 'outage' in phase ? phase.outage : undefined;
+  const { remainder, settlement } =
+    phase.kind === 'completed' ? phase : { remainder: undefined, settlement: undefined };
   const timings = jobStages.flatMap((stage: JobStage) => {
     const seconds = stageSeconds[stage];
     return seconds === undefined ? [] : [{ stage, seconds: round(seconds) }];
@@ -34,16 +36,12 @@ export function createJobTrace(
     timings,
     prover,
     ...(allowanceState === undefined ? {} : { allowance: allowanceState }),
-    ...(refusal === undefined ? {} : { refusal }),
-    ...(hasEnded || outage === undefined ? {} : { outage }),
+    // Changed settings come first: while they block the job, nothing is sent that could be refused.
+    ...(refusal === undefined ? {} : { refusal: { code: refusal.code, message: refusal.message } }),
+    ...(outage === undefined ? {} : { outage }),
     ...(remainder === undefined ? {} : { remainder }),
     ...(settlement === undefined ? {} : { settlement }),
   };
-}
-
-/** Changed settings come first: while they block the job, nothing is sent that could be refused. */
-function pickReason({ blocked, refusal }: DisbursementRecord): JobTrace['refusal'] {
-  return blocked === undefined ? refusal : { code: blocked.code, message: blocked.message };
 }
 
 function round(seconds: number): number {

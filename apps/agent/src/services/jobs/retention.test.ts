@@ -12,10 +12,8 @@ it('names a damaged job by trace id and code, counts it, and erases the others',
   const folder = mkdtempSync(join(tmpdir(), 'pool-retention-'));
   const store = openJobStore(`sqlite:${join(folder, 'jobs.sqlite')}`);
   const payload = JSON.stringify({
-    version: 1,
-    request: {},
     recipients: ['salary-of-alice'],
-    approvals: [],
+    phase: { kind: 'failed', error: { code: 'prover_failed', message: '' } },
   });
   const jobs = { 'pay-bob': 'salary-of-bob, damaged', 'pay-alice': payload };
   for (const [key, text] of Object.entries(jobs)) {

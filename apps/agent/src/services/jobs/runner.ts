@@ -9,11 +9,11 @@ import type { ProductionKeys } from '@pool/circuits';
 import type { CircuitName } from '@pool/core';
 import type { LogFields } from '@pool/http-server';
 import type { JobStore } from '@pool/idempotency';
+import type { JobWorker } from '@pool/idempotency/engine';
 import {
   createProverPort,
   type Fingerprinter,
   type JobEvent,
-  type JobRunner,
   type JobRunnerOptions,
   type PaidKeys,
   startJobRunner,
@@ -38,7 +38,7 @@ export function startRunner(input: {
   readonly locks: KeyLock;
   readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
   readonly onEvent: JobRunnerOptions['onEvent'];
-}): JobRunner {
+}): JobWorker {
   const { config, parts } = input;
   const mode = config.prover === 'mock' ? 'mock' : 'real';
   return startJobRunner({

@@ -2,7 +2,7 @@
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { createWorld, type FakeJob } from '../../fixtures/fake-world.ts';
-import type { FaultPoint } from '../job/fault-points.ts';
+import type { FaultPoint } from '../job/phases.ts';
 import { deserializeManifest, manifestName } from '../job/record.ts';
 
 function dieAt(where: FaultPoint): (point: FaultPoint) => void {

@@ -16,6 +16,9 @@ export type SettlementDecision =
   | { readonly kind: 'dead'; readonly cause: 'expired' | 'voided' }
   | { readonly kind: 'wait' };
 
+/** What the chain has decided. */
+export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
+
 export type SettlementView = {
   /** Undefined: this process knows no batch of this job. */
   readonly batchRoot: Hex32 | undefined;

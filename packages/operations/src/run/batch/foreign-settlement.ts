@@ -19,9 +19,9 @@ import {
   parseEvmAddress,
   peerCode,
 } from '@pool/core';
+import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { ChainContext, NonceState, PlatformPort } from '../../ports.ts';
 import { compareFingerprints, usedForOther } from '../job/body-fingerprint.ts';
-import { rethrowInterruption } from '../job/interrupted-run.ts';
 import type { ForeignSettlement } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
 import { computeJobNonce, computeKeyNonce } from './batch.ts';
@@ -114,13 +114,13 @@ function toForeign({ chain, batch, state }: SettlementRecord): ForeignSettlement
 
 /** Stores that the settlement was seen, because the platform may lose it and the agent may be restarted. */
 export async function recordForeign(run: Run, seen: ForeignSettlement): Promise<void> {
-  const known = run.record().foreign ?? [];
+  const known = run.record().foreign;
   const others = known.filter((one) => !isSame(one, seen));
   const before = known.find((one) => isSame(one, seen));
   const isNews =
     before === undefined ? known.length < maxKept : before.isSettled !== seen.isSettled;
   if (isNews) {
-    await run.update({ foreign: [...others, seen] });
+    await run.note({ foreign: [...others, seen] });
   }
 }
 
@@ -129,7 +129,7 @@ export async function recordForeign(run: Run, seen: ForeignSettlement): Promise<
  * @param read - how a chain is asked. Default: once
  */
 export async function findForeign(run: Run, read?: Read): Promise<ErrorBody | undefined> {
-  for (const foreign of run.record().foreign ?? []) {
+  for (const foreign of run.record().foreign) {
     const alive = await judgeForeign(foreign, placeOf(run), read);
     if (alive !== undefined) {
       return alive;

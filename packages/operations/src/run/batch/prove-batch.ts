@@ -7,8 +7,8 @@
 import { fieldToHex, PoolError, parseField } from '@pool/core';
 import { computeFundPublicInputs, stepFundWitnessInput } from '@pool/notes';
 import { computeInTurns } from '@pool/wallet';
+import type { RecordedProof } from '../job/phases.ts';
 import type { Batch } from '../job/plan-batch.ts';
-import type { RecordedProof } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
 
@@ -48,10 +48,10 @@ export async function proveBatch(
 
 /** True while the chain accepts the root that the stored proof was made for. */
 export async function isProofCurrent(run: Run): Promise<boolean> {
-  const { proved } = run.record();
+  const phase = run.phase();
   return (
-    proved !== undefined &&
-    (await run.context.chain.isEligibilityRootAccepted(proved.eligibilityRoot))
+    'proved' in phase &&
+    (await run.context.chain.isEligibilityRootAccepted(phase.proved.eligibilityRoot))
   );
 }
 
@@ -67,7 +67,7 @@ export async function renewStaleProof(run: Run, batch: Batch): Promise<void> {
   await run.within('proving', () =>
     withAccelerator(run, async () => {
       const eligibility = await run.retry(() => fetchEligibility(run));
-      await run.update({ proved: await proveBatch(run, batch, eligibility) });
+      await run.amend({ proved: await proveBatch(run, batch, eligibility) });
       await run.passFaultPoint('proving.after-store');
     }),
   );

@@ -5,11 +5,14 @@
  * @module
  */
 import { PoolError, parseWire, type ReleaseRecord, releaseRecordSchema } from '@pool/core';
+import { computeDeadline } from '@pool/idempotency/engine';
 import type { Batch } from '../job/plan-batch.ts';
 import { releaseName } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
 import { loadBatch } from './batch.ts';
-import { computeBatchDeadline } from './batch-deadline.ts';
+
+/** Window of a batch authorisation: 60 minutes. A signer that requires a vote adds its time limit. */
+export const defaultBatchDeadlineSeconds = 3600;
 
 /** A batch with the deadline of its authorisation. Confidential. */
 export type DatedBatch = Batch & { readonly deadline: number };
@@ -35,7 +38,7 @@ export async function ensureRelease(run: Run, batch: Batch): Promise<DatedBatch>
   const nowSeconds = await run.retry(() => run.now());
   const { batchDeadlineSeconds, voteLimitSeconds } = run.deps;
   const windowSeconds = batchDeadlineSeconds + (run.funder.needsVote ? voteLimitSeconds : 0);
-  return storeRelease(run, batch, computeBatchDeadline(nowSeconds, windowSeconds));
+  return storeRelease(run, batch, computeDeadline(nowSeconds, windowSeconds));
 }
 
 /**

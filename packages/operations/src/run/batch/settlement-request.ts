@@ -1,23 +1,32 @@
 /**
- * The settlement in the form that the platform's relayer receives (ARCHITECTURE.md).
+ * The settlement in the form that the platform's relayer receives (ARCHITECTURE.md), and what the funder keeps of it after the erasure of
+ * its recipients (protocol §3): the sealed notes with the P of each slot, so that they can be delivered again. If the ciphertext of a note
+ * is lost, its money is lost. It holds no amount but the total.
  *
  * @module
  */
-import type { FundBatchWire, SettlementRecord, SettlementRequest } from '@pool/api';
-import { type EvmAddress, fieldToHex, type Hex32 } from '@pool/core';
+import {
+  type Delivery,
+  deliverySchema,
+  type FundBatchWire,
+  type SettlementRecord,
+  type SettlementRequest,
+} from '@pool/api';
+import { type EvmAddress, fieldToHex, type Hex32, PoolError, parseWire } from '@pool/core';
 import type { Fingerprinter } from '../job/body-fingerprint.ts';
-import type { Phase } from '../job/phase.ts';
+import type { OpenPhase, RecordedProof } from '../job/phases.ts';
 import type { Batch } from '../job/plan-batch.ts';
-import type { DisbursementRecord, RecordedProof } from '../job/record.ts';
+import type { DisbursementRecord } from '../job/record.ts';
+import type { Run } from '../job/run.ts';
 import type { DatedBatch } from './release-record.ts';
 
 /** A phase in which proof and signature are stored. */
-export type SignedPhase = Extract<Phase, { readonly kind: 'signed' | 'released' }>;
+export type SignedPhase = Extract<OpenPhase, { readonly kind: 'signed' | 'released' }>;
 
 /** Everything the relayer needs, and nothing that opens a note. */
 export function createSettlementRequest(
   batch: DatedBatch,
-  { proved, signature }: SignedPhase,
+  { proved, signature, permit }: SignedPhase,
   record: DisbursementRecord,
   fingerprints: Fingerprinter,
 ): SettlementRequest {
@@ -27,7 +36,7 @@ export function createSettlementRequest(
     batch: createBatchWire(batch, proved),
     proof: proved.proof,
     funderSignature: signature,
-    ...(record.permit === undefined ? {} : { permit: record.permit.wire }),
+    ...(permit === undefined ? {} : { permit: permit.wire }),
     bodyFingerprint: fingerprints.compute(record.key, record.requestDigest),
     sealedNotes: plan.sealedNotes.map(({ encryptionPublicKey, sealed }) => ({
       encryptionPublicKey,
@@ -62,4 +71,41 @@ export function isRowOf(batch: Batch, row: SettlementRecord): boolean {
 export function isUnderNonce(row: SettlementRecord, funder: EvmAddress, nonce: Hex32): boolean {
   const { batch } = row;
   return batch.batchNonce === nonce && batch.funder.toLowerCase() === funder.toLowerCase();
+}
+
+/** Name of the write-once value beside the job. */
+export const deliveryName = 'delivery/1';
+
+/** Stores the delivery once. Called before the batch leaves, so no batch settles without one. */
+export async function keepDelivery(run: Run, batch: DatedBatch): Promise<void> {
+  const phase = run.phase();
+  if (phase.kind !== 'signed' && phase.kind !== 'released') {
+    // The store was restored from before the signature. The run that released the batch stored its own delivery.
+    return;
+  }
+  const {
+    chain,
+    batch: wire,
+    sealedNotes,
+  } = createSettlementRequest(batch, phase, run.record(), run.deps.fingerprints);
+  const delivery: Delivery = { chain, batch: wire, sealedNotes };
+  await run.journal.putOnce(deliveryName, JSON.stringify(delivery));
+}
+
+/** @throws PoolError `store_damaged` when it is not one that {@link keepDelivery} stored */
+export function parseDelivery(text: string): Delivery {
+  try {
+    return parseWire(deliverySchema, JSON.parse(text), 'the stored delivery');
+  } catch {
+    // The cause is omitted: an error of the parser quotes its input.
+    throw new PoolError(
+      'store_damaged',
+      'the sealed notes in the job store are damaged; restore the job store from a backup and run the command again',
+    );
+  }
+}
+
+/** Whether a job put notes on chain. The sealed notes of other jobs are not needed. */
+export function hasNotesOnChain({ phase }: DisbursementRecord): boolean {
+  return phase.kind === 'completed';
 }

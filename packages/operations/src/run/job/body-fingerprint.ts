@@ -9,6 +9,8 @@
 import { createHmac } from 'node:crypto';
 import type { BodyFingerprint } from '@pool/api';
 import {
+  batchSizes,
+  canonicalDigest,
   canonicalJson,
   type ErrorBody,
   type Hex32,
@@ -19,7 +21,9 @@ import {
   parseHex32,
   peerCode,
   type Secret,
+  stepRequest,
 } from '@pool/core';
+import { createPace } from '@pool/wallet';
 import type { PlatformPort } from '../../ports.ts';
 
 export type Fingerprinter = {
@@ -91,5 +95,34 @@ export async function refuseOtherRequest(
     if (!isPoolError(error) || error.code === 'idempotency_conflict') {
       throw error;
     }
+  }
+}
+
+/** The most recipients that any call can list. */
+const maxRecipients = Math.max(...batchSizes);
+
+/**
+ * SHA-256 of the canonical JSON. Undefined: no job can have been accepted for this body. Hashing such a body of any size
+ * would only block the thread.
+ */
+export async function fingerprintRequest(body: unknown): Promise<Hex32 | undefined> {
+  try {
+    const pace = createPace();
+    const steps = stepRequest(body);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) {
+        return step.value.recipients.length > maxRecipients ? undefined : canonicalDigest(body);
+      }
+      if (step.value !== undefined) {
+        return undefined;
+      }
+      await pace();
+    }
+  } catch (error) {
+    if (isPoolError(error)) {
+      return undefined;
+    }
+    throw error;
   }
 }

@@ -1,30 +1,63 @@
 /**
- * How the record of a disbursement and the values beside it are made, written and read.
+ * The durable record of one disbursement: everything that a restarted agent needs to continue. Confidential: it holds
+ * recipients and amounts. The job store keeps manifest and seed, and later the release record, beside it as values that
+ * are written once (`manifestName`, `releaseName`).
  *
  * @module
  */
-
 import {
+  type AllowanceState,
   type DisbursementJob,
+  type ErrorBody,
   fundManifestSchema,
+  type Hex32,
+  type JobStage,
   type JobState,
   PoolError,
   parseHex32,
   parseWire,
+  type SkippedRecipient,
 } from '@pool/core';
+import { readPhase } from '@pool/idempotency/engine';
 import type { SeededManifest } from '@pool/wallet';
-import type { CheckedDisbursement } from '../../check/checks.ts';
-import type { DisbursementRecord } from './disbursement-record.ts';
-import { phaseOf } from './phase.ts';
+import type { CheckedDisbursement, CheckedRecipient } from '../../check/checks.ts';
+import { disbursementPhases, type Phase } from './phases.ts';
 
-export type {
-  DisbursementRecord,
-  ForeignSettlement,
-  RecordedApproval,
-  RecordedProof,
-  RecordedVote,
-  RequestedApproval,
-} from './disbursement-record.ts';
+/** The stored data of a settlement on other terms (foreign-settlement.ts). */
+export type ForeignSettlement = {
+  readonly chain: string;
+  /** In the platform's spelling. */
+  readonly funder: string;
+  readonly batchNonce: Hex32;
+  /** Unix seconds. */
+  readonly deadline: number;
+  /** According to the platform. */
+  readonly isSettled: boolean;
+};
+
+export type DisbursementRecord = {
+  readonly employerId: string;
+  readonly key: string;
+  /** Id of the request that created the job, for the log. */
+  readonly requestId: string | undefined;
+  readonly chain: string;
+  readonly tokenSymbol: string;
+  /** SHA-256 of the canonical request body. */
+  readonly requestDigest: Hex32;
+  readonly recipients: readonly CheckedRecipient[];
+  readonly skipped: readonly SkippedRecipient[];
+  /** What the job does, or waits for. Undefined before its first run, and after its end. */
+  readonly stage: JobStage | undefined;
+  /** Seconds of work per stage so far, over all runs. */
+  readonly stageSeconds: Readonly<Partial<Record<JobStage, number>>>;
+  /** The allowance as read before proving. */
+  readonly allowanceState: AllowanceState | undefined;
+  /** Settlements of this key on other terms that the platform has shown. */
+  readonly foreign: readonly ForeignSettlement[];
+  /** Why nothing can be done for the job with the current settings, in whatever phase it is. */
+  readonly blocked: (ErrorBody & { readonly isCancelled: boolean }) | undefined;
+  readonly phase: Phase;
+};
 
 /** Batch attempts: one per key, ever (docs/decisions/0007). */
 export const attempt = 1;
@@ -46,17 +79,20 @@ export function createRecord(
   requestId?: string,
 ): DisbursementRecord {
   return {
-    version: 1,
     employerId,
     key,
-    ...(requestId === undefined ? {} : { requestId }),
+    requestId,
     chain: checked.context.key,
     tokenSymbol: checked.tokenSymbol,
     requestDigest: checked.requestDigest,
     recipients: checked.recipients,
     skipped: checked.skipped,
+    stage: undefined,
     stageSeconds: {},
-    approvals: [],
+    allowanceState: undefined,
+    foreign: [],
+    blocked: undefined,
+    phase: { kind: 'accepted' },
   };
 }
 
@@ -68,29 +104,28 @@ export function serializeRecord(record: DisbursementRecord): string {
  * @throws PoolError `job_unreadable` for a text that {@link serializeRecord} did not write, and for a record that contradicts itself
  */
 export function deserializeRecord(payload: string): DisbursementRecord {
-  const value = parseStored(payload);
-  if (typeof value !== 'object' || value === null || !('version' in value) || value.version !== 1) {
-    throw new PoolError(
-      'job_unreadable',
-      'the job was stored by another version of the agent; run that version to finish it',
-    );
+  let record: DisbursementRecord;
+  try {
+    // Written by this module, under a lease, into a store that only this agent writes.
+    record = JSON.parse(payload);
+  } catch {
+    // An error of the parser would quote the text.
+    throw unreadable('is damaged: it is not JSON');
   }
-  // Written by this module, under a lease, into a store that only this agent writes.
-  const record = value as DisbursementRecord;
-  phaseOf(record);
+  try {
+    readPhase<Phase>(disbursementPhases, record?.phase);
+  } catch (error) {
+    throw unreadable(`contradicts itself: ${error instanceof Error ? error.message : 'unknown'}`);
+  }
   return record;
 }
 
-/** @throws PoolError `job_unreadable`. An error of the parser would quote the text. */
-function parseStored(payload: string): unknown {
-  try {
-    return JSON.parse(payload);
-  } catch {
-    throw new PoolError(
-      'job_unreadable',
-      'the stored job is damaged: it is not JSON; restore the job store from a backup',
-    );
-  }
+function unreadable(what: string): PoolError {
+  return new PoolError(
+    'job_unreadable',
+    `the stored job ${what}; restore the job store from a backup`,
+    { status: 500 },
+  );
 }
 
 export function serializeManifest(seeded: SeededManifest): string {
@@ -109,23 +144,23 @@ export function deserializeManifest(text: string): SeededManifest {
 }
 
 /** The job object of `GET /api/disburse/:key`. @throws PoolError `job_unreadable` for an ended job without its outcome */
-export function createJobView(state: JobState, record: DisbursementRecord): DisbursementJob {
-  const { key, stage, result, error } = record;
+export function createJobView(
+  state: JobState,
+  { key, stage, phase }: DisbursementRecord,
+): DisbursementJob {
   switch (state) {
     case 'accepted':
       return { key, state };
     case 'submitted':
       return { key, state, ...(stage === undefined ? {} : { stage }) };
     case 'done':
-      return { key, state, result: assertStored(result) };
     case 'failed':
-      return { key, state, error: assertStored(error) };
+      if (state === 'done' && 'result' in phase) {
+        return { key, state, result: phase.result };
+      }
+      if (state === 'failed' && phase.kind === 'failed') {
+        return { key, state, error: phase.error };
+      }
+      throw unreadable('has ended without an outcome');
   }
-}
-
-function assertStored<T>(outcome: T | undefined): T {
-  if (outcome === undefined) {
-    throw new PoolError('job_unreadable', 'the stored job has ended without an outcome');
-  }
-  return outcome;
 }

@@ -3,7 +3,15 @@
  *
  * @module
  */
-import { type EvmAddress, isPoolError, type JobStage, PoolError } from '@pool/core';
+import { type EvmAddress, type Hex, type JobStage, PoolError } from '@pool/core';
+import {
+  createStopError,
+  InterruptedRunError,
+  movePhase,
+  passPoint,
+  rethrowInterruption,
+  retryWork,
+} from '@pool/idempotency/engine';
 import type { Clock, ComputeQueue, KeyLock, Pace } from '@pool/wallet';
 import type {
   ChainContext,
@@ -16,11 +24,20 @@ import type {
 } from '../../ports.ts';
 import { type AllowanceHold, createAllowanceHold } from './allowance-hold.ts';
 import type { Fingerprinter } from './body-fingerprint.ts';
-import type { FaultPoint } from './fault-points.ts';
-import { InterruptedRunError } from './interrupted-run.ts';
-import { assertTransition, type Phase, phaseOf } from './phase.ts';
+import {
+  type Asked,
+  disbursementPhases,
+  type EndPhase,
+  type FaultPoint,
+  type Grant,
+  type Landing,
+  type OpenPhase,
+  type Phase,
+  type RecordedProof,
+  type RecordedVote,
+} from './phases.ts';
 import type { Batch } from './plan-batch.ts';
-import { type DisbursementRecord, type RecordedVote, serializeRecord } from './record.ts';
+import { type DisbursementRecord, serializeRecord } from './record.ts';
 
 /** Something that happened in a run, for logs, terminals and measurements. Never confidential. */
 export type RunEvent =
@@ -85,6 +102,14 @@ type WaitingStage =
   | 'cancelling'
   | 'configuration-changed';
 
+/** Facts that change within a phase. */
+export type PhaseChanges = Partial<Asked & Grant & Landing & { readonly proved: RecordedProof }>;
+
+/** Facts that change independently of the phase. */
+export type RecordChanges = Partial<
+  Pick<DisbursementRecord, 'allowanceState' | 'foreign' | 'blocked' | 'stage'>
+>;
+
 export type RunInput = {
   readonly record: DisbursementRecord;
   readonly journal: JobJournal;
@@ -102,14 +127,28 @@ export type Run = {
   /** Sum of the recipients, base units. */
   readonly total: bigint;
   record(): DisbursementRecord;
-  /** The phase of the job. */
-  phase(): Phase;
+  phase(): OpenPhase;
+  /** What the signer was asked for and has given. Nothing before the proof. */
+  given(): Asked & Grant & { readonly signature?: Hex };
+  /** What became of the authorisation. Nothing before its release. */
+  landing(): Landing;
   /** The batch, if this run has built it. */
   builtBatch(): Batch | undefined;
   keepBatch(batch: Batch): void;
-  /** Stores changes. They are on disk when it resolves. Refuses a change of phase that {@link transitions} does not contain. */
-  update(changes: Partial<DisbursementRecord>): Promise<void>;
-  finish(state: 'done' | 'failed', changes: Partial<DisbursementRecord>): Promise<void>;
+  /** Stores facts beside the phase. They are on disk when it resolves. */
+  note(changes: RecordChanges): Promise<void>;
+  /** Stores facts of the phase. Refuses facts that {@link disbursementPhases} does not give it. */
+  amend(changes: PhaseChanges): Promise<void>;
+  /** Stores the next phase, with all facts of the present one that it has too. Refuses a change that {@link disbursementPhases} does not contain. */
+  move<Kind extends OpenPhase['kind']>(
+    kind: Kind,
+    facts: Partial<Extract<OpenPhase, { readonly kind: Kind }>>,
+  ): Promise<void>;
+  /** Stores the end of the job. */
+  finish<Kind extends EndPhase['kind']>(
+    kind: Kind,
+    facts: Omit<Extract<EndPhase, { readonly kind: Kind }>, 'kind' | 'before'>,
+  ): Promise<void>;
   /** Stores the stage, then works. Its seconds are stored with the next update. */
   within<T>(stage: WorkStage, work: () => Promise<T>): Promise<T>;
   /** Stores and announces what the job waits for. The time still counts for the current work stage. */
@@ -118,6 +157,12 @@ export type Run = {
   passFaultPoint(point: FaultPoint): Promise<void>;
   /** Waits for a lock of the process. @returns how to release it */
   acquire(name: string): Promise<() => void>;
+  /**
+   * Waits for {@link Run.hold}: one batch of a chain, token and funder at a time, so that two do not count on the same money. Announces
+   * the wait, because another batch may hold the lock until it is final. Does nothing while this run holds it.
+   * @param next - announced after a wait. Default: the caller announces its own stage
+   */
+  awaitTurn(next?: WorkStage): Promise<void>;
   /** The lock on this chain, token and funder. Only its holder changes the allowance. */
   readonly hold: AllowanceHold;
   /** The lock on the funder's account on this chain, for approval transactions of any token. Acquired under `hold` only. */
@@ -139,10 +184,15 @@ export type RunBase = {
   readonly token: EvmAddress;
 };
 
-export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps): Run {
-  const { journal, signal } = input;
+export function createRun(
+  { record, journal, signal }: RunInput,
+  start: OpenPhase,
+  base: RunBase,
+  deps: DisbursementDeps,
+): Run {
   const { clock } = deps;
-  let current = input.record;
+  let current = record;
+  let phase = start;
   let batch: Batch | undefined;
   let announced: JobStage | undefined;
   let working: { readonly stage: WorkStage; readonly sinceMs: number } | undefined;
@@ -158,38 +208,45 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     }
   }
 
-  /** @throws InterruptedRunError for an impossible change of phase: the stored job then stays unchanged */
-  function change(changes: Partial<DisbursementRecord>): DisbursementRecord {
-    const changed = { ...current, ...changes };
+  /** @throws InterruptedRunError for a change that the table does not contain: the stored job then stays unchanged */
+  function change<Next extends Phase>(kind: Next['kind'], facts: object): Next {
     try {
-      assertTransition(phaseOf(current).kind, phaseOf(changed).kind);
+      return movePhase<Phase>(disbursementPhases, phase, kind, { ...facts }) as Next;
     } catch (cause) {
       throw new InterruptedRunError('the job would contradict itself', { cause });
     }
-    return changed;
   }
 
-  async function update(changes: Partial<DisbursementRecord>): Promise<void> {
+  async function store(next: OpenPhase, changes: RecordChanges = {}): Promise<void> {
     countSeconds();
-    current = change(changes);
+    phase = next;
+    current = { ...current, ...changes, phase };
     await guard(() => journal.save('submitted', serializeRecord(current)));
   }
 
-  async function passFaultPoint(point: FaultPoint): Promise<void> {
-    try {
-      await deps.onFaultPoint(point);
-    } catch (cause) {
-      throw new InterruptedRunError(`stopped at ${point}`, { cause });
+  const note = (changes: RecordChanges): Promise<void> => store(phase, changes);
+  const passFaultPoint = (point: FaultPoint): Promise<void> => passPoint(deps.onFaultPoint, point);
+
+  async function passStored(kind: Phase['kind'], when: 'before' | 'after'): Promise<void> {
+    const points: { readonly before?: FaultPoint; readonly after?: FaultPoint } =
+      disbursementPhases[kind].stored;
+    const point = points[when];
+    if (point !== undefined) {
+      await passFaultPoint(point);
     }
   }
 
-  async function pause(milliseconds: number): Promise<void> {
+  /** What the process gives until it stops. */
+  async function orStop<T>(work: Promise<T>): Promise<T> {
     try {
-      await clock.sleep(milliseconds, signal);
+      return await work;
     } catch (cause) {
-      throw new InterruptedRunError('shutting down or lease lost', { cause });
+      throw createStopError(cause);
     }
   }
+
+  const pause = (milliseconds: number): Promise<void> => orStop(clock.sleep(milliseconds, signal));
+  const acquire = (name: string): Promise<() => void> => orStop(deps.locks.acquire(name, signal));
 
   /** A store that does not answer ends the run. The job stays as it is stored. */
   async function guard<T>(work: () => Promise<T>): Promise<T> {
@@ -203,21 +260,16 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
   async function announce(stage: JobStage): Promise<void> {
     if (current.stage !== stage || announced !== stage) {
       if (current.stage !== stage) {
-        await update({ stage });
+        await note({ stage });
       }
       announced = stage;
       deps.onEvent({ kind: 'stage', stage });
     }
   }
 
-  async function acquire(name: string): Promise<() => void> {
-    try {
-      return await deps.locks.acquire(name, signal);
-    } catch (cause) {
-      throw new InterruptedRunError('shutting down or lease lost', { cause });
-    }
-  }
-
+  const locks = { acquire, isTaken: deps.locks.isTaken };
+  const place = [base.context.key, base.token, base.funder.address].join(' ');
+  const hold = createAllowanceHold(`allowance ${place}`, locks);
   return {
     deps,
     journal: {
@@ -229,31 +281,48 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     ...base,
     total: current.recipients.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
     record: () => current,
-    phase: () => phaseOf(current),
+    phase: () => phase,
+    given: () => ({ votes: [], approvals: [], ...phase }),
+    landing: () =>
+      phase.kind === 'released' || phase.kind === 'abandoned' || phase.kind === 'recovered'
+        ? phase
+        : {},
     builtBatch: () => batch,
     keepBatch(built) {
       batch = built;
     },
-    update,
+    note,
+    amend: (changes) => store(change<OpenPhase>(phase.kind, changes)),
+    async move(kind, facts) {
+      const next = change<OpenPhase>(kind, facts);
+      await passStored(kind, 'before');
+      await store(next);
+      await passStored(kind, 'after');
+    },
     passFaultPoint,
     pause,
     pace: deps.computeQueue.createJobPace(),
     acquire,
-    hold: createAllowanceHold(
-      ['allowance', base.context.key, base.token, base.funder.address].join(' '),
-      { acquire, isTaken: deps.locks.isTaken },
-    ),
-    approvalHold: createAllowanceHold(
-      ['approval', base.context.key, base.funder.address].join(' '),
-      { acquire, isTaken: deps.locks.isTaken },
-    ),
-    async finish(state, changes) {
-      const { stage: _stage, ...rest } = change(changes);
-      current = rest;
-      await passFaultPoint('result.before-store');
+    hold,
+    async awaitTurn(next) {
+      const mustWait = hold.isTaken();
+      if (mustWait) {
+        await announce('awaiting-turn');
+      }
+      await hold.acquire();
+      if (mustWait && next !== undefined) {
+        await announce(next);
+      }
+    },
+    approvalHold: createAllowanceHold(`approval ${base.context.key} ${base.funder.address}`, locks),
+    async finish(kind, facts) {
+      const ended = change<EndPhase>(kind, { ...facts, before: phase });
+      current = { ...current, stage: undefined, blocked: undefined, phase: ended };
+      const state = kind === 'failed' ? 'failed' : 'done';
+      await passStored(kind, 'before');
       await guard(() => journal.save(state, serializeRecord(current)));
-      await passFaultPoint('result.after-store');
-      const code = current.error?.code;
+      await passStored(kind, 'after');
+      const code = ended.kind === 'failed' ? ended.error.code : undefined;
       deps.onEvent({ kind: 'outcome', state, ...(code === undefined ? {} : { code }) });
     },
     announce,
@@ -275,17 +344,13 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
       }
     },
     async retry(work) {
-      const giveUpAtMs = clock.nowMs() + deps.patienceMs;
-      for (let waitMs = 250; ; waitMs = Math.min(2 * waitMs, 10_000)) {
-        try {
-          return await work();
-        } catch (error) {
-          if (!isPoolError(error) || !error.retryable || clock.nowMs() >= giveUpAtMs) {
-            throw error;
-          }
-          deps.onEvent(createRetryEvent(current.stage, error));
-        }
-        await pause(waitMs);
+      const onRetry = (error: unknown): void =>
+        deps.onEvent(createRetryEvent(current.stage, error));
+      try {
+        return await retryWork({ clock, patienceMs: deps.patienceMs, signal, onRetry }, work);
+      } catch (error) {
+        rethrowInterruption(error, signal);
+        throw error;
       }
     },
     async now() {

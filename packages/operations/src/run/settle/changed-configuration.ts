@@ -13,13 +13,13 @@ import {
   type Hex32,
   parseEvmAddress,
 } from '@pool/core';
+import { BlockedRunError, rethrowInterruption } from '@pool/idempotency/engine';
 import type { SeededManifest } from '@pool/wallet';
 import { decideSettlement } from '../batch/decide-settlement.ts';
 import { describePaid, findForeign, judgeOther } from '../batch/foreign-settlement.ts';
 import { loadRelease } from '../batch/release-record.ts';
 import { isUnderNonce } from '../batch/settlement-request.ts';
 import { describeCancelled, isCancelled } from '../job/cancellation.ts';
-import { BlockedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
 import { type Batch, planBatch } from '../job/plan-batch.ts';
 import { deserializeManifest, manifestName } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
@@ -71,7 +71,7 @@ async function concludeFromChain(run: Run, seeded: SeededManifest): Promise<bool
   const row = await run.retry(() => run.deps.platform.getSettlement(run.record().key));
   const own = row !== undefined && isUnderNonce(row, funder, nonce) ? row : undefined;
   const state = await run.retry(() => run.context.chain.fetchNonceState(funder, nonce));
-  const known = [release?.deadline, run.record().latestDeadline, own?.batch.deadline];
+  const known = [release?.deadline, run.landing().latestDeadline, own?.batch.deadline];
   const deadlines = known.filter((deadline) => deadline !== undefined);
   const decision = decideSettlement({
     batchRoot: batch.batchRoot,
@@ -89,7 +89,7 @@ async function concludeFromChain(run: Run, seeded: SeededManifest): Promise<bool
     row === undefined || own !== undefined ? undefined : await judgeOther(run, row, run.retry);
   const foreign = other ?? (await findForeign(run, run.retry));
   if (decision.kind === 'dead') {
-    const { revert } = run.record();
+    const { revert } = run.landing();
     const error = foreign ?? revert?.error ?? (await describeDead(run, decision.cause));
     return revert === undefined
       ? fail(run, manifest, error)
@@ -141,7 +141,7 @@ function withRemainder(
   { funder, token }: FundManifest,
   { code, message }: ErrorBody,
 ): ErrorBody {
-  const { approvals, approvalRequest } = run.record();
+  const { approvals, approvalRequest } = run.given();
   const given =
     approvals.length === 0
       ? ''
@@ -162,7 +162,7 @@ async function block(run: Run, manifest: FundManifest): Promise<never> {
   const blocked = { ...error, isCancelled: await isCancelled(run) };
   const known = run.record().blocked;
   if (known?.message !== blocked.message || known.isCancelled !== blocked.isCancelled) {
-    await run.update({ blocked });
+    await run.note({ blocked });
     await run.announce('configuration-changed');
   }
   throw new BlockedRunError(error);

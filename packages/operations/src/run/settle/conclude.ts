@@ -11,20 +11,20 @@ import {
   type Hex32,
   PoolError,
 } from '@pool/core';
+import { InterruptedRunError, rethrowInterruption } from '@pool/idempotency/engine';
 import type { CheckedRecipient } from '../../check/checks.ts';
 import type { FundedBatch } from '../../ports.ts';
 import { computeJobNonce } from '../batch/batch.ts';
+import type { Outcome } from '../batch/decide-settlement.ts';
 import { findForeign, pickForeign, recordForeign } from '../batch/foreign-settlement.ts';
 import { decideElsewhere } from '../batch/settled-elsewhere.ts';
 import { describeCancelled, isCancelled } from '../job/cancellation.ts';
-import { InterruptedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
 import type { Batch } from '../job/plan-batch.ts';
 import type { DisbursementRecord } from '../job/record.ts';
 import { createRetryEvent, type Run } from '../job/run.ts';
 import { mayChangeAllowance } from '../sign/pending-approval.ts';
 import { notTakenBack, withdrawAllowance } from '../sign/withdraw-allowance.ts';
 import { withdrawRequests } from '../sign/withdraw-requests.ts';
-import type { Outcome } from './settle.ts';
 
 /** Persists the terminal state of the job. */
 export async function concludeRun(
@@ -56,13 +56,13 @@ async function concludeSettled(
   notes: readonly RecipientNote[],
   earlier?: string,
 ): Promise<void> {
-  const wasAsked = run.record().approvalRequest !== undefined;
+  const wasAsked = run.given().approvalRequest !== undefined;
   await withdrawRequests(run);
-  const isLeft = wasAsked && mayChangeAllowance(run.record());
+  const isLeft = wasAsked && mayChangeAllowance(run);
   const remainder = earlier ?? (isLeft ? notTakenBack : undefined);
   const receipt = await run.context.chain.fetchReceipt(funded.txHash).catch(() => undefined);
   await recordPaidKeys(run);
-  await run.finish('done', {
+  await run.finish('completed', {
     ...(remainder === undefined ? {} : { remainder }),
     result: createResult(run.record(), { txHash: funded.txHash, notes }),
     settlement: {
@@ -139,7 +139,7 @@ export async function finishReverted(
 ): Promise<void> {
   const notes = listNotes(run, batch);
   await withdrawRequests(run);
-  await run.finish('done', { result: createResult(run.record(), { txHash, notes, error }) });
+  await run.finish('reverted', { result: createResult(run.record(), { txHash, notes, error }) });
 }
 
 async function concludeDead(
@@ -148,7 +148,7 @@ async function concludeDead(
   cause: 'expired' | 'voided',
 ): Promise<void> {
   const foreign = await askForeign(run);
-  const { revert, lastRefusal, eligibilityLoss } = run.record();
+  const { revert, lastRefusal, eligibilityLoss } = run.landing();
   if (revert !== undefined) {
     const error = foreign ?? revert.error;
     const remainder = await withdrawAllowance(run);
@@ -158,9 +158,9 @@ async function concludeDead(
   if (foreign !== undefined) {
     return concludeFailed(run, foreign);
   }
-  const { abandoned } = run.record();
-  if (abandoned !== undefined && abandoned.code !== 'cancelled') {
-    return concludeFailed(run, abandoned);
+  const phase = run.phase();
+  if (phase.kind === 'abandoned' && phase.cause.code !== 'cancelled') {
+    return concludeFailed(run, phase.cause);
   }
   if (cause === 'voided' || (await isCancelled(run))) {
     return concludeFailed(run, { code: 'cancelled', message: describeCancelled(cause) });

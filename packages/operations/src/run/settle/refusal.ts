@@ -47,9 +47,9 @@ export async function updateRefusal(
   refusal: ErrorBody | undefined,
   waitsFor: 'settlement-refused' | 'awaiting-approval' = 'settlement-refused',
 ): Promise<void> {
-  const known = run.record().refusal;
+  const known = run.landing().refusal;
   if (refusal?.code !== known?.code) {
-    await run.update({
+    await run.amend({
       refusal: refusal === undefined ? undefined : { code: refusal.code, message: refusal.message },
     });
     if (refusal !== undefined) {
@@ -67,7 +67,7 @@ export async function recordRevert(run: Run, batch: Batch, row: SettlementRecord
     await recordRefusal(run, row.error);
   }
   const { txHash } = row;
-  if (txHash === undefined || run.record().revert?.txHash === txHash) {
+  if (txHash === undefined || run.landing().revert?.txHash === txHash) {
     return;
   }
   const { chain } = run.context;
@@ -83,7 +83,7 @@ export async function recordRevert(run: Run, batch: Batch, row: SettlementRecord
   const seen = await chain.fetchRevertReason(txHash).catch(() => undefined);
   const isTold = seen !== undefined && seen.code !== 'reverted';
   const error = isTold ? seen : (row.error ?? seen ?? unknownRevert);
-  await run.update({ revert: { txHash, error } });
+  await run.amend({ revert: { txHash, error } });
 }
 
 /** Stores the last error for the message of `settlement_expired`, and announces it if it is new. */
@@ -91,7 +91,7 @@ export async function recordError(run: Run, error: unknown): Promise<void> {
   const body = isPoolError(error)
     ? { code: error.code, message: error.message }
     : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
-  if (run.record().lastRefusal?.code !== body.code) {
+  if (run.landing().lastRefusal?.code !== body.code) {
     run.deps.onEvent(createRetryEvent(run.record().stage, error));
   }
   await recordRefusal(run, body);
@@ -99,7 +99,7 @@ export async function recordError(run: Run, error: unknown): Promise<void> {
 
 /** Stores the refusal if its code is new. */
 async function recordRefusal(run: Run, body: ErrorBody): Promise<void> {
-  if (run.record().lastRefusal?.code !== body.code) {
-    await run.update({ lastRefusal: { code: body.code, message: body.message } });
+  if (run.landing().lastRefusal?.code !== body.code) {
+    await run.amend({ lastRefusal: { code: body.code, message: body.message } });
   }
 }

@@ -6,21 +6,26 @@
  * @module
  */
 import type { SettlementRecord } from '@pool/api';
-import type { ErrorBody } from '@pool/core';
+import { type ErrorBody, isPoolError } from '@pool/core';
+import { createPacer, rethrowInterruption } from '@pool/idempotency/engine';
+import { withinTime } from '../../within-time.ts';
 import { computeJobNonce } from '../batch/batch.ts';
-import { decideSettlement, type SettlementDecision } from '../batch/decide-settlement.ts';
-import { keepDelivery } from '../batch/delivery.ts';
+import {
+  decideSettlement,
+  type Outcome,
+  type SettlementDecision,
+} from '../batch/decide-settlement.ts';
+import { type Eligibility, fetchEligibility } from '../batch/eligibility.ts';
 import {
   findForeign,
   pickForeign,
   recordForeign,
   settledElsewhere,
 } from '../batch/foreign-settlement.ts';
+import { isProofCurrent, proveBatch, withAccelerator } from '../batch/prove-batch.ts';
 import type { DatedBatch } from '../batch/release-record.ts';
-import { createSettlementRequest, isRowOf } from '../batch/settlement-request.ts';
+import { createSettlementRequest, isRowOf, keepDelivery } from '../batch/settlement-request.ts';
 import { isCancelled } from '../job/cancellation.ts';
-import { InterruptedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
-import { createPacer } from '../job/pacer.ts';
 import type { Run } from '../job/run.ts';
 import { abandonRefused } from '../sign/abandon-batch.ts';
 import { VotePendingError } from '../sign/ask-signer.ts';
@@ -30,9 +35,6 @@ import { mayChangeAllowance } from '../sign/pending-approval.ts';
 import { postVoid } from '../sign/void-batch.ts';
 import { stopApproval } from '../sign/withdraw-allowance.ts';
 import { recordError, recordRevert, toRefusal, updateRefusal } from './refusal.ts';
-import { canCollect, renewReleasedProof } from './resend.ts';
-
-export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
 
 /** @returns what the chain has finalised. Throws interruptions only */
 export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome> {
@@ -40,8 +42,7 @@ export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome>
   await keepDelivery(run, batch);
   if (run.phase().kind === 'signed') {
     // Stored before it is sent: after a crash the job must not be reported as failed.
-    await run.update({ releasedAtMs: run.deps.clock.nowMs() });
-    await run.passFaultPoint('settling.released');
+    await run.move('released', { releasedAtMs: run.deps.clock.nowMs() });
     await watch.post();
   }
   for (;;) {
@@ -85,7 +86,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
   const nonce = computeJobNonce(run, run.record().employerId, key);
   // The latest deadline of any authorisation known under this nonce. Another agent may have signed one, or this agent
   // before its store was restored.
-  let deadline = Math.max(batch.deadline, run.record().latestDeadline ?? 0);
+  let deadline = Math.max(batch.deadline, run.landing().latestDeadline ?? 0);
   // True if the nonce is used and not final, or not known. Sending again could only spend another allowance.
   let mayBeUsed = true;
   // The platform's answer to the last post, if it was an error.
@@ -93,19 +94,16 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
   let hasPosted = false;
   // What the batch needs before it can be sent again.
   let waitsFor: 'settlement-refused' | 'awaiting-approval' = 'settlement-refused';
-  const resending = createPacer(run);
-  const withdrawing = createPacer(run);
-  const stopping = createPacer(run);
+  const resending = createPacer(run.deps.clock, run.deps.pollMs);
+  const withdrawing = createPacer(run.deps.clock, run.deps.pollMs);
+  const stopping = createPacer(run.deps.clock, run.deps.pollMs);
 
   /** Keeps an error of the outside world from ending the watch. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
-      rethrowInterruption(error);
-      if (run.signal.aborted) {
-        throw new InterruptedRunError('shutting down or lease lost', { cause: error });
-      }
+      rethrowInterruption(error, run.signal);
       if (error instanceof VotePendingError) {
         throw error;
       }
@@ -121,7 +119,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     }
     if (row.batch.deadline > deadline) {
       deadline = row.batch.deadline;
-      await run.update({ latestDeadline: deadline });
+      await run.amend({ latestDeadline: deadline });
     }
     if (isRowOf(batch, row) && row.state === 'reverted') {
       await recordRevert(run, batch, row);
@@ -219,8 +217,8 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
    */
   function shareTurn(): void {
     freeAccount(run);
-    const isIdle = run.record().refusal !== undefined || run.phase().kind === 'abandoned';
-    if (isIdle && !mayChangeAllowance(run.record())) {
+    const isIdle = run.landing().refusal !== undefined || run.phase().kind === 'abandoned';
+    if (isIdle && !mayChangeAllowance(run)) {
       run.hold.release();
     } else {
       run.hold.claim();
@@ -272,7 +270,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
 
 /** The refusal that an earlier run stored. A settlement on other terms is left out, because it is dead by now. */
 function knownRefusal(run: Run): ErrorBody | undefined {
-  const { refusal } = run.record();
+  const { refusal } = run.landing();
   return refusal?.code === settledElsewhere ? undefined : refusal;
 }
 
@@ -282,5 +280,46 @@ async function isPastDeadline(run: Run, batch: DatedBatch): Promise<boolean> {
   } catch (error) {
     rethrowInterruption(error);
     return true;
+  }
+}
+
+/** How long a chain may take to answer the balance of the funder. */
+const readTimeoutMs = 3_000;
+
+/** False: the funder holds less than the total. True too if the chain does not answer. */
+async function canCollect(run: Run): Promise<boolean> {
+  const { chain } = run.context;
+  try {
+    const balance = await withinTime(
+      chain.fetchTokenBalance(run.token, run.funder.address),
+      readTimeoutMs,
+    );
+    return balance >= run.total;
+  } catch {
+    return true;
+  }
+}
+
+/** Proves the same manifest again when the chain no longer accepts the root of the stored proof. */
+async function renewReleasedProof(run: Run, batch: DatedBatch): Promise<'current'> {
+  if (!(await isProofCurrent(run))) {
+    const proved = await withAccelerator(run, async () =>
+      proveBatch(run, batch, await refetchEligibility(run)),
+    );
+    await run.amend({ proved, eligibilityLoss: undefined });
+    await run.passFaultPoint('proving.after-store');
+  }
+  return 'current';
+}
+
+/** A wallet that left the list since the release ends the job, but only once the authorisation is dead. */
+async function refetchEligibility(run: Run): Promise<Eligibility> {
+  try {
+    return await fetchEligibility(run);
+  } catch (error) {
+    if (isPoolError(error) && error.code === 'unregistered-recipient') {
+      await run.amend({ eligibilityLoss: { code: error.code, message: error.message } });
+    }
+    throw error;
   }
 }

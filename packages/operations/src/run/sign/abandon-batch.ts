@@ -6,19 +6,21 @@
  * @module
  */
 import { type ErrorBody, isPoolError } from '@pool/core';
-import type { FunderAnswer, FunderRequest } from '../../ports.ts';
 import { type DatedBatch, loadDated } from '../batch/release-record.ts';
-import { InterruptedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
-import { createRetryEvent, type Run } from '../job/run.ts';
-import { findVote, markEnded, mayBeSigned, toPoolError } from './ask-signer.ts';
-import { createAuthorizationRequest } from './create-authorization.ts';
+import type { Run } from '../job/run.ts';
+import {
+  createAuthorizationRequest,
+  markEnded,
+  mayBeSigned,
+  withdrawRequest,
+} from './ask-signer.ts';
 
 /**
  * @param error - why the batch is given up
  * @returns the batch to watch. Undefined: nothing is signed, and nothing will be
  */
 export async function abandonBatch(run: Run, error: ErrorBody): Promise<DatedBatch | undefined> {
-  if (!mayBeSigned(run.record())) {
+  if (!mayBeSigned(run.phase())) {
     return undefined;
   }
   const dated = await loadDated(run);
@@ -28,8 +30,7 @@ export async function abandonBatch(run: Run, error: ErrorBody): Promise<DatedBat
   if (run.phase().kind === 'proved' && !(await takeBack(run, dated))) {
     return undefined;
   }
-  await run.update({ abandoned: { code: error.code, message: error.message } });
-  await run.passFaultPoint('batch.abandoned');
+  await giveUp(run, error);
   return dated;
 }
 
@@ -48,8 +49,11 @@ export async function abandonRefused(
   }
   const until = new Date(deadline * 1000).toISOString();
   const message = `the platform refused the batch because its deadline, ${until}, is further ahead than it accepts, and nothing was paid: lower DISBURSE_VOTE_LIMIT_SECONDS or DISBURSE_BATCH_DEADLINE_SECONDS of this agent, or have the platform's operator raise PLATFORM_VOTE_LIMIT_SECONDS, then resubmit under a new Idempotency-Key (the platform's answer: ${refusal.message})`;
-  await run.update({ abandoned: { code: refusal.code, message } });
-  await run.passFaultPoint('batch.abandoned');
+  await giveUp(run, { code: refusal.code, message });
+}
+
+function giveUp(run: Run, { code, message }: ErrorBody): Promise<void> {
+  return run.move('abandoned', { cause: { code, message }, approvals: run.given().approvals });
 }
 
 /** @returns whether the authorisation is signed, or may still be */
@@ -71,56 +75,4 @@ async function takeBack(run: Run, batch: DatedBatch): Promise<boolean> {
     }
     await run.pause(Math.max(run.deps.pollMs, 2_000));
   }
-}
-
-/** A create that was cut off may still be on its way, and lists of a provider lag behind, milliseconds. */
-const lateCreateMs = 60_000;
-
-/**
- * Does not believe that the provider has no such request while a question for it may still be on its way.
- * @param onOutage - called with the reason before the answer `unknown`. Default: the log says that the job tries again
- */
-export async function withdrawRequest(
-  run: Run,
-  request: FunderRequest,
-  onOutage = (error: unknown): void =>
-    run.deps.onEvent(createRetryEvent(run.record().stage, error)),
-): Promise<FunderAnswer | 'none' | 'unknown'> {
-  for (;;) {
-    const answer = await withdrawOnce(run, request, onOutage);
-    const askedAtMs = findVote(run, request)?.askedAtMs ?? 0;
-    if (answer !== 'none' || run.deps.clock.nowMs() >= askedAtMs + lateCreateMs) {
-      return answer;
-    }
-    await run.pause(Math.max(run.deps.pollMs, 2_000));
-  }
-}
-
-/** @returns `none`: the provider shows no such request. `unknown`: it does not answer, or this side refuses to ask it */
-async function withdrawOnce(
-  run: Run,
-  request: FunderRequest,
-  onOutage: (error: unknown) => void,
-): Promise<FunderAnswer | 'none' | 'unknown'> {
-  let answer: FunderAnswer | undefined;
-  try {
-    const providerId = findVote(run, request)?.providerId;
-    answer = await run.funder.withdraw(request, providerId, run.signal);
-  } catch (error) {
-    rethrowInterruption(error);
-    if (run.signal.aborted) {
-      throw new InterruptedRunError('shutting down or lease lost', { cause: error });
-    }
-    onOutage(error);
-    if (isPoolError(error)) {
-      return 'unknown';
-    }
-    throw error;
-  }
-  if (answer?.state === 'ended' && answer.isOwn === true) {
-    onOutage(toPoolError(answer.error));
-    return 'unknown';
-  }
-  await run.passFaultPoint('vote.withdrawn');
-  return answer ?? 'none';
 }

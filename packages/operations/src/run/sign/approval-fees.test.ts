@@ -1,7 +1,7 @@
 // Fees of a replacement. An approval may cost 0.1 of the chain's coin, so with 100,000 gas it pays at most 10^12 wei per gas.
 import { expect, it } from 'vitest';
 import type { ApprovalTransaction } from '../../ports.ts';
-import { isOutbid, raiseFees } from './approval-fees.ts';
+import { isOutbid, raiseFees } from './pending-approval.ts';
 
 function approval(maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): ApprovalTransaction {
   const fees = { gasLimit: 100_000n, maxFeePerGas, maxPriorityFeePerGas };

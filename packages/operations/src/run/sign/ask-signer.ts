@@ -11,13 +11,13 @@ import {
   type Hex,
   isPoolError,
   PoolError,
+  parseEvmAddress,
   peerCode,
 } from '@pool/core';
+import { isTooLateToLeave, rethrowInterruption } from '@pool/idempotency/engine';
 import type { FunderAnswer, FunderRequest } from '../../ports.ts';
-import { isTooLateToRelease } from '../batch/batch-deadline.ts';
 import type { DatedBatch } from '../batch/release-record.ts';
-import { InterruptedRunError, rethrowInterruption } from '../job/interrupted-run.ts';
-import type { DisbursementRecord, RecordedVote } from '../job/record.ts';
+import type { Phase, RecordedVote } from '../job/phases.ts';
 import { createRetryEvent, type Run } from '../job/run.ts';
 
 /** What the signer gave. */
@@ -40,6 +40,28 @@ const maxPauseMs = 15_000;
 /** The file of a batch, as a signer outside this process receives it. Secret. */
 export function createFundFile({ manifest, seed, deadline }: DatedBatch): FundFile {
   return { version: 1, manifest, seed, deadline };
+}
+
+/** The authorisation of a batch as the funder signs it, with the file that it follows from. */
+export function createAuthorizationRequest(batch: DatedBatch): FunderRequest {
+  const { manifest, plan, deadline } = batch;
+  return {
+    kind: 'fund-authorization',
+    payload: {
+      chainId: manifest.chainId,
+      pool: parseEvmAddress(manifest.pool),
+      authorization: {
+        funder: parseEvmAddress(manifest.funder),
+        token: parseEvmAddress(manifest.token),
+        total: plan.total,
+        batchRoot: plan.batchRoot,
+        batchNonce: plan.batchNonce,
+        sealedNotesHash: plan.sealedNotesHash,
+        deadline: BigInt(deadline),
+      },
+    },
+    file: createFundFile(batch),
+  };
 }
 
 /**
@@ -71,16 +93,17 @@ export function requireSigned(given: Given): Hex {
 }
 
 /** True if the authorisation was asked for, and the signer may have made it. */
-export function mayBeSigned({ votes, signature }: DisbursementRecord): boolean {
-  const asked = votes?.some(
-    ({ kind, hasEnded }) => kind === 'fund-authorization' && hasEnded !== true,
+export function mayBeSigned(phase: Phase): boolean {
+  return (
+    'votes' in phase &&
+    (('signature' in phase && phase.votes.length > 0) ||
+      phase.votes.some(({ kind, hasEnded }) => kind === 'fund-authorization' && hasEnded !== true))
   );
-  return asked === true || (votes !== undefined && signature !== undefined);
 }
 
 export function findVote(run: Run, request: FunderRequest): RecordedVote | undefined {
   const id = run.funder.identify(request);
-  return run.record().votes?.find((vote) => vote.id === id);
+  return run.given().votes.find((vote) => vote.id === id);
 }
 
 /** Records that there will be no signature. */
@@ -147,10 +170,7 @@ async function askOnce(
   try {
     answer = await run.funder.ask(request, vote?.providerId, run.signal);
   } catch (error) {
-    rethrowInterruption(error);
-    if (run.signal.aborted) {
-      throw new InterruptedRunError('shutting down or lease lost', { cause: error });
-    }
+    rethrowInterruption(error, run.signal);
     if (!isPoolError(error) || !error.retryable) {
       throw error;
     }
@@ -193,8 +213,8 @@ async function assertStillUseful(run: Run, deadline: number): Promise<void> {
   const ownSeconds = Math.floor(run.deps.clock.nowMs() / 1000);
   // An RPC that does not answer must not end a vote.
   const nowSeconds = await run.now().catch(() => ownSeconds);
-  if (isTooLateToRelease(nowSeconds, deadline, run.deps.batchDeadlineSeconds)) {
-    throw new PoolError('signer_expired', describeExpiry(run.record().outage));
+  if (isTooLateToLeave(nowSeconds, deadline, run.deps.batchDeadlineSeconds)) {
+    throw new PoolError('signer_expired', describeExpiry(run.given().outage));
   }
 }
 
@@ -218,16 +238,15 @@ async function keepVote(run: Run, request: FunderRequest): Promise<void> {
         ? { permitNonce: request.payload.permit.nonce.toString() }
         : {}),
     };
-    await run.update({ votes: [...(run.record().votes ?? []), vote] });
+    await run.amend({ votes: [...run.given().votes, vote] });
   } else if (known.hasEnded === true || known.providerId === undefined) {
     await changeVote(run, known.id, { hasEnded: undefined, askedAtMs });
   }
 }
 
 async function changeVote(run: Run, id: string, changes: Partial<RecordedVote>): Promise<void> {
-  const votes = run.record().votes ?? [];
-  await run.update({
-    votes: votes.map((vote) => (vote.id === id ? { ...vote, ...changes } : vote)),
+  await run.amend({
+    votes: run.given().votes.map((vote) => (vote.id === id ? { ...vote, ...changes } : vote)),
   });
 }
 
@@ -243,16 +262,65 @@ function createOutageLog(run: Run): OutageLog {
         run.deps.onEvent(createRetryEvent(run.record().stage, error));
       }
       known = code;
-      const stored = run.record().outage;
+      const stored = run.given().outage;
       if (stored?.code !== code || stored.message !== message) {
-        await run.update({ outage: { code, message } });
+        await run.amend({ outage: { code, message } });
       }
     },
     async clear() {
       known = undefined;
-      if (run.record().outage !== undefined) {
-        await run.update({ outage: undefined });
+      if (run.given().outage !== undefined) {
+        await run.amend({ outage: undefined });
       }
     },
   };
+}
+
+/** A create that was cut off may still be on its way, and lists of a provider lag behind, milliseconds. */
+const lateCreateMs = 60_000;
+
+/**
+ * Does not believe that the provider has no such request while a question for it may still be on its way.
+ * @param onOutage - called with the reason before the answer `unknown`. Default: the log says that the job tries again
+ */
+export async function withdrawRequest(
+  run: Run,
+  request: FunderRequest,
+  onOutage = (error: unknown): void =>
+    run.deps.onEvent(createRetryEvent(run.record().stage, error)),
+): Promise<FunderAnswer | 'none' | 'unknown'> {
+  for (;;) {
+    const answer = await withdrawOnce(run, request, onOutage);
+    const askedAtMs = findVote(run, request)?.askedAtMs ?? 0;
+    if (answer !== 'none' || run.deps.clock.nowMs() >= askedAtMs + lateCreateMs) {
+      return answer;
+    }
+    await run.pause(Math.max(run.deps.pollMs, 2_000));
+  }
+}
+
+/** @returns `none`: the provider shows no such request. `unknown`: it does not answer, or this side refuses to ask it */
+async function withdrawOnce(
+  run: Run,
+  request: FunderRequest,
+  onOutage: (error: unknown) => void,
+): Promise<FunderAnswer | 'none' | 'unknown'> {
+  let answer: FunderAnswer | undefined;
+  try {
+    const providerId = findVote(run, request)?.providerId;
+    answer = await run.funder.withdraw(request, providerId, run.signal);
+  } catch (error) {
+    rethrowInterruption(error, run.signal);
+    onOutage(error);
+    if (isPoolError(error)) {
+      return 'unknown';
+    }
+    throw error;
+  }
+  if (answer?.state === 'ended' && answer.isOwn === true) {
+    onOutage(toPoolError(answer.error));
+    return 'unknown';
+  }
+  await run.passFaultPoint('vote.withdrawn');
+  return answer ?? 'none';
 }

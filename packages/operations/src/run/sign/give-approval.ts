@@ -10,13 +10,11 @@
  * @module
  */
 import { PoolError } from '@pool/core';
+import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { ApprovalTransaction, FunderRequest } from '../../ports.ts';
 import type { DatedBatch } from '../batch/release-record.ts';
-import { rethrowInterruption } from '../job/interrupted-run.ts';
-import type { RecordedApproval } from '../job/record.ts';
+import type { RecordedApproval } from '../job/phases.ts';
 import type { Run } from '../job/run.ts';
-import { withdrawRequest } from './abandon-batch.ts';
-import { raiseFees } from './approval-fees.ts';
 import {
   askSigner,
   createFundFile,
@@ -24,15 +22,18 @@ import {
   markEnded,
   VotePendingError,
   type VoteWait,
+  withdrawRequest,
 } from './ask-signer.ts';
 import {
   mayChangeAllowance,
+  parseRequestedApproval,
+  raiseFees,
   readApproval,
   readFees,
   recordApproval,
+  serializeApproval,
   settleApproval,
 } from './pending-approval.ts';
-import { parseRequestedApproval, serializeApproval } from './requested-approval.ts';
 
 /** `look-again`: nothing is known about the allowance. `stuck`: the transaction is not mined. */
 export type ApprovalStep = 'mined' | 'look-again' | 'stuck';
@@ -50,7 +51,7 @@ export async function approve(
   if (!(await takeAccount(run, wait))) {
     return 'look-again';
   }
-  const known = run.record().approvalRequest;
+  const known = run.given().approvalRequest;
   if (known !== undefined && known.value !== value.toString()) {
     return dropRequest(run, batch, wait);
   }
@@ -74,7 +75,7 @@ export async function replaceApproval(
   wait: VoteWait | 'once',
   value: bigint,
 ): Promise<ApprovalStep> {
-  const stuck = run.record().approvals.at(-1);
+  const stuck = run.given().approvals.at(-1);
   if (stuck?.rawTransaction === undefined || stuck.nonce === undefined) {
     // The signer's provider sent it, and raises its fees.
     return wait === 'once' ? letVote() : 'look-again';
@@ -82,7 +83,7 @@ export async function replaceApproval(
   if (!(await takeAccount(run, wait))) {
     return 'look-again';
   }
-  const known = run.record().approvalRequest;
+  const known = run.given().approvalRequest;
   if (known !== undefined && (known.value !== value.toString() || known.nonce !== stuck.nonce)) {
     return dropRequest(run, batch, wait);
   }
@@ -124,7 +125,7 @@ async function takeAccount(run: Run, wait: VoteWait | 'once'): Promise<boolean> 
 
 /** Lets other batches of the funder ask for approvals, unless one of this batch may still be given or be mined. */
 export function freeAccount(run: Run): void {
-  if (!mayChangeAllowance(run.record())) {
+  if (!mayChangeAllowance(run)) {
     run.approvalHold.release();
   }
 }
@@ -173,7 +174,7 @@ async function createReplacement(
   };
   const isSame = (approval: RecordedApproval): boolean =>
     approval.nonce === nonce && approval.value === value.toString() && !approval.mined;
-  const isOften = run.record().approvals.filter(isSame).length > maxReplacements;
+  const isOften = run.given().approvals.filter(isSame).length > maxReplacements;
   const raised = isOften ? undefined : raiseFees(earlier, await run.retry(() => chain.fetchFees()));
   if (raised === undefined) {
     throw new PoolError(
@@ -194,12 +195,12 @@ async function give(
   const transaction = await refresh(run, batch, wanted);
   if (run.funder.needsVote) {
     // A request that is voted on is asked for again as it is: another nonce or fee would be another request.
-    await run.update({ approvalRequest: serializeApproval(transaction) });
+    await run.amend({ approvalRequest: serializeApproval(transaction) });
   }
   const given = await askSigner(run, createApprovalRequest(run, batch, transaction), wait);
   await run.passFaultPoint('approval.signed');
-  await run.update({
-    approvals: [...run.record().approvals, recordApproval(given, transaction)],
+  await run.amend({
+    approvals: [...run.given().approvals, recordApproval(given, transaction)],
     approvalRequest: undefined,
   });
   await run.passFaultPoint('approval.after-store');
@@ -214,7 +215,7 @@ async function refresh(
 ): Promise<ApprovalTransaction> {
   const hasEnded = (one: ApprovalTransaction): boolean =>
     findVote(run, createApprovalRequest(run, batch, one))?.hasEnded === true;
-  if (run.record().approvalRequest !== undefined || !hasEnded(transaction)) {
+  if (run.given().approvalRequest !== undefined || !hasEnded(transaction)) {
     return transaction;
   }
   const fees = await run.retry(() => run.context.chain.fetchFees());
@@ -285,7 +286,7 @@ export async function takeBackRequest(
   batch: DatedBatch,
   onOutage?: (error: unknown) => void,
 ): Promise<boolean> {
-  const { approvalRequest, approvals } = run.record();
+  const { approvalRequest, approvals } = run.given();
   if (approvalRequest === undefined) {
     return true;
   }
@@ -293,7 +294,7 @@ export async function takeBackRequest(
   const request = createApprovalRequest(run, batch, transaction);
   const vote = findVote(run, request);
   if (vote === undefined || vote.hasEnded === true) {
-    await run.update({ approvalRequest: undefined });
+    await run.amend({ approvalRequest: undefined });
     return true;
   }
   const answer = await withdrawRequest(run, request, onOutage);
@@ -303,7 +304,7 @@ export async function takeBackRequest(
   if (answer !== 'none' && answer.state === 'ended') {
     await markEnded(run, request);
   }
-  await run.update({
+  await run.amend({
     approvalRequest: undefined,
     ...(answer !== 'none' && answer.state === 'sent'
       ? { approvals: [...approvals, recordApproval(answer, transaction)] }

@@ -8,7 +8,6 @@
 import { bytesToHex32, hexToBytes } from '@pool/core';
 import type { FunderRequest } from '../../ports.ts';
 import type { DatedBatch } from '../batch/release-record.ts';
-import { awaitTurn } from '../job/await-turn.ts';
 import type { Run } from '../job/run.ts';
 import {
   askSigner,
@@ -61,11 +60,11 @@ async function grantInSteps(
       return step;
     }
     if (step === 'stuck') {
-      const { value = '0' } = run.record().approvals.at(-1) ?? {};
+      const { value = '0' } = run.given().approvals.at(-1) ?? {};
       step = await replaceApproval(run, batch, wait, BigInt(value));
     } else if (run.funder.needsVote) {
       return 'look-again';
-    } else if (step === 'mined' && run.record().approvals.at(-1)?.value === run.total.toString()) {
+    } else if (step === 'mined' && run.given().approvals.at(-1)?.value === run.total.toString()) {
       return 'granted';
     } else {
       step = await grantOnce(run, batch, wait);
@@ -79,13 +78,13 @@ async function grantOnce(
   wait: VoteWait | 'once',
 ): Promise<ApprovalStep | 'granted'> {
   const { chain } = run.context;
-  const isSent = run.record().approvals.at(-1)?.rawTransaction === undefined;
+  const isSent = run.given().approvals.at(-1)?.rawTransaction === undefined;
   if (toStep(await settleApproval(run), isSent) === 'stuck') {
     return 'stuck';
   }
   const allowance = await run.retry(() => chain.fetchAllowance(run.token, run.funder.address));
   if (allowance >= run.total) {
-    return run.record().approvalRequest === undefined ? 'granted' : dropRequest(run, batch, wait);
+    return run.given().approvalRequest === undefined ? 'granted' : dropRequest(run, batch, wait);
   }
   const domain = findPermitDomain(run);
   if (domain !== undefined) {
@@ -111,13 +110,13 @@ async function askForPermit(
   wait: VoteWait | 'once',
 ): Promise<Given> {
   const id = run.funder.identify(request);
-  const isRepeated = run.record().votes?.some((vote) => vote.kind === 'permit' && vote.id !== id);
-  if (!run.funder.needsVote || wait === 'once' || isRepeated === true) {
+  const isRepeated = run.given().votes.some((vote) => vote.kind === 'permit' && vote.id !== id);
+  if (!run.funder.needsVote || wait === 'once' || isRepeated) {
     return askSigner(run, request, wait);
   }
   run.hold.release();
   const given = await askSigner(run, request, wait);
-  await awaitTurn(run);
+  await run.awaitTurn();
   await run.announce('approving-allowance');
   return given;
 }
@@ -166,13 +165,13 @@ async function signPermit(
 ): Promise<'granted' | 'look-again'> {
   const { chain } = run.context;
   const nonce = await run.retry(() => chain.fetchPermitNonce(run.token, run.funder.address));
-  if (run.record().permit?.nonce === nonce.toString()) {
+  if (run.given().permit?.nonce === nonce.toString()) {
     return 'granted';
   }
   const given = await askForPermit(run, createPermitRequest(run, batch, domain, nonce), wait);
   const bytes = hexToBytes(requireSigned(given), 65);
   await run.passFaultPoint('permit.signed');
-  await run.update({
+  await run.amend({
     permit: {
       nonce: nonce.toString(),
       wire: {

@@ -5,11 +5,11 @@
  * @module
  */
 import { parseHex32 } from '@pool/core';
+import { maxApprovalFeeWei } from '@pool/signers';
 import { keccak256, Transaction } from 'ethers';
-import type { ApprovalTransaction } from '../../ports.ts';
-import type { DisbursementRecord, RecordedApproval } from '../job/record.ts';
+import type { ApprovalTransaction, ChainFees } from '../../ports.ts';
+import type { Grant, RecordedApproval, RequestedApproval } from '../job/phases.ts';
 import type { Run } from '../job/run.ts';
-import { isOutbid } from './approval-fees.ts';
 import type { Given } from './ask-signer.ts';
 
 export type ApprovalState =
@@ -22,14 +22,15 @@ export type ApprovalState =
   | 'waiting';
 
 /** True while an approval of the job may still be given, or be mined: then no other batch may count on the allowance. */
-export function mayChangeAllowance({ approvalRequest, approvals }: DisbursementRecord): boolean {
+export function mayChangeAllowance(run: Run): boolean {
+  const { approvalRequest, approvals }: Grant = run.given();
   return approvalRequest !== undefined || approvals.at(-1)?.mined === false;
 }
 
 /** Reads once what has become of the newest approval, and stores it. */
 export async function readApproval(run: Run): Promise<ApprovalState> {
   const { chain } = run.context;
-  const approval = run.record().approvals.at(-1);
+  const approval = run.given().approvals.at(-1);
   if (approval === undefined || approval.mined) {
     return 'none';
   }
@@ -44,7 +45,7 @@ export async function readApproval(run: Run): Promise<ApprovalState> {
     return 'mined';
   }
   if (await isReplaced(run, approval)) {
-    await run.update({ approvals: run.record().approvals.slice(0, -1) });
+    await run.amend({ approvals: run.given().approvals.slice(0, -1) });
     return 'replaced';
   }
   return 'waiting';
@@ -73,7 +74,7 @@ export async function settleApproval(
     if (run.deps.clock.nowMs() >= giveUpAtMs) {
       return 'stuck';
     }
-    const rawTransaction = run.record().approvals.at(-1)?.rawTransaction;
+    const rawTransaction = run.given().approvals.at(-1)?.rawTransaction;
     if (rawTransaction !== undefined) {
       const fees = await run.retry(() => chain.fetchFees());
       if (isOutbid(readFees(rawTransaction), fees)) {
@@ -138,9 +139,71 @@ async function isReplaced(run: Run, { nonce, txHash }: RecordedApproval): Promis
 }
 
 async function markMined(run: Run): Promise<void> {
-  const approvals = run.record().approvals;
+  const approvals = run.given().approvals;
   const last = approvals.at(-1);
   if (last !== undefined) {
-    await run.update({ approvals: [...approvals.slice(0, -1), { ...last, mined: true }] });
+    await run.amend({ approvals: [...approvals.slice(0, -1), { ...last, mined: true }] });
   }
+}
+
+/** How an approval that is voted on is stored. */
+export function serializeApproval(transaction: ApprovalTransaction): RequestedApproval {
+  const { value, gasLimit, maxFeePerGas, maxPriorityFeePerGas, ...rest } = transaction;
+  return {
+    ...rest,
+    value: value.toString(),
+    gasLimit: gasLimit.toString(),
+    maxFeePerGas: maxFeePerGas.toString(),
+    maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
+  };
+}
+
+export function parseRequestedApproval(stored: RequestedApproval): ApprovalTransaction {
+  const { value, gasLimit, maxFeePerGas, maxPriorityFeePerGas, ...rest } = stored;
+  return {
+    ...rest,
+    value: BigInt(value),
+    gasLimit: BigInt(gasLimit),
+    maxFeePerGas: BigInt(maxFeePerGas),
+    maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),
+  };
+}
+
+/**
+ * The same approval with fees that a node accepts as a replacement, and that the chain asks for now.
+ * @returns undefined: it would cost more than an approval may cost
+ */
+export function raiseFees(
+  transaction: ApprovalTransaction,
+  now: ChainFees,
+): ApprovalTransaction | undefined {
+  const least = raise(transaction.maxFeePerGas);
+  const most = maxApprovalFeeWei / transaction.gasLimit;
+  if (least > most) {
+    return undefined;
+  }
+  const maxFeePerGas = lesser(greater(least, now.maxFeePerGas), most);
+  const tip = greater(raise(transaction.maxPriorityFeePerGas), now.maxPriorityFeePerGas);
+  return { ...transaction, maxFeePerGas, maxPriorityFeePerGas: lesser(tip, maxFeePerGas) };
+}
+
+/** True if no block takes the transaction as long as the base fee is what it is. */
+export function isOutbid(
+  { maxFeePerGas }: Pick<ApprovalTransaction, 'maxFeePerGas'>,
+  { baseFeePerGas }: ChainFees,
+): boolean {
+  return maxFeePerGas < baseFeePerGas;
+}
+
+/** More than an eighth more. Nodes ask for a tenth or an eighth. */
+function raise(fee: bigint): bigint {
+  return fee + fee / 8n + 1n;
+}
+
+function greater(left: bigint, right: bigint): bigint {
+  return left > right ? left : right;
+}
+
+function lesser(left: bigint, right: bigint): bigint {
+  return left < right ? left : right;
 }

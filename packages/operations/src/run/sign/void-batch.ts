@@ -19,16 +19,15 @@ import { askSigner, createFundFile, requireSigned } from './ask-signer.ts';
 export async function postVoid(run: Run, batch: DatedBatch): Promise<void> {
   const { key, employerId } = run.record();
   const batchNonce = computeJobNonce(run, employerId, key);
-  const signature = run.record().voidSignature ?? (await signVoid(run, batch));
-  const { abandoned, proved } = run.record();
-  // The platform may have no settlement of an abandoned batch, so the withdrawal brings it along.
-  const isUnknown = abandoned !== undefined && proved !== undefined;
+  const signature = run.landing().voidSignature ?? (await signVoid(run, batch));
+  const phase = run.phase();
   await run.deps.platform.postVoid(key, {
     chain: batch.manifest.chain,
     funder: run.funder.address,
     batchNonce,
     signature,
-    ...(isUnknown ? { batch: createBatchWire(batch, proved) } : {}),
+    // The platform may have no settlement of an abandoned batch, so the withdrawal brings it along.
+    ...(phase.kind === 'abandoned' ? { batch: createBatchWire(batch, phase.proved) } : {}),
   });
   await run.passFaultPoint('void.posted');
 }
@@ -54,7 +53,7 @@ async function signVoid(run: Run, batch: DatedBatch): Promise<Hex> {
   const given = await askSigner(run, createVoidRequest(run, batch), 'once');
   const voidSignature = requireSigned(given);
   await run.passFaultPoint('void.signed');
-  await run.update({ voidSignature });
+  await run.amend({ voidSignature });
   await run.passFaultPoint('void.after-store');
   return voidSignature;
 }

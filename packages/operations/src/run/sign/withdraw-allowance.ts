@@ -4,9 +4,8 @@
  * @module
  */
 import { describeAmountOf, PoolError } from '@pool/core';
+import { rethrowInterruption } from '@pool/idempotency/engine';
 import { type DatedBatch, loadDated } from '../batch/release-record.ts';
-import { awaitTurn } from '../job/await-turn.ts';
-import { rethrowInterruption } from '../job/interrupted-run.ts';
 import type { Run } from '../job/run.ts';
 import { approve, replaceApproval, takeBackRequest } from './give-approval.ts';
 import { mayChangeAllowance, readApproval, settleApproval } from './pending-approval.ts';
@@ -24,7 +23,7 @@ export async function withdrawAllowance(run: Run): Promise<string | undefined> {
     if (!(await stopRequest(run))) {
       return notTakenBack;
     }
-    if (run.record().approvals.length === 0) {
+    if (run.given().approvals.length === 0) {
       return await describePermit(run);
     }
     await resetAllowance(run);
@@ -37,14 +36,14 @@ export async function withdrawAllowance(run: Run): Promise<string | undefined> {
 
 /** Looks once whether the approval of a batch that is given up can be stopped. Other batches wait until its end is known. */
 export async function stopApproval(run: Run, batch: DatedBatch): Promise<void> {
-  if (mayChangeAllowance(run.record())) {
+  if (mayChangeAllowance(run)) {
     await takeBackRequest(run, batch);
     await readApproval(run);
   }
 }
 
 async function stopRequest(run: Run): Promise<boolean> {
-  const { approvalRequest, approvals } = run.record();
+  const { approvalRequest, approvals } = run.given();
   const isReset = approvalRequest?.value === '0' && approvals.length > 0;
   const batch = approvalRequest === undefined || isReset ? undefined : await loadDated(run);
   return batch === undefined || (await takeBackRequest(run, batch));
@@ -52,13 +51,13 @@ async function stopRequest(run: Run): Promise<boolean> {
 
 /** The allowance may serve another batch by now: only the holder of the lock touches it. */
 async function resetAllowance(run: Run): Promise<void> {
-  await awaitTurn(run, 'approving-allowance');
+  await run.awaitTurn('approving-allowance');
   const { chain } = run.context;
   const deadline = Math.floor(run.deps.clock.nowMs() / 1000) + run.deps.voteLimitSeconds;
   const wait = { deadline, check: async () => undefined };
   for (;;) {
     const isStuck = (await settleApproval(run)) === 'stuck';
-    if (isStuck && run.record().approvals.at(-1)?.rawTransaction === undefined) {
+    if (isStuck && run.given().approvals.at(-1)?.rawTransaction === undefined) {
       throw new PoolError('approval_failed', 'the signer sent an approval that is not mined');
     }
     if (
@@ -85,9 +84,10 @@ async function resetAllowance(run: Run): Promise<void> {
  * @returns the text for the user. Undefined: no allowance is left, and none can appear
  */
 async function describePermit(run: Run): Promise<string | undefined> {
-  const { permit, releasedAtMs } = run.record();
+  const phase = run.phase();
+  const { permit } = run.given();
   // It leaves this agent together with the authorisation.
-  if (permit === undefined || releasedAtMs === undefined) {
+  if (permit === undefined || !('releasedAtMs' in phase)) {
     return undefined;
   }
   const { chain } = run.context;

@@ -6,18 +6,15 @@
  * @module
  */
 import { errorCodeOf } from '@pool/core';
+import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { FunderRequest } from '../../ports.ts';
 import { type DatedBatch, loadDated } from '../batch/release-record.ts';
-import { rethrowInterruption } from '../job/interrupted-run.ts';
-import type { DisbursementRecord, RecordedVote } from '../job/record.ts';
+import type { RecordedVote } from '../job/phases.ts';
 import type { Run } from '../job/run.ts';
-import { withdrawRequest } from './abandon-batch.ts';
-import { markEnded } from './ask-signer.ts';
-import { createAuthorizationRequest } from './create-authorization.ts';
+import { createAuthorizationRequest, markEnded, withdrawRequest } from './ask-signer.ts';
 import { createApprovalRequest, takeBackRequest } from './give-approval.ts';
 import { createPermitRequest, findPermitDomain } from './grant-allowance.ts';
-import { mayChangeAllowance } from './pending-approval.ts';
-import { parseRequestedApproval } from './requested-approval.ts';
+import { mayChangeAllowance, parseRequestedApproval } from './pending-approval.ts';
 import { createVoidRequest } from './void-batch.ts';
 
 /**
@@ -25,22 +22,20 @@ import { createVoidRequest } from './void-batch.ts';
  * a custodian that hangs, or a request that may still be on its way to it, can take a minute.
  */
 export async function withdrawRequests(run: Run): Promise<void> {
-  if (!mayChangeAllowance(run.record())) {
+  if (!mayChangeAllowance(run)) {
     run.approvalHold.end();
     run.hold.end();
   }
-  for (const vote of run.record().votes ?? []) {
-    if (mayWait(run.record(), vote)) {
+  for (const vote of run.given().votes) {
+    if (mayWait(run, vote)) {
       await withdraw(run, vote);
     }
   }
 }
 
 /** True unless its answer is stored. */
-function mayWait(
-  { signature, voidSignature, permit, approvalRequest }: DisbursementRecord,
-  { kind, hasEnded, permitNonce }: RecordedVote,
-): boolean {
+function mayWait(run: Run, { kind, hasEnded, permitNonce }: RecordedVote): boolean {
+  const { signature, permit, approvalRequest } = run.given();
   if (hasEnded === true) {
     return false;
   }
@@ -48,7 +43,7 @@ function mayWait(
     case 'fund-authorization':
       return signature === undefined;
     case 'void':
-      return voidSignature === undefined;
+      return run.landing().voidSignature === undefined;
     case 'permit':
       return permit === undefined || (permitNonce ?? permit.nonce) !== permit.nonce;
     case 'token-approval':
@@ -81,7 +76,7 @@ async function withdraw(run: Run, vote: RecordedVote): Promise<void> {
   }
   if (code !== undefined) {
     run.deps.onEvent({ kind: 'not-withdrawn', request: kind, code });
-  } else if (run.record().votes?.find((one) => one.id === id)?.hasEnded === true) {
+  } else if (run.given().votes.find((one) => one.id === id)?.hasEnded === true) {
     run.deps.onEvent({ kind: 'withdrawn', request: kind });
   }
 }
@@ -92,7 +87,7 @@ function rebuild(
   batch: DatedBatch,
   { kind, permitNonce }: RecordedVote,
 ): FunderRequest | undefined {
-  const { approvalRequest } = run.record();
+  const { approvalRequest } = run.given();
   switch (kind) {
     case 'fund-authorization':
       return createAuthorizationRequest(batch);

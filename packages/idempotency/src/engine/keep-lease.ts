@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { FencedName, JobStore } from '@pool/idempotency';
+import type { FencedName, JobStore } from '../job-store.ts';
 
 /** Renewals in the life of one lease, so that a failed one can be tried again. */
 export const renewalsPerLease = 3;
