@@ -12,7 +12,13 @@ import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { readView } from '../fixtures/view-record.ts';
 import { deliveryName, parseDelivery } from './batch/settlement-request.ts';
 import { eraseExpired } from './erase-expired.ts';
-import { cancellationName, createRecord, manifestName, serializeRecord } from './job/record.ts';
+import {
+  cancellationName,
+  createRecord,
+  deserializeRecord,
+  manifestName,
+  serializeRecord,
+} from './job/record.ts';
 import { type JobEvent, startJobRunner } from './job-runner.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
