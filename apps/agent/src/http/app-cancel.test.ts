@@ -7,6 +7,9 @@ import { createTestApp, employerId } from '../fixtures/test-app.ts';
 const path = '/api/disburse/june';
 
 /** Writes the end of a job, as the worker that holds it does. */
+const paid = { kind: 'completed', result: { status: 'completed' }, settlement: {} };
+const cancelled = { kind: 'failed', error: { code: 'cancelled', message: 'm' } };
+
 async function end(
   { store, clock }: ReturnType<typeof createTestApp>,
   state: 'submitted' | 'done' | 'failed',
@@ -58,7 +61,7 @@ describe('DELETE /api/disburse/:key', () => {
     });
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(isAnswered).toBe(false);
-    await end(test, 'done', { result: { status: 'completed' } });
+    await end(test, 'done', { phase: paid });
     // It was paid first, and the answer shows it.
     expect(await (await answer).json()).toMatchObject({
       state: 'done',
@@ -76,7 +79,7 @@ describe('DELETE /api/disburse/:key', () => {
     await Promise.resolve(first).catch(() => undefined);
     expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
     const second = test.remove(path);
-    setTimeout(() => void end(test, 'failed', { error: { code: 'cancelled', message: 'm' } }), 100);
+    setTimeout(() => void end(test, 'failed', { phase: cancelled }), 100);
     expect(await (await second).json()).toMatchObject({ error: { code: 'cancelled' } });
   });
 
@@ -122,7 +125,7 @@ describe('DELETE /api/disburse/:key', () => {
   it('answers a job that has ended unchanged, and stores nothing [cancel.answer]', async () => {
     const test = createTestApp();
     await test.post('june', test.request);
-    await end(test, 'done', { result: { status: 'completed' } });
+    await end(test, 'done', { phase: paid });
     const answer = await test.remove(path);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ state: 'done' });

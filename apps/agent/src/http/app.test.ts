@@ -53,7 +53,7 @@ describe('POST /api/disburse', () => {
     const { job, fence } = lease!;
     const payload = JSON.stringify({
       ...JSON.parse(job.payload),
-      error: { code: 'settlement_expired', message: 'm' },
+      phase: { kind: 'failed', error: { code: 'settlement_expired', message: 'm' } },
     });
     const { scope, key } = job;
     await store.update({ scope, key, fence, state: 'failed', payload, nowMs: 1 });
@@ -147,7 +147,10 @@ describe('POST /api/disburse', () => {
     });
     const { scope, key, payload: accepted } = lease!.job;
     const error = { code: 'unregistered-recipient', message: 'm' };
-    const payload = JSON.stringify({ ...JSON.parse(accepted), error });
+    const payload = JSON.stringify({
+      ...JSON.parse(accepted),
+      phase: { kind: 'failed', error },
+    });
     await store.update({ scope, key, fence: lease!.fence, state: 'failed', payload, nowMs: 1 });
     expect(await (await post('june', request)).json()).toMatchObject({ state: 'failed', error });
     expect(state.wakes).toBe(1);

@@ -107,7 +107,7 @@ export function deserializeRecord(payload: string): DisbursementRecord {
   let record: DisbursementRecord;
   try {
     // Written by this module, under a lease, into a store that only this agent writes.
-    record = JSON.parse(payload);
+    record = JSON.parse(payload) as DisbursementRecord;
   } catch {
     // An error of the parser would quote the text.
     throw unreadable('is damaged: it is not JSON');
