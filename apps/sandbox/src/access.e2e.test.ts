@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { capabilities } from '@pool/api';
 import { parseHex, Secret } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
+import { openSession } from './chain/people.ts';
+import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { openSession } from './people.ts';
 
 type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 

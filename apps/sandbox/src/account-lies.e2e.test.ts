@@ -23,14 +23,14 @@ import { createEdgeClient } from '@pool/platform-client';
 import { type Json, type Lie, type LyingProxy, startLyingProxy } from '@pool/testkit';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ensureProvingKey } from './artifacts.ts';
+import { chainId } from './chain/local-chain.ts';
+import { openSession } from './chain/people.ts';
+import { readReceivedNotes } from './demo/received-notes.ts';
+import { createHolderAccount, type HolderAccount } from './fixtures/holder-account.ts';
 import { type HolderAgent, startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { createHolderAccount, type HolderAccount } from './holder-account.ts';
-import { chainId } from './local-chain.ts';
-import { openSession } from './people.ts';
-import { createProgress } from './progress.ts';
-import { readReceivedNotes } from './received-notes.ts';
+import { ensureProvingKey } from './processes/artifacts.ts';
+import { createProgress } from './processes/progress.ts';
 
 type ServedNote = NotesResponse['notes'][number];
 

@@ -2,10 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { Secret } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runAgentCommand } from './agent-command.ts';
+import { openSession } from './chain/people.ts';
 import { type HolderAgent, startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { openSession } from './people.ts';
+import { runAgentCommand } from './processes/agent-command.ts';
 
 describe('the balance', () => {
   let stack: TestStack;

@@ -9,8 +9,8 @@ import { Secret } from '@pool/core';
 import { type Browser, chromium } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSession } from './chain/people.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { openSession } from './people.ts';
 
 /** Debian's. */
 const browserPath = '/usr/bin/chromium';
@@ -51,7 +51,7 @@ describe.skipIf(!existsSync(browserPath))(
       folder = await mkdtemp(join(tmpdir(), 'pool-page-'));
       await build({
         root: pageFolder,
-        base: './',
+        base: '.',
         logLevel: 'error',
         resolve: { conditions: ['@pool/source', 'browser', 'module', 'import'] },
         build: { outDir: folder, emptyOutDir: true, target: 'es2024' },

@@ -2,9 +2,9 @@
 import { connectErc20, connectShieldedPool } from '@pool/contracts';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
+import { deriveRoleKey } from './chain/sandbox-keys.ts';
+import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { deriveRoleKey } from './sandbox-keys.ts';
 
 describe('a payment that is cancelled', () => {
   let stack: TestStack;

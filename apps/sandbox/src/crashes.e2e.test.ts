@@ -3,10 +3,10 @@
 import type { DisburseRequest } from '@pool/core';
 import { faultPoints } from '@pool/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Agent } from './agent-process.ts';
-import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
+import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
+import { readReceivedNotes } from './demo/received-notes.ts';
 import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { readReceivedNotes } from './received-notes.ts';
+import type { Agent } from './processes/agent-process.ts';
 
 /** One or two for each stage, where a crash hurts most. */
 const points = [

@@ -1,9 +1,11 @@
 // Payments, transfers and withdrawals whose keys are in custody, over real processes: custodian A and B with their gates, and enclaves.
 // No agent holds a key that can move money: each agent's process, environment, files and logs are searched for them.
+
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DisburseRequest, parseEvmAddress } from '@pool/core';
+import type { FunderKind } from '@pool/signers';
 import {
   formsOfScalar,
   heapSnapshotOptions,
@@ -14,17 +16,17 @@ import {
 } from '@pool/testkit';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Agent } from './agent-process.ts';
-import { ensureProvingKey } from './artifacts.ts';
-import { fetchTokenBalance } from './chain-facts.ts';
+import type { Holder } from './chain/people.ts';
+import { deriveEmployerKey, deriveHolderKey } from './chain/sandbox-keys.ts';
 import { prepareHolder } from './custody/custody-holder.ts';
-import type { Custody, CustodyHolder, CustodyKind } from './custody/custody-place.ts';
+import type { Custody, CustodyHolder } from './custody/custody-place.ts';
+import { fetchTokenBalance } from './demo/chain-facts.ts';
+import { createHolderAccount, type HolderAccount } from './fixtures/holder-account.ts';
 import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { type HeadlessHolder, onboardHolder } from './headless-holder.ts';
-import { createHolderAccount, type HolderAccount } from './holder-account.ts';
-import type { Holder } from './people.ts';
-import { createProgress } from './progress.ts';
-import { deriveEmployerKey, deriveHolderKey } from './sandbox-keys.ts';
+import type { Agent } from './processes/agent-process.ts';
+import { ensureProvingKey } from './processes/artifacts.ts';
+import { createProgress } from './processes/progress.ts';
+import { type HeadlessHolder, onboardHolder } from './stack/headless-holder.ts';
 
 const savings = parseEvmAddress(new Wallet(deriveHolderKey(4_000).reveal()).address);
 
@@ -121,7 +123,7 @@ describe('keys in custody', () => {
     return { token: 'USDC', recipients };
   }
 
-  const funders: readonly { readonly kind: CustodyKind; readonly agent: string }[] = [
+  const funders: readonly { readonly kind: FunderKind; readonly agent: string }[] = [
     { kind: 'custodian_a', agent: 'agent' },
     { kind: 'custodian_b', agent: 'custodian_b' },
     { kind: 'enclave', agent: 'enclave' },

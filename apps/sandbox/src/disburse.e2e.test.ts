@@ -12,11 +12,11 @@ import { computeWalletId } from '@pool/notes';
 import { createGateClient } from '@pool/platform-client';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAgentClient } from './agent-client.ts';
-import { countFundedBatches, fetchAllowance, fetchPoolBalance } from './chain-facts.ts';
+import { openSession } from './chain/people.ts';
+import { countFundedBatches, fetchAllowance, fetchPoolBalance } from './demo/chain-facts.ts';
+import { readReceivedNotes } from './demo/received-notes.ts';
+import { createAgentClient } from './fixtures/agent-client.ts';
 import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { openSession } from './people.ts';
-import { readReceivedNotes } from './received-notes.ts';
 
 const stranger = '0x000000000000000000000000000000000000dEaD';
 

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { connectShieldedPool, parseBatchFunded } from '@pool/contracts';
 import { JsonRpcProvider } from 'ethers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ensureProvingKey } from './artifacts.ts';
-import { fetchPoolBalance } from './chain-facts.ts';
+import { fetchPoolBalance } from './demo/chain-facts.ts';
+import { readReceivedNotes } from './demo/received-notes.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { createProgress } from './progress.ts';
-import { readReceivedNotes } from './received-notes.ts';
+import { ensureProvingKey } from './processes/artifacts.ts';
+import { createProgress } from './processes/progress.ts';
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 const recipientCount = 65;

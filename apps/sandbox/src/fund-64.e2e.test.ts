@@ -2,11 +2,11 @@
 import { connectShieldedPool, parseBatchFunded } from '@pool/contracts';
 import { JsonRpcProvider } from 'ethers';
 import { expect, it } from 'vitest';
-import { ensureProvingKey } from './artifacts.ts';
-import { fetchPoolBalance } from './chain-facts.ts';
+import { fetchPoolBalance } from './demo/chain-facts.ts';
+import { readReceivedNotes } from './demo/received-notes.ts';
 import { startTestStack } from './fixtures/test-stack.ts';
-import { createProgress } from './progress.ts';
-import { readReceivedNotes } from './received-notes.ts';
+import { ensureProvingKey } from './processes/artifacts.ts';
+import { createProgress } from './processes/progress.ts';
 
 it('fund-64 pays 17 recipients in one batch, and hides their number', async () => {
   await ensureProvingKey('fund-64', createProgress({ stream: process.stdout, plainLines: false }));

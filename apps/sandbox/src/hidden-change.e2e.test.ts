@@ -6,10 +6,10 @@ import { parseWire } from '@pool/core';
 import { callWrapped, type LyingProxy, startLyingProxy } from '@pool/testkit';
 import { concat, JsonRpcProvider, Wallet, ZeroAddress } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureProvingKey } from './artifacts.ts';
 import { type HolderAgent, startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { createProgress } from './progress.ts';
+import { ensureProvingKey } from './processes/artifacts.ts';
+import { createProgress } from './processes/progress.ts';
 
 describe('a platform that hides notes and whose relayer wraps spends', () => {
   let stack: TestStack;

@@ -3,9 +3,9 @@
 import { connectErc20 } from '@pool/contracts';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
+import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
+import { readReceivedNotes } from './demo/received-notes.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { readReceivedNotes } from './received-notes.ts';
 
 describe('a settlement that reverts', () => {
   let stack: TestStack;

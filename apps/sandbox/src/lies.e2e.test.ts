@@ -6,11 +6,11 @@ import { createSignInMessage, type EncryptionPublicKey, parseHex } from '@pool/c
 import { type Json, type Lie, type LyingProxy, startLyingProxy } from '@pool/testkit';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentClient } from './agent-client.ts';
-import { countFundedBatches } from './chain-facts.ts';
+import type { Holder } from './chain/people.ts';
+import { deriveRoleKey } from './chain/sandbox-keys.ts';
+import { countFundedBatches } from './demo/chain-facts.ts';
+import type { AgentClient } from './fixtures/agent-client.ts';
 import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import type { Holder } from './people.ts';
-import { deriveRoleKey } from './sandbox-keys.ts';
 
 const minute = 60_000;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { anvilBinary, anvilMnemonic, findFreePorts, startProcess } from '@pool/testkit';
 import { expect, it, onTestFinished } from 'vitest';
-import { anvilArguments, chainId, readChainId } from './local-chain.ts';
+import { anvilArguments, chainId, readChainId } from './chain/local-chain.ts';
 
 it('keeps keys and mnemonic out of the chain’s log', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'pool-chain-log-'));

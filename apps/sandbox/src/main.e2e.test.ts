@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isRunning, readProcessIdentity } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SandboxFile } from './sandbox-file.ts';
+import type { SandboxFile } from './stack/sandbox-file.ts';
 
 const script = fileURLToPath(new URL('./main.ts', import.meta.url));
 

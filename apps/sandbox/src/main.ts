@@ -7,12 +7,13 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type SignerKind, signerKinds } from './custody/custody-place.ts';
-import { runDemo } from './demo.ts';
-import { bringUp, readStatus, takeDown } from './lifecycle.ts';
-import { createProgress } from './progress.ts';
-import { sandboxFilePath } from './sandbox-file.ts';
-import { defaultHolderCount } from './sandbox-keys.ts';
+import { defaultHolderCount } from './chain/sandbox-keys.ts';
+import type { SignerKind } from './custody/custody-place.ts';
+import { signerKinds } from './custody/start-custody.ts';
+import { runDemo } from './demo/demo.ts';
+import { createProgress } from './processes/progress.ts';
+import { bringUp, readStatus, takeDown } from './stack/lifecycle.ts';
+import { sandboxFilePath } from './stack/sandbox-file.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The command that every Node brings, with the version of package.json. */

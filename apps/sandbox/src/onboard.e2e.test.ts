@@ -6,10 +6,10 @@ import { Secret } from '@pool/core';
 import { createEdgeClient, createKeyVerifier, createSessionClient } from '@pool/platform-client';
 import { startNodeProcess } from '@pool/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { agentScript } from './agent-process.ts';
+import { openSession } from './chain/people.ts';
+import { deriveHolderKey } from './chain/sandbox-keys.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { openSession } from './people.ts';
-import { deriveHolderKey } from './sandbox-keys.ts';
+import { agentScript } from './processes/agent-process.ts';
 
 type Identity = {
   readonly address: string;

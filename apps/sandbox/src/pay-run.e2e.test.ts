@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentScript } from './agent-process.ts';
-import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
+import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { agentScript } from './processes/agent-process.ts';
 
 const stranger = '0x000000000000000000000000000000000000dEaD';
 

@@ -11,8 +11,11 @@ import { Secret } from '@pool/core';
 import { createEvmProvider } from '@pool/evm-sender';
 import { id, toBeHex, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureProvingKey } from './artifacts.ts';
+import { chainId } from './chain/local-chain.ts';
+import { deriveHolder, enrolHolder, openSession } from './chain/people.ts';
+import { deriveHolderKey, deriveRoleKey } from './chain/sandbox-keys.ts';
 import { findOwnRoots, type Window } from './fixtures/common-roots.ts';
+import { type AccountAnswer, createHolderAccount } from './fixtures/holder-account.ts';
 import { startHolderAgent } from './fixtures/holder-agent.ts';
 import {
   findCommonValues,
@@ -23,11 +26,8 @@ import {
 } from './fixtures/public-leaks.ts';
 import { type PublicRecord, readPublicRecords } from './fixtures/public-record.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { type AccountAnswer, createHolderAccount } from './holder-account.ts';
-import { chainId } from './local-chain.ts';
-import { deriveHolder, enrolHolder, openSession } from './people.ts';
-import { createProgress } from './progress.ts';
-import { deriveHolderKey, deriveRoleKey } from './sandbox-keys.ts';
+import { ensureProvingKey } from './processes/artifacts.ts';
+import { createProgress } from './processes/progress.ts';
 
 /** Five bytes or more, so that no other value contains one by chance. */
 const toAlice = [1_234_567_890_123n, 2_345_678_901_234n] as const;

@@ -4,12 +4,12 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runAgentCommand } from './agent-command.ts';
-import { type Agent, agentScript } from './agent-process.ts';
-import { countFundedBatches } from './chain-facts.ts';
+import { countFundedBatches } from './demo/chain-facts.ts';
+import { readReceivedNotes } from './demo/received-notes.ts';
 import { startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { readReceivedNotes } from './received-notes.ts';
+import { runAgentCommand } from './processes/agent-command.ts';
+import { type Agent, agentScript } from './processes/agent-process.ts';
 
 let stack: TestStack;
 beforeAll(async () => {

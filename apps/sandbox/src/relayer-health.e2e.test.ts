@@ -2,8 +2,8 @@
 // for it, and no longer after the repair. Real processes, a real chain.
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { deriveRoleKey } from './chain/sandbox-keys.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { deriveRoleKey } from './sandbox-keys.ts';
 
 const relayer = new Wallet(deriveRoleKey('relayer').reveal()).address;
 

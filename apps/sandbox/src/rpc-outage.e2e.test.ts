@@ -4,10 +4,10 @@ import { erc20Abi } from '@pool/contracts';
 import { type RpcCall, type RpcProxy, startRpcProxy } from '@pool/testkit';
 import { Interface } from 'ethers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentClient } from './agent-client.ts';
-import type { Agent } from './agent-process.ts';
-import { countFundedBatches } from './chain-facts.ts';
+import { countFundedBatches } from './demo/chain-facts.ts';
+import type { AgentClient } from './fixtures/agent-client.ts';
 import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import type { Agent } from './processes/agent-process.ts';
 
 const allowanceSelector = new Interface(erc20Abi).getFunction('allowance')?.selector ?? '';
 

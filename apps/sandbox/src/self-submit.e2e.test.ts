@@ -14,13 +14,13 @@ import { createEdgeClient } from '@pool/platform-client';
 import { type LyingProxy, startLyingProxy } from '@pool/testkit';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentScript } from './agent-process.ts';
-import { ensureProvingKey } from './artifacts.ts';
+import { openSession } from './chain/people.ts';
+import { deriveRoleKey } from './chain/sandbox-keys.ts';
 import { type HolderAgent, startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { openSession } from './people.ts';
-import { createProgress } from './progress.ts';
-import { deriveRoleKey } from './sandbox-keys.ts';
+import { agentScript } from './processes/agent-process.ts';
+import { ensureProvingKey } from './processes/artifacts.ts';
+import { createProgress } from './processes/progress.ts';
 
 describe('a withdrawal without platform and gate', () => {
   let stack: TestStack;

@@ -1,14 +1,14 @@
 // A holder's agent, killed with SIGKILL at named points of a spend and started again in the same home: the change comes back, and
 // nobody is paid twice. packages/operations goes through every point in memory, with and without a journal (spend-crash.test.ts).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureProvingKey } from './artifacts.ts';
-import { fetchPoolBalance } from './chain-facts.ts';
+import { fetchPoolBalance } from './demo/chain-facts.ts';
+import { readReceivedNotes } from './demo/received-notes.ts';
+import type { AccountAnswer } from './fixtures/holder-account.ts';
+import { createHolderAccount } from './fixtures/holder-account.ts';
 import { type HolderAgent, startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import type { AccountAnswer } from './holder-account.ts';
-import { createHolderAccount } from './holder-account.ts';
-import { createProgress } from './progress.ts';
-import { readReceivedNotes } from './received-notes.ts';
+import { ensureProvingKey } from './processes/artifacts.ts';
+import { createProgress } from './processes/progress.ts';
 
 /** Killed without a durable journal. What had left before lands; what had not never leaves. */
 const withoutJournal = [

@@ -11,17 +11,17 @@ import {
 import type { DisclosureReport } from '@pool/notes';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runAgentCommand } from './agent-command.ts';
-import type { Agent } from './agent-process.ts';
-import { ensureProvingKey } from './artifacts.ts';
-import { fetchPoolBalance, fetchTokenBalance } from './chain-facts.ts';
+import { deriveHolderKey } from './chain/sandbox-keys.ts';
+import { fetchPoolBalance, fetchTokenBalance } from './demo/chain-facts.ts';
+import { readAllReceivedNotes } from './demo/received-notes.ts';
+import { createHolderAccount, type HolderAccount } from './fixtures/holder-account.ts';
 import { startHolderAgent } from './fixtures/holder-agent.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { type HeadlessHolder, onboardHolder } from './headless-holder.ts';
-import { createHolderAccount, type HolderAccount } from './holder-account.ts';
-import { createProgress } from './progress.ts';
-import { readAllReceivedNotes } from './received-notes.ts';
-import { deriveHolderKey } from './sandbox-keys.ts';
+import { runAgentCommand } from './processes/agent-command.ts';
+import type { Agent } from './processes/agent-process.ts';
+import { ensureProvingKey } from './processes/artifacts.ts';
+import { createProgress } from './processes/progress.ts';
+import { type HeadlessHolder, onboardHolder } from './stack/headless-holder.ts';
 
 const savings = new Wallet(deriveHolderKey(3_000).reveal()).address;
 const hash = /^0x[0-9a-f]{64}$/;

@@ -6,10 +6,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatTokenUnits } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentScript } from './agent-process.ts';
-import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
+import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
+import { readAllReceivedNotes } from './demo/received-notes.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { readAllReceivedNotes } from './received-notes.ts';
+import { agentScript } from './processes/agent-process.ts';
 
 const amounts = [1_000_001n, 2_000_002n, 3n, 4_000_000n, 50n];
 const total = amounts.reduce((sum, amount) => sum + amount, 0n);

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { Secret } from '@pool/core';
 import { type LyingProxy, startLyingProxy } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
-import { createEdgeToken } from './edge-token.ts';
+import { openSession } from './chain/people.ts';
+import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
-import { openSession } from './people.ts';
+import { createEdgeToken } from './stack/edge-token.ts';
 
 const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', import.meta.url));
 const otherEmployer = '00000000-0000-4000-8000-0000000000ff';

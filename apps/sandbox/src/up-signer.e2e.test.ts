@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readSandboxFile } from './sandbox-file.ts';
+import { readSandboxFile } from './stack/sandbox-file.ts';
 
 const sandbox = fileURLToPath(new URL('./main.ts', import.meta.url));
 const gate = fileURLToPath(new URL('../../approve/src/main.ts', import.meta.url));

@@ -131,7 +131,7 @@ export {
   remoteHolderRoles,
   signerVariables,
 } from './registry/registry.ts';
-export type { FunderContext, HolderContext } from './registry/signer-role.ts';
+export type { RemoteHolderRole } from './registry/signer-role.ts';
 export type {
   Outcome,
   Progress,

@@ -19,7 +19,7 @@ import {
   computeSealedNotesHash,
   createBatchArithmetic,
 } from '@pool/notes';
-import type { PlatformAlone } from '../../../apps/sandbox/src/platform-alone.ts';
+import type { PlatformAlone } from '../../../apps/sandbox/src/stack/platform-alone.ts';
 import type { TrapdoorKeys } from './trapdoor-keys.ts';
 
 const slots = 256;

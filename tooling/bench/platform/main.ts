@@ -9,12 +9,12 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { SettlementRequest } from '@pool/api';
+import { createProgress } from '../../../apps/sandbox/src/processes/progress.ts';
 import {
   type PlatformAlone,
   platformScript,
   startPlatformAlone,
-} from '../../../apps/sandbox/src/platform-alone.ts';
-import { createProgress } from '../../../apps/sandbox/src/progress.ts';
+} from '../../../apps/sandbox/src/stack/platform-alone.ts';
 import { type Call, callAtRate, type LoadResult } from '../agent/load.ts';
 import { readLoopDelay } from '../agent/read-loop-delay.ts';
 import { describeMachine } from '../machine.ts';

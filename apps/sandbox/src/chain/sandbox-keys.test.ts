@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { computeAddress } from 'ethers';
 import { expect, it } from 'vitest';
-import { readRoster } from './roster.ts';
+import { readRoster } from '../demo/roster.ts';
 import { defaultHolderCount, deriveHolderKey } from './sandbox-keys.ts';
 
 const holders = Array.from({ length: defaultHolderCount }, (_, index) =>
@@ -13,7 +13,7 @@ it('derives at least 70 different holders', () => {
 });
 
 it('enrols every recipient of examples/roster.csv', () => {
-  const path = fileURLToPath(new URL('../../../examples/roster.csv', import.meta.url));
+  const path = fileURLToPath(new URL('../../../../examples/roster.csv', import.meta.url));
   const roster = readRoster(path);
   expect(roster.length).toBeGreaterThan(5);
   for (const { address } of roster) {

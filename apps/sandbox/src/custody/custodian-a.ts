@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { createSampleOrganisation } from '@pool/custodians/custodian-a';
-import { agentScript } from '../agent-process.ts';
+import { agentScript } from '../processes/agent-process.ts';
 import { type Custody, type CustodyPlace, voteLimitSeconds } from './custody-place.ts';
 import { startGate } from './gate.ts';
 import { createPolicy } from './policy-file.ts';

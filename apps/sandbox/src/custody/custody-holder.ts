@@ -4,27 +4,34 @@
  * @module
  */
 import { type Hex, PoolError, parseEncryptionPublicKey, parseHex, type Secret } from '@pool/core';
+import { holderKinds, type RemoteHolderRole, remoteHolderRole } from '@pool/signers';
 import * as v from 'valibot';
-import { runAgentCommand } from '../agent-command.ts';
-import { deriveHolder, type Holder, type SignInPlace } from '../people.ts';
-import type { CustodyKind } from './custody-place.ts';
+import { deriveHolder, type Holder, type SignInPlace } from '../chain/people.ts';
+import { runAgentCommand } from '../processes/agent-command.ts';
+import type { SignerKind } from './custody-place.ts';
 
 const viewingKeySchema = v.object({
   scalar: v.string(),
   encryptionPublicKeys: v.object({ babyjubjub: v.string() }),
 });
 
+/** Undefined: the key of a holder is in its own agent. */
+export function findHolderRole(kind: SignerKind): RemoteHolderRole | undefined {
+  const known = holderKinds.find((one) => one === kind);
+  return known && remoteHolderRole(known);
+}
+
 /**
  * An enclave repeats its signatures, so the viewing key is derived from one. A custodian does not, so the holder makes a viewing key with
  * the agent's command and keeps it.
  */
 export async function prepareHolder(
-  kind: CustodyKind,
+  kind: SignerKind,
   privateKey: Secret<Hex>,
   place: SignInPlace,
 ): Promise<Holder> {
   const derived = await deriveHolder(privateKey, place);
-  if (kind === 'enclave') {
+  if (findHolderRole(kind)?.needsViewingKey !== true) {
     return derived;
   }
   const { stdout, code } = await runAgentCommand({ environment: {} }, ['viewing-key', 'new']);

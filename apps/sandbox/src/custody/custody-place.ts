@@ -4,16 +4,12 @@
  * @module
  */
 import type { ChainsFile, EncryptionPublicKey, EvmAddress, Hex, WalletPub } from '@pool/core';
+import type { FunderKind } from '@pool/signers';
 import type { ManagedProcess } from '@pool/testkit';
-import type { Environment } from './env-file.ts';
+import type { Environment } from '../processes/env-file.ts';
 
-/** Signers that hold the keys outside the agent's process. */
-export const custodyKinds = ['enclave', 'custodian_a', 'custodian_b'] as const;
-export type CustodyKind = (typeof custodyKinds)[number];
-
-/** Signers of `--signer`. */
-export const signerKinds = ['local-key', ...custodyKinds] as const;
-export type SignerKind = (typeof signerKinds)[number];
+/** Signers of `--signer`: a key in the agent's process, or in the custody of a signer that has a simulator here. */
+export type SignerKind = 'local-key' | FunderKind;
 
 /** A wallet whose key is in custody. */
 export type CustodyWallet = { readonly address: EvmAddress; readonly privateKey: Hex };
@@ -45,7 +41,7 @@ export type CustodyPlace = {
 };
 
 export type Custody = {
-  readonly kind: CustodyKind;
+  readonly kind: FunderKind;
   /** Variables of the funding agent. */
   readonly funder: Environment;
   /** Variables of a holder's agent. Undefined: the kind has no signer for holders. */

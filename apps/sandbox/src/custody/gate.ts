@@ -13,9 +13,9 @@ import {
   startNodeProcess,
   waitUntilReady,
 } from '@pool/testkit';
+import type { Environment } from '../processes/env-file.ts';
+import { formatEnvFile, placeSecrets } from '../processes/env-file.ts';
 import { type CustodyPlace, voteLimitSeconds } from './custody-place.ts';
-import type { Environment } from './env-file.ts';
-import { formatEnvFile, placeSecrets } from './env-file.ts';
 
 export type Gate = {
   readonly process: ManagedProcess;

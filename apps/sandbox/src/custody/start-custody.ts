@@ -3,19 +3,27 @@
  *
  * @module
  */
+import { PoolError } from '@pool/core';
+import type { FunderKind } from '@pool/signers';
 import { startCustodianA } from './custodian-a.ts';
 import { startCustodianB } from './custodian-b.ts';
-import type { Custody, CustodyKind, CustodyPlace } from './custody-place.ts';
+import type { Custody, CustodyPlace, SignerKind } from './custody-place.ts';
 import { startEnclaves } from './enclave.ts';
 
+/** By signer. One without a simulator is not offered. */
+const starters: Readonly<Partial<Record<FunderKind, (place: CustodyPlace) => Promise<Custody>>>> = {
+  enclave: startEnclaves,
+  custodian_a: startCustodianA,
+  custodian_b: startCustodianB,
+};
+
+export const signerKinds = ['local-key', ...Object.keys(starters)] as readonly SignerKind[];
+
 /** Starts the custodian, its gate or the enclaves, and resolves when they answer. */
-export function startCustody(kind: CustodyKind, place: CustodyPlace): Promise<Custody> {
-  switch (kind) {
-    case 'custodian_a':
-      return startCustodianA(place);
-    case 'custodian_b':
-      return startCustodianB(place);
-    case 'enclave':
-      return startEnclaves(place);
+export async function startCustody(kind: FunderKind, place: CustodyPlace): Promise<Custody> {
+  const start = starters[kind];
+  if (start === undefined) {
+    throw new PoolError('internal_error', `the sandbox has no simulator of ${kind}`);
   }
+  return await start(place);
 }

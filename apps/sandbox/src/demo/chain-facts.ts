@@ -7,8 +7,8 @@ import { connectErc20, parseBatchFunded } from '@pool/contracts';
 import { PoolError } from '@pool/core';
 import { createEvmProvider } from '@pool/evm-sender';
 import type { JsonRpcProvider } from 'ethers';
-import { chainId } from './local-chain.ts';
-import type { SandboxFile } from './sandbox-file.ts';
+import { chainId } from '../chain/local-chain.ts';
+import type { SandboxFile } from '../stack/sandbox-file.ts';
 
 /** The parts of a running sandbox that this needs. */
 export type ChainPlace = Pick<SandboxFile, 'rpcUrl' | 'contracts' | 'tokens'>;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Wallet } from 'ethers';
 import { afterAll, expect, it } from 'vitest';
+import { deriveHolderKey } from '../chain/sandbox-keys.ts';
 import { chooseDemoPeople } from './demo-holder.ts';
-import { deriveHolderKey } from './sandbox-keys.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'demo-people-'));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -13,22 +13,22 @@ import {
   type SpendReceipt,
 } from '@pool/core';
 import { Wallet } from 'ethers';
-import { runAgentCommand } from './agent-command.ts';
-import type { Agent } from './agent-process.ts';
-import { fetchGasUsed, fetchPoolBalance, fetchTokenBalance } from './chain-facts.ts';
-import type { CustodyHolder } from './custody/custody-place.ts';
+import type { Holder } from '../chain/people.ts';
+import { defaultHolderCount, deriveHolderKey } from '../chain/sandbox-keys.ts';
+import type { CustodyHolder } from '../custody/custody-place.ts';
+import { runAgentCommand } from '../processes/agent-command.ts';
+import type { Agent } from '../processes/agent-process.ts';
+import type { Progress } from '../processes/progress.ts';
 import {
   type HeadlessHolder,
   type HolderSigner,
   type OnboardPlace,
   onboardHolder,
-} from './headless-holder.ts';
+} from '../stack/headless-holder.ts';
+import type { SandboxFile } from '../stack/sandbox-file.ts';
+import { fetchGasUsed, fetchPoolBalance, fetchTokenBalance } from './chain-facts.ts';
 import type { HolderReport, SpendStep } from './holder-report.ts';
-import type { Holder } from './people.ts';
-import type { Progress } from './progress.ts';
 import { readAllReceivedNotes } from './received-notes.ts';
-import type { SandboxFile } from './sandbox-file.ts';
-import { defaultHolderCount, deriveHolderKey } from './sandbox-keys.ts';
 
 /** Who takes part in a demonstration, decided from the roster's text before it is checked. */
 export type DemoPeople = {

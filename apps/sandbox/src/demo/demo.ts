@@ -7,11 +7,19 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { chooseBatchSize } from '@pool/core';
-import { runAgentCommand } from './agent-command.ts';
-import type { Agent } from './agent-process.ts';
-import { ensureProvingKey } from './artifacts.ts';
-import { prepareHolder } from './custody/custody-holder.ts';
-import type { Custody, CustodyHolder, SignerKind } from './custody/custody-place.ts';
+import type { Holder, SignInPlace } from '../chain/people.ts';
+import { findHolderRole, prepareHolder } from '../custody/custody-holder.ts';
+import type { Custody, CustodyHolder, SignerKind } from '../custody/custody-place.ts';
+import { runAgentCommand } from '../processes/agent-command.ts';
+import type { Agent } from '../processes/agent-process.ts';
+import { ensureProvingKey } from '../processes/artifacts.ts';
+import { isLocked, lockDirectory } from '../processes/directory-lock.ts';
+import { openProcessLedger, type ProcessLedger } from '../processes/process-ledger.ts';
+import { createProgress, type Progress } from '../processes/progress.ts';
+import type { HeadlessHolder, HolderSigner } from '../stack/headless-holder.ts';
+import { readStatus } from '../stack/lifecycle.ts';
+import { removeDeployment, writeSandboxFile } from '../stack/sandbox-file.ts';
+import { type Stack, startStack } from '../stack/stack.ts';
 import {
   chooseDemoPeople,
   type DemoPeople,
@@ -21,17 +29,9 @@ import {
   spendAsHolder,
   spenderName,
 } from './demo-holder.ts';
-import { isLocked, lockDirectory } from './directory-lock.ts';
-import type { HeadlessHolder, HolderSigner } from './headless-holder.ts';
 import { printHolderReport } from './holder-report.ts';
-import { readStatus } from './lifecycle.ts';
-import type { Holder, SignInPlace } from './people.ts';
-import { openProcessLedger, type ProcessLedger } from './process-ledger.ts';
-import { createProgress, type Progress } from './progress.ts';
 import { createDemoReport, type Payment, printDemoReport } from './report.ts';
 import { readRoster } from './roster.ts';
-import { removeDeployment, writeSandboxFile } from './sandbox-file.ts';
-import { type Stack, startStack } from './stack.ts';
 
 export type DemoOptions = {
   /** The sandbox directory; the demo makes a folder of its own below it. */
@@ -172,8 +172,8 @@ async function startDeployment(
   let spender: HeadlessHolder | undefined;
   let keys: Holder | undefined;
   const holders = async (place: SignInPlace): Promise<readonly CustodyHolder[]> => {
-    // Custodian B has no signer for holders: the recipient's key stays in its own agent.
-    if (spenderKey === undefined || signer === 'local-key' || signer === 'custodian_b') {
+    // Not every signer of funders is one of holders: the recipient's key then stays in its own agent.
+    if (spenderKey === undefined || findHolderRole(signer) === undefined) {
       return [];
     }
     keys = await prepareHolder(signer, spenderKey, place);
@@ -201,7 +201,7 @@ function findHolderSigner(
     : {
         holder,
         variables: custody.holder(spenderName),
-        login: custody.kind === 'custodian_a' ? 'custodian_a' : 'holder',
+        login: findHolderRole(custody.kind)?.needsVote ? custody.kind : 'holder',
       };
 }
 

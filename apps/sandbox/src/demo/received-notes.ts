@@ -7,9 +7,9 @@
 import { computeAssetId, parseEvmAddress, parseField, parseWalletPub, Secret } from '@pool/core';
 import { computeWalletId, createNoteScanner, type NoteScanner, parseViewingKey } from '@pool/notes';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
-import { chainId } from './local-chain.ts';
-import { type Holder, openSession } from './people.ts';
-import type { SandboxFile } from './sandbox-file.ts';
+import { chainId } from '../chain/local-chain.ts';
+import { type Holder, openSession } from '../chain/people.ts';
+import type { SandboxFile } from '../stack/sandbox-file.ts';
 
 export type ReceivedNote = {
   readonly commitment: string;

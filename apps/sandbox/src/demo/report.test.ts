@@ -34,7 +34,7 @@ describe('the demo report', () => {
   });
 
   it('compares with the public batch transfer that the contracts package measured', async () => {
-    const file = new URL('../../../packages/contracts/gas.snapshot', import.meta.url);
+    const file = new URL('../../../../packages/contracts/gas.snapshot', import.meta.url);
     const snapshot = await readFile(file, 'utf8');
     const { text } = print(good);
     for (const kind of ['new', 'existing']) {

@@ -5,11 +5,11 @@
  * @module
  */
 import type { DisbursementJob } from '@pool/core';
+import type { Holder } from '../chain/people.ts';
+import type { SandboxFile } from '../stack/sandbox-file.ts';
 import { fetchGasUsed, fetchPoolBalance } from './chain-facts.ts';
-import type { Holder } from './people.ts';
 import { type ReceivedNote, readAllReceivedNotes } from './received-notes.ts';
 import type { RosterLine } from './roster.ts';
-import type { SandboxFile } from './sandbox-file.ts';
 
 /**
  * Gas a recipient costs in a public batch transfer of an ERC-20 token to 100 accounts (packages/contracts/gas.snapshot;

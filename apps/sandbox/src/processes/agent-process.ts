@@ -14,7 +14,7 @@ import {
   startNodeProcess,
   waitUntilReady,
 } from '@pool/testkit';
-import { placeSecrets } from './custody/env-file.ts';
+import { placeSecrets } from './env-file.ts';
 import { createAgentFile } from './service-environment.ts';
 
 export type StartAgentOptions = {
@@ -44,7 +44,7 @@ export type Agent = {
   restart(env?: Readonly<Record<string, string>>): Promise<Agent>;
 };
 
-export const agentScript = fileURLToPath(new URL('../../agent/src/main.ts', import.meta.url));
+export const agentScript = fileURLToPath(new URL('../../../agent/src/main.ts', import.meta.url));
 
 type Surroundings = {
   readonly directory: string;

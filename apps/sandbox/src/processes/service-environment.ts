@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { type Environment, formatEnvFile } from './custody/env-file.ts';
-import { deriveRoleKey } from './sandbox-keys.ts';
+
+import { deriveRoleKey } from '../chain/sandbox-keys.ts';
+import { type Environment, formatEnvFile } from './env-file.ts';
 
 /** OAuth clients of the pool-gate: random for each sandbox. */
 export type GateClients = {

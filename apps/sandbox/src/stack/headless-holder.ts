@@ -7,10 +7,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ChainsFile, type Hex, PoolError, type Secret } from '@pool/core';
+import type { FunderKind } from '@pool/signers';
 import { findFreePorts } from '@pool/testkit';
-import { runAgentCommand } from './agent-command.ts';
-import { placeSecrets } from './custody/env-file.ts';
-import { deriveHolder, type Holder } from './people.ts';
+import { deriveHolder, type Holder } from '../chain/people.ts';
+import { runAgentCommand } from '../processes/agent-command.ts';
+import { placeSecrets } from '../processes/env-file.ts';
 
 export type HeadlessHolder = Holder & {
   /** Names the home `<name>-home` in the sandbox directory. */
@@ -33,8 +34,8 @@ export type HolderSigner = {
   readonly holder: Holder;
   /** Variables of the agent, without the viewing key. */
   readonly variables: Readonly<Record<string, string>>;
-  /** How `onboard` signs in. */
-  readonly login: 'holder' | 'custodian_a';
+  /** How `onboard` signs in: a signer that votes cannot derive the viewing key. */
+  readonly login: 'holder' | FunderKind;
 };
 
 /**
@@ -102,7 +103,7 @@ async function prepareSigner(
     const { holder, variables, login } = custody;
     const keyPath = join(home, 'viewing.key');
     const escrowed: Record<string, string> = {};
-    if (login === 'custodian_a') {
+    if (login !== 'holder') {
       writePrivate(keyPath, `${holder.viewingKey}\n`);
       escrowed['DISBURSE_HOLDER_VIEWING_KEY_FILE'] = keyPath;
     }

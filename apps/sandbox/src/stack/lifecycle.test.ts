@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning, type ManagedProcess, startProcess } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lockDirectory } from './directory-lock.ts';
+import { lockDirectory } from '../processes/directory-lock.ts';
+import { openProcessLedger } from '../processes/process-ledger.ts';
+import { createProgress } from '../processes/progress.ts';
 import { bringUp, readStatus, takeDown } from './lifecycle.ts';
-import { openProcessLedger } from './process-ledger.ts';
-import { createProgress } from './progress.ts';
 import { startStack } from './stack.ts';
 
 let directory: string;

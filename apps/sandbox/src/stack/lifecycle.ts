@@ -4,11 +4,11 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { ensureProvingKey } from './artifacts.ts';
-import type { SignerKind } from './custody/custody-place.ts';
-import { lockDirectory } from './directory-lock.ts';
-import { openProcessLedger } from './process-ledger.ts';
-import type { Progress } from './progress.ts';
+import type { SignerKind } from '../custody/custody-place.ts';
+import { ensureProvingKey } from '../processes/artifacts.ts';
+import { lockDirectory } from '../processes/directory-lock.ts';
+import { openProcessLedger } from '../processes/process-ledger.ts';
+import type { Progress } from '../processes/progress.ts';
 import {
   readSandboxFile,
   removeDeployment,

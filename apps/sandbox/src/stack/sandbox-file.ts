@@ -6,7 +6,7 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SignerKind } from './custody/custody-place.ts';
+import type { SignerKind } from '../custody/custody-place.ts';
 import type { Stack } from './stack.ts';
 
 export type SandboxFile = {

@@ -10,6 +10,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { batchSizes, type ChainsFile, PoolError } from '@pool/core';
+import type { FunderKind } from '@pool/signers';
 import {
   anvilBinary,
   findFreePorts,
@@ -21,16 +22,6 @@ import {
   waitUntilReady,
 } from '@pool/testkit';
 import { computeAddress } from 'ethers';
-import { type Agent, createAgentStarter, type StartAgentOptions } from './agent-process.ts';
-import {
-  type Custody,
-  type CustodyHolder,
-  type CustodyKind,
-  voteLimitSeconds,
-} from './custody/custody-place.ts';
-import { startCustody } from './custody/start-custody.ts';
-import { createEdgeToken } from './edge-token.ts';
-import type { OnboardPlace } from './headless-holder.ts';
 import {
   anvilArguments,
   chainId,
@@ -39,15 +30,30 @@ import {
   type DeployedChain,
   deployChain,
   readChainId,
-} from './local-chain.ts';
-import { deriveHolder, enrolHolder, type Holder, openSession, type SignInPlace } from './people.ts';
-import { openProcessLedger, type ProcessLedger } from './process-ledger.ts';
-import { defaultHolderCount, deriveEmployerKey, deriveHolderKey } from './sandbox-keys.ts';
+} from '../chain/local-chain.ts';
+import {
+  deriveHolder,
+  enrolHolder,
+  type Holder,
+  openSession,
+  type SignInPlace,
+} from '../chain/people.ts';
+import { defaultHolderCount, deriveEmployerKey, deriveHolderKey } from '../chain/sandbox-keys.ts';
+import { type Custody, type CustodyHolder, voteLimitSeconds } from '../custody/custody-place.ts';
+import { startCustody } from '../custody/start-custody.ts';
+import {
+  type Agent,
+  createAgentStarter,
+  type StartAgentOptions,
+} from '../processes/agent-process.ts';
+import { openProcessLedger, type ProcessLedger } from '../processes/process-ledger.ts';
 import {
   createGateEnvironment,
   createPlatformEnvironment,
   type GateClients,
-} from './service-environment.ts';
+} from '../processes/service-environment.ts';
+import { createEdgeToken } from './edge-token.ts';
+import type { OnboardPlace } from './headless-holder.ts';
 
 export type StackOptions = {
   /** Everything the deployment writes lies below this folder. */
@@ -60,7 +66,7 @@ export type StackOptions = {
   readonly isEnrolled?: (address: string) => boolean;
   /** Where the funder's key is. Default: in the agent's process. */
   readonly custody?: {
-    readonly kind: CustodyKind;
+    readonly kind: FunderKind;
     /** Holders whose keys are in the same custody, before they are enrolled. */
     readonly holders: (place: SignInPlace) => Promise<readonly CustodyHolder[]>;
   };
@@ -97,7 +103,7 @@ export type Stack = {
   /** Undefined: the keys are in the agents' processes. */
   readonly custody: Custody | undefined;
   /** Starts one more kind of custody for the same funder, for agents of its own. */
-  startCustody(kind: CustodyKind, holders: readonly CustodyHolder[]): Promise<Custody>;
+  startCustody(kind: FunderKind, holders: readonly CustodyHolder[]): Promise<Custody>;
   /** The first platform process; {@link Stack.restartPlatform} replaces it. */
   readonly platform: ManagedProcess;
   readonly gate: ManagedProcess;
@@ -114,7 +120,7 @@ export type Stack = {
   stop(): Promise<void>;
 };
 
-const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', import.meta.url));
+const platformScript = fileURLToPath(new URL('../../../platform/src/main.ts', import.meta.url));
 
 /**
  * Starts everything and resolves when the agent is ready to disburse. On failure it ends what it started.

@@ -36,7 +36,6 @@ import {
   waitUntilReady,
 } from '@pool/testkit';
 import { JsonRpcProvider, MaxUint256, Wallet } from 'ethers';
-import { createEdgeToken } from './edge-token.ts';
 import {
   anvilArguments,
   chainKey,
@@ -44,12 +43,15 @@ import {
   type DeployedChain,
   deployChain,
   readChainId,
-} from './local-chain.ts';
-import { openSession } from './people.ts';
-import { openProcessLedger } from './process-ledger.ts';
-import { deriveEmployerKey, deriveHolderKey, deriveRoleKey } from './sandbox-keys.ts';
+} from '../chain/local-chain.ts';
+import { openSession } from '../chain/people.ts';
+import { deriveEmployerKey, deriveHolderKey, deriveRoleKey } from '../chain/sandbox-keys.ts';
+import { openProcessLedger } from '../processes/process-ledger.ts';
+import { createEdgeToken } from './edge-token.ts';
 
-export const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', import.meta.url));
+export const platformScript = fileURLToPath(
+  new URL('../../../platform/src/main.ts', import.meta.url),
+);
 
 /** Live API keys that one wallet may have. */
 const maxKeys = 50;
