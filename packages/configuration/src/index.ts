@@ -41,5 +41,11 @@ export {
   findText,
   type Layer,
 } from './layers.ts';
-export { type ConfigReader, createConfigReader, type Origin, readVariable } from './reader.ts';
+export {
+  type ConfigReader,
+  type ConfigValues,
+  createConfigReader,
+  type Origin,
+  readVariable,
+} from './reader.ts';
 export { renderConfigTable, replaceConfigTable } from './table.ts';

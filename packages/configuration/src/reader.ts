@@ -6,7 +6,13 @@
  */
 
 import { describeCause, Secret } from '@pool/core';
-import type { ConfigRemark, ConfigVariable, CredentialForm, DefaultedVariable } from './kinds.ts';
+import type {
+  ConfigRemark,
+  ConfigVariable,
+  CredentialForm,
+  DefaultedVariable,
+  Kind,
+} from './kinds.ts';
 import { type ConfigLayers, findText, type Layer } from './layers.ts';
 
 export type Origin =
@@ -178,7 +184,18 @@ function wrong(problem: string): SecretFile {
   return { kind: 'wrong', problem };
 }
 
+/** What a table of variables gives. Undefined: unset, and without a default. */
+export type ConfigValues<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends { readonly kind: Kind<infer T> }
+    ? T | (Table[Name] extends { readonly fallback: unknown } ? never : undefined)
+    : never;
+};
+
 export type ConfigReader = {
+  /** Reads each variable of a table. */
+  all<Table extends Readonly<Record<string, ConfigVariable<unknown>>>>(
+    table: Table,
+  ): ConfigValues<Table>;
   /** The value; undefined when it is unset or invalid. Adds the problems. */
   optional<T>(variable: ConfigVariable<T>): T | undefined;
   /** The value or the default. The default also replaces an invalid value, whose problems are added. */
@@ -187,14 +204,25 @@ export type ConfigReader = {
   isWritten(variable: ConfigVariable<unknown>): boolean;
 };
 
-/** @param problems - the list that problems are added to */
+/** @param problems - the list that the problems of each variable are added to, once */
 export function createConfigReader(layers: ConfigLayers, problems: ConfigRemark[]): ConfigReader {
+  const reported = new Set<string>();
   function optional<T>(variable: ConfigVariable<T>): T | undefined {
     const reading = readVariable(variable, layers);
-    problems.push(...reading.problems);
+    if (!reported.has(variable.name)) {
+      reported.add(variable.name);
+      problems.push(...reading.problems);
+    }
     return reading.value;
   }
   return {
+    all: <Table extends Readonly<Record<string, ConfigVariable<unknown>>>>(table: Table) =>
+      Object.fromEntries(
+        Object.entries(table).map(([name, variable]) => [
+          name,
+          optional(variable) ?? variable.fallback?.(layers.home),
+        ]),
+      ) as ConfigValues<Table>,
     optional,
     defaulted: (variable) => optional(variable) ?? variable.fallback(layers.home),
     isWritten(variable) {

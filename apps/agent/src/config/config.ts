@@ -7,20 +7,21 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import type { ConfigRemark } from '@pool/configuration';
-import { type ConfigFile, type ConfigSource, createConfigReader } from '@pool/configuration';
+import {
+  type ConfigFile,
+  type ConfigLayers,
+  type ConfigReader,
+  type ConfigRemark,
+  type ConfigSource,
+  createConfigReader,
+} from '@pool/configuration';
 import { createConfigurationError, type PoolError } from '@pool/core';
 import { createLayers, readConfigFile } from './files.ts';
-import {
-  type HolderSettings,
-  type KeepingSettings,
-  type OnboardSettings,
-  readHolder,
-} from './holder-config.ts';
+import { type KeepingSettings, keepingVariables, readHolder } from './holder-config.ts';
 import { type Config, resolveConfig } from './resolve.ts';
 import { variables } from './variables.ts';
 
-export type { HolderSettings, KeepingSettings, OnboardSettings } from './holder-config.ts';
+export type { KeepingSettings } from './holder-config.ts';
 export {
   type AgentFaultPoint,
   agentFaultPoints,
@@ -73,62 +74,51 @@ export function parseConfig(
 
 /** The address of the running agent, for the commands that call it. Needs no credential. */
 export function readAgentAddress(envFile?: string): AgentAddress {
-  const source = createProcessSource();
-  const layers = createLayers(source, readConfigFile(source, envFile));
-  const problems: ConfigRemark[] = [...layers.fileProblems];
-  const read = createConfigReader(layers, problems);
-  const port = read.defaulted(variables.port);
-  const host = read.defaulted(variables.host);
-  if (port === 0) {
-    const { name } = variables.port;
-    problems.push({ variable: name, message: `${name} must name the port the agent listens on` });
-  }
-  if (problems.length > 0) {
-    throw createConfigError(problems);
-  }
-  return { home: layers.home, host, port };
+  return readSettings(envFile, (read, { home }, problems) => {
+    const { port, host } = read.all({ port: variables.port, host: variables.host });
+    if (port === 0) {
+      const { name } = variables.port;
+      problems.push({ variable: name, message: `${name} must name the port the agent listens on` });
+    }
+    return { home, host, port };
+  });
 }
 
 /**
- * The configuration of the holder's identity. Needs no variable of a platform, because it is used before there is one.
+ * The configuration of the holder and of its agent's state. Needs no variable of a platform, because it is used before there is one.
  * @throws PoolError `invalid_configuration` naming every problem
  */
-export function readHolderSettings(envFile?: string): HolderSettings {
-  return readOnboardSettings(envFile);
-}
-
-/** What `onboard` reads besides: the host key, and the place of its files. @throws like {@link readHolderSettings} */
-export function readOnboardSettings(envFile?: string): OnboardSettings {
-  return readKeepingSettings(envFile);
-}
-
-/** What `backup` and `rotate-viewing-key` read: the holder, and where the agent's state is. @throws like {@link readHolderSettings} */
 export function readKeepingSettings(envFile?: string): KeepingSettings {
+  return readSettings(envFile, (read, layers, problems) => {
+    const values = read.all(keepingVariables);
+    return {
+      ...values,
+      home: layers.home,
+      chainsFile: resolve(values.chainsFile),
+      holder: readHolder(read, layers, problems),
+      layers,
+    };
+  });
+}
+
+/**
+ * The settings of a command that needs a part of the configuration only.
+ * @throws PoolError `invalid_configuration` naming every problem
+ */
+export function readSettings<T>(
+  envFile: string | undefined,
+  readThem: (read: ConfigReader, layers: ConfigLayers, problems: ConfigRemark[]) => T,
+): T {
   const source = createProcessSource();
   const layers = createLayers(source, readConfigFile(source, envFile));
   const problems: ConfigRemark[] = [...layers.fileProblems];
-  const read = createConfigReader(layers, problems);
-  const settings = {
-    home: layers.home,
-    chain: read.optional(variables.chain),
-    chainsFile: resolve(read.defaulted(variables.chainsFile)),
-    onboardPrivateKey: read.optional(variables.onboardPrivateKey),
-    artifactsDir: read.optional(variables.artifactsDir),
-    artifactsManifest: read.optional(variables.artifactsManifest),
-    jobStore: read.defaulted(variables.jobStore),
-    spendJournal: read.defaulted(variables.spendJournal),
-    fingerprintKey: read.optional(variables.fingerprintKey),
-    employerId: read.optional(variables.employerId),
-    holder: readHolder(read, layers, problems),
-    layers,
-  };
+  const settings = readThem(createConfigReader(layers, problems), layers, problems);
   if (problems.length > 0) {
     throw createConfigError(problems);
   }
   return settings;
 }
 
-/** @param problems - at least one */
-export function createConfigError(problems: readonly ConfigRemark[]): PoolError {
+function createConfigError(problems: readonly ConfigRemark[]): PoolError {
   return createConfigurationError(problems.map(({ message }) => message));
 }

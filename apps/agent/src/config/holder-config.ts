@@ -4,8 +4,13 @@
  * @module
  */
 
-import type { ConfigLayers, ConfigRemark } from '@pool/configuration';
-import { type ConfigReader, readVariable } from '@pool/configuration';
+import {
+  type ConfigLayers,
+  type ConfigReader,
+  type ConfigRemark,
+  type ConfigValues,
+  readVariable,
+} from '@pool/configuration';
 import type { Secret, WalletPub } from '@pool/core';
 import {
   type HolderKind,
@@ -49,33 +54,24 @@ export type HolderConfig = {
   readonly sendMaxAmount: bigint | undefined;
 };
 
-/** What the holder's keys derive from. Needs no variable of a platform. */
-export type HolderSettings = {
-  /** Chain key. Absent: the curve of the signer decides the family. */
-  readonly chain: string | undefined;
-  readonly chainsFile: string;
-  readonly holder: HolderConfig;
+/** Besides those of the holder. Without `chain`, the curve of the signer decides the family; without `employerId`, the pinned one counts. */
+export const keepingVariables = {
+  chain: variables.chain,
+  chainsFile: variables.chainsFile,
+  onboardPrivateKey: variables.onboardPrivateKey,
+  artifactsDir: variables.artifactsDir,
+  artifactsManifest: variables.artifactsManifest,
+  jobStore: variables.jobStore,
+  spendJournal: variables.spendJournal,
+  fingerprintKey: variables.fingerprintKey,
+  employerId: variables.employerId,
 };
 
-/** What `onboard` reads. */
-export type OnboardSettings = HolderSettings & {
+/** What `identity`, `onboard`, `backup` and `rotate-viewing-key` read. */
+export type KeepingSettings = ConfigValues<typeof keepingVariables> & {
   /** Agent directory. */
   readonly home: string;
-  /** Signs the session, unless the holder's signer does. */
-  readonly onboardPrivateKey: Secret | undefined;
-  /** Keys with which the pools of the chains file are compared. Both absent: the development keys. */
-  readonly artifactsDir: string | undefined;
-  readonly artifactsManifest: string | undefined;
-};
-
-/** What `backup` and `rotate-viewing-key` read. */
-export type KeepingSettings = OnboardSettings & {
-  readonly jobStore: string;
-  readonly spendJournal: string;
-  /** 32 bytes of hex. Absent: the key in the agent directory. */
-  readonly fingerprintKey: Secret | undefined;
-  /** Absent: the one that is pinned. */
-  readonly employerId: string | undefined;
+  readonly holder: HolderConfig;
   /** Where all of it was read. */
   readonly layers: ConfigLayers;
 };

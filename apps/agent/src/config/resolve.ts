@@ -6,12 +6,18 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import type { ConfigLayers, ConfigRemark, LogLevel } from '@pool/configuration';
-import { type ConfigReader, createConfigReader, readVariable } from '@pool/configuration';
+import {
+  type ConfigLayers,
+  type ConfigReader,
+  type ConfigRemark,
+  type ConfigValues,
+  createConfigReader,
+  readVariable,
+} from '@pool/configuration';
 import { isLoopbackHost, Secret } from '@pool/core';
 import { funderRoles, type RemoteFunder, readFunder } from '@pool/signers';
 import { type HolderConfig, readHolder } from './holder-config.ts';
-import type { Accelerator, AgentFaultPoint } from './kinds.ts';
+import type { AgentFaultPoint } from './kinds.ts';
 import { allVariables, variables } from './variables.ts';
 import { collectWarnings } from './warnings.ts';
 
@@ -24,57 +30,21 @@ export type GateConfig = {
   readonly scope: string;
 };
 
-export type Config = {
+// Of a custodian, and of tests: read only where they are used.
+const { approveUrl: _url, approveToken: _token, fault: _fault, ...ownVariables } = variables;
+
+/** The values of the table by their names there, and what follows from several of them. */
+export type Config = Omit<ConfigValues<typeof ownVariables>, 'home' | 'allowedHosts'> & {
   /** Agent directory, mode 0700. */
   readonly home: string;
   readonly isProduction: boolean;
-  readonly logLevel: LogLevel;
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  readonly maxConnections: number;
-  /** 0: no cap. */
-  readonly maxConnectionsPerPeer: number;
-  /** Further host names that requests can be addressed to. */
-  readonly allowedHosts: readonly string[];
   readonly platformUrl: string;
   readonly platformToken: Secret;
-  /** Gives access to `GET /metrics` only. Absent: that route accepts the loopback token only. */
-  readonly metricsToken: Secret | undefined;
-  /** Absent: API keys are not accepted. */
-  readonly verifyUrl: string | undefined;
-  /** Lower case. Absent: the id that is pinned in the agent directory. */
-  readonly employerId: string | undefined;
-  /** 32 bytes of hex. Absent: the key in the agent directory. */
-  readonly fingerprintKey: Secret | undefined;
-  /** Absent: bootstrap vends it. */
-  readonly chain: string | undefined;
-  readonly chainsFile: string;
+  /** Further host names that requests can be addressed to. */
+  readonly allowedHosts: readonly string[];
   readonly gate: GateConfig | undefined;
-  readonly prover: 'wasm' | 'mock';
-  readonly accelerator: Accelerator;
-  /** Cache of development keys, or the folder of fetched ones. Absent: the circuits' default cache. */
-  readonly artifactsDir: string | undefined;
-  /** Pins the fetched keys in `artifactsDir`. Absent: development keys, which are refused in production. */
-  readonly artifactsManifest: string | undefined;
-  /** The funder's signer, if it is a key of this process. Without it and without a remote funder, the agent can pay on no chain. */
-  readonly funderPrivateKey: Secret | undefined;
   /** The funder's signer, if it is outside this process. */
   readonly remoteFunder: RemoteFunder | undefined;
-  /** Absent: no funder signer on Solana and Stellar. */
-  readonly funderEd25519Key: Secret | undefined;
-  readonly jobStore: string;
-  /** Keys of spends. */
-  readonly spendJournal: string;
-  readonly batchDeadlineSeconds: number;
-  /** Of a funder signer that needs a vote. */
-  readonly voteLimitSeconds: number;
-  /** Days after the end of a job until its recipients and seed are erased. */
-  readonly retentionDays: number;
-  /** Years after a payment until the openings that prove it are erased. */
-  readonly disclosureYears: number;
-  /** Requests per second of one credential. */
-  readonly rateLimit: number;
   /** Ends the process at this point; only under NODE_ENV=test. */
   readonly fault: AgentFaultPoint | undefined;
   readonly holder: HolderConfig;
@@ -92,49 +62,27 @@ type Resolution = {
 export function resolveConfig(layers: ConfigLayers): Resolution {
   const problems: ConfigRemark[] = [...layers.fileProblems];
   const read = createConfigReader(layers, problems);
-  const nodeEnv = read.optional(variables.nodeEnv);
-  const isProduction = nodeEnv === 'production';
-  const platformUrl = read.optional(variables.platformUrl);
-  const platformToken = read.optional(variables.platformToken);
-  const signer = read.optional(variables.signer);
-  // Only `onboard` uses this variable; an invalid value is a problem for every command.
-  read.optional(variables.onboardPrivateKey);
-  // Only `send --self-submit` uses these.
-  read.optional(variables.gasPrivateKey);
-  read.optional(variables.gasMaxCost);
+  const values = read.all(ownVariables);
+  const { platformUrl, platformToken, signer } = values;
+  const isProduction = values.nodeEnv === 'production';
   const config = {
+    ...values,
     home: layers.home,
     isProduction,
-    logLevel: read.defaulted(variables.logLevel),
-    host: readHost(read, problems),
-    port: read.defaulted(variables.port),
-    allowedHosts: read.optional(variables.allowedHosts) ?? [],
-    metricsToken: read.optional(variables.metricsToken),
-    verifyUrl: read.optional(variables.verifyUrl),
-    employerId: read.optional(variables.employerId),
-    fingerprintKey: read.optional(variables.fingerprintKey),
-    chain: read.optional(variables.chain),
-    chainsFile: resolve(read.defaulted(variables.chainsFile)),
-    gate: readGate(read, problems),
-    prover: read.defaulted(variables.prover),
-    accelerator: read.defaulted(variables.accelerator),
-    artifactsDir: read.optional(variables.artifactsDir),
-    artifactsManifest: read.optional(variables.artifactsManifest),
-    funderPrivateKey: read.optional(variables.funderPrivateKey),
+    allowedHosts: values.allowedHosts ?? [],
+    chainsFile: resolve(values.chainsFile),
+    gate: readGate(values, read, problems),
     remoteFunder: signer && readFunder(signer, read, problems),
-    funderEd25519Key: read.optional(variables.funderEd25519Key),
-    jobStore: read.defaulted(variables.jobStore),
-    spendJournal: read.defaulted(variables.spendJournal),
-    batchDeadlineSeconds: read.defaulted(variables.batchDeadlineSeconds),
-    voteLimitSeconds: read.defaulted(variables.voteLimitSeconds),
-    retentionDays: read.defaulted(variables.retentionDays),
-    disclosureYears: read.defaulted(variables.disclosureYears),
-    maxConnections: read.defaulted(variables.maxConnections),
-    maxConnectionsPerPeer: read.defaulted(variables.maxConnectionsPerPeer),
-    rateLimit: read.defaulted(variables.rateLimit),
-    fault: nodeEnv === 'test' ? read.optional(variables.fault) : undefined,
+    fault: values.nodeEnv === 'test' ? read.optional(variables.fault) : undefined,
     holder: readHolder(read, layers, problems),
   };
+  if (!isLoopbackHost(values.host) && values.allowPublicBind === undefined) {
+    note(
+      problems,
+      variables.host.name,
+      'is not a loopback address: put a TLS-terminating proxy in front and set DISBURSE_ALLOW_PUBLIC_BIND=behind-tls-proxy',
+    );
+  }
   if (config.artifactsManifest !== undefined && !read.isWritten(variables.artifactsDir)) {
     note(
       problems,
@@ -173,25 +121,17 @@ function note(remarks: ConfigRemark[], variable: string, phrase: string): void {
   remarks.push({ variable, message: `${variable} ${phrase}` });
 }
 
-function readHost(read: ConfigReader, problems: ConfigRemark[]): string {
-  const host = read.defaulted(variables.host);
-  const acknowledged = read.optional(variables.allowPublicBind);
-  if (!isLoopbackHost(host) && acknowledged === undefined) {
-    note(
-      problems,
-      variables.host.name,
-      'is not a loopback address: put a TLS-terminating proxy in front and set DISBURSE_ALLOW_PUBLIC_BIND=behind-tls-proxy',
-    );
-  }
-  return host;
-}
-
-function readGate(read: ConfigReader, problems: ConfigRemark[]): GateConfig | undefined {
-  const url = read.optional(variables.gateUrl);
-  const tokenUrl = read.optional(variables.gateTokenUrl);
-  const clientId = read.optional(variables.gateClientId);
-  const clientSecret = read.optional(variables.gateClientSecret);
-  const scope = read.defaulted(variables.gateScope);
+function readGate(
+  {
+    gateUrl: url,
+    gateTokenUrl: tokenUrl,
+    gateClientId: clientId,
+    gateClientSecret: clientSecret,
+    gateScope: scope,
+  }: ConfigValues<typeof ownVariables>,
+  read: ConfigReader,
+  problems: ConfigRemark[],
+): GateConfig | undefined {
   if (!read.isWritten(variables.gateUrl)) {
     return undefined;
   }

@@ -4,57 +4,46 @@
  * @module
  */
 import { resolve } from 'node:path';
-import type { ConfigRemark } from '@pool/configuration';
-import { createConfigReader } from '@pool/configuration';
-import type { Secret } from '@pool/core';
-import { createConfigError, createProcessSource } from './config.ts';
-import { createLayers, readConfigFile } from './files.ts';
-import { type HolderSettings, readHolder } from './holder-config.ts';
-import type { Config } from './resolve.ts';
+import type { ConfigValues } from '@pool/configuration';
+import { readSettings } from './config.ts';
+import { type HolderConfig, readHolder } from './holder-config.ts';
 import { variables } from './variables.ts';
 
-export type SelfSubmitSettings = HolderSettings &
-  Pick<
-    Config,
-    | 'home'
-    | 'isProduction'
-    | 'logLevel'
-    | 'prover'
-    | 'accelerator'
-    | 'artifactsDir'
-    | 'artifactsManifest'
-  > & {
-    /** Pays the gas. */
-    readonly gasPrivateKey: Secret | undefined;
-    /** Wei for all gas of one transaction. */
-    readonly gasCapWei: bigint;
-  };
+const selfSubmitVariables = {
+  nodeEnv: variables.nodeEnv,
+  logLevel: variables.logLevel,
+  chain: variables.chain,
+  chainsFile: variables.chainsFile,
+  prover: variables.prover,
+  accelerator: variables.accelerator,
+  artifactsDir: variables.artifactsDir,
+  artifactsManifest: variables.artifactsManifest,
+  /** Pays the gas. */
+  gasPrivateKey: variables.gasPrivateKey,
+};
+
+export type SelfSubmitSettings = ConfigValues<typeof selfSubmitVariables> & {
+  readonly home: string;
+  readonly isProduction: boolean;
+  readonly holder: HolderConfig;
+  /** Wei for all gas of one transaction. */
+  readonly gasCapWei: bigint;
+};
 
 /** 0.05 of the chain's own coin. */
 const defaultGasCapWei = 50_000_000_000_000_000n;
 
 /** @throws PoolError `invalid_configuration` naming every problem */
 export function readSelfSubmitSettings(envFile?: string): SelfSubmitSettings {
-  const source = createProcessSource();
-  const layers = createLayers(source, readConfigFile(source, envFile));
-  const problems: ConfigRemark[] = [...layers.fileProblems];
-  const read = createConfigReader(layers, problems);
-  const settings = {
-    home: layers.home,
-    isProduction: read.optional(variables.nodeEnv) === 'production',
-    logLevel: read.defaulted(variables.logLevel),
-    chain: read.optional(variables.chain),
-    chainsFile: resolve(read.defaulted(variables.chainsFile)),
-    prover: read.defaulted(variables.prover),
-    accelerator: read.defaulted(variables.accelerator),
-    artifactsDir: read.optional(variables.artifactsDir),
-    artifactsManifest: read.optional(variables.artifactsManifest),
-    gasPrivateKey: read.optional(variables.gasPrivateKey),
-    gasCapWei: read.optional(variables.gasMaxCost) ?? defaultGasCapWei,
-    holder: readHolder(read, layers, problems),
-  };
-  if (problems.length > 0) {
-    throw createConfigError(problems);
-  }
-  return settings;
+  return readSettings(envFile, (read, layers, problems) => {
+    const values = read.all(selfSubmitVariables);
+    return {
+      ...values,
+      home: layers.home,
+      isProduction: values.nodeEnv === 'production',
+      chainsFile: resolve(values.chainsFile),
+      gasCapWei: read.optional(variables.gasMaxCost) ?? defaultGasCapWei,
+      holder: readHolder(read, layers, problems),
+    };
+  });
 }

@@ -16,7 +16,7 @@ import { runOnboarding } from '@pool/platform-client/onboard';
 import { createFakeHolder } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../cli.ts';
-import { readOnboardSettings } from '../config/config.ts';
+import { readKeepingSettings } from '../config/config.ts';
 import { type FakeAccounts, startFakeAccounts } from '../fixtures/fake-accounts.ts';
 import { planOnboarding } from './onboard-plan.ts';
 
@@ -142,7 +142,7 @@ describe('onboard --login custodian_a', () => {
     const source = writeSource();
     const plan = await planOnboarding(
       { platform: platform.url, enrollHolder: true, login: 'custodian_a', out: outPath() },
-      readOnboardSettings(source),
+      readKeepingSettings(source),
     );
     const interruption = new AbortController();
     const first = runOnboarding(plan, { signal: interruption.signal, store: () => undefined });
@@ -202,7 +202,7 @@ describe('onboard --login custodian_a', () => {
     const source = writeSource();
     const plan = await planOnboarding(
       { platform: platform.url, enrollHolder: true, login: 'custodian_a', out: outPath() },
-      readOnboardSettings(source),
+      readKeepingSettings(source),
     );
     const nowMs = Date.now();
     const { encryptionPublicKey } = plan.holder ?? {};

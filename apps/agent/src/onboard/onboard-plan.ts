@@ -24,7 +24,7 @@ import {
   remoteHolderRole,
 } from '@pool/signers';
 import type { Holder } from '@pool/wallet/node';
-import type { OnboardSettings } from '../config/config.ts';
+import type { KeepingSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
 import { readChainsFile } from '../services/peers/chains.ts';
 import { assertSigns, createHolderSigner, openHolder } from '../services/signers/holder.ts';
@@ -53,7 +53,7 @@ export type OnboardPlan = OnboardPass & {
 /** @throws PoolError `invalid_request`, `invalid_configuration`, `wallet_mismatch`, `file_not_written` */
 export async function planOnboarding(
   options: OnboardOptions,
-  settings: OnboardSettings,
+  settings: KeepingSettings,
 ): Promise<OnboardPlan> {
   const platformUrl = parsePlatformUrl(options.platform);
   const capabilities = parseCapabilities(options.capabilities);
@@ -162,7 +162,7 @@ function assertFree(path: string, isOwnFolder: boolean): void {
  * Domain and URI of the sign-in text: those of chains.json where it exists, and otherwise those of the platform's address. A text for
  * one platform must not be sent to another one, which could sign in with it.
  */
-function findSignInPlace(platformUrl: string, { chainsFile }: OnboardSettings): EvidenceDomain {
+function findSignInPlace(platformUrl: string, { chainsFile }: KeepingSettings): EvidenceDomain {
   const domain = new URL(platformUrl).host;
   if (!existsSync(chainsFile)) {
     return { domain, uri: platformUrl };
@@ -180,7 +180,7 @@ function findSignInPlace(platformUrl: string, { chainsFile }: OnboardSettings): 
 /** Holder's signers that sign a session after a vote. */
 const votedSigners = holderKinds.filter((kind) => remoteHolderRole(kind)?.needsVote);
 
-function createLoginSigner(login: string | undefined, settings: OnboardSettings): HolderSigner {
+function createLoginSigner(login: string | undefined, settings: KeepingSettings): HolderSigner {
   switch (login) {
     case undefined:
       if (settings.onboardPrivateKey === undefined) {
@@ -211,7 +211,7 @@ function createLoginSigner(login: string | undefined, settings: OnboardSettings)
 
 /** @param isEd25519 - the chain decides which wallet such a key is, so chains.json must name it */
 async function openEnrolled(
-  settings: OnboardSettings,
+  settings: KeepingSettings,
   domain: string,
   isEd25519: boolean,
 ): Promise<Holder> {

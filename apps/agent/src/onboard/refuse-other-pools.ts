@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { errorCodeOf, PoolError } from '@pool/core';
 import { createEvmChain } from '@pool/operations';
-import type { OnboardSettings } from '../config/config.ts';
+import type { KeepingSettings } from '../config/config.ts';
 import { findKeySource } from '../services/agent-parts.ts';
 import { readChainsFile } from '../services/peers/chains.ts';
 
@@ -16,7 +16,7 @@ import { readChainsFile } from '../services/peers/chains.ts';
  * @throws PoolError `pool_code_differs`, `wrong_chain`, `chain_unreachable`
  */
 export async function refuseOtherPools(
-  settings: Pick<OnboardSettings, 'chainsFile' | 'artifactsDir' | 'artifactsManifest'>,
+  settings: Pick<KeepingSettings, 'chainsFile' | 'artifactsDir' | 'artifactsManifest'>,
 ): Promise<void> {
   if (!existsSync(settings.chainsFile)) {
     return;

@@ -5,7 +5,7 @@
  */
 
 import { exitCodes } from '@pool/pay-run';
-import { readHolderSettings } from '../../config/config.ts';
+import { readKeepingSettings } from '../../config/config.ts';
 import { openHolder } from '../../services/signers/holder.ts';
 import type { Output } from '../../terminal/command-output.ts';
 
@@ -17,7 +17,7 @@ export async function printIdentity(
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
   const { family, address, walletPub, encryptionPublicKey, signer } = await openHolder(
-    readHolderSettings(envFile),
+    readKeepingSettings(envFile),
   );
   const identity = {
     platform: family.name,

@@ -16,7 +16,7 @@ import { exitCodes } from '@pool/pay-run';
 import { createFacts, fetchDisclosedEvents, fetchPoolEvents, parsePoolEvents } from '@pool/wallet';
 import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
 import { systemClock } from '@pool/wallet/node';
-import { readHolderSettings } from '../../config/config.ts';
+import { readKeepingSettings } from '../../config/config.ts';
 import { findChain } from '../../services/holder/spend-place.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
 import type { Output } from '../../terminal/command-output.ts';
@@ -45,7 +45,7 @@ export async function runVerify(
   { out }: Pick<Output, 'out'>,
   createRecords: typeof createEvmRecords = createEvmRecords,
 ): Promise<number> {
-  const config = readHolderSettings(options.envFile);
+  const config = readKeepingSettings(options.envFile);
   const { settings } = findChain(config, options.chain);
   const document = readJson(path);
   const known =
@@ -81,7 +81,7 @@ export async function runEvents(
   options: EventsOptions,
   { out }: Pick<Output, 'out'>,
 ): Promise<number> {
-  const { settings } = findChain(readHolderSettings(options.envFile), options.chain);
+  const { settings } = findChain(readKeepingSettings(options.envFile), options.chain);
   return await withRecords(createEvmRecords(settings), async (records) => {
     const final = await records.fetchFinalBlock();
     const from = parseBlock('--from-block', options.fromBlock) ?? settings.deployedAtBlock;

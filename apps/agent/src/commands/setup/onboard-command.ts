@@ -12,7 +12,7 @@ import { exitCodes, formatSeconds, type Terminal } from '@pool/pay-run';
 import type { SignInWait } from '@pool/platform-client/onboard';
 import { type Onboarded, runOnboarding } from '@pool/platform-client/onboard';
 import { createDurableFile } from '@pool/storage';
-import { type OnboardSettings, readOnboardSettings } from '../../config/config.ts';
+import { type KeepingSettings, readKeepingSettings } from '../../config/config.ts';
 import type { HolderConfig } from '../../config/holder-config.ts';
 import { renderAgentEnv, renderChainsProposal } from '../../onboard/onboard-files.ts';
 import {
@@ -39,7 +39,7 @@ export async function runOnboard(
   options: OnboardOptions,
   { out, terminal }: Pick<Output, 'out' | 'terminal'>,
 ): Promise<number> {
-  const settings = readOnboardSettings(options.envFile);
+  const settings = readKeepingSettings(options.envFile);
   const placed = await placeChains(options, settings);
   const plan = await planOnboarding(options, settings);
   if (plan.isEnrolment) {
@@ -66,7 +66,7 @@ export async function runOnboard(
 /** Before the rest of the plan, which reads chains.json. Writing it again changes nothing. */
 async function placeChains(
   { chains, rpc = [] }: OnboardOptions,
-  { home, chainsFile }: OnboardSettings,
+  { home, chainsFile }: KeepingSettings,
 ): Promise<PlacedChains | undefined> {
   if (chains === undefined) {
     if (rpc.length > 0) {

@@ -6,9 +6,8 @@ import { Secret } from '@pool/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import encryptionVectors from '../../../../../vectors/encryption-key.json' with { type: 'json' };
 import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
-import type { HolderSettings } from '../../config/config.ts';
 import type { HolderConfig } from '../../config/holder-config.ts';
-import { openHolder } from '../signers/holder.ts';
+import { type HolderPlace, openHolder } from '../signers/holder.ts';
 
 const [wallet] = walletVectors.wallets.slice(-1);
 const [first, second] = encryptionVectors.keys.slice(-2);
@@ -16,7 +15,7 @@ if (wallet === undefined || first === undefined || second === undefined) {
   throw new Error('the vectors have no keys');
 }
 
-function createSettings(changes: Partial<HolderConfig> = {}): HolderSettings {
+function createSettings(changes: Partial<HolderConfig> = {}): HolderPlace {
   const directory = mkdtempSync(join(tmpdir(), 'holder-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const chainsFile = join(directory, 'chains.json');

@@ -22,10 +22,13 @@ import {
   holderRole,
 } from '@pool/signers';
 import type { Holder, HolderKey } from '@pool/wallet/node';
-import type { HolderSettings } from '../../config/config.ts';
+import type { KeepingSettings } from '../../config/config.ts';
 import type { HolderConfig } from '../../config/holder-config.ts';
 import { variables } from '../../config/variables.ts';
 import { readChainsFile } from '../peers/chains.ts';
+
+/** What the holder's keys derive from. Needs no variable of a platform. */
+export type HolderPlace = Pick<KeepingSettings, 'chain' | 'chainsFile' | 'holder'>;
 
 /** Pause between two questions whether a vote has ended, milliseconds. */
 const votePollMs = 1_000;
@@ -36,10 +39,7 @@ const votePollMs = 1_000;
  * @param platformDomain - in the viewing-key text; default: `evidence.domain` of chains.json
  * @throws PoolError `invalid_configuration`, `viewing_key_required`, `viewing_key_mismatch`
  */
-export async function openHolder(
-  settings: HolderSettings,
-  platformDomain?: string,
-): Promise<Holder> {
+export async function openHolder(settings: HolderPlace, platformDomain?: string): Promise<Holder> {
   const { holder, chainsFile } = settings;
   const signer = createHolderSigner(holder);
   await assertConfiguredWallet(signer, holder);
@@ -148,7 +148,7 @@ async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> 
 }
 
 /** The family of DISBURSE_CHAIN. Without it, the only family on the signer's curve. */
-function findFamily(signer: HolderSigner, { chain, chainsFile }: HolderSettings): ChainFamily {
+function findFamily(signer: HolderSigner, { chain, chainsFile }: HolderPlace): ChainFamily {
   const { name } = variables.chain;
   if (chain === undefined) {
     const families: readonly ChainFamily[] = Object.values(chainFamilies).filter(
