@@ -3,11 +3,17 @@
  *
  * @module
  */
-import { type Hex32, isPoolError, parseHex32 } from '@pool/core';
+import { isPoolError, parseHex32 } from '@pool/core';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import type { RebaselineOptions } from './commands/ledger-command.ts';
-import { type CommandContext, type CommonOptions, exitCodes } from './commands/output.ts';
-import type { ReleaseOptions } from './commands/release-command.ts';
+import {
+  type Call,
+  type CommandContext,
+  type CommonOptions,
+  exitCodes,
+  onLedger,
+  print,
+  type Run,
+} from './commands/output.ts';
 
 export type ApproveCliOptions = CommandContext & {
   /** How the program is called, for help texts. */
@@ -59,10 +65,53 @@ async function isDebugging(source: CommandContext['source']): Promise<boolean> {
   }
 }
 
-type SetCode = (code: number) => void;
+const envFile = new Option(
+  '--env-file <path>',
+  "configuration file; default: $APPROVE_ENV, then approve.env in the gate's directory",
+);
+const common = [new Option('--json', 'print one JSON document'), envFile];
 
-function createProgram(options: ApproveCliOptions, setCode: SetCode): Command {
-  const { streams, name, version } = options;
+/** A key, or what a person signed elsewhere. */
+const signing = [
+  ...common,
+  new Option(
+    '--key-file <path>',
+    "the person's Ed25519 key: PKCS#8 PEM, or 32 bytes of hex; - reads standard input",
+  ),
+  new Option(
+    '--statement <path>',
+    'what the person signed elsewhere: the output of "statement"; - reads standard input',
+  ),
+  new Option('--signature <hex>', 'the Ed25519 signature of the statement, 64 bytes'),
+];
+const by = new Option('--by <name>', 'who decides it, for the audit log').makeOptionMandatory();
+
+function createProgram(context: ApproveCliOptions, setCode: (code: number) => void): Command {
+  const { streams, name, version, source, nowMs } = context;
+
+  /** @param load - imports the code of the command */
+  function add<TOptions extends CommonOptions>(
+    parent: Command,
+    usage: string,
+    description: string,
+    load: () => Promise<Run<Call<TOptions>>>,
+    options: readonly Option[] = common,
+  ): Command {
+    const added = parent.command(usage).description(description);
+    for (const option of options) {
+      added.addOption(option);
+    }
+    return added.action(async (...given: readonly unknown[]) => {
+      const command = given.at(-1) as Command;
+      // An option before a subcommand belongs to its parent.
+      const merged = { ...command.optsWithGlobals<TOptions>(), ...command.opts<TOptions>() };
+      const call = { ...context, options: merged, argument: command.args[0] };
+      const outcome = await (await load())(call);
+      print(call, outcome);
+      setCode(outcome.code ?? exitCodes.ok);
+    });
+  }
+
   const program = new Command(name)
     .description(
       'The gate beside a custodian: rebuilds what it is asked to approve, applies its policy, and votes.',
@@ -72,239 +121,169 @@ function createProgram(options: ApproveCliOptions, setCode: SetCode): Command {
     .configureOutput({ writeOut: (text) => streams.out(text.trimEnd()), writeErr: streams.err })
     .option('--dry-run', 'judge everything, vote nothing, and log what the vote would be')
     .option('--standby', 'wait while another process votes with the ledger, then take over')
-    .addOption(envFile())
+    .addOption(envFile)
     .action(async (given: { dryRun?: boolean; standby?: boolean; envFile?: string }) => {
-      const { runServe } = await import('./commands/serve-command.ts');
-      await runServe(given, options);
+      const { dryRun: isDryRun = false, standby: isStandby = false } = given;
+      const { parseGateConfig } = await import('./config/config.ts');
+      const { createGateLog } = await import('./config/gate-log.ts');
+      const { runGate } = await import('./gate/run-gate.ts');
+      const config = parseGateConfig(source, given.envFile);
+      const log = createGateLog(config.logLevel);
+      const note = isDryRun ? ', and votes nothing (dry run)' : '';
+      await runGate({ config, log, isDryRun, isStandby, nowMs }, (url) =>
+        streams.out(`pool-approve listens on ${url}${note}`),
+      );
     });
-  addExplainingCommands(program, options, setCode);
-  addPeopleCommands(program, options, setCode);
-  addLedgerCommands(program, options, setCode);
-  addFileCommands(program, options, setCode);
-  return program;
-}
 
-function envFile(): Option {
-  return new Option(
-    '--env-file <path>',
-    "configuration file; default: $APPROVE_ENV, then approve.env in the gate's directory",
+  add(
+    program,
+    'doctor',
+    'Prove that the gate cannot be gone around, or say what is wrong.',
+    async () => (await import('./commands/doctor-command.ts')).runDoctor,
   );
-}
-
-function addCommon(command: Command): Command {
-  return command.option('--json', 'print one JSON document').addOption(envFile());
-}
-
-/** A key, or what a person signed elsewhere. */
-function addSigning(command: Command): Command {
-  return addCommon(command)
-    .option(
-      '--key-file <path>',
-      "the person's Ed25519 key: PKCS#8 PEM, or 32 bytes of hex; - reads standard input",
-    )
-    .option(
-      '--statement <path>',
-      'what the person signed elsewhere: the output of "statement"; - reads standard input',
-    )
-    .option('--signature <hex>', 'the Ed25519 signature of the statement, 64 bytes');
-}
-
-function addExplainingCommands(program: Command, context: CommandContext, setCode: SetCode): void {
-  addCommon(
-    program
-      .command('doctor')
-      .description('Prove that the gate cannot be gone around, or say what is wrong.'),
-  ).action(async (given: CommonOptions, command: Command) => {
-    const { runDoctor } = await import('./commands/doctor-command.ts');
-    setCode(await runDoctor(context, merge(given, command)));
-  });
-  addCommon(
-    program
-      .command('check <manifest>')
-      .description(
-        'Show what a manifest pays, and explain rule by rule what the gate would answer: its digest, a manifest file, or - for standard input.',
-      ),
-  ).action(async (manifest: string, given: CommonOptions, command: Command) => {
-    const { runCheck } = await import('./commands/check-command.ts');
-    setCode(await runCheck(manifest, merge(given, command), context));
-  });
-  addCommon(
-    program.command('pending').description('List what waits, and which of it people must release.'),
-  ).action(async (given: CommonOptions, command: Command) => {
-    const { runPending } = await import('./commands/list-commands.ts');
-    setCode(await runPending(merge(given, command), context));
-  });
-  addCommon(
-    program.command('manifests').description('List the stored manifests and what became of them.'),
-  ).action(async (given: CommonOptions, command: Command) => {
-    const { runManifests } = await import('./commands/list-commands.ts');
-    setCode(await runManifests(merge(given, command), context));
-  });
-}
-
-function addPeopleCommands(program: Command, context: CommandContext, setCode: SetCode): void {
-  const words = {
-    release: 'Release a batch that waits, with the key of a person whom the policy lists.',
-    deny: 'Deny a batch for good, with the key of a person whom the policy lists.',
-  } as const;
-  program
-    .command('statement <manifest>')
-    .description('Print the statement about a batch that a person signs on a machine of their own.')
-    .option('--deny', 'a statement that denies the batch; without it, one that releases it')
-    .addOption(envFile())
-    .action(
-      async (manifest: string, given: CommonOptions & { deny?: boolean }, command: Command) => {
-        const { runStatement } = await import('./commands/release-command.ts');
-        setCode(await runStatement(manifest, merge(given, command), context));
-      },
-    );
-  for (const decision of ['release', 'deny'] as const) {
-    addSigning(program.command(`${decision} <manifest>`).description(words[decision])).action(
-      async (manifest: string, given: ReleaseOptions, command: Command) => {
-        const { runRelease } = await import('./commands/release-command.ts');
-        setCode(await runRelease(decision, manifest, merge(given, command), context));
-      },
-    );
-  }
-}
-
-function addLedgerCommands(program: Command, context: CommandContext, setCode: SetCode): void {
-  const ledger = addCommon(
-    program.command('ledger').description('The state of the ledger, and its history.'),
-  ).action(async (given: CommonOptions, command: Command) => {
-    const { runLedgerStatus } = await import('./commands/ledger-command.ts');
-    setCode(await runLedgerStatus(merge(given, command), context));
-  });
-  addCommon(
-    ledger
-      .command('export')
-      .description('Print the history of the ledger, for another gate or for a backup.')
-      .option('--out <file>', 'write it to a new file, mode 0600'),
-  ).action(async (given: CommonOptions & { out?: string }, command: Command) => {
-    const { runLedgerExport } = await import('./commands/ledger-command.ts');
-    setCode(await runLedgerExport(merge(given, command), context));
-  });
-  addCommon(
-    ledger
-      .command('import <file>')
-      .description('Merge an exported history. Nothing that is stored is lowered or removed.'),
-  ).action(async (file: string, given: CommonOptions, command: Command) => {
-    const { runLedgerImport } = await import('./commands/ledger-command.ts');
-    setCode(await runLedgerImport(file, merge(given, command), context));
-  });
-  addCommon(
-    ledger
-      .command('erase')
-      .description(
-        'Make room at once: erase manifests that are past their deadline, or were never approved while no request waits for them.',
-      )
-      .requiredOption('--by <name>', 'who decides it, for the audit log')
-      .option('--older-than-hours <n>', 'only those that arrived longer ago', '1'),
-  ).action(
-    async (given: CommonOptions & { by: string; olderThanHours: string }, command: Command) => {
-      const { runLedgerErase } = await import('./commands/ledger-command.ts');
-      setCode(await runLedgerErase(merge(given, command), context));
-    },
+  add(
+    program,
+    'check <manifest>',
+    'Show what a manifest pays, and explain rule by rule what the gate would answer: its digest, a manifest file, or - for standard input.',
+    async () => onLedger((await import('./commands/check-command.ts')).runCheck),
   );
-  addCommon(
-    ledger
-      .command('rebaseline')
-      .description(
-        "End the state of a restored ledger: merge the custodian's whole history of this gate's approvals.",
-      )
-      .requiredOption('--by <name>', 'who decides it, for the audit log')
-      .option(
+  add(program, 'pending', 'List what waits, and which of it people must release.', async () =>
+    onLedger((await import('./commands/list-commands.ts')).runPending),
+  );
+  add(program, 'manifests', 'List the stored manifests and what became of them.', async () =>
+    onLedger((await import('./commands/list-commands.ts')).runManifests),
+  );
+  add(
+    program,
+    'statement <manifest>',
+    'Print the statement about a batch that a person signs on a machine of their own.',
+    async () => onLedger((await import('./commands/release-command.ts')).runStatement),
+    [
+      new Option('--deny', 'a statement that denies the batch; without it, one that releases it'),
+      envFile,
+    ],
+  );
+  add(
+    program,
+    'release <manifest>',
+    'Release a batch that waits, with the key of a person whom the policy lists.',
+    async () => onLedger((await import('./commands/release-command.ts')).runRelease('release')),
+    signing,
+  );
+  add(
+    program,
+    'deny <manifest>',
+    'Deny a batch for good, with the key of a person whom the policy lists.',
+    async () => onLedger((await import('./commands/release-command.ts')).runRelease('deny')),
+    signing,
+  );
+
+  const ledger = add(program, 'ledger', 'The state of the ledger, and its history.', async () =>
+    onLedger((await import('./commands/ledger-command.ts')).runLedgerStatus),
+  );
+  add(
+    ledger,
+    'export',
+    'Print the history of the ledger, for another gate or for a backup.',
+    async () => onLedger((await import('./commands/ledger-command.ts')).runLedgerExport),
+    [new Option('--out <file>', 'write it to a new file, mode 0600'), ...common],
+  );
+  add(
+    ledger,
+    'import <file>',
+    'Merge an exported history. Nothing that is stored is lowered or removed.',
+    async () => onLedger((await import('./commands/ledger-command.ts')).runLedgerImport),
+  );
+  add(
+    ledger,
+    'erase',
+    'Make room at once: erase manifests that are past their deadline, or were never approved while no request waits for them.',
+    async () => onLedger((await import('./commands/ledger-command.ts')).runLedgerErase),
+    [
+      by,
+      new Option('--older-than-hours <n>', 'only those that arrived longer ago').default('1'),
+      ...common,
+    ],
+  );
+  add(
+    ledger,
+    'rebaseline',
+    "End the state of a restored ledger: merge the custodian's whole history of this gate's approvals.",
+    async () => (await import('./commands/ledger-command.ts')).runLedgerRebaseline,
+    [
+      by,
+      new Option(
         '--accept-unknown <n>',
         'end the state although this many approvals cannot be described; the command names them',
-        '0',
-      )
-      .option(
+      ).default('0'),
+      new Option(
         '--key-file <path>',
         'with --accept-unknown: the Ed25519 key of a person of the policy, who signs it; - reads standard input',
       ),
-  ).action(async (given: RebaselineOptions, command: Command) => {
-    const { runLedgerRebaseline } = await import('./commands/ledger-command.ts');
-    setCode(await runLedgerRebaseline(merge(given, command), context));
-  });
-}
-
-function addPolicyChanges(policy: Command, context: CommandContext, setCode: SetCode): void {
-  addCommon(
-    policy
-      .command('propose <file>')
-      .description('Store a policy file, so that people can sign it; - reads standard input.'),
-  ).action(async (file: string, given: CommonOptions, command: Command) => {
-    const { runPolicyPropose } = await import('./commands/policy-change-command.ts');
-    setCode(await runPolicyPropose(file, merge(given, command), context));
-  });
-  policy
-    .command('statement <sha256>')
-    .description('Print the statement about a proposed policy that a person signs elsewhere.')
-    .addOption(envFile())
-    .action(async (sha256: string, given: CommonOptions, command: Command) => {
-      const { runPolicyStatement } = await import('./commands/policy-change-command.ts');
-      setCode(await runPolicyStatement(sha256, merge(given, command), context));
-    });
-  addSigning(
-    policy
-      .command('sign <sha256>')
-      .description('Sign a proposed policy, with the key of a person of the policy in effect.'),
-  ).action(async (sha256: string, given: ReleaseOptions, command: Command) => {
-    const { runPolicySign } = await import('./commands/policy-change-command.ts');
-    setCode(await runPolicySign(sha256, merge(given, command), context));
-  });
-  addCommon(
-    policy
-      .command('apply <sha256>')
-      .description('Put a proposed policy in effect, once the people of the one in effect signed.'),
-  ).action(async (sha256: string, given: CommonOptions, command: Command) => {
-    const { runPolicyApply } = await import('./commands/policy-change-command.ts');
-    setCode(await runPolicyApply(sha256, merge(given, command), context));
-  });
-}
-
-function addFileCommands(program: Command, context: CommandContext, setCode: SetCode): void {
-  const policy = program.command('policy').description('Inspect the policy, and change it.');
-  addCommon(
-    policy
-      .command('lint [file]')
-      .description(
-        'Read a policy file as the gate would, and say what is wrong in it; - reads standard input.',
-      ),
-  ).action(async (file: string | undefined, given: CommonOptions, command: Command) => {
-    const { runPolicyLint } = await import('./commands/policy-command.ts');
-    setCode(runPolicyLint(file, merge(given, command), context));
-  });
-  addPolicyChanges(policy, context, setCode);
-  const audit = program.command('audit').description('The audit log.');
-  addCommon(
-    audit
-      .command('verify')
-      .description('Verify that no entry was changed, removed or inserted.')
-      .option('--head <hash>', 'a hash that was seen before; an entry must have it', parseHead),
-  ).action(async (given: CommonOptions & { head?: Hex32 }, command: Command) => {
-    const { runAuditVerify } = await import('./commands/audit-command.ts');
-    setCode(await runAuditVerify(merge(given, command), context));
-  });
-  addCommon(audit.command('list').description('Print every entry as one line of JSON.')).action(
-    async (given: CommonOptions, command: Command) => {
-      const { runAuditList } = await import('./commands/audit-command.ts');
-      setCode(await runAuditList(merge(given, command), context));
-    },
+      ...common,
+    ],
   );
-  addCommon(
-    program
-      .command('config')
-      .description('Inspect the configuration.')
-      .command('check')
-      .description('Read the configuration, the policy and the chain settings. Starts nothing.'),
-  ).action(async (given: CommonOptions, command: Command) => {
-    const { runConfigCheck } = await import('./commands/config-command.ts');
-    setCode(runConfigCheck(merge(given, command), context));
-  });
+
+  const policy = program.command('policy').description('Inspect the policy, and change it.');
+  add(
+    policy,
+    'lint [file]',
+    'Read a policy file as the gate would, and say what is wrong in it; - reads standard input.',
+    async () => (await import('./commands/policy-command.ts')).runPolicyLint,
+  );
+  add(
+    policy,
+    'propose <file>',
+    'Store a policy file, so that people can sign it; - reads standard input.',
+    async () => onLedger((await import('./commands/policy-change-command.ts')).runPolicyPropose),
+  );
+  add(
+    policy,
+    'statement <sha256>',
+    'Print the statement about a proposed policy that a person signs elsewhere.',
+    async () => onLedger((await import('./commands/policy-change-command.ts')).runPolicyStatement),
+    [envFile],
+  );
+  add(
+    policy,
+    'sign <sha256>',
+    'Sign a proposed policy, with the key of a person of the policy in effect.',
+    async () => onLedger((await import('./commands/policy-change-command.ts')).runPolicySign),
+    signing,
+  );
+  add(
+    policy,
+    'apply <sha256>',
+    'Put a proposed policy in effect, once the people of the one in effect signed.',
+    async () => onLedger((await import('./commands/policy-change-command.ts')).runPolicyApply),
+  );
+
+  const audit = program.command('audit').description('The audit log.');
+  add(
+    audit,
+    'verify',
+    'Verify that no entry was changed, removed or inserted.',
+    async () => onLedger((await import('./commands/audit-command.ts')).runAuditVerify),
+    [
+      new Option('--head <hash>', 'a hash that was seen before; an entry must have it').argParser(
+        parseHead,
+      ),
+      ...common,
+    ],
+  );
+  add(audit, 'list', 'Print every entry as one line of JSON.', async () =>
+    onLedger((await import('./commands/audit-command.ts')).runAuditList),
+  );
+  add(
+    program.command('config').description('Inspect the configuration.'),
+    'check',
+    'Read the configuration, the policy and the chain settings. Starts nothing.',
+    async () => (await import('./commands/config-command.ts')).runConfigCheck,
+  );
+  return program;
 }
 
-function parseHead(text: string): Hex32 {
+function parseHead(text: string) {
   try {
     return parseHex32(text.toLowerCase().replace(/^(?!0x)/, '0x'));
   } catch {
@@ -312,9 +291,4 @@ function parseHead(text: string): Hex32 {
       'It must be a hash of 32 bytes, 64 hex characters, as "audit verify" and the log of the gate print it.',
     );
   }
-}
-
-/** An option before a subcommand belongs to its parent. */
-function merge<T extends CommonOptions>(given: T, command: Command): T {
-  return { ...command.optsWithGlobals<T>(), ...given };
 }

@@ -44,6 +44,7 @@ export {
   signRelease,
   verifyRelease,
 } from './people/release.ts';
+export type { PersonSignature } from './people/statement.ts';
 export { lintPolicy, type PolicyFinding } from './policy/lint-policy.ts';
 export {
   type Policy,

@@ -6,48 +6,37 @@
 
 import type { Hex32 } from '@pool/core';
 import type { AuditEntry, Ledger } from '@pool/policy';
-import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
+import { type CommonOptions, exitCodes, type LedgerCall, type Outcome } from './output.ts';
 
 const pageSize = 1_000;
 
-/** @returns the exit code */
-export async function runAuditVerify(
-  options: CommonOptions & { readonly head?: Hex32 },
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger) => {
-    const verdict = ledger.verifyAudit();
-    const isHeadKnown =
-      options.head === undefined || listAll(ledger).some(({ hash }) => hash === options.head);
-    if (verdict.kind === 'broken') {
-      const text = `The audit log is broken at entry ${verdict.seq}: ${verdict.message}`;
-      print(context, options, verdict, text);
-      return exitCodes.refused;
-    }
-    if (!isHeadKnown) {
-      const message =
-        'no entry has the given hash: the end of the log was cut off, or the hash is of another log';
-      print(context, options, { kind: 'broken', message }, `The audit log is broken: ${message}.`);
-      return exitCodes.refused;
-    }
-    const text = `The audit log is intact: ${verdict.entries} entries, the newest hash is ${verdict.head}. Keep it elsewhere, and pass it with --head next time.`;
-    print(context, options, verdict, text);
-    return exitCodes.ok;
-  });
+export function runAuditVerify({
+  ledger,
+  options: { head },
+}: LedgerCall<CommonOptions & { readonly head?: Hex32 }>): Outcome {
+  const verdict = ledger.verifyAudit();
+  if (verdict.kind === 'broken') {
+    const text = `The audit log is broken at entry ${verdict.seq}: ${verdict.message}`;
+    return { code: exitCodes.refused, document: verdict, text };
+  }
+  if (head !== undefined && !listAll(ledger).some(({ hash }) => hash === head)) {
+    const message =
+      'no entry has the given hash: the end of the log was cut off, or the hash is of another log';
+    const text = `The audit log is broken: ${message}.`;
+    return { code: exitCodes.refused, document: { kind: 'broken', message }, text };
+  }
+  return {
+    document: verdict,
+    text: `The audit log is intact: ${verdict.entries} entries, the newest hash is ${verdict.head}. Keep it elsewhere, and pass it with --head next time.`,
+  };
 }
 
-/** One JSON line for each entry. @returns the exit code */
-export async function runAuditList(
-  options: CommonOptions,
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger) => {
-    for (const { seq, atMs, event, data, hash } of listAll(ledger)) {
-      const line = { seq, at: new Date(atMs).toISOString(), event, data: parseData(data), hash };
-      context.streams.out(JSON.stringify(line));
-    }
-    return exitCodes.ok;
-  });
+/** One JSON line for each entry. */
+export function runAuditList({ ledger }: LedgerCall): Outcome {
+  const lines = listAll(ledger).map(({ seq, atMs, event, data, hash }) =>
+    JSON.stringify({ seq, at: new Date(atMs).toISOString(), event, data: parseData(data), hash }),
+  );
+  return { text: lines.join('\n') };
 }
 
 function parseData(data: string): unknown {

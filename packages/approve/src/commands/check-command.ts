@@ -22,7 +22,7 @@ import { createRebuilds } from '../judge/rebuilds.ts';
 import { describePayment, line, type Payment, renderPayment } from './describe-payment.ts';
 import { describePeople, type PeopleOfBatch, renderPeople } from './describe-people.ts';
 import { readManifestArgument } from './manifest-argument.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
+import { exitCodes, type LedgerCall, type Outcome } from './output.ts';
 
 /** Rules that wait for people. */
 const peopleRules: ReadonlySet<string> = new Set([
@@ -44,46 +44,44 @@ type Checked = {
   readonly decision: Decision;
 };
 
-/** @param manifest - digest of a stored manifest, path of a manifest file, or `-`. @returns the exit code */
-export async function runCheck(
-  manifest: string,
-  options: CommonOptions,
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, async (ledger, { policyFile, chainsFile, keys }) => {
-    const { policy } = readPolicyFile(policyFile);
-    const chains = readChainsFile(chainsFile);
-    const rebuilds = createRebuilds({
-      readFile: (digest) => ledger.readFile(digest),
-      evidence: () => policy.evidence,
-    });
-    const rebuilt = await rebuilds.rebuild(readManifestArgument(manifest, ledger, context));
-    const judge = createJudge({
-      ledger,
-      policy: () => policy,
-      rebuilds,
-      facts: createFactSource(chains, (settings) => openPoolReader(settings, keys)),
-      mayVote: () => false,
-      nowMs: context.nowMs,
-      isDryRun: true,
-    });
-    const { request, origin } = createExpectedRequest(rebuilt, policy);
-    const decision = await judge.explain(request, origin, rebuilt);
-    const checked = {
-      manifestDigest: rebuilt.manifestDigest,
-      votes: ledger.listVotes(rebuilt.manifestDigest),
-      decision,
-      ...ledger.read((view) => ({
-        receivedAtMs: view.findManifest(rebuilt.manifestDigest)?.receivedAtMs,
-        payment: describePayment(rebuilt, { policy, chains, view }),
-        people: findPeople(view.findManifest(rebuilt.manifestDigest), decision, (stored) =>
-          describePeople(stored, view, policy, context.nowMs()),
-        ),
-      })),
-    };
-    print(context, options, describe(checked), render(checked));
-    return exitCodeOf(decision);
+/** The argument is the digest of a stored manifest, the path of a manifest file, or `-`. */
+export async function runCheck(call: LedgerCall): Promise<Outcome> {
+  const { ledger, policyFile, chainsFile, keys, nowMs } = call;
+  const { policy } = readPolicyFile(policyFile);
+  const chains = readChainsFile(chainsFile);
+  const rebuilds = createRebuilds({
+    readFile: (digest) => ledger.readFile(digest),
+    evidence: () => policy.evidence,
   });
+  const rebuilt = await rebuilds.rebuild(readManifestArgument(call));
+  const judge = createJudge({
+    ledger,
+    policy: () => policy,
+    rebuilds,
+    facts: createFactSource(chains, (settings) => openPoolReader(settings, keys)),
+    mayVote: () => false,
+    nowMs,
+    isDryRun: true,
+  });
+  const { request, origin } = createExpectedRequest(rebuilt, policy);
+  const decision = await judge.explain(request, origin, rebuilt);
+  const checked = {
+    manifestDigest: rebuilt.manifestDigest,
+    votes: ledger.listVotes(rebuilt.manifestDigest),
+    decision,
+    ...ledger.read((view) => ({
+      receivedAtMs: view.findManifest(rebuilt.manifestDigest)?.receivedAtMs,
+      payment: describePayment(rebuilt, { policy, chains, view }),
+      people: findPeople(view.findManifest(rebuilt.manifestDigest), decision, (stored) =>
+        describePeople(stored, view, policy, nowMs()),
+      ),
+    })),
+  };
+  return {
+    code: exitCodeOf[decision.kind],
+    document: describe(checked),
+    text: render(checked),
+  };
 }
 
 /** Undefined: nobody was asked. */
@@ -189,23 +187,15 @@ function toIsoTime(ms: number): string {
 }
 
 function renderAnswer(decision: Decision): string {
-  switch (decision.kind) {
-    case 'approve':
-      return 'The gate would approve it.';
-    case 'deny':
-      return `The gate would deny it (${decision.reason}). ${decisionReasons[decision.reason]}`;
-    case 'later':
-      return `It would wait (${decision.reason}). ${decisionReasons[decision.reason]}`;
+  if (decision.kind === 'approve') {
+    return 'The gate would approve it.';
   }
+  const start = decision.kind === 'deny' ? 'The gate would deny it' : 'It would wait';
+  return `${start} (${decision.reason}). ${decisionReasons[decision.reason]}`;
 }
 
-function exitCodeOf({ kind }: Decision): number {
-  switch (kind) {
-    case 'approve':
-      return exitCodes.ok;
-    case 'deny':
-      return exitCodes.refused;
-    case 'later':
-      return exitCodes.notNow;
-  }
-}
+const exitCodeOf = {
+  approve: exitCodes.ok,
+  deny: exitCodes.refused,
+  later: exitCodes.notNow,
+} as const satisfies Record<Decision['kind'], number>;

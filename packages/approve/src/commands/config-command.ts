@@ -5,12 +5,12 @@
  */
 import { parseGateConfig } from '../config/config.ts';
 import { readSettings } from '../config/settings-files.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import type { Call, Outcome } from './output.ts';
 
-/** @returns the exit code. @throws PoolError that names every problem */
-export function runConfigCheck(options: CommonOptions, context: CommandContext): number {
+/** @throws PoolError that names every problem */
+export function runConfigCheck({ source, options }: Call): Outcome {
   const { home, policyFile, chainsFile, custodian, host, port, voteLimitSeconds } = parseGateConfig(
-    context.source,
+    source,
     options.envFile,
   );
   const settings = readSettings({ policyFile, chainsFile, voteLimitSeconds });
@@ -33,6 +33,5 @@ export function runConfigCheck(options: CommonOptions, context: CommandContext):
     `chains      ${chainsFile} (${chains.join(', ')})`,
     'The configuration can be used. "doctor" examines the custodian.',
   ].join('\n');
-  print(context, options, document, text);
-  return exitCodes.ok;
+  return { document, text };
 }

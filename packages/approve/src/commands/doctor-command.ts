@@ -18,12 +18,10 @@ import {
 import { createHistoryCheck } from '../examine/history.ts';
 import { createHistoryExamination } from '../examine/history-examination.ts';
 import { createExamination, createHistorySource } from '../gate/transport.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { type Call, exitCodes, type Outcome } from './output.ts';
 
-/** @returns the exit code */
-export async function runDoctor(context: CommandContext, options: CommonOptions): Promise<number> {
-  const config = parseGateConfig(context.source, options.envFile);
-  const { nowMs, streams } = context;
+export async function runDoctor({ source, options, nowMs, streams }: Call): Promise<Outcome> {
+  const config = parseGateConfig(source, options.envFile);
   const { loaded, chains } = readSettings(config);
   const policy = (): Policy => loaded.policy;
   const examineHistory = async (): Promise<readonly DoctorCheck[]> => {
@@ -36,11 +34,11 @@ export async function runDoctor(context: CommandContext, options: CommonOptions)
     // As the running gate does: a ledger that lacks an approval counts as restored from then on.
     const ledger = openLedger({ path, role: 'operator' });
     try {
-      const source = createHistorySource({ config, chains, policy, nowMs });
+      const past = createHistorySource({ config, chains, policy, nowMs });
       const tell = (fields: object, message = ''): void =>
         streams.err(`${message}: ${JSON.stringify(fields)}`);
       const { examine } = createHistoryExamination({
-        history: createHistoryCheck({ source, ledger, policy }),
+        history: createHistoryCheck({ source: past, ledger, policy }),
         voteLimitSeconds: config.voteLimitSeconds,
         nowMs,
         log: { warn: tell, error: tell },
@@ -55,8 +53,8 @@ export async function runDoctor(context: CommandContext, options: CommonOptions)
     nowMs,
   });
   const report = await doctor.examine();
-  print(context, options, report, renderReport(report));
-  return report.ok ? exitCodes.ok : exitCodes.error;
+  const code = report.ok ? exitCodes.ok : exitCodes.error;
+  return { code, document: report, text: renderReport(report) };
 }
 
 function checkRestored(ledger: Ledger): DoctorCheck {

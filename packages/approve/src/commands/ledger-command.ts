@@ -9,75 +9,61 @@ import { describeCause, isPoolError, PoolError } from '@pool/core';
 import { parseHistory, serializeHistory } from '@pool/policy';
 import { parseGateConfig } from '../config/config.ts';
 import { rebaselineLedger } from '../gate/rebaseline.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
+import {
+  type Call,
+  type CommonOptions,
+  exitCodes,
+  type LedgerCall,
+  type Outcome,
+} from './output.ts';
 import { readPersonKey } from './person-key.ts';
 
-/** @returns the exit code */
-export async function runLedgerStatus(
-  options: CommonOptions,
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger) => {
-    const status = ledger.status();
-    const lines = [
-      status.isRestored
-        ? `The ledger counts as restored (${status.restoredBecause ?? 'unknown'}): nothing is voted. Run "pool-approve ledger rebaseline --by <your name>".`
-        : 'The ledger is current.',
-      `${status.manifests} manifests, ${status.votes} votes, ${status.openVotes} of them not shown by the custodian yet, ${status.waiting} requests wait.`,
-    ];
-    print(context, options, status, lines.join('\n'));
-    return status.isRestored ? exitCodes.refused : exitCodes.ok;
-  });
+export function runLedgerStatus({ ledger }: LedgerCall): Outcome {
+  const status = ledger.status();
+  const { manifests, votes, openVotes, waiting } = status;
+  const state = status.isRestored
+    ? `The ledger counts as restored (${status.restoredBecause ?? 'unknown'}): nothing is voted. Run "pool-approve ledger rebaseline --by <your name>".`
+    : 'The ledger is current.';
+  return {
+    code: status.isRestored ? exitCodes.refused : exitCodes.ok,
+    document: status,
+    text: `${state}\n${manifests} manifests, ${votes} votes, ${openVotes} of them not shown by the custodian yet, ${waiting} requests wait.`,
+  };
 }
 
-/** Prints the history, or writes it to a new file, mode 0600. @returns the exit code */
-export async function runLedgerExport(
-  options: CommonOptions & { readonly out?: string },
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger) => {
-    const text = serializeHistory(ledger.exportHistory());
-    if (options.out === undefined) {
-      context.streams.out(text);
-      return exitCodes.ok;
-    }
-    try {
-      writeFileSync(options.out, `${text}\n`, { flag: 'wx', mode: 0o600 });
-    } catch (cause) {
-      throw new PoolError(
-        'file_not_written',
-        `${options.out} cannot be written${describeCause(cause)}; name a new file`,
-        { cause },
-      );
-    }
-    context.streams.out(
-      `The history is in ${options.out}. It links batches to each other: keep it private.`,
+/** Prints the history, or writes it to a new file, mode 0600. */
+export function runLedgerExport({
+  ledger,
+  options: { out },
+}: LedgerCall<CommonOptions & { readonly out?: string }>): Outcome {
+  const text = serializeHistory(ledger.exportHistory());
+  if (out === undefined) {
+    return { text };
+  }
+  try {
+    writeFileSync(out, `${text}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    throw new PoolError(
+      'file_not_written',
+      `${out} cannot be written${describeCause(cause)}; name a new file`,
+      { cause },
     );
-    return exitCodes.ok;
-  });
+  }
+  return { text: `The history is in ${out}. It links batches to each other: keep it private.` };
 }
 
-/** Merges a history into the ledger. Nothing that is stored is lowered or removed. @returns the exit code */
-export async function runLedgerImport(
-  file: string,
-  options: CommonOptions,
-  context: CommandContext,
-): Promise<number> {
-  const history = readHistory(file, context);
-  return await withLedger(context, options, (ledger) => {
-    ledger.importHistory(history, context.nowMs());
-    const { guards, counts } = history;
-    print(
-      context,
-      options,
-      { guards: guards.length, counts: counts.length },
-      `Merged ${guards.length} authorisations and ${counts.length} sums. Nothing was lowered.`,
-    );
-    return exitCodes.ok;
-  });
+/** Merges a history into the ledger. Nothing that is stored is lowered or removed. */
+export function runLedgerImport({ ledger, argument = '', source, nowMs }: LedgerCall): Outcome {
+  const history = readHistory(argument, source);
+  ledger.importHistory(history, nowMs());
+  const [guards, counts] = [history.guards.length, history.counts.length];
+  return {
+    document: { guards, counts },
+    text: `Merged ${guards} authorisations and ${counts} sums. Nothing was lowered.`,
+  };
 }
 
-function readHistory(file: string, { source }: CommandContext) {
+function readHistory(file: string, source: LedgerCall['source']) {
   try {
     return parseHistory(source.readFile(file));
   } catch (cause) {
@@ -93,24 +79,19 @@ function readHistory(file: string, { source }: CommandContext) {
 /**
  * Erases people, amounts and seeds of manifests that arrived longer ago, and are past their deadline, or were never approved while no
  * request waits for them.
- * @returns the exit code
  */
-export async function runLedgerErase(
-  options: CommonOptions & { readonly by: string; readonly olderThanHours: string },
-  context: CommandContext,
-): Promise<number> {
-  const hours = readCount('--older-than-hours', options.olderThanHours);
-  const nowMs = context.nowMs();
-  return await withLedger(context, options, (ledger) => {
-    const erased = ledger.eraseManifests(nowMs - hours * 3_600_000, nowMs, options.by);
-    print(
-      context,
-      options,
-      { erased, by: options.by },
-      `Erased people, amounts and seeds of ${erased} manifests. Guard, sums and hashes stay. A manifest that may still be signed can be sent again.`,
-    );
-    return exitCodes.ok;
-  });
+export function runLedgerErase({
+  ledger,
+  options: { by, olderThanHours },
+  ...call
+}: LedgerCall<CommonOptions & { readonly by: string; readonly olderThanHours: string }>): Outcome {
+  const hours = readCount('--older-than-hours', olderThanHours);
+  const nowMs = call.nowMs();
+  const erased = ledger.eraseManifests(nowMs - hours * 3_600_000, nowMs, by);
+  return {
+    document: { erased, by },
+    text: `Erased people, amounts and seeds of ${erased} manifests. Guard, sums and hashes stay. A manifest that may still be signed can be sent again.`,
+  };
 }
 
 export type RebaselineOptions = CommonOptions & {
@@ -120,32 +101,26 @@ export type RebaselineOptions = CommonOptions & {
   readonly keyFile?: string;
 };
 
-/**
- * Reads everything that the custodian remembers of the gate's approvals, merges it, and ends the state "restored".
- * @returns the exit code
- */
-export async function runLedgerRebaseline(
-  options: RebaselineOptions,
-  context: CommandContext,
-): Promise<number> {
-  const config = parseGateConfig(context.source, options.envFile);
+/** Reads everything that the custodian remembers of the gate's approvals, merges it, and ends the state "restored". */
+export async function runLedgerRebaseline({
+  options,
+  source,
+  nowMs,
+}: Call<RebaselineOptions>): Promise<Outcome> {
+  const config = parseGateConfig(source, options.envFile);
   const { by, keyFile } = options;
   const acceptUnknown = readCount('--accept-unknown', options.acceptUnknown);
-  const personKey = keyFile === undefined ? undefined : readPersonKey(keyFile, context);
-  const { nowMs } = context;
+  const personKey = keyFile === undefined ? undefined : readPersonKey(keyFile, source);
   const result = await rebaselineLedger(config, { by, acceptUnknown, personKey, nowMs });
   const { approvals, guards, unknown } = result;
   const lost =
     unknown.length === 0
       ? ''
       : ` ${unknown.length} could not be described, and a person signed that they are lost.`;
-  print(
-    context,
-    options,
-    { approvals, guards, unknown, by },
-    `The ledger has a new baseline. The custodian shows ${approvals} approvals of this gate, and ${guards} of them are in the ledger; it keeps no permits and token approvals.${lost} Read what it does not know in section 7 of docs/operations/approve.md.`,
-  );
-  return exitCodes.ok;
+  return {
+    document: { approvals, guards, unknown, by },
+    text: `The ledger has a new baseline. The custodian shows ${approvals} approvals of this gate, and ${guards} of them are in the ledger; it keeps no permits and token approvals.${lost} Read what it does not know in section 7 of docs/operations/approve.md.`,
+  };
 }
 
 function readCount(option: string, text: string): number {

@@ -16,36 +16,31 @@ import {
 import { readPolicyFile } from '../config/settings-files.ts';
 import { findManifestState, heldReasons } from '../judge/manifest-state.ts';
 import { describePeople, renderPeople } from './describe-people.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
+import type { LedgerCall, Outcome } from './output.ts';
 
-/** Requests that wait, with what ends the wait, and votes that the custodian has not shown yet. @returns the exit code */
-export async function runPending(options: CommonOptions, context: CommandContext): Promise<number> {
-  return await withLedger(context, options, (ledger, { policyFile }) => {
-    const policy = findPolicy(policyFile, context);
-    const nowMs = context.nowMs();
-    const waiting = ledger.read((view) =>
-      ledger.listWaiting().map((one) => describeWaiting(one, view, policy, nowMs)),
-    );
-    const openVotes = ledger.listOpenVotes().map(({ requestId, kind, value, decidedAtMs }) => ({
-      requestId,
-      kind,
-      value,
-      decidedAt: new Date(decidedAtMs).toISOString(),
-    }));
-    const lines = [
-      ...waiting.flatMap((one) => [
-        `${one.since}  ${one.kind}  ${one.manifestDigest ?? one.requestId}  ${'totalText' in one ? `total ${one.totalText}: ` : ''}${one.message} (${one.reason})`,
-        ...(one.people === undefined ? [] : [`    ${renderPeople(one.people)}`]),
-      ]),
-      ...openVotes.map(
-        (vote) =>
-          `${vote.decidedAt}  ${vote.kind}  ${vote.requestId}  voted ${vote.value}; the custodian has not shown it yet`,
-      ),
-    ];
-    const text = lines.length === 0 ? 'Nothing waits.' : lines.join('\n');
-    print(context, options, { waiting, openVotes }, text);
-    return exitCodes.ok;
-  });
+/** Requests that wait, with what ends the wait, and votes that the custodian has not shown yet. */
+export function runPending({ ledger, policyFile, streams, nowMs }: LedgerCall): Outcome {
+  const policy = findPolicy(policyFile, streams);
+  const waiting = ledger.read((view) =>
+    ledger.listWaiting().map((one) => describeWaiting(one, view, policy, nowMs())),
+  );
+  const openVotes = ledger.listOpenVotes().map(({ requestId, kind, value, decidedAtMs }) => ({
+    requestId,
+    kind,
+    value,
+    decidedAt: new Date(decidedAtMs).toISOString(),
+  }));
+  const lines = [
+    ...waiting.flatMap((one) => [
+      `${one.since}  ${one.kind}  ${one.manifestDigest ?? one.requestId}  ${'totalText' in one ? `total ${one.totalText}: ` : ''}${one.message} (${one.reason})`,
+      ...(one.people === undefined ? [] : [`    ${renderPeople(one.people)}`]),
+    ]),
+    ...openVotes.map(
+      (vote) =>
+        `${vote.decidedAt}  ${vote.kind}  ${vote.requestId}  voted ${vote.value}; the custodian has not shown it yet`,
+    ),
+  ];
+  return { document: { waiting, openVotes }, text: lines.join('\n') || 'Nothing waits.' };
 }
 
 function describeWaiting(
@@ -84,7 +79,7 @@ function describeBatch(stored: StoredManifest, policy: Policy | undefined) {
 }
 
 /** These lists are for the moment when something is wrong, so they do not depend on the policy file. */
-function findPolicy(path: string, { streams }: CommandContext): Policy | undefined {
+function findPolicy(path: string, streams: LedgerCall['streams']): Policy | undefined {
   try {
     return readPolicyFile(path).policy;
   } catch (error) {
@@ -98,21 +93,14 @@ function findPolicy(path: string, { streams }: CommandContext): Policy | undefin
   }
 }
 
-/** Every stored manifest and what became of it. @returns the exit code */
-export async function runManifests(
-  options: CommonOptions,
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger, { policyFile }) => {
-    const manifests = describeManifests(ledger, findPolicy(policyFile, context));
-    const lines = manifests.map(
-      ({ receivedAt, kind, manifestDigest, state, reason, ...rest }) =>
-        `${receivedAt}  ${kind}  ${manifestDigest}  ${'totalText' in rest ? `total ${rest.totalText}  ` : ''}${state}${reason === undefined ? '' : ` (${reason})`}`,
-    );
-    const text = lines.length === 0 ? 'No manifest is stored.' : lines.join('\n');
-    print(context, options, { manifests }, text);
-    return exitCodes.ok;
-  });
+/** Every stored manifest and what became of it. */
+export function runManifests({ ledger, policyFile, streams }: LedgerCall): Outcome {
+  const manifests = describeManifests(ledger, findPolicy(policyFile, streams));
+  const lines = manifests.map(
+    ({ receivedAt, kind, manifestDigest, state, reason, ...rest }) =>
+      `${receivedAt}  ${kind}  ${manifestDigest}  ${'totalText' in rest ? `total ${rest.totalText}  ` : ''}${state}${reason === undefined ? '' : ` (${reason})`}`,
+  );
+  return { document: { manifests }, text: lines.join('\n') || 'No manifest is stored.' };
 }
 
 /** Reads each list once: a ledger has up to 10,000 files, and more manifests without one. */

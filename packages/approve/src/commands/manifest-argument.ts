@@ -15,16 +15,16 @@ import {
 } from '@pool/core';
 import type { Ledger, StoredManifest } from '@pool/policy';
 import { describeInput } from '../config/env-file.ts';
-import type { CommandContext } from './output.ts';
+import type { LedgerCall } from './output.ts';
 
 /** @throws PoolError `invalid_request` for a file that is no manifest file, `manifest_unknown` */
-export function readManifestArgument(
-  text: string,
-  ledger: Ledger,
-  context: CommandContext,
-): ManifestFile {
+export function readManifestArgument({
+  argument: text = '',
+  ledger,
+  source,
+}: LedgerCall): ManifestFile {
   if (text === '-' || existsSync(text)) {
-    return readManifestFile(text, context);
+    return readManifestFile(text, source);
   }
   if (!/^(?:0x)?[0-9a-f]{1,64}$/i.test(text)) {
     throw new PoolError(
@@ -43,31 +43,23 @@ export function readManifestArgument(
   return file;
 }
 
-function readManifestFile(path: string, { source }: CommandContext): ManifestFile {
+function readManifestFile(path: string, source: LedgerCall['source']): ManifestFile {
   const name = describeInput(path);
-  const advice = 'give the file that the agent posts to the gate, or the digest of a stored one';
-  let text: string;
   try {
-    text = source.readFile(path);
+    return parseWire(
+      manifestFileSchema,
+      parseStrictJson(source.readFile(path), name),
+      'manifest file',
+    );
   } catch (cause) {
+    const problem = isPoolError(cause)
+      ? `${cause.message.startsWith(name) ? '' : `${name}: `}${cause.message}`
+      : `${name} cannot be read${describeCause(cause)}`;
     throw new PoolError(
       'invalid_request',
-      `${name} cannot be read${describeCause(cause)}; ${advice}`,
+      `${problem}; give the file that the agent posts to the gate, or the digest of a stored one`,
       { cause },
     );
-  }
-  let value: unknown;
-  try {
-    value = parseStrictJson(text, name);
-  } catch (cause) {
-    const problem = isPoolError(cause) ? cause.message : `${name} is not JSON`;
-    throw new PoolError('invalid_request', `${problem}; ${advice}`, { cause });
-  }
-  try {
-    return parseWire(manifestFileSchema, value, 'manifest file');
-  } catch (cause) {
-    const problem = isPoolError(cause) ? cause.message : 'it is malformed';
-    throw new PoolError('invalid_request', `${name}: ${problem}; ${advice}`, { cause });
   }
 }
 
@@ -77,7 +69,7 @@ function readManifestFile(path: string, { source }: CommandContext): ManifestFil
  * @param text - the digest, or its first characters if they name one manifest only
  * @throws PoolError `manifest_unknown`
  */
-export function findStored(ledger: Ledger, text: string): StoredManifest {
+export function findStored(ledger: Ledger, text = ''): StoredManifest {
   const prefix = text.startsWith('0x') ? text.toLowerCase() : `0x${text.toLowerCase()}`;
   const found =
     prefix.length >= 10

@@ -37,14 +37,30 @@ export const exitCodes = {
   notNow: 6,
 } as const;
 
-/** One JSON document with `--json`, else the text. */
-export function print(
-  { streams }: CommandContext,
-  { json = false }: CommonOptions,
-  document: unknown,
-  text: string,
-): void {
-  streams.out(json ? JSON.stringify(document, printable, 2) : text);
+/** One call of a command. */
+export type Call<TOptions extends CommonOptions = CommonOptions> = CommandContext & {
+  readonly options: TOptions;
+  /** What follows the name of the command. */
+  readonly argument: string | undefined;
+};
+
+/** The outcome of a command. It votes nothing. */
+export type Outcome = {
+  /** Default: ok. */
+  readonly code?: number;
+  readonly text: string;
+  /** What `--json` prints. Undefined: the text. */
+  readonly document?: unknown;
+};
+
+export type Run<TCall> = (call: TCall) => Outcome | Promise<Outcome>;
+
+export function print({ streams, options }: Call, { text, document }: Outcome): void {
+  if (document !== undefined && options.json === true) {
+    streams.out(JSON.stringify(document, printable, 2));
+  } else if (text !== '') {
+    streams.out(text);
+  }
 }
 
 /** JSON has no big integers. */
@@ -52,24 +68,30 @@ function printable(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-/** Opens the ledger of the gate's directory for one piece of work. @throws PoolError `invalid_configuration` if there is none */
-export async function withLedger<T>(
-  { source }: CommandContext,
-  { envFile }: CommonOptions,
-  work: (ledger: Ledger, places: GatePlaces) => T | Promise<T>,
-): Promise<T> {
-  const places = parseGatePlaces(source, envFile);
-  const path = ledgerPath(places.home);
-  if (!existsSync(path)) {
-    throw new PoolError(
-      'invalid_configuration',
-      `there is no ledger in ${places.home}; start the gate once, or set APPROVE_HOME to its directory`,
-    );
-  }
-  const ledger = openLedger({ path, role: 'operator' });
-  try {
-    return await work(ledger, places);
-  } finally {
-    ledger.close();
-  }
+/** A call of a command that works on the ledger beside the running gate. */
+export type LedgerCall<TOptions extends CommonOptions = CommonOptions> = Call<TOptions> &
+  Pick<GatePlaces, 'policyFile' | 'chainsFile' | 'keys' | 'voteLimitSeconds'> & {
+    readonly ledger: Ledger;
+  };
+
+/** Opens the ledger of the gate's directory for the command. It throws `invalid_configuration` if there is none. */
+export function onLedger<TOptions extends CommonOptions>(
+  run: Run<LedgerCall<TOptions>>,
+): Run<Call<TOptions>> {
+  return async function runOnLedger(call) {
+    const { home, ...places } = parseGatePlaces(call.source, call.options.envFile);
+    const path = ledgerPath(home);
+    if (!existsSync(path)) {
+      throw new PoolError(
+        'invalid_configuration',
+        `there is no ledger in ${home}; start the gate once, or set APPROVE_HOME to its directory`,
+      );
+    }
+    const ledger = openLedger({ path, role: 'operator' });
+    try {
+      return await run({ ...call, ...places, ledger });
+    } finally {
+      ledger.close();
+    }
+  };
 }

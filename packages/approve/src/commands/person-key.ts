@@ -5,8 +5,9 @@
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { describeCause, PoolError } from '@pool/core';
-import { findModeProblem } from '../config/env-file.ts';
-import type { CommandContext } from './output.ts';
+import type { PersonSignature, PolicyPerson } from '@pool/policy';
+import { type ConfigSource, findModeProblem } from '../config/env-file.ts';
+import type { Call, CommonOptions } from './output.ts';
 
 /** Either the key, or a statement that was signed on another machine. */
 export type SigningOptions = {
@@ -15,8 +16,44 @@ export type SigningOptions = {
   readonly signature?: string;
 };
 
-/** @returns 64 bytes of hex. @throws PoolError `invalid_release` */
-export function parseSignature(signature: string): string {
+/**
+ * The signed word of a person: made with the key, or a statement that was signed elsewhere and counts for a person.
+ * @param word.adopt - the content of a statement. It throws unless the statement is about the same
+ * @param word.refusal - what a statement lacks that counts for nobody
+ * @throws PoolError `invalid_release`
+ */
+export function readSigned<TContent extends object>(
+  { options: { keyFile, statement, signature }, source }: Call<CommonOptions & SigningOptions>,
+  word: {
+    readonly sign: (key: KeyObject) => TContent & PersonSignature;
+    readonly adopt: (text: string) => TContent;
+    readonly people: readonly PolicyPerson[];
+    readonly counts: (signed: TContent & PersonSignature) => boolean;
+    readonly refusal: string;
+  },
+): TContent & PersonSignature {
+  if (keyFile !== undefined && statement === undefined && signature === undefined) {
+    return word.sign(readPersonKey(keyFile, source));
+  }
+  if (keyFile !== undefined || statement === undefined || signature === undefined) {
+    throw new PoolError(
+      'invalid_release',
+      'give --key-file, or --statement and --signature together, and not both',
+    );
+  }
+  const content = word.adopt(readText(statement, 'statement', source));
+  const hex = parseSignature(signature);
+  const signed = word.people
+    .map(({ publicKey }) => ({ ...content, publicKey, signature: hex }))
+    .find((one) => word.counts(one));
+  if (signed === undefined) {
+    throw new PoolError('invalid_release', `the statement does not count: ${word.refusal}`);
+  }
+  return signed;
+}
+
+/** @returns 64 bytes of hex */
+function parseSignature(signature: string): string {
   const hex = signature.toLowerCase().replace(/^0x/, '');
   if (!/^[0-9a-f]{128}$/.test(hex)) {
     throw new PoolError(
@@ -27,7 +64,7 @@ export function parseSignature(signature: string): string {
   return `0x${hex}`;
 }
 
-export function readSignedText(path: string, what: string, { source }: CommandContext): string {
+function readText(path: string, what: string, source: ConfigSource): string {
   try {
     return source.readFile(path);
   } catch (cause) {
@@ -40,12 +77,12 @@ export function readSignedText(path: string, what: string, { source }: CommandCo
 }
 
 /** PKCS#8 PEM, or the 32 bytes of an Ed25519 seed as hex. */
-export function readPersonKey(path: string, context: CommandContext): KeyObject {
-  const open = findModeProblem(context.source, path);
+export function readPersonKey(path: string, source: ConfigSource): KeyObject {
+  const open = findModeProblem(source, path);
   if (open !== undefined) {
     throw new PoolError('invalid_release', `the key file is not private: ${open}`);
   }
-  const text = readSignedText(path, 'key', context).trim();
+  const text = readText(path, 'key', source).trim();
   const [, seed] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? [];
   try {
     const key =

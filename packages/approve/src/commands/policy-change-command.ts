@@ -17,77 +17,71 @@ import {
   signPolicyChange,
 } from '@pool/policy';
 import { readPolicyFile } from '../config/settings-files.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
-import {
-  parseSignature,
-  readPersonKey,
-  readSignedText,
-  type SigningOptions,
-} from './person-key.ts';
+import type { CommonOptions, LedgerCall, Outcome } from './output.ts';
+import { readSigned, type SigningOptions } from './person-key.ts';
 
-/** Stores a policy file, so that people can sign it. @param file - `-` for standard input. @returns the exit code */
-export async function runPolicyPropose(
-  file: string,
-  options: CommonOptions,
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger, { voteLimitSeconds }) => {
-    const { readFile } = context.source;
-    const loaded = readPolicyFile(file, { voteLimitSeconds, readFile });
-    ledger.policies.propose(loaded, context.nowMs());
-    const { sha256 } = loaded;
-    const progress = describeProgress(ledger, sha256, context);
-    print(context, options, { sha256, ...progress }, `Proposed ${sha256}. ${progress.text}`);
-    return exitCodes.ok;
-  });
+/** Stores a policy file, so that people can sign it. The argument is the file, or `-` for standard input. */
+export function runPolicyPropose(call: LedgerCall): Outcome {
+  const { ledger, argument = '', voteLimitSeconds, source, nowMs } = call;
+  const loaded = readPolicyFile(argument, { voteLimitSeconds, readFile: source.readFile });
+  ledger.policies.propose(loaded, nowMs());
+  const { sha256 } = loaded;
+  const progress = describeProgress(ledger, sha256, nowMs());
+  return { document: { sha256, ...progress }, text: `Proposed ${sha256}. ${progress.text}` };
 }
 
-/** Prints what a person signs on a machine of their own. @returns the exit code */
-export async function runPolicyStatement(
-  sha256: string,
-  options: CommonOptions,
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger) => {
-    const change = describeChange(ledger, sha256, context);
-    // The output ends every text with the newline that belongs to the statement.
-    context.streams.out(computePolicyChangeText(change).trimEnd());
-    return exitCodes.ok;
-  });
+/** Prints what a person signs on a machine of their own. */
+export function runPolicyStatement({ ledger, argument = '', nowMs }: LedgerCall): Outcome {
+  const change = describeChange(ledger, argument, nowMs());
+  // The output ends every text with the newline that belongs to the statement.
+  return { text: computePolicyChangeText(change).trimEnd() };
 }
 
-/** @returns the exit code */
-export async function runPolicySign(
-  sha256: string,
-  options: CommonOptions & SigningOptions,
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger) => {
-    const change = describeChange(ledger, sha256, context);
-    const signature = readSignature(change, requireApplied(ledger), options, context);
-    ledger.policies.sign(signature, context.nowMs());
-    const progress = describeProgress(ledger, sha256, context);
-    print(context, options, { sha256, ...progress }, progress.text);
-    return exitCodes.ok;
+export function runPolicySign(call: LedgerCall<CommonOptions & SigningOptions>): Outcome {
+  const { ledger, argument: sha256 = '' } = call;
+  const nowMs = call.nowMs();
+  const change = describeChange(ledger, sha256, nowMs);
+  const applied = requireApplied(ledger);
+  const counts = (one: PolicySignature): boolean =>
+    listPolicySigners([one], sha256, applied, nowMs).length > 0;
+  const refusal =
+    'it is not what "policy statement" prints now for this digest, byte for byte, or no person of the policy in effect signed it';
+  const signature = readSigned(call, {
+    sign: (key) => signPolicyChange(change, key),
+    adopt(text) {
+      const signed = parsePolicyChangeText(text);
+      if (signed === undefined) {
+        throw new PoolError('invalid_release', `the statement does not count: ${refusal}`);
+      }
+      return signed;
+    },
+    people: parseAppliedPolicy(applied).humanRelease?.people ?? [],
+    counts,
+    refusal,
   });
-}
-
-/** Puts a signed policy in effect. The operator installs its file. @returns the exit code */
-export async function runPolicyApply(
-  sha256: string,
-  options: CommonOptions,
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger, { policyFile }) => {
-    const signedBy = ledger.policies.apply(sha256, context.nowMs()).map(({ name }) => name);
-    print(
-      context,
-      options,
-      { sha256, signedBy },
-      `${sha256} is in effect, signed by ${signedBy.join(', ') || 'nobody, because nobody is required'}. Install the file as ${policyFile}, and reload the gate; until then it uses the earlier one, and does not start with it.`,
+  if (!counts(signature)) {
+    throw new PoolError(
+      'invalid_release',
+      `the key is not that of a person of the policy in effect; its public key is ${signature.publicKey}`,
     );
-    return exitCodes.ok;
-  });
+  }
+  ledger.policies.sign(signature, nowMs);
+  const progress = describeProgress(ledger, sha256, nowMs);
+  return { document: { sha256, ...progress }, text: progress.text };
+}
+
+/** Puts a signed policy in effect. The operator installs its file. */
+export function runPolicyApply({
+  ledger,
+  argument: sha256 = '',
+  policyFile,
+  nowMs,
+}: LedgerCall): Outcome {
+  const signedBy = ledger.policies.apply(sha256, nowMs()).map(({ name }) => name);
+  return {
+    document: { sha256, signedBy },
+    text: `${sha256} is in effect, signed by ${signedBy.join(', ') || 'nobody, because nobody is required'}. Install the file as ${policyFile}, and reload the gate; until then it uses the earlier one, and does not start with it.`,
+  };
 }
 
 function requireApplied(ledger: Ledger): AppliedPolicy {
@@ -98,7 +92,7 @@ function requireApplied(ledger: Ledger): AppliedPolicy {
   return applied;
 }
 
-function describeChange(ledger: Ledger, sha256: string, { nowMs }: CommandContext): PolicyChange {
+function describeChange(ledger: Ledger, sha256: string, nowMs: number): PolicyChange {
   if (!ledger.policies.has(sha256)) {
     throw new PoolError(
       'policy_not_signed',
@@ -106,13 +100,13 @@ function describeChange(ledger: Ledger, sha256: string, { nowMs }: CommandContex
     );
   }
   const { sha256: previous, number } = requireApplied(ledger);
-  return { sha256, previous, number: number + 1, issuedAt: new Date(nowMs()).toISOString() };
+  return { sha256, previous, number: number + 1, issuedAt: new Date(nowMs).toISOString() };
 }
 
-function describeProgress(ledger: Ledger, sha256: string, { nowMs }: CommandContext) {
+function describeProgress(ledger: Ledger, sha256: string, nowMs: number) {
   const applied = requireApplied(ledger);
   const signatures = ledger.policies.listSignatures(sha256);
-  const signedBy = listPolicySigners(signatures, sha256, applied, nowMs()).map(({ name }) => name);
+  const signedBy = listPolicySigners(signatures, sha256, applied, nowMs).map(({ name }) => name);
   const required = countRequiredPeople(parseAppliedPolicy(applied));
   const next = signedBy.length < required ? 'policy sign' : 'policy apply';
   return {
@@ -120,43 +114,4 @@ function describeProgress(ledger: Ledger, sha256: string, { nowMs }: CommandCont
     signedBy,
     text: `Signed by ${signedBy.join(', ') || 'nobody'}; ${required} needed. Next: "${next} ${sha256}".`,
   };
-}
-
-function readSignature(
-  change: PolicyChange,
-  applied: AppliedPolicy,
-  { keyFile, statement, signature }: SigningOptions,
-  context: CommandContext,
-): PolicySignature {
-  const counts = (one: PolicySignature): boolean =>
-    listPolicySigners([one], change.sha256, applied, context.nowMs()).length > 0;
-  if (keyFile !== undefined && statement === undefined && signature === undefined) {
-    const one = signPolicyChange(change, readPersonKey(keyFile, context));
-    if (counts(one)) {
-      return one;
-    }
-    throw new PoolError(
-      'invalid_release',
-      `the key is not that of a person of the policy in effect; its public key is ${one.publicKey}`,
-    );
-  }
-  if (keyFile !== undefined || statement === undefined || signature === undefined) {
-    throw new PoolError(
-      'invalid_release',
-      'give --key-file, or --statement and --signature together, and not both',
-    );
-  }
-  const signed = parsePolicyChangeText(readSignedText(statement, 'statement', context));
-  const hex = parseSignature(signature);
-  const people = parseAppliedPolicy(applied).humanRelease?.people ?? [];
-  for (const { publicKey } of signed === undefined ? [] : people) {
-    const one = { ...change, ...signed, publicKey, signature: hex };
-    if (counts(one)) {
-      return one;
-    }
-  }
-  throw new PoolError(
-    'invalid_release',
-    'the statement does not count: it is not what "policy statement" prints now for this digest, byte for byte, or no person of the policy in effect signed it',
-  );
 }

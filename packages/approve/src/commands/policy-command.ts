@@ -9,20 +9,13 @@ import { compareWithChains } from '../config/compare-chains.ts';
 import { parseGatePlaces } from '../config/config.ts';
 import { describeInput } from '../config/env-file.ts';
 import { parsePolicyFile, readChainsFile } from '../config/settings-files.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print } from './output.ts';
+import { type Call, exitCodes, type Outcome } from './output.ts';
 
-/** Also compares it with the chain settings. @param file - `-` for standard input; default: the gate's own. @returns the exit code */
-export function runPolicyLint(
-  file: string | undefined,
-  options: CommonOptions,
-  context: CommandContext,
-): number {
-  const { policyFile, chainsFile, voteLimitSeconds } = parseGatePlaces(
-    context.source,
-    options.envFile,
-  );
-  const path = file ?? policyFile;
-  const { policy, sha256 } = parsePolicyFile(path, context.source.readFile);
+/** Also compares it with the chain settings. The argument is a file, or `-` for standard input; default: the gate's own. */
+export function runPolicyLint({ source, options, argument }: Call): Outcome {
+  const { policyFile, chainsFile, voteLimitSeconds } = parseGatePlaces(source, options.envFile);
+  const path = argument ?? policyFile;
+  const { policy, sha256 } = parsePolicyFile(path, source.readFile);
   const findings = [...lintPolicy(policy, { voteLimitSeconds }), ...lintChains(policy, chainsFile)];
   const lines = findings.map(
     ({ severity, path: place, message }) =>
@@ -31,8 +24,11 @@ export function runPolicyLint(
   const hasError = findings.some(({ severity }) => severity === 'error');
   const name = describeInput(path);
   const end = hasError ? `${name} has problems.` : `${name} can be used (sha256 ${sha256}).`;
-  print(context, options, { ok: !hasError, sha256, findings }, [...lines, end].join('\n'));
-  return hasError ? exitCodes.refused : exitCodes.ok;
+  return {
+    code: hasError ? exitCodes.refused : exitCodes.ok,
+    document: { ok: !hasError, sha256, findings },
+    text: [...lines, end].join('\n'),
+  };
 }
 
 function lintChains(policy: Policy, chainsFile: string): readonly PolicyFinding[] {

@@ -20,55 +20,48 @@ import {
 } from '@pool/policy';
 import { readPolicyFile } from '../config/settings-files.ts';
 import { findStored } from './manifest-argument.ts';
-import { type CommandContext, type CommonOptions, exitCodes, print, withLedger } from './output.ts';
-import {
-  parseSignature,
-  readPersonKey,
-  readSignedText,
-  type SigningOptions,
-} from './person-key.ts';
+import type { CommonOptions, LedgerCall, Outcome } from './output.ts';
+import { readSigned, type SigningOptions } from './person-key.ts';
 
 type Decision = ReleaseContent['decision'];
 
 export type ReleaseOptions = CommonOptions & SigningOptions;
 
-/** Prints what a person signs on a machine of their own. @returns the exit code */
-export async function runStatement(
-  manifest: string,
-  options: CommonOptions & { readonly deny?: boolean },
-  context: CommandContext,
-): Promise<number> {
-  return await withLedger(context, options, (ledger) => {
-    const stored = findStored(ledger, manifest);
-    const content = describeStored(stored, options.deny === true ? 'deny' : 'release', context);
-    // The output ends every text with the newline that belongs to the statement.
-    context.streams.out(computeReleaseText(content).trimEnd());
-    return exitCodes.ok;
-  });
+/** Prints what a person signs on a machine of their own. */
+export function runStatement({
+  ledger,
+  argument,
+  options,
+  nowMs,
+}: LedgerCall<CommonOptions & { readonly deny?: boolean }>): Outcome {
+  const stored = findStored(ledger, argument);
+  const content = describeStored(stored, options.deny === true ? 'deny' : 'release', nowMs());
+  // The output ends every text with the newline that belongs to the statement.
+  return { text: computeReleaseText(content).trimEnd() };
 }
 
-/** @returns the exit code */
-export async function runRelease(
-  decision: Decision,
-  manifest: string,
-  options: ReleaseOptions,
-  context: CommandContext,
-): Promise<number> {
-  const sign = readSigning(options, context);
-  return await withLedger(context, options, (ledger, { policyFile }) => {
+export function runRelease(decision: Decision): (call: LedgerCall<ReleaseOptions>) => Outcome {
+  return (call) => {
+    const { ledger, policyFile, argument } = call;
+    const nowMs = call.nowMs();
     const { policy } = readPolicyFile(policyFile);
-    const stored = findStored(ledger, manifest);
-    const release = sign(describeStored(stored, decision, context), policy);
-    const name = addRelease(release, ledger, policy, context.nowMs());
+    const stored = findStored(ledger, argument);
+    const content = describeStored(stored, decision, nowMs);
+    const release = readSigned(call, {
+      sign: (key) => signRelease(content, key),
+      adopt: (text) => adoptStatement(text, content),
+      people: policy.humanRelease?.people ?? [],
+      counts: (one) => verifyRelease(one, policy, nowMs).kind === 'valid',
+      refusal:
+        'the signature is not that of a person of the policy, or the statement is dated ahead',
+    });
+    const name = addRelease(release, ledger, policy, nowMs);
     const word = decision === 'release' ? 'released' : 'denied';
-    print(
-      context,
-      options,
-      { manifestDigest: stored.manifestDigest, decision, person: name },
-      `${name} ${word} ${stored.manifestDigest}, total ${describeTotal(release, stored, policy)}. The gate reads it at its next look.`,
-    );
-    return exitCodes.ok;
-  });
+    return {
+      document: { manifestDigest: stored.manifestDigest, decision, person: name },
+      text: `${name} ${word} ${stored.manifestDigest}, total ${describeTotal(release, stored, policy)}. The gate reads it at its next look.`,
+    };
+  };
 }
 
 function describeTotal(
@@ -79,11 +72,7 @@ function describeTotal(
   return describeAmount(BigInt(total), findTokenUnit(policy, { chainId, pool, token }));
 }
 
-function describeStored(
-  stored: StoredManifest,
-  decision: Decision,
-  { nowMs }: CommandContext,
-): ReleaseContent {
+function describeStored(stored: StoredManifest, decision: Decision, nowMs: number): ReleaseContent {
   if (stored.batch === undefined) {
     throw new PoolError(
       'invalid_release',
@@ -95,7 +84,7 @@ function describeStored(
     total: String(stored.batch.total),
     token: stored.token,
     decision,
-    issuedAt: new Date(nowMs()).toISOString(),
+    issuedAt: new Date(nowMs).toISOString(),
   };
 }
 
@@ -112,33 +101,8 @@ function addRelease(release: Release, ledger: Ledger, policy: Policy, nowMs: num
   return verdict.person.name;
 }
 
-type Sign = (content: ReleaseContent, policy: Policy) => Release;
-
-function readSigning(options: ReleaseOptions, context: CommandContext): Sign {
-  const { keyFile, statement, signature } = options;
-  if (keyFile !== undefined && statement === undefined && signature === undefined) {
-    const key = readPersonKey(keyFile, context);
-    return (content) => signRelease(content, key);
-  }
-  if (keyFile === undefined && statement !== undefined && signature !== undefined) {
-    const text = readSignedText(statement, 'statement', context);
-    return (content, policy) => adoptStatement({ content, policy, text, signature, context });
-  }
-  throw new PoolError(
-    'invalid_release',
-    'give --key-file, or --statement and --signature together, and not both',
-  );
-}
-
-/** A statement that was signed elsewhere counts if it says the same about the same batch, and a person of the policy signed it. */
-function adoptStatement(input: {
-  readonly content: ReleaseContent;
-  readonly policy: Policy;
-  readonly text: string;
-  readonly signature: string;
-  readonly context: CommandContext;
-}): Release {
-  const { content, policy, text, signature, context } = input;
+/** A statement that was signed elsewhere counts if it says the same about the same batch. */
+function adoptStatement(text: string, content: ReleaseContent): ReleaseContent {
   const signed = parseReleaseText(text);
   if (signed === undefined) {
     throw new PoolError(
@@ -154,15 +118,5 @@ function adoptStatement(input: {
       `the statement says ${signed.decision} about ${signed.manifestDigest} with the total ${signed.total} in base units, and this command is about another`,
     );
   }
-  const hex = parseSignature(signature);
-  for (const { publicKey } of policy.humanRelease?.people ?? []) {
-    const release: Release = { ...signed, publicKey, signature: hex };
-    if (verifyRelease(release, policy, context.nowMs()).kind === 'valid') {
-      return release;
-    }
-  }
-  throw new PoolError(
-    'invalid_release',
-    'the statement does not count: the signature is not that of a person of the policy, or the statement is dated ahead',
-  );
+  return signed;
 }

@@ -5,9 +5,10 @@
  * @module
  */
 import type { KeyObject } from 'node:crypto';
-import { canonicalJson, type Hex } from '@pool/core';
+import type { Hex } from '@pool/core';
+import * as v from 'valibot';
 import type { Policy, PolicyPerson } from '../policy/policy-schema.ts';
-import { signText } from './person-key.ts';
+import { createStatement } from './statement.ts';
 
 export type AcceptedLoss = {
   readonly person: PolicyPerson;
@@ -15,6 +16,11 @@ export type AcceptedLoss = {
   readonly statement: string;
   readonly signature: Hex;
 };
+
+const loss = createStatement('pool/v1/rebaseline', {
+  unknown: v.array(v.string()),
+  issuedAt: v.string(),
+});
 
 /**
  * @param unknown - ids of the approvals at the custodian
@@ -27,12 +33,8 @@ export function acceptLoss(
   privateKey: KeyObject,
   nowMs: number,
 ): AcceptedLoss | undefined {
-  const statement = `${canonicalJson({
-    purpose: 'pool/v1/rebaseline',
-    unknown: unknown.toSorted(),
-    issuedAt: new Date(nowMs).toISOString(),
-  })}\n`;
-  const { publicKey, signature } = signText(statement, privateKey);
+  const content = { unknown: unknown.toSorted(), issuedAt: new Date(nowMs).toISOString() };
+  const { publicKey, signature } = loss.sign(content, privateKey);
   const person = policy.humanRelease?.people.find((one) => one.publicKey === publicKey);
-  return person === undefined ? undefined : { person, statement, signature };
+  return person === undefined ? undefined : { person, statement: loss.compute(content), signature };
 }

@@ -3,9 +3,7 @@
  *
  * @module
  */
-import type { KeyObject } from 'node:crypto';
 import {
-  canonicalJson,
   evmAddressSchema,
   type Hex32,
   hex32Schema,
@@ -14,12 +12,11 @@ import {
   isoTimeSchema,
   maxEvidenceSkewMs,
   parseEvmAddress,
-  parseStrictJson,
 } from '@pool/core';
 import * as v from 'valibot';
 import type { Policy, PolicyPerson } from '../policy/policy-schema.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
-import { isSignedText, signText } from './person-key.ts';
+import { createStatement, type PersonSignature } from './statement.ts';
 
 /** A release as the operator command hands it over. */
 export const releaseSchema = v.strictObject({
@@ -50,48 +47,16 @@ export type ReleaseContent = Readonly<
 >;
 
 /** What a person decided about a batch that waits. */
-export type Release = ReleaseContent & {
-  /** Ed25519, 32 bytes. */
-  readonly publicKey: string;
-  /** Ed25519 over {@link computeReleaseText}, 64 bytes of hex. */
-  readonly signature: string;
-};
+export type Release = ReleaseContent & PersonSignature;
 
-/** The `purpose` of every statement. It keeps the signature from counting anywhere else. */
-const releasePurpose = 'pool/v1/release';
+const { publicKey: _key, signature: _signature, ...contentEntries } = releaseSchema.entries;
 
-/** What a person's key signs: one line of canonical JSON with its newline, so that a text file with it can be signed as it is. */
-export function computeReleaseText(content: ReleaseContent): string {
-  const { manifestDigest, total, token, decision, issuedAt } = content;
-  const statement = { purpose: releasePurpose, manifestDigest, total, token, decision, issuedAt };
-  return `${canonicalJson(statement)}\n`;
-}
-
-const statementSchema = v.strictObject({
-  ...v.omit(releaseSchema, ['publicKey', 'signature']).entries,
-  purpose: v.literal(releasePurpose),
-});
-
-/** Reads {@link computeReleaseText} back. @returns undefined for every other text, also for one with other spaces */
-export function parseReleaseText(text: string): ReleaseContent | undefined {
-  let parsed: unknown;
-  try {
-    parsed = parseStrictJson(text, 'the statement');
-  } catch {
-    return undefined;
-  }
-  const result = v.safeParse(statementSchema, parsed);
-  if (!result.success) {
-    return undefined;
-  }
-  const { purpose: _, ...content } = result.output;
-  return computeReleaseText(content) === text ? content : undefined;
-}
-
-/** @param privateKey - Ed25519 key of the person */
-export function signRelease(content: ReleaseContent, privateKey: KeyObject): Release {
-  return { ...content, ...signText(computeReleaseText(content), privateKey) };
-}
+export const {
+  compute: computeReleaseText,
+  parse: parseReleaseText,
+  sign: signRelease,
+  isSigned: isSignedRelease,
+} = createStatement('pool/v1/release', contentEntries);
 
 export type ReleaseVerdict =
   | { readonly kind: 'valid'; readonly person: PolicyPerson }
@@ -108,13 +73,9 @@ export function verifyRelease(release: Release, policy: Policy, nowMs: number): 
   if (!(Date.parse(release.issuedAt) <= nowMs + maxEvidenceSkewMs)) {
     return { kind: 'refused', message: 'issuedAt is more than 5 minutes ahead' };
   }
-  return hasValidSignature(release)
+  return isSignedRelease(release)
     ? { kind: 'valid', person }
     : { kind: 'refused', message: 'the signature is not that of the key over this release' };
-}
-
-function hasValidSignature(release: Release): boolean {
-  return isSignedText(computeReleaseText(release), release.publicKey, release.signature);
 }
 
 /** A person's no that still holds. */
@@ -156,7 +117,7 @@ export function countReleases(
     .map(({ publicKey }) => publicKey);
   // A person who left the policy keeps their no: else an edit of the policy would take it back.
   const standing = ofRoster
-    .filter((one) => one.decision === 'deny' && hasValidSignature(one))
+    .filter((one) => one.decision === 'deny' && isSignedRelease(one))
     // That of the batch itself stays: a release of another batch with this roster must not let both be paid.
     .filter((one) => one.manifestDigest === batch.manifestDigest || !isTakenBack(one, valid))
     .toSorted((left, right) => Date.parse(right.issuedAt) - Date.parse(left.issuedAt));
