@@ -14,95 +14,78 @@ import {
   addressSchema,
   chainIdSchema,
   domainSchema,
+  field,
   initiatorsSchema,
-  maxListLength,
+  list,
+  nonEmptyList,
+  optionalField,
+  range,
   uriSchema,
   walletsSchema,
 } from './policy-fields.ts';
 
 const holderAssetSchema = v.strictObject({
   chainId: chainIdSchema,
-  pool: v.pipe(addressSchema, v.description('EVM address of the ShieldedPool contract.')),
-  token: v.pipe(addressSchema, v.description('EVM address of the token contract.')),
-  maxPerCall: v.pipe(
+  pool: field(addressSchema, 'EVM address of the ShieldedPool contract.'),
+  token: field(addressSchema, 'EVM address of the token contract.'),
+  maxPerCall: field(
     amountSchema,
-    v.description('Largest sum that one spend sends to others, base units. Change does not count.'),
+    'Largest sum that one spend sends to others, base units. Change does not count.',
   ),
-  maxPerDay: v.pipe(
+  maxPerDay: field(
     amountSchema,
-    v.description('Largest sum that all spends of one UTC day send to others, base units.'),
+    'Largest sum that all spends of one UTC day send to others, base units.',
   ),
 });
 
 export const holderRuleSchema = v.strictObject({
-  walletPub: v.pipe(
-    walletPubSchema,
-    v.check((value) => isWalletPub(value)),
-    v.transform((value) => parseWalletPub(value)),
-    v.description('W of the holder: a compressed secp256k1 point, 33 bytes of hex.'),
+  walletPub: field(
+    v.pipe(
+      walletPubSchema,
+      v.check((value) => isWalletPub(value)),
+      v.transform((value) => parseWalletPub(value)),
+    ),
+    'W of the holder: a compressed secp256k1 point, 33 bytes of hex.',
   ),
   wallets: walletsSchema,
   initiators: initiatorsSchema,
-  encryptionPublicKeys: v.pipe(
-    v.array(encryptionPublicKeySchema),
-    v.maxLength(16),
-    v.description(
-      'Every P of this holder. Change goes to one of them, and a sign-in text lists none or one of them.',
-    ),
+  encryptionPublicKeys: field(
+    list(encryptionPublicKeySchema, 16),
+    'Every P of this holder. Change goes to one of them, and a sign-in text lists none or one of them.',
   ),
-  signIn: v.optional(
-    v.pipe(
-      v.strictObject({
-        domain: domainSchema,
-        uri: uriSchema,
-        chainId: chainIdSchema,
-        maxValidityMinutes: v.pipe(
-          v.number(),
-          v.integer(),
-          v.minValue(1),
-          v.maxValue(1_440),
-          v.description('Longest time from Issued At to Expiration Time, minutes.'),
-        ),
-      }),
-      v.description('Sign-in texts that may be signed. Absent: none.'),
-    ),
-  ),
-  spend: v.optional(
-    v.pipe(
-      v.strictObject({
-        assets: v.pipe(
-          v.array(holderAssetSchema),
-          v.minLength(1),
-          v.maxLength(100),
-          v.description('What may be spent, with its limits.'),
-        ),
-        sendTo: v.pipe(
-          v.array(addressSchema),
-          v.maxLength(maxListLength),
-          v.description('Addresses that a withdrawal may go to. Empty: no withdrawal.'),
-        ),
-        transferTo: v.pipe(
-          v.array(walletPubSchema),
-          v.maxLength(maxListLength),
-          v.description('W of wallets that a transfer may pay. Empty: no transfer.'),
-        ),
-      }),
-      v.description('Spends that may be signed. Absent: none.'),
-    ),
-  ),
-  viewingKey: v.optional(
-    v.pipe(
-      v.strictObject({ domain: domainSchema }),
-      v.description(
-        'The viewing key may be derived for this platform. Only a deterministic signer does so. Absent: no.',
+  signIn: optionalField(
+    v.strictObject({
+      domain: domainSchema,
+      uri: uriSchema,
+      chainId: chainIdSchema,
+      maxValidityMinutes: field(
+        range(1, 1_440),
+        'Longest time from Issued At to Expiration Time, minutes.',
       ),
-    ),
+    }),
+    'Sign-in texts that may be signed. Absent: none.',
   ),
-  disclosures: v.optional(
-    v.pipe(
-      v.boolean(),
-      v.description('True: disclosures of this wallet may be signed. Default: false.'),
-    ),
+  spend: optionalField(
+    v.strictObject({
+      assets: field(nonEmptyList(holderAssetSchema, 100), 'What may be spent, with its limits.'),
+      sendTo: field(
+        list(addressSchema),
+        'Addresses that a withdrawal may go to. Empty: no withdrawal.',
+      ),
+      transferTo: field(
+        list(walletPubSchema),
+        'W of wallets that a transfer may pay. Empty: no transfer.',
+      ),
+    }),
+    'Spends that may be signed. Absent: none.',
+  ),
+  viewingKey: optionalField(
+    v.strictObject({ domain: domainSchema }),
+    'The viewing key may be derived for this platform. Only a deterministic signer does so. Absent: no.',
+  ),
+  disclosures: optionalField(
+    v.boolean(),
+    'True: disclosures of this wallet may be signed. Default: false.',
   ),
 });
 export type HolderRule = v.InferOutput<typeof holderRuleSchema>;

@@ -8,6 +8,37 @@ import * as v from 'valibot';
 
 export const maxListLength = 10_000;
 
+/** A field with the sentence that documents it. */
+export function field<TSchema extends v.GenericSchema>(schema: TSchema, description: string) {
+  return v.pipe(schema, v.description(description));
+}
+
+/** A field that may be absent. */
+export function optionalField<TSchema extends v.GenericSchema>(
+  schema: TSchema,
+  description: string,
+) {
+  return v.optional(field(schema, description));
+}
+
+/** Whole numbers. */
+export function range(min: number, max: number) {
+  return v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
+}
+
+export function list<TSchema extends v.GenericSchema>(item: TSchema, max = maxListLength) {
+  return v.pipe(v.array(item), v.maxLength(max));
+}
+
+export function nonEmptyList<TSchema extends v.GenericSchema>(item: TSchema, max: number) {
+  return v.pipe(v.array(item), v.minLength(1), v.maxLength(max));
+}
+
+/** Text for people or of another document. */
+export function name(max: number) {
+  return v.pipe(v.string(), v.minLength(1), v.maxLength(max));
+}
+
 /** A checksum address of the operator. A wrong checksum and the zero address are refused. */
 export const addressSchema = v.pipe(
   evmAddressSchema,
