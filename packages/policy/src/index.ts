@@ -96,10 +96,10 @@ export {
 } from './requests/token-approval.ts';
 export { computeDifference, differs } from './rules/check-clock.ts';
 export type { DecideInput, Decision, Origin } from './rules/decision.ts';
+export type { Facts } from './rules/fact-questions.ts';
 export {
   type BatchQuestion,
   deadMarginSeconds,
   type FactQuestions,
   listFactQuestions,
 } from './rules/fact-questions.ts';
-export type { Facts } from './rules/facts.ts';

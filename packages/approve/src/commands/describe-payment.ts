@@ -27,43 +27,10 @@ export type PaymentPlaces = {
 /** Base units, and the same for people. */
 type ShownAmount = { readonly amount: string; readonly amountText: string };
 type Recipient = ShownAmount & { readonly address: EvmAddress; readonly memo?: string };
-type PaidRecipient = Recipient & {
-  /** No batch that this gate approved paid the address. */
-  readonly isNew: boolean;
-};
-
 /** For `check --json`. Confidential. */
-export type Payment = {
-  readonly chain: string;
-  readonly chainId: number;
-  readonly pool: EvmAddress;
-  readonly token: EvmAddress;
-  readonly symbol: string | null;
-  readonly decimals: number | null;
-  readonly deadline: string;
-} & (
-  | {
-      readonly kind: 'fund';
-      readonly funder: EvmAddress;
-      readonly employerId: string;
-      readonly jobKey: string;
-      readonly attempt: number;
-      readonly total: ShownAmount;
-      readonly recipients: readonly PaidRecipient[];
-    }
-  | {
-      readonly kind: 'spend';
-      readonly holder: EvmAddress;
-      /** What leaves for others. */
-      readonly total: ShownAmount;
-      readonly withdrawal: Recipient | null;
-      readonly recipients: readonly Recipient[];
-      /** What stays with the holder. */
-      readonly change: ShownAmount;
-    }
-);
+export type Payment = ReturnType<typeof describePayment>;
 
-export function describePayment(manifest: RebuiltManifest, places: PaymentPlaces): Payment {
+export function describePayment(manifest: RebuiltManifest, places: PaymentPlaces) {
   const unit = findUnit(manifest, places);
   const { chainId, pool, token } = manifest;
   const common = {
@@ -115,6 +82,7 @@ function describeFund(
     recipients: payees.map(({ address, amount }, index) => ({
       address,
       ...showAmount(amount, unit),
+      // No batch that this gate approved paid the address.
       isNew: !view.hasPaid(computePayeeKey(address)),
       ...memoOf(recipients[index]),
     })),
@@ -130,6 +98,7 @@ function describeSpend(
     kind: 'spend',
     deadline: toIsoTime(deadline),
     holder,
+    // What leaves for others.
     total: showAmount(sent, unit),
     withdrawal:
       recipient === undefined ? null : { address: recipient, ...showAmount(withdrawAmount, unit) },
@@ -138,6 +107,7 @@ function describeSpend(
       ...showAmount(amount, unit),
       ...memoOf(outputs[index]),
     })),
+    // What stays with the holder.
     change: showAmount(BigInt(changeAmount), unit),
   } as const;
 }

@@ -17,13 +17,14 @@ import {
 } from '../examine/doctor.ts';
 import { createHistoryCheck } from '../examine/history.ts';
 import { createHistoryExamination } from '../examine/history-examination.ts';
-import { createExamination, createHistorySource } from '../gate/transport.ts';
+import { connectCustodian } from '../gate/transport.ts';
 import { type Call, exitCodes, type Outcome } from './output.ts';
 
 export async function runDoctor({ source, options, nowMs, streams }: Call): Promise<Outcome> {
   const config = parseGateConfig(source, options.envFile);
   const { loaded, chains } = readSettings(config);
   const policy = (): Policy => loaded.policy;
+  const custodian = connectCustodian({ config, chains, policy, nowMs });
   const examineHistory = async (): Promise<readonly DoctorCheck[]> => {
     const path = ledgerPath(config.home);
     if (!existsSync(path)) {
@@ -34,11 +35,10 @@ export async function runDoctor({ source, options, nowMs, streams }: Call): Prom
     // As the running gate does: a ledger that lacks an approval counts as restored from then on.
     const ledger = openLedger({ path, role: 'operator' });
     try {
-      const past = createHistorySource({ config, chains, policy, nowMs });
       const tell = (fields: object, message = ''): void =>
         streams.err(`${message}: ${JSON.stringify(fields)}`);
       const { examine } = createHistoryExamination({
-        history: createHistoryCheck({ source: past, ledger, policy }),
+        history: createHistoryCheck({ source: custodian.history, ledger, policy }),
         voteLimitSeconds: config.voteLimitSeconds,
         nowMs,
         log: { warn: tell, error: tell },
@@ -49,7 +49,7 @@ export async function runDoctor({ source, options, nowMs, streams }: Call): Prom
     }
   };
   const doctor = createDoctor({
-    examinations: [examineHistory, createExamination({ config, policy, nowMs })],
+    examinations: [examineHistory, custodian.examine],
     nowMs,
   });
   const report = await doctor.examine();

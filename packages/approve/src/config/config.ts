@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
@@ -12,62 +11,17 @@ import {
   type ConfigVariable,
   type DefaultedVariable,
   findText,
-  type LogLevel,
   readVariable,
 } from '@pool/configuration';
-import { createConfigurationError, isLoopbackHost, type Secret } from '@pool/core';
+import { createConfigurationError, isLoopbackHost } from '@pool/core';
 import { type ConfigSource, createLayers, findModeProblem, readConfigFile } from './env-file.ts';
 import { type CustodianName, type FaultPoint, variables } from './variables.ts';
 
-export type CustodianAConfig = {
-  readonly kind: 'custodian_a';
-  readonly url: URL;
-  readonly origin: string;
-  readonly headerPrefix: string;
-  readonly serviceToken: Secret;
-  readonly credentialId: string;
-  /** PKCS#8 PEM. */
-  readonly serviceKey: Secret;
-  readonly userId: string;
-  readonly webhookSecret: Secret | undefined;
-  readonly pollSeconds: number;
-};
-
-export type CustodianBConfig = {
-  readonly kind: 'custodian_b';
-  readonly url: URL;
-  readonly apiKey: Secret;
-  readonly apiSecret: Secret<KeyObject>;
-  readonly callbackUrl: URL;
-  readonly callbackKey: Secret<KeyObject>;
-  readonly cosignerPublicKey: KeyObject;
-  readonly signerId: string;
-  readonly cosignerId: string;
-};
-
+export type CustodianAConfig = ReturnType<typeof readCustodianA>;
+export type CustodianBConfig = ReturnType<typeof readCustodianB>;
 /** What every command needs. */
-export type GatePlaces = {
-  /** The gate's directory. */
-  readonly home: string;
-  readonly policyFile: string;
-  readonly chainsFile: string;
-  /** With which the contracts of each pool are compared. Undefined: the development keys. */
-  readonly keys: { readonly folder: string; readonly manifest: string } | undefined;
-  readonly logLevel: LogLevel;
-  readonly voteLimitSeconds: number;
-};
-
-export type GateConfig = GatePlaces & {
-  readonly custodian: CustodianAConfig | CustodianBConfig;
-  readonly manifestToken: Secret;
-  readonly retentionDays: number;
-  readonly host: string;
-  readonly port: number;
-  readonly allowedHosts: readonly string[];
-  readonly metricsToken: Secret | undefined;
-  /** Only under `NODE_ENV=test`. */
-  readonly fault: FaultPoint | undefined;
-};
+export type GatePlaces = ReturnType<typeof readPlaces>;
+export type GateConfig = ReturnType<typeof parseGateConfig>;
 
 /** This process's environment, files and user. */
 export function createProcessSource(): ConfigSource {
@@ -90,29 +44,28 @@ function isStandardInput(path: string): boolean {
 const foreignName = /^(?:DISBURSE|POOL_GATE|ONBOARD)_[A-Z0-9_]+$|^AGENT_ENV$/;
 
 /** @throws PoolError `invalid_configuration` naming every problem */
-export function parseGateConfig(source: ConfigSource, envFile?: string): GateConfig {
+export function parseGateConfig(source: ConfigSource, envFile?: string) {
   const read = createReader(source, envFile);
-  const custodianName = read.optional(variables.custodian);
+  const custodianName = read.required(variables.custodian);
   const custodian = readCustodian(read, custodianName);
   const config = {
     ...readPlaces(read),
     custodian,
-    manifestToken: read.optional(variables.manifestToken),
+    manifestToken: read.required(variables.manifestToken),
     retentionDays: read.defaulted(variables.retentionDays),
     host: read.defaulted(variables.host),
     port: read.defaulted(variables.port),
-    allowedHosts: [...read.defaulted(variables.allowedHosts), ...listOwnHosts(custodian)],
+    allowedHosts: [...read.defaulted(variables.allowedHosts), ...listOwnHosts(read, custodianName)],
     metricsToken: read.optional(variables.metricsToken),
     fault: readFault(read),
-  };
+  } as const;
   checkBind(read, config.host);
-  checkTokens(read, config);
+  checkTokens(read);
   if (custodianName === 'custodian_b') {
     checkRetries(read, config.voteLimitSeconds);
   }
   read.end();
-  // No problem was found, so no required value is missing.
-  return config as GateConfig;
+  return config;
 }
 
 /** The directory and the files of the gate, for commands that need no custodian. @throws PoolError `invalid_configuration` */
@@ -123,18 +76,22 @@ export function parseGatePlaces(source: ConfigSource, envFile?: string): GatePla
   return places;
 }
 
-function readPlaces(read: Reader): GatePlaces {
+function readPlaces(read: Reader) {
   return {
+    /** The gate's directory. */
     home: read.home,
     policyFile: resolve(read.defaulted(variables.policyFile)),
     chainsFile: resolve(read.defaulted(variables.chainsFile)),
+    /** With which the contracts of each pool are compared. Undefined: the development keys. */
     keys: readKeys(read),
     logLevel: read.defaulted(variables.logLevel),
     voteLimitSeconds: read.defaulted(variables.voteLimitSeconds),
-  };
+  } as const;
 }
 
-function readKeys(read: Reader): GatePlaces['keys'] {
+function readKeys(
+  read: Reader,
+): { readonly folder: string; readonly manifest: string } | undefined {
   const folder = read.optional(variables.artifactsDir);
   const manifest = read.optional(variables.artifactsManifest);
   if (folder !== undefined && manifest !== undefined) {
@@ -148,64 +105,57 @@ function readKeys(read: Reader): GatePlaces['keys'] {
   return undefined;
 }
 
+/** Only under `NODE_ENV=test`. */
 function readFault(read: Reader): FaultPoint | undefined {
   const fault = read.optional(variables.fault);
   return read.isTest ? fault : undefined;
 }
 
-type Draft<T> = { readonly [K in keyof T]: T[K] | undefined };
-
-function readCustodian(
-  read: Reader,
-  name: CustodianName | undefined,
-): Draft<CustodianAConfig> | Draft<CustodianBConfig> | undefined {
+/** Without a custodian, nothing is read, and `end` throws. */
+function readCustodian(read: Reader, name: CustodianName): CustodianAConfig | CustodianBConfig {
   switch (name) {
     case 'custodian_a':
       return readCustodianA(read);
     case 'custodian_b':
       return readCustodianB(read);
-    case undefined:
-      return undefined;
   }
 }
 
 /** The co-signer of custodian B calls the gate by this name, and a proxy may keep it. */
-function listOwnHosts(
-  custodian: Draft<CustodianAConfig> | Draft<CustodianBConfig> | undefined,
-): readonly string[] {
-  return custodian?.kind === 'custodian_b' && custodian.callbackUrl !== undefined
-    ? [custodian.callbackUrl.hostname]
-    : [];
+function listOwnHosts(read: Reader, name: CustodianName): readonly string[] {
+  const url = name === 'custodian_b' ? read.optional(variables.bCallbackUrl) : undefined;
+  return url === undefined ? [] : [url.hostname];
 }
 
-function readCustodianA(read: Reader): Draft<CustodianAConfig> {
-  const url = read.optional(variables.aUrl);
+function readCustodianA(read: Reader) {
+  const origin = read.optional(variables.aOrigin) ?? read.optional(variables.aUrl);
   return {
     kind: 'custodian_a',
-    url,
-    origin: (read.optional(variables.aOrigin) ?? url)?.origin,
+    url: read.required(variables.aUrl),
+    origin: origin?.origin ?? '',
     headerPrefix: read.defaulted(variables.aHeaderPrefix),
-    serviceToken: read.optional(variables.aServiceToken),
-    credentialId: read.optional(variables.aCredentialId),
-    serviceKey: read.optional(variables.aServiceKey),
-    userId: read.optional(variables.aUserId),
+    serviceToken: read.required(variables.aServiceToken),
+    credentialId: read.required(variables.aCredentialId),
+    /** PKCS#8 PEM. */
+    serviceKey: read.required(variables.aServiceKey),
+    userId: read.required(variables.aUserId),
     webhookSecret: read.optional(variables.aWebhookSecret),
     pollSeconds: read.defaulted(variables.aPollSeconds),
-  };
+  } as const;
 }
 
-function readCustodianB(read: Reader): Draft<CustodianBConfig> {
+function readCustodianB(read: Reader) {
   return {
     kind: 'custodian_b',
-    url: read.optional(variables.bUrl),
-    apiKey: read.optional(variables.bApiKey),
-    apiSecret: read.optional(variables.bApiSecret),
-    callbackUrl: read.optional(variables.bCallbackUrl),
-    callbackKey: read.optional(variables.bCallbackPrivateKey),
-    cosignerPublicKey: read.optional(variables.bCosignerPublicKey),
-    signerId: read.optional(variables.bSignerId),
-    cosignerId: read.optional(variables.bCosignerId),
-  };
+    url: read.required(variables.bUrl),
+    apiKey: read.required(variables.bApiKey),
+    apiSecret: read.required(variables.bApiSecret),
+    callbackUrl: read.required(variables.bCallbackUrl),
+    callbackKey: read.required(variables.bCallbackPrivateKey),
+    cosignerPublicKey: read.required(variables.bCosignerPublicKey),
+    signerId: read.required(variables.bSignerId),
+    cosignerId: read.required(variables.bCosignerId),
+  } as const;
 }
 
 function checkBind(read: Reader, host: string): void {
@@ -216,13 +166,9 @@ function checkBind(read: Reader, host: string): void {
   }
 }
 
-function checkTokens(
-  read: Reader,
-  {
-    manifestToken,
-    metricsToken,
-  }: { manifestToken?: Secret | undefined; metricsToken?: Secret | undefined },
-): void {
+function checkTokens(read: Reader): void {
+  const metricsToken = read.optional(variables.metricsToken);
+  const manifestToken = read.optional(variables.manifestToken);
   if (metricsToken !== undefined && metricsToken.reveal() === manifestToken?.reveal()) {
     read.report(
       `${variables.metricsToken.name} equals ${variables.manifestToken.name}; give each its own`,
@@ -246,6 +192,8 @@ type Reader = {
   readonly isTest: boolean;
   /** Undefined: it is unset or wrong. A required variable that is unset is a problem. */
   optional<T>(variable: ConfigVariable<T>): T | undefined;
+  /** `end` throws if there is none. */
+  required<T>(variable: ConfigVariable<T>): T;
   defaulted<T>(variable: DefaultedVariable<T>): T;
   report(problem: string): void;
   /** @throws PoolError `invalid_configuration` with every problem */
@@ -254,12 +202,13 @@ type Reader = {
 
 function createReader(source: ConfigSource, envFile: string | undefined): Reader {
   const layers = createLayers(source, readConfigFile(source, envFile));
-  const problems = [
+  // A variable may be read twice.
+  const problems = new Set([
     ...layers.fileProblems.map(({ message }) => message),
     ...findForeignNames(layers),
     ...findUnknownNames(layers),
     ...findOpenFile(source, layers),
-  ];
+  ]);
 
   function optional<T>(variable: ConfigVariable<T>): T | undefined {
     const { origin, value, problems: found } = readVariable(variable, layers);
@@ -268,10 +217,12 @@ function createReader(source: ConfigSource, envFile: string | undefined): Reader
         ? findModeProblem(source, origin.path)
         : undefined;
     if (origin.from === 'secret-file' && open !== undefined) {
-      problems.push(`${origin.variable} names a file that is not private: ${open}`);
+      problems.add(`${origin.variable} names a file that is not private: ${open}`);
       return undefined;
     }
-    problems.push(...found.map(({ message }) => message));
+    for (const { message } of found) {
+      problems.add(message);
+    }
     return value;
   }
 
@@ -279,11 +230,12 @@ function createReader(source: ConfigSource, envFile: string | undefined): Reader
     home: layers.home,
     isTest: findText(layers, 'NODE_ENV')?.text === 'test',
     optional,
+    required: <T>(variable: ConfigVariable<T>) => optional(variable) as T,
     defaulted: (variable) => optional(variable) ?? variable.fallback(layers.home),
-    report: (problem) => void problems.push(problem),
+    report: (problem) => void problems.add(problem),
     end() {
-      if (problems.length > 0) {
-        throw createConfigurationError(problems);
+      if (problems.size > 0) {
+        throw createConfigurationError([...problems]);
       }
     },
   };

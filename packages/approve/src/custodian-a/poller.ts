@@ -5,29 +5,17 @@
  * @module
  */
 import { errorCodeOf, isPoolError } from '@pool/core';
-import { decisionReasons, type Ledger, type Vote } from '@pool/policy';
-import type { GateLog } from '../config/gate-log.ts';
-import type { FaultPoint } from '../config/variables.ts';
-import type { Judge, Judgement } from '../judge/judge.ts';
+import { decisionReasons, type Vote } from '@pool/policy';
+import type { Judgement, VotingDeps } from '../judge/judge.ts';
 import type { Approvals } from './approvals.ts';
 import { type Activity, type Approval, type ListedApproval, readActivity } from './wire.ts';
 
-export type PollerDeps = {
+export type PollerDeps = VotingDeps & {
   readonly approvals: Approvals;
-  readonly judge: Judge;
-  readonly ledger: Ledger;
   /** The approver's own user. */
   readonly userId: string;
-  /** False: nothing is voted, neither yes nor no. */
-  readonly mayVote: () => boolean;
   /** The custodian shows an approval of ours that the ledger lacks: nothing may be voted before the two were compared. */
   readonly onUnknownVote: () => void;
-  readonly isDryRun: boolean;
-  readonly nowMs: () => number;
-  readonly log: GateLog;
-  readonly fault: (point: FaultPoint) => void;
-  /** For metrics. */
-  readonly onAnswer: (value: 'approve' | 'deny') => void;
 };
 
 export type PollOutcome = {

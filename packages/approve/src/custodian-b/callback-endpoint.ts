@@ -5,8 +5,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { errorCodeOf, type Secret } from '@pool/core';
-import type { Ledger } from '@pool/policy';
-import type { GateLog } from '../config/gate-log.ts';
+import type { VotingDeps } from '../judge/judge.ts';
 import type { CallbackHandler } from './callback-handler.ts';
 import {
   type CallbackAnswer,
@@ -22,15 +21,13 @@ export type CallbackEndpoint = {
   answerConfigChange(token: string): Promise<string>;
 };
 
-export function createCallbackEndpoint(deps: {
-  readonly cosignerPublicKey: KeyObject;
-  readonly callbackKey: Secret<KeyObject>;
-  readonly handler: CallbackHandler;
-  readonly ledger: Ledger;
-  readonly isDryRun: boolean;
-  readonly nowMs: () => number;
-  readonly log: GateLog;
-}): CallbackEndpoint {
+export function createCallbackEndpoint(
+  deps: Pick<VotingDeps, 'ledger' | 'isDryRun' | 'nowMs' | 'log'> & {
+    readonly cosignerPublicKey: KeyObject;
+    readonly callbackKey: Secret<KeyObject>;
+    readonly handler: CallbackHandler;
+  },
+): CallbackEndpoint {
   const { cosignerPublicKey, callbackKey, ledger, nowMs, log } = deps;
 
   async function reject(requestId: string, rejectionReason: string): Promise<string> {

@@ -7,10 +7,8 @@
  * @module
  */
 import { errorCodeOf, type Hex32 } from '@pool/core';
-import { decisionReasons, type Ledger } from '@pool/policy';
-import type { GateLog } from '../config/gate-log.ts';
-import type { FaultPoint } from '../config/variables.ts';
-import { type Judge, type Judgement, notVoting } from '../judge/judge.ts';
+import { decisionReasons } from '@pool/policy';
+import { type Judgement, notVoting, type VotingDeps } from '../judge/judge.ts';
 import type { Callback, CallbackAnswer } from './callback-token.ts';
 import type { CustodianBReader } from './read-client.ts';
 import {
@@ -29,21 +27,12 @@ export type CallbackHandler = {
   answer(callback: Callback): Promise<CallbackAnswer>;
 };
 
-export type CallbackDeps = {
+export type CallbackDeps = VotingDeps & {
   readonly reader: CustodianBReader;
-  readonly judge: Judge;
-  readonly ledger: Ledger;
   /** The API user that is paired with the co-signer. */
   readonly signerId: string;
   /** Of the chain whose calls are approved, for a call whose transaction is not built yet. @param to - its destination */
   readonly findChainId: (to: string) => number | undefined;
-  readonly mayVote: () => boolean;
-  readonly isDryRun: boolean;
-  readonly nowMs: () => number;
-  readonly log: GateLog;
-  readonly fault: (point: FaultPoint) => void;
-  /** For metrics. */
-  readonly onAnswer: (value: 'approve' | 'deny' | 'retry') => void;
 };
 
 type Verdict =

@@ -5,9 +5,9 @@
  * @module
  */
 import { errorCodeOf } from '@pool/core';
-import type { Ledger, Vote, WaitingRequest } from '@pool/policy';
+import type { Vote, WaitingRequest } from '@pool/policy';
 import * as v from 'valibot';
-import type { GateLog } from '../config/gate-log.ts';
+import type { VotingDeps } from '../judge/judge.ts';
 import type { CustodianBReader } from './read-client.ts';
 
 /** The provider repeats a request for at most this long. */
@@ -35,14 +35,13 @@ export type ReadBack = {
   look(): Promise<void>;
 };
 
-export function createReadBack(deps: {
-  readonly reader: CustodianBReader;
-  readonly ledger: Ledger;
-  /** The paired user. */
-  readonly signerId: string;
-  readonly nowMs: () => number;
-  readonly log: GateLog;
-}): ReadBack {
+export function createReadBack(
+  deps: Pick<VotingDeps, 'ledger' | 'nowMs' | 'log'> & {
+    readonly reader: CustodianBReader;
+    /** The paired user. */
+    readonly signerId: string;
+  },
+): ReadBack {
   const { reader, ledger, signerId, nowMs, log } = deps;
 
   /**

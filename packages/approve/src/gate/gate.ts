@@ -34,7 +34,7 @@ import { createIntake } from '../judge/intake.ts';
 import { createJudge, type Judge } from '../judge/judge.ts';
 import type { FactReader } from '../judge/read-facts.ts';
 import { createRebuilds, type Rebuilds } from '../judge/rebuilds.ts';
-import { createTransport, type Transport } from './transport.ts';
+import { connectCustodian } from './transport.ts';
 
 export type GateOptions = {
   readonly config: GateConfig;
@@ -97,10 +97,8 @@ export function openGate(options: GateOptions): Gate {
     ((chain: ChainsFile['chains'][string]) => openPoolReader(chain, config.keys));
   const facts = createFactSource(chains, openReader, log);
   const judge: Judge = createJudge({ ledger, policy, rebuilds, facts, mayVote, nowMs, isDryRun });
-  const transport: Transport = createTransport({
-    config,
-    chains,
-    policy,
+  const custodian = connectCustodian({ config, chains, policy, nowMs });
+  const transport = custodian.open({
     judge,
     ledger,
     isDryRun,
@@ -111,12 +109,12 @@ export function openGate(options: GateOptions): Gate {
     onUnknownVote: () => examineAgain(),
     onAnswer: (value) => void answers.set(value, (answers.get(value) ?? 0) + 1),
   });
-  const history = createHistoryCheck({ source: transport.history, ledger, policy });
+  const history = createHistoryCheck({ source: custodian.history, ledger, policy });
   const { voteLimitSeconds } = config;
   const historyExamination = createHistoryExamination({ history, voteLimitSeconds, nowMs, log });
   const doctor = createDoctor({
     // The history first: a ledger that is older than it votes nothing.
-    examinations: [historyExamination.examine, transport.examine, examineLedger],
+    examinations: [historyExamination.examine, custodian.examine, examineLedger],
     nowMs,
     record: (report) => recordReport(ledger, log, report),
   });

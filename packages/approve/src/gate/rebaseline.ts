@@ -10,7 +10,7 @@ import type { GateConfig } from '../config/config.ts';
 import { ensureGateHome, ledgerPath } from '../config/gate-home.ts';
 import { readChainsFile, readPolicyFile } from '../config/settings-files.ts';
 import { createHistoryCheck, type UnknownApproval } from '../examine/history.ts';
-import { createHistorySource } from './transport.ts';
+import { connectCustodian } from './transport.ts';
 
 export type Rebaseline = {
   /** Who decides it, for the audit log. */
@@ -49,7 +49,7 @@ export async function rebaselineLedger(
   ensureGateHome(config.home);
   const ledger = openLedger({ path: ledgerPath(config.home), role: 'operator' });
   try {
-    const source = createHistorySource({ config, chains, policy: () => policy, nowMs });
+    const { history: source } = connectCustodian({ config, chains, policy: () => policy, nowMs });
     const check = createHistoryCheck({ source, ledger, policy: () => policy });
     const { history, approvals, unknown } = await check.readAll();
     const ids = unknown.map(({ id }) => id);

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { setTimeout } from 'node:timers/promises';
 import { errorCodeOf, PoolError } from '@pool/core';
 import { type HttpServer, serveHttp } from '@pool/http-server';
 import { gateLimits } from '../http/app.ts';
@@ -97,7 +98,7 @@ async function serveGate(
       log.error({ error: codeOf(error) }, 'the gate ends, because it cannot go on');
       throw error;
     } finally {
-      const hardStop = setTimeout(() => process.exit(1), graceMs);
+      const hardStop = globalThis.setTimeout(() => process.exit(1), graceMs);
       hardStop.unref();
       stopping.abort();
       await Promise.allSettled(loops);
@@ -152,18 +153,7 @@ async function keepPolling(gate: Gate, signal: AbortSignal): Promise<void> {
 
 /** Ends early when the signal is aborted. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) {
-    return;
-  }
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end);
-  });
+  await setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 
 function codeOf(error: unknown): string {

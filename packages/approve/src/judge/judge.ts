@@ -22,7 +22,9 @@ import {
   type Vote,
   viewAsStored,
 } from '@pool/policy';
+import type { GateLog } from '../config/gate-log.ts';
 import { listClockPlaces } from '../config/settings-files.ts';
+import type { FaultPoint } from '../config/variables.ts';
 import type { Preimage } from '../preimage/preimage.ts';
 import { toSignRequest } from '../preimage/to-request.ts';
 import type { FactSource } from './facts.ts';
@@ -58,6 +60,20 @@ export type Judge = {
   judge(asked: Asked): Promise<Judgement>;
   /** Decides and stores nothing, for `approve check`. A manifest that is not stored is judged as if it were. */
   explain(request: SignRequest, origin: Origin, manifest: RebuiltManifest): Promise<Decision>;
+};
+
+/** What the transport of a custodian needs to vote. */
+export type VotingDeps = {
+  readonly judge: Judge;
+  readonly ledger: Ledger;
+  /** False: nothing is voted, neither yes nor no. */
+  readonly mayVote: () => boolean;
+  readonly isDryRun: boolean;
+  readonly nowMs: () => number;
+  readonly log: GateLog;
+  readonly fault: (point: FaultPoint) => void;
+  /** For metrics. */
+  readonly onAnswer: (value: 'approve' | 'deny' | 'retry') => void;
 };
 
 export type JudgeDeps = {

@@ -6,7 +6,7 @@
  */
 import { isPoolError, parseSignInMessage, type SignInMessage } from '@pool/core';
 import type { HolderRule } from '../policy/holder-rule.ts';
-import type { DisclosureRequest, SignInRequest, ViewingKeyRequest } from '../requests/requests.ts';
+import type { SignInRequest, ViewingKeyRequest } from '../requests/requests.ts';
 import { checkGuard, createRecord } from '../rules/check-guard.ts';
 import { checkHolder, findHolder } from '../rules/check-holder.ts';
 import type { DecideInput, Decision } from '../rules/decision.ts';
@@ -85,7 +85,7 @@ export function decideViewingKey(input: DecideInput, request: ViewingKeyRequest)
   );
 }
 
-export function decideDisclosure(input: DecideInput, _request: DisclosureRequest): Decision {
+export function decideDisclosure(input: DecideInput): Decision {
   const isAllowed = findHolder(input)?.disclosures === true;
   const guarded = checkGuard(input, {});
   return conclude(

@@ -11,7 +11,7 @@ import type { RebuiltFund, RebuiltManifest, RebuiltSpend } from '../rebuild/rebu
 import type { DecisionReason } from '../requests/reasons.ts';
 import { checkAttempts, checkFarDeadline, findTokenRule } from '../rules/check-batch.ts';
 import { checkClock } from '../rules/check-clock.ts';
-import type { Facts } from '../rules/facts.ts';
+import type { Facts } from '../rules/fact-questions.ts';
 import { check, conclude, type Finding } from '../rules/findings.ts';
 
 export type IntakeInput = {

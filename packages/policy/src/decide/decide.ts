@@ -5,6 +5,7 @@
  * @module
  */
 import { isPoolError } from '@pool/core';
+import type { SignKind, SignRequest } from '../requests/requests.ts';
 import { checkClock } from '../rules/check-clock.ts';
 import type { DecideInput, Decision } from '../rules/decision.ts';
 import { conclude, fail } from '../rules/findings.ts';
@@ -43,27 +44,26 @@ function decideSafely(input: DecideInput): Decision {
   }
 }
 
+const deciders: {
+  readonly [TKind in SignKind]: (
+    input: DecideInput,
+    request: Extract<SignRequest, { readonly kind: TKind }>,
+  ) => Decision;
+} = {
+  'fund-authorization': decideFund,
+  void: decideVoid,
+  permit: decidePermit,
+  'token-approval': decideTokenApproval,
+  'sign-in': decideSignIn,
+  spend: decideSpend,
+  'viewing-key': decideViewingKey,
+  disclosure: decideDisclosure,
+};
+
 function decideKind(input: DecideInput): Decision {
   const { request } = input;
-  switch (request.kind) {
-    case 'fund-authorization':
-      return decideFund(input, request);
-    case 'void':
-      return decideVoid(input, request);
-    case 'permit':
-      return decidePermit(input, request);
-    case 'token-approval':
-      return decideTokenApproval(input, request);
-    case 'sign-in':
-      return decideSignIn(input, request);
-    case 'spend':
-      return decideSpend(input, request);
-    case 'viewing-key':
-      return decideViewingKey(input, request);
-    case 'disclosure':
-      return decideDisclosure(input, request);
-    default:
-      // Only untyped callers can reach this line.
-      return conclude([fail('kind', 'kind-not-allowed')], undefined);
-  }
+  // Only untyped callers can ask for another kind.
+  return Object.hasOwn(deciders, request.kind)
+    ? deciders[request.kind](input, request as never)
+    : conclude([fail('kind', 'kind-not-allowed')], undefined);
 }

@@ -111,11 +111,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       passFaultPoint('vote.committed');
       return voted;
     },
-    read: (work) =>
-      statements.transact(
-        () => work(view),
-        () => {},
-      ).result,
+    read: (work) => statements.transact(() => work(view)).result,
     findVote: (requestId) => findVote(statements, requestId),
     listVotes: (manifestDigest) =>
       voteTable.list(statements, 'WHERE manifest_digest = ? ORDER BY id', manifestDigest),
@@ -141,11 +137,7 @@ export function openLedger(options: LedgerOptions): Ledger {
           appendAudit(statements, 'release.added', { manifestDigest, publicKey, decision }, nowMs);
         }
       }),
-    exportHistory: () =>
-      statements.transact(
-        () => readHistory(statements),
-        () => {},
-      ).result,
+    exportHistory: () => statements.transact(() => readHistory(statements)).result,
     importHistory: (history, nowMs) =>
       write(() => {
         const counted = mergeHistory(statements, history, nowMs);
@@ -204,13 +196,10 @@ export function openLedger(options: LedgerOptions): Ledger {
 
 /** The lock keeps a second voter out. The number also stops the first one if its lock is lost, for example with a deleted lock file. */
 function takeOver(statements: Statements): number {
-  return statements.transact(
-    () => {
-      statements.run('UPDATE ledger SET voter = voter + 1');
-      return readVoter(statements);
-    },
-    () => {},
-  ).result;
+  return statements.transact(() => {
+    statements.run('UPDATE ledger SET voter = voter + 1');
+    return readVoter(statements);
+  }).result;
 }
 
 function readVoter({ get }: Statements): number {
@@ -240,13 +229,10 @@ function detectRestore(statements: Statements, markerPath: string, isNew: boolea
   const reason = findRestoreReason(read, readIdentity(statements), isNew);
   if (reason !== undefined) {
     const seen = read.kind === 'read' ? read.marker.generation : 0;
-    statements.transact(
-      () => {
-        statements.run('UPDATE ledger SET generation = max(generation, ?) + 1', seen);
-        markRestored(statements, reason);
-      },
-      () => {},
-    );
+    statements.transact(() => {
+      statements.run('UPDATE ledger SET generation = max(generation, ?) + 1', seen);
+      markRestored(statements, reason);
+    });
   }
   raiseMarker(statements, markerPath);
 }

@@ -19,7 +19,7 @@ export type Statements = {
    */
   transact<T>(
     work: () => T,
-    beforeCommit: () => void,
+    beforeCommit?: () => void,
   ): { readonly result: T; readonly hasWritten: boolean };
 };
 
@@ -44,7 +44,7 @@ export function createStatements(database: DatabaseSync): Statements {
       const result = runInTransaction(database, () => {
         const value = work();
         if (writes > before) {
-          beforeCommit();
+          beforeCommit?.();
         }
         return value;
       });

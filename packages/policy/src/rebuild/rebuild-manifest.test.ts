@@ -11,8 +11,7 @@ import {
   spendManifestSchema,
 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { parsePayRunLabel } from './pay-run-label.ts';
-import { type Rebuild, rebuildManifest } from './rebuild-manifest.ts';
+import { parsePayRunLabel, type Rebuild, rebuildManifest } from './rebuild-manifest.ts';
 
 type BatchVector = Record<string, unknown> & { readonly total: string };
 type SpendVector = Record<string, unknown> & {

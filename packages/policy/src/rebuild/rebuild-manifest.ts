@@ -6,14 +6,17 @@
  * @module
  */
 import {
+  canonicalDigest,
   computeFundAuthorizationData,
   computeTypedDataDigest,
   computeVoidBatchData,
   computeWalletAddress,
   type EvidenceDomain,
+  type EvmAddress,
   type FundFile,
   fieldToHex,
   fundFileSchema,
+  type Hex32,
   hexToBytes,
   isFundFile,
   isPoolError,
@@ -27,9 +30,7 @@ import {
 } from '@pool/core';
 import { buildSpend, stepFundBatch } from '@pool/notes';
 import { stepVerifyPayees } from './evidence.ts';
-import { parsePayRunLabel } from './pay-run-label.ts';
 import type { RebuiltManifest } from './rebuilt.ts';
-import { computeRosterDigest } from './roster-digest.ts';
 
 export type Rebuild =
   | { readonly kind: 'rebuilt'; readonly manifest: RebuiltManifest }
@@ -172,4 +173,34 @@ function* stepWith(build: () => RebuildSteps): RebuildSteps {
     }
     return { kind: 'refused', reason: 'manifest-invalid', message: error.message };
   }
+}
+
+/**
+ * Two batches have the same roster: the same chain and token, and the same sum for each address. Order, memos, keys, job, pool, funder and
+ * label do not matter, because the money is the same.
+ *
+ * @param payees - an address may be listed several times
+ */
+export function computeRosterDigest(
+  chainId: number,
+  token: EvmAddress,
+  payees: readonly { readonly address: EvmAddress; readonly amount: bigint }[],
+): Hex32 {
+  const sums = new Map<EvmAddress, bigint>();
+  for (const { address, amount } of payees) {
+    sums.set(address, (sums.get(address) ?? 0n) + amount);
+  }
+  const lines = [...sums].map(([address, sum]) => `${address} ${sum}`).sort();
+  return canonicalDigest(['pool/v1/roster', chainId, token, lines]);
+}
+
+/**
+ * The label of a pay run inside a job key. The agent's command writes `<label>-<32 hex digits>`, or `<label>-<part>of<count>-<32 hex digits>`
+ * for a part of a roster.
+ *
+ * @returns undefined for a key that the command did not write: a caller of the HTTP API chooses keys freely
+ */
+export function parsePayRunLabel(jobKey: string): string | undefined {
+  const label = /^(.+)-[0-9a-f]{32}$/s.exec(jobKey)?.[1];
+  return label?.replace(/-[0-9]+of[0-9]+$/, '');
 }

@@ -9,7 +9,7 @@ import { computeBatchGuardId, computeCountScope, computePayeeKey } from '../hist
 import type { RosterEntry } from '../history/ledger-history.ts';
 import type { LedgerView, StoredManifest } from '../history/ledger-view.ts';
 import { countReleases, type ReleaseCount } from '../people/release.ts';
-import type { Policy, TokenRule } from '../policy/policy-schema.ts';
+import type { Policy, TokenRule, Weekday, WorkingHours } from '../policy/policy-schema.ts';
 import { describeAmount } from '../policy/token-unit.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
 import { checkDay } from './check-day.ts';
@@ -18,7 +18,6 @@ import { checkEvidence, findPlace } from './check-payees.ts';
 import { readRollingSum } from './check-sums.ts';
 import type { DecideInput } from './decision.ts';
 import { check, type Finding, fail, pass, wait } from './findings.ts';
-import { isWithinHours } from './working-hours.ts';
 
 const dayMs = 86_400_000;
 
@@ -289,4 +288,22 @@ function hasEqualRoster(
         entry.label === (payRunLabel ?? '') &&
         entry.approvedAtMs > nowMs - days * dayMs,
     );
+}
+
+/**
+ * Whether a time is within the working hours of a policy. Daylight saving time is that of the zone. Hours never reach over midnight: `to` is later than `from` on the same day.
+ */
+function isWithinHours(hours: WorkingHours, nowMs: number): boolean {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone: hours.timeZone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).formatToParts(nowMs);
+  const partOf = (type: Intl.DateTimeFormatPartTypes): string =>
+    parts.find((part) => part.type === type)?.value ?? '';
+  const day = partOf('weekday').toLowerCase() as Weekday;
+  const time = `${partOf('hour')}:${partOf('minute')}`;
+  return hours.days.includes(day) && hours.from <= time && time < hours.to;
 }

@@ -6,7 +6,7 @@
  */
 import type { LedgerView } from '../history/ledger-view.ts';
 import type { DecideInput } from './decision.ts';
-import type { ClockWitness } from './facts.ts';
+import type { ClockWitness } from './fact-questions.ts';
 import { type Finding, pass, wait } from './findings.ts';
 
 /** How far the clock may lie behind the ledger: another process of the same host wrote it, or a custodian dated it. */

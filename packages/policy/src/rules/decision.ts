@@ -10,7 +10,7 @@ import type { Policy } from '../policy/policy-schema.ts';
 import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
 import type { DecisionReason } from '../requests/reasons.ts';
 import type { SignRequest } from '../requests/requests.ts';
-import type { Facts } from './facts.ts';
+import type { Facts } from './fact-questions.ts';
 
 /** Where a request came from. */
 export type Origin =
