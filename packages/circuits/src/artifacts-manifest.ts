@@ -42,31 +42,45 @@ function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
 
+/** The digests of these files in an entry. Undefined unless it has all of them. */
+export function readDigests<Kind extends ArtifactKind>(
+  entry: unknown,
+  kinds: readonly Kind[],
+): Readonly<Record<Kind, string>> | undefined {
+  const sha256 = isRecord(entry) ? entry['sha256'] : undefined;
+  const digests = kinds.map((kind) => [kind, isRecord(sha256) ? sha256[kind] : undefined] as const);
+  return digests.every(([, digest]) => isDigest(digest))
+    ? (Object.fromEntries(digests) as Record<Kind, string>)
+    : undefined;
+}
+
 function isEntry(value: unknown): value is ManifestEntry {
-  if (!isRecord(value) || !isDigest(value['recipe'])) {
-    return false;
-  }
-  const { sha256 } = value;
   const counts = ['constraints', 'wires', 'publicSignals', 'domainSize', 'terms'];
   return (
+    isRecord(value) &&
+    isDigest(value['recipe']) &&
     counts.every((name) => Number.isSafeInteger(value[name])) &&
-    isRecord(sha256) &&
-    artifactKinds.every((kind) => isDigest(sha256[kind]))
+    readDigests(value, artifactKinds) !== undefined
   );
+}
+
+/** The entries of the circuits that a manifest has, not checked. @throws SyntaxError */
+export function listManifestEntries(json: string): readonly (readonly [CircuitName, unknown])[] {
+  const parsed: unknown = JSON.parse(json);
+  const circuits = isRecord(parsed) ? parsed['circuits'] : undefined;
+  return circuitNames.flatMap((name) => {
+    const entry = isRecord(circuits) ? circuits[name] : undefined;
+    return entry === undefined ? [] : [[name, entry] as const];
+  });
 }
 
 /** The valid entries of a manifest. A circuit that is new, or whose entry is malformed, has none. */
 export function findManifestEntries(json: string): ReadonlyMap<CircuitName, ManifestEntry> {
-  const parsed: unknown = JSON.parse(json);
-  const circuits = isRecord(parsed) ? parsed['circuits'] : undefined;
-  const found = new Map<CircuitName, ManifestEntry>();
-  for (const name of circuitNames) {
-    const entry = isRecord(circuits) ? circuits[name] : undefined;
-    if (isEntry(entry)) {
-      found.set(name, entry);
-    }
-  }
-  return found;
+  return new Map(
+    listManifestEntries(json).flatMap(([name, entry]) =>
+      isEntry(entry) ? [[name, entry] as const] : [],
+    ),
+  );
 }
 
 /**

@@ -3,22 +3,12 @@
  *
  * @module
  */
-export type { ContractArtifact, LibraryLink } from './artifact.ts';
 export { decodeRevert } from './calls/decode-revert.ts';
 export {
   connectEligibilityRegistry,
   type EligibilityRegistry,
-  type EligibilityRegistryMethods,
-  eligibilityRegistryAbi,
 } from './calls/eligibility-registry.ts';
-export {
-  connectErc20,
-  type Erc20,
-  type Erc20Methods,
-  erc20Abi,
-  erc20Interface,
-  erc20PermitAbi,
-} from './calls/erc20.ts';
+export { connectErc20, erc20Abi, erc20Interface } from './calls/erc20.ts';
 export {
   computeFundGasCeiling,
   computeSpendGasCeiling,
@@ -36,28 +26,19 @@ export {
   type Permit,
   parseBatchFunded,
   type ShieldedPool,
-  type ShieldedPoolMethods,
   type SpendCall,
-  shieldedPoolAbi,
   shieldedPoolInterface,
 } from './calls/shielded-pool.ts';
-export {
-  decodeSpend,
-  encodeSpend,
-  parseSpent,
-  type SpendArguments,
-  type Spent,
-} from './calls/spend-call.ts';
+export { decodeSpend, encodeSpend, parseSpent, type Spent } from './calls/spend-call.ts';
 export {
   deployPoolTestToken,
   deployZeroFirstTestToken,
   mintTestToken,
-  type TestTokenOptions,
 } from './calls/test-tokens.ts';
-export type { FundedBatch, LandedSpend, PoolLeaf } from './chain/pool-leaves.ts';
+export type { FundedBatch, PoolLeaf } from './chain/pool-leaves.ts';
 export { createPoolReader, type PoolReader } from './chain/pool-reader.ts';
 export { unknownRevertReason } from './chain/revert-reason.ts';
-export { type SimulatedCall, type SimulationOutcome, simulateCall } from './chain/simulate-call.ts';
+export { simulateCall } from './chain/simulate-call.ts';
 export {
   createPoolComparison,
   findPoolDifference,
@@ -70,8 +51,6 @@ export {
   renderPoolCode,
   renderRegistryCode,
   renderVerifierCode,
-  type VerifierName,
   verifierPlaces,
 } from './code/contract-code.ts';
-export type { CircuitKeys } from './code/pinned-keys.ts';
-export { type DeployPoolOptions, deployPool, type PoolAddresses } from './deployment/deploy.ts';
+export { deployPool, type PoolAddresses } from './deployment/deploy.ts';

@@ -112,80 +112,62 @@ function writeDouble(module: ModuleWriter, k: field.Field, name: string, withT: 
 
 /** `name(point, summand)`: their sum, in place of the point. Reads X, Y, Z, T. */
 function writeAdd(module: ModuleWriter, k: field.Field, name: string, withT: boolean): void {
-  module.func(
-    name,
-    {
-      params: ['point', 'summand'],
-    },
-    (f) => {
-      const times = (value: Pair, offset: number): Pair => {
-        const other = k.loadPair(f, after('summand', offset), k.normal);
-        const product = k.mul(f, value, other);
-        field.drop(f, value, other);
-        return product;
-      };
-      const x = loadCoordinate(f, k, 'point', offset.x);
-      const y = loadCoordinate(f, k, 'point', offset.y);
-      const plus = field.add(f, y, x);
-      const minus = field.sub(f, y, x);
-      field.drop(f, x, y);
-      const b = times(plus, 0);
-      const a = times(minus, pair);
-      const e = field.sub(f, b, a);
-      const h = field.add(f, b, a);
-      field.drop(f, a, b);
-      const c = times(loadCoordinate(f, k, 'point', offset.t), 2 * pair);
-      const d = times(loadCoordinate(f, k, 'point', offset.z), 3 * pair);
-      const difference = field.sub(f, d, c);
-      const g = field.add(f, d, c);
-      field.drop(f, c, d);
-      storeProducts(f, k, 'point', { e, f: difference, g, h }, withT);
-    },
-  );
+  module.func(name, { params: ['point', 'summand'] }, (f) => {
+    const times = (value: Pair, offset: number): Pair => {
+      const other = k.loadPair(f, after('summand', offset), k.normal);
+      const product = k.mul(f, value, other);
+      field.drop(f, value, other);
+      return product;
+    };
+    const x = loadCoordinate(f, k, 'point', offset.x);
+    const y = loadCoordinate(f, k, 'point', offset.y);
+    const plus = field.add(f, y, x);
+    const minus = field.sub(f, y, x);
+    field.drop(f, x, y);
+    const b = times(plus, 0);
+    const a = times(minus, pair);
+    const e = field.sub(f, b, a);
+    const h = field.add(f, b, a);
+    field.drop(f, a, b);
+    const c = times(loadCoordinate(f, k, 'point', offset.t), 2 * pair);
+    const d = times(loadCoordinate(f, k, 'point', offset.z), 3 * pair);
+    const difference = field.sub(f, d, c);
+    const g = field.add(f, d, c);
+    field.drop(f, c, d);
+    storeProducts(f, k, 'point', { e, f: difference, g, h }, withT);
+  });
 }
 
 /** `name(to, point)`: the point as a summand. Reads X, Y, Z, T. */
 function writePrepare(module: ModuleWriter, k: field.Field, name: string): void {
-  module.func(
-    name,
-    {
-      params: ['to', 'point'],
-    },
-    (f) => {
-      const put = (value: Pair, offset: number): void => {
-        const normal = k.norm(f, value);
-        k.storePair(f, normal, after('to', offset));
-        field.drop(f, normal, value);
-      };
-      const x = loadCoordinate(f, k, 'point', offset.x);
-      const y = loadCoordinate(f, k, 'point', offset.y);
-      put(field.add(f, y, x), 0);
-      put(field.sub(f, y, x), pair);
-      const doubleD = k.constant(f, 2n * twistedD);
-      put(k.mul(f, loadCoordinate(f, k, 'point', offset.t), doubleD), 2 * pair);
-      put(field.double(f, loadCoordinate(f, k, 'point', offset.z)), 3 * pair);
-    },
-  );
+  module.func(name, { params: ['to', 'point'] }, (f) => {
+    const put = (value: Pair, offset: number): void => {
+      const normal = k.norm(f, value);
+      k.storePair(f, normal, after('to', offset));
+      field.drop(f, normal, value);
+    };
+    const x = loadCoordinate(f, k, 'point', offset.x);
+    const y = loadCoordinate(f, k, 'point', offset.y);
+    put(field.add(f, y, x), 0);
+    put(field.sub(f, y, x), pair);
+    const doubleD = k.constant(f, 2n * twistedD);
+    put(k.mul(f, loadCoordinate(f, k, 'point', offset.t), doubleD), 2 * pair);
+    put(field.double(f, loadCoordinate(f, k, 'point', offset.z)), 3 * pair);
+  });
 }
 
 /**
  * `name(point, summand)`: the summand as a point (twice each coordinate, which is the same point), without T.
  */
 function writeRestore(module: ModuleWriter, k: field.Field, name: string): void {
-  module.func(
-    name,
-    {
-      params: ['point', 'summand'],
-    },
-    (f) => {
-      const part = (offset: number): Pair => k.loadPair(f, after('summand', offset), k.normal);
-      const plus = part(0);
-      const minus = part(pair);
-      storeCoordinate(f, k, k.norm(f, field.sub(f, plus, minus)), 'point', offset.x);
-      storeCoordinate(f, k, k.norm(f, field.add(f, plus, minus)), 'point', offset.y);
-      storeCoordinate(f, k, part(3 * pair), 'point', offset.z);
-    },
-  );
+  module.func(name, { params: ['point', 'summand'] }, (f) => {
+    const part = (offset: number): Pair => k.loadPair(f, after('summand', offset), k.normal);
+    const plus = part(0);
+    const minus = part(pair);
+    storeCoordinate(f, k, k.norm(f, field.sub(f, plus, minus)), 'point', offset.x);
+    storeCoordinate(f, k, k.norm(f, field.add(f, plus, minus)), 'point', offset.y);
+    storeCoordinate(f, k, part(3 * pair), 'point', offset.z);
+  });
 }
 
 /** Writes bj_double, bj_doubleFull, bj_add, bj_addFull (with T), bj_prepare and bj_restore. */

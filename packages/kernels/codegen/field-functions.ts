@@ -4,6 +4,7 @@ import { invert, modulo } from './constants.ts';
 import * as field from './field.ts';
 import { type Pair, requireBound } from './pair.ts';
 import {
+  advance,
   call,
   type FunctionWriter,
   get,
@@ -28,8 +29,8 @@ function eachPair(
       return f.let('i32', `(select ${get(pointer)} ${plus(pointer, stride)} ${last})`);
     });
     body(seconds.map(get));
-    for (const [pointer, stride] of pointers) f.push(set(pointer, plus(pointer, 2 * stride)));
-    f.push(set('count', plus('count', -2)));
+    for (const [pointer, stride] of pointers) advance(f, 2 * stride, pointer);
+    advance(f, -2, 'count');
   });
 }
 
@@ -56,36 +57,33 @@ function writeElementwise(
 
 function writeConversions(module: ModuleWriter, k: field.Field): void {
   const p = k.modulus;
-  const params = ['to', 'from', 'count'];
-  const read = (name: string, factor: bigint): void => {
-    module.func(`${k.name}_${name}`, { exported: true, params }, (f) => {
-      const pointers = [
-        ['to', field.elementBytes],
-        ['from', 32],
-      ] as const;
-      eachPair(f, pointers, ([to, from = '']) => {
+  const convert = (
+    name: string,
+    [to, from]: readonly [number, number],
+    body: (f: FunctionWriter, seconds: readonly [to: string, from: string]) => void,
+  ): void => {
+    const shape = { exported: true, params: ['to', 'from', 'count'] };
+    module.func(`${k.name}_${name}`, shape, (f) => {
+      const strides = [['to', to] as const, ['from', from] as const];
+      eachPair(f, strides, ([second = '', other = '']) => {
         f.scope(() => {
-          const raw = k.loadBytes(f, get('from'), from);
-          const value = k.mul(f, raw, k.constant(f, factor, true));
-          requireBound('a converted value', value.value, k.tight.value);
-          k.store(f, value, get('to'), to);
+          body(f, [second, other]);
         });
       });
     });
   };
+  const read = (name: string, factor: bigint): void => {
+    convert(name, [field.elementBytes, 32], (f, [to, from]) => {
+      const raw = k.loadBytes(f, get('from'), from);
+      const value = k.mul(f, raw, k.constant(f, factor, true));
+      requireBound('a converted value', value.value, k.tight.value);
+      k.store(f, value, get('to'), to);
+    });
+  };
   const write = (name: string, factor: bigint): void => {
-    module.func(`${k.name}_${name}`, { exported: true, params }, (f) => {
-      const pointers = [
-        ['to', 32],
-        ['from', field.elementBytes],
-      ] as const;
-      eachPair(f, pointers, ([to, from]) => {
-        f.scope(() => {
-          const value = k.load(f, get('from'), from);
-          const scaled = k.mul(f, value, k.constant(f, factor, true));
-          k.storeBytes(f, scaled, get('to'), to);
-        });
-      });
+    convert(name, [32, field.elementBytes], (f, [to, from]) => {
+      const value = k.load(f, get('from'), from);
+      k.storeBytes(f, k.mul(f, value, k.constant(f, factor, true)), get('to'), to);
     });
   };
   const zkeyR = modulo(1n << 256n, p);
@@ -120,10 +118,10 @@ function writeInversion(module: ModuleWriter, k: field.Field): void {
       f.scope(() => {
         const previous = k.loadPair(f, get(entry));
         const product = k.mul(f, previous, k.loadPair(f, get('from')));
-        f.push(set(entry, plus(entry, field.pairBytes)));
+        advance(f, field.pairBytes, entry);
         k.storePair(f, product, get(entry));
       });
-      f.push(set(index, plus(index, 1)));
+      advance(f, 1, index);
     });
     const result = k.loadPair(f, one);
     f.push(set(index, i32(0)));
@@ -138,7 +136,7 @@ function writeInversion(module: ModuleWriter, k: field.Field): void {
         );
         field.assign(f, result, k.mul(f, power, k.loadPair(f, get(address))));
       });
-      f.push(set(index, plus(index, 1)));
+      advance(f, 1, index);
     });
     k.storePair(f, result, get('to'));
   });
@@ -161,8 +159,7 @@ function writeBatchInversion(module: ModuleWriter, k: field.Field): void {
       f.scope(() => {
         field.assign(f, loose, k.mul(f, loose, k.loadPair(f, get(value))));
       });
-      f.push(set(product, plus(product, bytes)));
-      f.push(set(value, plus(value, bytes)));
+      advance(f, bytes, product, value);
     });
     k.storePair(f, loose, get('scratch'));
     f.push(call(`${k.name}_invertPair`, get('scratch'), get('scratch'), plus('scratch', bytes)));
@@ -170,8 +167,7 @@ function writeBatchInversion(module: ModuleWriter, k: field.Field): void {
       field.assign(f, loose, k.loadPair(f, get('scratch')));
     });
     loopWhile(f, `(i32.gt_u ${get(value)} ${get('values')})`, () => {
-      f.push(set(value, plus(value, -bytes)));
-      f.push(set(product, plus(product, -bytes)));
+      advance(f, -bytes, value, product);
       f.scope(() => {
         const current = k.loadPair(f, get(value));
         const before = k.loadPair(f, get(product));

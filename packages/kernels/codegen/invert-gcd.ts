@@ -106,154 +106,143 @@ function writeSteps(f: FunctionWriter, low: Step): void {
 function writeInvertBytes(module: ModuleWriter, k: field.Field): void {
   const p = split(k.modulus);
   const inverse = invert(k.modulus, 1n << bits);
-  module.func(
-    `${k.name}_invertBytes`,
-    {
-      exported: true,
-      params: ['to', 'from'],
-    },
-    (f) => {
-      const push = (...statements: string[]): void => {
-        for (const statement of statements) f.push(statement);
-      };
-      const take = (): string[] => range.map(() => f.take('i64'));
-      const [fs, gs, ds, es] = [take(), take(), take(), take()] as [
-        string[],
-        string[],
-        string[],
-        string[],
-      ];
-      const name = (list: readonly string[], index: number): string => list[index] ?? '';
-      for (const index of range) {
-        push(set(name(fs, index), i64(p[index] ?? 0n)), set(name(ds, index), i64(0n)));
-        push(set(name(es, index), i64(index === 0 ? 1n : 0n)));
-        const bit = 30 * index;
-        const [word, shift] = [bit >> 6, bit & 63];
-        const at = (which: number): string => op('i64.load', `offset=${8 * which}`, get('from'));
-        const first = op('i64.shr_u', at(word), i64(BigInt(shift)));
-        const joined =
-          shift > 34 && word < 3
-            ? op('i64.or', first, op('i64.shl', at(word + 1), i64(BigInt(64 - shift))))
-            : first;
-        push(set(name(gs, index), op('i64.and', joined, i64(mask))));
-      }
-      const matrix = Object.fromEntries(
-        ['u', 'v', 'q', 'r', 'f', 'g', 'eta'].map((key) => [key, f.take('i32')]),
-      ) as Step;
-      push(set(matrix.eta, i32(-1)));
-      const wides = { u: f.take('i64'), v: f.take('i64'), q: f.take('i64'), r: f.take('i64') };
-      const [sum, other, multiple, second] = [
-        f.take('i64'),
-        f.take('i64'),
-        f.take('i64'),
-        f.take('i64'),
-      ];
-      const row = (a: string, b: string, x: string, y: string): string =>
-        op('i64.add', op('i64.mul', get(a), get(x)), op('i64.mul', get(b), get(y)));
-      const up = (local: string): string => set(local, op('i64.shr_s', get(local), i64(bits)));
-      const more = (local: string, value: string): string =>
-        set(local, op('i64.add', get(local), value));
-      const low = (local: string): string => op('i64.and', get(local), i64(mask));
+  module.func(`${k.name}_invertBytes`, { exported: true, params: ['to', 'from'] }, (f) => {
+    const push = (...statements: string[]): void => {
+      for (const statement of statements) f.push(statement);
+    };
+    const take = (): string[] => range.map(() => f.take('i64'));
+    const [fs, gs, ds, es] = [take(), take(), take(), take()] as [
+      string[],
+      string[],
+      string[],
+      string[],
+    ];
+    const name = (list: readonly string[], index: number): string => list[index] ?? '';
+    for (const index of range) {
+      push(set(name(fs, index), i64(p[index] ?? 0n)), set(name(ds, index), i64(0n)));
+      push(set(name(es, index), i64(index === 0 ? 1n : 0n)));
+      const bit = 30 * index;
+      const [word, shift] = [bit >> 6, bit & 63];
+      const at = (which: number): string => op('i64.load', `offset=${8 * which}`, get('from'));
+      const first = op('i64.shr_u', at(word), i64(BigInt(shift)));
+      const joined =
+        shift > 34 && word < 3
+          ? op('i64.or', first, op('i64.shl', at(word + 1), i64(BigInt(64 - shift))))
+          : first;
+      push(set(name(gs, index), op('i64.and', joined, i64(mask))));
+    }
+    const matrix = Object.fromEntries(
+      ['u', 'v', 'q', 'r', 'f', 'g', 'eta'].map((key) => [key, f.take('i32')]),
+    ) as Step;
+    push(set(matrix.eta, i32(-1)));
+    const wides = { u: f.take('i64'), v: f.take('i64'), q: f.take('i64'), r: f.take('i64') };
+    const [sum, other, multiple, second] = [
+      f.take('i64'),
+      f.take('i64'),
+      f.take('i64'),
+      f.take('i64'),
+    ];
+    const row = (a: string, b: string, x: string, y: string): string =>
+      op('i64.add', op('i64.mul', get(a), get(x)), op('i64.mul', get(b), get(y)));
+    const up = (local: string): string => set(local, op('i64.shr_s', get(local), i64(bits)));
+    const more = (local: string, value: string): string =>
+      set(local, op('i64.add', get(local), value));
+    const low = (local: string): string => op('i64.and', get(local), i64(mask));
 
-      const label = createLabel();
-      push(`(loop $${label}`);
+    const label = createLabel();
+    push(`(loop $${label}`);
+    push(
+      set(
+        matrix.f,
+        op(
+          'i32.wrap_i64',
+          op('i64.or', get(name(fs, 0)), op('i64.shl', get(name(fs, 1)), i64(bits))),
+        ),
+      ),
+    );
+    push(
+      set(
+        matrix.g,
+        op(
+          'i32.wrap_i64',
+          op('i64.or', get(name(gs, 0)), op('i64.shl', get(name(gs, 1)), i64(bits))),
+        ),
+      ),
+    );
+    writeSteps(f, matrix);
+    for (const key of ['u', 'v', 'q', 'r'] as const) push(set(wides[key], wide(get(matrix[key]))));
+
+    // d and e: a multiple of p for each negative one, and the multiple that makes the lowest limb zero.
+    const sign = (list: readonly string[]): string =>
+      op('i64.shr_s', get(name(list, count - 1)), i64(63n));
+    for (const [total, times, a, b] of [
+      [sum, multiple, wides.u, wides.v],
+      [other, second, wides.q, wides.r],
+    ] as const) {
       push(
-        set(
-          matrix.f,
-          op(
-            'i32.wrap_i64',
-            op('i64.or', get(name(fs, 0)), op('i64.shl', get(name(fs, 1)), i64(bits))),
-          ),
+        set(times, op('i64.add', op('i64.and', get(a), sign(ds)), op('i64.and', get(b), sign(es)))),
+      );
+      push(set(total, row(a, b, name(ds, 0), name(es, 0))));
+      const rest = op('i64.add', op('i64.mul', get(total), i64(inverse)), get(times));
+      push(set(times, op('i64.sub', get(times), op('i64.and', rest, i64(mask)))));
+      push(more(total, op('i64.mul', get(times), i64(p[0] ?? 0n))), up(total));
+    }
+    for (let index = 1; index < count; index++) {
+      push(more(sum, row(wides.u, wides.v, name(ds, index), name(es, index))));
+      push(more(sum, op('i64.mul', get(multiple), i64(p[index] ?? 0n))));
+      push(more(other, row(wides.q, wides.r, name(ds, index), name(es, index))));
+      push(more(other, op('i64.mul', get(second), i64(p[index] ?? 0n))));
+      push(set(name(ds, index - 1), low(sum)), up(sum));
+      push(set(name(es, index - 1), low(other)), up(other));
+    }
+    push(set(name(ds, count - 1), get(sum)), set(name(es, count - 1), get(other)));
+
+    // f and g.
+    push(set(sum, row(wides.u, wides.v, name(fs, 0), name(gs, 0))), up(sum));
+    push(set(other, row(wides.q, wides.r, name(fs, 0), name(gs, 0))), up(other));
+    for (let index = 1; index < count; index++) {
+      push(more(sum, row(wides.u, wides.v, name(fs, index), name(gs, index))));
+      push(more(other, row(wides.q, wides.r, name(fs, index), name(gs, index))));
+      push(set(name(fs, index - 1), low(sum)), up(sum));
+      push(set(name(gs, index - 1), low(other)), up(other));
+    }
+    push(set(name(fs, count - 1), get(sum)), set(name(gs, count - 1), get(other)));
+    const left = gs.map(get).reduce((x, y) => op('i64.or', x, y));
+    push(op('br_if', `$${label}`, op('i64.ne', left, i64(0n))), ')');
+
+    // 2p + d or 2p - d, as f is 1 or -1: from 0 to 4p, below 2^256.
+    push(set(multiple, op('i64.shr_s', get(name(fs, count - 1)), i64(63n))), set(sum, i64(0n)));
+    const twice = split(2n * k.modulus);
+    for (const index of range) {
+      const signed = op(
+        'i64.sub',
+        op('i64.xor', get(name(ds, index)), get(multiple)),
+        get(multiple),
+      );
+      push(more(sum, op('i64.add', signed, i64(twice[index] ?? 0n))));
+      push(set(name(ds, index), index < count - 1 ? low(sum) : get(sum)), up(sum));
+    }
+    for (let word = 0; word < 4; word++) {
+      const parts = range.flatMap((index) => {
+        const shift = 30 * index - 64 * word;
+        if (shift <= -30 || shift >= 64) return [];
+        const value = get(name(ds, index));
+        return [
+          shift < 0
+            ? op('i64.shr_u', value, i64(BigInt(-shift)))
+            : op('i64.shl', value, i64(BigInt(shift))),
+        ];
+      });
+      push(
+        op(
+          'i64.store',
+          `offset=${8 * word}`,
+          get('to'),
+          parts.reduce((x, y) => op('i64.or', x, y)),
         ),
       );
-      push(
-        set(
-          matrix.g,
-          op(
-            'i32.wrap_i64',
-            op('i64.or', get(name(gs, 0)), op('i64.shl', get(name(gs, 1)), i64(bits))),
-          ),
-        ),
-      );
-      writeSteps(f, matrix);
-      for (const key of ['u', 'v', 'q', 'r'] as const)
-        push(set(wides[key], wide(get(matrix[key]))));
-
-      // d and e: a multiple of p for each negative one, and the multiple that makes the lowest limb zero.
-      const sign = (list: readonly string[]): string =>
-        op('i64.shr_s', get(name(list, count - 1)), i64(63n));
-      for (const [total, times, a, b] of [
-        [sum, multiple, wides.u, wides.v],
-        [other, second, wides.q, wides.r],
-      ] as const) {
-        push(
-          set(
-            times,
-            op('i64.add', op('i64.and', get(a), sign(ds)), op('i64.and', get(b), sign(es))),
-          ),
-        );
-        push(set(total, row(a, b, name(ds, 0), name(es, 0))));
-        const rest = op('i64.add', op('i64.mul', get(total), i64(inverse)), get(times));
-        push(set(times, op('i64.sub', get(times), op('i64.and', rest, i64(mask)))));
-        push(more(total, op('i64.mul', get(times), i64(p[0] ?? 0n))), up(total));
-      }
-      for (let index = 1; index < count; index++) {
-        push(more(sum, row(wides.u, wides.v, name(ds, index), name(es, index))));
-        push(more(sum, op('i64.mul', get(multiple), i64(p[index] ?? 0n))));
-        push(more(other, row(wides.q, wides.r, name(ds, index), name(es, index))));
-        push(more(other, op('i64.mul', get(second), i64(p[index] ?? 0n))));
-        push(set(name(ds, index - 1), low(sum)), up(sum));
-        push(set(name(es, index - 1), low(other)), up(other));
-      }
-      push(set(name(ds, count - 1), get(sum)), set(name(es, count - 1), get(other)));
-
-      // f and g.
-      push(set(sum, row(wides.u, wides.v, name(fs, 0), name(gs, 0))), up(sum));
-      push(set(other, row(wides.q, wides.r, name(fs, 0), name(gs, 0))), up(other));
-      for (let index = 1; index < count; index++) {
-        push(more(sum, row(wides.u, wides.v, name(fs, index), name(gs, index))));
-        push(more(other, row(wides.q, wides.r, name(fs, index), name(gs, index))));
-        push(set(name(fs, index - 1), low(sum)), up(sum));
-        push(set(name(gs, index - 1), low(other)), up(other));
-      }
-      push(set(name(fs, count - 1), get(sum)), set(name(gs, count - 1), get(other)));
-      const left = gs.map(get).reduce((x, y) => op('i64.or', x, y));
-      push(op('br_if', `$${label}`, op('i64.ne', left, i64(0n))), ')');
-
-      // 2p + d or 2p - d, as f is 1 or -1: from 0 to 4p, below 2^256.
-      push(set(multiple, op('i64.shr_s', get(name(fs, count - 1)), i64(63n))), set(sum, i64(0n)));
-      const twice = split(2n * k.modulus);
-      for (const index of range) {
-        const signed = op(
-          'i64.sub',
-          op('i64.xor', get(name(ds, index)), get(multiple)),
-          get(multiple),
-        );
-        push(more(sum, op('i64.add', signed, i64(twice[index] ?? 0n))));
-        push(set(name(ds, index), index < count - 1 ? low(sum) : get(sum)), up(sum));
-      }
-      for (let word = 0; word < 4; word++) {
-        const parts = range.flatMap((index) => {
-          const shift = 30 * index - 64 * word;
-          if (shift <= -30 || shift >= 64) return [];
-          const value = get(name(ds, index));
-          return [
-            shift < 0
-              ? op('i64.shr_u', value, i64(BigInt(-shift)))
-              : op('i64.shl', value, i64(BigInt(shift))),
-          ];
-        });
-        push(
-          op(
-            'i64.store',
-            `offset=${8 * word}`,
-            get('to'),
-            parts.reduce((x, y) => op('i64.or', x, y)),
-          ),
-        );
-      }
-    },
-  );
+    }
+  });
 }
 
 /** `q_invertPairByGcd(to, from, scratch)`: both lanes with one inversion. Neither may be zero. Scratch: 64 bytes. */

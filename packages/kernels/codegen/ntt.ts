@@ -39,99 +39,92 @@ function half(value: string): string {
 function whileCount(f: FunctionWriter, count: string, step: number, body: () => void): void {
   loopUntil(f, `(i32.le_s ${get(count)} (i32.const 0))`, () => {
     body();
-    f.push(set(count, plus(count, -step)));
+    advance(f, -step, count);
   });
 }
 
-/** Two adjacent stages (half-lengths 2h and h) on four rows of `pairs` pairs, `step` bytes apart. */
-function writeInverseQuads(module: ModuleWriter, k: field.Field): void {
-  const params = ['p0', 'step', 'w0', 'w2', 'pairs'];
-  module.func('ntt_inverseQuads', { params }, (f) => {
-    const p1 = f.let('i32', plus('p0', get('step')));
-    const p2 = f.let('i32', plus(p1, get('step')));
-    const p3 = f.let('i32', plus(p2, get('step')));
-    const w1 = f.let('i32', plus('w0', get('step')));
+/** Rows, and the twiddles of the pair at hand. */
+type Butterfly = {
+  readonly load: (row: number) => Pair;
+  readonly root: (table: number) => Pair;
+  readonly put: (row: number, value: Pair) => void;
+};
+
+/**
+ * One stage on two rows of `pairs` pairs, `step` bytes apart, or two adjacent stages (half-lengths 2h and h) on four. Roots 0 and 1
+ * belong to the larger stage, root 2 to the smaller one.
+ */
+function writeButterflies(
+  module: ModuleWriter,
+  k: field.Field,
+  name: string,
+  count: 2 | 4,
+  body: (f: FunctionWriter, butterfly: Butterfly) => void,
+): void {
+  const params = ['p0', 'step', 'w0', ...(count === 4 ? ['w2'] : []), 'pairs'];
+  module.func(name, { params }, (f) => {
+    const rows = ['p0'];
+    while (rows.length < count) {
+      rows.push(f.let('i32', plus(rows.at(-1) ?? '', get('step'))));
+    }
+    const tables = count === 4 ? ['w0', f.let('i32', plus('w0', get('step'))), 'w2'] : ['w0'];
     whileCount(f, 'pairs', 1, () => {
       f.scope(() => {
-        const x0 = k.loadPair(f, get('p0'));
-        const x2 = k.loadPair(f, get(p2));
-        const s0 = field.add(f, x0, x2);
-        const d0 = field.sub(f, x0, x2);
-        const x1 = k.loadPair(f, get(p1));
-        const x3 = k.loadPair(f, get(p3));
-        const s1 = field.add(f, x1, x3);
-        const d1 = field.sub(f, x1, x3);
-        k.storePair(f, k.norm(f, field.add(f, s0, s1)), get('p0'));
-        const late = k.norm(f, field.sub(f, s0, s1));
-        const twiddle = k.loadPair(f, get('w2'), k.normal);
-        k.storePair(f, k.mul(f, late, twiddle), get(p1));
-        const e0 = k.mul(f, d0, k.loadPair(f, get('w0'), k.normal));
-        const e1 = k.mul(f, d1, k.loadPair(f, get(w1), k.normal));
-        k.storePair(f, k.norm(f, field.add(f, e0, e1)), get(p2));
-        k.storePair(f, k.mul(f, field.sub(f, e0, e1), twiddle), get(p3));
+        body(f, {
+          load: (row) => k.loadPair(f, get(rows[row] ?? '')),
+          root: (table) => k.loadPair(f, get(tables[table] ?? ''), k.normal),
+          put: (row, value) => {
+            k.storePair(f, value, get(rows[row] ?? ''));
+          },
+        });
       });
-      advance(f, bytes, 'p0', p1, p2, p3, 'w0', w1, 'w2');
+      advance(f, bytes, ...rows, ...tables);
     });
   });
 }
 
-function writeInverseTwos(module: ModuleWriter, k: field.Field): void {
-  module.func('ntt_inverseTwos', { params: ['p0', 'step', 'w0', 'pairs'] }, (f) => {
-    const p1 = f.let('i32', plus('p0', get('step')));
-    whileCount(f, 'pairs', 1, () => {
-      f.scope(() => {
-        const x0 = k.loadPair(f, get('p0'));
-        const x1 = k.loadPair(f, get(p1));
-        k.storePair(f, k.norm(f, field.add(f, x0, x1)), get('p0'));
-        const twiddle = k.loadPair(f, get('w0'), k.normal);
-        k.storePair(f, k.mul(f, field.sub(f, x0, x1), twiddle), get(p1));
-      });
-      advance(f, bytes, 'p0', p1, 'w0');
-    });
+function writeInverse(module: ModuleWriter, k: field.Field): void {
+  writeButterflies(module, k, 'ntt_inverseQuads', 4, (f, { load, root, put }) => {
+    const [x0, x2] = [load(0), load(2)];
+    const [s0, d0] = [field.add(f, x0, x2), field.sub(f, x0, x2)];
+    const [x1, x3] = [load(1), load(3)];
+    const [s1, d1] = [field.add(f, x1, x3), field.sub(f, x1, x3)];
+    put(0, k.norm(f, field.add(f, s0, s1)));
+    const late = k.norm(f, field.sub(f, s0, s1));
+    const twiddle = root(2);
+    put(1, k.mul(f, late, twiddle));
+    const [e0, e1] = [k.mul(f, d0, root(0)), k.mul(f, d1, root(1))];
+    put(2, k.norm(f, field.add(f, e0, e1)));
+    put(3, k.mul(f, field.sub(f, e0, e1), twiddle));
+  });
+  writeButterflies(module, k, 'ntt_inverseTwos', 2, (f, { load, root, put }) => {
+    const [x0, x1] = [load(0), load(1)];
+    put(0, k.norm(f, field.add(f, x0, x1)));
+    const twiddle = root(0);
+    put(1, k.mul(f, field.sub(f, x0, x1), twiddle));
   });
 }
 
-function writeForwardQuads(module: ModuleWriter, k: field.Field): void {
-  const params = ['p0', 'step', 'w0', 'w2', 'pairs'];
-  module.func('ntt_forwardQuads', { params }, (f) => {
-    const p1 = f.let('i32', plus('p0', get('step')));
-    const p2 = f.let('i32', plus(p1, get('step')));
-    const p3 = f.let('i32', plus(p2, get('step')));
-    const w1 = f.let('i32', plus('w0', get('step')));
-    whileCount(f, 'pairs', 1, () => {
-      f.scope(() => {
-        const early = k.loadPair(f, get('w2'), k.normal);
-        const x1 = k.mul(f, k.loadPair(f, get(p1)), early);
-        const x3 = k.mul(f, k.loadPair(f, get(p3)), early);
-        const x0 = k.loadPair(f, get('p0'));
-        const x2 = k.loadPair(f, get(p2));
-        const u2 = k.mul(f, field.add(f, x2, x3), k.loadPair(f, get('w0'), k.normal));
-        const u0 = field.add(f, x0, x1);
-        k.storePair(f, k.norm(f, field.add(f, u0, u2)), get('p0'));
-        k.storePair(f, k.norm(f, field.sub(f, u0, u2)), get(p2));
-        const u3 = k.mul(f, field.sub(f, x2, x3), k.loadPair(f, get(w1), k.normal));
-        const u1 = field.sub(f, x0, x1);
-        k.storePair(f, k.norm(f, field.add(f, u1, u3)), get(p1));
-        k.storePair(f, k.norm(f, field.sub(f, u1, u3)), get(p3));
-      });
-      advance(f, bytes, 'p0', p1, p2, p3, 'w0', w1, 'w2');
-    });
+function writeForward(module: ModuleWriter, k: field.Field): void {
+  writeButterflies(module, k, 'ntt_forwardQuads', 4, (f, { load, root, put }) => {
+    const early = root(2);
+    const [x1, x3] = [k.mul(f, load(1), early), k.mul(f, load(3), early)];
+    const [x0, x2] = [load(0), load(2)];
+    const u2 = k.mul(f, field.add(f, x2, x3), root(0));
+    const u0 = field.add(f, x0, x1);
+    put(0, k.norm(f, field.add(f, u0, u2)));
+    put(2, k.norm(f, field.sub(f, u0, u2)));
+    const u3 = k.mul(f, field.sub(f, x2, x3), root(1));
+    const u1 = field.sub(f, x0, x1);
+    put(1, k.norm(f, field.add(f, u1, u3)));
+    put(3, k.norm(f, field.sub(f, u1, u3)));
   });
-}
-
-function writeForwardTwos(module: ModuleWriter, k: field.Field): void {
-  module.func('ntt_forwardTwos', { params: ['p0', 'step', 'w0', 'pairs'] }, (f) => {
-    const p1 = f.let('i32', plus('p0', get('step')));
-    whileCount(f, 'pairs', 1, () => {
-      f.scope(() => {
-        const x0 = k.loadPair(f, get('p0'));
-        const twiddle = k.loadPair(f, get('w0'), k.normal);
-        const x1 = k.mul(f, k.loadPair(f, get(p1)), twiddle);
-        k.storePair(f, k.norm(f, field.add(f, x0, x1)), get('p0'));
-        k.storePair(f, k.norm(f, field.sub(f, x0, x1)), get(p1));
-      });
-      advance(f, bytes, 'p0', p1, 'w0');
-    });
+  writeButterflies(module, k, 'ntt_forwardTwos', 2, (f, { load, root, put }) => {
+    const x0 = load(0);
+    const twiddle = root(0);
+    const x1 = k.mul(f, load(1), twiddle);
+    put(0, k.norm(f, field.add(f, x0, x1)));
+    put(1, k.norm(f, field.sub(f, x0, x1)));
   });
 }
 
@@ -288,7 +281,7 @@ function writeCombine(module: ModuleWriter, k: field.Field): void {
         const second = f.let('i32', plus('to', 32));
         k.storeBytes(f, k.mul(f, difference, plain), get('to'), get(second));
       });
-      f.push(set('to', plus('to', 64)));
+      advance(f, 64, 'to');
       advance(f, bytes, 'a', 'b', 'c');
     });
   });
@@ -296,10 +289,8 @@ function writeCombine(module: ModuleWriter, k: field.Field): void {
 
 /** Writes the transforms of the scalar field. */
 export function writeTransforms(module: ModuleWriter, k: field.Field): void {
-  writeInverseQuads(module, k);
-  writeInverseTwos(module, k);
-  writeForwardQuads(module, k);
-  writeForwardTwos(module, k);
+  writeInverse(module, k);
+  writeForward(module, k);
   writeMatrix(module, 'inverse');
   writeMatrix(module, 'forward');
   writeTurn(module, k);

@@ -13,6 +13,7 @@ import { modulo } from './constants.ts';
 import * as field from './field.ts';
 import type { Pair } from './pair.ts';
 import {
+  advance,
   call,
   type FunctionWriter,
   get,
@@ -20,19 +21,14 @@ import {
   loopWhile,
   type ModuleWriter,
   op,
+  plus,
   set,
+  times,
 } from './wat.ts';
 
 const pair = field.pairBytes;
 const element = field.elementBytes;
 const halfFullRounds = 4;
-
-function plus(a: string, b: string): string {
-  return op('i32.add', a, b);
-}
-function times(a: string, b: number | string): string {
-  return op('i32.mul', a, typeof b === 'number' ? i32(b) : b);
-}
 
 /** Runs `body` `count` (an i32 expression, at least 1) times. */
 function repeat(f: FunctionWriter, count: string, body: () => void): void {
@@ -42,10 +38,6 @@ function repeat(f: FunctionWriter, count: string, body: () => void): void {
     f.push(set(left, op('i32.sub', get(left), i32(1))));
   });
   f.give(left);
-}
-
-function advance(f: FunctionWriter, pointer: string, bytes: number): void {
-  f.push(set(pointer, plus(get(pointer), i32(bytes))));
 }
 
 /** A constant of the caller, in both lanes. */
@@ -71,37 +63,34 @@ function accumulate(f: FunctionWriter, k: field.Field, sum: Pair, product: Pair)
 
 /** `poseidon_full(state, next, constants, matrix, width)`: next = matrix · (state + constants)^5; the contents of state are destroyed. */
 function writeFullRound(module: ModuleWriter, k: field.Field): void {
-  module.func(
-    'poseidon_full',
-    { params: ['state', 'next', 'constants', 'matrix', 'width'] },
-    (f) => {
-      const word = f.let('i32', get('state'));
-      repeat(f, get('width'), () => {
-        f.scope(() => {
-          const value = k.loadPair(f, get(word));
-          k.storePair(f, raise(f, k, value, loadConstant(f, k, 'constants')), get(word));
-        });
-        advance(f, word, pair);
-        advance(f, 'constants', element);
+  const params = ['state', 'next', 'constants', 'matrix', 'width'];
+  module.func('poseidon_full', { params }, (f) => {
+    const word = f.let('i32', get('state'));
+    repeat(f, get('width'), () => {
+      f.scope(() => {
+        const value = k.loadPair(f, get(word));
+        k.storePair(f, raise(f, k, value, loadConstant(f, k, 'constants')), get(word));
       });
-      repeat(f, get('width'), () => {
-        f.scope(() => {
-          const sum = createSum(f, k);
-          f.push(set(word, get('state')));
-          repeat(f, get('width'), () => {
-            f.scope(() => {
-              const value = k.loadPair(f, get(word));
-              accumulate(f, k, sum, k.mul(f, value, loadConstant(f, k, 'matrix')));
-            });
-            advance(f, word, pair);
-            advance(f, 'matrix', element);
+      advance(f, pair, word);
+      advance(f, element, 'constants');
+    });
+    repeat(f, get('width'), () => {
+      f.scope(() => {
+        const sum = createSum(f, k);
+        f.push(set(word, get('state')));
+        repeat(f, get('width'), () => {
+          f.scope(() => {
+            const value = k.loadPair(f, get(word));
+            accumulate(f, k, sum, k.mul(f, value, loadConstant(f, k, 'matrix')));
           });
-          k.storePair(f, sum, get('next'));
+          advance(f, pair, word);
+          advance(f, element, 'matrix');
         });
-        advance(f, 'next', pair);
+        k.storePair(f, sum, get('next'));
       });
-    },
-  );
+      advance(f, pair, 'next');
+    });
+  });
 }
 
 /** `poseidon_partial(state, constants, sparse, matrix, width, rounds)`, in place. */
@@ -120,23 +109,23 @@ function writePartialRounds(module: ModuleWriter, k: field.Field): void {
           field.assign(f, raised, raise(f, k, first, loadConstant(f, k, 'constants')));
           accumulate(f, k, sum, k.mul(f, raised, loadConstant(f, k, 'matrix')));
         });
-        f.push(set(column, plus(get('sparse'), times(get(others), element))));
+        f.push(set(column, plus('sparse', times(others, element))));
         f.push(set(word, get('state')));
         repeat(f, get(others), () => {
-          advance(f, word, pair);
+          advance(f, pair, word);
           f.scope(() => {
             const value = k.loadPair(f, get(word));
             accumulate(f, k, sum, k.mul(f, value, loadConstant(f, k, 'sparse')));
             const change = k.mul(f, raised, loadConstant(f, k, column));
             k.storePair(f, k.norm(f, field.add(f, value, change)), get(word));
           });
-          advance(f, 'sparse', element);
-          advance(f, column, element);
+          advance(f, element, 'sparse');
+          advance(f, element, column);
         });
         k.storePair(f, sum, get('state'));
       });
       f.push(set('sparse', get(column)));
-      advance(f, 'constants', element);
+      advance(f, element, 'constants');
     });
   });
 }
@@ -146,33 +135,33 @@ function writeHash(module: ModuleWriter, k: field.Field): void {
   const params = ['to', 'first', 'second', 'parameters', 'width', 'rounds', 'scratch'];
   module.func('poseidon_one', { params }, (f) => {
     const state = f.let('i32', get('scratch'));
-    const next = f.let('i32', plus(get('scratch'), times(get('width'), pair)));
+    const next = f.let('i32', plus('scratch', times('width', pair)));
     const constants = f.let('i32', get('parameters'));
-    const rowBytes = f.let('i32', times(get('width'), element));
-    const squareBytes = f.let('i32', times(get('width'), get(rowBytes)));
-    const matrix = f.let('i32', plus(get('parameters'), times(get(rowBytes), 2 * halfFullRounds)));
-    const transition = f.let('i32', plus(get(matrix), get(squareBytes)));
-    const partial = f.let('i32', plus(get(transition), get(squareBytes)));
-    const sparse = f.let('i32', plus(get(partial), times(get('rounds'), element)));
+    const rowBytes = f.let('i32', times('width', element));
+    const squareBytes = f.let('i32', times('width', get(rowBytes)));
+    const matrix = f.let('i32', plus('parameters', times(rowBytes, 2 * halfFullRounds)));
+    const transition = f.let('i32', plus(matrix, get(squareBytes)));
+    const partial = f.let('i32', plus(transition, get(squareBytes)));
+    const sparse = f.let('i32', plus(partial, times('rounds', element)));
     f.scope(() => {
       k.storePair(f, k.constant(f, 0n), get(state));
       const word = f.let('i32', get(state));
       const factor = modulo(k.r * k.r, k.modulus);
       repeat(f, op('i32.sub', get('width'), i32(1)), () => {
-        advance(f, word, pair);
+        advance(f, pair, word);
         f.scope(() => {
           const raw = k.loadBytes(f, get('first'), get('second'));
           const value = k.mul(f, raw, k.constant(f, factor, true));
           k.storePair(f, value, get(word));
         });
-        advance(f, 'first', 32);
-        advance(f, 'second', 32);
+        advance(f, 32, 'first');
+        advance(f, 32, 'second');
       });
     });
     const swapped = f.take('i32');
     const fullRound = (mixer: string): void => {
       f.push(call('poseidon_full', ...[state, next, constants, mixer, 'width'].map(get)));
-      f.push(set(constants, plus(get(constants), get(rowBytes))));
+      f.push(set(constants, plus(constants, get(rowBytes))));
       f.push(set(swapped, get(state)));
       f.push(set(state, get(next)));
       f.push(set(next, get(swapped)));
@@ -185,7 +174,7 @@ function writeHash(module: ModuleWriter, k: field.Field): void {
     for (let round = 0; round < halfFullRounds; round++) fullRound(matrix);
     f.scope(() => {
       const plain = k.mul(f, k.loadPair(f, get(state)), k.constant(f, 1n, true));
-      k.storeBytes(f, plain, get('to'), plus(get('to'), i32(32)));
+      k.storeBytes(f, plain, get('to'), plus('to', i32(32)));
     });
   });
 }
@@ -197,15 +186,15 @@ function writeHash(module: ModuleWriter, k: field.Field): void {
 function writeHashes(module: ModuleWriter): void {
   const params = ['to', 'from', 'count', 'parameters', 'width', 'rounds', 'scratch'];
   module.func('poseidon_hash', { exported: true, params }, (f) => {
-    const bytes = f.let('i32', times(op('i32.sub', get('width'), i32(1)), 32));
+    const bytes = f.let('i32', op('i32.mul', op('i32.sub', get('width'), i32(1)), i32(32)));
     repeat(f, get('count'), () => {
-      const second = plus(get('from'), get(bytes));
+      const second = plus('from', get(bytes));
       const rest = ['parameters', 'width', 'rounds', 'scratch'].map(get);
       f.push(call('poseidon_one', get('to'), get('from'), second, ...rest));
-      advance(f, 'to', 64);
-      f.push(set('from', plus(get('from'), times(get(bytes), 2))));
+      advance(f, 64, 'to');
+      f.push(set('from', plus('from', times(bytes, 2))));
     });
-    f.push(op('memory.fill', get('scratch'), i32(0), times(get('width'), 2 * pair)));
+    f.push(op('memory.fill', get('scratch'), i32(0), times('width', 2 * pair)));
   });
 }
 

@@ -1,7 +1,7 @@
 // Products of sparse matrix rows with a vector of scalars.
 
 import * as field from './field.ts';
-import { get, i32, loopUntil, loopWhile, type ModuleWriter, op, plus, set } from './wat.ts';
+import { advance, get, i32, loopUntil, loopWhile, type ModuleWriter, op, set } from './wat.ts';
 
 /**
  * `rows_multiply`: rows 0 … count-1 of the matrix in `ends` and `entries`, as a vector of pairs at `to` (count is even).
@@ -24,7 +24,7 @@ export function writeRows(module: ModuleWriter, k: field.Field): void {
       f.let('i32', op('i32.add', get(base), op('i32.load', `offset=${offset}`, get(entry))));
     const sum = { ...k.constant(f, 0n), ...k.normal };
     loopWhile(f, get('count'), () => {
-      f.push(set('ends', plus('ends', 4)));
+      advance(f, 4, 'ends');
       f.push(
         set(end, op('i32.add', get('entries'), op('i32.shl', op('i32.load', get('ends')), i32(3)))),
       );
@@ -40,7 +40,7 @@ export function writeRows(module: ModuleWriter, k: field.Field): void {
           const product = k.mul(f, value, scalar);
           field.assign(f, sum, k.norm(f, field.add(f, sum, product)));
         });
-        f.push(set(entry, plus(entry, 16)));
+        advance(f, 16, entry);
       });
       f.scope(() => {
         const swapped = {
@@ -62,7 +62,7 @@ export function writeRows(module: ModuleWriter, k: field.Field): void {
       // Lane 1 of a pair is 8 bytes on; after it comes the next pair.
       f.push(set('to', op('i32.add', get('to'), op('i32.mul', get(lane), i32(10)))));
       f.push(set(lane, op('i32.xor', get(lane), i32(8))));
-      f.push(set('count', plus('count', -1)));
+      advance(f, -1, 'count');
     });
   });
 }

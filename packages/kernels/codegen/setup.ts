@@ -3,6 +3,7 @@
 import * as field from './field.ts';
 import type { Pair } from './pair.ts';
 import {
+  advance,
   call,
   type FunctionWriter,
   get,
@@ -20,8 +21,8 @@ function eachPair(f: FunctionWriter, pointers: readonly string[], body: () => vo
   const left = f.let('i32', get('pairs'));
   loopWhile(f, get(left), () => {
     f.scope(body);
-    for (const pointer of pointers) f.push(set(pointer, plus(pointer, field.pairBytes)));
-    f.push(set(left, plus(left, -1)));
+    advance(f, field.pairBytes, ...pointers);
+    advance(f, -1, left);
   });
   f.give(left);
 }
@@ -33,34 +34,28 @@ function eachPair(f: FunctionWriter, pointers: readonly string[], body: () => vo
  * 18 + 2·pairs pairs.
  */
 function writeBasis(module: ModuleWriter, k: field.Field): void {
-  module.func(
-    'setup_basis',
-    { exported: true, params: ['to', 'numbers', 'pairs', 'scratch'] },
-    (f) => {
-      const inForm = k.constant(f, k.r);
-      const read = (first: number, second: number): Pair =>
-        k.norm(
-          f,
-          k.mul(f, k.loadBytes(f, plus('numbers', first), plus('numbers', second)), inForm),
-        );
-      const x = { ...read(0, 32), ...k.normal };
-      const factor = read(64, 64);
-      const scale = read(96, 96);
-      const place = f.let('i32', get('scratch'));
-      eachPair(f, [place], () => {
-        const difference = field.sub(f, x, k.constant(f, 1n));
-        k.storePair(f, k.norm(f, difference), get(place));
-        field.assign(f, x, k.norm(f, k.mul(f, x, factor)));
-      });
-      f.push(call(`${k.name}_invertPairs`, get('scratch'), get('pairs'), get(place)));
-      f.push(set(place, get('scratch')));
-      eachPair(f, [place, 'to'], () => {
-        const product = k.mul(f, k.loadPair(f, get(place)), scale);
-        const second = f.let('i32', plus('to', field.elementBytes));
-        k.store(f, product, get('to'), get(second));
-      });
-    },
-  );
+  const params = ['to', 'numbers', 'pairs', 'scratch'];
+  module.func('setup_basis', { exported: true, params }, (f) => {
+    const inForm = k.constant(f, k.r);
+    const read = (first: number, second: number): Pair =>
+      k.norm(f, k.mul(f, k.loadBytes(f, plus('numbers', first), plus('numbers', second)), inForm));
+    const x = { ...read(0, 32), ...k.normal };
+    const factor = read(64, 64);
+    const scale = read(96, 96);
+    const place = f.let('i32', get('scratch'));
+    eachPair(f, [place], () => {
+      const difference = field.sub(f, x, k.constant(f, 1n));
+      k.storePair(f, k.norm(f, difference), get(place));
+      field.assign(f, x, k.norm(f, k.mul(f, x, factor)));
+    });
+    f.push(call(`${k.name}_invertPairs`, get('scratch'), get('pairs'), get(place)));
+    f.push(set(place, get('scratch')));
+    eachPair(f, [place, 'to'], () => {
+      const product = k.mul(f, k.loadPair(f, get(place)), scale);
+      const second = f.let('i32', plus('to', field.elementBytes));
+      k.store(f, product, get('to'), get(second));
+    });
+  });
 }
 
 /**
@@ -78,7 +73,7 @@ function writeSums(module: ModuleWriter, k: field.Field): void {
     const end = f.take('i32');
     const sum = { ...k.constant(f, 0n), ...k.normal };
     loopWhile(f, get('count'), () => {
-      f.push(set('ends', plus('ends', 4)));
+      advance(f, 4, 'ends');
       f.push(set(end, place));
       f.scope(() => {
         field.assign(f, sum, k.constant(f, 0n));
@@ -97,7 +92,7 @@ function writeSums(module: ModuleWriter, k: field.Field): void {
           const product = k.mul(f, value, weight);
           field.assign(f, sum, k.norm(f, field.add(f, sum, product)));
         });
-        f.push(set(entry, plus(entry, 16)));
+        advance(f, 16, entry);
       });
       f.scope(() => {
         const high = (limb: string): string =>
@@ -105,8 +100,8 @@ function writeSums(module: ModuleWriter, k: field.Field): void {
         const swapped = { ...sum, limbs: sum.limbs.map((limb) => f.let('v128', high(limb))) };
         k.store(f, k.norm(f, field.add(f, sum, swapped)), get('to'));
       });
-      f.push(set('to', plus('to', field.elementBytes)));
-      f.push(set('count', plus('count', -1)));
+      advance(f, field.elementBytes, 'to');
+      advance(f, -1, 'count');
     });
   });
 }

@@ -6,7 +6,7 @@
 
 export type { Group, PointTable } from './curve/points.ts';
 export { createKernels, type Kernels, type KernelsOptions, type ScanKernels } from './kernels.ts';
-export { KernelsError, type KernelsErrorCode } from './runtime/errors.ts';
+export { KernelsError } from './runtime/errors.ts';
 export {
   areBelowOrder,
   baseFieldOrder,
@@ -16,16 +16,10 @@ export {
   scalarFieldOrder,
 } from './runtime/integers.ts';
 export { moduleBeside } from './runtime/module-beside.ts';
-export type { TaskOptions } from './runtime/runtime.ts';
-export type { Multiplier } from './runtime/wasm-module.ts';
 export type { Rows, RowsInput } from './scalars/rows.ts';
 export type { ScalarVector } from './scalars/scalars.ts';
-export type { PackedProducts } from './scan/babyjubjub.ts';
-export type { PoseidonConstants } from './scan/poseidon.ts';
-export type { OpenedBoxes, SealedBoxes } from './scan/scan.ts';
 export type { G1Json, G2Json, VerificationKey } from './zkey/verification-key.ts';
 export {
-  type CoefficientLimits,
   countZkeyCoefficients,
   readZkeyCoefficients,
   type ZkeyCoefficients,

@@ -6,30 +6,20 @@
 
 export type {
   ChainFacts,
-  Claim,
-  DisclosureGap,
   DisclosureReport,
   InsertionFact,
   PaymentClaims,
 } from './disclosure/claims.ts';
 export { createDisclosure } from './disclosure/create-disclosure.ts';
-export { computeMessageKey, type SealBinding } from './disclosure/message-key.ts';
 export {
-  type EventPlace,
-  type OpeningChoice,
   openBatchPayments,
   openReceivedPayment,
   openSpendPayments,
   stepBatchPayments,
 } from './disclosure/open-payments.ts';
-export { type VerificationTerms, verifyDisclosure } from './disclosure/verify-disclosure.ts';
+export { verifyDisclosure } from './disclosure/verify-disclosure.ts';
 export { computeBatchRoot, computeBatchRoots } from './fund/batch-root.ts';
-export {
-  buildFundBatch,
-  type FundBatchPlan,
-  type FundSlot,
-  stepFundBatch,
-} from './fund/fund-batch.ts';
+export { buildFundBatch, type FundBatchPlan, stepFundBatch } from './fund/fund-batch.ts';
 export {
   computeFundPublicInputs,
   computeFundWitnessInput,
@@ -40,14 +30,12 @@ export type { WitnessSignal } from './fund/witness-signals.ts';
 export { type BatchArithmetic, createBatchArithmetic } from './hash/batch-arithmetic.ts';
 export { computeChainHash, poseidon } from './hash/poseidon.ts';
 export { hashPoseidonMany } from './hash/scan-poseidon.ts';
-export { createTreeHasher, type HashMany, hashHere, type TreeHasher } from './hash/tree-hasher.ts';
+export { createTreeHasher, type HashMany, hashHere } from './hash/tree-hasher.ts';
 export {
   assertX25519PublicKey,
   computeEncryptionPublicKey,
   computeX25519PublicKey,
   decodeEncryptionPublicKey,
-  type EncryptionPoint,
-  encodeEncryptionPoint,
 } from './keys/encryption-key.ts';
 export {
   createViewingKey,
@@ -58,64 +46,22 @@ export {
 export { computeEd25519WalletId, computeWalletId } from './keys/wallet-id.ts';
 export { computeCommitment, computeNullifier, type Note } from './note/note.ts';
 export { createNoteScanner, type NoteScanner } from './note/note-scanner.ts';
-export {
-  type AddressedSealedNote,
-  computeSealedNotesHash,
-  type NoteSlot,
-} from './note/note-slot.ts';
-export {
-  type ScannedNote,
-  type ScanOptions,
-  type ServedNote,
-  scanNotes,
-} from './note/scan-notes.ts';
+export { computeSealedNotesHash } from './note/note-slot.ts';
+export { type ServedNote, scanNotes } from './note/scan-notes.ts';
 export { computeNullifiers } from './note/scan-nullifiers.ts';
-export { type OpenedNote, openNote, sealedNoteBytes, sealNote } from './note/sealed-note.ts';
+export { openNote, sealNote } from './note/sealed-note.ts';
+export { type PlannedSpend, planSpend, type SpendableNote } from './spend/coin-selection.ts';
+export { type ConsolidationStep, planConsolidation } from './spend/consolidation.ts';
+export { type DummyInput, deriveDummyInputs } from './spend/dummy-inputs.ts';
 export {
-  type CoinShortage,
-  type PlannedSpend,
-  planSpend,
-  type SelectedCoins,
-  type SpendableNote,
-  selectCoins,
-} from './spend/coin-selection.ts';
-export {
-  type ConsolidationOptions,
-  type ConsolidationPlan,
-  type ConsolidationStep,
-  planConsolidation,
-} from './spend/consolidation.ts';
-export {
-  computeDummyNullifier,
-  type DummyInput,
-  deriveDummyInputs,
-} from './spend/dummy-inputs.ts';
-export {
-  blindingBytes,
   computeMaskedSigner,
-  type MaskedSigner,
   type SpendSignature,
   verifyMaskedSigner,
 } from './spend/masked-signer.ts';
-export {
-  computeNotePath,
-  computeNoteRootFromPath,
-  maxNotePathLevels,
-  type NotePath,
-} from './spend/note-path.ts';
-export {
-  computeOperationHash,
-  computeSpendDigest,
-  type SpendOperation,
-  spendSaltBytes,
-} from './spend/operation.ts';
+export { computeNotePath, computeNoteRootFromPath, type NotePath } from './spend/note-path.ts';
+export { computeSpendDigest, type SpendOperation } from './spend/operation.ts';
 export { buildSpend, type SpendPlan } from './spend/spend-plan.ts';
-export {
-  computeSpendPublicInputs,
-  computeSpendWitnessInput,
-  type SpendPublicInputs,
-  type SpentNote,
-} from './spend/spend-proof-inputs.ts';
+export { computeSpendPublicInputs, computeSpendWitnessInput } from './spend/spend-proof-inputs.ts';
 export {
   computeEligibilityRootFromPath,
   createEligibilityTree,
@@ -130,7 +76,6 @@ export {
   leanImtCapacity,
 } from './trees/lean-imt.ts';
 export {
-  type Appended,
   appendLeaves,
   deserializeFrontier,
   emptyFrontier,

@@ -19,39 +19,6 @@ import { type CommandIo, UsageError } from './command-io.ts';
 
 const mostEntropyBytes = 1 << 20;
 
-type Values = Readonly<Record<string, string | boolean | undefined>>;
-
-function parse(args: readonly string[], names: readonly string[]): Values {
-  const flags = { force: { type: 'boolean' }, json: { type: 'boolean' } } as const;
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  try {
-    return parseArgs({ args: [...args], options: { ...options, ...flags } }).values;
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : 'unknown option');
-  }
-}
-
-function required(values: Values, name: string): string {
-  const value = values[name];
-  if (typeof value !== 'string' || value === '') {
-    throw new UsageError(`--${name} is missing`);
-  }
-  return value;
-}
-
-function optional(values: Values, name: string): string | undefined {
-  const value = values[name];
-  return typeof value === 'string' ? value : undefined;
-}
-
-function readDigest(values: Values): string | undefined {
-  const digest = optional(values, 'ptau-sha256')?.toLowerCase();
-  if (digest !== undefined && !/^[0-9a-f]{64}$/.test(digest)) {
-    throw new UsageError('--ptau-sha256 must be 64 hex digits');
-  }
-  return digest;
-}
-
 function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
@@ -90,152 +57,170 @@ type Context = {
   readonly args: readonly string[];
 };
 
-function withProgress(io: CommandIo, arithmetic: PointArithmetic, values: Values) {
-  return {
-    arithmetic,
-    signal: io.signal,
-    force: values['force'] === true,
-    onProgress: io.onProgress,
+/** A parsed command line. */
+type Call<Required extends string, Optional extends string> = {
+  readonly values: Readonly<Record<Required, string> & Partial<Record<Optional, string>>>;
+  readonly options: {
+    readonly arithmetic: PointArithmetic;
+    readonly signal: AbortSignal;
+    readonly force: boolean;
+    readonly onProgress: (fraction: number) => void;
   };
-}
-
-async function init({ io, arithmetic, args }: Context): Promise<number> {
-  const values = parse(args, ['r1cs', 'ptau', 'ptau-sha256', 'out']);
-  const paths = {
-    r1cs: required(values, 'r1cs'),
-    ptau: required(values, 'ptau'),
-    out: required(values, 'out'),
-  };
-  const options = { ...withProgress(io, arithmetic, values), ptauSha256: readDigest(values) };
-  const { circuitHash } = await initialiseKey(paths, options);
-  const hash = toHex(circuitHash);
-  io.answer(values['json'] === true, { circuitHash: hash }, `circuit hash ${hash}\n`);
-  return 0;
-}
-
-async function contribute({ io, arithmetic, args }: Context): Promise<number> {
-  const values = parse(args, ['in', 'out', 'name', 'entropy-file']);
-  const paths = { in: required(values, 'in'), out: required(values, 'out') };
-  const entropy = await readEntropy(optional(values, 'entropy-file'));
-  const options = { ...withProgress(io, arithmetic, values), name: optional(values, 'name') };
-  try {
-    const { contributionHash, number } = await contributeToKey(paths, { ...options, entropy });
-    const hash = toHex(contributionHash);
-    io.answer(
-      values['json'] === true,
-      { contribution: number, hash },
-      `contribution ${number}\nhash ${hash}\n`,
-    );
-    return 0;
-  } finally {
-    entropy?.fill(0);
-  }
-}
-
-async function beacon({ io, arithmetic, args }: Context): Promise<number> {
-  const values = parse(args, ['in', 'out', 'name', 'beacon', 'iterations']);
-  const paths = { in: required(values, 'in'), out: required(values, 'out') };
-  const hex = required(values, 'beacon').replace(/^0x/, '');
-  const exponent = required(values, 'iterations');
-  if (!/^([0-9a-fA-F]{2})+$/.test(hex) || !/^\d{1,2}$/.test(exponent)) {
-    throw new UsageError('--beacon must be whole bytes as hex, --iterations an exponent of two');
-  }
-  const { contributionHash, number } = await applyBeacon(
-    paths,
-    { value: Buffer.from(hex, 'hex'), exponent: Number(exponent) },
-    { ...withProgress(io, arithmetic, values), name: optional(values, 'name') },
-  );
-  const hash = toHex(contributionHash);
-  io.answer(
-    values['json'] === true,
-    { contribution: number, hash },
-    `beacon is contribution ${number}\nhash ${hash}\n`,
-  );
-  return 0;
-}
-
-async function verify({ io, arithmetic, args }: Context): Promise<number> {
-  const values = parse(args, ['r1cs', 'ptau', 'ptau-sha256', 'zkey']);
-  const paths = {
-    r1cs: required(values, 'r1cs'),
-    ptau: required(values, 'ptau'),
-    zkey: required(values, 'zkey'),
-  };
-  const options = { ...withProgress(io, arithmetic, values), ptauSha256: readDigest(values) };
-  const verdict = await verifyKey(paths, options);
-  const contributions = verdict.contributions.map(({ name, type, beacon: from, hash }) => ({
-    name: printable(name),
-    type,
-    ...(from && { beacon: { value: toHex(from.value), iterations: from.exponent } }),
-    hash: toHex(hash),
-  }));
-  const sha256 = {
-    r1cs: await computeFileDigest(paths.r1cs),
-    ptau: await computeFileDigest(paths.ptau),
-    zkey: await computeFileDigest(paths.zkey),
-  };
-  const lines = [
-    `constraints sha-256 ${sha256.r1cs}`,
-    `powers of tau sha-256 ${sha256.ptau}`,
-    `proving key sha-256 ${sha256.zkey}`,
-    `circuit hash ${toHex(verdict.circuitHash)}`,
-    ...contributions.map(({ name, beacon: from, hash }, i) =>
-      from === undefined
-        ? `${i + 1} ${name}\n  ${hash}`
-        : `${i + 1} beacon ${name}\n  ${hash}\n  from 0x${from.value}, hashed 2^${from.iterations} times`,
-    ),
-    ...verdict.problems.map(({ code, message }) => `${code}: ${message}`),
-    verdict.isValid ? 'the key is sound' : 'THE KEY IS REFUSED',
-  ];
-  io.answer(
-    values['json'] === true,
-    {
-      valid: verdict.isValid,
-      problems: verdict.problems,
-      sha256,
-      circuitHash: toHex(verdict.circuitHash),
-      contributions,
-    },
-    `${lines.join('\n')}\n`,
-  );
-  return verdict.isValid ? 0 : 3;
-}
-
-async function exportVerifier({ io, args }: Context): Promise<number> {
-  const values = parse(args, ['zkey', 'out', 'solidity', 'circuit', 'contract']);
-  const zkey = required(values, 'zkey');
-  const out = required(values, 'out');
-  const solidityPath = optional(values, 'solidity');
-  const key = await exportVerificationKey(zkey);
-  const json = `${JSON.stringify(key, null, 1)}\n`;
-  const force = { force: values['force'] === true };
-  const put = async (path: string, text: string) => {
-    await writeFileAtomically(path, force, (append) => append(Buffer.from(text)));
-  };
-  // Both are rendered before anything is written, so that either both files appear or neither.
-  const solidity =
-    solidityPath === undefined
-      ? undefined
-      : renderSolidityVerifier(key, {
-          circuit: required(values, 'circuit'),
-          contract: required(values, 'contract'),
-        });
-  await put(out, json);
-  if (solidityPath !== undefined && solidity !== undefined) {
-    await put(solidityPath, solidity);
-  }
-  const sha256 = createHash('sha256').update(json).digest('hex');
-  io.answer(values['json'] === true, { sha256 }, `sha-256 ${sha256}\n`);
-  return 0;
-}
-
-const commands: Readonly<Record<string, (context: Context) => Promise<number>>> = {
-  init,
-  contribute,
-  beacon,
-  verify,
-  'export-verifier': exportVerifier,
+  /** Prints the text, or the value if --json was given. */
+  readonly answer: (value: unknown, text: string) => void;
 };
+
+/** A command with the options that it needs and takes; every command takes --force and --json. `run` may return an exit code. */
+function command<Required extends string, Optional extends string>(
+  required: readonly Required[],
+  optional: readonly Optional[],
+  run: (call: Call<Required, Optional>) => Promise<number | undefined>,
+) {
+  const flags = { force: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+  const names = Object.fromEntries(
+    [...required, ...optional].map((name) => [name, { type: 'string' as const }]),
+  );
+  return async ({ io, arithmetic, args }: Context): Promise<number> => {
+    let values: Readonly<Record<string, string | boolean | undefined>>;
+    try {
+      ({ values } = parseArgs({ args: [...args], options: { ...names, ...flags } }));
+    } catch (cause) {
+      throw new UsageError(cause instanceof Error ? cause.message : 'unknown option');
+    }
+    const missing = required.find((name) => (values[name] ?? '') === '');
+    if (missing !== undefined) {
+      throw new UsageError(`--${missing} is missing`);
+    }
+    const { signal, onProgress } = io;
+    const code = await run({
+      values: values as Call<Required, Optional>['values'],
+      options: { arithmetic, signal, onProgress, force: values['force'] === true },
+      answer: (value, text) => io.answer(values['json'] === true, value, text),
+    });
+    return code ?? 0;
+  };
+}
+
+function readDigest(text: string | undefined): string | undefined {
+  const digest = text?.toLowerCase();
+  if (digest !== undefined && !/^[0-9a-f]{64}$/.test(digest)) {
+    throw new UsageError('--ptau-sha256 must be 64 hex digits');
+  }
+  return digest;
+}
+
+const init = command(
+  ['r1cs', 'ptau', 'out'],
+  ['ptau-sha256'],
+  async ({ values, options, answer }) => {
+    const ptauSha256 = readDigest(values['ptau-sha256']);
+    const { circuitHash } = await initialiseKey(values, { ...options, ptauSha256 });
+    const hash = toHex(circuitHash);
+    answer({ circuitHash: hash }, `circuit hash ${hash}\n`);
+    return undefined;
+  },
+);
+
+const contribute = command(
+  ['in', 'out'],
+  ['name', 'entropy-file'],
+  async ({ values, options, answer }) => {
+    const entropy = await readEntropy(values['entropy-file']);
+    try {
+      const own = { ...options, name: values.name, entropy };
+      const { contributionHash, number } = await contributeToKey(values, own);
+      const hash = toHex(contributionHash);
+      answer({ contribution: number, hash }, `contribution ${number}\nhash ${hash}\n`);
+      return undefined;
+    } finally {
+      entropy?.fill(0);
+    }
+  },
+);
+
+const beacon = command(
+  ['in', 'out', 'beacon', 'iterations'],
+  ['name'],
+  async ({ values, options, answer }) => {
+    const hex = values.beacon.replace(/^0x/, '');
+    if (!/^([0-9a-fA-F]{2})+$/.test(hex) || !/^\d{1,2}$/.test(values.iterations)) {
+      throw new UsageError('--beacon must be whole bytes as hex, --iterations an exponent of two');
+    }
+    const { contributionHash, number } = await applyBeacon(
+      values,
+      { value: Buffer.from(hex, 'hex'), exponent: Number(values.iterations) },
+      { ...options, name: values.name },
+    );
+    const hash = toHex(contributionHash);
+    answer({ contribution: number, hash }, `beacon is contribution ${number}\nhash ${hash}\n`);
+    return undefined;
+  },
+);
+
+const verify = command(
+  ['r1cs', 'ptau', 'zkey'],
+  ['ptau-sha256'],
+  async ({ values, options, answer }) => {
+    const ptauSha256 = readDigest(values['ptau-sha256']);
+    const verdict = await verifyKey(values, { ...options, ptauSha256 });
+    const contributions = verdict.contributions.map(({ name, type, beacon: from, hash }) => ({
+      name: printable(name),
+      type,
+      ...(from && { beacon: { value: toHex(from.value), iterations: from.exponent } }),
+      hash: toHex(hash),
+    }));
+    const sha256 = {
+      r1cs: await computeFileDigest(values.r1cs),
+      ptau: await computeFileDigest(values.ptau),
+      zkey: await computeFileDigest(values.zkey),
+    };
+    const circuitHash = toHex(verdict.circuitHash);
+    const lines = [
+      `constraints sha-256 ${sha256.r1cs}`,
+      `powers of tau sha-256 ${sha256.ptau}`,
+      `proving key sha-256 ${sha256.zkey}`,
+      `circuit hash ${circuitHash}`,
+      ...contributions.map(({ name, beacon: from, hash }, i) =>
+        from === undefined
+          ? `${i + 1} ${name}\n  ${hash}`
+          : `${i + 1} beacon ${name}\n  ${hash}\n  from 0x${from.value}, hashed 2^${from.iterations} times`,
+      ),
+      ...verdict.problems.map(({ code, message }) => `${code}: ${message}`),
+      verdict.isValid ? 'the key is sound' : 'THE KEY IS REFUSED',
+    ];
+    const { isValid: valid, problems } = verdict;
+    answer({ valid, problems, sha256, circuitHash, contributions }, `${lines.join('\n')}\n`);
+    return valid ? 0 : 3;
+  },
+);
+
+const exportVerifier = command(
+  ['zkey', 'out'],
+  ['solidity', 'circuit', 'contract'],
+  async ({ values, options, answer }) => {
+    const key = await exportVerificationKey(values.zkey);
+    const json = `${JSON.stringify(key, null, 1)}\n`;
+    const put = (path: string, text: string) =>
+      writeFileAtomically(path, options, (append) => append(Buffer.from(text)));
+    const { solidity, circuit = '', contract = '' } = values;
+    if (solidity === undefined) {
+      await put(values.out, json);
+    } else {
+      if (circuit === '' || contract === '') {
+        throw new UsageError(`--${circuit === '' ? 'circuit' : 'contract'} is missing`);
+      }
+      // Both are rendered before anything is written, so that either both files appear or neither.
+      const source = renderSolidityVerifier(key, { circuit, contract });
+      await put(values.out, json);
+      await put(solidity, source);
+    }
+    const sha256 = createHash('sha256').update(json).digest('hex');
+    answer({ sha256 }, `sha-256 ${sha256}\n`);
+    return undefined;
+  },
+);
+
+const commands = { init, contribute, beacon, verify, 'export-verifier': exportVerifier } as const;
 
 /**
  * Runs `ceremony <command> …`.
@@ -244,13 +229,12 @@ const commands: Readonly<Record<string, (context: Context) => Promise<number>>> 
  */
 export async function runCeremony(args: readonly string[], io: CommandIo): Promise<number> {
   const [name = '', ...rest] = args;
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) {
+  if (!Object.hasOwn(commands, name)) {
     throw new UsageError('unknown ceremony command');
   }
   const arithmetic = await createKernelArithmetic();
   try {
-    return await command({ io, arithmetic, args: rest });
+    return await commands[name as keyof typeof commands]({ io, arithmetic, args: rest });
   } finally {
     await arithmetic.close();
   }

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type CircuitName, circuitNames, PoolError } from '@pool/core';
+import { type CircuitName, PoolError } from '@pool/core';
+import { listManifestEntries, readDigests } from '../artifacts-manifest.ts';
 
 /** The files that production needs. The compact form of a key is made from the standard one. */
 export const fetchedKinds = ['r1cs', 'wasm', 'zkey', 'verificationKey'] as const;
@@ -12,21 +13,6 @@ export type FetchedKind = (typeof fetchedKinds)[number];
 
 /** SHA-256 of each file, hex. */
 export type PinnedDigests = Readonly<Record<FetchedKind, string>>;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function parseDigests(entry: unknown): PinnedDigests | undefined {
-  const sha256 = isRecord(entry) ? entry['sha256'] : undefined;
-  if (!isRecord(sha256)) {
-    return undefined;
-  }
-  const pairs = fetchedKinds.map((kind) => [kind, sha256[kind]] as const);
-  return pairs.every(([, digest]) => typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest))
-    ? (Object.fromEntries(pairs) as Record<FetchedKind, string>)
-    : undefined;
-}
 
 /**
  * The digests that a manifest pins, by circuit. A production manifest may be as small as `{"circuits": {"fund-16": {"sha256":
@@ -40,23 +26,19 @@ export function parsePinnedDigests(json: string): ReadonlyMap<CircuitName, Pinne
       'The manifest does not pin the files of a circuit by SHA-256. Use the manifest that was published with the keys.',
       { cause },
     );
-  let parsed: unknown;
+  let entries: ReturnType<typeof listManifestEntries>;
   try {
-    parsed = JSON.parse(json);
+    entries = listManifestEntries(json);
   } catch (cause) {
     throw malformed(cause);
   }
-  const circuits = isRecord(parsed) ? parsed['circuits'] : undefined;
   const pinned = new Map<CircuitName, PinnedDigests>();
-  for (const name of circuitNames) {
-    const entry = isRecord(circuits) ? circuits[name] : undefined;
-    const digests = parseDigests(entry);
-    if (entry !== undefined && digests === undefined) {
+  for (const [name, entry] of entries) {
+    const digests = readDigests(entry, fetchedKinds);
+    if (digests === undefined) {
       throw malformed();
     }
-    if (digests !== undefined) {
-      pinned.set(name, digests);
-    }
+    pinned.set(name, digests);
   }
   if (pinned.size === 0) {
     throw malformed();

@@ -25,7 +25,7 @@ export const erc20Abi = [
   'event Approval(address indexed owner, address indexed spender, uint256 value)',
 ] as const;
 
-export const erc20PermitAbi = [
+const erc20PermitAbi = [
   'function nonces(address owner) view returns (uint256)',
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
   'function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)',

@@ -9,7 +9,6 @@
  */
 import {
   type AssetId,
-  computeAssetId,
   computeBatchId,
   computeBatchNonce,
   computeManifestDigest,
@@ -26,16 +25,17 @@ import {
 } from '@pool/core';
 import { poseidon } from '../hash/poseidon.ts';
 import { fundBaseTag } from '../hash/tags.ts';
-import { decodeEncryptionPublicKey } from '../keys/encryption-key.ts';
 import { createSeedSource, deriveSlotOrder, type SeedSource } from '../keys/seed.ts';
-import { computeWalletId } from '../keys/wallet-id.ts';
 import {
   type AddressedSealedNote,
+  assertDistinct,
+  computeManifestAssetId,
   computeSealedNotesHash,
   deriveDummy,
   fillSlot,
   type NoteSlot,
   type Payee,
+  readPayee,
 } from '../note/note-slot.ts';
 import { stepBatchRoot } from './batch-root.ts';
 import { runToEnd, type Steps } from './steps.ts';
@@ -94,11 +94,7 @@ export function* stepFundBatch(manifest: FundManifest, seed: Uint8Array): Steps<
   const total = sumAmounts(manifest);
   const manifestDigest = computeManifestDigest(manifest);
   const source = createSeedSource(seed, manifestDigest);
-  const assetId = computeAssetId(
-    manifest.chainId,
-    parseEvmAddress(manifest.pool),
-    parseEvmAddress(manifest.token),
-  );
+  const assetId = computeManifestAssetId(manifest);
   const funder = parseEvmAddress(manifest.funder);
   const batchNonce = computeBatchNonce({
     employerId: manifest.employerId,
@@ -147,15 +143,11 @@ function sumAmounts(manifest: FundManifest): bigint {
 function* placePayees(manifest: FundManifest, source: SeedSource): Steps<Payee[]> {
   const payees: Payee[] = [];
   for (const [recipientIndex, recipient] of manifest.recipients.entries()) {
+    assertWallet(recipient, recipientIndex);
     payees.push(readPayee(recipient, recipientIndex));
     yield;
   }
-  if (new Set(payees.map(({ walletId }) => walletId)).size !== payees.length) {
-    throw new PoolError(
-      'duplicate-recipient',
-      'a wallet occurs twice; a batch pays each wallet once',
-    );
-  }
+  assertDistinct(payees, 'batch');
   const order = deriveSlotOrder(source, manifest.size);
   const bySlot = new Map(payees.map((payee, i) => [order[i], payee]));
   const placed: Payee[] = [];
@@ -166,20 +158,11 @@ function* placePayees(manifest: FundManifest, source: SeedSource): Steps<Payee[]
   return placed;
 }
 
-function readPayee(recipient: FundManifest['recipients'][number], recipientIndex: number): Payee {
-  const { walletPub, encryptionPublicKey } = recipient;
-  if (computeWalletAddress(walletPub) !== parseEvmAddress(recipient.address)) {
+function assertWallet(recipient: FundManifest['recipients'][number], recipientIndex: number): void {
+  if (computeWalletAddress(recipient.walletPub) !== parseEvmAddress(recipient.address)) {
     throw new PoolError(
       'wallet_mismatch',
       `recipient ${recipientIndex}: walletPub does not belong to the address`,
     );
   }
-  return {
-    recipientIndex,
-    amount: parseAmount(recipient.amount),
-    memo: recipient.memo,
-    walletId: computeWalletId(walletPub),
-    encryptionPublicKey,
-    encryptionPoint: decodeEncryptionPublicKey(encryptionPublicKey),
-  };
 }

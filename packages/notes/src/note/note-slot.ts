@@ -9,17 +9,27 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import {
   type AssetId,
   bytesToHex32,
+  computeAssetId,
   type EncryptionPublicKey,
   type Field,
+  type FundManifest,
   fieldModulus,
   type Hex,
   type Hex32,
   hexToBytes,
+  PoolError,
+  parseAmount,
+  parseEvmAddress,
 } from '@pool/core';
 import { poseidon } from '../hash/poseidon.ts';
 import { multiplyBase } from '../keys/baby-jubjub.ts';
-import { type EncryptionPoint, packSubgroupPoint } from '../keys/encryption-key.ts';
+import {
+  decodeEncryptionPublicKey,
+  type EncryptionPoint,
+  packSubgroupPoint,
+} from '../keys/encryption-key.ts';
 import type { SeedKind, SeedSource } from '../keys/seed.ts';
+import { computeWalletId } from '../keys/wallet-id.ts';
 import { computeCommitment } from './note.ts';
 import { sealNote } from './sealed-note.ts';
 
@@ -51,6 +61,44 @@ export type Payee = {
   readonly encryptionPublicKey: EncryptionPublicKey;
   readonly encryptionPoint: EncryptionPoint;
 };
+
+/** The contents of the slot that pays an entry of a manifest. */
+export function readPayee(
+  entry: Pick<
+    FundManifest['recipients'][number],
+    'walletPub' | 'encryptionPublicKey' | 'amount' | 'memo'
+  >,
+  recipientIndex: number,
+): Payee {
+  const { walletPub, encryptionPublicKey, amount, memo } = entry;
+  return {
+    recipientIndex,
+    amount: parseAmount(amount),
+    memo,
+    walletId: computeWalletId(walletPub),
+    encryptionPublicKey,
+    encryptionPoint: decodeEncryptionPublicKey(encryptionPublicKey),
+  };
+}
+
+/** @throws PoolError `duplicate-recipient` */
+export function assertDistinct(payees: readonly Payee[], what: 'batch' | 'spend'): void {
+  if (new Set(payees.map(({ walletId }) => walletId)).size !== payees.length) {
+    throw new PoolError(
+      'duplicate-recipient',
+      `a wallet occurs twice; a ${what} pays each wallet once`,
+    );
+  }
+}
+
+/** assetId of a manifest's chain, pool and token. @throws PoolError `invalid-address` */
+export function computeManifestAssetId({
+  chainId,
+  pool,
+  token,
+}: Pick<FundManifest, 'chainId' | 'pool' | 'token'>): AssetId {
+  return computeAssetId(chainId, parseEvmAddress(pool), parseEvmAddress(token));
+}
 
 /**
  * A note with amount 0 for no recipient: a random wallet id, and a key whose scalar is not stored anywhere except in the seed.

@@ -32,7 +32,7 @@ import { assertViewingKey } from '../keys/viewing-key.ts';
 import { computeCommitment } from './note.ts';
 
 /** Every sealed note has this length, so that none can be distinguished. */
-export const sealedNoteBytes = 209;
+const sealedNoteBytes = 209;
 
 const suiteBabyJubjub = 1;
 const plaintextBytes = 160;

@@ -4,37 +4,16 @@
  *
  * @module
  */
-import {
-  type AssetId,
-  computeManifestDigest,
-  type Field,
-  type SpendManifest,
-  spendShapes,
-} from '@pool/core';
+import { computeManifestDigest, type Field, type SpendManifest, spendShapes } from '@pool/core';
 import { poseidon } from '../hash/poseidon.ts';
 import { dummyTag } from '../hash/tags.ts';
 import { createSeedSource } from '../keys/seed.ts';
 import { assertViewingKey } from '../keys/viewing-key.ts';
 import { computeWalletId } from '../keys/wallet-id.ts';
-import { computeManifestAssetId } from './manifest-asset.ts';
+import { computeManifestAssetId } from '../note/note-slot.ts';
 
-/** An input without a note. The nonce is secret. */
+/** An input without a note, nf = H_5(TAG_DUMMY, assetId, nonce, v, w). The nonce is secret, the nullifier public once spent. */
 export type DummyInput = { readonly nonce: Field; readonly nullifier: Field };
-
-/**
- * nf = H_5(TAG_DUMMY, assetId, nonce, v, w). Public once spent.
- * @throws PoolError `invalid_viewing_key`, `invalid_field_element`
- */
-export function computeDummyNullifier(parts: {
-  readonly assetId: AssetId;
-  readonly nonce: Field;
-  /** v, secret. */
-  readonly viewingKey: bigint;
-  readonly walletId: Field;
-}): Field {
-  const { assetId, nonce, viewingKey, walletId } = parts;
-  return poseidon([dummyTag, assetId, nonce, assertViewingKey(viewingKey), walletId]);
-}
 
 /**
  * The dummies behind the notes of a manifest, in the order of the circuit's inputs. A signer without v gets their nullifiers from
@@ -56,6 +35,7 @@ export function deriveDummyInputs(
   const count = Math.max(0, spendShapes[manifest.circuit].inputs - used);
   return Array.from({ length: count }, (_, i) => {
     const nonce = source.deriveField('pool/v1/spend/dummy-nonce', used + i);
-    return { nonce, nullifier: computeDummyNullifier({ assetId, nonce, viewingKey, walletId }) };
+    const v = assertViewingKey(viewingKey);
+    return { nonce, nullifier: poseidon([dummyTag, assetId, nonce, v, walletId]) };
   });
 }

@@ -31,13 +31,15 @@ import { createSeedSource, deriveSlotOrder, type SeedSource } from '../keys/seed
 import { computeWalletId } from '../keys/wallet-id.ts';
 import {
   type AddressedSealedNote,
+  assertDistinct,
+  computeManifestAssetId,
   computeSealedNotesHash,
   deriveDummy,
   fillSlot,
   type NoteSlot,
   type Payee,
+  readPayee,
 } from '../note/note-slot.ts';
-import { computeManifestAssetId } from './manifest-asset.ts';
 import { blindingBytes } from './masked-signer.ts';
 import {
   computeOperationHash,
@@ -168,23 +170,8 @@ function placePayees(manifest: SpendManifest, source: SeedSource): Payee[] {
     encryptionPublicKey: changeEncryptionPublicKey,
     encryptionPoint: decodeEncryptionPublicKey(changeEncryptionPublicKey),
   };
-  const payees = outputs.map((output, recipientIndex): Payee => {
-    const { walletPub, encryptionPublicKey, amount, memo } = output;
-    return {
-      recipientIndex,
-      amount: parseAmount(amount),
-      memo,
-      walletId: computeWalletId(walletPub),
-      encryptionPublicKey,
-      encryptionPoint: decodeEncryptionPublicKey(encryptionPublicKey),
-    };
-  });
-  if (new Set(payees.map(({ walletId }) => walletId)).size !== payees.length) {
-    throw new PoolError(
-      'duplicate-recipient',
-      'a wallet occurs twice; a spend pays each wallet once',
-    );
-  }
+  const payees = outputs.map(readPayee);
+  assertDistinct(payees, 'spend');
   const slots = spendShapes[manifest.circuit].outputs;
   const order = deriveSlotOrder(source, slots - 1, 'spend');
   const bySlot = new Map(payees.map((payee, i) => [1 + (order[i] ?? 0), payee]));
