@@ -169,7 +169,8 @@ export const errors = [
       too_many_sign_ins: 'Too many sign-ins are under way. Wait for Retry-After.',
       verifier_unavailable:
         'The verifier of proofs is busy or restarting. Post again after Retry-After.',
-      publication_failed: 'The eligibility list could not be published. Repeat the call.',
+      publication_failed:
+        'The wallet could not be screened, or the eligibility list not be published. Repeat the call.',
       eligibility_root_unknown:
         "The pool-gate's root and the registry's differ. Wait until the gate has published it; else check the registry in chains.json.",
       database_unavailable: 'The database does not answer. Check the server.',

@@ -125,6 +125,7 @@ export {
   hex32Schema,
   hexSchema,
   isoTimeSchema,
+  optional,
   parseWire,
   tokenSymbolSchema,
   unixSecondsSchema,

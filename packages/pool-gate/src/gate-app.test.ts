@@ -351,7 +351,7 @@ describe('pool-gate', () => {
       await writeFile(path(), '{');
       const client = clientOf(appOf(createFileScreening(path())));
       await expect(put(client, a)).rejects.toMatchObject({
-        code: 'screening_unavailable',
+        code: 'publication_failed',
         status: 503,
       });
     });

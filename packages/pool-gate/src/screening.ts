@@ -21,7 +21,7 @@ export function passEverybody(): Promise<boolean> {
   return Promise.resolve(true);
 }
 
-/** @throws PoolError (on use) `screening_unavailable` (503): an unreadable list admits no wallet */
+/** @throws PoolError (on use) `publication_failed` (503): an unreadable list admits no wallet */
 export function createFileScreening(path: string): Screening {
   return async (walletPub) => {
     const list = await readList(path);
@@ -36,7 +36,7 @@ async function readList(path: string): Promise<v.InferOutput<typeof screeningFil
     return v.parse(screeningFileSchema, JSON.parse(await readFile(path, 'utf8')));
   } catch (cause) {
     throw new PoolError(
-      'screening_unavailable',
+      'publication_failed',
       'the screening list cannot be read; try again later',
       { cause },
     );

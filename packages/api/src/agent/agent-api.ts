@@ -13,6 +13,7 @@ import {
   disbursementJobSchema,
   disbursementResultSchema,
   disburseRequestSchema,
+  optional,
   sendRequestSchema,
   spendReceiptSchema,
   submittedJobSchema,
@@ -21,7 +22,12 @@ import {
 import * as v from 'valibot';
 import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
 import { holderUnavailable, listErrors, unavailable } from '../openapi/route-errors.ts';
-import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from '../openapi/shared-schemas.ts';
+import {
+  flag,
+  idempotencyKeyHeaderSchema,
+  jobKeyParamSchema,
+  text,
+} from '../openapi/shared-schemas.ts';
 import { agentExamples } from './agent-examples.ts';
 import { balanceSchema } from './balance.ts';
 import { historyQuery, historySchema } from './history.ts';
@@ -30,17 +36,13 @@ import { spendRoutes } from './spend-api.ts';
 const disburse = { scheme: 'agentCredential', needs: 'disburse' } as const;
 
 const checkSchema = v.strictObject({
-  ok: described(v.boolean(), 'True: a payment can use this part now.'),
+  ok: flag('True: a payment can use this part now.'),
   detail: described(
     v.strictObject({
-      kind: described(
-        v.string(),
+      kind: text(
         'What was found, for programs, for example `reachable`, `timeout` or `gate_unreachable`.',
       ),
-      message: described(
-        v.string(),
-        'What was found, for people. Its wording may change; it names no secret.',
-      ),
+      message: text('What was found, for people. Its wording may change; it names no secret.'),
     }),
     'What the check found, for programs and for people.',
   ),
@@ -48,7 +50,7 @@ const checkSchema = v.strictObject({
 });
 const readinessReportSchema = described(
   v.strictObject({
-    ok: described(v.boolean(), 'True: every check is `ok`, and the agent can pay.'),
+    ok: flag('True: every check is `ok`, and the agent can pay.'),
     checks: described(
       v.strictObject({
         accelerator: described(
@@ -77,10 +79,7 @@ const readinessReportSchema = described(
 
 const validationReportSchema = described(
   v.strictObject({
-    ok: described(
-      v.boolean(),
-      'True: `issues` is empty, and nothing else would stop the batch now.',
-    ),
+    ok: flag('True: `issues` is empty, and nothing else would stop the batch now.'),
     allowanceState: described(
       allowanceStateSchema,
       'Whether the token’s allowance for the pool covers the total now. `insufficient` stops nothing: the agent grants what ' +
@@ -97,8 +96,7 @@ const validationReportSchema = described(
             v.picklist(['invalid_request', ...disbursementErrorCodes]),
             'The code with which `POST /api/disburse` would refuse the request.',
           ),
-          message: described(
-            v.string(),
+          message: text(
             'What is wrong, where, and what to do, for people. Its wording may change.',
           ),
           severity: described(
@@ -109,35 +107,25 @@ const validationReportSchema = described(
       ),
       'Everything wrong with the request, in the order of the checks.',
     ),
-    preflight: v.optional(
-      described(
-        v.array(
-          v.strictObject({
-            code: described(
-              v.string(),
-              'Stable code for programs; docs/errors.md lists the codes and what to do about each.',
-            ),
-            message: described(
-              v.string(),
-              'What was found and what to do, for people. Its wording may change.',
-            ),
-            severity: v.optional(
-              described(
-                v.picklist(['warning']),
-                '`warning`: look at it before you pay; it stops nothing. Absent: it would stop the batch now.',
-              ),
-            ),
-          }),
-        ),
-        'What besides the request would stop the batch now (money, services), and warnings. Absent: there is nothing to ' +
-          'report.',
+    preflight: optional(
+      v.array(
+        v.strictObject({
+          code: text(
+            'Stable code for programs; docs/errors.md lists the codes and what to do about each.',
+          ),
+          message: text('What was found and what to do, for people. Its wording may change.'),
+          severity: optional(
+            v.picklist(['warning']),
+            '`warning`: look at it before you pay; it stops nothing. Absent: it would stop the batch now.',
+          ),
+        }),
       ),
+      'What besides the request would stop the batch now (money, services), and warnings. Absent: there is nothing to ' +
+        'report.',
     ),
-    skipped: v.optional(
-      described(
-        disbursementResultSchema.entries.skipped,
-        'Recipients whom `unregistered: skip` would leave unpaid. Absent: none.',
-      ),
+    skipped: optional(
+      disbursementResultSchema.entries.skipped,
+      'Recipients whom `unregistered: skip` would leave unpaid. Absent: none.',
     ),
   }),
   'Result of a dry run: what is wrong with the request, and what else would stop it.',
@@ -145,7 +133,7 @@ const validationReportSchema = described(
 
 const livenessSchema = v.strictObject({
   ok: described(v.literal(true), 'Always true: the process answers.'),
-  version: described(v.string(), 'Version of the agent’s software, for example `1.0.0`.'),
+  version: text('Version of the agent’s software, for example `1.0.0`.'),
   uptimeSeconds: described(v.number(), 'Whole seconds since the process started.'),
 });
 
@@ -262,12 +250,7 @@ export const agentRoutes = {
         'whole history of the pool and can take minutes: set the read time-out accordingly. A caller that disconnects can repeat the ' +
         'request; the reading continues. The key must be one of the holder’s own wallet; the loopback token does not reach this route.',
       auth: { scheme: 'holderKey', needs: 'holder.read' },
-      query: {
-        token: described(
-          v.pipe(v.string(), v.minLength(1)),
-          'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
-        ),
-      },
+      query: { token: historyQuery.token },
       answers: { 200: { description: 'The balance.', schema: balanceSchema } },
       errors: {
         ...reading,

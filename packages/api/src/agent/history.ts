@@ -8,10 +8,12 @@ import {
   described,
   evmAddressSchema,
   hex32Schema,
+  optional,
   tokenSymbolSchema,
   walletPubSchema,
 } from '@pool/core';
 import * as v from 'valibot';
+import { bytes32, count, flag } from '../openapi/shared-schemas.ts';
 import { lockedFields } from './balance.ts';
 
 const baseUnitsSchema = v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]*)$/));
@@ -27,11 +29,8 @@ const placeEntries = {
     'Names the entry for good. Send the last one as `after` to read the next page.',
   ),
   time: described(instantSchema, 'Time of the block, ISO 8601 in UTC with seconds.'),
-  index: described(
-    v.pipe(v.number(), v.integer(), v.minValue(0)),
-    'Index of the transaction’s batch or spend in the note tree.',
-  ),
-  txHash: described(hex32Schema, 'Hash of the transaction: 32 bytes of 0x hex.'),
+  index: count('Index of the transaction’s batch or spend in the note tree.'),
+  txHash: bytes32('Hash of the transaction'),
   balance: described(baseUnitsSchema, 'Base units of the holder after the entry.'),
 };
 
@@ -39,19 +38,13 @@ const receivedSchema = v.strictObject({
   kind: described(v.literal('received'), 'The holder received a note.'),
   ...placeEntries,
   amount: described(baseUnitsSchema, 'Base units that the holder received.'),
-  memo: v.optional(
-    described(
-      v.string(),
-      'The payer’s text. It can contain any character: escape it before it is shown.',
-    ),
+  memo: optional(
+    v.string(),
+    'The payer’s text. It can contain any character: escape it before it is shown.',
   ),
-  slot: described(
-    v.pipe(v.number(), v.integer(), v.minValue(0)),
-    'Position of the note among the commitments of the batch or spend.',
-  ),
+  slot: count('Position of the note among the commitments of the batch or spend.'),
   commitment: described(hex32Schema, 'Hash of the note, as the chain has it.'),
-  isChange: described(
-    v.boolean(),
+  isChange: flag(
     'True: change of a spend whose notes this agent does not have, for example of an earlier viewing key.',
   ),
 });
@@ -64,34 +57,28 @@ const spentEntries = {
   ),
   change: described(baseUnitsSchema, 'Base units that returned as change.'),
   fee: described(v.literal('0'), 'Base units of the token that the holder paid as a fee: none.'),
-  gasWei: v.optional(
-    described(
-      baseUnitsSchema,
-      'Wei of the chain’s own coin that a gas key of this agent directory paid for the transaction (`send --self-submit`). Absent: somebody else paid the gas, normally the relayer.',
-    ),
+  gasWei: optional(
+    baseUnitsSchema,
+    'Wei of the chain’s own coin that a gas key of this agent directory paid for the transaction (`send --self-submit`). Absent: somebody else paid the gas, normally the relayer.',
   ),
 };
 
 const payeeSchema = v.strictObject({
   walletPub: described(walletPubSchema, 'W of the payee, its wallet public key.'),
   amount: described(baseUnitsSchema, 'Base units that the payee received.'),
-  memo: v.optional(described(v.string(), 'The text that was sealed for the payee.')),
+  memo: optional(v.string(), 'The text that was sealed for the payee.'),
 });
 
 const transferSchema = v.strictObject({
   kind: described(v.literal('transfer'), 'The holder paid other holders.'),
   ...spentEntries,
-  amount: v.optional(
-    described(
-      baseUnitsSchema,
-      'Base units that were paid. Absent: unknown, because a note that was used up is missing here; `disburse-agent notes import` takes it.',
-    ),
+  amount: optional(
+    baseUnitsSchema,
+    'Base units that were paid. Absent: unknown, because a note that was used up is missing here; `disburse-agent notes import` takes it.',
   ),
-  payees: v.optional(
-    described(
-      v.array(payeeSchema),
-      'From the agent’s own archive. Absent: it does not have the spend, or has erased its payees.',
-    ),
+  payees: optional(
+    v.array(payeeSchema),
+    'From the agent’s own archive. Absent: it does not have the spend, or has erased its payees.',
   ),
 });
 
@@ -128,7 +115,7 @@ export const historySchema = described(
       v.array(historyEntrySchema),
       'Received notes and spends, in the order of the chain.',
     ),
-    more: described(v.boolean(), 'True: there are later entries; ask again.'),
+    more: flag('True: there are later entries; ask again.'),
     ...lockedFields,
   }),
   'What happened to the notes of this agent’s holder in one token.',
@@ -143,16 +130,10 @@ export const historyQuery = {
     v.pipe(v.string(), v.minLength(1)),
     'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
   ),
-  from: v.optional(
-    described(instantSchema, 'The earliest time, for example `2026-01-01T00:00:00Z`.'),
-  ),
-  to: v.optional(
-    described(instantSchema, 'Entries before this time, for example `2027-01-01T00:00:00Z`.'),
-  ),
-  after: v.optional(
-    described(
-      v.pipe(v.string(), v.regex(/^\d{1,15}(?:\.\d{1,5})?$/)),
-      'Entries after the one with this id.',
-    ),
+  from: optional(instantSchema, 'The earliest time, for example `2026-01-01T00:00:00Z`.'),
+  to: optional(instantSchema, 'Entries before this time, for example `2027-01-01T00:00:00Z`.'),
+  after: optional(
+    v.pipe(v.string(), v.regex(/^\d{1,15}(?:\.\d{1,5})?$/)),
+    'Entries after the one with this id.',
   ),
 };

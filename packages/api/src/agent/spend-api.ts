@@ -30,6 +30,14 @@ const answers = {
 
 const forbidden = ['forbidden', 'forbidden_host'] as const;
 
+const malformed = [
+  'invalid_request',
+  'invalid-chain',
+  'unknown_token',
+  'invalid-amount',
+  'prover_mock',
+] as const;
+
 const errors = {
   ...listErrors([...forbidden, 'ceiling_exceeded', 'holder_read_only']).writing,
   409: [
@@ -64,16 +72,7 @@ export const spendRoutes = defineRoutes({
     answers,
     errors: {
       ...errors,
-      400: [
-        'invalid_request',
-        'invalid-chain',
-        'unknown_token',
-        'too_many_recipients',
-        'invalid-amount',
-        'duplicate-recipient',
-        'unregistered-recipient',
-        'prover_mock',
-      ],
+      400: [...malformed, 'too_many_recipients', 'duplicate-recipient', 'unregistered-recipient'],
     },
   },
   send: {
@@ -87,14 +86,7 @@ export const spendRoutes = defineRoutes({
     answers,
     errors: {
       ...errors,
-      400: [
-        'invalid_request',
-        'invalid-chain',
-        'unknown_token',
-        'unpinned_destination',
-        'invalid-amount',
-        'prover_mock',
-      ],
+      400: [...malformed, 'unpinned_destination'],
     },
   },
   consolidate: {
@@ -116,7 +108,7 @@ export const spendRoutes = defineRoutes({
     },
     errors: {
       ...errors,
-      400: ['invalid_request', 'invalid-chain', 'unknown_token', 'invalid-amount', 'prover_mock'],
+      400: malformed,
       403: forbidden,
       409: ['insufficient_funds', 'note_already_spent', 'configuration_changed'],
       503: [...errors[503], 'notes_unavailable'],

@@ -4,11 +4,15 @@
  * @module
  */
 
-import { chainKeySchema, described, evmAddressSchema, tokenSymbolSchema } from '@pool/core';
+import { described, evmAddressSchema, optional, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
 import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
 import { foreign, limited, listErrors } from '../openapi/route-errors.ts';
-import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from '../openapi/shared-schemas.ts';
+import {
+  chainKey,
+  idempotencyKeyHeaderSchema,
+  jobKeyParamSchema,
+} from '../openapi/shared-schemas.ts';
 import {
   bootstrapRequestSchema,
   bootstrapResponseSchema,
@@ -32,9 +36,18 @@ import {
 import { spendRecordSchema, spendRequestSchema } from './spends.ts';
 
 const edgeToken = { scheme: 'edgeToken' } as const;
+const spender = { scheme: 'holderKey', needs: 'holder.transfer or holder.send' } as const;
 
 const { reading, writing } = listErrors(['edge_token_not_allowed', ...foreign]);
 const chainDown = ['chain_unreachable'] as const;
+const verifierDown = [...chainDown, 'verifier_unavailable'] as const;
+const unprovable = [
+  'invalid_request',
+  'invalid-chain',
+  'proof_invalid',
+  'size_unsupported',
+  'deadline_too_far',
+] as const;
 
 function settlement(description: string) {
   return { description, schema: settlementRecordSchema };
@@ -77,16 +90,9 @@ export const edgeRoutes = defineRoutes({
     },
     errors: {
       ...writing,
-      400: [
-        'invalid_request',
-        'invalid-chain',
-        'invalid_settlement',
-        'proof_invalid',
-        'size_unsupported',
-        'deadline_too_far',
-      ],
+      400: [...unprovable, 'invalid_settlement'],
       409: ['idempotency_conflict'],
-      503: [...chainDown, 'verifier_unavailable'],
+      503: verifierDown,
       429: [...limited, 'gas_budget_exceeded'],
     },
   },
@@ -119,7 +125,7 @@ export const edgeRoutes = defineRoutes({
       400: ['invalid_request', 'invalid-chain', 'invalid_settlement'],
       404: ['not_found'],
       409: ['idempotency_conflict'],
-      503: [...chainDown, 'verifier_unavailable'],
+      503: verifierDown,
       429: [...limited, 'gas_budget_exceeded'],
     },
   },
@@ -141,7 +147,7 @@ export const edgeRoutes = defineRoutes({
       ...writing,
       400: ['invalid_request', 'invalid-chain', 'invalid_settlement'],
       409: ['not_settled', 'idempotency_conflict'],
-      503: [...chainDown, 'verifier_unavailable'],
+      503: verifierDown,
     },
   },
   getNotes: {
@@ -153,16 +159,14 @@ export const edgeRoutes = defineRoutes({
       'A commitment counts if the chain has it.',
     auth: { scheme: 'holderKey', needs: 'holder.read' },
     query: {
-      chain: described(chainKeySchema, 'Key of the chain to read notes of, for example `base`.'),
+      chain: chainKey('to read notes of'),
       token: described(
         tokenSymbolSchema,
         'Symbol of the token to read notes of, for example `USDC`.',
       ),
-      cursor: v.optional(
-        described(
-          v.pipe(v.string(), v.regex(/^(-1|[0-9]{1,9})\.(-1|[0-9]{1,4})\.[0-9]{1,9}$/)),
-          '`cursor` of the page before, unchanged. Absent: the first page.',
-        ),
+      cursor: optional(
+        v.pipe(v.string(), v.regex(/^(-1|[0-9]{1,9})\.(-1|[0-9]{1,4})\.[0-9]{1,9}$/)),
+        '`cursor` of the page before, unchanged. Absent: the first page.',
       ),
     },
     answers: { 200: { description: 'A page.', schema: notesResponseSchema } },
@@ -179,7 +183,7 @@ export const edgeRoutes = defineRoutes({
     summary: 'Post a proved and signed transfer or withdrawal of a holder',
     description:
       'A `holder.transfer` key posts spends with withdrawAmount 0, a `holder.send` key the others.',
-    auth: { scheme: 'holderKey', needs: 'holder.transfer or holder.send' },
+    auth: spender,
     headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
     body: spendRequestSchema,
     answers: {
@@ -188,17 +192,10 @@ export const edgeRoutes = defineRoutes({
     },
     errors: {
       ...writing,
-      400: [
-        'invalid_request',
-        'invalid-chain',
-        'invalid_spend',
-        'proof_invalid',
-        'size_unsupported',
-        'deadline_too_far',
-      ],
+      400: [...unprovable, 'invalid_spend'],
       403: ['forbidden', 'spender_not_admitted', ...foreign],
       409: ['idempotency_conflict', 'note_already_spent'],
-      503: [...chainDown, 'verifier_unavailable'],
+      503: verifierDown,
       429: [...limited, 'gas_budget_exceeded'],
     },
   },
@@ -206,7 +203,7 @@ export const edgeRoutes = defineRoutes({
     method: 'GET',
     path: '/agent-edge/spends/{key}',
     summary: 'Read a transfer or withdrawal by its key',
-    auth: { scheme: 'holderKey', needs: 'holder.transfer or holder.send' },
+    auth: spender,
     params: { key: jobKeyParamSchema },
     answers: { 200: spend('It has ended.'), 202: spend('It is under way.') },
     errors: {
@@ -228,18 +225,14 @@ export const edgeRoutes = defineRoutes({
       'of all credentials of one wallet are counted together.',
     auth: { scheme: 'edgeToken', orScheme: 'holderKey' },
     query: {
-      chain: described(chainKeySchema, 'Key of the chain to read, for example `base`.'),
-      from: v.optional(
-        described(
-          v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]{0,8})$/)),
-          'Index of the first leaf to read: `next` of the page before. Absent: 0.',
-        ),
+      chain: chainKey('to read'),
+      from: optional(
+        v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]{0,8})$/)),
+        'Index of the first leaf to read: `next` of the page before. Absent: 0.',
       ),
-      pool: v.optional(
-        described(
-          evmAddressSchema,
-          'Address of the chain’s pool, so that caches keep the pages of two pools apart. Another one is refused.',
-        ),
+      pool: optional(
+        evmAddressSchema,
+        'Address of the chain’s pool, so that caches keep the pages of two pools apart. Another one is refused.',
       ),
     },
     answers: { 200: { description: 'A page.', schema: batchesResponseSchema } },

@@ -11,24 +11,23 @@ import {
   described,
   encryptionPublicKeySchema,
   evidenceSchema,
-  hex32Schema,
   hexSchema,
+  optional,
   tokenSymbolSchema,
   urlSchema,
   vendedChainSchema,
   walletPubSchema,
 } from '@pool/core';
 import * as v from 'valibot';
+import { bytes32, chainKey, fieldElement, flag, text } from '../openapi/shared-schemas.ts';
 import { readinessSchema } from '../platform/accounts.ts';
 
 /** Whether the platform's relayer can send a batch now, as its worker saw it last. */
 const relayerHealthSchema = v.object({
-  ok: described(v.boolean(), 'True: the relayer can send transactions on this chain now.'),
-  code: v.optional(
-    described(
-      v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z][a-z0-9_]*$/)),
-      'Why it cannot, for programs, for example `insufficient_gas`; with `ok: true`, what is about to stop it, for example `daily_total_near`. Later releases may add codes.',
-    ),
+  ok: flag('True: the relayer can send transactions on this chain now.'),
+  code: optional(
+    v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z][a-z0-9_]*$/)),
+    'Why it cannot, for programs, for example `insufficient_gas`; with `ok: true`, what is about to stop it, for example `daily_total_near`. Later releases may add codes.',
   ),
 });
 export type RelayerHealth = v.InferOutput<typeof relayerHealthSchema>;
@@ -59,40 +58,30 @@ export const bootstrapResponseSchema = described(
       v.record(chainKeySchema, v.pipe(v.number(), v.integer(), v.minValue(1))),
       'Most recipients of one call, by chain key.',
     ),
-    gate: v.optional(
-      described(
-        v.object({
-          url: described(urlSchema, 'Base URL of the pool-gate, http or https.'),
-          oauth: v.optional(
-            described(
-              v.object({
-                tokenUrl: described(
-                  urlSchema,
-                  'URL that grants access tokens (RFC 6749, client credentials).',
-                ),
-                clientId: described(
-                  v.string(),
-                  'OAuth client id of the employer’s reader. Not secret.',
-                ),
-                clientSecret: described(
-                  v.string(),
-                  'OAuth client secret of the employer’s reader, made by the platform. Secret.',
-                ),
-                scope: described(v.string(), 'OAuth scopes to ask for, separated by spaces.'),
-              }),
-              'Credentials that read the pool-gate. Absent: the agent needs credentials of its own.',
+    gate: optional(
+      v.object({
+        url: described(urlSchema, 'Base URL of the pool-gate, http or https.'),
+        oauth: optional(
+          v.object({
+            tokenUrl: described(
+              urlSchema,
+              'URL that grants access tokens (RFC 6749, client credentials).',
             ),
-          ),
-        }),
-        'The pool-gate of the deployment. Absent: the deployment has none.',
-      ),
+            clientId: text('OAuth client id of the employer’s reader. Not secret.'),
+            clientSecret: text(
+              'OAuth client secret of the employer’s reader, made by the platform. Secret.',
+            ),
+            scope: text('OAuth scopes to ask for, separated by spaces.'),
+          }),
+          'Credentials that read the pool-gate. Absent: the agent needs credentials of its own.',
+        ),
+      }),
+      'The pool-gate of the deployment. Absent: the deployment has none.',
     ),
-    relayer: v.optional(
-      described(
-        v.record(chainKeySchema, relayerHealthSchema),
-        'Whether the relayer can send transactions, by chain key. A missing chain, or no field at all, means that it is ' +
-          'not known.',
-      ),
+    relayer: optional(
+      v.record(chainKeySchema, relayerHealthSchema),
+      'Whether the relayer can send transactions, by chain key. A missing chain, or no field at all, means that it is ' +
+        'not known.',
     ),
   }),
   'What the platform vends to an agent at its start. Agents ignore fields that they do not know.',
@@ -113,11 +102,9 @@ export const recipientRecordSchema = described(
     readiness: readinessSchema,
     walletPub: v.optional(walletPubSchema),
     encryptionPublicKey: v.optional(encryptionPublicKeySchema),
-    evidence: v.optional(
-      described(
-        evidenceSchema,
-        'The holder’s sign-in, which binds P to W. The agent verifies it before it pays. Absent: not enrolled.',
-      ),
+    evidence: optional(
+      evidenceSchema,
+      'The holder’s sign-in, which binds P to W. The agent verifies it before it pays. Absent: not enrolled.',
     ),
   }),
   'What the platform knows of one wallet: keys, readiness and the evidence for them.',
@@ -131,26 +118,20 @@ export const recipientLookupResponseSchema = v.strictObject({
 });
 
 const servedNoteSchema = v.strictObject({
-  commitment: described(
-    hex32Schema,
-    'Hash of the note, as it is on chain: a field element as 32 bytes of 0x hex.',
-  ),
+  commitment: fieldElement('Hash of the note, as it is on chain'),
   sealed: described(
     hexSchema(209),
     'The encrypted note: 209 bytes of 0x hex (protocol §3). The holder’s viewing key opens it; the holder counts it only ' +
       'if the commitment matches.',
   ),
-  chain: described(chainKeySchema, 'Key of the chain that the note is on, for example `base`.'),
+  chain: chainKey('that the note is on'),
   token: described(tokenSymbolSchema, 'Symbol of the note’s token, for example `USDC`.'),
   batchIndex: described(
     v.number(),
     'Position of the note’s batch in the pool, from 0, in the order of settlement.',
   ),
   slot: described(v.number(), 'Position of the note in its batch, from 0.'),
-  txHash: described(
-    hex32Schema,
-    'Hash of the transaction that settled the batch: 32 bytes of 0x hex.',
-  ),
+  txHash: bytes32('Hash of the transaction that settled the batch'),
 });
 
 /** `GET /agent-edge/notes?chain&token&cursor`, bearer = a `holder.read` key. */
@@ -159,25 +140,19 @@ export const notesResponseSchema = v.strictObject({
     v.array(servedNoteSchema),
     'Sealed notes that are labelled with the holder’s registered P, in the order of the pool. At most one page.',
   ),
-  open: v.optional(
-    described(
-      v.array(servedNoteSchema),
-      'Notes of spends for whose labels nobody vouches, for every holder: try the viewing key on each. They come in the order in which ' +
-        'the platform learned of them, so a page may have notes of an older batch than the page before. Absent: none on this page.',
-    ),
+  open: optional(
+    v.array(servedNoteSchema),
+    'Notes of spends for whose labels nobody vouches, for every holder: try the viewing key on each. They come in the order in which ' +
+      'the platform learned of them, so a page may have notes of an older batch than the page before. Absent: none on this page.',
   ),
-  cursor: v.optional(
-    described(
-      v.string(),
-      'Pass it as `cursor` to read the next page. Absent: there are no more notes now.',
-    ),
+  cursor: optional(
+    v.string(),
+    'Pass it as `cursor` to read the next page. Absent: there are no more notes now.',
   ),
-  before: v.optional(
-    described(
-      v.pipe(v.number(), v.integer(), v.minValue(0)),
-      'How many of `notes` the listing has up to `cursor` of the request, as of now. A larger number than were read up to there: a note ' +
-        'arrived late, for example from its funder; read again from the beginning. Absent: no `cursor` was sent.',
-    ),
+  before: optional(
+    v.pipe(v.number(), v.integer(), v.minValue(0)),
+    'How many of `notes` the listing has up to `cursor` of the request, as of now. A larger number than were read up to there: a note ' +
+      'arrived late, for example from its funder; read again from the beginning. Absent: no `cursor` was sent.',
   ),
 });
 export type NotesResponse = v.InferOutput<typeof notesResponseSchema>;

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { chainKeySchema, described, hex32Schema } from '@pool/core';
+import { described, hex32Schema, optional } from '@pool/core';
 import * as v from 'valibot';
+import { bytes32, chainKey, count, fieldElement } from '../openapi/shared-schemas.ts';
 
 const wordsSchema = v.array(hex32Schema);
 
@@ -14,10 +15,7 @@ export const batchesResponseSchema = v.strictObject({
   batches: described(
     v.array(
       v.strictObject({
-        index: described(
-          v.pipe(v.number(), v.integer(), v.minValue(0)),
-          'Position of the leaf in the pool, from 0, over all note trees.',
-        ),
+        index: count('Position of the leaf in the pool, from 0, over all note trees.'),
         kind: described(
           v.picklist(['fund', 'spend']),
           '`fund`: a batch that a funder paid. `spend`: the outputs of a spend.',
@@ -26,10 +24,9 @@ export const batchesResponseSchema = v.strictObject({
           hex32Schema,
           'The leaf itself: root of the Poseidon tree over `commitments`, a field element as 32 bytes of 0x hex.',
         ),
-        noteRoot: described(
-          hex32Schema,
-          'Root of the note tree once it contains this leaf: a field element as 32 bytes of 0x hex. A reader computes it again ' +
-            'and compares it with the chain.',
+        noteRoot: fieldElement(
+          'Root of the note tree once it contains this leaf',
+          'A reader computes it again and compares it with the chain.',
         ),
         commitments: described(
           v.pipe(wordsSchema, v.maxLength(256)),
@@ -40,27 +37,16 @@ export const batchesResponseSchema = v.strictObject({
           'Nullifiers of the notes that the spend used up, dummies included: field elements as 32 bytes of 0x hex. Empty for a ' +
             'batch.',
         ),
-        sealedNotesHash: described(
-          hex32Schema,
-          'keccak256 of all sealed notes in slot order: 32 bytes of 0x hex.',
-        ),
-        txHash: described(
-          hex32Schema,
-          'Hash of the transaction that inserted the leaf: 32 bytes of 0x hex.',
-        ),
-        blockNumber: described(
-          v.pipe(v.number(), v.integer(), v.minValue(0)),
-          'Number of the block that holds the transaction. It is final.',
-        ),
+        sealedNotesHash: bytes32('keccak256 of all sealed notes in slot order'),
+        txHash: bytes32('Hash of the transaction that inserted the leaf'),
+        blockNumber: count('Number of the block that holds the transaction. It is final.'),
       }),
     ),
     'Leaves of the note tree without a gap, oldest first. At most one page.',
   ),
-  next: v.optional(
-    described(
-      v.pipe(v.number(), v.integer(), v.minValue(0)),
-      'Pass it as `from` to read the next page. Absent: no further leaf is final now.',
-    ),
+  next: optional(
+    v.pipe(v.number(), v.integer(), v.minValue(0)),
+    'Pass it as `from` to read the next page. Absent: no further leaf is final now.',
   ),
 });
 export type BatchesResponse = v.InferOutput<typeof batchesResponseSchema>;
@@ -76,7 +62,7 @@ const slotSchema = described(
 
 /** `POST /agent-edge/note-paths`, bearer = a holder's key. Off unless the operator has switched it on. */
 export const notePathsRequestSchema = v.strictObject({
-  chain: described(chainKeySchema, 'Key of the chain that the notes are on, for example `base`.'),
+  chain: chainKey('that the notes are on'),
   notes: described(
     v.pipe(
       v.array(v.strictObject({ batchIndex: batchIndexSchema, slot: slotSchema })),
@@ -89,20 +75,16 @@ export const notePathsRequestSchema = v.strictObject({
 export type NotePathsRequest = v.InferOutput<typeof notePathsRequestSchema>;
 
 export const notePathsResponseSchema = v.strictObject({
-  noteRoot: described(
-    hex32Schema,
-    'Newest final root of the note tree, to which all paths lead: a field element as 32 bytes of 0x hex. Compare it with the ' +
-      'pool.',
+  noteRoot: fieldElement(
+    'Newest final root of the note tree, to which all paths lead',
+    'Compare it with the pool.',
   ),
   paths: described(
     v.array(
       v.strictObject({
         batchIndex: batchIndexSchema,
         slot: slotSchema,
-        commitment: described(
-          hex32Schema,
-          'The note’s commitment: a field element as 32 bytes of 0x hex.',
-        ),
+        commitment: fieldElement('The note’s commitment'),
         index: described(
           v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 32 - 1)),
           'Bit i is set if the node is the right child at sibling i.',

@@ -7,15 +7,16 @@
 import {
   amountSchema,
   batchSizesText,
-  chainKeySchema,
   described,
   encryptionPublicKeySchema,
   evmAddressSchema,
   hex32Schema,
   hexSchema,
+  optional,
   unixSecondsSchema,
 } from '@pool/core';
 import * as v from 'valibot';
+import { bytes32, chainKey, fieldElement, text } from '../openapi/shared-schemas.ts';
 
 /** A field element or digest as 32 bytes of hex, big-endian. */
 const wordSchema = hex32Schema;
@@ -50,28 +51,20 @@ export const fundBatchSchema = v.strictObject({
     amountSchema,
     'Sum of all amounts in the batch: base units in decimal, 1 to 2^128-1. Public on chain.',
   ),
-  batchNonce: described(
-    wordSchema,
-    'Nonce of the batch, derived by the agent from employer, chain, pool, funder, job key and attempt: a field element as ' +
-      '32 bytes of 0x hex. The contract accepts it once per funder.',
+  batchNonce: fieldElement(
+    'Nonce of the batch, derived by the agent from employer, chain, pool, funder, job key and attempt',
+    'The contract accepts it once per funder.',
   ),
-  eligibilityRoot: described(
-    wordSchema,
-    'Root of the eligibility tree that the proof refers to: a field element as 32 bytes of 0x hex. The one field that ' +
-      'the funder does not sign.',
+  eligibilityRoot: fieldElement(
+    'Root of the eligibility tree that the proof refers to',
+    'The one field that the funder does not sign.',
   ),
-  batchRoot: described(
-    wordSchema,
-    'Root of the Poseidon tree over the commitments: a field element as 32 bytes of 0x hex.',
-  ),
+  batchRoot: fieldElement('Root of the Poseidon tree over the commitments'),
   commitments: described(
     v.pipe(v.array(wordSchema), v.minLength(1), v.maxLength(256)),
     `One note commitment per slot, in slot order, dummies included: field elements as 32 bytes of 0x hex. ${batchSizesText}.`,
   ),
-  sealedNotesHash: described(
-    wordSchema,
-    'keccak256 of all sealed notes, concatenated in slot order: 32 bytes of 0x hex.',
-  ),
+  sealedNotesHash: bytes32('keccak256 of all sealed notes, concatenated in slot order'),
   digest: described(
     wordSchema,
     'D of the proof (protocol §5): Poseidon digest of the public inputs, a field element as 32 bytes of 0x hex. The ' +
@@ -94,14 +87,8 @@ export const permitSchema = v.strictObject({
     v.picklist([27, 28]),
     'Recovery value of the funder’s ECDSA signature over the EIP-2612 permit: 27 or 28.',
   ),
-  r: described(
-    wordSchema,
-    'First half of the funder’s ECDSA signature over the permit: 32 bytes of 0x hex.',
-  ),
-  s: described(
-    wordSchema,
-    'Second half of the funder’s ECDSA signature over the permit: 32 bytes of 0x hex.',
-  ),
+  r: bytes32('First half of the funder’s ECDSA signature over the permit'),
+  s: bytes32('Second half of the funder’s ECDSA signature over the permit'),
 });
 export type PermitWire = v.InferOutput<typeof permitSchema>;
 
@@ -131,9 +118,8 @@ const bodyFingerprintSchema = v.strictObject({
     hexSchema(8),
     'Id of the HMAC key that made `value`: 8 bytes of 0x hex. Not secret.',
   ),
-  value: described(
-    hex32Schema,
-    'HMAC-SHA-256 over the Idempotency-Key and the digest of the request’s canonical JSON: 32 bytes of 0x hex.',
+  value: bytes32(
+    'HMAC-SHA-256 over the Idempotency-Key and the digest of the request’s canonical JSON',
   ),
 });
 export type BodyFingerprint = v.InferOutput<typeof bodyFingerprintSchema>;
@@ -151,7 +137,7 @@ const settlementBatchSchema = described(
 /** `POST /agent-edge/settlements`, header Idempotency-Key = the job's key. */
 export const settlementRequestSchema = described(
   v.strictObject({
-    chain: described(chainKeySchema, 'Key of the chain to settle on, for example `base`.'),
+    chain: chainKey('to settle on'),
     batch: settlementBatchSchema,
     proof: described(
       groth16ProofSchema,
@@ -163,14 +149,12 @@ export const settlementRequestSchema = described(
       'The funder’s signature over the EIP-712 FundAuthorization of the batch (protocol §8), not over `digest`: lower-case 0x ' +
         'hex, 65 bytes r ‖ s ‖ v, or up to 1024 bytes of a contract wallet (ERC-1271).',
     ),
-    permit: v.optional(
-      described(
-        permitSchema,
-        'The funder’s EIP-2612 permit for exactly the total. Present where the allowance does not cover it and the token ' +
-          'supports permits.',
-      ),
+    permit: optional(
+      permitSchema,
+      'The funder’s EIP-2612 permit for exactly the total. Present where the allowance does not cover it and the token ' +
+        'supports permits.',
     ),
-    bodyFingerprint: v.optional(described(bodyFingerprintSchema, bodyFingerprintMeaning)),
+    bodyFingerprint: optional(bodyFingerprintSchema, bodyFingerprintMeaning),
     sealedNotes: sealedNotesSchema,
   }),
   'A proved and signed batch for the relayer to put on chain.',
@@ -183,7 +167,7 @@ export type SettlementRequest = v.InferOutput<typeof settlementRequestSchema>;
  */
 export const deliverySchema = described(
   v.strictObject({
-    chain: described(chainKeySchema, 'Key of the chain that the batch is on, for example `base`.'),
+    chain: chainKey('that the batch is on'),
     batch: described(fundBatchSchema, 'The batch as it settled. A final block must hold it.'),
     sealedNotes: sealedNotesSchema,
   }),
@@ -202,59 +186,49 @@ export const settlementStates = ['accepted', 'submitted', 'settled', 'reverted']
 export function describeOutcome(what: 'settlement' | 'spend') {
   const subject = what === 'settlement' ? 'batch' : what;
   return {
-    txHash: v.optional(
-      described(
-        hex32Schema,
-        `Hash of the transaction that settled the ${subject}, or of the one that reverted: 32 bytes of 0x hex. Absent while ` +
-          'none is mined.',
-      ),
+    txHash: optional(
+      hex32Schema,
+      `Hash of the transaction that settled the ${subject}, or of the one that reverted: 32 bytes of 0x hex. Absent while ` +
+        'none is mined.',
     ),
-    blockNumber: v.optional(
-      described(v.number(), 'Number of the block that holds the transaction of `txHash`.'),
+    blockNumber: optional(
+      v.number(),
+      'Number of the block that holds the transaction of `txHash`.',
     ),
-    gasUsed: v.optional(
-      described(v.string(), 'Gas that the transaction of `txHash` used, in decimal.'),
-    ),
-    error: v.optional(
-      described(
-        v.strictObject({
-          code: described(
-            v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z0-9_-]+$/)),
-            'Stable code for programs; a revert of the contract has the name of its error in kebab-case.',
-          ),
-          message: described(
-            v.pipe(v.string(), v.maxLength(500)),
-            'Explanation for people. Its wording may change.',
-          ),
-        }),
-        `Why the ${what} is \`reverted\`. Absent in every other state.`,
-      ),
+    gasUsed: optional(v.string(), 'Gas that the transaction of `txHash` used, in decimal.'),
+    error: optional(
+      v.strictObject({
+        code: described(
+          v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z0-9_-]+$/)),
+          'Stable code for programs; a revert of the contract has the name of its error in kebab-case.',
+        ),
+        message: described(
+          v.pipe(v.string(), v.maxLength(500)),
+          'Explanation for people. Its wording may change.',
+        ),
+      }),
+      `Why the ${what} is \`reverted\`. Absent in every other state.`,
     ),
   };
 }
 
 export const settlementRecordSchema = described(
   v.strictObject({
-    key: described(v.string(), 'Idempotency-Key of the job that the batch pays.'),
+    key: text('Idempotency-Key of the job that the batch pays.'),
     state: described(
       v.picklist(settlementStates),
       '`accepted`: stored, nothing sent. `submitted`: a transaction is out. `settled`: a final block holds the batch. ' +
         '`reverted`: refused by simulation (no `txHash`) or on chain; the same authorisation may be posted again with a ' +
         'fresh proof.',
     ),
-    chain: described(
-      chainKeySchema,
-      'Key of the chain that the batch settles on, for example `base`.',
-    ),
+    chain: chainKey('that the batch settles on'),
     batch: described(
       fundBatchSchema,
       'The batch as it was posted, and with the eligibility root of the newest proof.',
     ),
-    bodyFingerprint: v.optional(
-      described(
-        bodyFingerprintSchema,
-        `${bodyFingerprintMeaning} As the first post of the batch sent it; absent when that had none.`,
-      ),
+    bodyFingerprint: optional(
+      bodyFingerprintSchema,
+      `${bodyFingerprintMeaning} As the first post of the batch sent it; absent when that had none.`,
     ),
     sealedNotes: described(
       v.array(slotNoteSchema),
@@ -274,29 +248,21 @@ export type SettlementRecord = v.InferOutput<typeof settlementRecordSchema>;
  */
 export const voidRequestSchema = described(
   v.strictObject({
-    chain: described(
-      chainKeySchema,
-      'Key of the chain that the batch would settle on, for example `base`.',
-    ),
+    chain: chainKey('that the batch would settle on'),
     funder: described(
       evmAddressSchema,
       'EVM address of the batch’s funder, who signs the withdrawal.',
     ),
-    batchNonce: described(
-      wordSchema,
-      'Nonce of the batch to withdraw: a field element as 32 bytes of 0x hex.',
-    ),
+    batchNonce: fieldElement('Nonce of the batch to withdraw'),
     signature: described(
       settlementRequestSchema.entries.funderSignature,
       'The funder’s signature over the EIP-712 VoidBatch (protocol §8): lower-case 0x hex, 65 bytes r ‖ s ‖ v, or up to ' +
         '1024 bytes of a contract wallet (ERC-1271).',
     ),
-    batch: v.optional(
-      described(
-        fundBatchSchema,
-        'The batch, if its settlement was never posted: a custodian has signed it, and the agent gave it up. Without it, the ' +
-          'settlement must be stored.',
-      ),
+    batch: optional(
+      fundBatchSchema,
+      'The batch, if its settlement was never posted: a custodian has signed it, and the agent gave it up. Without it, the ' +
+        'settlement must be stored.',
     ),
   }),
   'The funder’s withdrawal of a batch. It takes effect when `voidBatch` is on chain.',

@@ -4,14 +4,9 @@
  * @module
  */
 
-import {
-  chainKeySchema,
-  described,
-  evmAddressSchema,
-  hex32Schema,
-  unixSecondsSchema,
-} from '@pool/core';
+import { described, evmAddressSchema, hex32Schema, optional, unixSecondsSchema } from '@pool/core';
 import * as v from 'valibot';
+import { bytes32, chainKey, fieldElement, text } from '../openapi/shared-schemas.ts';
 import {
   describeOutcome,
   groth16ProofSchema,
@@ -28,11 +23,9 @@ export const spendCallSchema = v.strictObject({
     v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]{0,38})$/)),
     'Base units that leave the pool: decimal, 0 to 2^128-1. 0 is a transfer between notes. Public on chain.',
   ),
-  recipient: v.optional(
-    described(
-      evmAddressSchema,
-      'EVM address that receives `withdrawAmount`. Absent exactly when that is 0.',
-    ),
+  recipient: optional(
+    evmAddressSchema,
+    'EVM address that receives `withdrawAmount`. Absent exactly when that is 0.',
   ),
   deadline: described(
     unixSecondsSchema,
@@ -46,19 +39,14 @@ export const spendCallSchema = v.strictObject({
     v.pipe(wordsSchema, v.minLength(4), v.maxLength(8)),
     'One note commitment per output, the change first, dummies included: field elements as 32 bytes of 0x hex. 4 or 8.',
   ),
-  outRoot: described(
-    hex32Schema,
-    'Root of the Poseidon tree over the commitments: a field element as 32 bytes of 0x hex.',
+  outRoot: fieldElement('Root of the Poseidon tree over the commitments'),
+  noteRoot: fieldElement(
+    'Root of the note tree that the inputs were proved under',
+    'A fresh proof may name another one.',
   ),
-  noteRoot: described(
-    hex32Schema,
-    'Root of the note tree that the inputs were proved under: a field element as 32 bytes of 0x hex. A fresh proof may name ' +
-      'another one.',
-  ),
-  eligibilityRoot: described(
-    hex32Schema,
-    'Root of the eligibility tree that the payees were proved under: a field element as 32 bytes of 0x hex. 0 when every ' +
-      'output but the change is worth nothing.',
+  eligibilityRoot: fieldElement(
+    'Root of the eligibility tree that the payees were proved under',
+    '0 when every output but the change is worth nothing.',
   ),
   digest: described(
     hex32Schema,
@@ -72,9 +60,9 @@ export const spendCallSchema = v.strictObject({
     hex32Schema,
     'y of W’, the masked key of the holder: 32 bytes of 0x hex, below p.',
   ),
-  slope: described(
-    hex32Schema,
-    'Slope of the line through W’ and G modulo p: 32 bytes of 0x hex. The contract computes W’ + G with it.',
+  slope: bytes32(
+    'Slope of the line through W’ and G modulo p',
+    'The contract computes W’ + G with it.',
   ),
   maskedDigest: described(
     hex32Schema,
@@ -93,7 +81,7 @@ export type SpendCallWire = v.InferOutput<typeof spendCallSchema>;
 /** `POST /agent-edge/spends`, header Idempotency-Key = the key of the transfer or withdrawal. */
 export const spendRequestSchema = described(
   v.strictObject({
-    chain: described(chainKeySchema, 'Key of the chain that the notes are on, for example `base`.'),
+    chain: chainKey('that the notes are on'),
     spend: described(
       spendCallSchema,
       'The spend as the contract takes it. Proof and signature bind every value, so the relayer can change none.',
@@ -114,18 +102,15 @@ export type SpendRequest = v.InferOutput<typeof spendRequestSchema>;
 
 export const spendRecordSchema = described(
   v.strictObject({
-    key: described(v.string(), 'Idempotency-Key of the transfer or withdrawal.'),
+    key: text('Idempotency-Key of the transfer or withdrawal.'),
     state: described(
       v.picklist(settlementStates),
       '`accepted`: stored, nothing sent. `submitted`: a transaction is out. `settled`: a final block holds the spend. ' +
         '`reverted`: refused by simulation (no `txHash`) or on chain; until its deadline the same signature may be posted ' +
         'again with a fresh proof.',
     ),
-    chain: described(chainKeySchema, 'Key of the chain that the notes are on, for example `base`.'),
-    outRoot: described(
-      hex32Schema,
-      'Root of the outputs, which identifies the spend on chain: a field element as 32 bytes of 0x hex.',
-    ),
+    chain: chainKey('that the notes are on'),
+    outRoot: fieldElement('Root of the outputs, which identifies the spend on chain'),
     deadline: described(
       unixSecondsSchema,
       'Unix seconds after which the contract refuses the spend.',

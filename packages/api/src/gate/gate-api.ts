@@ -4,11 +4,12 @@
  * @module
  */
 
-import { described, eligibilityPathSchema, walletIdSchema } from '@pool/core';
+import { described, eligibilityPathSchema, optional, walletIdSchema } from '@pool/core';
 import * as v from 'valibot';
 import { metricsToken, probeRoutes } from '../openapi/probe-routes.ts';
 import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
 import { foreign, limited, tooLarge } from '../openapi/route-errors.ts';
+import { text } from '../openapi/shared-schemas.ts';
 import {
   gateCapacityResponseSchema,
   gatePathsRequestSchema,
@@ -34,45 +35,36 @@ const tokenRequestSchema = v.object({
     v.literal('client_credentials'),
     'OAuth grant type (RFC 6749 §4.4). The gate knows this one only.',
   ),
-  client_id: v.optional(
-    described(v.string(), 'OAuth client id. Absent when HTTP Basic carries the credentials.'),
+  client_id: optional(
+    v.string(),
+    'OAuth client id. Absent when HTTP Basic carries the credentials.',
   ),
-  client_secret: v.optional(
-    described(
-      v.string(),
-      'OAuth client secret. Secret. Absent when HTTP Basic carries the credentials.',
-    ),
+  client_secret: optional(
+    v.string(),
+    'OAuth client secret. Secret. Absent when HTTP Basic carries the credentials.',
   ),
-  scope: v.optional(
-    described(
-      v.string(),
-      'Scopes to grant, separated by spaces: `gate.read`, `gate.write`. Default: all of the client.',
-    ),
+  scope: optional(
+    v.string(),
+    'Scopes to grant, separated by spaces: `gate.read`, `gate.write`. Default: all of the client.',
   ),
 });
 const tokenResponseSchema = v.strictObject({
-  access_token: described(
-    v.string(),
-    'Access token for the Authorization header, drawn by the gate. Secret.',
-  ),
+  access_token: text('Access token for the Authorization header, drawn by the gate. Secret.'),
   token_type: described(
     v.literal('Bearer'),
     'How to present the token: `Authorization: Bearer <access_token>` (RFC 6750).',
   ),
   expires_in: described(v.number(), 'Seconds until the token stops being accepted.'),
-  scope: described(v.string(), 'Scopes that the token has, separated by spaces.'),
+  scope: text('Scopes that the token has, separated by spaces.'),
 });
 
 /** The error form of RFC 6749 §5.2 and that of this repository in one body. */
 function tokenErrorSchema(codes: readonly string[]) {
   return v.strictObject({
     error: described(v.picklist(codes), 'Error code as RFC 6749 §5.2 names it. Equals `code`.'),
-    error_description: described(
-      v.string(),
-      'Explanation for people (RFC 6749 §5.2). Equals `message`.',
-    ),
+    error_description: text('Explanation for people (RFC 6749 §5.2). Equals `message`.'),
     code: described(v.picklist(codes), 'Stable code for programs. Equals `error`.'),
-    message: described(v.string(), 'Explanation for people. Its wording may change.'),
+    message: text('Explanation for people. Its wording may change.'),
   });
 }
 

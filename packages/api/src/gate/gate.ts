@@ -10,17 +10,16 @@ import {
   hex32Schema,
   hexSchema,
   isoTimeSchema,
+  optional,
   walletIdSchema,
   walletPubSchema,
 } from '@pool/core';
 import * as v from 'valibot';
+import { fieldElement, flag } from '../openapi/shared-schemas.ts';
 
 const walletIdInListSchema = v.array(walletIdSchema);
 
-const rootSchema = described(
-  hex32Schema,
-  'Root of the eligibility tree: a field element as 32 bytes of 0x hex. Public: it is on chain.',
-);
+const rootSchema = fieldElement('Root of the eligibility tree', 'Public: it is on chain.');
 
 /** Pool-gate `POST /v1/paths` */
 export const gatePathsRequestSchema = v.strictObject({
@@ -28,12 +27,10 @@ export const gatePathsRequestSchema = v.strictObject({
     v.pipe(walletIdInListSchema, v.minLength(1), v.maxLength(256)),
     'Wallet ids (w) to find, 1 to 256: field elements as 32 bytes of 0x hex.',
   ),
-  root: v.optional(
-    described(
-      hex32Schema,
-      'Root that the paths must lead to: a field element as 32 bytes of 0x hex. A spend takes `registry.current()` of a ' +
-        'final block, so that its root tells nobody apart. Absent: the last root that is final for the gate.',
-    ),
+  root: optional(
+    hex32Schema,
+    'Root that the paths must lead to: a field element as 32 bytes of 0x hex. A spend takes `registry.current()` of a ' +
+      'final block, so that its root tells nobody apart. Absent: the last root that is final for the gate.',
   ),
 });
 export const gatePathsResponseSchema = v.strictObject({
@@ -54,11 +51,9 @@ export const gateWalletResponseSchema = v.strictObject({
     '`whitelisted`: the wallet is on the list. `removed`: it was taken off. `denied`: screening refused it.',
   ),
   root: rootSchema,
-  whitelistedAt: v.optional(
-    described(
-      isoTimeSchema,
-      'When the wallet was put on the list, ISO 8601 in UTC. Absent unless `whitelisted`.',
-    ),
+  whitelistedAt: optional(
+    isoTimeSchema,
+    'When the wallet was put on the list, ISO 8601 in UTC. Absent unless `whitelisted`.',
   ),
 });
 export type GateWallet = v.InferOutput<typeof gateWalletResponseSchema>;
@@ -87,11 +82,9 @@ export type GateReaderState = v.InferOutput<typeof gateReaderRequestSchema>;
 export const gateRootResponseSchema = v.strictObject({
   root: rootSchema,
   wallets: described(v.number(), 'Number of wallets that the tree of `root` contains.'),
-  txHash: v.optional(
-    described(
-      hex32Schema,
-      'Hash of the transaction that published `root`: 32 bytes of 0x hex. Absent while no root has been published.',
-    ),
+  txHash: optional(
+    hex32Schema,
+    'Hash of the transaction that published `root`: 32 bytes of 0x hex. Absent while no root has been published.',
   ),
 });
 
@@ -102,5 +95,5 @@ export const gateCapacityResponseSchema = v.strictObject({
     v.number(),
     'Leaves that a wallet takes: listed, about to be listed, or about to be removed.',
   ),
-  nearlyFull: described(v.boolean(), 'True when 80 % or more of the leaves are used.'),
+  nearlyFull: flag('True when 80 % or more of the leaves are used.'),
 });

@@ -5,8 +5,9 @@
  * @module
  */
 
-import { described, isoTimeSchema, labelPattern, parseHex } from '@pool/core';
+import { described, isoTimeSchema, labelPattern, optional, parseHex } from '@pool/core';
 import * as v from 'valibot';
+import { accountAddress, flag, isoTime, text } from '../openapi/shared-schemas.ts';
 
 /** A free label: 1 to 120 characters on one line, each of which people see. */
 export const labelSchema = v.pipe(
@@ -15,6 +16,13 @@ export const labelSchema = v.pipe(
   v.maxLength(120),
   v.regex(labelPattern),
 );
+
+function labelOf(what: string) {
+  return described(
+    labelSchema,
+    `${what} for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.`,
+  );
+}
 
 export const readinessValues = [
   'ready',
@@ -46,22 +54,23 @@ const employerIdSchema = described(
   v.pipe(v.string(), v.uuid()),
   'UUID of the employer account. The platform draws it; it is not on chain.',
 );
-const walletAddressSchema = described(
-  v.string(),
-  'Address of the session’s wallet: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
-);
-const registeredWalletPubSchema = described(
-  v.string(),
+const walletAddressSchema = accountAddress('Address of the session’s wallet');
+const registeredWalletPubSchema = text(
   'W, the registered wallet public key in lower-case 0x hex: compressed secp256k1 point, 33 bytes; on Solana and Stellar 32 bytes.',
 );
-const registeredKeySchema = described(
-  v.string(),
+const registeredKeySchema = text(
   'P, the registered encryption public key, which notes are sealed to: 32 bytes of lower-case 0x hex.',
 );
-const whitelistedAtSchema = described(
-  isoTimeSchema,
-  'When the pool-gate confirmed the wallet, ISO 8601 in UTC. Absent until it has.',
+const whitelistedAtSchema = isoTime(
+  'When the pool-gate confirmed the wallet',
+  'Absent until it has.',
 );
+const enrolled = {
+  walletPub: registeredWalletPubSchema,
+  encryptionPublicKey: registeredKeySchema,
+  readiness: readinessSchema,
+  eligibilityWhitelistedAt: v.optional(whitelistedAtSchema),
+};
 const ownWalletPubSchema = described(
   v.pipe(v.string(), v.maxLength(132)),
   'W, the public key of the session’s wallet in 0x hex: compressed secp256k1 point, 33 bytes; on Solana and Stellar 32 bytes. ' +
@@ -74,7 +83,7 @@ export const nonceResponseSchema = v.strictObject({
     v.pipe(v.string(), v.regex(/^[A-Za-z0-9]{16,64}$/)),
     'Random value for the `Nonce:` line of one sign-in text. The platform accepts it once.',
   ),
-  expiresAt: described(isoTimeSchema, 'When the nonce stops being accepted, ISO 8601 in UTC.'),
+  expiresAt: isoTime('When the nonce stops being accepted'),
   chainIds: described(
     v.pipe(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), v.minLength(1)),
     'EIP-155 ids of the chains that the `Chain ID:` line may name.',
@@ -102,18 +111,13 @@ export const verifySessionRequestSchema = v.strictObject({
 });
 export const verifySessionResponseSchema = v.strictObject({
   success: successSchema,
-  address: described(
+  address: accountAddress('Address of the wallet that signed in'),
+  walletPub: optional(
     v.string(),
-    'Address of the wallet that signed in: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
+    'W, recovered from the signature: compressed secp256k1 point, 33 bytes of lower-case 0x hex. Absent for a ' +
+      'contract wallet, which has no public key.',
   ),
-  walletPub: v.optional(
-    described(
-      v.string(),
-      'W, recovered from the signature: compressed secp256k1 point, 33 bytes of lower-case 0x hex. Absent for a ' +
-        'contract wallet, which has no public key.',
-    ),
-  ),
-  expiresAt: described(isoTimeSchema, 'When the session ends, ISO 8601 in UTC.'),
+  expiresAt: isoTime('When the session ends'),
 });
 
 /** `POST /api/auth/logout` and `DELETE /api/employers/keys/:id` */
@@ -121,19 +125,11 @@ export const successResponseSchema = v.strictObject({ success: successSchema });
 
 /** `POST /api/employers/register`: idempotent per wallet. */
 export const registerRequestSchema = v.strictObject({
-  name: v.optional(
-    described(
-      labelSchema,
-      'Label of the account for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
-    ),
-  ),
+  name: v.optional(labelOf('Label of the account')),
 });
 export const registerResponseSchema = v.strictObject({
   success: successSchema,
-  created: described(
-    v.boolean(),
-    'True: this call opened the account. False: the wallet had it before.',
-  ),
+  created: flag('True: this call opened the account. False: the wallet had it before.'),
   employerId: employerIdSchema,
   address: walletAddressSchema,
 });
@@ -149,23 +145,18 @@ export const onboardRequestSchema = v.strictObject({
 });
 export const onboardResponseSchema = v.strictObject({
   success: successSchema,
-  created: described(
-    v.boolean(),
+  created: flag(
     'True: this call enrolled the wallet. False: it was enrolled with the same keys before.',
   ),
-  walletPub: registeredWalletPubSchema,
-  encryptionPublicKey: registeredKeySchema,
-  readiness: readinessSchema,
-  eligibilityWhitelistedAt: v.optional(whitelistedAtSchema),
+  ...enrolled,
 });
 
 /** `GET /api/employers/holder/enrollment` */
 export const enrollmentResponseSchema = v.strictObject({
   success: successSchema,
+  ...enrolled,
   walletPub: v.optional(registeredWalletPubSchema),
   encryptionPublicKey: v.optional(registeredKeySchema),
-  readiness: readinessSchema,
-  eligibilityWhitelistedAt: v.optional(whitelistedAtSchema),
 });
 
 /** `POST /api/employers/holder/rotate-encryption-key` */
@@ -182,14 +173,8 @@ export const rotateRequestSchema = v.strictObject({
 });
 export const rotateResponseSchema = v.strictObject({
   success: successSchema,
-  rotated: described(
-    v.boolean(),
-    'True: this call changed the key. False: the new key was registered already.',
-  ),
-  walletPub: registeredWalletPubSchema,
-  encryptionPublicKey: registeredKeySchema,
-  readiness: readinessSchema,
-  eligibilityWhitelistedAt: v.optional(whitelistedAtSchema),
+  rotated: flag('True: this call changed the key. False: the new key was registered already.'),
+  ...enrolled,
 });
 
 const keyRecord = {
@@ -197,22 +182,18 @@ const keyRecord = {
     v.pipe(v.number(), v.integer()),
     'Number of the key, drawn by the platform. `DELETE /api/employers/keys/{id}` takes it.',
   ),
-  keyPrefix: described(
-    v.string(),
+  keyPrefix: text(
     'First part of the key, to tell keys apart, for example `pool_live_EXAMPLE0`. Not secret.',
   ),
   capability: capabilitySchema,
-  name: described(v.string(), 'Label of the key as it was minted, for people.'),
-  createdAt: described(isoTimeSchema, 'When the key was minted, ISO 8601 in UTC.'),
+  name: text('Label of the key as it was minted, for people.'),
+  createdAt: isoTime('When the key was minted'),
 };
 
 /** `POST /api/employers/keys` */
 export const mintKeyRequestSchema = v.strictObject({
   capability: capabilitySchema,
-  name: described(
-    labelSchema,
-    'Label of the key for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
-  ),
+  name: labelOf('Label of the key'),
 });
 /** `onboard` writes it into a file of settings: a line break or a quote would write settings of the platform's choice. */
 const credentialSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.~-]{1,512}$/));
@@ -230,11 +211,9 @@ export const mintKeyResponseSchema = v.strictObject({
 export const keyMetadataSchema = described(
   v.strictObject({
     ...keyRecord,
-    revokedAt: v.optional(
-      described(
-        isoTimeSchema,
-        'When the key was revoked, ISO 8601 in UTC. Absent while the key is live.',
-      ),
+    revokedAt: optional(
+      isoTimeSchema,
+      'When the key was revoked, ISO 8601 in UTC. Absent while the key is live.',
     ),
   }),
   'An API key without its secret.',
@@ -271,10 +250,7 @@ export const verifyKeyResponseSchema = v.variant('valid', [
       v.pipe(v.string(), v.uuid()),
       'UUID of the employer account that minted the key.',
     ),
-    address: described(
-      v.string(),
-      'Address of the wallet that minted the key: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
-    ),
+    address: accountAddress('Address of the wallet that minted the key'),
     keyId: described(
       v.pipe(v.number(), v.integer()),
       'Number of the key at the platform, for logs and limits. Not secret.',
@@ -288,24 +264,20 @@ const edgeTokenRecord = {
     v.pipe(v.number(), v.integer()),
     'Number of the token, which `DELETE /api/employers/edge-tokens/:id` takes. Not secret.',
   ),
-  tokenPrefix: described(
-    v.string(),
+  tokenPrefix: text(
     'Start of the token, which tells tokens apart, for example `pool_edge_EXAMPLE0`. Not secret.',
   ),
-  name: described(v.string(), 'Label of the token as it was made, for people.'),
+  name: text('Label of the token as it was made, for people.'),
   issuedBy: described(
     v.picklist(['operator', 'session']),
     '`operator`: made by the platform’s operator. `session`: made by the employer itself.',
   ),
-  createdAt: described(isoTimeSchema, 'When the token was made, ISO 8601 in UTC.'),
+  createdAt: isoTime('When the token was made'),
 };
 
 /** `POST /api/employers/edge-tokens` */
 export const mintEdgeTokenRequestSchema = v.strictObject({
-  name: described(
-    labelSchema,
-    'Label of the token for people: 1 to 120 characters on one line, without control characters and characters that people cannot see.',
-  ),
+  name: labelOf('Label of the token'),
 });
 export const mintEdgeTokenResponseSchema = v.strictObject({
   success: successSchema,
@@ -322,11 +294,9 @@ export const mintEdgeTokenResponseSchema = v.strictObject({
 export const edgeTokenMetadataSchema = described(
   v.strictObject({
     ...edgeTokenRecord,
-    revokedAt: v.optional(
-      described(
-        isoTimeSchema,
-        'When the token was revoked, ISO 8601 in UTC. Absent while it is live.',
-      ),
+    revokedAt: optional(
+      isoTimeSchema,
+      'When the token was revoked, ISO 8601 in UTC. Absent while it is live.',
     ),
   }),
   'A credential of the employer’s agents at `/agent-edge`, without its secret.',

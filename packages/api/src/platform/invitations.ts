@@ -5,8 +5,9 @@
  * @module
  */
 
-import { described, isoTimeSchema } from '@pool/core';
+import { described, isoTimeSchema, optional } from '@pool/core';
 import * as v from 'valibot';
+import { accountAddress, isoTime } from '../openapi/shared-schemas.ts';
 import { successResponseSchema } from './accounts.ts';
 
 const addressTextSchema = v.pipe(v.string(), v.maxLength(64));
@@ -36,22 +37,15 @@ export const inviteResponseSchema = v.strictObject({ success: successSchema, ...
 /** One of `GET /api/employers/invitations` */
 export const invitationSchema = described(
   v.strictObject({
-    address: described(
-      v.string(),
-      'Address of the invited wallet: EVM in EIP-55 checksum form, Solana in base58, Stellar `G…`.',
+    address: accountAddress('Address of the invited wallet'),
+    createdAt: isoTime('When the wallet was first invited'),
+    expiresAt: optional(
+      isoTimeSchema,
+      'When the unused invitation ends, ISO 8601 in UTC. Absent once it is used.',
     ),
-    createdAt: described(isoTimeSchema, 'When the wallet was first invited, ISO 8601 in UTC.'),
-    expiresAt: v.optional(
-      described(
-        isoTimeSchema,
-        'When the unused invitation ends, ISO 8601 in UTC. Absent once it is used.',
-      ),
-    ),
-    enrolledAt: v.optional(
-      described(
-        isoTimeSchema,
-        'When the wallet enrolled by this invitation, ISO 8601 in UTC. Absent until then.',
-      ),
+    enrolledAt: optional(
+      isoTimeSchema,
+      'When the wallet enrolled by this invitation, ISO 8601 in UTC. Absent until then.',
     ),
   }),
   'Permission of one wallet to enrol, given by an employer.',

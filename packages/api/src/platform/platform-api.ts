@@ -46,6 +46,13 @@ const { reading, writing } = listErrors(foreign);
 /** No account, or that of a contract of the same address on another chain. */
 const noAccount = ['employer_not_found', 'contract_on_another_chain'] as const;
 
+function idParam(what: string, path: string) {
+  return described(
+    v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)),
+    `Number of the ${what}, as \`POST\` and \`GET ${path}\` answer it in \`id\`.`,
+  );
+}
+
 export const platformRoutes = {
   ...probeRoutes,
   ...defineRoutes({
@@ -230,10 +237,7 @@ export const platformRoutes = {
       summary: 'Revoke one key',
       auth: session,
       params: {
-        id: described(
-          v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)),
-          'Number of the key, as `POST` and `GET /api/employers/keys` answer it in `id`.',
-        ),
+        id: idParam('key', '/api/employers/keys'),
       },
       answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
       errors: { ...writing, 404: ['not_found'], 409: noAccount },
@@ -270,10 +274,7 @@ export const platformRoutes = {
       summary: 'Revoke one edge token of the employer',
       auth: session,
       params: {
-        id: described(
-          v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)),
-          'Number of the token, as `POST` and `GET /api/employers/edge-tokens` answer it in `id`.',
-        ),
+        id: idParam('token', '/api/employers/edge-tokens'),
       },
       answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
       errors: { ...writing, 404: ['not_found'], 409: noAccount },

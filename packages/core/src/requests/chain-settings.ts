@@ -12,6 +12,7 @@ import {
   configuredAddressSchema,
   described,
   evmAddressSchema,
+  optional,
   tokenSymbolSchema,
   urlSchema,
 } from './schema.ts';
@@ -40,40 +41,30 @@ export const tokenSettingsSchema = v.strictObject({
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(36)),
     'Decimal places between one token and its base unit, for display and `--decimal` only.',
   ),
-  permitVersion: v.optional(
-    described(
-      v.pipe(v.string(), v.maxLength(8)),
-      'EIP-712 domain version of a token with `permit` (EIP-2612). Absent: the agent uses `approve`.',
-    ),
+  permitVersion: optional(
+    v.pipe(v.string(), v.maxLength(8)),
+    'EIP-712 domain version of a token with `permit` (EIP-2612). Absent: the agent uses `approve`.',
   ),
-  permitName: v.optional(
-    described(
-      v.pipe(v.string(), v.maxLength(64)),
-      'EIP-712 domain name of the token. Required with `permitVersion`.',
-    ),
+  permitName: optional(
+    v.pipe(v.string(), v.maxLength(64)),
+    'EIP-712 domain name of the token. Required with `permitVersion`.',
   ),
-  zeroFirst: v.optional(
-    described(
-      v.boolean(),
-      'True: the token refuses to change a non-zero allowance, so the agent sets it to zero first.',
-    ),
+  zeroFirst: optional(
+    v.boolean(),
+    'True: the token refuses to change a non-zero allowance, so the agent sets it to zero first.',
   ),
 });
 export type TokenSettings = v.InferOutput<typeof tokenSettingsSchema>;
 
 /** What only the gate beside a custodian reads of a chain's settings. */
 const approveSettingsSchema = v.strictObject({
-  secondRpcUrl: v.optional(
-    described(
-      urlSchema,
-      'JSON-RPC endpoint of a second node, run by somebody else. The gate accepts only what both answer. May contain an access key: a secret.',
-    ),
+  secondRpcUrl: optional(
+    urlSchema,
+    'JSON-RPC endpoint of a second node, run by somebody else. The gate accepts only what both answer. May contain an access key: a secret.',
   ),
-  maxClockDifferenceSeconds: v.optional(
-    described(
-      v.pipe(v.number(), v.integer(), v.minValue(30), v.maxValue(3_600)),
-      'How many seconds the clock of the gate may differ from the newest block. Default: 300. A chain that makes blocks less often needs more.',
-    ),
+  maxClockDifferenceSeconds: optional(
+    v.pipe(v.number(), v.integer(), v.minValue(30), v.maxValue(3_600)),
+    'How many seconds the clock of the gate may differ from the newest block. Default: 300. A chain that makes blocks less often needs more.',
   ),
 });
 
@@ -105,11 +96,9 @@ export const evmChainSettingsSchema = v.strictObject({
     v.record(tokenSymbolSchema, tokenSettingsSchema),
     'Tokens that can be paid on this chain, by symbol.',
   ),
-  approve: v.optional(
-    described(
-      approveSettingsSchema,
-      'Settings of the gate beside a custodian. Every other program ignores them.',
-    ),
+  approve: optional(
+    approveSettingsSchema,
+    'Settings of the gate beside a custodian. Every other program ignores them.',
   ),
 });
 export type EvmChainSettings = v.InferOutput<typeof evmChainSettingsSchema>;

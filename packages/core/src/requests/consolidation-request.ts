@@ -4,24 +4,20 @@
  * @module
  */
 import * as v from 'valibot';
-import { described } from './schema.ts';
+import { described, optional } from './schema.ts';
 import { spendReceiptSchema } from './spend-request.ts';
 
 /** Body of `POST /api/consolidate`. */
 export const consolidateRequestSchema = described(
   v.strictObject({
     token: described(v.string(), 'Symbol of a pool token, for example `USDC`. Never an address.'),
-    until: v.optional(
-      described(
-        v.string(),
-        'Base units that one spend must cover afterwards, in decimal, 1 to 2^128-1. Absent: everything that is free to spend.',
-      ),
+    until: optional(
+      v.string(),
+      'Base units that one spend must cover afterwards, in decimal, 1 to 2^128-1. Absent: everything that is free to spend.',
     ),
-    dryRun: v.optional(
-      described(
-        v.boolean(),
-        'true: answers the steps, and neither proves nor sends. Default: false.',
-      ),
+    dryRun: optional(
+      v.boolean(),
+      'true: answers the steps, and neither proves nor sends. Default: false.',
     ),
   }),
   'A request to merge notes of the holder, by one step.',
@@ -47,11 +43,9 @@ export const consolidationSchema = described(
       v.pipe(v.number(), v.integer(), v.minValue(0)),
       'What these steps take together, an estimate in seconds.',
     ),
-    receipt: v.optional(
-      described(
-        spendReceiptSchema,
-        'Of the step that this call performed. Absent for a dry run, and if no step was owed. `changeAmount` is the new note.',
-      ),
+    receipt: optional(
+      spendReceiptSchema,
+      'Of the step that this call performed. Absent for a dry run, and if no step was owed. `changeAmount` is the new note.',
     ),
   }),
   'What a consolidation still takes, and the step that was performed.',

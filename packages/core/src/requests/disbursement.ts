@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { findMemoProblem, maxMemoBytes } from '../text/memo.ts';
 import { describeIssues } from './describe-issues.ts';
-import { described, parseWire } from './schema.ts';
+import { described, optional, parseWire } from './schema.ts';
 
 const memoSchema = described(
   v.pipe(v.string(), v.maxBytes(maxMemoBytes)),
@@ -38,23 +38,19 @@ export const disburseRequestSchema = described(
       v.string(),
       'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
     ),
-    chain: v.optional(
-      described(
-        v.string(),
-        'Key of the chain to pay on, for example `base`. Default: the agent’s configured chain.',
-      ),
+    chain: optional(
+      v.string(),
+      'Key of the chain to pay on, for example `base`. Default: the agent’s configured chain.',
     ),
     recipients: described(
       v.pipe(v.array(recipientSchema), v.minLength(1)),
       'One entry per recipient. No address appears twice. The chain’s `maxRecipients` limits how many; a longer list is ' +
         'refused and never split.',
     ),
-    unregistered: v.optional(
-      described(
-        v.picklist(['fail', 'skip']),
-        'What happens with a recipient who cannot be paid: `fail` (default) refuses the whole call, `skip` leaves the recipient ' +
-          'out and lists it in `skipped`.',
-      ),
+    unregistered: optional(
+      v.picklist(['fail', 'skip']),
+      'What happens with a recipient who cannot be paid: `fail` (default) refuses the whole call, `skip` leaves the recipient ' +
+        'out and lists it in `skipped`.',
     ),
   }),
   'A batch of recipients to pay in one token on one chain. Confidential.',
@@ -208,11 +204,9 @@ export const disbursementResultSchema = described(
             v.picklist(['success', 'failed']),
             '`success`: the transaction settled the batch. `failed`: it reverted; see `error`.',
           ),
-          error: v.optional(
-            described(
-              errorBodySchema,
-              'Why the transaction reverted. Present only when `status` is `failed`.',
-            ),
+          error: optional(
+            errorBodySchema,
+            'Why the transaction reverted. Present only when `status` is `failed`.',
           ),
         }),
       ),
@@ -260,11 +254,9 @@ export const disbursementResultSchema = described(
       }),
       'The allowance as the agent read it before proving, never recomputed. The agent grants a missing allowance itself.',
     ),
-    failedBatchIndex: v.optional(
-      described(
-        v.number(),
-        'Reserved for jobs of several batches. No agent of this version sends it.',
-      ),
+    failedBatchIndex: optional(
+      v.number(),
+      'Reserved for jobs of several batches. No agent of this version sends it.',
     ),
   }),
   'Outcome of the settlement attempt of a `done` job.',
@@ -293,12 +285,10 @@ function createJobSchema<
     v.strictObject({
       ...common,
       state: described(v.literal('submitted'), 'The job is under way. Keep polling.'),
-      stage: v.optional(
-        described(
-          v.picklist(jobStages),
-          'The step that is under way. `awaiting-approval`: people or a policy vote on a signature of the funder, which can take ' +
-            'hours.',
-        ),
+      stage: optional(
+        v.picklist(jobStages),
+        'The step that is under way. `awaiting-approval`: people or a policy vote on a signature of the funder, which can take ' +
+          'hours.',
       ),
     }),
     v.strictObject({

@@ -18,6 +18,7 @@ import {
   evidenceSchema,
   evmAddressSchema,
   hex32Schema,
+  optional,
   unixSecondsSchema,
   walletPubSchema,
 } from './schema.ts';
@@ -60,11 +61,9 @@ export const fundManifestSchema = v.strictObject({
           encryptionPublicKey: encryptionPublicKeySchema,
           evidence: evidenceSchema,
           amount: amountSchema,
-          memo: v.optional(
-            described(
-              v.pipe(v.string(), v.maxBytes(maxMemoBytes)),
-              'Text sealed into the note, at most 111 bytes of UTF-8. Only the recipient reads it.',
-            ),
+          memo: optional(
+            v.pipe(v.string(), v.maxBytes(maxMemoBytes)),
+            'Text sealed into the note, at most 111 bytes of UTF-8. Only the recipient reads it.',
           ),
         }),
       ),

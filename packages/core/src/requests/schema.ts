@@ -18,6 +18,11 @@ export function described<const S extends v.GenericSchema>(schema: S, meaning: s
   return v.pipe(schema, v.description(meaning));
 }
 
+/** A field that may be absent, with its meaning. */
+export function optional<const S extends v.GenericSchema>(schema: S, meaning: string) {
+  return v.optional(described(schema, meaning));
+}
+
 /** 0x-prefixed lower-case hex of exactly `byteLength` bytes. */
 export function hexSchema(byteLength: number) {
   return v.pipe(

@@ -17,6 +17,7 @@ import {
   evidenceSchema,
   evmAddressSchema,
   hex32Schema,
+  optional,
   unixSecondsSchema,
   walletPubSchema,
 } from './schema.ts';
@@ -67,11 +68,9 @@ export const spendManifestSchema = v.strictObject({
           encryptionPublicKey: encryptionPublicKeySchema,
           evidence: evidenceSchema,
           amount: amountSchema,
-          memo: v.optional(
-            described(
-              v.pipe(v.string(), v.maxBytes(maxMemoBytes)),
-              'Text sealed into the note, at most 111 bytes of UTF-8. Only the payee reads it.',
-            ),
+          memo: optional(
+            v.pipe(v.string(), v.maxBytes(maxMemoBytes)),
+            'Text sealed into the note, at most 111 bytes of UTF-8. Only the payee reads it.',
           ),
         }),
       ),
@@ -83,8 +82,9 @@ export const spendManifestSchema = v.strictObject({
     amountOrZeroSchema,
     'Base units that leave the pool, in decimal; 0 for a transfer.',
   ),
-  recipient: v.optional(
-    described(evmAddressSchema, 'EVM address that receives the withdrawal. Absent for a transfer.'),
+  recipient: optional(
+    evmAddressSchema,
+    'EVM address that receives the withdrawal. Absent for a transfer.',
   ),
   deadline: described(unixSecondsSchema, 'Unix seconds after which the spend can no longer land.'),
 });

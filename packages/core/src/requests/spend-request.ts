@@ -7,7 +7,7 @@
  * @module
  */
 import * as v from 'valibot';
-import { described, hex32Schema } from './schema.ts';
+import { described, hex32Schema, optional } from './schema.ts';
 
 /** What a holder does with its notes. `transfer` pays other holders in the pool, `send` withdraws to an address. */
 export const spendOperations = ['transfer', 'send'] as const;
@@ -18,11 +18,9 @@ const tokenSchema = described(
   'Symbol of a pool token, for example `USDC`. Never an address.',
 );
 
-const dryRunSchema = v.optional(
-  described(
-    v.boolean(),
-    'true: checks and proves the whole spend and stops before it is sent. Default: false.',
-  ),
+const dryRunSchema = optional(
+  v.boolean(),
+  'true: checks and proves the whole spend and stops before it is sent. Default: false.',
 );
 
 /** Body of `POST /api/transfer`. Confidential. */
@@ -62,11 +60,9 @@ export const sendRequestSchema = described(
       v.string(),
       'Base units to withdraw, in decimal, 1 to 2^128-1, without sign, point or leading zero.',
     ),
-    to: v.optional(
-      described(
-        v.string(),
-        'Label of a pinned destination, never an address. Absent: the holder’s own wallet.',
-      ),
+    to: optional(
+      v.string(),
+      'Label of a pinned destination, never an address. Absent: the holder’s own wallet.',
     ),
     dryRun: dryRunSchema,
   }),
@@ -86,9 +82,7 @@ export const spendReceiptSchema = described(
       '`success`: a final block has the spend. `reverted`: its transaction reverted and it can no longer land, so nothing ' +
         'moved. `dry-run`: everything was checked and proved, and nothing was sent.',
     ),
-    txHash: v.optional(
-      described(hex32Schema, 'Transaction hash: 32 bytes of 0x hex. Absent for a dry run.'),
-    ),
+    txHash: optional(hex32Schema, 'Transaction hash: 32 bytes of 0x hex. Absent for a dry run.'),
     nullifiers: described(
       v.array(hex32Schema),
       'Nullifiers of the notes that the spend uses up: field elements as 32 bytes of 0x hex.',
@@ -97,17 +91,12 @@ export const spendReceiptSchema = described(
       v.string(),
       'Base units that return to the holder, in decimal; `0` if there are none.',
     ),
-    revertReason: v.optional(
-      described(
-        v.strictObject({
-          code: described(
-            v.string(),
-            'Stable code: the name of the contract’s error in kebab-case.',
-          ),
-          message: described(v.string(), 'Explanation for people. Its wording may change.'),
-        }),
-        'Why the transaction reverted. Present only if `status` is `reverted`.',
-      ),
+    revertReason: optional(
+      v.strictObject({
+        code: described(v.string(), 'Stable code: the name of the contract’s error in kebab-case.'),
+        message: described(v.string(), 'Explanation for people. Its wording may change.'),
+      }),
+      'Why the transaction reverted. Present only if `status` is `reverted`.',
     ),
   }),
   'What became of a transfer or a withdrawal.',

@@ -12,6 +12,7 @@ import {
   evidenceSchema,
   hex32Schema,
   hexSchema,
+  optional,
   unixSecondsSchema,
   walletPubSchema,
 } from '../requests/schema.ts';
@@ -79,11 +80,9 @@ const paymentSchema = v.strictObject({
   ),
   encryptionPublicKey: described(encryptionPublicKeySchema, 'P that the note is sealed to.'),
   evidence: v.optional(evidenceSchema),
-  memo: v.optional(
-    described(
-      memoSchema,
-      'The memo with its proof. Absent: the document says nothing about the memo.',
-    ),
+  memo: optional(
+    memoSchema,
+    'The memo with its proof. Absent: the document says nothing about the memo.',
   ),
 });
 
@@ -114,11 +113,9 @@ const insertionEntries = {
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 48)),
     'Index of the event’s root in the note tree.',
   ),
-  sealedNotes: v.optional(
-    described(
-      v.pipe(v.array(hexSchema(209)), v.maxLength(256)),
-      'All sealed notes of the event, in slot order. Required for a memo.',
-    ),
+  sealedNotes: optional(
+    v.pipe(v.array(hexSchema(209)), v.maxLength(256)),
+    'All sealed notes of the event, in slot order. Required for a memo.',
   ),
   payments: described(
     v.pipe(v.array(paymentSchema), v.minLength(1), v.maxLength(256)),
@@ -130,21 +127,17 @@ const insertionSchema = v.variant('kind', [
   v.strictObject({
     kind: described(v.literal('batch'), 'The event is `BatchFunded`: a funder paid a batch.'),
     ...insertionEntries,
-    funding: v.optional(
-      described(
-        fundingSchema,
-        'Who funded the batch. Without it the document does not prove the payer.',
-      ),
+    funding: optional(
+      fundingSchema,
+      'Who funded the batch. Without it the document does not prove the payer.',
     ),
   }),
   v.strictObject({
     kind: described(v.literal('spend'), 'The event is `Spent`: a holder paid from its own notes.'),
     ...insertionEntries,
-    change: v.optional(
-      described(
-        changeSchema,
-        'The note in slot 0, whose wallet is the spender’s. Without it the document does not prove the payer.',
-      ),
+    change: optional(
+      changeSchema,
+      'The note in slot 0, whose wallet is the spender’s. Without it the document does not prove the payer.',
     ),
   }),
 ]);
@@ -177,11 +170,9 @@ const contentEntries = {
     ),
     'What the document may be used for: one line, at most 111 bytes of UTF-8.',
   ),
-  challenge: v.optional(
-    described(
-      v.pipe(v.string(), v.regex(/^[!-~]{16,128}$/)),
-      'Text of the verifier for whom the document is made.',
-    ),
+  challenge: optional(
+    v.pipe(v.string(), v.regex(/^[!-~]{16,128}$/)),
+    'Text of the verifier for whom the document is made.',
   ),
   issuedAt: described(
     unixSecondsSchema,

@@ -156,7 +156,6 @@ export const errorRows = {
   'reverted': {},
   'rotation_not_possible': { exit: 2 },
   'sandbox_failed': {},
-  'screening_unavailable': { status: 503, retry: true },
   'settled_elsewhere': {},
   'settlement_expired': { status: 504, exit: 3 },
   'settlement_not_found': { status: 404 },
