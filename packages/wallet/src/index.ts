@@ -23,7 +23,14 @@ export {
   type SpendOwner,
   serializeSpend,
 } from './archive/spend-archive.ts';
-export { holdsInputs, isOpen, isUnreleased, type SpendState } from './archive/spend-state.ts';
+export {
+  holdsInputs,
+  isOpen,
+  isUnreleased,
+  type SpendFaultPoint,
+  type SpendState,
+  spendFaultPoints,
+} from './archive/spend-state.ts';
 export { type Consolidator, createConsolidator } from './consolidate/consolidate.ts';
 export {
   countSweepable,
@@ -81,7 +88,6 @@ export {
 } from './spend/follow-spends.ts';
 export { withdrawSpendRequest } from './spend/give-up-spend.ts';
 export { createSpender, type SpendCall, type Spender } from './spend/perform-spend.ts';
-export { defaultSpendDeadlineSeconds, neededGraceSeconds } from './spend/spend-deadline.ts';
 export type {
   FollowDeps,
   OrphanRule,
@@ -89,7 +95,7 @@ export type {
   SpendEvent,
   SpendStage,
 } from './spend/spend-deps.ts';
-export { type SpendFaultPoint, spendFaultPoints } from './spend/spend-deps.ts';
+export { defaultSpendDeadlineSeconds, neededGraceSeconds } from './spend/spend-deps.ts';
 export { createSpendJournal, type SpendJournal } from './spend/spend-journal.ts';
 export type {
   HolderNote,

@@ -15,7 +15,8 @@ import {
   type SpendOperationName,
   spendManifestSchema,
 } from '@pool/core';
-import { assertSpendTransition, type SpendState } from './spend-state.ts';
+import { assertMove } from '@pool/idempotency/engine';
+import { type SpendState, spendPhases } from './spend-state.ts';
 
 /** A process that performs spends: a random name. Process ids are used again, and each container has its own. */
 export type SpendOwner = string;
@@ -101,7 +102,7 @@ export async function changeSpendState(
     if (state === undefined) {
       return spend;
     }
-    assertSpendTransition(spend.state.kind, state.kind);
+    assertMove<SpendState['kind']>(spendPhases, spend.state.kind, state.kind);
     return { ...spend, ...facts, state };
   });
 }

@@ -1,17 +1,21 @@
 // The states of a spend and their order.
+import { assertMove } from '@pool/idempotency/engine';
 import { describe, expect, it } from 'vitest';
 import {
-  assertSpendTransition,
   holdsInputs,
   isOpen,
   isUnreleased,
   type SpendState,
   type SpendStateKind,
-  spendTransitions,
+  spendPhases,
 } from './spend-state.ts';
 
-const kinds = Object.keys(spendTransitions) as SpendStateKind[];
+const kinds = Object.keys(spendPhases) as SpendStateKind[];
 const terminal: SpendStateKind[] = ['settled', 'reverted', 'expired', 'already-spent', 'abandoned'];
+
+function nextOf(kind: SpendStateKind): readonly SpendStateKind[] {
+  return spendPhases[kind].next;
+}
 
 /** Only the kind counts for these questions. */
 function stateOf(kind: SpendStateKind): SpendState {
@@ -22,8 +26,8 @@ describe('the states of a spend', () => {
   it('allow each change of the table, staying, and nothing else', () => {
     for (const from of kinds) {
       for (const to of kinds) {
-        const isAllowed = from === to || spendTransitions[from].includes(to);
-        const change = (): void => assertSpendTransition(from, to);
+        const isAllowed = from === to || nextOf(from).includes(to);
+        const change = (): void => assertMove<SpendStateKind>(spendPhases, from, to);
         isAllowed ? expect(change).not.toThrow() : expect(change).toThrow(`${from} to ${to}`);
       }
     }
@@ -31,17 +35,17 @@ describe('the states of a spend', () => {
 
   it('never go back from released, and never from an end', () => {
     for (const from of ['released', 'recovered'] as const) {
-      expect(spendTransitions[from]).not.toContain('abandoned');
-      expect(spendTransitions[from]).not.toContain('signed');
+      expect(nextOf(from)).not.toContain('abandoned');
+      expect(nextOf(from)).not.toContain('signed');
     }
     for (const from of terminal) {
-      expect(spendTransitions[from]).toEqual([]);
+      expect(nextOf(from)).toEqual([]);
     }
   });
 
   it('have one way to released: through signed', () => {
-    expect(kinds.filter((from) => spendTransitions[from].includes('released'))).toEqual(['signed']);
-    expect(kinds.filter((from) => spendTransitions[from].includes('signed'))).toEqual(['archived']);
+    expect(kinds.filter((from) => nextOf(from).includes('released'))).toEqual(['signed']);
+    expect(kinds.filter((from) => nextOf(from).includes('signed'))).toEqual(['archived']);
   });
 
   it('lock the inputs until the spend is dead, and for good once it is settled', () => {

@@ -10,6 +10,7 @@
  * @module
  */
 import type { ErrorBody, Hex32 } from '@pool/core';
+import { type FaultPointOf, listFaultPoints, type PhaseTable } from '@pool/idempotency/engine';
 
 /** The holder's signature over m. Public once the spend is sent, and secret before: it belongs to one W. */
 export type StoredSignature = { readonly rSig: Hex32; readonly s: Hex32; readonly parity: 0 | 1 };
@@ -49,26 +50,48 @@ export type SpendStateKind = SpendState['kind'];
 
 /** How the chain can end a spend that is not released. */
 const byChain = ['settled', 'reverted', 'expired', 'already-spent'] as const;
+const ending = { before: 'outcome.before-store', after: 'outcome.after-store' } as const;
 
-/**
- * The states that may follow each state. A spend also stays in its state while other facts of it change. A write with another change
- * is refused ({@link assertSpendTransition}).
- */
-export const spendTransitions: Readonly<Record<SpendStateKind, readonly SpendStateKind[]>> = {
-  archived: ['signed', 'recovered', 'abandoned', ...byChain],
-  signed: ['released', 'abandoned', ...byChain],
-  released: [...byChain],
-  recovered: [...byChain],
-  settled: [],
-  reverted: [],
-  expired: [],
-  'already-spent': [],
-  abandoned: [],
-};
+export const spendPhases = {
+  archived: {
+    next: ['signed', 'recovered', 'abandoned', ...byChain],
+    facts: { isAsked: 'may' },
+    stored: { before: 'archive.before-store', after: 'archive.after-store' },
+    work: ['started', 'checked', 'key.after-claim', 'key.after-bind', 'signature.before-ask'],
+  },
+  signed: {
+    next: ['released', 'abandoned', ...byChain],
+    facts: { signature: 'must' },
+    stored: { before: 'signature.before-store', after: 'signature.after-store' },
+    work: ['proof.made'],
+  },
+  released: {
+    next: [...byChain],
+    facts: { signature: 'must', revert: 'may', givenUp: 'may' },
+    stored: { before: 'release.before-store', after: 'release.after-store' },
+    work: ['spend.posted', 'outcome.observed'],
+  },
+  recovered: { next: [...byChain], facts: { revert: 'may' }, stored: {}, work: [] },
+  settled: {
+    next: [],
+    facts: { txHash: 'must', blockNumber: 'must' },
+    stored: ending,
+    work: [],
+  },
+  reverted: { next: [], facts: { revert: 'must' }, stored: ending, work: [] },
+  expired: { next: [], facts: { lastRefusal: 'may' }, stored: ending, work: [] },
+  'already-spent': { next: [], facts: {}, stored: ending, work: [] },
+  abandoned: { next: [], facts: { code: 'must' }, stored: {}, work: [] },
+} as const satisfies PhaseTable<SpendState>;
+
+/** Every place of a spend where a crash could matter. `SpendDeps.onFaultPoint` is called at each of them. */
+export const spendFaultPoints = listFaultPoints(spendPhases);
+
+export type SpendFaultPoint = FaultPointOf<typeof spendPhases>;
 
 /** True while the chain has not decided, so somebody must watch. */
 export function isOpen({ kind }: SpendState): boolean {
-  return spendTransitions[kind].length > 0;
+  return spendPhases[kind].next.length > 0;
 }
 
 /** True while no other spend may use the inputs. A settled spend keeps its lock: a note store may learn of the spend later. */
@@ -107,12 +130,5 @@ export function mayAbandon(
       return !isRemote;
     default:
       return false;
-  }
-}
-
-/** @throws Error for a change that {@link spendTransitions} does not contain */
-export function assertSpendTransition(from: SpendStateKind, to: SpendStateKind): void {
-  if (from !== to && !spendTransitions[from].includes(to)) {
-    throw new Error(`a spend cannot go from ${from} to ${to}`);
   }
 }

@@ -1,9 +1,9 @@
 // Steps of a consolidation over the fake world: notes, manifests, signatures and paths are real.
 import { fieldToHex, zeroWord } from '@pool/core';
 import { describe, expect, it } from 'vitest';
+import { spendFaultPoints } from '../archive/spend-state.ts';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { createSpender } from '../spend/perform-spend.ts';
-import { spendFaultPoints } from '../spend/spend-deps.ts';
 import { type Consolidator, createConsolidator } from './consolidate.ts';
 
 const many = Array.from({ length: 36 }, (_, index) => BigInt(index + 1));

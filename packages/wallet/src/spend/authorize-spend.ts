@@ -5,6 +5,7 @@
  *
  * @module
  */
+
 import {
   bigintToHex32,
   fieldToHex,
@@ -13,6 +14,7 @@ import {
   PoolError,
   type SpendFile,
 } from '@pool/core';
+import { isTooLateToLeave, passPoint, rethrowInterruption } from '@pool/idempotency/engine';
 import { computeMaskedSigner, type SpendSignature, verifyMaskedSigner } from '@pool/notes';
 import {
   type HolderSpendOptions,
@@ -22,14 +24,7 @@ import {
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import type { StoredSignature } from '../archive/spend-state.ts';
 import type { PlannedSpend } from './plan-spend.ts';
-import { isTooLateToSend } from './spend-deadline.ts';
-import {
-  passSpendPoint,
-  reportRetry,
-  rethrowCrash,
-  type SpendDeps,
-  type SpendStage,
-} from './spend-deps.ts';
+import { reportRetry, type SpendDeps, type SpendStage, storeSpendState } from './spend-deps.ts';
 
 /** Pause between two tries of a signer that does not answer, milliseconds. */
 const retryMs = 5_000;
@@ -47,20 +42,17 @@ export async function signSpend(
     isFirst = state.kind === 'archived' && state.isAsked !== true;
     return state.kind === 'archived' ? { kind: 'archived', isAsked: true } : undefined;
   });
-  await passSpendPoint(deps, 'signature.before-ask');
+  await passPoint(deps.onFaultPoint, 'signature.before-ask');
   if (asked.state.kind !== 'archived') {
     return asked;
   }
   const signature = await askHolder(spend, planned, isFirst, deps);
   assertSignature(planned, signature);
-  await passSpendPoint(deps, 'signature.before-store');
-  const stored = await changeSpendState(deps.archive, spend.outRoot, (state) =>
+  return storeSpendState(deps, spend.outRoot, 'signed', (state) =>
     state.kind === 'archived'
       ? { kind: 'signed', signature: serializeSignature(signature) }
       : undefined,
   );
-  await passSpendPoint(deps, 'signature.after-store');
-  return stored;
 }
 
 /**
@@ -102,7 +94,7 @@ async function askHolder(
     try {
       return await signer.signSpend(operation, salt, options);
     } catch (error) {
-      rethrowCrash(error);
+      rethrowInterruption(error);
       if (error instanceof RequestExpiredError) {
         throw error;
       }
@@ -139,7 +131,7 @@ export function isTooLateHere(
   { deadline }: ArchivedSpend,
   { clock, deadlineSeconds }: SpendDeps,
 ): boolean {
-  return isTooLateToSend(Math.floor(clock.nowMs() / 1000), deadline, deadlineSeconds);
+  return isTooLateToLeave(Math.floor(clock.nowMs() / 1000), deadline, deadlineSeconds);
 }
 
 /** @param outage - what kept the vote from ending, if anything did */

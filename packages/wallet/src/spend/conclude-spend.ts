@@ -3,16 +3,17 @@
  *
  * @module
  */
+
 import { type ErrorBody, type Hex32, PoolError, type SpendReceipt } from '@pool/core';
-import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
+import { passPoint, rethrowInterruption } from '@pool/idempotency/engine';
+import type { ArchivedSpend } from '../archive/spend-archive.ts';
 import { findGivenUp, isOpen, type SpendRevert, type SpendState } from '../archive/spend-state.ts';
 import {
   computePlatformKey,
   type FollowDeps,
-  passSpendPoint,
   reportRetry,
-  rethrowCrash,
   retrySpend,
+  storeSpendState,
 } from './spend-deps.ts';
 import type { NullifierState, SpendContext, SpendRow } from './spend-ports.ts';
 
@@ -37,7 +38,7 @@ export async function readEnd(
   deps: FollowDeps,
   lastRefusal = findGivenUp(spend.state),
 ): Promise<SpendState> {
-  await passSpendPoint(deps, 'outcome.observed');
+  await passPoint(deps.onFaultPoint, 'outcome.observed');
   return describeEnd(context, spend, decision, deps, lastRefusal);
 }
 
@@ -47,14 +48,13 @@ export async function storeEnd(
   ended: SpendState,
   deps: FollowDeps,
 ): Promise<ArchivedSpend> {
-  await passSpendPoint(deps, 'outcome.before-store');
-  const stored = await changeSpendState(
-    deps.archive,
+  const stored = await storeSpendState(
+    deps,
     spend.outRoot,
+    ended.kind,
     (state) => (isOpen(state) ? ended : undefined),
     { concludedAtMs: deps.clock.nowMs() },
   );
-  await passSpendPoint(deps, 'outcome.after-store');
   deps.onEvent({ kind: 'outcome', state: stored.state.kind });
   return stored;
 }
@@ -97,7 +97,7 @@ async function askRevert(
       return row === undefined ? undefined : findRevert(context, spend, row);
     });
   } catch (error) {
-    rethrowCrash(error);
+    rethrowInterruption(error);
     reportRetry(deps, error);
     return undefined;
   }

@@ -3,10 +3,11 @@
 import { PoolError } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { describe, expect, it } from 'vitest';
+import type { SpendFaultPoint } from '../archive/spend-state.ts';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { followOnce } from './follow-spends.ts';
 import { createSpender } from './perform-spend.ts';
-import type { SpendDeps, SpendFaultPoint } from './spend-deps.ts';
+import type { SpendDeps } from './spend-deps.ts';
 import type { SpendSubmission } from './spend-ports.ts';
 
 /** The platform takes no deadline that is more than five minutes ahead. */

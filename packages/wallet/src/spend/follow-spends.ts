@@ -7,6 +7,7 @@
  * @module
  */
 
+import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { ArchivedSpend } from '../archive/spend-archive.ts';
 import { isAskedFor, isUnreleased, mayAbandon } from '../archive/spend-state.ts';
 import { concludeSpend } from './conclude-spend.ts';
@@ -16,7 +17,6 @@ import {
   findSpendContext,
   type OrphanRule,
   reportRetry,
-  rethrowCrash,
 } from './spend-deps.ts';
 import { readDecision } from './watch-spend.ts';
 
@@ -68,7 +68,7 @@ export async function followSpend(spend: ArchivedSpend, deps: FollowDeps): Promi
     }
     return { kind: 'decided', spend: await concludeSpend(context, spend, decision, deps) };
   } catch (error) {
-    rethrowCrash(error);
+    rethrowInterruption(error);
     reportRetry(deps, error);
     return { kind: 'unread' };
   }
@@ -81,7 +81,7 @@ export async function followSpends(deps: FollowDeps, pauseMs: number): Promise<v
       await followOnce(deps);
       await deps.clock.sleep(pauseMs, deps.signal);
     } catch (error) {
-      rethrowCrash(error);
+      rethrowInterruption(error);
       if (!deps.signal.aborted) {
         reportRetry(deps, error);
         await deps.clock.sleep(pauseMs, deps.signal).catch(() => undefined);

@@ -2,10 +2,11 @@
 // them (docs/decisions/0011).
 import { createMemoryStore } from '@pool/idempotency';
 import { describe, expect, it } from 'vitest';
+import type { SpendFaultPoint } from '../archive/spend-state.ts';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { followOnce } from './follow-spends.ts';
 import { createSpender } from './perform-spend.ts';
-import type { OrphanRule, SpendFaultPoint } from './spend-deps.ts';
+import type { OrphanRule } from './spend-deps.ts';
 
 type World = ReturnType<typeof createSpendWorld>;
 

@@ -7,6 +7,7 @@
  *
  * @module
  */
+
 import {
   canonicalDigest,
   type Hex32,
@@ -15,6 +16,7 @@ import {
   type SpendOperationName,
   type SpendReceipt,
 } from '@pool/core';
+import { isTooLateToLeave, passPoint, rethrowInterruption } from '@pool/idempotency/engine';
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { isOpen, isUnreleased } from '../archive/spend-state.ts';
 import { isTooLateHere, parseStoredSignature, signSpend } from './authorize-spend.ts';
@@ -24,16 +26,14 @@ import { performDryRun, type RoutedRequest } from './dry-run-spend.ts';
 import { abandonSpend, createKeptError, withdrawSpendRequest } from './give-up-spend.ts';
 import { archiveSpend, planArchived } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
-import { isTooLateToSend } from './spend-deadline.ts';
 import {
   computePlatformKey,
   fetchNow,
-  passSpendPoint,
   requireSpendContext,
-  rethrowCrash,
   retrySpend,
   type SpendDeps,
   type SpendEvent,
+  storeSpendState,
   withEvents,
 } from './spend-deps.ts';
 import type { SpendContext, SpendSubmission } from './spend-ports.ts';
@@ -126,7 +126,7 @@ const maxStarted = 3;
 
 async function performOnce(keyed: KeyedRequest, deps: SpendDeps): Promise<SpendReceipt> {
   const { key, fingerprint, isAttached } = keyed;
-  await passSpendPoint(deps, 'started');
+  await passPoint(deps.onFaultPoint, 'started');
   const used = await deps.journal.findFingerprint(key);
   if (used === undefined && isAttached) {
     throw new PoolError(
@@ -197,19 +197,19 @@ async function startAttempt(
   }
   deps.onEvent({ kind: 'stage', stage: 'checking' });
   const checked = await checkSpend(request, deps, request.chain);
-  await passSpendPoint(deps, 'checked');
+  await passPoint(deps.onFaultPoint, 'checked');
   const own = await archiveSpend(checked, deps);
   let outRoot: Hex32;
   try {
     assertSameRequest(await journal.claim(key, fingerprint), fingerprint);
-    await passSpendPoint(deps, 'key.after-claim');
+    await passPoint(deps.onFaultPoint, 'key.after-claim');
     outRoot = await journal.bindSpend(key, attempt, own.outRoot);
   } catch (error) {
-    rethrowCrash(error);
+    rethrowInterruption(error);
     await abandonSpend(own, error, deps);
     throw error;
   }
-  await passSpendPoint(deps, 'key.after-bind');
+  await passPoint(deps.onFaultPoint, 'key.after-bind');
   if (outRoot === own.outRoot) {
     return own;
   }
@@ -300,7 +300,7 @@ async function isTooLate(
   deps: SpendDeps,
 ): Promise<boolean> {
   const nowSeconds = await retrySpend(deps, () => fetchNow(deps, context));
-  return isTooLateToSend(nowSeconds, deadline, deps.deadlineSeconds);
+  return isTooLateToLeave(nowSeconds, deadline, deps.deadlineSeconds);
 }
 
 /** Signs, proves and sends a spend of which nothing has left, then follows it. */
@@ -313,7 +313,7 @@ async function releaseSpend(
   try {
     step = await prepareRelease(context, spend, deps);
   } catch (error) {
-    rethrowCrash(error);
+    rethrowInterruption(error);
     return failUnreleased(spend, error, deps);
   }
   const { released, submission } = step;
@@ -342,7 +342,7 @@ async function prepareRelease(
   }
   const signature = parseStoredSignature(signed.state.signature);
   const proved = await proveSpend(context, planned, signature.rSig, deps);
-  await passSpendPoint(deps, 'proof.made');
+  await passPoint(deps.onFaultPoint, 'proof.made');
   if (await isTooLate(context, spend, deps)) {
     throw new PoolError(
       'settlement_expired',
@@ -352,12 +352,10 @@ async function prepareRelease(
   }
   const submission = createSubmission(planned, signature, proved);
   deps.signal.throwIfAborted();
-  await passSpendPoint(deps, 'release.before-store');
   // Stored before it is sent: after a crash the spend must not be taken for unsent.
-  const released = await changeSpendState(deps.archive, spend.outRoot, (now) =>
+  const released = await storeSpendState(deps, spend.outRoot, 'released', (now) =>
     now.kind === 'signed' ? { kind: 'released', signature: now.signature } : undefined,
   );
-  await passSpendPoint(deps, 'release.after-store');
   return { released, submission };
 }
 
@@ -399,7 +397,7 @@ async function watchToEnd(
   try {
     return await watch();
   } catch (error) {
-    rethrowCrash(error);
+    rethrowInterruption(error);
     // It names the time already.
     const isNamed = isPoolError(error) && error.code === 'spend_unfinished';
     throw isNamed ? error : createUnfinishedError(spend, error);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+
 import {
   bytesToHex32,
   fieldToHex,
@@ -15,6 +16,7 @@ import {
   spendCircuits,
   spendShapes,
 } from '@pool/core';
+import { computeDeadline } from '@pool/idempotency/engine';
 import {
   buildSpend,
   type DummyInput,
@@ -30,8 +32,7 @@ import {
   type SpendIntent,
   writeAmount,
 } from './check-spend.ts';
-import { computeSpendDeadline } from './spend-deadline.ts';
-import { fetchNow, passSpendPoint, retrySpend, type SpendDeps } from './spend-deps.ts';
+import { fetchNow, passStored, retrySpend, type SpendDeps } from './spend-deps.ts';
 import { fetchUses } from './used-inputs.ts';
 
 /** Everything that follows from manifest, seed and viewing key. Secret. */
@@ -76,7 +77,7 @@ export async function planNewSpend(checked: SpendIntent, deps: SpendDeps): Promi
     outputs: outputs.map((output) => ({ ...output, evidence: { ...output.evidence } })),
     withdrawAmount: checked.withdrawAmount.toString(),
     ...(recipient === undefined ? {} : { recipient }),
-    deadline: computeSpendDeadline(nowSeconds, deps.deadlineSeconds),
+    deadline: computeDeadline(nowSeconds, deps.deadlineSeconds),
   };
   return planManifest(manifest, bytesToHex32(deps.randomBytes(32)), deps);
 }
@@ -228,9 +229,9 @@ export async function archiveSpend(checked: SpendIntent, deps: SpendDeps): Promi
     const archivedAtBlock = await retrySpend(deps, () => chain.fetchFinalBlockNumber());
     const planned = await planNewSpend(checked, deps);
     const spend = { ...describeSpend(checked, planned, deps), archivedAtBlock };
-    await passSpendPoint(deps, 'archive.before-store');
+    await passStored(deps.onFaultPoint, 'archived', 'before');
     const isStored = await store(spend, deps);
-    await passSpendPoint(deps, 'archive.after-store');
+    await passStored(deps.onFaultPoint, 'archived', 'after');
     if (isStored) {
       return spend;
     }

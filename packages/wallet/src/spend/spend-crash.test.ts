@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMemoryStore, type JobStore, openJobStore } from '@pool/idempotency';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { type SpendFaultPoint, spendFaultPoints } from '../archive/spend-state.ts';
 import { createSpendWorld, type SpendWorldOptions } from '../fixtures/spend-world.ts';
 import { followOnce } from './follow-spends.ts';
 import { createSpender } from './perform-spend.ts';
-import { type SpendFaultPoint, spendFaultPoints } from './spend-deps.ts';
 
 /** A journal in a file. Each call opens it as another process does, and no process closes it before it dies. */
 function createJournalFile(): () => JobStore {

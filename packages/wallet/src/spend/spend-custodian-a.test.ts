@@ -11,10 +11,10 @@ import {
   sampleOrigin,
   serveCustodianA,
 } from '../../../../tooling/custodians/custodian-a/index.ts';
+import { spendFaultPoints } from '../archive/spend-state.ts';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { createSpender } from './perform-spend.ts';
 import type { SpendDeps } from './spend-deps.ts';
-import { spendFaultPoints } from './spend-deps.ts';
 
 const walletId = 'wa-holder';
 /** Pauses before somebody votes. */

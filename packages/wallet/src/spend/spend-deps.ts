@@ -11,8 +11,15 @@ import {
   isPoolError,
   PoolError,
 } from '@pool/core';
+import { passPoint, retryWork } from '@pool/idempotency/engine';
 import type { HolderSigner } from '@pool/signers/holder-signer';
-import type { ArchivedSpend, SpendArchive, SpendOwner } from '../archive/spend-archive.ts';
+import {
+  type ArchivedSpend,
+  changeSpendState,
+  type SpendArchive,
+  type SpendOwner,
+} from '../archive/spend-archive.ts';
+import { type SpendFaultPoint, type SpendState, spendPhases } from '../archive/spend-state.ts';
 import type { Clock } from '../ports.ts';
 import type { SpendCheckDeps } from './check-spend.ts';
 import type { SpendJournal } from './spend-journal.ts';
@@ -126,47 +133,41 @@ export type FollowDeps = Pick<
   readonly orphans?: OrphanRule;
 };
 
-/** The process ends here. Nothing may be stored or sent any more. Only tests throw it. */
-class SpendCrashError extends Error {}
-
-/** @throws SpendCrashError when a test ends the process there */
-export async function passSpendPoint(
-  deps: Pick<SpendDeps, 'onFaultPoint'>,
-  point: SpendFaultPoint,
-): Promise<void> {
-  try {
-    await deps.onFaultPoint(point);
-  } catch (cause) {
-    throw new SpendCrashError(`stopped at ${point}`, { cause });
-  }
-}
-
-/** Throws a crash again. The caller handles all other errors. */
-export function rethrowCrash(error: unknown): void {
-  if (error instanceof SpendCrashError) {
-    throw error;
-  }
-}
-
 /** Tries again while the error is retryable, for `patienceMs`. */
-export async function retrySpend<T>(
+export function retrySpend<T>(
   deps: Pick<SpendDeps, 'clock' | 'patienceMs' | 'signal' | 'onEvent'>,
   work: () => Promise<T>,
 ): Promise<T> {
   const { clock, patienceMs, signal } = deps;
-  const giveUpAtMs = clock.nowMs() + patienceMs;
-  for (let waitMs = 250; ; waitMs = Math.min(2 * waitMs, 10_000)) {
-    try {
-      return await work();
-    } catch (error) {
-      rethrowCrash(error);
-      const mayRetry = isPoolError(error) && error.retryable && !signal.aborted;
-      if (!mayRetry || clock.nowMs() >= giveUpAtMs) {
-        throw error;
-      }
-      reportRetry(deps, error);
-    }
-    await clock.sleep(waitMs, signal);
+  const onRetry = (error: unknown): void => reportRetry(deps, error);
+  return retryWork({ clock, patienceMs, signal, onRetry }, work);
+}
+
+/** Stores the state of a spend, unless another process was faster. @throws InterruptedRunError when a test ends the process there */
+export async function storeSpendState(
+  { archive, onFaultPoint }: Pick<SpendDeps, 'archive' | 'onFaultPoint'>,
+  outRoot: Hex32,
+  kind: SpendState['kind'],
+  next: (state: SpendState) => SpendState | undefined,
+  facts: Pick<ArchivedSpend, 'concludedAtMs'> = {},
+): Promise<ArchivedSpend> {
+  await passStored(onFaultPoint, kind, 'before');
+  const stored = await changeSpendState(archive, outRoot, next, facts);
+  await passStored(onFaultPoint, kind, 'after');
+  return stored;
+}
+
+/** Passes the fault point just before or after a state is stored. */
+export async function passStored(
+  onFaultPoint: SpendDeps['onFaultPoint'],
+  kind: SpendState['kind'],
+  when: 'before' | 'after',
+): Promise<void> {
+  const points: { readonly before?: SpendFaultPoint; readonly after?: SpendFaultPoint } =
+    spendPhases[kind].stored;
+  const point = points[when];
+  if (point !== undefined) {
+    await passPoint(onFaultPoint, point);
   }
 }
 
@@ -221,38 +222,11 @@ export function computePlatformKey({ outRoot }: { readonly outRoot: Hex32 }): st
   return `spend-${outRoot}`;
 }
 
-/**
- * Every place of a spend where a crash could matter, by name. `SpendDeps.onFaultPoint` is called at each of them. Production ignores the
- * call. Tests end the process there and check that nobody is paid twice and no change is lost.
- *
- * `*.before-…` is passed just before an effect is stored or leaves the process, `*.after-…` just after.
- *
- * @module
- */
+/** 15 minutes. A signer that requires a vote adds its time limit. */
+export const defaultSpendDeadlineSeconds = 900;
 
 /**
- * Every place of a spend where a crash could matter, by name. {@link SpendDeps.onFaultPoint} is called at each of them. Production
- * ignores the call. Tests end the process there and check that nobody is paid twice and no change is lost.
- *
- * `*.before-…` is passed just before an effect is stored or leaves the process, `*.after-…` just after.
+ * How long a replaced eligibility root must stay accepted for a transfer that keeps all its times, in seconds: 15 minutes until the root's
+ * block is final, 5 for the proof, and 30 until the latest deadline (docs/decisions/0005).
  */
-export const spendFaultPoints = [
-  'started',
-  'checked',
-  'archive.before-store',
-  'archive.after-store',
-  'key.after-claim',
-  'key.after-bind',
-  'signature.before-ask',
-  'signature.before-store',
-  'signature.after-store',
-  'proof.made',
-  'release.before-store',
-  'release.after-store',
-  'spend.posted',
-  'outcome.observed',
-  'outcome.before-store',
-  'outcome.after-store',
-] as const;
-
-export type SpendFaultPoint = (typeof spendFaultPoints)[number];
+export const neededGraceSeconds = 900 + 300 + 2 * defaultSpendDeadlineSeconds;

@@ -4,13 +4,13 @@ import { parseHex } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { createRemoteHolder } from '@pool/signers';
 import { describe, expect, it } from 'vitest';
+import { spendFaultPoints } from '../archive/spend-state.ts';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { createVotingSigner } from '../fixtures/voting-signer.ts';
 import { followOnce } from './follow-spends.ts';
 import { withdrawSpendRequest } from './give-up-spend.ts';
 import { createSpender } from './perform-spend.ts';
 import type { SpendDeps } from './spend-deps.ts';
-import { spendFaultPoints } from './spend-deps.ts';
 
 const voteLimitSeconds = 3_600;
 

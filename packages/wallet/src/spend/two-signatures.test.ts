@@ -5,9 +5,9 @@ import { createMemoryStore } from '@pool/idempotency';
 import { buildSpend, computeMaskedSigner, deriveDummyInputs } from '@pool/notes';
 import { SigningKey } from 'ethers';
 import { expect, it } from 'vitest';
+import { spendFaultPoints } from '../archive/spend-state.ts';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
 import { createSpender } from './perform-spend.ts';
-import { spendFaultPoints } from './spend-deps.ts';
 import type { SpendSubmission } from './spend-ports.ts';
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

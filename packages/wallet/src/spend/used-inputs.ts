@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import {
   computeAssetId,
   type Hex32,
@@ -12,9 +13,10 @@ import {
   parseEvmAddress,
   parseField,
 } from '@pool/core';
+import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { ArchivedSpend } from '../archive/spend-archive.ts';
 import type { NoteUse } from '../note-ports.ts';
-import { findSpendContext, rethrowCrash, type SpendDeps } from './spend-deps.ts';
+import { findSpendContext, type SpendDeps } from './spend-deps.ts';
 import type { SpendContext } from './spend-ports.ts';
 
 /** The notes that a final spend has used, by the contract. @throws errors of the chain */
@@ -54,7 +56,7 @@ export async function explainAlreadySpent(spend: ArchivedSpend, deps: SpendDeps)
       uses,
     );
   } catch (error) {
-    rethrowCrash(error);
+    rethrowInterruption(error);
     // It only explains an outcome that is known: another failure of it is no answer.
     if (isPoolError(error) && error.code === 'note_history_incomplete') {
       throw new PoolError(

@@ -5,7 +5,9 @@
  *
  * @module
  */
+
 import { type ErrorBody, type ErrorDetails, isPoolError, zeroWord } from '@pool/core';
+import { createPacer, passPoint, rethrowInterruption } from '@pool/idempotency/engine';
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { findGivenUp } from '../archive/spend-state.ts';
 import { parseStoredSignature } from './authorize-spend.ts';
@@ -22,17 +24,11 @@ import { createSubmission, proveSpend } from './prove-spend.ts';
 import {
   computePlatformKey,
   fetchNow,
-  passSpendPoint,
   reportRetry,
-  rethrowCrash,
   type SpendDeps,
   toSpendError,
 } from './spend-deps.ts';
 import type { SpendContext, SpendRow, SpendSubmission } from './spend-ports.ts';
-
-/** Pauses before a refused spend is sent again, in milliseconds. */
-const minResendMs = 2_000;
-const maxResendMs = 60_000;
 
 /** What the chain says about a spend now. */
 export async function readDecision(
@@ -61,8 +57,7 @@ export async function watchSpend(
   let spend = released;
   let submission = ready;
   let lastRefusal = findGivenUp(released.state);
-  let resendAtMs = 0;
-  let resendMs = Math.max(minResendMs, pollMs);
+  const resending = createPacer(clock, pollMs);
   deps.onEvent({ kind: 'stage', stage: 'settling' });
 
   /** Keeps an error of the outside world from ending the watch. */
@@ -71,7 +66,7 @@ export async function watchSpend(
     try {
       return await work();
     } catch (error) {
-      rethrowCrash(error);
+      rethrowInterruption(error);
       signal.throwIfAborted();
       reportRetry(deps, error);
       return undefined;
@@ -79,13 +74,12 @@ export async function watchSpend(
   }
 
   async function post(sent: SpendSubmission): Promise<void> {
-    resendAtMs = clock.nowMs() + resendMs;
-    resendMs = Math.min(2 * resendMs, maxResendMs);
+    resending.markTried();
     await attempt(async () => {
       try {
         recordRefusal(await platform.postSpend(platformKey, sent));
       } catch (error) {
-        rethrowCrash(error);
+        rethrowInterruption(error);
         if (isPoolError(error) && !error.retryable) {
           refuse(toSpendError(error), error.details);
         }
@@ -93,7 +87,7 @@ export async function watchSpend(
       }
     });
     await giveUpIfTooFar();
-    await passSpendPoint(deps, 'spend.posted');
+    await passPoint(deps.onFaultPoint, 'spend.posted');
   }
 
   /** Stored before the caller hears of it: a call with the same key must not send the spend later. */
@@ -182,7 +176,7 @@ export async function watchSpend(
       await attempt(() => recordRevert(row));
     }
     const isOut = answer === undefined || (row !== undefined && row.state !== 'reverted');
-    const mayResend = !isOut && decision?.isUsed === false && clock.nowMs() >= resendAtMs;
+    const mayResend = !isOut && decision?.isUsed === false && resending.isDue();
     if (mayResend && (await attempt(isTimeLeft)) === true) {
       await attempt(resend);
     }

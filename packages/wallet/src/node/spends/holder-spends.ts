@@ -23,6 +23,7 @@ import type { EdgeClient } from '@pool/platform-client';
 import type { KeptOpenings } from '../../archive/kept-openings.ts';
 import { type LockedNotes, markLocked, sumLocked } from '../../archive/locked-notes.ts';
 import type { ArchivedSpend } from '../../archive/spend-archive.ts';
+import type { SpendFaultPoint } from '../../archive/spend-state.ts';
 import { type Consolidator, createConsolidator } from '../../consolidate/consolidate.ts';
 import {
   countSweepable,
@@ -36,8 +37,8 @@ import type { KeyLock } from '../../key-lock.ts';
 import { followSpends } from '../../spend/follow-spends.ts';
 import { withdrawSpendRequest } from '../../spend/give-up-spend.ts';
 import { createSpender, type SpendCall, type Spender } from '../../spend/perform-spend.ts';
-import { defaultSpendDeadlineSeconds } from '../../spend/spend-deadline.ts';
-import type { OrphanRule, SpendDeps, SpendEvent, SpendFaultPoint } from '../../spend/spend-deps.ts';
+import type { OrphanRule, SpendDeps, SpendEvent } from '../../spend/spend-deps.ts';
+import { defaultSpendDeadlineSeconds } from '../../spend/spend-deps.ts';
 import { createSpendJournal } from '../../spend/spend-journal.ts';
 import type {
   SpendContext,

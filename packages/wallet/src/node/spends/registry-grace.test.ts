@@ -1,7 +1,7 @@
 import { PoolError } from '@pool/core';
 import { createFakeClock } from '@pool/testkit';
 import { expect, it } from 'vitest';
-import { neededGraceSeconds } from '../../spend/spend-deadline.ts';
+import { neededGraceSeconds } from '../../spend/spend-deps.ts';
 import { type GraceReader, warnOfShortGrace } from './registry-grace.ts';
 
 function createWorld() {

@@ -7,7 +7,7 @@
  */
 import { errorCodeOf } from '@pool/core';
 import type { Clock } from '../../ports.ts';
-import { neededGraceSeconds } from '../../spend/spend-deadline.ts';
+import { neededGraceSeconds } from '../../spend/spend-deps.ts';
 import type { Log } from '../log.ts';
 
 /** Pause before a chain that did not answer is asked again, in milliseconds. */
