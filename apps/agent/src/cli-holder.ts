@@ -4,29 +4,16 @@
  * @module
  */
 import type { Command, Option } from 'commander';
-import { tokenOption } from './cli-options.ts';
-import type { RescanOptions, WatchOptions } from './commands/holder/balance-command.ts';
-import type { IdentityOptions } from './commands/holder/identity-command.ts';
-import type { ViewingKeyOptions } from './commands/holder/viewing-key-command.ts';
-import type { OnboardOptions } from './commands/setup/onboard-command.ts';
-import type { Output } from './terminal/command-output.ts';
+import { collect, envFileOption, type Run, tokenOption } from './cli-options.ts';
 
-export function addHolderCommands(
-  program: Command,
-  envFile: () => Option,
-  output: Output,
-  setCode: (code: number) => void,
-): void {
+export function addHolderCommands(program: Command, envFile: () => Option, run: Run): void {
   program
     .command('identity')
     .description(
       "Print the holder's identity as JSON: address, W and P of the configured holder signer. Sends nothing.",
     )
-    .addOption(envFile())
-    .action(async (options: IdentityOptions) => {
-      const { printIdentity } = await import('./commands/holder/identity-command.ts');
-      setCode(await printIdentity(options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/holder/identity-command.ts')).printIdentity));
 
   program
     .command('balance')
@@ -36,16 +23,14 @@ export function addHolderCommands(
     .addOption(tokenOption())
     .option('--watch', 'go on, and print each arrival and the new balance, until Ctrl-C')
     .option('--json', 'print one JSON document; with --watch one for each arrival and balance')
-    .addOption(envFile())
-    .action(async (options: WatchOptions) => {
-      if (options.watch === true) {
-        const { runWatch } = await import('./commands/holder/watch-command.ts');
-        setCode(await runWatch(options, output));
-        return;
-      }
-      const { runBalance } = await import('./commands/holder/balance-command.ts');
-      setCode(await runBalance(options, output));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async ({ watch }: { readonly watch?: boolean }) =>
+        watch === true
+          ? (await import('./commands/holder/watch-command.ts')).runWatch
+          : (await import('./commands/holder/balance-command.ts')).runBalance,
+      ),
+    );
 
   program
     .command('rescan')
@@ -55,11 +40,8 @@ export function addHolderCommands(
     .option('--from <block>', 'read the chain from this block on; default: from the deployment')
     .addOption(tokenOption())
     .option('--json', 'print one JSON document')
-    .addOption(envFile())
-    .action(async (options: RescanOptions) => {
-      const { runRescan } = await import('./commands/holder/balance-command.ts');
-      setCode(await runRescan(options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/holder/balance-command.ts')).runRescan));
 
   program
     .command('onboard')
@@ -80,18 +62,15 @@ export function addHolderCommands(
     .option(
       '--rpc <chain=url>',
       'with --chains: the node that you trust for a chain; once for each chain',
-      (entry: string, earlier: readonly string[]) => [...earlier, entry],
+      collect,
       [],
     )
     .option(
       '--login <signer>',
       'who signs the session: holder (the configured holder signer) or custodian_a (the holder’s wallet there, after a vote); default: ONBOARD_PRIVATE_KEY',
     )
-    .addOption(envFile())
-    .action(async (options: OnboardOptions) => {
-      const { runOnboard } = await import('./commands/setup/onboard-command.ts');
-      setCode(await runOnboard(options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/setup/onboard-command.ts')).runOnboard));
 
   program
     .command('viewing-key')
@@ -101,8 +80,9 @@ export function addHolderCommands(
       'Make a viewing key and print it once, with its encryption key on each curve. Stores nothing: keep the output.',
     )
     .option('--encrypt-to <recipient>', 'print it encrypted to this age recipient (age1…) instead')
-    .action(async (options: ViewingKeyOptions) => {
-      const { printNewViewingKey } = await import('./commands/holder/viewing-key-command.ts');
-      setCode(await printNewViewingKey(options, output));
-    });
+    .action(
+      run(
+        async () => (await import('./commands/holder/viewing-key-command.ts')).printNewViewingKey,
+      ),
+    );
 }

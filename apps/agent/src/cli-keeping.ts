@@ -4,21 +4,9 @@
  * @module
  */
 import { type Command, Option } from 'commander';
-import type {
-  CreateBackupOptions,
-  OpenBackupOptions,
-  RestoreBackupOptions,
-} from './commands/keeping/backup-command.ts';
-import type { ExportNotesOptions, ImportNotesOptions } from './commands/keeping/notes-command.ts';
-import type { RotateOptions } from './commands/keeping/rotate-command.ts';
-import type { Output } from './terminal/command-output.ts';
+import { collect, envFileOption, type Run } from './cli-options.ts';
 
-export function addKeepingCommands(
-  program: Command,
-  envFile: () => Option,
-  output: Output,
-  setCode: (code: number) => void,
-): void {
+export function addKeepingCommands(program: Command, envFile: () => Option, run: Run): void {
   const backup = program
     .command('backup')
     .description(
@@ -31,16 +19,15 @@ export function addKeepingCommands(
     .option(
       '--encrypt-to <recipient>',
       'encrypt to this age recipient (age1…); repeatable',
-      (text: string, earlier: readonly string[]) => [...earlier, text],
+      collect,
       [],
     )
     .option('--passphrase-file <path>', 'encrypt with the passphrase in this file instead')
     .option('--json', 'print one JSON document')
-    .addOption(envFile())
-    .action(async (options: CreateBackupOptions) => {
-      const { runBackupCreate } = await import('./commands/keeping/backup-command.ts');
-      setCode(await runBackupCreate(options, output));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async () => (await import('./commands/keeping/backup-command.ts')).runBackupCreate),
+    );
 
   const identity = (): Option =>
     new Option('--identity <path>', 'file with the age identity, as age-keygen writes it');
@@ -52,10 +39,9 @@ export function addKeepingCommands(
     .addOption(identity())
     .addOption(passphrase())
     .option('--json', 'print one JSON document')
-    .action(async (file: string, options: OpenBackupOptions) => {
-      const { runBackupVerify } = await import('./commands/keeping/backup-command.ts');
-      setCode(await runBackupVerify(file, options, output));
-    });
+    .action(
+      run(async () => (await import('./commands/keeping/backup-command.ts')).runBackupVerify),
+    );
   backup
     .command('restore <file>')
     .description('Restore a backup into a new or empty agent directory, and print what to do next.')
@@ -63,13 +49,12 @@ export function addKeepingCommands(
     .addOption(passphrase())
     .option('--to <directory>', 'directory to make; default: the agent directory')
     .option('--json', 'print one JSON document')
-    .addOption(envFile())
-    .action(async (file: string, options: RestoreBackupOptions) => {
-      const { runBackupRestore } = await import('./commands/keeping/backup-command.ts');
-      setCode(await runBackupRestore(file, options, output));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async () => (await import('./commands/keeping/backup-command.ts')).runBackupRestore),
+    );
 
-  addNotesCommands(program, envFile, output, setCode);
+  addNotesCommands(program, run);
 
   program
     .command('rotate-viewing-key')
@@ -78,19 +63,13 @@ export function addKeepingCommands(
     )
     .option('--new-key <file>', 'file of the new viewing key, as `viewing-key new` prints it')
     .option('--yes', 'change the configuration without a question')
-    .addOption(envFile())
-    .action(async (options: RotateOptions) => {
-      const { runRotateViewingKey } = await import('./commands/keeping/rotate-command.ts');
-      setCode(await runRotateViewingKey(options, output));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async () => (await import('./commands/keeping/rotate-command.ts')).runRotateViewingKey),
+    );
 }
 
-function addNotesCommands(
-  program: Command,
-  envFile: () => Option,
-  output: Output,
-  setCode: (code: number) => void,
-): void {
+function addNotesCommands(program: Command, envFile: () => Option, run: Run): void {
   const chain = (): Option => new Option('--chain <key>', 'chain key; default: DISBURSE_CHAIN');
   const notes = program
     .command('notes')
@@ -106,11 +85,8 @@ function addNotesCommands(
     .option('--token <symbol>', 'notes of this token; default: every token')
     .option('--json', 'with --file: print one JSON document')
     .addOption(chain())
-    .addOption(envFile())
-    .action(async (options: ExportNotesOptions) => {
-      const { runNotesExport } = await import('./commands/keeping/notes-command.ts');
-      setCode(await runNotesExport(options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/keeping/notes-command.ts')).runNotesExport));
   notes
     .command('import')
     .argument('<file>', 'of "notes export", or of "redeliver --out"')
@@ -119,9 +95,6 @@ function addNotesCommands(
     )
     .option('--json', 'print one JSON document')
     .addOption(chain())
-    .addOption(envFile())
-    .action(async (file: string, options: ImportNotesOptions) => {
-      const { runNotesImport } = await import('./commands/keeping/notes-command.ts');
-      setCode(await runNotesImport(file, options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/keeping/notes-command.ts')).runNotesImport));
 }

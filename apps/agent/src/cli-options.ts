@@ -6,17 +6,18 @@
 import { Option } from 'commander';
 import type { Output } from './terminal/command-output.ts';
 
-/** The action of a command: loads its code when it runs, and hands over arguments, options and output. */
+/** The action of a command: loads its code when it runs, and hands over arguments, options and output. `load` gets the first two. */
 export type Run = (
-  load: () => Promise<(...args: never[]) => Promise<number>>,
+  load: (...args: never[]) => Promise<(...args: never[]) => Promise<number>>,
 ) => (...args: readonly unknown[]) => Promise<void>;
 
 export function createRun(output: Output, setCode: (code: number) => void): Run {
   return (load) =>
     async (...args) => {
-      const work = await load();
       // The last argument is the command itself.
-      setCode(await work(...([...args.slice(0, -1), output] as never[])));
+      const given = args.slice(0, -1) as never[];
+      const work = await load(...given);
+      setCode(await work(...given, output as never));
     };
 }
 
@@ -38,4 +39,9 @@ export function numberFormatOption(): Option {
     '--number-format <format>',
     "amounts are in token units and written like 1234.50 (plain), 1,234.50 (comma-point), 1.234,50 (point-comma), 1 234,50 (space-comma), 1'234.50 (apostrophe-point), perhaps with the token's symbol",
   ).choices(['plain', 'comma-point', 'point-comma', 'space-comma', 'apostrophe-point']);
+}
+
+/** Collects the values of an option that may be repeated. */
+export function collect(text: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, text];
 }

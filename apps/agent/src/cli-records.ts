@@ -4,19 +4,9 @@
  * @module
  */
 import { type Command, Option } from 'commander';
-import { tokenOption } from './cli-options.ts';
-import type { ContactsOptions } from './commands/holder/contacts-command.ts';
-import type { HistoryOptions } from './commands/holder/history-command.ts';
-import type { DiscloseOptions } from './commands/keeping/disclose-command.ts';
-import type { EventsOptions, VerifyOptions } from './commands/keeping/disclose-verify.ts';
-import type { Output } from './terminal/command-output.ts';
+import { collect, envFileOption, type Run, tokenOption } from './cli-options.ts';
 
-export function addRecordCommands(
-  program: Command,
-  envFile: () => Option,
-  output: Output,
-  setCode: (code: number) => void,
-): void {
+export function addRecordCommands(program: Command, envFile: () => Option, run: Run): void {
   program
     .command('history')
     .description(
@@ -29,11 +19,8 @@ export function addRecordCommands(
     .option('--csv', 'print CSV for spreadsheets and tax programs')
     .option('--json', 'print one JSON document; with --follow one for each entry')
     .option('--follow', 'go on, and report arrivals and outgoings as they become final')
-    .addOption(envFile())
-    .action(async (options: HistoryOptions) => {
-      const { runHistory } = await import('./commands/holder/history-command.ts');
-      setCode(await runHistory(options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/holder/history-command.ts')).runHistory));
 
   const contacts = program
     .command('contacts')
@@ -47,43 +34,29 @@ export function addRecordCommands(
     .description(
       'Add a contact, or renew its evidence. Asks the platform about the wallet, as a payment does.',
     )
-    .addOption(envFile())
-    .action(async (label: string, wallet: string, options: ContactsOptions) => {
-      const { runAddContact } = await import('./commands/holder/contacts-command.ts');
-      setCode(await runAddContact(label, wallet, options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/holder/contacts-command.ts')).runAddContact));
   contacts
     .command('list')
     .description('Print the contacts.')
     .option('--json', 'print one JSON document')
-    .addOption(envFile())
-    .action(async (options: ContactsOptions) => {
-      const { runListContacts } = await import('./commands/holder/contacts-command.ts');
-      setCode(await runListContacts(options, output));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async () => (await import('./commands/holder/contacts-command.ts')).runListContacts),
+    );
   contacts
     .command('remove')
     .argument('<label>', 'of a contact')
     .description('Remove a contact.')
-    .addOption(envFile())
-    .action(async (label: string, options: ContactsOptions) => {
-      const { runRemoveContact } = await import('./commands/holder/contacts-command.ts');
-      setCode(await runRemoveContact(label, options, output));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async () => (await import('./commands/holder/contacts-command.ts')).runRemoveContact),
+    );
 
-  addDisclosureCommands(program, envFile, output, setCode);
+  addDisclosureCommands(program, run);
 }
 
-function addDisclosureCommands(
-  program: Command,
-  envFile: () => Option,
-  output: Output,
-  setCode: (code: number) => void,
-): void {
-  const collect = (text: string, earlier: readonly string[]): readonly string[] => [
-    ...earlier,
-    text,
-  ];
+function addDisclosureCommands(program: Command, envFile: () => Option, run: Run): void {
   const several = (flags: string, what: string): Option =>
     new Option(flags, `${what}; repeatable`).argParser(collect).default([], 'all');
   const chain = (): Option => new Option('--chain <key>', 'chain key; default: DISBURSE_CHAIN');
@@ -92,55 +65,54 @@ function addDisclosureCommands(
     .description(
       'Prove payments to an auditor by a signed file, without the viewing key; and verify such a file.',
     );
-  disclose
-    .command('payer')
-    .description(
-      "Prove payments that this agent made: the funder's batches, or transfers of its holder.",
-    )
-    .requiredOption('--purpose <text>', 'what the file may be used for, one line')
-    .requiredOption('--out <file>', 'a new file')
-    .option('--days <n>', 'days until the file proves nothing', '90')
-    .option('--challenge <text>', 'the text that the verifier gave you: 16 to 128 characters')
-    .addOption(several('--tx <hash>', 'payments of this transaction'))
-    .addOption(several('--commitment <hash>', 'this payment'))
+  const addTerms = (command: Command): Command =>
+    command
+      .requiredOption('--purpose <text>', 'what the file may be used for, one line')
+      .requiredOption('--out <file>', 'a new file')
+      .option('--days <n>', 'days until the file proves nothing', '90')
+      .option('--challenge <text>', 'the text that the verifier gave you: 16 to 128 characters')
+      .addOption(several('--tx <hash>', 'payments of this transaction'))
+      .addOption(several('--commitment <hash>', 'this payment'));
+  const addDays = (command: Command, what: string): Command =>
+    command
+      .option('--from <day>', `${what} on this day or later, UTC`)
+      .option('--to <day>', `${what} on this day or earlier, UTC`)
+      .option('--year <year>', `${what} in this year, UTC`);
+  const payer = addTerms(
+    disclose
+      .command('payer')
+      .description(
+        "Prove payments that this agent made: the funder's batches, or transfers of its holder.",
+      ),
+  )
     .addOption(several('--job <key>', 'payments of this Idempotency-Key'))
-    .option('--pay-run <label>', 'payments of this pay run')
-    .option('--from <day>', 'paid on this day or later, UTC')
-    .option('--to <day>', 'paid on this day or earlier, UTC')
-    .option('--year <year>', 'paid in this year, UTC')
+    .option('--pay-run <label>', 'payments of this pay run');
+  addDays(payer, 'paid')
     .option('--memos', 'show the memos too; the file then has all sealed notes of each batch')
     .addOption(tokenOption())
     .addOption(chain())
-    .addOption(envFile())
-    .action(async (options: DiscloseOptions) => {
-      const { runDisclosePayer } = await import('./commands/keeping/disclose-command.ts');
-      setCode(await runDisclosePayer(options, output));
-    });
-  disclose
-    .command('payee')
-    .description(
-      'Prove payments that the holder received. The agent must run. Uses DISBURSE_BALANCE_TOKEN.',
-    )
-    .requiredOption('--purpose <text>', 'what the file may be used for, one line')
-    .requiredOption('--out <file>', 'a new file')
-    .option('--days <n>', 'days until the file proves nothing', '90')
-    .option('--challenge <text>', 'the text that the verifier gave you: 16 to 128 characters')
-    .addOption(several('--tx <hash>', 'payments of this transaction'))
-    .addOption(several('--commitment <hash>', 'this payment'))
-    .option('--from <day>', 'received on this day or later, UTC')
-    .option('--to <day>', 'received on this day or earlier, UTC')
-    .option('--year <year>', 'received in this year, UTC')
+    .addOption(envFileOption())
+    .action(
+      run(async () => (await import('./commands/keeping/disclose-command.ts')).runDisclosePayer),
+    );
+  const payee = addTerms(
+    disclose
+      .command('payee')
+      .description(
+        'Prove payments that the holder received. The agent must run. Uses DISBURSE_BALANCE_TOKEN.',
+      ),
+  );
+  addDays(payee, 'received')
     .option(
       '--memos',
       'show the memos of transfers too; those of batches only their payer can prove',
     )
     .addOption(tokenOption())
     .addOption(chain())
-    .addOption(envFile())
-    .action(async (options: DiscloseOptions) => {
-      const { runDisclosePayee } = await import('./commands/keeping/disclose-command.ts');
-      setCode(await runDisclosePayee(options, output));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async () => (await import('./commands/keeping/disclose-command.ts')).runDisclosePayee),
+    );
   disclose
     .command('verify')
     .argument('<file>', 'a disclosure')
@@ -151,11 +123,8 @@ function addDisclosureCommands(
     .option('--archive <file>', 'a file that you made with "disclose events"; asks no RPC')
     .option('--json', 'print one JSON document')
     .addOption(chain())
-    .addOption(envFile())
-    .action(async (file: string, options: VerifyOptions) => {
-      const { runVerify } = await import('./commands/keeping/disclose-verify.ts');
-      setCode(await runVerify(file, options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/keeping/disclose-verify.ts')).runVerify));
   disclose
     .command('events')
     .description(
@@ -165,9 +134,6 @@ function addDisclosureCommands(
     .option('--from-block <block>', 'default: the deployment')
     .option('--to-block <block>', 'default: the newest final block')
     .addOption(chain())
-    .addOption(envFile())
-    .action(async (options: EventsOptions) => {
-      const { runEvents } = await import('./commands/keeping/disclose-verify.ts');
-      setCode(await runEvents(options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/keeping/disclose-verify.ts')).runEvents));
 }

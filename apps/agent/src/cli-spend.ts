@@ -4,19 +4,16 @@
  * @module
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { numberFormatOption, tokenOption } from './cli-options.ts';
-import type { ConsolidateOptions } from './commands/holder/consolidate-command.ts';
-import type { TransferOptions } from './commands/holder/spend-command.ts';
-import type { SelfSubmitOptions } from './commands/self-submit-withdrawals.ts';
-import type { Output } from './terminal/command-output.ts';
+import {
+  collect,
+  envFileOption,
+  numberFormatOption,
+  type Run,
+  tokenOption,
+} from './cli-options.ts';
 
-export function addSpendCommands(
-  program: Command,
-  envFile: () => Option,
-  output: Output,
-  setCode: (code: number) => void,
-): void {
-  addConsolidate(program, envFile, output, setCode);
+export function addSpendCommands(program: Command, envFile: () => Option, run: Run): void {
+  addConsolidate(program, run);
   addOptions(
     program
       .command('transfer')
@@ -28,7 +25,7 @@ export function addSpendCommands(
           '--to <W>',
           "a payee's wallet public key or contact @label, or either with :<amount>; repeat it to pay several in one transfer",
         )
-          .argParser((text, earlier: readonly string[] | undefined) => [...(earlier ?? []), text])
+          .argParser(collect)
           .makeOptionMandatory(),
       )
       .option(
@@ -37,11 +34,8 @@ export function addSpendCommands(
         takeOnce,
       ),
   )
-    .addOption(envFile())
-    .action(async (options: TransferOptions) => {
-      const { runTransfer } = await import('./commands/holder/spend-command.ts');
-      setCode(await runTransfer(options, output));
-    });
+    .addOption(envFileOption())
+    .action(run(async () => (await import('./commands/holder/spend-command.ts')).runTransfer));
 
   const send = program.command('send');
   addOptions(
@@ -65,35 +59,35 @@ export function addSpendCommands(
       'with --self-submit: pay although an equal withdrawal was paid in the last 24 hours',
     )
     .option('--notes <file>', 'with --self-submit: also use the sealed notes of this exported file')
-    .addOption(envFile())
-    .action(async (options: SelfSubmitOptions & { readonly selfSubmit?: boolean }) => {
-      if (options.selfSubmit === true) {
-        const { runSelfSubmit } = await import('./commands/self-submit-command.ts');
-        setCode(await runSelfSubmit(options, output));
-        return;
-      }
-      const { amount } = options;
-      if (amount === undefined) {
-        return send.error("error: required option '--amount <amount>' not specified");
-      }
-      if (options.notes !== undefined) {
-        send.error("error: option '--notes <file>' needs --self-submit");
-      }
-      if (options.again !== undefined) {
-        send.error("error: option '--again' needs --self-submit");
-      }
-      const { runSend } = await import('./commands/holder/spend-command.ts');
-      setCode(await runSend({ ...options, amount }, output));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async (options: SendOptions) => {
+        if (options.selfSubmit === true) {
+          return (await import('./commands/self-submit-command.ts')).runSelfSubmit;
+        }
+        if (options.amount === undefined) {
+          return send.error("error: required option '--amount <amount>' not specified");
+        }
+        if (options.notes !== undefined) {
+          send.error("error: option '--notes <file>' needs --self-submit");
+        }
+        if (options.again !== undefined) {
+          send.error("error: option '--again' needs --self-submit");
+        }
+        return (await import('./commands/holder/spend-command.ts')).runSend;
+      }),
+    );
 }
 
+type SendOptions = {
+  readonly selfSubmit?: boolean;
+  readonly amount?: string;
+  readonly notes?: string;
+  readonly again?: boolean;
+};
+
 /** Merges notes. Not glued to a spend: the number of its inputs would tell how many notes there are. */
-function addConsolidate(
-  program: Command,
-  envFile: () => Option,
-  output: Output,
-  setCode: (code: number) => void,
-): void {
+function addConsolidate(program: Command, envFile: () => Option, run: Run): void {
   program
     .command('consolidate')
     .description(
@@ -110,11 +104,10 @@ function addConsolidate(
     .option('--dry-run', 'show the steps and their time, and send nothing')
     .option('--json', 'print one JSON document: the plan and the receipts')
     .option('--yes', yesText('begin'))
-    .addOption(envFile())
-    .action(async (options: ConsolidateOptions) => {
-      const { runConsolidate } = await import('./commands/holder/consolidate-command.ts');
-      setCode(await runConsolidate(options, output));
-    });
+    .addOption(envFileOption())
+    .action(
+      run(async () => (await import('./commands/holder/consolidate-command.ts')).runConsolidate),
+    );
 }
 
 function addOptions(command: Command): Command {

@@ -191,10 +191,10 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
 
   addPayRunCommands(program, run);
   addTenancyCommands(program, run);
-  addHolderCommands(program, envFileOption, streams, setCode);
-  addKeepingCommands(program, envFileOption, streams, setCode);
-  addSpendCommands(program, envFileOption, streams, setCode);
-  addRecordCommands(program, envFileOption, streams, setCode);
+  addHolderCommands(program, run);
+  addKeepingCommands(program, run);
+  addSpendCommands(program, run);
+  addRecordCommands(program, run);
   return program;
 }
 

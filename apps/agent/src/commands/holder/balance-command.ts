@@ -13,7 +13,7 @@ import { createTokenMissing } from '../../services/holder/served-notes.ts';
 import { findDecimals } from '../../services/holder/spend-place.ts';
 import { urlOf } from '../../services/peers/agent-client.ts';
 import type { Output } from '../../terminal/command-output.ts';
-import { createSyncView } from '../../terminal/sync-view.ts';
+import { createSyncView, withProgress } from '../../terminal/progress-views.ts';
 import { inTokens } from './spend-echo.ts';
 
 export type BalanceOptions = {
@@ -25,8 +25,6 @@ export type BalanceOptions = {
 export type WatchOptions = BalanceOptions & { readonly watch?: boolean };
 
 export type RescanOptions = BalanceOptions & { readonly from?: string };
-
-const pollMs = 500;
 
 /** @returns the exit code */
 export async function runBalance(options: BalanceOptions, output: Output): Promise<number> {
@@ -79,19 +77,9 @@ export async function showSync<T>(
   ask: () => Promise<T>,
   terminal: Output['terminal'],
 ): Promise<T> {
-  const view = createSyncView(terminal, () => performance.now());
-  const timer = terminal.isTty
-    ? setInterval(() => {
-        // The answer itself reports what is wrong.
-        client.progress().then(view.show, () => undefined);
-      }, pollMs)
-    : undefined;
-  try {
-    return await ask();
-  } finally {
-    clearInterval(timer);
-    view.end();
-  }
+  return terminal.isTty
+    ? await withProgress(createSyncView(terminal), () => client.progress(), ask)
+    : await ask();
 }
 
 /** For people: amounts in tokens. */

@@ -12,17 +12,18 @@ import {
   PoolError,
   type SpendReceipt,
 } from '@pool/core';
-import { chooseFormat, drawBar, exitCodes, formatSeconds, readTypedAmounts } from '@pool/pay-run';
+import { chooseFormat, exitCodes, formatSeconds, readTypedAmounts } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import {
   type ConsolidateClient,
+  computeSpendWaitMs,
   createConsolidateClient,
-} from '../../services/holder/consolidate-client.ts';
-import { computeSpendWaitMs } from '../../services/holder/spend-client.ts';
+} from '../../services/holder/spend-client.ts';
 import { readSpendPlace } from '../../services/holder/spend-place.ts';
 import { urlOf } from '../../services/peers/agent-client.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { isConfirmed, type Output, withInterruption } from '../../terminal/command-output.ts';
+import { createStepView, withProgress } from '../../terminal/progress-views.ts';
 import { inTokens } from './spend-echo.ts';
 
 export type ConsolidateOptions = {
@@ -38,8 +39,6 @@ export type ConsolidateOptions = {
   readonly json?: boolean;
   readonly envFile?: string;
 };
-
-const redrawMs = 500;
 
 /** Of the token. Undefined: they are not known here. */
 type Decimals = { readonly decimals: number | undefined };
@@ -105,8 +104,12 @@ export async function consolidate(
     // A step that an earlier run began is in no plan, so the agent is asked even if nothing is owed.
     for (let owed = plan.steps.length + 1; owed > 1 || receipts.length === 0; ) {
       const total = receipts.length + Math.max(1, owed - 1);
-      const answer = await withProgress(receipts.length + 1, total, output, () =>
-        client.step(request, signal),
+      const view = createStepView(output.terminal, receipts.length + 1, total);
+      const startedMs = performance.now();
+      const answer = await withProgress(
+        view,
+        async () => (performance.now() - startedMs) / 1_000,
+        () => client.step(request, signal),
       );
       const { receipt, steps } = answer;
       if (receipt === undefined) {
@@ -178,30 +181,4 @@ function describeStep(
   return status === 'success'
     ? `step ${index}${made} (${txHash ?? 'no transaction'})`
     : `step ${index} reverted, and nothing moved (${txHash ?? 'no transaction'})`;
-}
-
-/** One line that is redrawn on a terminal; a pipe gets nothing. */
-async function withProgress<T>(
-  step: number,
-  total: number,
-  { terminal }: Pick<Output, 'terminal'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (!terminal.isTty) {
-    return await work();
-  }
-  const startedMs = performance.now();
-  const draw = (): void => {
-    const seconds = (performance.now() - startedMs) / 1000;
-    const bar = drawBar((step - 1) / total);
-    terminal.write(`\r\u001b[K  step ${step} of ${total} ${bar} ${formatSeconds(seconds)}`);
-  };
-  draw();
-  const timer = setInterval(draw, redrawMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-    terminal.write('\r\u001b[K');
-  }
 }

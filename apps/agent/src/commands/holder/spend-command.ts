@@ -32,7 +32,7 @@ import { createHolderSigner } from '../../services/signers/holder.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
-import { createSpendView } from '../../terminal/spend-view.ts';
+import { createSpendView, withProgress } from '../../terminal/progress-views.ts';
 import { confirmSpend, describeReceipt, type PendingSpend } from './spend-echo.ts';
 import { type FindContact, refuseAddress, resolveRecipients } from './spend-recipients.ts';
 
@@ -57,8 +57,6 @@ export type TransferOptions = SpendOptions & {
 };
 
 export type SendOptions = SpendOptions & { readonly amount: string; readonly to?: string };
-
-const progressPauseMs = 500;
 
 /** @returns the exit code */
 export async function runTransfer(options: TransferOptions, output: Output): Promise<number> {
@@ -228,22 +226,17 @@ export async function performSpend(
       );
     }
   };
-  const timer = output.terminal.isTty
-    ? setInterval(() => {
-        // The answer itself reports what is wrong.
-        client.progress(operation, key).then(show, () => undefined);
-      }, progressPauseMs)
-    : undefined;
+  const perform = () => withInterruption((signal) => client.spend(order, signal));
   try {
-    const receipt = await withInterruption((signal) => client.spend(order, signal));
-    view.end();
+    const receipt = output.terminal.isTty
+      ? await withProgress({ ...view, show }, () => client.progress(operation, key), perform)
+      : await perform();
     output.out(JSON.stringify(receipt, null, 2));
     for (const line of explain(receipt)) {
       output.terminal.write(`${line}\n`);
     }
-    return exitCodeOf(receipt);
+    return receipt.status === 'reverted' ? exitCodes.partial : exitCodes.ok;
   } catch (error) {
-    view.end();
     if (isPoolError(error) && error.code === 'interrupted') {
       output.terminal.write(
         isDryRun
@@ -253,14 +246,7 @@ export async function performSpend(
       return exitCodes.interrupted;
     }
     throw explainFailure(error, order);
-  } finally {
-    clearInterval(timer);
-    view.end();
   }
-}
-
-function exitCodeOf({ status }: SpendReceipt): number {
-  return status === 'reverted' ? exitCodes.partial : exitCodes.ok;
 }
 
 /** After one of these the spend may have landed, or may still land. */

@@ -22,7 +22,7 @@ import { openHolder } from '../../services/signers/holder.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
 import type { Output } from '../../terminal/command-output.ts';
 import { writeNewFile } from '../../terminal/new-file.ts';
-import { createSyncView } from '../../terminal/sync-view.ts';
+import { createSyncView, withProgress } from '../../terminal/progress-views.ts';
 import { inTokens } from '../holder/spend-echo.ts';
 
 type NotesOptions = {
@@ -42,8 +42,6 @@ export type ImportNotesOptions = NotesOptions;
 
 /** Chain and threads. A test puts fakes here. */
 type Ports = Pick<LocalNotesDeps, 'createHistory' | 'createScanner'>;
-
-const pollMs = 500;
 
 /** @returns the exit code */
 export async function runNotesExport(
@@ -95,7 +93,8 @@ export async function runNotesImport(
       encryptionPublicKeys: [holder, ...holder.earlier].map((key) => key.encryptionPublicKey),
     });
     const symbols = Object.keys(tokens).sort();
-    const result = await withProgress(notes, terminal, async () => {
+    const read = async () => notes.progress();
+    const result = await withProgress(createSyncView(terminal), read, async () => {
       const before = await readTotals(notes, symbols);
       const outcomes = await importAll(file.notes, notes);
       return { ...classify(file.notes, outcomes), before, after: await readTotals(notes, symbols) };
@@ -173,22 +172,6 @@ function describeExport(document: NotesDocument, chain: HolderChain): string {
     ...encryptionPublicKeys.map((key) => `  P ${key}`),
     '  No key is in the file. Whoever has the viewing key can read it, and nobody can spend from it.',
   ].join('\n');
-}
-
-/** The sync of a command shows its progress on a terminal. */
-async function withProgress<T>(
-  notes: Pick<HolderNotes, 'progress'>,
-  terminal: Output['terminal'],
-  work: () => Promise<T>,
-): Promise<T> {
-  const view = createSyncView(terminal, () => performance.now());
-  const timer = setInterval(() => view.show(notes.progress()), pollMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-    view.end();
-  }
 }
 
 async function readTotals(

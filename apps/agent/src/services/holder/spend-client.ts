@@ -1,13 +1,17 @@
 /**
- * The client of `disburse-agent transfer` and `disburse-agent send`: the spend routes of the agent on this machine, with the API key of
+ * The clients of `disburse-agent transfer`, `send` and `consolidate`: the spend routes of the agent on this machine, with the API key of
  * a role. A spend is sent once. After a broken connection the client only attaches to it, so that nothing is paid twice
  * (docs/decisions/0011).
  *
  * @module
  */
-import { request } from 'node:http';
+import { type RequestOptions, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type ConsolidateRequest,
+  type Consolidation,
+  consolidationSchema,
   formatIdempotencyKey,
   isPoolError,
   PoolError,
@@ -22,7 +26,7 @@ import {
 import type { SpendProgress } from '@pool/wallet/node';
 import * as v from 'valibot';
 import type { HolderConfig } from '../../config/holder-config.ts';
-import { createAgentCaller } from '../peers/agent-client.ts';
+import { agentErrorSchema, createAgentCaller, createUnreachable } from '../peers/agent-client.ts';
 import { commandHeaders } from './command-headers.ts';
 
 export type SpendOrder = {
@@ -74,8 +78,6 @@ const reattachPauseMs = 1_000;
 /** Statuses that say nothing about a spend that was sent before: the agent is not ready, or does not take the key now. */
 const silent: readonly number[] = [401, 403, 429, 503];
 
-const errorSchema = v.object({ code: v.string(), message: v.string() });
-
 const progressSchema = v.object({
   isRunning: v.boolean(),
   stage: v.optional(
@@ -85,16 +87,12 @@ const progressSchema = v.object({
   fraction: v.optional(v.number()),
 });
 
-type Answer = { readonly status: number; readonly body: unknown };
-
 export function createSpendClient(deps: SpendClientDeps): SpendClient {
   const { baseUrl, token, timeoutMs = defaultTimeoutMs, reattachMs = defaultReattachMs } = deps;
   const call = createAgentCaller(baseUrl, token);
 
   function headersOf({ key, chain, isAttached }: SpendOrder): Record<string, string> {
     return {
-      authorization: `Bearer ${token.reveal()}`,
-      'content-type': 'application/json',
       'idempotency-key': formatIdempotencyKey(key),
       ...(isAttached ? { [commandHeaders.attach]: 'only' } : {}),
       ...(chain === undefined
@@ -106,13 +104,11 @@ export function createSpendClient(deps: SpendClientDeps): SpendClient {
     };
   }
 
-  async function post(order: SpendOrder, signal: AbortSignal): Promise<SpendReceipt> {
-    const answer = await postAndWait(`${baseUrl}/api/${order.operation}`, {
-      headers: headersOf(order),
-      body: JSON.stringify(order.body),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  function post(order: SpendOrder, signal: AbortSignal): Promise<SpendReceipt> {
+    return postAndWait(spendReceiptSchema, `${baseUrl}/api/${order.operation}`, {
+      ...{ token, headers: headersOf(order), body: order.body, signal, timeoutMs },
+      statuses: [200, 422],
     });
-    return readAnswer(answer);
   }
 
   /** The agent may be starting again. Without a journal it has then forgotten the key, and says so. */
@@ -157,61 +153,61 @@ export function createSpendClient(deps: SpendClientDeps): SpendClient {
 }
 
 /** No agent listens, so nothing was sent. */
-export class NotSentError extends Error {}
+class NotSentError extends Error {}
 
 /** The request may have arrived, and its answer did not. */
-export class BrokenError extends Error {}
+class BrokenError extends Error {}
 
-/** One POST without the time limits of `fetch`, which ends a request whose answer takes more than five minutes. */
-export function postAndWait(
+type LongRequest = {
+  readonly token: Secret;
+  readonly headers?: Record<string, string>;
+  readonly body: unknown;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** Of an answer that is not an error. */
+  readonly statuses: readonly number[];
+};
+
+/**
+ * One POST without the time limits of `fetch`, which ends a request whose answer takes more than five minutes.
+ * @throws PoolError the agent's error; NotSentError; BrokenError also for an answer that is not an agent's
+ */
+async function postAndWait<TSchema extends v.GenericSchema>(
+  schema: TSchema,
   url: string,
-  {
-    headers,
-    body,
-    signal,
-  }: {
-    readonly headers: Record<string, string>;
-    readonly body: string;
-    readonly signal: AbortSignal;
-  },
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', headers, signal, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', (cause) => reject(new BrokenError('', { cause })));
-      response.on('end', () => {
-        try {
-          const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-          resolve({ status: response.statusCode ?? 0, body: parsed });
-        } catch (cause) {
-          reject(new BrokenError('', { cause }));
-        }
-      });
-    });
-    sent.on('error', (cause) => {
-      const isRefused = 'code' in cause && cause.code === 'ECONNREFUSED';
-      reject(isRefused ? new NotSentError('', { cause }) : new BrokenError('', { cause }));
-    });
-    sent.end(body);
+  { token, headers, body, signal, timeoutMs, statuses }: LongRequest,
+): Promise<v.InferOutput<TSchema>> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: unknown }>();
+  const options: RequestOptions = {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token.reveal()}`,
+      'content-type': 'application/json',
+      ...headers,
+    },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    agent: false,
+  };
+  const sent = request(url, options, (response) => {
+    json(response).then(
+      (parsed) => resolve({ status: response.statusCode ?? 0, body: parsed }),
+      (cause: unknown) => reject(new BrokenError('', { cause })),
+    );
   });
-}
-
-/** @throws PoolError the agent's error; BrokenError for an answer that is not an agent's */
-function readAnswer({ status, body }: Answer): SpendReceipt {
-  const receipt = v.safeParse(spendReceiptSchema, body);
-  if ((status === 200 || status === 422) && receipt.success) {
-    return receipt.output;
+  sent.on('error', (cause) => {
+    const isRefused = 'code' in cause && cause.code === 'ECONNREFUSED';
+    reject(isRefused ? new NotSentError('', { cause }) : new BrokenError('', { cause }));
+  });
+  sent.end(JSON.stringify(body));
+  const answer = await promise;
+  const expected = v.safeParse(schema, answer.body);
+  if (statuses.includes(answer.status) && expected.success) {
+    return expected.output;
   }
-  throw readAgentError({ status, body });
-}
-
-/** @returns the agent's error; BrokenError for an answer that is not an agent's */
-export function readAgentError({ status, body }: Answer): Error {
-  const error = v.safeParse(errorSchema, body);
-  return status < 400 || !error.success
+  const error = v.safeParse(agentErrorSchema, answer.body);
+  throw answer.status < 400 || !error.success
     ? new BrokenError()
-    : new PoolError(peerCode(error.output.code), error.output.message, { status });
+    : new PoolError(peerCode(error.output.code), error.output.message, { status: answer.status });
 }
 
 function explain(
@@ -224,11 +220,7 @@ function explain(
     return new PoolError('interrupted', `the agent goes on with the spend of key ${key}`);
   }
   if (error instanceof NotSentError || (error instanceof BrokenError && body.dryRun === true)) {
-    return new PoolError(
-      'agent_unreachable',
-      `no agent answers at ${baseUrl}, and this command sent nothing: start it with "disburse-agent serve", or set DISBURSE_HOST and DISBURSE_PORT`,
-      { cause: error },
-    );
+    return createUnreachable(baseUrl, error, { found: ', and this command sent nothing' });
   }
   if (error instanceof BrokenError) {
     return new PoolError(
@@ -238,4 +230,59 @@ function explain(
     );
   }
   return error;
+}
+
+export type ConsolidateClient = {
+  /** @throws PoolError the agent's own codes; `agent_unreachable`, `interrupted` */
+  step(request: ConsolidateRequest, signal: AbortSignal): Promise<Consolidation>;
+};
+
+export type ConsolidateClientDeps = {
+  /** For example `http://127.0.0.1:8787`. */
+  readonly baseUrl: string;
+  readonly token: Secret;
+  /** How long a step may take, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** How long a broken connection is tried again, in milliseconds. */
+  readonly retryMs?: number;
+};
+
+/**
+ * One call for each step. A call can be repeated after any error, because a step that is underway is attached to and the plan is made again
+ * each time.
+ */
+export function createConsolidateClient({
+  baseUrl,
+  token,
+  timeoutMs = defaultTimeoutMs,
+  retryMs = defaultReattachMs,
+}: ConsolidateClientDeps): ConsolidateClient {
+  return {
+    async step(request, signal) {
+      const giveUpAtMs = performance.now() + retryMs;
+      let isSent = false;
+      for (;;) {
+        try {
+          return await postAndWait(consolidationSchema, `${baseUrl}/api/consolidate`, {
+            ...{ token, body: request, signal, timeoutMs, statuses: [200] },
+          });
+        } catch (error) {
+          if (signal.aborted) {
+            throw new PoolError('interrupted', 'the agent goes on with the step that is underway');
+          }
+          isSent ||= error instanceof BrokenError;
+          const isBroken =
+            error instanceof BrokenError || (isSent && error instanceof NotSentError);
+          if (!isBroken || performance.now() >= giveUpAtMs) {
+            throw isBroken || error instanceof NotSentError
+              ? createUnreachable(baseUrl, error, {
+                  advice: '; then run the same command again, which continues',
+                })
+              : error;
+          }
+          await sleep(reattachPauseMs);
+        }
+      }
+    },
+  };
 }

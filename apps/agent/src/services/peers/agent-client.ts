@@ -31,7 +31,21 @@ const reportSchema = v.object({
 /** A request is repeated this many times after 429, before the refusal is reported. */
 const maxPauses = 30;
 
-const errorSchema = v.object({ code: v.string(), message: v.string() });
+/** Of an agent's refusal. */
+export const agentErrorSchema = v.object({ code: v.string(), message: v.string() });
+
+/** @param words - what is said beside it */
+export function createUnreachable(
+  baseUrl: string,
+  cause: unknown,
+  { found = '', advice = '' }: { readonly found?: string; readonly advice?: string } = {},
+): PoolError {
+  return new PoolError(
+    'agent_unreachable',
+    `no agent answers at ${baseUrl}${found}: start it with "disburse-agent serve", or set DISBURSE_HOST and DISBURSE_PORT${advice}`,
+    { cause },
+  );
+}
 
 /** Base URL of the agent on this machine. */
 export function urlOf(address: { readonly host: string; readonly port: number }): string {
@@ -97,11 +111,7 @@ export function createAgentCaller(
       if (errorCodeOf(error) === 'agent_invalid_response') {
         throw error;
       }
-      throw new PoolError(
-        'agent_unreachable',
-        `no agent answers at ${baseUrl}: start it with "disburse-agent serve", or set DISBURSE_HOST and DISBURSE_PORT`,
-        { cause: isPoolError(error) ? error.cause : error },
-      );
+      throw createUnreachable(baseUrl, isPoolError(error) ? error.cause : error);
     }
   }
 
@@ -112,7 +122,7 @@ export function createAgentCaller(
     if (isSuccess && answer.success) {
       return answer.output;
     }
-    const error = v.safeParse(errorSchema, body.value);
+    const error = v.safeParse(agentErrorSchema, body.value);
     if (!isSuccess && error.success) {
       throw new PoolError(peerCode(error.output.code), error.output.message, {
         status,
