@@ -30,6 +30,8 @@ import {
   listSentHashes,
   openEvidencePins,
   openOpeningsStore,
+  openPaidKeys,
+  paidKeysPath,
   systemClock,
 } from '@pool/wallet/node';
 import type { Config } from './config/config.ts';
@@ -52,7 +54,6 @@ import { assertSigns, openHolder } from './services/signers/holder.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
 import { ensureFingerprintKey } from './state/fingerprint-key.ts';
-import { openPaidKeys, paidKeysPath } from './state/paid-keys.ts';
 
 export type Agent = {
   readonly app: Shell;

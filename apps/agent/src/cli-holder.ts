@@ -6,7 +6,7 @@
 import type { Command, Option } from 'commander';
 import { collect, envFileOption, type Run, tokenOption } from './cli-options.ts';
 
-export function addHolderCommands(program: Command, envFile: () => Option, run: Run): void {
+export function addHolderCommands(program: Command, run: Run): void {
   program
     .command('identity')
     .description(

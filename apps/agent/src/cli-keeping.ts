@@ -6,7 +6,7 @@
 import { type Command, Option } from 'commander';
 import { collect, envFileOption, type Run } from './cli-options.ts';
 
-export function addKeepingCommands(program: Command, envFile: () => Option, run: Run): void {
+export function addKeepingCommands(program: Command, run: Run): void {
   const backup = program
     .command('backup')
     .description(
@@ -69,7 +69,7 @@ export function addKeepingCommands(program: Command, envFile: () => Option, run:
     );
 }
 
-function addNotesCommands(program: Command, envFile: () => Option, run: Run): void {
+function addNotesCommands(program: Command, run: Run): void {
   const chain = (): Option => new Option('--chain <key>', 'chain key; default: DISBURSE_CHAIN');
   const notes = program
     .command('notes')

@@ -6,7 +6,7 @@
 import { type Command, Option } from 'commander';
 import { collect, envFileOption, type Run, tokenOption } from './cli-options.ts';
 
-export function addRecordCommands(program: Command, envFile: () => Option, run: Run): void {
+export function addRecordCommands(program: Command, run: Run): void {
   program
     .command('history')
     .description(
@@ -56,7 +56,7 @@ export function addRecordCommands(program: Command, envFile: () => Option, run: 
   addDisclosureCommands(program, run);
 }
 
-function addDisclosureCommands(program: Command, envFile: () => Option, run: Run): void {
+function addDisclosureCommands(program: Command, run: Run): void {
   const several = (flags: string, what: string): Option =>
     new Option(flags, `${what}; repeatable`).argParser(collect).default([], 'all');
   const chain = (): Option => new Option('--chain <key>', 'chain key; default: DISBURSE_CHAIN');

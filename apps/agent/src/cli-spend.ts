@@ -12,7 +12,7 @@ import {
   tokenOption,
 } from './cli-options.ts';
 
-export function addSpendCommands(program: Command, envFile: () => Option, run: Run): void {
+export function addSpendCommands(program: Command, run: Run): void {
   addConsolidate(program, run);
   addOptions(
     program
@@ -87,7 +87,7 @@ type SendOptions = {
 };
 
 /** Merges notes. Not glued to a spend: the number of its inputs would tell how many notes there are. */
-function addConsolidate(program: Command, envFile: () => Option, run: Run): void {
+function addConsolidate(program: Command, run: Run): void {
   program
     .command('consolidate')
     .description(

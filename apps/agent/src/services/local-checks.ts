@@ -15,9 +15,8 @@ import {
   validateDisbursement,
 } from '@pool/operations';
 import { type LocalChecks, listStoredEmployers } from '@pool/pay-run';
-import { openEvidencePins, systemClock } from '@pool/wallet/node';
+import { openEvidencePins, openRecordedPaidKeys, systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
-import { openRecordedPaidKeys } from '../state/paid-keys.ts';
 import { type AgentParts, createParts } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './peers/chains.ts';
 import { createReadiness } from './peers/readiness.ts';

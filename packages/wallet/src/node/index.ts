@@ -29,10 +29,14 @@ export {
   type HolderNotes,
   type HolderReads,
 } from './holder/holder-notes.ts';
-export { readKeptNotes } from './holder/kept-notes.ts';
 export { createKeyedNotes } from './holder/keyed-notes.ts';
 export { type LocalNotesDeps, openLocalNotes } from './holder/local-notes.ts';
-export { type FileNote, type NotesDocument, readNotesFile } from './holder/notes-document.ts';
+export {
+  type FileNote,
+  type NotesDocument,
+  readKeptNotes,
+  readNotesFile,
+} from './holder/notes-document.ts';
 export type { Log } from './log.ts';
 export { fetchRegisteredKey, type PlatformPlace, registerKey } from './rotation/register-key.ts';
 export { readNewKey, switchKeys } from './rotation/switch-keys.ts';
@@ -60,7 +64,6 @@ export {
   readLabels,
   writeContacts,
 } from './store/contacts.ts';
-export { openEvidencePins } from './store/evidence-pins.ts';
 export {
   computeOpeningsLimit,
   type OpeningsStore,
@@ -68,7 +71,6 @@ export {
   openingsPath,
   openOpeningsStore,
 } from './store/openings-store.ts';
-
 export { assertSpendsKnown } from './store/restored-state.ts';
 export {
   listSentHashes,
@@ -76,4 +78,10 @@ export {
   sentTransactionsPath,
 } from './store/sent-transactions.ts';
 export { openSpendArchive } from './store/spend-archive.ts';
+export {
+  openEvidencePins,
+  openPaidKeys,
+  openRecordedPaidKeys,
+  paidKeysPath,
+} from './store/wallet-keys.ts';
 export { systemClock } from './system-clock.ts';

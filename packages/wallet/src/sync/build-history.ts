@@ -79,18 +79,48 @@ export function buildHistory(
     const isChange = slot === 0 && readLeaf(index).isSpend;
     movements.push({ kind: 'received', ...place, amount, memo, slot, commitment, isChange });
   }
+  return order([...movements, ...spends.values()]);
+}
+
+/** With the balance after each. */
+function order(movements: readonly Movement[]): readonly Movement[] {
   let balance = 0n;
-  return [...movements, ...spends.values()].sort(compareMovements).map((movement) => {
+  const ordered = [...movements].sort(
+    (left, right) => left.index - right.index || slotOf(left) - slotOf(right),
+  );
+  return ordered.map((movement) => {
     balance += movement.kind === 'received' ? movement.amount : movement.change - movement.spent;
     return { ...movement, balance };
   });
 }
 
-function compareMovements(left: Movement, right: Movement): number {
-  return left.index - right.index || slotOf(left) - slotOf(right);
-}
-
 /** A spend comes before the notes that the holder paid to itself in it. */
 function slotOf(movement: Movement): number {
   return movement.kind === 'received' ? movement.slot : -1;
+}
+
+/**
+ * The movements of several note stores of one holder as one history. A spend that used up notes of one P pays its change to another one
+ * after a rotation: the two sides are in two stores, and are one movement.
+ */
+export function joinMovements(lists: readonly (readonly Movement[])[]): readonly Movement[] {
+  const all = lists.flat();
+  const spends = new Map(
+    all.flatMap((movement) =>
+      movement.kind === 'spent' ? [[movement.index, movement] as const] : [],
+    ),
+  );
+  const others: Movement[] = [];
+  for (const movement of all) {
+    if (movement.kind === 'spent') {
+      continue;
+    }
+    const spend = movement.isChange ? spends.get(movement.index) : undefined;
+    if (spend === undefined) {
+      others.push(movement);
+    } else {
+      spends.set(movement.index, { ...spend, change: spend.change + movement.amount });
+    }
+  }
+  return order([...others, ...spends.values()]);
 }

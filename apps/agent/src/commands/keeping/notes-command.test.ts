@@ -21,8 +21,8 @@ import {
 } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createHolderNotes } from '../../../../../packages/wallet/src/node/holder/holder-notes.ts';
-import { readKeptNotes } from '../../../../../packages/wallet/src/node/holder/kept-notes.ts';
 import type { NotesDocument } from '../../../../../packages/wallet/src/node/holder/notes-document.ts';
+import { readKeptNotes } from '../../../../../packages/wallet/src/node/holder/notes-document.ts';
 import { runCli } from '../../cli.ts';
 import { readKeepingSettings } from '../../config/config.ts';
 import { writeAgentFiles } from '../../fixtures/stub-platform.ts';

@@ -12,12 +12,7 @@ import type { ArchivedSpend } from '../../archive/spend-archive.ts';
 import { createEvmRecords, type EvmRecords } from '../../evm/evm-records.ts';
 import type { Movement } from '../../sync/build-history.ts';
 import type { Log } from '../log.ts';
-import {
-  type HistoryFacts,
-  openHistoryFacts,
-  type TransactionPlace,
-  type Withdrawal,
-} from '../store/history-facts.ts';
+import { type HistoryFacts, openHistoryFacts } from '../store/history-facts.ts';
 import type { HolderNotes, TokenMovements } from './holder-notes.ts';
 
 export type HistoryRequest = {
@@ -157,59 +152,65 @@ async function countBefore(
   return low;
 }
 
-async function findTime(movement: Movement, { facts, records, chainId }: Source): Promise<number> {
-  const place = placeOf(movement, chainId);
-  const known = facts.findTime(place);
+/** A fact of a movement: as it was read before, or read now and kept. Undefined: it cannot be read. */
+async function findFact(
+  { txHash }: Movement,
+  name: string,
+  { facts, chainId }: Source,
+  read: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const place = { chainId, txHash, name };
+  const known = facts.find(place);
   if (known !== undefined) {
     return known;
   }
-  const seconds = await records.fetchBlockTime(movement.blockNumber);
-  facts.keepTime(place, seconds);
-  return seconds;
+  const value = await read();
+  if (value !== undefined) {
+    facts.keep(place, value);
+  }
+  return value;
+}
+
+async function findTime(movement: Movement, source: Source): Promise<number> {
+  const { blockNumber } = movement;
+  const seconds = await findFact(movement, `time ${blockNumber}`, source, async () =>
+    String(await source.records.fetchBlockTime(blockNumber)),
+  );
+  return Number(seconds);
 }
 
 /** Undefined: the pool was called by another contract, so the calldata does not tell. */
 async function findWithdrawal(
   movement: Extract<Movement, { kind: 'spent' }>,
-  { facts, records, chainId }: Source,
+  source: Source,
 ): Promise<Withdrawal | undefined> {
-  const place = placeOf(movement, chainId);
-  const known = facts.findWithdrawal(place, movement.outRoot);
-  if (known !== undefined) {
-    return known;
-  }
-  const calldata = await records.fetchSpendCalldata(movement.txHash);
-  if (calldata === undefined || calldata.outRoot !== movement.outRoot) {
+  const { txHash, outRoot } = movement;
+  const found = await findFact(movement, `withdrawal ${outRoot}`, source, async () => {
+    const calldata = await source.records.fetchSpendCalldata(txHash);
+    return calldata?.outRoot === outRoot
+      ? `${calldata.withdrawAmount} ${calldata.recipient ?? ''}`
+      : undefined;
+  });
+  if (found === undefined) {
     return undefined;
   }
-  const withdrawal = { amount: calldata.withdrawAmount, recipient: calldata.recipient };
-  facts.keepWithdrawal(place, movement.outRoot, withdrawal);
-  return withdrawal;
+  const [amount = '', recipient = ''] = found.split(' ');
+  return { amount: BigInt(amount), recipient: recipient === '' ? undefined : recipient };
 }
 
 /** Undefined: this agent directory has no key that paid it, or the amount cannot be read now. */
-async function findGas(
-  movement: Movement,
-  { facts, records, chainId, sent, reportGas }: Source,
-): Promise<bigint | undefined> {
-  if (!sent.has(movement.txHash)) {
-    return undefined;
-  }
-  const place = placeOf(movement, chainId);
-  const known = facts.findGas(place);
-  if (known !== undefined) {
-    return known;
-  }
-  const wei = await records.fetchGasCost(movement.txHash).catch(reportGas);
-  if (wei !== undefined) {
-    facts.keepGas(place, wei);
-  }
-  return wei;
+async function findGas(movement: Movement, source: Source): Promise<string | undefined> {
+  const { txHash, blockNumber } = movement;
+  const { records, sent, reportGas } = source;
+  return sent.has(txHash)
+    ? await findFact(movement, `gas ${blockNumber}`, source, async () =>
+        (await records.fetchGasCost(txHash).catch(reportGas))?.toString(),
+      )
+    : undefined;
 }
 
-function placeOf({ txHash, blockNumber }: Movement, chainId: number): TransactionPlace {
-  return { chainId, txHash, blockNumber };
-}
+/** What left the pool in a spend. Undefined recipient: nothing. */
+type Withdrawal = { readonly amount: bigint; readonly recipient: string | undefined };
 
 async function createEntry(movement: Movement, source: Source): Promise<HistoryEntry> {
   const seconds = await findTime(movement, source);
@@ -230,7 +231,7 @@ async function createEntry(movement: Movement, source: Source): Promise<HistoryE
   const gas = await findGas(movement, source);
   const sums = {
     ...{ spent: `${spent}`, change: `${change}`, fee: '0' as const },
-    ...(gas === undefined ? {} : { gasWei: `${gas}` }),
+    ...(gas === undefined ? {} : { gasWei: gas }),
   };
   const manifest = (await source.findSpend(outRoot))?.secrets?.manifest;
   const { amount: withdrawn, recipient } =
@@ -270,10 +271,7 @@ function computePaid(
   return change > spent ? undefined : spent - change;
 }
 
-function readWithdrawal(manifest: SpendManifest | undefined): {
-  readonly amount: bigint;
-  readonly recipient: string | undefined;
-} {
+function readWithdrawal(manifest: SpendManifest | undefined): Withdrawal {
   return { amount: BigInt(manifest?.withdrawAmount ?? 0), recipient: manifest?.recipient };
 }
 

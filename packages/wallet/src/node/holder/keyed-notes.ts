@@ -8,12 +8,12 @@
  * @module
  */
 import { type EncryptionPublicKey, errorCodeOf, fieldToHex, PoolError } from '@pool/core';
+import { joinMovements } from '../../sync/build-history.ts';
 import type { ImportOutcome } from '../../sync/import-notes.ts';
 import type { DeliveryPort, OwnNote } from '../../sync/ports.ts';
 import type { Arrival } from './arrivals.ts';
 import type { Holder } from './holder.ts';
 import type { BalanceReport, HolderChain, HolderNotes, TokenMovements } from './holder-notes.ts';
-import { joinMovements } from './join-movements.ts';
 import { joinDocuments } from './notes-document.ts';
 
 export type KeyedNotesDeps = {

@@ -18,7 +18,13 @@ import {
 } from '@pool/core';
 import * as v from 'valibot';
 import type { OfferedNote } from '../../sync/import-notes.ts';
-import type { ArchivedNote, NoteArchive, NoteStore, SyncIdentity } from '../../sync/ports.ts';
+import type {
+  ArchivedNote,
+  DeliveredNote,
+  NoteArchive,
+  NoteStore,
+  SyncIdentity,
+} from '../../sync/ports.ts';
 
 export type NotesDocument = {
   readonly format: 'pool-notes';
@@ -237,5 +243,45 @@ function invalid(path: string, found: string, cause?: unknown): PoolError {
     'restore_refused',
     `${path} is not a usable file of notes: ${found}`,
     cause === undefined ? {} : { cause },
+  );
+}
+
+/**
+ * The notes of an export, for a withdrawal without a platform. Only their form is checked here: the sync opens each note and compares it
+ * with the chain. Notes of all tokens: a spend uses those of its own. Entries that are damaged are left out: they must not stop a withdrawal of the others.
+ * @throws PoolError `restore_refused`
+ */
+export function readKeptNotes(
+  path: string,
+  identity: Pick<SyncIdentity, 'chainId' | 'pool' | 'walletPub'>,
+): readonly DeliveredNote[] {
+  const { walletPub, notes } = readNotesFile(path, { ...identity, encryptionPublicKeys: [] });
+  if (walletPub === undefined) {
+    throw unusable(
+      path,
+      'a file of "disburse-agent redeliver" does not name the places of its notes; take it into the agent directory with "disburse-agent notes import", and run the command without --notes',
+    );
+  }
+  if (walletPub.toLowerCase() !== identity.walletPub.toLowerCase()) {
+    throw unusable(path, 'it belongs to another holder');
+  }
+  return notes.flatMap(({ offered, place }) =>
+    offered === undefined || place === undefined
+      ? []
+      : [
+          {
+            commitment: fieldToHex(offered.commitment),
+            sealed: offered.sealed,
+            batchIndex: place.leafIndex,
+            slot: place.slot,
+          },
+        ],
+  );
+}
+
+function unusable(path: string, found: string): PoolError {
+  return new PoolError(
+    'restore_refused',
+    `${path} is not a usable file of exported notes: ${found}`,
   );
 }

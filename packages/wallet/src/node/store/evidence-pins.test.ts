@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFakeHolder } from '@pool/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openEvidencePins } from './evidence-pins.ts';
+import { openEvidencePins } from './wallet-keys.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { createFakeHolder } from '@pool/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openPaidKeys, openRecordedPaidKeys, paidKeysPath } from './paid-keys.ts';
+import { openPaidKeys, openRecordedPaidKeys, paidKeysPath } from './wallet-keys.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,63 +1,120 @@
 /**
- * The newest sign-in evidence per wallet (protocol §2), kept across restarts. An agent that forgot a rotation could be
- * made to accept the previous key again.
+ * What the agent remembers of the encryption keys of wallets (protocol §2), kept across restarts: the newest sign-in evidence, so that a
+ * rotation is not forgotten and the previous key accepted again; and the key of the last payment, so that the operator learns of a change
+ * before the next one.
  *
  * @module
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type EncryptionPublicKey, parseEncryptionPublicKey, type WalletPub } from '@pool/core';
 import { openPrivateDatabase } from '@pool/storage';
 import type { EvidencePins, PinnedEvidence } from '../../ports.ts';
 
-export type PinStore = EvidencePins & { close(): void };
+type WalletKey = { readonly encryptionPublicKey: EncryptionPublicKey; readonly atMs: number };
 
-type Verdict = { readonly isAccepted: boolean; readonly isNewest: boolean };
-
-/** @param path - a file, made 0600, or `:memory:` */
-export function openEvidencePins(path: string): PinStore {
+/**
+ * The newest key of each wallet.
+ * @param path - a file, made 0600, or `:memory:`
+ */
+function openNewestKeys(path: string, table: string, atColumn: string) {
   const { database, inTransaction } = openPrivateDatabase(
     path,
     `
-    CREATE TABLE IF NOT EXISTS evidence_pins (
+    CREATE TABLE IF NOT EXISTS ${table} (
       wallet_pub TEXT PRIMARY KEY,
       encryption_public_key TEXT NOT NULL,
-      issued_at_ms INTEGER NOT NULL
+      ${atColumn} INTEGER NOT NULL
     ) STRICT;
     `,
   );
-  const read = database.prepare(
-    'SELECT encryption_public_key AS key, issued_at_ms AS at FROM evidence_pins WHERE wallet_pub = ?',
+  const select = database.prepare(
+    `SELECT encryption_public_key AS key, ${atColumn} AS at FROM ${table} WHERE wallet_pub = ?`,
   );
-  const write = database.prepare(`
-    INSERT INTO evidence_pins VALUES (?, ?, ?)
+  const insert = database.prepare(`
+    INSERT INTO ${table} VALUES (?, ?, ?)
     ON CONFLICT (wallet_pub) DO UPDATE SET
       encryption_public_key = excluded.encryption_public_key,
-      issued_at_ms = excluded.issued_at_ms
+      ${atColumn} = excluded.${atColumn}
+    WHERE excluded.${atColumn} > ${table}.${atColumn}
   `);
-  /** Whether the evidence is accepted, and whether it must be stored. */
-  function judge({ walletPub, encryptionPublicKey, issuedAtMs }: PinnedEvidence): Verdict {
-    const pinned = read.get(walletPub);
-    if (pinned === undefined || Number(pinned['at']) < issuedAtMs) {
-      return { isAccepted: true, isNewest: true };
-    }
-    // Two keys can have evidence of the same instant: the key that was seen first remains.
-    return { isAccepted: pinned['key'] === encryptionPublicKey, isNewest: false };
-  }
+  return {
+    inTransaction,
+    find(walletPub: WalletPub): WalletKey | undefined {
+      const row = select.get(walletPub);
+      return row === undefined
+        ? undefined
+        : { encryptionPublicKey: parseEncryptionPublicKey(row['key']), atMs: Number(row['at']) };
+    },
+    /** Changes nothing if a newer key is stored. */
+    keep(walletPub: WalletPub, encryptionPublicKey: EncryptionPublicKey, atMs: number): void {
+      insert.run(walletPub, encryptionPublicKey, atMs);
+    },
+    close: () => database.close(),
+  };
+}
 
+/** @param path - a file, made 0600, or `:memory:` */
+export function openEvidencePins(path: string): EvidencePins & { close(): void } {
+  const { find, keep, inTransaction, close } = openNewestKeys(
+    path,
+    'evidence_pins',
+    'issued_at_ms',
+  );
+  function isNewest({ walletPub, issuedAtMs }: PinnedEvidence): boolean {
+    const pinned = find(walletPub);
+    return pinned === undefined || pinned.atMs < issuedAtMs;
+  }
+  /** Two keys can have evidence of the same instant: the key that was seen first remains. */
+  function isAccepted(evidence: PinnedEvidence): boolean {
+    return (
+      isNewest(evidence) ||
+      find(evidence.walletPub)?.encryptionPublicKey === evidence.encryptionPublicKey
+    );
+  }
   return {
     // Nothing here awaits between reading and writing, so that no other request runs in between.
     async pinAll(evidence) {
-      if (!evidence.some((one) => judge(one).isNewest)) {
-        return evidence.map((one) => judge(one).isAccepted);
+      if (!evidence.some(isNewest)) {
+        return evidence.map(isAccepted);
       }
       return inTransaction(() =>
         evidence.map((one) => {
-          const verdict = judge(one);
-          if (verdict.isNewest) {
-            write.run(one.walletPub, one.encryptionPublicKey, one.issuedAtMs);
-          }
-          return verdict.isAccepted;
+          const verdict = isAccepted(one);
+          keep(one.walletPub, one.encryptionPublicKey, one.issuedAtMs);
+          return verdict;
         }),
       );
     },
-    close: () => database.close(),
+    close,
+  };
+}
+
+export function paidKeysPath(home: string): string {
+  return join(home, 'paid-keys.sqlite');
+}
+
+/** For a command beside the agent: the agent's records, or an empty store if there are none yet. */
+export function openRecordedPaidKeys(home: string): ReturnType<typeof openPaidKeys> {
+  const path = paidKeysPath(home);
+  return openPaidKeys(existsSync(path) ? path : ':memory:');
+}
+
+/** @param path - a file, made 0600, or `:memory:` */
+export function openPaidKeys(path: string) {
+  const { find, keep, inTransaction, close } = openNewestKeys(path, 'paid_keys', 'paid_at_ms');
+  return {
+    findAll: async (wallets: readonly WalletPub[]) => wallets.map(find),
+    async record(
+      paid: readonly Pick<PinnedEvidence, 'walletPub' | 'encryptionPublicKey'>[],
+      atMs: number,
+    ): Promise<void> {
+      inTransaction(() => {
+        for (const { walletPub, encryptionPublicKey } of paid) {
+          keep(walletPub, encryptionPublicKey, atMs);
+        }
+      });
+    },
+    close,
   };
 }
