@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { collect, envFileOption, type Run, tokenOption } from './cli-options.ts';
 
 export function addHolderCommands(program: Command, run: Run): void {
