@@ -229,7 +229,7 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     policy,
     'lint [file]',
     'Read a policy file as the gate would, and say what is wrong in it; - reads standard input.',
-    async () => (await import('./commands/policy-command.ts')).runPolicyLint,
+    async () => (await import('./commands/file-commands.ts')).runPolicyLint,
   );
   add(
     policy,
@@ -278,7 +278,7 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     program.command('config').description('Inspect the configuration.'),
     'check',
     'Read the configuration, the policy and the chain settings. Starts nothing.',
-    async () => (await import('./commands/config-command.ts')).runConfigCheck,
+    async () => (await import('./commands/file-commands.ts')).runConfigCheck,
   );
   return program;
 }

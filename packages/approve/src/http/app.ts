@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { type EvmAddress, PoolError, parseEvmAddress, type Secret } from '@pool/core';
 import {
   createShell,
@@ -19,7 +20,6 @@ import type { CallbackEndpoint } from '../custodian-b/callback-endpoint.ts';
 import type { GateHealth } from '../examine/health.ts';
 import type { WalletStanding } from '../examine/policy-wallets.ts';
 import type { Intake } from '../judge/intake.ts';
-import { requireBearer } from './bearer.ts';
 import { metricsContentType } from './metrics.ts';
 
 /** 256 recipients with the longest evidence and memo are about 1.3 MiB. */
@@ -157,4 +157,18 @@ function addCallbacks(app: Shell, { callbacks }: AppDeps): void {
   app.post('/v2/config_change_sign_request', limitBody(maxCallbackBytes), (c) =>
     answer(c, callbacks.answerConfigChange),
   );
+}
+
+/** @throws PoolError 401 `unauthorized` */
+function requireBearer(authorization: string | undefined, secret: Secret, what: string): void {
+  const token = /^Bearer ([\x21-\x7e]{1,2048})$/i.exec(authorization ?? '')?.[1];
+  if (token === undefined || !isSameSecret(token, secret.reveal())) {
+    throw new PoolError('unauthorized', `send Authorization: Bearer with the ${what}`);
+  }
+}
+
+/** Takes the same time for every difference: hashes have one length. */
+function isSameSecret(a: string, b: string): boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(a), hash(b));
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type EvidenceDomain,
   type Hex32,
@@ -12,7 +13,9 @@ import {
   PoolError,
 } from '@pool/core';
 import { type RebuiltManifest, stepRebuildManifest } from '@pool/policy';
-import { runInSlices } from './pace.ts';
+
+/** Health, callbacks and votes go on between two slices. */
+const sliceMs = 8;
 
 /** How many are kept: a batch of 256 is about a megabyte. */
 const maxKept = 16;
@@ -88,4 +91,19 @@ export function createRebuilds(deps: {
     },
     forget: () => kept.clear(),
   };
+}
+
+/** @throws the error of the computation */
+async function runInSlices<T>(steps: Generator<undefined, T, undefined>): Promise<T> {
+  let sinceMs = performance.now();
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) {
+      return step.value;
+    }
+    if (performance.now() - sinceMs >= sliceMs) {
+      await nextTurn();
+      sinceMs = performance.now();
+    }
+  }
 }

@@ -20,18 +20,19 @@ export type AppliedPolicy = {
 
 const digestSchema = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
-export const {
-  compute: computePolicyChangeText,
-  parse: parsePolicyChangeText,
-  sign: signPolicyChange,
-  isSigned,
-} = createStatement('pool/v1/policy-change', {
+const statement = createStatement('pool/v1/policy-change', {
   sha256: digestSchema,
   /** Of the policy that is in effect. */
   previous: digestSchema,
   number: v.pipe(v.number(), v.integer(), v.minValue(1)),
   issuedAt: v.pipe(isoTimeSchema, v.maxLength(32)),
 });
+
+export const {
+  compute: computePolicyChangeText,
+  parse: parsePolicyChangeText,
+  sign: signPolicyChange,
+} = statement;
 
 /** What a person signs. */
 export type PolicyChange = Parameters<typeof computePolicyChangeText>[0];
@@ -59,7 +60,7 @@ export function listPolicySigners(
       one.previous === applied.sha256 &&
       one.number === applied.number + 1 &&
       Date.parse(one.issuedAt) <= nowMs + maxEvidenceSkewMs &&
-      isSigned(one),
+      statement.isSigned(one),
   );
   const keys = new Set(valid.map(({ publicKey }) => publicKey));
   return (humanRelease?.people ?? []).filter(({ publicKey }) => keys.delete(publicKey));

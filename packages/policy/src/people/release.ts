@@ -51,12 +51,12 @@ export type Release = ReleaseContent & PersonSignature;
 
 const { publicKey: _key, signature: _signature, ...contentEntries } = releaseSchema.entries;
 
+const statement = createStatement('pool/v1/release', contentEntries);
 export const {
   compute: computeReleaseText,
   parse: parseReleaseText,
   sign: signRelease,
-  isSigned: isSignedRelease,
-} = createStatement('pool/v1/release', contentEntries);
+} = statement;
 
 export type ReleaseVerdict =
   | { readonly kind: 'valid'; readonly person: PolicyPerson }
@@ -73,7 +73,7 @@ export function verifyRelease(release: Release, policy: Policy, nowMs: number): 
   if (!(Date.parse(release.issuedAt) <= nowMs + maxEvidenceSkewMs)) {
     return { kind: 'refused', message: 'issuedAt is more than 5 minutes ahead' };
   }
-  return isSignedRelease(release)
+  return statement.isSigned(release)
     ? { kind: 'valid', person }
     : { kind: 'refused', message: 'the signature is not that of the key over this release' };
 }
@@ -117,7 +117,7 @@ export function countReleases(
     .map(({ publicKey }) => publicKey);
   // A person who left the policy keeps their no: else an edit of the policy would take it back.
   const standing = ofRoster
-    .filter((one) => one.decision === 'deny' && isSignedRelease(one))
+    .filter((one) => one.decision === 'deny' && statement.isSigned(one))
     // That of the batch itself stays: a release of another batch with this roster must not let both be paid.
     .filter((one) => one.manifestDigest === batch.manifestDigest || !isTakenBack(one, valid))
     .toSorted((left, right) => Date.parse(right.issuedAt) - Date.parse(left.issuedAt));

@@ -6,7 +6,7 @@
 import { evmAddressSchema, isEvmAddress, parseEvmAddress, urlSchema } from '@pool/core';
 import * as v from 'valibot';
 
-export const maxListLength = 10_000;
+const maxListLength = 10_000;
 
 /** A field with the sentence that documents it. */
 export function field<TSchema extends v.GenericSchema>(schema: TSchema, description: string) {

@@ -1,14 +1,14 @@
 /**
- * `approve policy lint`: reads a policy file as the gate would, and says what is wrong or likely unintended.
+ * `approve policy lint` and `approve config check`: read the files as the gate would, and say what is wrong or likely unintended.
  *
  * @module
  */
 import { existsSync } from 'node:fs';
 import { lintPolicy, type Policy, type PolicyFinding } from '@pool/policy';
 import { compareWithChains } from '../config/compare-chains.ts';
-import { parseGatePlaces } from '../config/config.ts';
+import { parseGateConfig, parseGatePlaces } from '../config/config.ts';
 import { describeInput } from '../config/env-file.ts';
-import { parsePolicyFile, readChainsFile } from '../config/settings-files.ts';
+import { parsePolicyFile, readChainsFile, readSettings } from '../config/settings-files.ts';
 import { type Call, exitCodes, type Outcome } from './output.ts';
 
 /** Also compares it with the chain settings. The argument is a file, or `-` for standard input; default: the gate's own. */
@@ -41,4 +41,33 @@ function lintChains(policy: Policy, chainsFile: string): readonly PolicyFinding[
     path,
     message: `${chainsFile} differs: ${message}`,
   }));
+}
+
+/** Reads everything that the gate reads at its start. It starts nothing and sends nothing. @throws PoolError that names every problem */
+export function runConfigCheck({ source, options }: Call): Outcome {
+  const { home, policyFile, chainsFile, custodian, host, port, voteLimitSeconds } = parseGateConfig(
+    source,
+    options.envFile,
+  );
+  const settings = readSettings({ policyFile, chainsFile, voteLimitSeconds });
+  const { policy, sha256 } = settings.loaded;
+  const chains = Object.keys(settings.chains.chains);
+  const document = {
+    ok: true,
+    home,
+    custodian: custodian.kind,
+    listen: `${host}:${port}`,
+    voteLimitSeconds,
+    policy: { file: policyFile, name: policy.name, sha256 },
+    chains: { file: chainsFile, keys: chains },
+  };
+  const text = [
+    `directory   ${home}`,
+    `custodian   ${custodian.kind}, a vote may take ${voteLimitSeconds} seconds`,
+    `listens on  ${host}:${port}`,
+    `policy      ${policyFile} (${policy.name}, sha256 ${sha256})`,
+    `chains      ${chainsFile} (${chains.join(', ')})`,
+    'The configuration can be used. "doctor" examines the custodian.',
+  ].join('\n');
+  return { document, text };
 }
