@@ -6,14 +6,14 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { ContractFactory, getCreateAddress, type Signer } from 'ethers';
-import { type ContractArtifact, linkBytecode } from '../artifact.ts';
+import type { Signer } from 'ethers';
 import { connectShieldedPool } from '../calls/shielded-pool.ts';
 import { listCircuitVerifiers, type VerifierName, verifierPlaces } from '../code/contract-code.ts';
 import { developmentVerifiers } from '../generated/development-verifiers.ts';
 import { eligibilityRegistryArtifact } from '../generated/eligibility-registry.ts';
 import { noteTreeArtifact } from '../generated/note-tree.ts';
 import { shieldedPoolArtifact } from '../generated/shielded-pool.ts';
+import { locatePool, makeInitCode } from './deployment-plan.ts';
 
 export type DeployPoolOptions = {
   /** Pays for the deployment; needs a provider. Gets no role unless it is named below. */
@@ -64,27 +64,21 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
   }
   await assertDevelopmentChain(signer);
   const firstNonce = await signer.getNonce('pending');
-  const addressAt = (offset: number): string =>
-    getCreateAddress({ from: deployer, nonce: firstNonce + offset });
-  const [registry, noteTree] = [addressAt(0), addressAt(1)];
-  const verifiers = verifierPlaces.map((_, index) => addressAt(2 + index));
-  const pool = addressAt(2 + verifiers.length);
-
-  const plan: { artifact: ContractArtifact; args: readonly unknown[] }[] = [
-    {
-      artifact: eligibilityRegistryArtifact,
-      args: [admin, options.gate, options.eligibilityGraceSeconds ?? 3600],
-    },
-    { artifact: noteTreeArtifact, args: [] },
-    ...verifierPlaces.map(({ circuit }) => ({ artifact: developmentVerifiers[circuit], args: [] })),
-    {
-      artifact: shieldedPoolArtifact,
-      args: [admin, options.guardian, options.relayer, registry, listCircuitVerifiers(verifiers)],
-    },
+  const { registry, noteTree, addresses, pool } = locatePool(deployer, firstNonce);
+  const roles = [admin, options.guardian, options.relayer, registry];
+  const codes = [
+    makeInitCode(eligibilityRegistryArtifact, [
+      admin,
+      options.gate,
+      options.eligibilityGraceSeconds ?? 3600,
+    ]),
+    makeInitCode(noteTreeArtifact, []),
+    ...verifierPlaces.map(({ circuit }) => makeInitCode(developmentVerifiers[circuit], [])),
+    makeInitCode(shieldedPoolArtifact, [...roles, listCircuitVerifiers(addresses)], noteTree),
   ];
   const sent = [];
-  for (const [offset, { artifact, args }] of plan.entries()) {
-    sent.push(await sendCreation(signer, artifact, args, { noteTree, nonce: firstNonce + offset }));
+  for (const [offset, { initCode }] of codes.entries()) {
+    sent.push(await signer.sendTransaction({ data: initCode, nonce: firstNonce + offset }));
   }
   const receipts = await Promise.all(sent.map((transaction) => transaction.wait()));
   const poolReceipt = receipts.at(-1);
@@ -98,7 +92,7 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
     registry,
     noteTree,
     ...(Object.fromEntries(
-      verifierPlaces.map(({ name }, index) => [name, verifiers[index]]),
+      verifierPlaces.map(({ name }, index) => [name, addresses[index]]),
     ) as Record<VerifierName, string>),
     deploymentBlock: poolReceipt.blockNumber,
   };
@@ -113,15 +107,4 @@ async function assertDevelopmentChain(signer: Signer): Promise<void> {
       `Chain ${chainId} is not a development chain. The verifiers of this package hold development keys, so they can only be deployed on chain 31337 or 1337.`,
     );
   }
-}
-
-async function sendCreation(
-  signer: Signer,
-  artifact: ContractArtifact,
-  args: readonly unknown[],
-  { noteTree, nonce }: { readonly noteTree: string; readonly nonce: number },
-) {
-  const factory = new ContractFactory(artifact.abi, linkBytecode(artifact, { NoteTree: noteTree }));
-  const transaction = await factory.getDeployTransaction(...args);
-  return signer.sendTransaction({ ...transaction, nonce });
 }

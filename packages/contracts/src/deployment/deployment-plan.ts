@@ -90,17 +90,22 @@ export function digestKeys(keys: CircuitKeys): string {
   return keccak256(toUtf8Bytes(JSON.stringify(circuitNames.map((circuit) => keys[circuit]))));
 }
 
+/** Where a deployer's contracts will be: in the order in which they are created. */
+export function locatePool(deployer: string, firstNonce: number) {
+  const addressAt = (offset: number): string =>
+    getCreateAddress({ from: deployer, nonce: firstNonce + offset });
+  const addresses = verifierPlaces.map((_, index) => addressAt(2 + index));
+  const [registry, noteTree, pool] = [addressAt(0), addressAt(1), addressAt(2 + addresses.length)];
+  return { registry, noteTree, addresses, pool, addressAt };
+}
+
 /** In the order in which they are created: the pool last, because its constructor requires the others. */
 export function planDeployment(
   terms: DeploymentTerms,
   keys: Readonly<Record<CircuitName, readonly string[]>>,
 ): readonly PlannedContract[] {
   const { deployer, firstNonce, admin, guardian, relayer, gate, graceSeconds, chainId } = terms;
-  const addressAt = (offset: number): string =>
-    getCreateAddress({ from: deployer, nonce: firstNonce + offset });
-  const [registry, noteTree] = [addressAt(0), addressAt(1)];
-  const addresses = verifierPlaces.map((_, index) => addressAt(2 + index));
-  const pool = addressAt(2 + addresses.length);
+  const { registry, noteTree, addresses, pool, addressAt } = locatePool(deployer, firstNonce);
   const verifiers = Object.fromEntries(
     verifierPlaces.map(({ circuit }, index) => [circuit, addresses[index]]),
   ) as Record<CircuitName, string>;
@@ -142,7 +147,7 @@ export function planDeployment(
   }));
 }
 
-function makeInitCode(
+export function makeInitCode(
   artifact: ContractArtifact,
   values: readonly unknown[],
   noteTree?: string,

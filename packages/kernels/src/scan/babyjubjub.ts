@@ -55,24 +55,8 @@ export function recodeScalar(scalar: Uint8Array): Uint8Array {
   return digits;
 }
 
-/** The calls for the pairs at `points`. They replace the points by their products and write one byte per point to `valid`. */
-export function multiplyPointsCalls(places: {
-  readonly points: number;
-  readonly valid: number;
-  readonly digits: number;
-  readonly scratch: number;
-  readonly pairs: number;
-}): readonly KernelCall[] {
-  const { points, valid, digits, scratch, pairs } = places;
-  return [
-    ['bj_unpack', points, valid, pairs, scratch],
-    ['bj_multiplyAll', digits, pairs, scratch],
-    ['bj_pack', points, valid, pairs, scratch],
-  ];
-}
-
 /** The tasks of a batch of `count` items: the first item and the number of pairs of each. An odd last item has no partner. */
-export function cutIntoTasks(
+function cutIntoTasks(
   count: number,
 ): readonly { readonly first: number; readonly pairs: number }[] {
   const items = 2 * pairsInTask;
@@ -80,6 +64,80 @@ export function cutIntoTasks(
     const first = task * items;
     return { first, pairs: Math.ceil(Math.min(items, count - first) / 2) };
   });
+}
+
+/** Copies bytes into memory that is erased at the end, zeros behind them up to `room`, and returns their address. */
+export type Load = (bytes: Uint8Array, room?: number) => number;
+
+/** Some of the points: the first one's number, how many, and the addresses of the products and of a byte for each. */
+export type MultipliedPoints = {
+  readonly first: number;
+  readonly items: number;
+  readonly points: number;
+  readonly valid: number;
+};
+
+/**
+ * scalar · point for packed points, in tasks on all threads.
+ * @param prepare - loads what else the tasks need: `finish` lists the calls that follow the products of a task, `collect` copies
+ *   the results at the end
+ * @throws KernelsError `input_refused`, and the errors of a run
+ */
+export async function multiplyInTasks<T>(
+  runtime: Runtime,
+  packed: Uint8Array,
+  scalar: Uint8Array,
+  options: TaskOptions,
+  prepare: (
+    count: number,
+    load: Load,
+  ) => {
+    readonly finish?: (task: MultipliedPoints) => readonly KernelCall[];
+    readonly collect: (all: Pick<MultipliedPoints, 'points' | 'valid'>) => T;
+  },
+): Promise<T> {
+  const { memory, threads } = runtime;
+  const count = packed.length / packedPointBytes;
+  if (!Number.isInteger(count)) {
+    throw new KernelsError('input_refused', 'packed points must be 32 bytes each');
+  }
+  const digits = recodeScalar(scalar);
+  try {
+    return await withBlocks(memory, async (allocate) => {
+      const load: Load = (bytes, room = bytes.length) => {
+        const { address } = allocate(room, { secret: true });
+        memory.view(address, room).fill(0).set(bytes);
+        return address;
+      };
+      const { finish, collect } = prepare(count, load);
+      const even = count + (count % 2);
+      const points = load(packed, even * packedPointBytes);
+      const valid = load(new Uint8Array(0), even);
+      const recoded = load(digits);
+      const scratch = Array.from({ length: threads.count }, () =>
+        allocate(pointScratchBytes, { secret: true }),
+      );
+      const tasks = cutIntoTasks(count).map(({ first, pairs }) => (thread: number) => {
+        const task = {
+          first,
+          items: Math.min(2 * pairs, count - first),
+          points: points + first * packedPointBytes,
+          valid: valid + first,
+        };
+        const own = [task.points, task.valid, pairs, addressFor(scratch, thread)] as const;
+        return [
+          ['bj_unpack', ...own] as const,
+          ['bj_multiplyAll', recoded, pairs, own[3]] as const,
+          ['bj_pack', ...own] as const,
+          ...(finish?.(task) ?? []),
+        ];
+      });
+      await runTasks(runtime, tasks, options);
+      return collect({ points, valid });
+    });
+  } finally {
+    digits.fill(0);
+  }
 }
 
 /** The result for each point: `valid` is 1 for points of the subgroup, and 0 for refused points, whose product is zeros. */
@@ -93,49 +151,19 @@ export type PackedProducts = { readonly packed: Uint8Array; readonly valid: Uint
  * @param scalar - 32 bytes little-endian, 1 … l-1, secret
  * @throws KernelsError `input_refused`, and the errors of a run
  */
-export async function multiplyPackedPoints(
+export function multiplyPackedPoints(
   runtime: Runtime,
   points: Uint8Array,
   scalar: Uint8Array,
   options: TaskOptions = {},
 ): Promise<PackedProducts> {
-  const { memory, threads } = runtime;
-  const count = points.length / packedPointBytes;
-  if (!Number.isInteger(count)) {
-    throw new KernelsError('input_refused', 'packed points must be 32 bytes each');
-  }
-  const digits = recodeScalar(scalar);
-  try {
-    return await withBlocks(memory, async (allocate) => {
-      const even = count + (count % 2);
-      const table = allocate(even * packedPointBytes, { secret: true });
-      const valid = allocate(even, { secret: true });
-      const recoded = allocate(digits.length, { secret: true });
-      const scratch = Array.from({ length: threads.count }, () =>
-        allocate(pointScratchBytes, { secret: true }),
-      );
-      memory.view(table.address, table.bytes).fill(0).set(points);
-      memory.view(recoded.address, recoded.bytes).set(digits);
-      const tasks = cutIntoTasks(count).map(
-        ({ first, pairs }) =>
-          (thread: number) =>
-            multiplyPointsCalls({
-              points: table.address + first * packedPointBytes,
-              valid: valid.address + first,
-              digits: recoded.address,
-              scratch: addressFor(scratch, thread),
-              pairs,
-            }),
-      );
-      await runTasks(runtime, tasks, options);
-      return {
-        packed: memory.view(table.address, points.length).slice(),
-        valid: memory.view(valid.address, count).slice(),
-      };
-    });
-  } finally {
-    digits.fill(0);
-  }
+  const { memory } = runtime;
+  return multiplyInTasks(runtime, points, scalar, options, (count) => ({
+    collect: (all) => ({
+      packed: memory.view(all.points, points.length).slice(),
+      valid: memory.view(all.valid, count).slice(),
+    }),
+  }));
 }
 
 /** The scratch memory of a thread. */

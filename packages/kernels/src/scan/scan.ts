@@ -7,16 +7,9 @@
  */
 
 import { KernelsError } from '../runtime/errors.ts';
-import { type Runtime, runTasks, type TaskOptions, withBlocks } from '../runtime/runtime.ts';
+import type { Runtime, TaskOptions } from '../runtime/runtime.ts';
 import { tagBytes } from '../runtime/scan-kernel.ts';
-import {
-  addressFor,
-  cutIntoTasks,
-  multiplyPointsCalls,
-  packedPointBytes,
-  pointScratchBytes,
-  recodeScalar,
-} from './babyjubjub.ts';
+import { multiplyInTasks } from './babyjubjub.ts';
 
 export type SealedBoxes = {
   /** The ephemeral points, packed in 32 bytes each; untrusted. */
@@ -54,74 +47,35 @@ function divide(what: string, bytes: Uint8Array, count: number): number {
  * @param scalar - 32 bytes little-endian, 1 … l-1, secret
  * @throws KernelsError `input_refused`, and the errors of a run
  */
-export async function openSealedBoxes(
+export function openSealedBoxes(
   runtime: Runtime,
   input: SealedBoxes,
   scalar: Uint8Array,
   options: TaskOptions = {},
 ): Promise<OpenedBoxes> {
-  const { memory, threads } = runtime;
-  const count = input.points.length / packedPointBytes;
-  if (!Number.isInteger(count)) {
-    throw new KernelsError('input_refused', 'packed points must be 32 bytes each');
-  }
-  const saltBytes = divide('salt', input.salts, count);
-  const boxBytes = divide('box', input.boxes, count);
-  if (count > 0 && boxBytes < tagBytes) {
-    throw new KernelsError('input_refused', 'a box must have at least a tag of 16 bytes');
-  }
-  const plainBytes = Math.max(0, boxBytes - tagBytes);
-  const digits = recodeScalar(scalar);
-  try {
-    return await withBlocks(memory, async (allocate) => {
-      const load = (bytes: Uint8Array, room = bytes.length) => {
-        const block = allocate(room, { secret: true });
-        const view = memory.view(block.address, room);
-        view.fill(0);
-        view.set(bytes);
-        return block.address;
-      };
-      const even = count + (count % 2);
-      const points = load(input.points, even * packedPointBytes);
-      const salts = load(input.salts);
-      const info = load(input.info);
-      const boxes = load(input.boxes);
-      const recoded = load(digits);
-      const opened = load(new Uint8Array(0), even);
-      const plain = load(new Uint8Array(0), count * plainBytes);
-      const scratch = Array.from({ length: threads.count }, () =>
-        allocate(pointScratchBytes, { secret: true }),
-      );
-      const tasks = cutIntoTasks(count).map(({ first, pairs }) => (thread: number) => {
-        const at = {
-          points: points + first * packedPointBytes,
-          valid: opened + first,
-          digits: recoded,
-          scratch: addressFor(scratch, thread),
-          pairs,
-        };
-        const open = [
+  const { memory } = runtime;
+  return multiplyInTasks(runtime, input.points, scalar, options, (count, load) => {
+    const saltBytes = divide('salt', input.salts, count);
+    const boxBytes = divide('box', input.boxes, count);
+    if (count > 0 && boxBytes < tagBytes) {
+      throw new KernelsError('input_refused', 'a box must have at least a tag of 16 bytes');
+    }
+    const plainBytes = Math.max(0, boxBytes - tagBytes);
+    const [salts, info, boxes] = [load(input.salts), load(input.info), load(input.boxes)];
+    const plain = load(new Uint8Array(0), count * plainBytes);
+    return {
+      finish: ({ first, items, points, valid }) => [
+        [
           'boxes_open',
-          Math.min(2 * pairs, count - first),
-          at.points,
-          at.valid,
-          salts + first * saltBytes,
-          saltBytes,
-          info,
-          input.info.length,
-          boxes + first * boxBytes,
-          boxBytes,
-          plain + first * plainBytes,
-        ] as const;
-        return [...multiplyPointsCalls(at), open];
-      });
-      await runTasks(runtime, tasks, options);
-      return {
-        opened: memory.view(opened, count).slice(),
+          ...[items, points, valid],
+          ...[salts + first * saltBytes, saltBytes, info, input.info.length],
+          ...[boxes + first * boxBytes, boxBytes, plain + first * plainBytes],
+        ],
+      ],
+      collect: ({ valid }) => ({
+        opened: memory.view(valid, count).slice(),
         plaintexts: memory.view(plain, count * plainBytes).slice(),
-      };
-    });
-  } finally {
-    digits.fill(0);
-  }
+      }),
+    };
+  });
 }

@@ -5,6 +5,7 @@
  */
 /// <reference types="@webgpu/types" />
 import { ProverError } from '../../base/errors.ts';
+import { type Bound, bind } from './bindings.ts';
 import type { Gpu } from './device.ts';
 
 export type Pipelines = {
@@ -77,6 +78,22 @@ export function dispatch(
   pass.setBindGroup(0, group);
   const [x, y] = splitWorkgroups(workgroups, gpu.device.limits.maxComputeWorkgroupsPerDimension);
   pass.dispatchWorkgroups(x, y);
+}
+
+/** One dispatch by itself; errors that the device reports about it are thrown. */
+export async function runOnce(
+  gpu: Gpu,
+  pipeline: GPUComputePipeline,
+  buffers: readonly Bound[],
+  workgroups: number,
+): Promise<void> {
+  await gpu.guard(() => {
+    const encoder = gpu.device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    dispatch(gpu, pass, pipeline, bind(gpu, pipeline, buffers), workgroups);
+    pass.end();
+    gpu.device.queue.submit([encoder.finish()]);
+  });
 }
 
 /** x and y with x * y >= workgroups and both within the limit; the excess is smaller than x. */

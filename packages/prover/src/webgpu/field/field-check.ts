@@ -5,11 +5,10 @@
  * @module
  */
 import { invert } from '@noble/curves/abstract/modular.js';
-import { bind } from '../device/bindings.ts';
 import type { Buffers } from '../device/buffers.ts';
 import type { Gpu } from '../device/device.ts';
 import { decodeElements, elementBytes, encodeElements } from '../device/elements.ts';
-import { dispatch } from '../device/pipelines.ts';
+import { runOnce } from '../device/pipelines.ts';
 import { fieldModulus } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
 
@@ -70,14 +69,7 @@ export async function isLayoutCorrect(
   const given = buffers.upload(encodeElements(inputs.flat()));
   const products = buffers.take(4 * count * elementBytes);
   try {
-    await gpu.guard(() => {
-      const encoder = gpu.device.createCommandEncoder();
-      const pass = encoder.beginComputePass();
-      const group = bind(gpu, pipeline, [given, products]);
-      dispatch(gpu, pass, pipeline, group, Math.ceil(count / checkWorkgroup));
-      pass.end();
-      gpu.device.queue.submit([encoder.finish()]);
-    });
+    await runOnce(gpu, pipeline, [given, products], Math.ceil(count / checkWorkgroup));
     const results = decodeElements(await buffers.read(products, 0, 4 * count * elementBytes));
     return fields.every((field, f) => {
       const modulus = fieldModulus(field);

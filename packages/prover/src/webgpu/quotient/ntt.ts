@@ -12,11 +12,11 @@
 import { invert } from '@noble/curves/abstract/modular.js';
 import { ProverError } from '../../base/errors.ts';
 import { scalarFieldOrder } from '../../base/field.ts';
-import { bind, createBindGroup } from '../device/bindings.ts';
+import { createBindGroup } from '../device/bindings.ts';
 import type { Buffers } from '../device/buffers.ts';
 import type { Gpu } from '../device/device.ts';
 import { encodeElements } from '../device/elements.ts';
-import { dispatch, type Pipelines, splitWorkgroups } from '../device/pipelines.ts';
+import { type Pipelines, runOnce, splitWorkgroups } from '../device/pipelines.ts';
 import { generateField, toMontgomery, wordsPrelude } from '../field/field.ts';
 import type { LimbLayout } from '../field/limbs.ts';
 import { mostDomainBits, type NttPass, planPasses, rootOfUnity } from './ntt-plan.ts';
@@ -196,14 +196,7 @@ async function computePowers(
   const range = buffers.uniform([count, exponentBits, 0, 0]);
   const powers = buffers.take(count * 32, { label: 'powers' });
   try {
-    await gpu.guard(() => {
-      const encoder = gpu.device.createCommandEncoder();
-      const pass = encoder.beginComputePass();
-      const group = bind(gpu, pipeline, [given, powers, range]);
-      dispatch(gpu, pass, pipeline, group, Math.ceil(count / powersWorkgroup));
-      pass.end();
-      gpu.device.queue.submit([encoder.finish()]);
-    });
+    await runOnce(gpu, pipeline, [given, powers, range], Math.ceil(count / powersWorkgroup));
     return powers;
   } catch (error) {
     buffers.release(powers);

@@ -8,7 +8,7 @@
 import type { ZkeyCoefficients } from '../../zkey/zkey.ts';
 import { type Bound, bind, storageLimit } from '../device/bindings.ts';
 import { elementBytes } from '../device/elements.ts';
-import { dispatch } from '../device/pipelines.ts';
+import { dispatch, runOnce } from '../device/pipelines.ts';
 import type { GpuContext } from './ntt.ts';
 import {
   generateEnterValues,
@@ -116,14 +116,7 @@ export async function createRowSteps(
     if (count === 0) return values;
     const range = buffers.uniform([count, 0, 0, 0]);
     try {
-      await gpu.guard(() => {
-        const encoder = gpu.device.createCommandEncoder();
-        const pass = encoder.beginComputePass();
-        const group = bind(gpu, enterValues, [range, values]);
-        runStep(context, pass, { pipeline: enterValues, group, count });
-        pass.end();
-        gpu.device.queue.submit([encoder.finish()]);
-      });
+      await runOnce(gpu, enterValues, [range, values], Math.ceil(count / quotientWorkgroup));
     } finally {
       buffers.release(range);
     }
