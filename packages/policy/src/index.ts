@@ -57,13 +57,19 @@ export { describeAmount, findTokenUnit, type TokenUnit } from './policy/token-un
 export { type Rebuild, rebuildManifest, stepRebuildManifest } from './rebuild/rebuild-manifest.ts';
 export type { RebuiltFund, RebuiltManifest, RebuiltSpend } from './rebuild/rebuilt.ts';
 export { findRefusal, type SignerAllow } from './requests/find-refusal.ts';
-export { type DecisionReason, decisionReasons, type RefusalReason } from './requests/reasons.ts';
+export {
+  type DecisionReason,
+  decisionReasons,
+  isRefusalReason,
+  type RefusalReason,
+} from './requests/reasons.ts';
 export {
   computeExternalId,
   computeRequestDigest,
   computeRequestExternalId,
   createSignRequest,
   readDisclosureStatement,
+  signKinds,
 } from './requests/request-digest.ts';
 export type {
   ApprovalExpectation,

@@ -7,30 +7,16 @@
 
 export type {
   ApprovalExpectation,
-  DisclosurePayload,
-  DisclosureRequest,
   FundAuthorizationPayload,
-  FundAuthorizationRequest,
   PermitPayload,
-  PermitSignRequest,
   RefusalReason,
   SignerAllow,
-  SignInPayload,
-  SignInRequest,
   SignKind,
   SignRequest,
   SignRequestContent,
-  SpendPayload,
-  SpendRequest,
-  TokenApprovalPayload,
-  TokenApprovalRequest,
-  ViewingKeyPayload,
-  ViewingKeyRequest,
   VoidPayload,
-  VoidRequest,
 } from '@pool/policy';
 export {
-  computeExternalId,
   computeRequestDigest,
   createSignRequest,
   encodeApproveCall,
@@ -38,81 +24,45 @@ export {
   maxApprovalFeeWei,
   maxApprovalGas,
 } from '@pool/policy';
-export { acceptSignature, type RawSignature, type SignatureClaim } from './accept-signature.ts';
+export { acceptSignature } from './accept-signature.ts';
 export {
   type Approver,
-  type ApproverClientOptions,
   type ApproverWallet,
   createApproverClient,
 } from './approver/approver-client.ts';
+export { computeDevelopmentPcrs } from './attestation/development-attestation.ts';
 export {
-  type AttestationDefect,
-  describeAttestationDefect,
-} from './attestation/attestation-defect.ts';
-export type { AttestationDocument } from './attestation/attestation-document.ts';
-export {
-  areDevelopmentPcrs,
-  computeDevelopmentPcrs,
-} from './attestation/development-attestation.ts';
-export {
-  type AttestationExpectation,
   type AttestationPins,
-  type AttestationVerdict,
   verifyAttestation,
 } from './attestation/verify-attestation.ts';
+export { createCustodianAHolder } from './custodian-a/custodian-a-holder.ts';
+export { createCustodianASigner } from './custodian-a/custodian-a-signer.ts';
 export {
-  type CustodianAHolderOptions,
-  createCustodianAHolder,
-} from './custodian-a/custodian-a-holder.ts';
-export {
-  type CustodianASignerOptions,
-  createCustodianASigner,
-} from './custodian-a/custodian-a-signer.ts';
-export {
-  type AuthorizedChange,
-  type CustodianAAccount,
-  type CustodianAChange,
   type CustodianAClient,
   createCustodianAClient,
 } from './custodian-a/custodian-client.ts';
-export { type CustodianAEvent, readCustodianAEvent } from './custodian-a/webhook.ts';
-export {
-  type CustodianBSignerOptions,
-  createCustodianBSigner,
-} from './custodian-b/custodian-b-signer.ts';
-export type { CustodianBAccount } from './custodian-b/custodian-client.ts';
+export { readCustodianAEvent } from './custodian-a/webhook.ts';
+export { createCustodianBSigner } from './custodian-b/custodian-b-signer.ts';
 export {
   createLocalEd25519Funder,
   type Ed25519Funder,
-  type Ed25519FundRequest,
-  type Ed25519Outcome,
-  type LocalEd25519FunderOptions,
 } from './ed25519-funder/ed25519-funder.ts';
 export {
   createEnclaveHolder,
   createEnclaveSigner,
-  type EnclaveHolderOptions,
   type EnclaveSigner,
-  type EnclaveSignerOptions,
 } from './enclave/enclave-signer.ts';
-export { parsePcrPins, parseRootSha256 } from './enclave/pins.ts';
 export { computeHolderEncryptionKey, deriveHolderViewingKey } from './holder/holder-keys.ts';
 export {
   type HolderSigner,
   type HolderSignIn,
-  type HolderSignOptions,
-  type HolderSpendOptions,
   OwnRefusalError,
-  RequestExpiredError,
 } from './holder/holder-signer.ts';
-export {
-  createLocalEd25519Holder,
-  type LocalEd25519HolderOptions,
-} from './holder/local-ed25519-holder.ts';
-export { createLocalKeyHolder, type LocalKeyHolderOptions } from './holder/local-key-holder.ts';
+export { createLocalEd25519Holder } from './holder/local-ed25519-holder.ts';
+export { createLocalKeyHolder } from './holder/local-key-holder.ts';
 export { createReadOnlyHolder } from './holder/read-only-holder.ts';
-export { createRemoteHolder, type RemoteHolderOptions } from './holder/remote-holder.ts';
-export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';
+export { createRemoteHolder } from './holder/remote-holder.ts';
+export { createLocalKeySigner } from './local-key.ts';
 export { approveVariables } from './registry/custodian-values.ts';
 export { funderKeys, holderKeys } from './registry/local-keys.ts';
 export {
@@ -136,6 +86,4 @@ export type {
   Outcome,
   Progress,
   Signer,
-  SignerCapabilities,
-  SubmitOptions,
 } from './signer.ts';

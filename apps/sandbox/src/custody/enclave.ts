@@ -6,13 +6,14 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Hex } from '@pool/core';
 import { PoolError } from '@pool/core';
 import { startNodeProcess, waitUntilReady } from '@pool/testkit';
+import { writePrivate } from '../processes/env-file.ts';
 import type { Custody, CustodyPlace } from './custody-place.ts';
 import { createPolicy } from './policy-file.ts';
 
@@ -129,8 +130,4 @@ function readPins(output: string): Pins {
     rootSha256: /^root sha256: (.*)$/m.exec(output)?.[1] ?? '',
     pcrs: /^pcrs: (.*)$/m.exec(output)?.[1] ?? '',
   };
-}
-
-function writePrivate(path: string, text: string): void {
-  writeFileSync(path, text, { mode: 0o600 });
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   findFreePorts,
@@ -14,7 +14,7 @@ import {
   waitUntilReady,
 } from '@pool/testkit';
 import type { Environment } from '../processes/env-file.ts';
-import { formatEnvFile, placeSecrets } from '../processes/env-file.ts';
+import { formatEnvFile, placeSecrets, writePrivate } from '../processes/env-file.ts';
 import { type CustodyPlace, voteLimitSeconds } from './custody-place.ts';
 
 export type Gate = {
@@ -69,8 +69,4 @@ export async function startGate(place: CustodyPlace, options: GateOptions): Prom
     home,
     agentVariables: { DISBURSE_APPROVE_URL: url, DISBURSE_APPROVE_TOKEN: token },
   };
-}
-
-function writePrivate(path: string, text: string): void {
-  writeFileSync(path, text, { mode: 0o600 });
 }

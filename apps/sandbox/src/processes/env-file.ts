@@ -17,10 +17,15 @@ export function placeSecrets(home: string, variables: Environment): Environment 
         return [name, value];
       }
       const path = join(home, `${name.toLowerCase()}.pem`);
-      writeFileSync(path, value, { mode: 0o600 });
+      writePrivate(path, value);
       return [`${name}_FILE`, path];
     }),
   );
+}
+
+/** A file that only its owner can read. */
+export function writePrivate(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 });
 }
 
 /** `NAME=value` lines. */

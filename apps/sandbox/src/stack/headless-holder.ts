@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ChainsFile, type Hex, PoolError, type Secret } from '@pool/core';
 import type { FunderKind } from '@pool/signers';
 import { findFreePorts } from '@pool/testkit';
 import { deriveHolder, type Holder } from '../chain/people.ts';
 import { runAgentCommand } from '../processes/agent-command.ts';
-import { placeSecrets } from '../processes/env-file.ts';
+import { placeSecrets, writePrivate } from '../processes/env-file.ts';
 
 export type HeadlessHolder = Holder & {
   /** Names the home `<name>-home` in the sandbox directory. */
@@ -129,8 +129,4 @@ function setVariables(text: string, values: Readonly<Record<string, string>>): s
     .filter((line) => !names.includes(line.replace(/^#/, '').split('=')[0] ?? ''));
   const lines = Object.entries(values).map(([variable, value]) => `${variable}=${value}`);
   return [...others, ...lines, ''].join('\n');
-}
-
-function writePrivate(path: string, text: string): void {
-  writeFileSync(path, text, { mode: 0o600 });
 }

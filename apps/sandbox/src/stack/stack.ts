@@ -6,7 +6,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { batchSizes, type ChainsFile, PoolError } from '@pool/core';
@@ -46,6 +46,7 @@ import {
   createAgentStarter,
   type StartAgentOptions,
 } from '../processes/agent-process.ts';
+import { writePrivate } from '../processes/env-file.ts';
 import { openProcessLedger, type ProcessLedger } from '../processes/process-ledger.ts';
 import {
   createGateEnvironment,
@@ -341,8 +342,4 @@ function createGateClients(): GateClients {
     clientSecret: randomBytes(32).toString('hex'),
   });
   return { reader: create('sandbox-reader'), writer: create('sandbox-writer') };
-}
-
-function writePrivate(path: string, text: string): void {
-  writeFileSync(path, text, { mode: 0o600 });
 }

@@ -132,6 +132,11 @@ const policyReasons = {
 } as const;
 
 export type RefusalReason = keyof typeof refusalReasons;
+
+export function isRefusalReason(reason: string): reason is RefusalReason {
+  return Object.hasOwn(refusalReasons, reason);
+}
+
 export type DecisionReason = RefusalReason | keyof typeof policyReasons;
 
 /** One sentence for each reason. */

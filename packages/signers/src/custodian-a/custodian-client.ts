@@ -11,10 +11,9 @@ import {
   describeAnswer,
   type HttpAnswer,
   type HttpClientOptions,
-  isSuccess,
 } from '@pool/http-client';
 import * as v from 'valibot';
-import { createAnswerError, parseAnswer } from '../custodian/custodian-outcomes.ts';
+import { createAnswerError, parseSuccess } from '../custodian/custodian-outcomes.ts';
 import { parseServiceKey } from './service-key.ts';
 
 export type CustodianAAccount = Omit<HttpClientOptions, 'service'> & {
@@ -103,10 +102,7 @@ export function createCustodianAClient(account: CustodianAAccount): CustodianACl
       body: JSON.stringify(body),
       signal,
     });
-    if (!isSuccess(answer)) {
-      throw createRefusal(answer, 'the user action');
-    }
-    return parseAnswer(schema, answer, 'the user action');
+    return parseSuccess({ createRefusal }, schema, answer, 'the user action');
   }
 
   function createRefusal(answer: HttpAnswer, what: string): PoolError {

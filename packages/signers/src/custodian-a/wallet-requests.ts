@@ -8,19 +8,14 @@ import {
   type EvmAddress,
   isPoolError,
   PoolError,
-  parseHex,
-  parseWalletPub,
   tryParseEvmAddress,
   type WalletPub,
 } from '@pool/core';
 import { type Cut, type HttpAnswer, isSuccess } from '@pool/http-client';
-import * as v from 'valibot';
-import { parseAnswer } from '../custodian/custodian-outcomes.ts';
-import { createLostCreates } from '../custodian/lost-creates.ts';
+import { parsePublicKey, parseSuccess } from '../custodian/custodian-outcomes.ts';
 import {
   type Approval,
   approvalSchema,
-  conflictSchema,
   type SignatureRecord,
   signaturePageSchema,
   signatureSchema,
@@ -28,34 +23,6 @@ import {
 } from './answers.ts';
 import type { CustodianAClient } from './custodian-client.ts';
 import type { SignatureBody } from './signature-body.ts';
-
-export type CreateAnswer =
-  | { readonly kind: 'accepted'; readonly record: SignatureRecord }
-  /** Another request has the externalId; it may be ours. */
-  | { readonly kind: 'duplicate'; readonly id: string }
-  /** The request may have been accepted. */
-  | { readonly kind: 'unknown' };
-
-export type WalletRequests = {
-  /** W. @throws PoolError `custodian_misconfigured` unless the wallet has the address */
-  fetchWalletPub(address: EvmAddress, signal?: AbortSignal): Promise<WalletPub>;
-  /**
-   * Has the account's key sign a request that is never sent: the bearer token alone only reads.
-   * @throws PoolError `custodian_misconfigured` if the custodian refuses key, credential or origin
-   */
-  proveKey(signal?: AbortSignal): Promise<void>;
-  /** @throws PoolError `custodian_refused` and others if the request was certainly not accepted */
-  create(body: SignatureBody, signal?: AbortSignal): Promise<CreateAnswer>;
-  /** True after a create whose outcome is unknown, until the custodian has had time to show it. */
-  isUncertain(externalId: string): boolean;
-  fetch(id: string, signal?: AbortSignal): Promise<SignatureRecord | undefined>;
-  /** The id of the request with this externalId. */
-  find(externalId: string, signal?: AbortSignal): Promise<string | undefined>;
-  /** Undefined: it does not exist, or this account may not read it. */
-  fetchApproval(id: string, signal?: AbortSignal): Promise<Approval | undefined>;
-  /** Denies an approval as the initiator. An approval that is decided already stays as it is. */
-  deny(id: string, signal?: AbortSignal): Promise<void>;
-};
 
 /** The provider's largest page. */
 const pageSize = 100;
@@ -76,30 +43,17 @@ export function createWalletRequests(deps: {
   readonly client: CustodianAClient;
   readonly walletId: string;
   readonly nowMs: () => number;
-}): WalletRequests {
+}) {
   const { client, nowMs } = deps;
   const walletPath = `/wallets/${encodeURIComponent(deps.walletId)}`;
   const signaturesPath = `${walletPath}/signatures`;
-  const lost = createLostCreates(nowMs);
-
-  function parseSuccess<TSchema extends v.GenericSchema>(
-    schema: TSchema,
-    answer: HttpAnswer,
-    what: string,
-  ): v.InferOutput<TSchema> {
-    if (!isSuccess(answer)) {
-      throw client.createRefusal(answer, what);
-    }
-    return parseAnswer(schema, answer, what);
-  }
 
   return {
-    async fetchWalletPub(address, signal) {
+    /** W. @throws PoolError `custodian_misconfigured` unless the wallet has the address */
+    async fetchWalletPub(address: EvmAddress, signal?: AbortSignal): Promise<WalletPub> {
       const answer = await client.get(walletPath, { signal });
-      const wallet = parseSuccess(walletSchema, answer, 'the wallet');
-      const walletPub = parseWalletPub(
-        parseHex(`0x${wallet.signingKey.publicKey.replace(/^0x/, '').toLowerCase()}`),
-      );
+      const wallet = parseSuccess(client, walletSchema, answer, 'the wallet');
+      const walletPub = parsePublicKey(wallet.signingKey.publicKey);
       const shown = wallet.address ?? address;
       const isPinned =
         wallet.id === deps.walletId &&
@@ -114,7 +68,11 @@ export function createWalletRequests(deps: {
       return walletPub;
     },
 
-    async proveKey(signal) {
+    /**
+     * Has the account's key sign a request that is never sent: the bearer token alone only reads.
+     * @throws PoolError `custodian_misconfigured` if the custodian refuses key, credential or origin
+     */
+    async proveKey(signal?: AbortSignal): Promise<void> {
       try {
         await client.authorize({ method: 'POST', path: signaturesPath, body: '{}', signal });
       } catch (error) {
@@ -129,43 +87,26 @@ export function createWalletRequests(deps: {
       }
     },
 
-    async create(body, signal) {
+    /** Authorises a request. The function that it returns sends it. */
+    async prepare(body: SignatureBody, signal?: AbortSignal): Promise<() => Promise<HttpAnswer>> {
       const change = await client.authorize({
         method: 'POST',
         path: signaturesPath,
         body: JSON.stringify(body),
         signal,
       });
-      const answer = await lost.send(body.externalId, () => client.send(change));
-      if (answer === undefined) {
-        return { kind: 'unknown' };
-      }
-      if (isSuccess(answer)) {
-        const record = v.safeParse(signatureSchema, answer.body);
-        if (!record.success) {
-          return { kind: 'unknown' };
-        }
-        lost.settle(body.externalId);
-        return { kind: 'accepted', record: record.output };
-      }
-      lost.settle(body.externalId);
-      const conflict = v.safeParse(conflictSchema, answer.body);
-      if (answer.status === 409 && conflict.success) {
-        return { kind: 'duplicate', id: conflict.output.error.details.duplicate.id };
-      }
-      throw client.createRefusal(answer, 'the request');
+      return () => client.send(change);
     },
 
-    isUncertain: lost.isUncertain,
-
-    async fetch(id, signal) {
+    async fetch(id: string, signal?: AbortSignal): Promise<SignatureRecord | undefined> {
       const answer = await client.get(`${signaturesPath}/${encodeURIComponent(id)}`, { signal });
       return answer.status === 404
         ? undefined
-        : parseSuccess(signatureSchema, answer, 'the request');
+        : parseSuccess(client, signatureSchema, answer, 'the request');
     },
 
-    async find(externalId, signal) {
+    /** The id of the request with this externalId. */
+    async find(externalId: string, signal?: AbortSignal): Promise<string | undefined> {
       const oldestMs = nowMs() - historyMs;
       let paginationToken: string | undefined;
       for (let pages = 0; pages < maxPages; pages += 1) {
@@ -177,10 +118,9 @@ export function createWalletRequests(deps: {
           cut: listCut,
           signal,
         });
-        const page = parseSuccess(signaturePageSchema, answer, 'the list of requests');
+        const page = parseSuccess(client, signaturePageSchema, answer, 'the list of requests');
         const found = page.items.find((item) => item.externalId === externalId);
         if (found !== undefined) {
-          lost.settle(externalId);
           return found.id;
         }
         paginationToken = page.nextPageToken ?? undefined;
@@ -194,14 +134,16 @@ export function createWalletRequests(deps: {
       return undefined;
     },
 
-    async fetchApproval(id, signal) {
+    /** Undefined: it does not exist, or this account may not read it. */
+    async fetchApproval(id: string, signal?: AbortSignal): Promise<Approval | undefined> {
       const answer = await client.get(`/v2/policy-approvals/${encodeURIComponent(id)}`, { signal });
       return answer.status === 404 || answer.status === 403
         ? undefined
-        : parseSuccess(approvalSchema, answer, 'the approval');
+        : parseSuccess(client, approvalSchema, answer, 'the approval');
     },
 
-    async deny(id, signal) {
+    /** Denies an approval as the initiator. An approval that is decided already stays as it is. */
+    async deny(id: string, signal?: AbortSignal): Promise<void> {
       const change = await client.authorize({
         method: 'POST',
         path: `/v2/policy-approvals/${encodeURIComponent(id)}/decisions`,

@@ -7,17 +7,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EvmAddress, type Hex, PoolError, type WalletPub } from '@pool/core';
 import { computeRequestDigest, findRefusal, type SignerAllow, type SignKind } from '@pool/policy';
+import * as v from 'valibot';
 import { acceptSignature } from '../accept-signature.ts';
 import type { Approver } from '../approver/approver-client.ts';
 import { createCustodianFlow } from '../custodian/custodian-flow.ts';
-import {
-  describeReason,
-  failForeign,
-  failUnknown,
-  type Step,
-} from '../custodian/custodian-outcomes.ts';
+import { describeReason, failForeign, type Step } from '../custodian/custodian-outcomes.ts';
 import type { Outcome, Signer } from '../signer.ts';
-import type { SignatureRecord } from './answers.ts';
+import { conflictSchema, type SignatureRecord, signatureSchema } from './answers.ts';
 import { type CustodianAAccount, createCustodianAClient } from './custodian-client.ts';
 import { createSignatureBody, type SignatureBody, type VotedRequest } from './signature-body.ts';
 import { createWalletRequests } from './wallet-requests.ts';
@@ -54,18 +50,6 @@ export function createWalletSigner(
   async function verifyWallet(signal?: AbortSignal): Promise<WalletPub> {
     verified ??= await requests.fetchWalletPub(address, signal);
     return verified;
-  }
-
-  async function create(request: VotedRequest, signal?: AbortSignal): Promise<Step> {
-    const answer = await requests.create(createSignatureBody(request), signal);
-    switch (answer.kind) {
-      case 'accepted':
-        return interpret(answer.record, request, signal);
-      case 'duplicate':
-        return (await readKnown(answer.id, request, signal)) ?? failForeign(answer.id);
-      case 'unknown':
-        return (await lookUp(request, signal)) ?? failUnknown();
-    }
   }
 
   async function lookUp(request: VotedRequest, signal?: AbortSignal): Promise<Step | undefined> {
@@ -162,8 +146,21 @@ export function createWalletSigner(
     findRefusal: (request) => findRefusal(request, address, allow, nowMs()),
     verify: verifyWallet,
     lookUp,
-    isUncertain: requests.isUncertain,
-    create,
+    prepare: (request, signal) => requests.prepare(createSignatureBody(request), signal),
+    async readCreated(body, request, signal) {
+      const record = v.safeParse(signatureSchema, body);
+      return record.success ? interpret(record.output, request, signal) : undefined;
+    },
+    /** Another request has the externalId; it may be ours. */
+    async readExisting({ status, body }, request, signal) {
+      const conflict = v.safeParse(conflictSchema, body);
+      if (status !== 409 || !conflict.success) {
+        return undefined;
+      }
+      const { id } = conflict.output.error.details.duplicate;
+      return (await readKnown(id, request, signal)) ?? failForeign(id);
+    },
+    createRefusal: client.createRefusal,
     readKnown,
     async cancel(step, signal) {
       if (step.state === 'awaiting-approval' && step.approvalId !== undefined) {

@@ -15,10 +15,12 @@ import {
   type SignRequest,
   type TokenApprovalRequest,
 } from '@pool/policy';
+import * as v from 'valibot';
 import type { Approver } from '../approver/approver-client.ts';
 import { createCustodianFlow } from '../custodian/custodian-flow.ts';
-import { failForeign, failUnknown, type Step } from '../custodian/custodian-outcomes.ts';
+import { failForeign, type Step } from '../custodian/custodian-outcomes.ts';
 import type { Signer } from '../signer.ts';
+import { createdSchema } from './answers.ts';
 import { type CustodianBAccount, createCustodianBClient } from './custodian-client.ts';
 import { interpretTransaction } from './interpret-transaction.ts';
 import {
@@ -67,7 +69,7 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
     kinds: supportedKinds.filter((kind) => options.allow?.kinds?.includes(kind) ?? true),
   };
   const client = createCustodianBClient(options);
-  const vault = createVaultRequests({ client, place, nowMs });
+  const vault = createVaultRequests(client, place);
   let isVerified = false;
 
   async function verifyAddress(signal?: AbortSignal): Promise<void> {
@@ -89,25 +91,6 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
       return 'kind-not-allowed';
     }
     return payload.expected.chainId === assetChainId ? undefined : 'foreign-chain';
-  }
-
-  async function create(request: SupportedRequest, signal?: AbortSignal): Promise<Step> {
-    const answer = await vault.create(createTransactionBody(request, place), signal);
-    switch (answer.kind) {
-      case 'created': {
-        const { id: providerId } = answer;
-        // What the custodian stored is compared at once. An outage does not lose the id.
-        const step = await readKnown(providerId, request, signal).catch((error: unknown) => {
-          signal?.throwIfAborted();
-          ignoreOutage(error);
-        });
-        return step ?? { state: 'submitted', providerId };
-      }
-      case 'exists':
-        return interpretTransaction(answer.record, request, expectation);
-      case 'unknown':
-        return (await lookUp(request, signal)) ?? failUnknown();
-    }
   }
 
   async function lookUp(
@@ -138,8 +121,24 @@ export function createCustodianBSigner(options: CustodianBSignerOptions): Signer
     findRefusal: findOwnRefusal,
     verify: verifyAddress,
     lookUp,
-    isUncertain: vault.isUncertain,
-    create,
+    prepare: (request, signal) => vault.prepare(createTransactionBody(request, place), signal),
+    async readCreated(body, request, signal) {
+      const created = v.safeParse(createdSchema, body);
+      if (!created.success) {
+        return undefined;
+      }
+      const { id: providerId } = created.output;
+      // What the custodian stored is compared at once. An outage does not lose the id.
+      const step = await readKnown(providerId, request, signal).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        ignoreOutage(error);
+      });
+      return step ?? { state: 'submitted', providerId };
+    },
+    // The code of a repeated externalTxId is not documented, so every 400 is looked up.
+    readExisting: async ({ status }, request, signal) =>
+      status === 400 ? lookUp(request, signal) : undefined,
+    createRefusal: client.createRefusal,
     readKnown,
     cancel: ({ providerId }, signal) => vault.cancel(providerId, signal),
   });

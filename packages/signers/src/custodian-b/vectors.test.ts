@@ -219,10 +219,10 @@ describe('custodian B, by the vectors of its public documentation', () => {
 
   it('reads the address and the public key of the account on the documented paths', async () => {
     const asked = createClient(get, { addresses: [{ ...vectors.address, path: undefined }] });
-    const vault = createVaultRequests({ client: asked.client, place, nowMs: () => 0 });
+    const vault = createVaultRequests(asked.client, place);
     await vault.assertAddress(address);
     const keyed = createClient(get, vectors.publicKey);
-    const keys = createVaultRequests({ client: keyed.client, place, nowMs: () => 0 });
+    const keys = createVaultRequests(keyed.client, place);
     expect(await keys.fetchWalletPub(address)).toBe(
       parseWalletPub(`0x${vectors.publicKey.publicKey}`),
     );

@@ -7,12 +7,17 @@
  *
  * @module
  */
+import { isPoolError, type PoolError } from '@pool/core';
+import { type HttpAnswer, isSuccess } from '@pool/http-client';
 import type { RefusalReason, SignRequest } from '@pool/policy';
 import type { Approver } from '../approver/approver-client.ts';
 import { createManifestDelivery } from '../approver/manifest-delivery.ts';
 import { refuse } from '../refusal.ts';
 import { isProgress, type Outcome, type Progress, type Signer } from '../signer.ts';
 import { describeFailure, failUnknown, type Step } from './custodian-outcomes.ts';
+
+/** A request that was accepted is shown after this time. */
+const settleMs = 60_000;
 
 export type CustodianFlow = Required<Pick<Signer, 'submit' | 'read' | 'find' | 'withdraw'>>;
 
@@ -29,9 +34,22 @@ export type CustodianFlowDeps<TRequest extends SignRequest> = {
   readonly verify: (signal?: AbortSignal) => Promise<unknown>;
   /** The equal request that the custodian has. */
   readonly lookUp: (request: TRequest, signal?: AbortSignal) => Promise<Step | undefined>;
-  /** An equal request was sent, and may be there although it is not shown yet. */
-  readonly isUncertain: (externalId: string) => boolean;
-  readonly create: (request: TRequest, signal?: AbortSignal) => Promise<Step>;
+  /** Makes a create ready. The function that it returns sends it. */
+  readonly prepare: (request: TRequest, signal?: AbortSignal) => Promise<() => Promise<HttpAnswer>>;
+  /** Of a create that succeeded. Undefined: the answer cannot be read. */
+  readonly readCreated: (
+    body: unknown,
+    request: TRequest,
+    signal?: AbortSignal,
+  ) => Promise<Step | undefined>;
+  /** The request that stood in the way of a create. Undefined: the answer names none. */
+  readonly readExisting: (
+    answer: HttpAnswer,
+    request: TRequest,
+    signal?: AbortSignal,
+  ) => Promise<Step | undefined>;
+  /** The error of an answer that is not a success, without credentials. */
+  readonly createRefusal: (answer: HttpAnswer, what: string) => PoolError;
   readonly readKnown: (
     id: string,
     request: TRequest,
@@ -44,8 +62,52 @@ export type CustodianFlowDeps<TRequest extends SignRequest> = {
 export function createCustodianFlow<TRequest extends SignRequest>(
   deps: CustodianFlowDeps<TRequest>,
 ): CustodianFlow {
-  const { signerName, lookUp, readKnown } = deps;
-  const delivery = createManifestDelivery(deps.approver, deps.nowMs);
+  const { signerName, readKnown, nowMs } = deps;
+  const delivery = createManifestDelivery(deps.approver, nowMs);
+  /** By externalId: when a create was sent whose outcome is unknown. */
+  const lostAtMs = new Map<string, number>();
+
+  async function lookUp(request: TRequest, signal?: AbortSignal): Promise<Step | undefined> {
+    const step = await deps.lookUp(request, signal);
+    if (step !== undefined) {
+      lostAtMs.delete(request.externalId);
+    }
+    return step;
+  }
+
+  /** True after a create whose outcome is unknown, until the custodian has had time to show it. */
+  function isUncertain({ externalId }: TRequest): boolean {
+    const sentAtMs = lostAtMs.get(externalId);
+    return sentAtMs !== undefined && nowMs() - sentAtMs < settleMs;
+  }
+
+  async function create(request: TRequest, signal?: AbortSignal): Promise<Step> {
+    const send = await deps.prepare(request, signal);
+    // From here on the request may be accepted, also when this call is aborted.
+    lostAtMs.set(request.externalId, nowMs());
+    const answer = await send().catch((error: unknown) => {
+      if (isPoolError(error)) {
+        return undefined;
+      }
+      throw error;
+    });
+    const isAnswered = answer !== undefined && !isUnknown(answer);
+    const isCreated = isAnswered && isSuccess(answer);
+    if (isAnswered && !isCreated) {
+      lostAtMs.delete(request.externalId);
+      const existing = await deps.readExisting(answer, request, signal);
+      if (existing === undefined) {
+        throw deps.createRefusal(answer, 'the request');
+      }
+      return existing;
+    }
+    const created = isCreated ? await deps.readCreated(answer.body, request, signal) : undefined;
+    if (created === undefined) {
+      return (await lookUp(request, signal)) ?? failUnknown();
+    }
+    lostAtMs.delete(request.externalId);
+    return created;
+  }
 
   async function submit(request: TRequest, signal?: AbortSignal): Promise<Step> {
     const untaken = await delivery.handOver(request, signal);
@@ -55,14 +117,14 @@ export function createCustodianFlow<TRequest extends SignRequest>(
       // The next read hands the file over again.
       return existing;
     }
-    if (deps.isUncertain(request.externalId)) {
+    if (isUncertain(request)) {
       return failUnknown();
     }
     if (untaken !== undefined) {
       throw untaken;
     }
     const refusal = deps.findRefusal(request);
-    return refusal === undefined ? deps.create(request, signal) : refuse(refusal, signerName);
+    return refusal === undefined ? create(request, signal) : refuse(refusal, signerName);
   }
 
   async function read(
@@ -126,4 +188,9 @@ export function createCustodianFlow<TRequest extends SignRequest>(
     withdraw: (providerId, request, { signal } = {}) =>
       perform(request, { providerId, signal }, (own) => withdraw(providerId, own, signal)),
   };
+}
+
+/** Everything but a success and a 4xx; a 408 is a time-out, and says nothing about the work. */
+function isUnknown({ status }: HttpAnswer): boolean {
+  return status === 408 || status < 200 || status >= 500;
 }

@@ -3,8 +3,15 @@
  *
  * @module
  */
-import { cleanMessage, isPoolError, PoolError } from '@pool/core';
-import type { HttpAnswer } from '@pool/http-client';
+import {
+  cleanMessage,
+  isPoolError,
+  PoolError,
+  parseHex,
+  parseWalletPub,
+  type WalletPub,
+} from '@pool/core';
+import { type HttpAnswer, isSuccess } from '@pool/http-client';
 import * as v from 'valibot';
 import type { Outcome, Progress } from '../signer.ts';
 
@@ -62,12 +69,25 @@ export function createAnswerError({ status }: HttpAnswer, what: string, reason: 
   );
 }
 
+/** The content of a success. @throws the client's refusal, and what {@link parseAnswer} throws */
+export function parseSuccess<TSchema extends v.GenericSchema>(
+  client: { readonly createRefusal: (answer: HttpAnswer, what: string) => PoolError },
+  schema: TSchema,
+  answer: HttpAnswer,
+  what: string,
+): v.InferOutput<TSchema> {
+  if (!isSuccess(answer)) {
+    throw client.createRefusal(answer, what);
+  }
+  return parseAnswer(schema, answer, what);
+}
+
 /**
  * The content of a custodian's answer.
  * @throws PoolError `custodian_unreachable` (retryable) if it is not JSON: a proxy answered, or the answer was cut off;
  *   `custodian_invalid_response` for JSON of another form. Both without a value of the answer
  */
-export function parseAnswer<TSchema extends v.GenericSchema>(
+function parseAnswer<TSchema extends v.GenericSchema>(
   schema: TSchema,
   { body }: HttpAnswer,
   what: string,
@@ -86,4 +106,9 @@ export function parseAnswer<TSchema extends v.GenericSchema>(
     );
   }
   return result.output;
+}
+
+/** W as both custodians show it. @param publicKey - compressed, hex with or without 0x */
+export function parsePublicKey(publicKey: string): WalletPub {
+  return parseWalletPub(parseHex(`0x${publicKey.replace(/^0x/, '').toLowerCase()}`));
 }

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { ed25519 } from '@noble/curves/ed25519.js';
 import {
   bytesToHex,
   bytesToHex32,
@@ -18,14 +17,13 @@ import {
   encodeEd25519FundAuthorization,
   type Hex,
   type Hex32,
-  hexToBytes,
   isPoolError,
-  PoolError,
   parseEd25519Address,
   type Secret,
 } from '@pool/core';
 import type { RefusalReason } from '@pool/policy';
 import type { SignerCapabilities } from '../signer.ts';
+import { openEd25519Key } from './ed25519-key.ts';
 
 export type Ed25519FundRequest = {
   readonly kind: 'fund-authorization';
@@ -77,7 +75,8 @@ export type LocalEd25519FunderOptions = {
  */
 export function createLocalEd25519Funder(options: LocalEd25519FunderOptions): Ed25519Funder {
   const { seed, allow = {} } = options;
-  const walletPub = computeWalletPub(seed);
+  const key = openEd25519Key(seed);
+  const walletPub = bytesToHex32(key.publicKey);
 
   return {
     name: 'local-ed25519',
@@ -91,7 +90,7 @@ export function createLocalEd25519Funder(options: LocalEd25519FunderOptions): Ed
       if (bytes === undefined) {
         return refuse(refusal ?? 'malformed-payload');
       }
-      return { state: 'signed', signature: sign(seed, walletPub, bytes) };
+      return { state: 'signed', signature: bytesToHex(key.sign(bytes)) };
     },
   };
 }
@@ -131,20 +130,6 @@ function tryEncode({ payload }: Ed25519FundRequest): Uint8Array | undefined {
   }
 }
 
-/** Checks its own signature: a fault in the computation of one reveals the key. */
-function sign(seed: Secret, walletPub: Hex32, bytes: Uint8Array): Hex {
-  const key = hexToBytes(seed.reveal(), 32);
-  const signature = ed25519.sign(bytes, key);
-  key.fill(0);
-  if (!ed25519.verify(signature, bytes, hexToBytes(walletPub, 32), { zip215: false })) {
-    throw new PoolError(
-      'signature_rejected',
-      'the signature was rejected: it was not made by the expected key for this document',
-    );
-  }
-  return bytesToHex(signature);
-}
-
 const messages: Readonly<Partial<Record<RefusalReason, string>>> = {
   'kind-not-allowed': 'an ed25519 funder signs authorisations of batches only',
   'foreign-signer':
@@ -157,16 +142,4 @@ const messages: Readonly<Partial<Record<RefusalReason, string>>> = {
 function refuse(reason: RefusalReason): Ed25519Outcome {
   const message = messages[reason] ?? `the ed25519 funder refuses this request: ${reason}`;
   return { state: 'refused', reason, message };
-}
-
-function computeWalletPub(seed: Secret): Hex32 {
-  try {
-    return bytesToHex32(ed25519.getPublicKey(hexToBytes(seed.reveal(), 32)));
-  } catch {
-    // The cause is dropped on purpose: parsers repeat their input in messages.
-    throw new PoolError(
-      'invalid_configuration',
-      'the ed25519 private key must be its 32-byte seed, as lower-case hex with 0x',
-    );
-  }
 }

@@ -20,9 +20,10 @@ import {
   computeRequestDigest,
   computeRequestExternalId,
   type DecisionReason,
+  isRefusalReason,
   type RefusalReason,
-  type SignKind,
   type SignRequest,
+  signKinds,
 } from '@pool/policy';
 import { acceptSignature } from '../accept-signature.ts';
 import { type AttestationPins, verifyAttestation } from '../attestation/verify-attestation.ts';
@@ -59,17 +60,6 @@ export type EnclaveSigner = Signer & {
   /** Ends the connection. A later call makes another one, and attests again. */
   close(): void;
 };
-
-const kinds: readonly SignKind[] = [
-  'fund-authorization',
-  'void',
-  'permit',
-  'token-approval',
-  'sign-in',
-  'viewing-key',
-  'spend',
-  'disclosure',
-];
 
 /** The process on the socket is an enclave with another key than the configured one. */
 class ForeignKeyError extends PoolError {
@@ -232,7 +222,7 @@ function providerIdOf({ externalId }: SignRequest): string {
 
 /** What needs no enclave to be refused. Everything else the enclave decides. */
 function findOwnRefusal(request: SignRequest, address: EvmAddress): RefusalReason | undefined {
-  if (!kinds.includes(request.kind)) {
+  if (!signKinds.includes(request.kind)) {
     return 'kind-not-allowed';
   }
   if (request.expectedSigner !== address) {
@@ -257,8 +247,7 @@ function describe({ reason, message }: Exclude<SignAnswer, { state: 'signed' }>)
 
 /** A reason of the enclave's policy is a vote of no; one that every signer can give keeps its name. */
 function refuse(reason: string, message: string): Outcome {
-  const known = ownReasons.find((own) => own === reason);
-  return { state: 'refused', reason: known ?? 'denied', message };
+  return { state: 'refused', reason: isRefusalReason(reason) ? reason : 'denied', message };
 }
 
 /** An enclave whose key does not repeat its signatures signs a spend once. */
@@ -271,24 +260,3 @@ const operatorReasons: readonly string[] = [
   'clock-differs',
   'clock-behind-ledger',
 ] satisfies DecisionReason[];
-
-const ownReasons: readonly RefusalReason[] = [
-  'kind-not-allowed',
-  'foreign-signer',
-  'external-id-mismatch',
-  'malformed-payload',
-  'pool-not-listed',
-  'token-not-listed',
-  'foreign-chain',
-  'foreign-spender',
-  'amount-mismatch',
-  'not-an-approval',
-  'gas-too-high',
-  'foreign-sign-in',
-  'sign-in-text',
-  'foreign-encryption-key',
-  'stale-sign-in',
-  'stale-disclosure',
-  'viewing-key-text',
-  'not-deterministic',
-];

@@ -4,12 +4,10 @@
  *
  * @module
  */
-import { ed25519 } from '@noble/curves/ed25519.js';
 import {
   bytesToHex,
   chainFamilies,
   computeEd25519SignInBytes,
-  hexToBytes,
   PoolError,
   parseEd25519SignIn,
   Secret,
@@ -17,6 +15,7 @@ import {
   verifyEd25519SignIn,
 } from '@pool/core';
 import { viewingKeyMessage } from '@pool/notes';
+import { openEd25519Key } from '../ed25519-funder/ed25519-key.ts';
 import type { HolderSigner } from './holder-signer.ts';
 
 export type LocalEd25519HolderOptions = {
@@ -26,8 +25,8 @@ export type LocalEd25519HolderOptions = {
 
 /** @throws PoolError `invalid_configuration`, without the value */
 export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptions): HolderSigner {
-  const publicKey = computePublicKey(privateKey);
-  const walletPub = bytesToHex(publicKey);
+  const key = openEd25519Key(privateKey);
+  const walletPub = bytesToHex(key.publicKey);
   return {
     name: 'local-ed25519',
     curve: 'ed25519',
@@ -48,11 +47,7 @@ export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptio
           'the sign-in text is not for this wallet, this platform or this encryption key, or its statement is not the platform’s; nothing was signed',
         );
       }
-      const seed = hexToBytes(privateKey.reveal(), 32);
-      const signature = bytesToHex(
-        ed25519.sign(computeEd25519SignInBytes(text.family, message), seed),
-      );
-      seed.fill(0);
+      const signature = bytesToHex(key.sign(computeEd25519SignInBytes(text.family, message)));
       verifyEd25519SignIn({ message, signature }, text);
       return signature;
     },
@@ -70,29 +65,7 @@ export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptio
     },
     async signViewingKeyText(domain) {
       // Wallets of these chains sign the bytes of a text as they are, without the prefix of EIP-191.
-      const text = new TextEncoder().encode(viewingKeyMessage(domain));
-      const seed = hexToBytes(privateKey.reveal(), 32);
-      const signature = ed25519.sign(text, seed);
-      seed.fill(0);
-      if (!ed25519.verify(signature, text, publicKey)) {
-        throw new PoolError(
-          'signature_rejected',
-          'the signature was rejected: it was not made by the expected key for this document',
-        );
-      }
-      return new Secret(signature);
+      return new Secret(key.sign(new TextEncoder().encode(viewingKeyMessage(domain))));
     },
   };
-}
-
-function computePublicKey(privateKey: Secret): Uint8Array {
-  try {
-    return ed25519.getPublicKey(hexToBytes(privateKey.reveal(), 32));
-  } catch {
-    // The cause is dropped on purpose: parsers repeat their input in messages.
-    throw new PoolError(
-      'invalid_configuration',
-      'the ed25519 private key must be its 32-byte seed, as lower-case hex with 0x',
-    );
-  }
 }
