@@ -9,6 +9,7 @@
  */
 
 import {
+  bytesToBigint,
   canonicalDigest,
   type Hex32,
   isPoolError,
@@ -20,11 +21,10 @@ import { isTooLateToLeave, passPoint, rethrowInterruption } from '@pool/idempote
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { isOpen, isUnreleased } from '../archive/spend-state.ts';
 import { isTooLateHere, parseStoredSignature, signSpend } from './authorize-spend.ts';
-import { checkSpend, parseSpendBody } from './check-spend.ts';
+import { checkSpend, parseSpendBody, type SpendRequestBody } from './check-spend.ts';
 import { concludeSpend, createReceipt, createUnfinishedError } from './conclude-spend.ts';
-import { performDryRun, type RoutedRequest } from './dry-run-spend.ts';
 import { abandonSpend, createKeptError, withdrawSpendRequest } from './give-up-spend.ts';
-import { archiveSpend, planArchived } from './plan-spend.ts';
+import { archiveSpend, planArchived, planNewSpend } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
 import {
   computePlatformKey,
@@ -402,4 +402,26 @@ async function watchToEnd(
     const isNamed = isPoolError(error) && error.code === 'spend_unfinished';
     throw isNamed ? error : createUnfinishedError(spend, error);
   }
+}
+
+/** A request with the chain that its caller chose. */
+type RoutedRequest = SpendRequestBody & { readonly chain: string | undefined };
+
+/** Proves the whole spend and stops. Stores nothing, locks nothing and never asks the signer. */
+async function performDryRun(request: RoutedRequest, deps: SpendDeps): Promise<SpendReceipt> {
+  deps.onEvent({ kind: 'stage', stage: 'checking' });
+  const checked = await checkSpend(request, deps, request.chain);
+  const planned = await planNewSpend(checked, deps);
+  if (deps.prover.mode === 'real') {
+    // The circuit does not verify the signature, so any rSig proves as well. 31 random bytes are always below n.
+    const rSig = bytesToBigint(deps.randomBytes(31)) + 1n;
+    await proveSpend(checked.context, planned, rSig, deps);
+  }
+  const { inputNullifiers, changeAmount } = planned.manifest;
+  return {
+    operation: checked.operation,
+    status: 'dry-run',
+    nullifiers: [...inputNullifiers],
+    changeAmount,
+  };
 }

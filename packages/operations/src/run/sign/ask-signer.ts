@@ -80,7 +80,7 @@ export async function askSigner(
 }
 
 /** Without the text for the user of a job that fails. */
-export function toPoolError({ code, message }: ErrorBody): PoolError {
+function toPoolError({ code, message }: ErrorBody): PoolError {
   return new PoolError(peerCode(code), message);
 }
 

@@ -55,7 +55,6 @@ import { systemClock } from '../system-clock.ts';
 import { warnOfShortGrace } from './registry-grace.ts';
 import { createNotesPort, parseDestinations, type SpendableNotes } from './spend-inputs.ts';
 import { keepSpends } from './spend-keeping.ts';
-import { logSpendEvent } from './spend-log.ts';
 import { openSpendOwners } from './spend-owner.ts';
 import { createSpendProgress, type SpendProgress } from './spend-progress.ts';
 
@@ -404,4 +403,33 @@ function createRolePlatform(
     postSpend: async (key, submission) => requireEdge().postSpend(key, submission),
     getSpend: async (key) => requireEdge().getSpend(key),
   };
+}
+
+/** Stages and codes only: no key, payee or amount. */
+function logSpendEvent(log: Log, event: SpendEvent): void {
+  switch (event.kind) {
+    case 'stage':
+      log.info({ stage: event.stage }, 'spend entered a stage');
+      return;
+    case 'retry':
+      log.warn({ code: event.code }, 'spend tries again');
+      return;
+    case 'refused':
+      log.warn({ code: event.code }, 'the spend was refused; it can still land');
+      return;
+    case 'withdrawn':
+      log.info({}, 'the request of a spend that was given up does not wait for votes any more');
+      return;
+    case 'not-withdrawn':
+      log.warn(
+        { code: event.code },
+        'the request of a spend that was given up may still wait for votes, which have no effect; deny it at the custodian',
+      );
+      return;
+    case 'outcome':
+      log.info({ state: event.state }, 'spend ended');
+      return;
+    case 'progress':
+      return;
+  }
 }
