@@ -6,13 +6,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  isPoolError,
-  PoolError,
-  type Secret,
-  type SpendReceipt,
-  spendReceiptSchema,
-} from '@pool/core';
+import { isPoolError, PoolError, type SpendReceipt, spendReceiptSchema } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
 import {
   fetchRegisteredKey,
@@ -31,8 +25,8 @@ import {
 } from '../../config/config.ts';
 import { variables } from '../../config/variables.ts';
 import { commandHeaders } from '../../services/holder/command-headers.ts';
-import { readSpendPlace } from '../../services/holder/spend-place.ts';
-import { type AgentCaller, createAgentCaller } from '../../services/peers/agent-client.ts';
+import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
+import { type AgentCaller, createAgentCaller, urlOf } from '../../services/peers/agent-client.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
 import { openHolder } from '../../services/signers/holder.ts';
 import { ensureAgentHome, readLoopbackToken } from '../../state/agent-home.ts';
@@ -202,17 +196,14 @@ async function finishRotation(rotation: Rotation): Promise<number> {
 }
 
 function listTokens({ config }: Rotation): readonly string[] {
-  const { chains } = readChainsFile(config.chainsFile);
-  const names = Object.keys(chains);
-  const key = config.chain ?? (names.length === 1 ? names[0] : undefined);
-  const chain = key === undefined ? undefined : chains[key];
-  if (chain === undefined) {
+  const { settings } = findSpendChain(undefined, config);
+  if (settings === undefined) {
     throw new PoolError(
       'rotation_not_possible',
       `${variables.chain.name} must name the chain of the holder in chains.json`,
     );
   }
-  return Object.keys(chain.tokens).sort();
+  return Object.keys(settings.tokens).sort();
 }
 
 const stepSchema = v.object({
@@ -348,12 +339,12 @@ function isTimeout({ cause }: PoolError): boolean {
 }
 
 function createCaller({ host, port, holder }: Config): AgentCaller {
-  const token: Secret | undefined = holder.transferToken;
+  const token = holder.transferToken;
   if (token === undefined) {
     throw new PoolError(
       'holder_unavailable',
       `${variables.transferToken.name} is required: the notes are moved by transfers of the holder to itself. Mint an API key with the capability holder.transfer`,
     );
   }
-  return createAgentCaller(`http://${host.includes(':') ? `[${host}]` : host}:${port}`, token);
+  return createAgentCaller(urlOf({ host, port }), token);
 }
