@@ -37,4 +37,5 @@ export {
   type SignedTransaction,
   signWithinCap,
   type TransactionCaps,
+  type TransactionSigner,
 } from './transaction-signer.ts';

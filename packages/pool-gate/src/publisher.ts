@@ -10,7 +10,7 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { type Field, fieldToHex, PoolError, parseField } from '@pool/core';
 import type { Ownership } from '@pool/database';
-import { fetchNonceOutcome, isReplacementDue, signWithinCap } from '@pool/evm-sender';
+import { fetchNonceOutcome, sendAgain } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import { createEligibilityTree, type EligibilityTree, type HashMany, hashHere } from '@pool/notes';
 import type { Selectable } from 'kysely';
@@ -274,19 +274,31 @@ type Outcome = {
   readonly txHash: string;
 };
 
-async function waitUntilFinal(deps: PublisherDeps, publication: Publication): Promise<Outcome> {
-  const { log, pollIntervalMs, signal } = deps;
-  let sent = publication;
+async function waitUntilFinal(deps: PublisherDeps, { id }: Publication): Promise<Outcome> {
+  const { db, chain, log, pollIntervalMs, signal } = deps;
   for (;;) {
     if (signal.aborted) {
       throw publicationFailed('is still in progress: the gate is stopping');
     }
     try {
-      const outcome = await fetchOutcome(deps, sent);
-      if (outcome === 'not mined') {
-        sent = await sendAgain(deps, sent);
-      } else if (outcome !== 'not final') {
-        return outcome;
+      const sent = await db
+        .selectFrom('publications')
+        .selectAll()
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      const { nonce, tx_hash: txHash } = sent;
+      const txHashes = [txHash, ...parseReplaced(sent)];
+      const final = await chain.fetchFinalBlock();
+      const seen = await fetchNonceOutcome(chain, { nonce, txHashes }, final);
+      switch (seen.kind) {
+        case 'mined':
+          break;
+        case 'final':
+          return { outcome: seen.receipt.succeeded ? 'final' : 'reverted', txHash: seen.txHash };
+        case 'replaced':
+          return { outcome: 'dropped', txHash };
+        case 'pending':
+          await resend(deps, sent);
       }
     } catch (error) {
       log.warn({ ...describeFailure(error) }, 'waiting for a publication');
@@ -295,71 +307,42 @@ async function waitUntilFinal(deps: PublisherDeps, publication: Publication): Pr
   }
 }
 
-async function fetchOutcome(
-  { chain }: PublisherDeps,
-  sent: Publication,
-): Promise<Outcome | 'not mined' | 'not final'> {
-  const txHashes = [sent.tx_hash, ...parseReplaced(sent)];
-  const { nonce } = sent;
-  const seen = await fetchNonceOutcome(chain, { nonce, txHashes }, await chain.fetchFinalBlock());
-  switch (seen.kind) {
-    case 'mined':
-      return 'not final';
-    case 'final':
-      return { outcome: seen.receipt.succeeded ? 'final' : 'reverted', txHash: seen.txHash };
-    case 'replaced':
-      return { outcome: 'dropped', txHash: sent.tx_hash };
-    case 'pending':
-      return 'not mined';
-  }
-}
-
 /**
  * Sends the stored bytes again. After a long wait it sends the same root at the same nonce with higher fees, stored first.
  * The replacement has a gas limit within the ceiling, so bytes that every node rejects are replaced too.
  */
-async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Publication> {
+async function resend(deps: PublisherDeps, sent: Publication): Promise<void> {
   const { db, chain, log, nowMs, replaceAfterMs } = deps;
+  const { nonce, raw_transaction: rawTransaction } = sent;
   const replaced = parseReplaced(sent);
-  const isDue = isReplacementDue(
-    replaced.length + 1,
-    Date.parse(sent.sent_at),
-    nowMs(),
-    replaceAfterMs,
+  const signedAtMs = Date.parse(sent.sent_at);
+  await sendAgain(
+    { nonce, rawTransaction, signedAtMs, count: replaced.length + 1 },
+    {
+      ...{ nowMs, replaceAfterMs, fetchNonce: chain.fetchNonce, broadcast: chain.broadcast },
+      sign: () => chain.signReplacement(rawTransaction),
+      async store({ txHash, rawTransaction: raw_transaction }) {
+        await db.transaction().execute(async (trx) => {
+          await deps.assertOwner?.(trx);
+          await trx
+            .updateTable('publications')
+            .set({
+              tx_hash: txHash,
+              raw_transaction,
+              replaced_hashes: JSON.stringify([sent.tx_hash, ...replaced]),
+              sent_at: new Date(nowMs()).toISOString(),
+            })
+            .where('id', '=', sent.id)
+            .execute();
+        });
+        log.warn(
+          { txHash },
+          'the transaction was not mined in time: publishing again with higher fees',
+        );
+        return true;
+      },
+    },
   );
-  if (!isDue || (await chain.fetchNonce()) !== sent.nonce) {
-    await chain.broadcast(sent.raw_transaction);
-    return sent;
-  }
-  const signed = await signWithinCap(() => chain.signReplacement(sent.raw_transaction));
-  if (signed === undefined) {
-    // The cap forbids a higher offer. The sent transaction may still be mined when the chain's fees fall.
-    await chain.broadcast(sent.raw_transaction);
-    return sent;
-  }
-  const next = await db.transaction().execute(async (trx) => {
-    await deps.assertOwner?.(trx);
-    return await trx
-      .updateTable('publications')
-      .set({
-        tx_hash: signed.txHash,
-        raw_transaction: signed.rawTransaction,
-        replaced_hashes: JSON.stringify([sent.tx_hash, ...replaced]),
-        sent_at: new Date(nowMs()).toISOString(),
-      })
-      .where('id', '=', sent.id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
-  });
-  log.warn(
-    { txHash: signed.txHash },
-    'the transaction was not mined in time: publishing again with higher fees',
-  );
-  // It is stored: if sending fails now, the next round sends it again and looks for its receipt.
-  await chain.broadcast(signed.rawTransaction).catch((error: unknown) => {
-    log.warn({ ...describeFailure(error) }, 'waiting for a publication');
-  });
-  return next;
 }
 
 function parseReplaced({ replaced_hashes }: Publication): string[] {

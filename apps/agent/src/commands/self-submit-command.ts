@@ -5,14 +5,16 @@
  * @module
  */
 
+import { openProductionKeys } from '@pool/circuits';
 import { type ChainsFile, PoolError, parseWalletPub } from '@pool/core';
+import { createSpendProverPort } from '@pool/operations';
 import { chooseFormat, readTypedAmounts } from '@pool/pay-run';
-import type { Holder, HolderChain } from '@pool/wallet/node';
-import { readKeptNotes } from '@pool/wallet/node';
+import type { Holder, HolderChain, Log } from '@pool/wallet/node';
+import { openSelfSubmission, readKeptNotes } from '@pool/wallet/node';
 import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
 import { createAgentLog } from '../services/agent-log.ts';
-import { openSelfSubmission } from '../services/holder/self-submit.ts';
+import { createConfiguredProver } from '../services/agent-prover.ts';
 import { findDecimals } from '../services/holder/spend-place.ts';
 import { readChainsFile } from '../services/peers/chains.ts';
 import { openHolder } from '../services/signers/holder.ts';
@@ -62,11 +64,13 @@ export async function runSelfSubmit(options: SelfSubmitOptions, output: Output):
   const order = { ...others, ...(amount === undefined ? {} : { amount }), token };
   const view = createSelfSubmitView(output.terminal);
   return await withInterruption(async (signal) => {
+    const log = createAgentLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel);
+    const { prover, port } = openProver(settings, log);
     const submission = openSelfSubmission({
       settings: { ...settings, gasPrivateKey },
-      ...{ holder, chain, signal },
+      prover: port,
+      ...{ holder, chain, signal, log },
       kept: readNotes(options.notes, holder, chain),
-      log: createAgentLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel),
       onEvent: view.show,
       onSent: view.showSent,
     });
@@ -78,9 +82,21 @@ export async function runSelfSubmit(options: SelfSubmitOptions, output: Output):
       );
     } finally {
       view.end();
+      await prover.close();
       await submission.close();
     }
   });
+}
+
+function openProver(settings: SelfSubmitSettings, log: Log) {
+  const { artifactsDir, artifactsManifest } = settings;
+  const keys =
+    artifactsDir === undefined || artifactsManifest === undefined
+      ? undefined
+      : openProductionKeys({ folder: artifactsDir, manifest: artifactsManifest });
+  const prover = createConfiguredProver(settings, keys, log);
+  const mode = settings.prover === 'mock' ? 'mock' : 'real';
+  return { prover, port: createSpendProverPort(prover, mode, keys?.readVerificationKey) };
 }
 
 /** @throws PoolError `invalid-chain` */

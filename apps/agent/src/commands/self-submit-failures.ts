@@ -7,8 +7,7 @@
 import { formatTokenUnits, isPoolError, PoolError } from '@pool/core';
 import type { ArchivedSpend } from '@pool/wallet';
 import type { Holder, HolderChain } from '@pool/wallet/node';
-import { describeWithdrawn } from '@pool/wallet/node';
-import type { WithdrawalRequest } from '../services/holder/self-submit.ts';
+import { describeWithdrawn, type WithdrawalRequest } from '@pool/wallet/node';
 
 type FailedWithdrawal = { readonly request: WithdrawalRequest; readonly open?: ArchivedSpend };
 

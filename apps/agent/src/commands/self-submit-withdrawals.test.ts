@@ -14,13 +14,12 @@ import {
 import { createLocalKeyHolder } from '@pool/signers';
 import { createFakeHolder } from '@pool/testkit';
 import type { ArchivedSpend, SpendState } from '@pool/wallet';
-import type { Holder } from '@pool/wallet/node';
+import type { Holder, SelfSubmission } from '@pool/wallet/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HolderChain } from '../../../../packages/wallet/src/node/holder/holder-notes.ts';
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { parseConfig } from '../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import type { SelfSubmission } from '../services/holder/self-submit.ts';
 import type { Output } from '../terminal/command-output.ts';
 import { createSelfSubmitView } from '../terminal/self-submit-view.ts';
 import { performWithdrawals, type SelfSubmitOptions } from './self-submit-withdrawals.ts';

@@ -8,17 +8,15 @@ import {
   isPoolError,
   type NumberFormat,
   PoolError,
-  type SendRequest,
   type SpendReceipt,
 } from '@pool/core';
 import { exitCodeOfError, exitCodes } from '@pool/pay-run';
 import { type ArchivedSpend, isOpen } from '@pool/wallet';
 import type { GasQuote } from '@pool/wallet/evm';
-import type { Holder, HolderChain } from '@pool/wallet/node';
-import { createEqualWithdrawal, describePaid } from '@pool/wallet/node';
+import type { Holder, HolderChain, SelfSubmission, WithdrawalRequest } from '@pool/wallet/node';
+import { createEqualWithdrawal, describePaid, toSendBody } from '@pool/wallet/node';
 import type { SelfSubmitSettings } from '../config/self-submit-config.ts';
 import { variables } from '../config/variables.ts';
-import type { SelfSubmission, WithdrawalRequest } from '../services/holder/self-submit.ts';
 import { readSpendPlace } from '../services/holder/spend-place.ts';
 import { findGasNotice } from '../services/peers/destination-gas.ts';
 import type { Output } from '../terminal/command-output.ts';
@@ -127,7 +125,7 @@ async function performOne(
   if (open === undefined) {
     const asks = request.dryRun !== true && options.yes !== true;
     const { ask, terminal } = output;
-    const spend = { operation: 'send', body: toBody(request) } as const;
+    const spend = { operation: 'send', body: toSendBody(request) } as const;
     await confirmSpend(spend, place, { terminal, ask: asks ? ask : undefined });
   }
   if (open !== undefined && !isDecided) {
@@ -195,14 +193,6 @@ async function confirmRepetition(
     }
   }
   return new Set(paid.map(({ outRoot }) => outRoot));
-}
-
-function toBody({ token, amount, to, dryRun }: WithdrawalRequest): SendRequest {
-  return {
-    ...{ token, amount },
-    ...(to === undefined ? {} : { to }),
-    ...(dryRun === true ? { dryRun } : {}),
-  };
 }
 
 type Withdrawal = {

@@ -13,6 +13,7 @@ import { encodeSpend, simulateCall, unknownRevertReason } from '@pool/contracts'
 import {
   type ErrorBody,
   type EvmAddress,
+  errorCodeOf,
   type Hex32,
   PoolError,
   parseEvmAddress,
@@ -22,13 +23,16 @@ import {
 } from '@pool/core';
 import {
   broadcastTransaction,
+  createTransactionSigner,
   decideFees,
+  estimateGasLimit,
   fetchNonceOutcome,
-  isReplacementDue,
   type NonceOutcome,
-  raiseFeesWithin,
+  type SignedTransaction,
+  sendAgain,
+  type TransactionSigner,
 } from '@pool/evm-sender';
-import { concat, keccak256, Transaction, Wallet, ZeroAddress } from 'ethers';
+import { computeAddress, concat, ZeroAddress } from 'ethers';
 import { createKeyLock } from '../key-lock.ts';
 import type { SpendPlatformPort, SpendRow, SpendSubmission } from '../spend/spend-ports.ts';
 import type { GasChain } from './gas-chain.ts';
@@ -70,9 +74,6 @@ const expectedGas = 500_000n;
 /** The most that a call may need here: the larger circuit in a full note tree, with a costly token. */
 const gasCeiling = 3_000_000n;
 
-/** The note tree grows while a transaction waits. */
-const gasMarginPercent = 125n;
-
 const defaultReplaceAfterMs = 45_000;
 
 /** Pause before bytes that a node has are sent again: it may have dropped them. */
@@ -83,10 +84,9 @@ const keyForm = /^spend-(0x[0-9a-f]{64})$/;
 export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitter {
   const { chain, capWei, store, nowMs } = options;
   const { replaceAfterMs = defaultReplaceAfterMs, onSent = () => undefined } = options;
-  const wallet = new Wallet(options.gasKey.reveal());
-  const address = parseEvmAddress(wallet.address);
+  const address = parseEvmAddress(computeAddress(options.gasKey.reveal()));
   /** When this process last sent the bytes, by hash. */
-  const sentAtMs = new Map<Hex32, number>();
+  const sentAtMs = new Map<string, number>();
   /** Spends that are posted at once get nonces one after the other: the node counts a transaction when it has it. */
   const locks = createKeyLock();
   const never = new AbortController().signal;
@@ -102,51 +102,58 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
     if (refusal !== undefined) {
       return { state: 'reverted', outRoot, error: refusal };
     }
-    const estimate = await chain.call((provider) =>
-      provider.estimateGas({ from: address, to: chain.pool, data }),
+    const gasLimit = await chain.call((provider) =>
+      estimateGasLimit(provider, address, { to: chain.pool, data }, gasCeiling),
     );
-    const gasLimit = (estimate * gasMarginPercent) / 100n;
-    const fees = decideFees(await chain.fetchFees(), capWei / gasLimit);
-    if (fees === undefined) {
-      throw feeCapReached(capWei);
-    }
-    await assertFunded(gasLimit * fees.maxFeePerGas);
+    await assertFunded(gasLimit);
     const release = await locks.acquire('nonce', never);
     try {
       const nonce = await chain.call((provider) =>
         provider.getTransactionCount(address, 'pending'),
       );
-      const transaction = Transaction.from({
-        ...{ type: 2, chainId: chain.chainId, to: chain.pool, value: 0n },
-        ...{ data, gasLimit, nonce, ...fees },
-      });
-      const sent = await signAndSend(outRoot, transaction);
-      return { state: 'submitted', outRoot, txHash: sent.txHash };
+      const signed = await signing((signer) =>
+        signer.sign({ to: chain.pool, data, gasLimit }, nonce),
+      );
+      await store.add(describeSent(outRoot, signed));
+      await broadcast(signed);
+      announce(outRoot, signed);
+      return { state: 'submitted', outRoot, txHash: parseHex32(signed.txHash) };
     } finally {
       release();
     }
   }
 
-  /** Stores the bytes, then sends them. */
-  async function signAndSend(outRoot: Hex32, transaction: Transaction): Promise<SentTransaction> {
-    const rawTransaction = parseHex(await wallet.signTransaction(transaction));
-    const sent: SentTransaction = {
-      outRoot,
-      chainId: chain.chainId,
-      from: address,
-      nonce: transaction.nonce,
-      txHash: parseHex32(keccak256(rawTransaction)),
-      rawTransaction,
-      createdAtMs: nowMs(),
-    };
-    await store.add(sent);
-    await broadcast(sent);
-    const maxCostWei = transaction.gasLimit * (transaction.maxFeePerGas ?? 0n);
-    onSent({ ...sent, maxCostWei });
-    return sent;
+  /** Uses the gas key. @throws PoolError `fee_cap_reached` (retryable) */
+  async function signing<T>(work: (signer: TransactionSigner) => Promise<T>): Promise<T> {
+    try {
+      return await chain.call((provider) =>
+        work(
+          createTransactionSigner(provider, chain.chainId, options.gasKey, { maxCostWei: capWei }),
+        ),
+      );
+    } catch (error) {
+      throw errorCodeOf(error) === 'fee_cap_reached' ? feeCapReached(capWei) : error;
+    }
   }
 
-  async function broadcast({ rawTransaction, txHash }: SentTransaction): Promise<void> {
+  function describeSent(outRoot: Hex32, signed: SignedTransaction): SentTransaction {
+    return {
+      ...{ outRoot, chainId: chain.chainId, from: address, nonce: signed.nonce },
+      txHash: parseHex32(signed.txHash),
+      rawTransaction: parseHex(signed.rawTransaction),
+      createdAtMs: nowMs(),
+    };
+  }
+
+  function announce(outRoot: Hex32, signed: SignedTransaction): void {
+    const maxCostWei = signed.gasLimit * signed.maxFeePerGas;
+    onSent({ ...describeSent(outRoot, signed), maxCostWei });
+  }
+
+  async function broadcast({
+    rawTransaction,
+    txHash,
+  }: Pick<SignedTransaction, 'rawTransaction' | 'txHash'>): Promise<void> {
     if (nowMs() - (sentAtMs.get(txHash) ?? Number.NEGATIVE_INFINITY) < rebroadcastMs) {
       return;
     }
@@ -191,7 +198,7 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
         return {
           state: 'submitted',
           outRoot,
-          txHash: (await sendAgain(outRoot, newest, sent.length)).txHash,
+          txHash: await resend(newest, sent.length),
         };
     }
   }
@@ -215,40 +222,33 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
     );
   }
 
-  /** Sends the stored bytes, or at their nonce the same call with higher fees. */
-  async function sendAgain(
-    outRoot: Hex32,
-    newest: SentTransaction,
-    count: number,
-  ): Promise<SentTransaction> {
-    const isOurs = newest.from === address;
-    if (!isOurs || !isReplacementDue(count, newest.createdAtMs, nowMs(), replaceAfterMs)) {
+  /** Sends the stored bytes, or at their nonce the same call with higher fees. @returns the hash of the newest */
+  async function resend(newest: SentTransaction, count: number): Promise<Hex32> {
+    if (newest.from !== address) {
       await broadcast(newest);
-      return newest;
+      return newest.txHash;
     }
-    const old = Transaction.from(newest.rawTransaction);
-    const next = await chain.call((provider) => provider.getTransactionCount(address, 'latest'));
-    const fees =
-      next === newest.nonce
-        ? raiseFeesWithin(
-            {
-              maxFeePerGas: old.maxFeePerGas ?? 0n,
-              maxPriorityFeePerGas: old.maxPriorityFeePerGas ?? 0n,
-            },
-            await chain.fetchFees(),
-            capWei / old.gasLimit,
-          )
-        : undefined;
-    if (fees === undefined) {
-      // It waits behind another transaction, it is mined at the head, or the cap forbids higher fees.
-      await broadcast(newest);
-      return newest;
-    }
-    const { to, data, gasLimit, nonce, chainId } = old;
-    return signAndSend(
-      outRoot,
-      Transaction.from({ type: 2, value: 0n, to, data, gasLimit, nonce, chainId, ...fees }),
+    const { nonce, rawTransaction, createdAtMs: signedAtMs, outRoot } = newest;
+    let replacement: SignedTransaction | undefined;
+    await sendAgain(
+      { nonce, rawTransaction, signedAtMs, count },
+      {
+        ...{ nowMs, replaceAfterMs },
+        fetchNonce: () => signing((signer) => signer.fetchNonce()),
+        sign: () => signing((signer) => signer.signReplacement(rawTransaction, 'same-call')),
+        async store(signed) {
+          await store.add(describeSent(outRoot, signed));
+          replacement = signed;
+          return true;
+        },
+        broadcast: () => broadcast(replacement ?? newest),
+      },
     );
+    if (replacement === undefined) {
+      return newest.txHash;
+    }
+    announce(outRoot, replacement);
+    return parseHex32(replacement.txHash);
   }
 
   async function simulate(data: string): Promise<ErrorBody | undefined> {
@@ -270,10 +270,15 @@ export function createSelfSubmitter(options: SelfSubmitterOptions): SelfSubmitte
     return chain.fetchRevertReason(txHash).catch(() => unknownRevertReason);
   }
 
-  async function assertFunded(costWei: bigint): Promise<void> {
-    const balanceWei = await chain.call((provider) => provider.getBalance(address));
-    if (balanceWei < costWei) {
-      throw unfunded(address, undefined, costWei - balanceWei);
+  /** @throws PoolError `fee_cap_reached` (retryable), `gas_key_unfunded` */
+  async function assertFunded(gasLimit: bigint): Promise<void> {
+    const { balanceWei, fees } = await signing((signer) => signer.fetchFunds(gasLimit));
+    if (fees === undefined) {
+      throw feeCapReached(capWei);
+    }
+    const missingWei = gasLimit * fees.maxFeePerGas - balanceWei;
+    if (missingWei > 0n) {
+      throw unfunded(address, undefined, missingWei);
     }
   }
 

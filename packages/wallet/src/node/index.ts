@@ -50,6 +50,12 @@ export {
   repetitionMs,
 } from './spends/equal-withdrawals.ts';
 export { createHolderSpends, type HolderSpends } from './spends/holder-spends.ts';
+export {
+  openSelfSubmission,
+  type SelfSubmission,
+  toSendBody,
+  type WithdrawalRequest,
+} from './spends/self-submission.ts';
 export { createNotesPort, parseDestinations } from './spends/spend-inputs.ts';
 export { openSpendOwners } from './spends/spend-owner.ts';
 export type { SpendProgress } from './spends/spend-progress.ts';

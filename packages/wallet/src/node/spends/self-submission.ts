@@ -10,69 +10,68 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { openProductionKeys } from '@pool/circuits';
 import {
-  type CircuitName,
   type Hex32,
   PoolError,
   parseEvmAddress,
   parseWalletPub,
   type Secret,
+  type SendRequest,
   type SpendReceipt,
 } from '@pool/core';
-import { createSpendProverPort } from '@pool/operations';
-import type { Prover } from '@pool/prover';
+import type { ArchivedSpend } from '../../archive/spend-archive.ts';
+import { isUnreleased } from '../../archive/spend-state.ts';
+import { createEvidenceVerifier } from '../../evidence-verifier.ts';
+import { createEvmSpendChain } from '../../evm/evm-spend-chain.ts';
+import { createEvmGasChain } from '../../evm/gas-chain.ts';
 import {
-  type ArchivedSpend,
-  createEvidenceVerifier,
-  createKeyLock,
-  createSpender,
-  type DeliveredNote,
-  defaultSpendDeadlineSeconds,
-  type FollowDeps,
-  type FollowedSpend,
-  followSpend,
-  isUnreleased,
-  type SpendContext,
-  type SpendDeps,
-  type SpendEvent,
-  type SpendJournal,
-} from '@pool/wallet';
-import {
-  createEvmGasChain,
-  createEvmSpendChain,
   createSelfSubmitter,
   type SelfSubmitter,
   type SelfSubmitterOptions,
-} from '@pool/wallet/evm';
-import type { Holder, Log } from '@pool/wallet/node';
+} from '../../evm/self-submitter.ts';
+import { createKeyLock } from '../../key-lock.ts';
+import { type FollowedSpend, followSpend } from '../../spend/follow-spends.ts';
+import { createSpender } from '../../spend/perform-spend.ts';
+import { defaultSpendDeadlineSeconds } from '../../spend/spend-deadline.ts';
+import type { FollowDeps, SpendDeps, SpendEvent } from '../../spend/spend-deps.ts';
+import type { SpendJournal } from '../../spend/spend-journal.ts';
+import type { SpendContext } from '../../spend/spend-ports.ts';
+import type { DeliveredNote } from '../../sync/ports.ts';
+import type { Holder } from '../holder/holder.ts';
+import { createHolderNotes, type HolderChain } from '../holder/holder-notes.ts';
+import { createKeyedNotes } from '../holder/keyed-notes.ts';
+import type { Log } from '../log.ts';
+import { assertSpendsKnown } from '../store/restored-state.ts';
+import { openSentTransactions, sentTransactionsPath } from '../store/sent-transactions.ts';
+import { openSpendArchive } from '../store/spend-archive.ts';
+import { systemClock } from '../system-clock.ts';
 import {
-  assertSpendsKnown,
-  createHolderNotes,
-  createKeyedNotes,
-  createNotesPort,
-  type HolderChain,
   isEqualWithdrawal,
   mayBePaid,
-  openSentTransactions,
-  openSpendArchive,
-  openSpendOwners,
-  parseDestinations,
   refuseEqualWithdrawals,
   repetitionMs,
-  sentTransactionsPath,
-  systemClock,
-} from '@pool/wallet/node';
-import type { SelfSubmitSettings } from '../../config/self-submit-config.ts';
-import { variables } from '../../config/variables.ts';
-import { createConfiguredProver } from '../agent-prover.ts';
+} from './equal-withdrawals.ts';
+import { createNotesPort, parseDestinations } from './spend-inputs.ts';
+import { openSpendOwners } from './spend-owner.ts';
 
 /** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */
 const followReadings = 3;
 const followPauseMs = 2_000;
 
 export type SelfSubmissionDeps = {
-  readonly settings: SelfSubmitSettings & { readonly gasPrivateKey: Secret };
+  readonly settings: {
+    /** The agent directory. */
+    readonly home: string;
+    /** Pays the gas. */
+    readonly gasPrivateKey: Secret;
+    /** Wei for all gas of one transaction. */
+    readonly gasCapWei: bigint;
+    readonly holder: {
+      readonly sendDestinations: ReadonlyMap<string, string>;
+      readonly sendMaxAmount: bigint | undefined;
+    };
+  };
+  readonly prover: SpendDeps['prover'];
   readonly holder: Holder;
   readonly chain: HolderChain;
   /** Sealed notes of the holder's own files. */
@@ -94,6 +93,15 @@ export type WithdrawalRequest = {
   /** Equal withdrawals that were paid, and that the caller pays once more. */
   readonly accepted?: ReadonlySet<Hex32>;
 };
+
+/** As the body of a request. */
+export function toSendBody({ token, amount, to, dryRun }: WithdrawalRequest): SendRequest {
+  return {
+    ...{ token, amount },
+    ...(to === undefined ? {} : { to }),
+    ...(dryRun === true ? { dryRun } : {}),
+  };
+}
 
 /** What the chain says of the spends that were open. */
 export type FollowedWithdrawals = {
@@ -126,7 +134,7 @@ export type SelfSubmission = {
   ): Promise<readonly ArchivedSpend[]>;
   /**
    * @param open - a withdrawal that is underway: its own authorisation is submitted, and no other is made
-   * @throws PoolError `equal_withdrawal` if another one began meanwhile; see `Spender.spend` of @pool/operations
+   * @throws PoolError `equal_withdrawal` if another one began meanwhile; see `Spender.spend`
    */
   withdraw(request: WithdrawalRequest, open?: ArchivedSpend): Promise<SpendReceipt>;
   close(): Promise<void>;
@@ -169,7 +177,6 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
     nowMs: systemClock.nowMs,
     onSent: deps.onSent,
   });
-  const { prover, port } = openProver(settings, log);
   // One proof takes all memory that a small machine has.
   const locks = createKeyLock();
   const context: SpendContext = { ...chain, chain: spendChain };
@@ -228,7 +235,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       destinations: parseDestinations(settings.holder.sendDestinations),
       ceilings: { transfer: undefined, send: settings.holder.sendMaxAmount },
       notes: createNotesPort({ notes, chains: new Map([[chain.key, chain]]) }, encryptionPublicKey),
-      prover: port,
+      prover: deps.prover,
       archive: refuseEqualWithdrawals(archive, accepted, chain.settings.tokens, systemClock.nowMs),
       journal,
       assertSpendsKnown: () => assertSpendsKnown(home, systemClock.nowMs()),
@@ -276,20 +283,14 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       );
     },
     async withdraw(request, open) {
-      const { token, amount, to, dryRun, accepted = new Set() } = request;
-      const body = {
-        ...{ token, amount },
-        ...(to === undefined ? {} : { to }),
-        ...(dryRun === true ? { dryRun } : {}),
-      };
+      const { dryRun, accepted = new Set() } = request;
       if (dryRun !== true && open === undefined) {
         assertSpendsKnown(home, systemClock.nowMs());
       }
       const spender = createSpender(createDeps(createOneSpendJournal(open), accepted));
-      return spender.spend({ operation: 'send', key: 'self-submit', body });
+      return spender.spend({ operation: 'send', key: 'self-submit', body: toSendBody(request) });
     },
     async close() {
-      await prover.close();
       await notes.close();
       gasChain.close();
       spendChain.close();
@@ -342,23 +343,9 @@ function isContinuable({ secrets, state }: ArchivedSpend, holder: Holder): boole
   );
 }
 
-function openProver(
-  settings: SelfSubmitSettings,
-  log: Log,
-): { readonly prover: Prover<CircuitName>; readonly port: SpendDeps['prover'] } {
-  const { artifactsDir, artifactsManifest } = settings;
-  const keys =
-    artifactsDir === undefined || artifactsManifest === undefined
-      ? undefined
-      : openProductionKeys({ folder: artifactsDir, manifest: artifactsManifest });
-  const prover = createConfiguredProver(settings, keys, log);
-  const mode = settings.prover === 'mock' ? 'mock' : 'real';
-  return { prover, port: createSpendProverPort(prover, mode, keys?.readVerificationKey) };
-}
-
 function noTransfers(): PoolError {
   return new PoolError(
     'invalid_request',
-    `only withdrawals are submitted with ${variables.gasPrivateKey.name}; a transfer needs the platform and the gate`,
+    'only withdrawals are submitted with DISBURSE_GAS_PRIVATE_KEY; a transfer needs the platform and the gate',
   );
 }
