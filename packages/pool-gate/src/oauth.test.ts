@@ -3,8 +3,12 @@ import { errorCodeOf, Secret } from '@pool/core';
 import { createShell, type Shell } from '@pool/http-server';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../http-server/src/service/log.ts';
-import { createAccessTokens, deletedPerGrant } from './access-tokens.ts';
-import { createTokenService, type TokenService } from './oauth.ts';
+import {
+  createAccessTokens,
+  createTokenService,
+  deletedPerGrant,
+  type TokenService,
+} from './oauth.ts';
 import { addTokenRoute } from './oauth-route.ts';
 
 const short = { clientId: 'short', clientSecret: new Secret('w'), scopes: ['gate.read'] } as const;
