@@ -7,28 +7,19 @@
 import type { PlatformDatabase } from '@pool/database';
 import type { ChainWatch, Measure, Sample } from '@pool/http-server';
 import { leanImtCapacity } from '@pool/notes';
-import type { RelayerWatch } from '@pool/relayer';
-
-type Relayer = Pick<RelayerWatch, 'read' | 'readBalanceWei' | 'readTotalUse'>;
-type Indexer = Pick<ChainWatch, 'readSilentMs'>;
+import type { RelayerReload, RelayerWatch } from '@pool/relayer';
 
 type WatchedChain = {
   readonly key: string;
-  readonly relayer: Relayer;
-  readonly indexer: Indexer | undefined;
+  readonly watch: Pick<RelayerWatch, 'read' | 'readBalanceWei' | 'readTotalUse'>;
+  readonly silence: Pick<ChainWatch, 'readSilentMs'>;
+  readonly reload: Pick<RelayerReload, 'isWaiting'>;
 };
 
-/** @param indexers - by chain key, like the relayers, and `isKeyWaiting` */
 export function listPlatformMeasures(
   db: PlatformDatabase,
-  relayers: ReadonlyMap<string, Relayer>,
-  indexers: ReadonlyMap<string, Indexer>,
-  isKeyWaiting: (chain: string) => boolean,
+  chains: readonly WatchedChain[],
 ): Measure[] {
-  const chains = [...relayers].map(
-    ([key, relayer]): WatchedChain => ({ key, relayer, indexer: indexers.get(key) }),
-  );
-
   function perChain(
     name: string,
     help: string,
@@ -50,34 +41,34 @@ export function listPlatformMeasures(
   }
 
   return [
-    perChain('pool_relayer_coin', "The relayer's balance, in the chain's coin.", ({ relayer }) => {
-      const wei = relayer.readBalanceWei();
+    perChain('pool_relayer_coin', "The relayer's balance, in the chain's coin.", ({ watch }) => {
+      const wei = watch.readBalanceWei();
       return wei === undefined ? undefined : Number(wei) / 1e18;
     }),
     perChain('pool_relayer_ok', '1 if a settlement that is posted now would be sent.', (chain) => {
-      const health = chain.relayer.read();
+      const health = chain.watch.read();
       return health === undefined ? undefined : Number(health.ok);
     }),
     perChain(
       'pool_relayer_day_used',
       "Share of the relayer's coin of 24 hours that is used.",
-      ({ relayer }) => {
-        const use = relayer.readTotalUse();
+      ({ watch }) => {
+        const use = watch.readTotalUse();
         return use === undefined ? undefined : use.usedGwei / use.dailyGwei;
       },
     ),
     perChain(
       'pool_relayer_share_used',
       'Share that is used of the half for spends and for employers without an edge token of the operator.',
-      ({ relayer }) => {
-        const use = relayer.readTotalUse();
+      ({ watch }) => {
+        const use = watch.readTotalUse();
         return use === undefined ? undefined : use.othersGwei / use.othersDailyGwei;
       },
     ),
     perChain(
       'pool_relayer_key_waits',
       '1 while a new key waits, and nothing new is sent.',
-      (chain) => Number(isKeyWaiting(chain.key)),
+      ({ reload }) => Number(reload.isWaiting()),
     ),
     perChain(
       'pool_relayer_open_transactions',
@@ -101,7 +92,7 @@ export function listPlatformMeasures(
     perChain(
       'pool_index_silent_seconds',
       "Seconds since the indexer last read up to the chain's final block: the lag of the index.",
-      ({ indexer }) => (indexer === undefined ? undefined : indexer.readSilentMs() / 1_000),
+      ({ silence }) => silence.readSilentMs() / 1_000,
     ),
     perChain('pool_index_block', 'The last block that is indexed.', async ({ key }) => {
       const row = await selectCursor(db, key);

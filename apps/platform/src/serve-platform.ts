@@ -6,7 +6,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf, type PoolError } from '@pool/core';
-import type { PlatformTables } from '@pool/database';
+import type { PlatformDatabase, PlatformTables } from '@pool/database';
 import { openStore, platformMigrations } from '@pool/database';
 import {
   createChainWatch,
@@ -39,7 +39,6 @@ import {
   defaultDailyWei,
   haltMovedChain,
   loadVerificationKeys,
-  type PoolChain,
   type RelayerTotal,
   spendSeconds,
 } from '@pool/relayer';
@@ -91,63 +90,31 @@ export async function servePlatform(
   const { db, ownership } = database;
   const credentials = await openCredentialMint(db);
   const nowMs = Date.now;
-  const poolChains = createPoolChains(config);
-  const chains = poolChains.map(({ chain }) => chain);
-  const reloads = new Map(
-    poolChains.map(({ chain, caps }) => [
-      chain.key,
-      createRelayerReload(db, chain, caps, config.relayerKey, log),
-    ]),
-  );
-  const isKeyWaiting = (chain: string) => reloads.get(chain)?.isWaiting() === true;
-  const doors = new Map(chains.map((chain) => [chain.key, createChainDoor(chain, log)]));
-  const lookAt = async (chain: string) => {
-    await doors.get(chain)?.look();
-  };
-  const findClosed = (chain: string) => doors.get(chain)?.check();
-  await Promise.all(chains.map(({ key }) => assertChain(() => lookAt(key), log)));
+  const lanes = createLanes(config, { db, log, nowMs });
+  const chains = lanes.map(({ chain }) => chain);
+  const laneOf = (chain: string) => lanes.find(({ key }) => key === chain);
+  await Promise.all(lanes.map(({ door }) => assertChain(door.look, log)));
   warnOfUncapped(config, log);
-  const { stuckAfterMs, replaceAfterMs } = config;
-  const dailyWeiOf = (chain: string) => config.relayerDailyWei.get(chain) ?? defaultDailyWei;
-  const watches = new Map(
-    chains.map((chain) => {
-      const dailyWei = dailyWeiOf(chain.key);
-      const isWaiting = () => isKeyWaiting(chain.key);
-      const watch = createRelayerWatch({
-        ...{ db, chain, log, nowMs, stuckAfterMs, dailyWei },
-        isWaiting,
-      });
-      return [chain.key, watch];
-    }),
-  );
   const totalOf = (chain: string): RelayerTotal => ({
-    dailyWei: dailyWeiOf(chain),
-    feeWei: watches.get(chain)?.readFeeWei(),
+    dailyWei: laneOf(chain)?.dailyWei ?? defaultDailyWei,
+    feeWei: laneOf(chain)?.watch.readFeeWei(),
   });
-  const relayers = chains.map((chain) => {
-    const watch = watches.get(chain.key);
-    const onStep = () => watch?.notePulse();
-    const { assertOwner } = ownership;
-    const dailyWei = dailyWeiOf(chain.key);
+  const { assertOwner } = ownership;
+  const { pollIntervalMs: intervalMs, replaceAfterMs } = config;
+  const relayers = lanes.map(({ key, chain, door, watch, reload, dailyWei }) => {
     const relayer = createRelayer({
-      db,
-      chain,
-      log,
-      nowMs,
-      replaceAfterMs,
-      assertOwner,
-      dailyWei,
-      isWaiting: () => isKeyWaiting(chain.key),
-      onStep,
+      ...{ db, chain, log, nowMs, replaceAfterMs, assertOwner, dailyWei },
+      isWaiting: reload.isWaiting,
+      onStep: watch.notePulse,
     });
     return startWorkerLoop({
-      name: `relayer ${chain.key}`,
-      intervalMs: config.pollIntervalMs,
+      name: `relayer ${key}`,
+      intervalMs,
       pass: async () => {
-        await watch?.look();
-        await lookAt(chain.key);
+        await watch.look();
+        await door.look();
         if (ownership.isHeld()) {
-          await reloads.get(chain.key)?.apply();
+          await reload.apply();
           await relayer.pass();
         }
       },
@@ -157,42 +124,40 @@ export async function servePlatform(
   // Before anything is served: pages of another pool are final for caches.
   await Promise.all(chains.map((chain) => haltMovedChain({ db, chain, log })));
   const batchPages = createBatchPages(db, nowMs);
-  const silences = new Map(chains.map(({ key }) => [key, createChainWatch(key, nowMs)]));
-  const halts = new Map(chains.map(({ key }) => [key, createHaltWatch(db, key)]));
   const readiness = createReadiness([
     createDatabaseCheck(ownership.isHeld),
-    ...[...doors.values(), ...silences.values(), ...halts.values()].map(({ check }) => check),
+    ...lanes.flatMap(({ door, silence, halt }) => [door.check, silence.check, halt.check]),
   ]);
   const hasher = createTreeHasher();
   const indexers = new Map(
-    chains.map((chain) => {
+    lanes.map(({ key, chain, door, silence, halt }) => {
       const indexer = createIndexer({ db, chain, log, nowMs, hashMany: hasher.hashMany });
       const loop = startWorkerLoop({
-        name: `indexer ${chain.key}`,
-        intervalMs: config.pollIntervalMs,
+        name: `indexer ${key}`,
+        intervalMs,
         pass: async () => {
-          await lookAt(chain.key);
+          await door.look();
           if (ownership.isHeld()) {
             await indexer.pass();
-            silences.get(chain.key)?.noteAnswer();
+            silence.noteAnswer();
             // First: a page that cannot be made must not hide a halt.
-            await halts.get(chain.key)?.look();
-            await batchPages.extend(chain.key);
+            await halt.look();
+            await batchPages.extend(key);
           }
         },
         log,
       });
-      return [chain.key, loop] as const;
+      return [key, loop] as const;
     }),
   );
-  const erasers = chains.map((chain) => {
+  const erasers = lanes.map(({ key, chain, door }) => {
     const { keepDeadNotesSeconds: keepSeconds } = config;
     const eraser = createEraser({ db, chain, log, nowMs, keepSeconds });
     return startWorkerLoop({
-      name: `erasing notes ${chain.key}`,
+      name: `erasing notes ${key}`,
       intervalMs: eraseIntervalMs,
       pass: async () => {
-        await lookAt(chain.key);
+        await door.look();
         await eraser.pass();
       },
       log,
@@ -248,12 +213,12 @@ export async function servePlatform(
         delay(refreshMs, undefined, { ref: false }),
       ]);
     },
-    readRelayerHealth: (chain) => watches.get(chain)?.read(),
-    findClosed,
+    readRelayerHealth: (chain) => laneOf(chain)?.watch.read(),
+    findClosed: (chain) => laneOf(chain)?.door.check(),
     findProblem: readiness.find,
     metrics: {
       token: config.metricsToken,
-      measures: listPlatformMeasures(db, watches, silences, isKeyWaiting),
+      measures: listPlatformMeasures(db, lanes),
     },
   });
   const control =
@@ -273,7 +238,7 @@ export async function servePlatform(
     lost: ownership.lost,
     reload() {
       const { relayerKey, ...caps } = readConfig();
-      for (const [key, reload] of reloads) {
+      for (const { key, reload } of lanes) {
         reload.change(capsOf(caps, key), relayerKey);
       }
     },
@@ -298,14 +263,25 @@ export async function servePlatform(
   };
 }
 
-function createPoolChains(
+/** What the platform keeps for each chain. */
+function createLanes(
   config: PlatformConfig,
-): { readonly chain: PoolChain; readonly caps: ChangingCaps }[] {
-  return Object.entries(config.chains.chains).map(([name, settings]) => {
-    const caps = capsOf(config, name);
-    const { relayerKey, productionKeys } = config;
-    const chain = createEvmPoolChain(name, settings, relayerKey, caps, productionKeys);
-    return { chain, caps };
+  { db, log, nowMs }: { db: PlatformDatabase; log: Log; nowMs: () => number },
+) {
+  const { relayerKey, productionKeys, relayerDailyWei, stuckAfterMs } = config;
+  return Object.entries(config.chains.chains).map(([key, settings]) => {
+    const caps = capsOf(config, key);
+    const chain = createEvmPoolChain(key, settings, relayerKey, caps, productionKeys);
+    const reload = createRelayerReload(db, chain, caps, relayerKey, log);
+    const dailyWei = relayerDailyWei.get(key) ?? defaultDailyWei;
+    const { isWaiting } = reload;
+    return {
+      ...{ key, chain, reload, dailyWei },
+      door: createChainDoor(chain, log),
+      watch: createRelayerWatch({ db, chain, log, nowMs, stuckAfterMs, dailyWei, isWaiting }),
+      silence: createChainWatch(key, nowMs),
+      halt: createHaltWatch(db, key),
+    };
   });
 }
 

@@ -6,7 +6,7 @@
 
 export { readDatabase } from './database-config.ts';
 export { lockDirectory } from './directory-lock.ts';
-export { lockName } from './lock-name.ts';
+export { lockEmployer, lockName } from './lock-name.ts';
 export {
   type DatabaseConfig,
   type Migration,

@@ -13,7 +13,11 @@ export {
 } from './accept/accept-spend.ts';
 export { acceptVoid } from './accept/accept-void.ts';
 export { redeliverNotes } from './accept/redeliver-notes.ts';
-export { defaultEmployerDailyGas, defaultSelfEnrolledDailyGas } from './budget/gas-budget.ts';
+export {
+  defaultEmployerDailyGas,
+  defaultSelfEnrolledDailyGas,
+  isCustomer,
+} from './budget/gas-budget.ts';
 export { defaultDailyWei, type RelayerTotal } from './budget/relayer-total.ts';
 export { authorisationSeconds, type SettlementLimits } from './budget/settlement-limits.ts';
 export {
@@ -34,7 +38,7 @@ export { createIndexer, haltMovedChain, resumeIndexer } from './indexer/indexer.
 export { createEraser } from './send/erase-dead-notes.ts';
 export { createRelayer } from './send/relayer.ts';
 export { createRelayerWatch, type RelayerWatch } from './send/relayer-health.ts';
-export { type ChangingCaps, createRelayerReload } from './send/reload.ts';
+export { type ChangingCaps, createRelayerReload, type RelayerReload } from './send/reload.ts';
 export { type BatchPages, createBatchPages } from './served/batch-pages.ts';
 export { createNotePaths } from './served/served-note-paths.ts';
 export { listServedNotes } from './served/served-notes.ts';

@@ -5,12 +5,11 @@
  */
 import type { Capability, keyMetadataSchema, VerifiedKey } from '@pool/api';
 import { PoolError, parseAccountAddress } from '@pool/core';
-import type { PlatformDatabase } from '@pool/database';
-import { hashCredential, isSameHash } from '@pool/http-server';
+import { lockEmployer, type PlatformDatabase } from '@pool/database';
 import type { InferOutput } from 'valibot';
 import { apiKeyPrefix, type CredentialMint, parsePublicId } from '../credentials/credential.ts';
 import type { Employer } from '../employers/employers.ts';
-import { revokeCredential } from './credential-rows.ts';
+import { isLive } from './credential-rows.ts';
 
 const maxLiveKeys = 50;
 
@@ -29,13 +28,7 @@ export async function mintApiKey(
   const minted = credentials.mint(apiKeyPrefix);
   const createdAt = new Date(nowMs).toISOString();
   const id = await db.transaction().execute(async (trx) => {
-    // A wallet mints one key at a time: two concurrent calls would both see room for the last key.
-    await trx
-      .selectFrom('employers')
-      .select('id')
-      .where('id', '=', employer.id)
-      .forUpdate()
-      .execute();
+    await lockEmployer(trx, employer.id);
     const { live } = await trx
       .selectFrom('api_keys')
       .select((eb) => eb.fn.countAll<string | number>().as('live'))
@@ -94,16 +87,6 @@ export async function listApiKeys(
   }));
 }
 
-/** Revokes a key of the employer. Repeating the call changes nothing. @throws PoolError `not_found` (404) */
-export async function revokeApiKey(
-  db: PlatformDatabase,
-  employer: Employer,
-  id: number,
-  nowMs: number,
-): Promise<void> {
-  await revokeCredential(db, 'api_keys', id, nowMs, employer);
-}
-
 /** The capability of a presented key; `{valid: false}` for an unknown or revoked one. */
 export async function verifyApiKey(db: PlatformDatabase, apiKey: string): Promise<VerifiedKey> {
   const publicId = parsePublicId(apiKeyPrefix, apiKey);
@@ -123,11 +106,7 @@ export async function verifyApiKey(db: PlatformDatabase, apiKey: string): Promis
           ])
           .where('public_id', '=', publicId)
           .executeTakeFirst();
-  if (
-    row === undefined ||
-    !isSameHash(row.secret_hash, hashCredential(apiKey)) ||
-    row.revoked_at !== null
-  ) {
+  if (row === undefined || !isLive(row, apiKey)) {
     return { valid: false };
   }
   return {

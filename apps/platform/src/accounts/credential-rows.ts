@@ -5,9 +5,18 @@
  */
 import { PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
+import { hashCredential, isSameHash } from '@pool/http-server';
 import type { Employer } from '../employers/employers.ts';
 
 type CredentialTable = 'api_keys' | 'edge_tokens';
+
+/** Whether a presented credential is that of its row, and not revoked. */
+export function isLive(
+  row: { readonly secret_hash: string; readonly revoked_at: string | null },
+  credential: string,
+): boolean {
+  return isSameHash(row.secret_hash, hashCredential(credential)) && row.revoked_at === null;
+}
 
 /**
  * Repeating the call changes nothing.
@@ -19,7 +28,7 @@ export async function revokeCredential(
   table: CredentialTable,
   id: number,
   nowMs: number,
-  employer: Employer | undefined,
+  employer?: Employer,
 ): Promise<void> {
   const row = await db
     .updateTable(table)

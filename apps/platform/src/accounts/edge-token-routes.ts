@@ -4,13 +4,12 @@
  * @module
  */
 import { mintEdgeTokenRequestSchema } from '@pool/api';
-import { PoolError } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 import { readJson } from '@pool/http-server';
 import type { AdmissionDeps } from '../employers/admission.ts';
-import { getEmployer } from '../employers/employers.ts';
-import { type EdgeTokenMetadata, listEdgeTokens, revokeEdgeToken } from './edge-tokens.ts';
-import { type CallerDeps, identifySession } from './identify-caller.ts';
+import { revokeCredential } from './credential-rows.ts';
+import { type EdgeTokenMetadata, listEdgeTokens } from './edge-tokens.ts';
+import { type CallerDeps, identifyEmployer, readRowId } from './identify-caller.ts';
 import { createOwnEdgeToken } from './own-edge-tokens.ts';
 
 const path = '/api/employers/edge-tokens';
@@ -19,7 +18,7 @@ export function addEdgeTokenRoutes(app: Shell, deps: CallerDeps & AdmissionDeps)
   const { db, credentials, admission, nowMs } = deps;
 
   app.post(path, async (c) => {
-    const employer = await getEmployer(db, await identifySession(deps, c));
+    const employer = await identifyEmployer(deps, c);
     const { name } = await readJson(c, mintEdgeTokenRequestSchema);
     const made = await createOwnEdgeToken(db, credentials, admission, employer, name, nowMs());
     const { employerId, token } = made;
@@ -30,18 +29,14 @@ export function addEdgeTokenRoutes(app: Shell, deps: CallerDeps & AdmissionDeps)
   });
 
   app.get(path, async (c) => {
-    const employer = await getEmployer(db, await identifySession(deps, c));
+    const employer = await identifyEmployer(deps, c);
     const edgeTokens = await listEdgeTokens(db, employer);
     return c.json({ success: true, edgeTokens: edgeTokens.map(describeToken) });
   });
 
   app.delete(`${path}/:id`, async (c) => {
-    const employer = await getEmployer(db, await identifySession(deps, c));
-    const id = /^[1-9][0-9]{0,8}$/.exec(c.req.param('id'))?.[0];
-    if (id === undefined) {
-      throw new PoolError('not_found', 'there is no such edge token');
-    }
-    await revokeEdgeToken(db, Number(id), nowMs(), employer);
+    const employer = await identifyEmployer(deps, c);
+    await revokeCredential(db, 'edge_tokens', readRowId(c), nowMs(), employer);
     return c.json({ success: true });
   });
 }

@@ -6,10 +6,9 @@
  */
 import { parseAccountAddress, type Secret } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
-import { hashCredential, isSameHash } from '@pool/http-server';
 import { type CredentialMint, edgeTokenPrefix, parsePublicId } from '../credentials/credential.ts';
 import type { Employer } from '../employers/employers.ts';
-import { revokeCredential } from './credential-rows.ts';
+import { isLive, revokeCredential } from './credential-rows.ts';
 
 export type EdgeTokenMetadata = {
   readonly id: number;
@@ -119,11 +118,7 @@ export async function findEdgeEmployer(
     ])
     .where('public_id', '=', publicId)
     .executeTakeFirst();
-  if (
-    row === undefined ||
-    !isSameHash(row.secret_hash, hashCredential(token)) ||
-    row.revoked_at !== null
-  ) {
+  if (row === undefined || !isLive(row, token)) {
     return undefined;
   }
   return { id: row.id, address: parseAccountAddress(row.address), edgeTokenId: row.edgeTokenId };

@@ -10,7 +10,6 @@ import {
   rotateRequestSchema,
   verifyKeyRequestSchema,
 } from '@pool/api';
-import { PoolError } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 import { readJson } from '@pool/http-server';
 import { apiKeyPrefix } from '../credentials/credential.ts';
@@ -22,13 +21,16 @@ import {
   type Subject,
 } from '../enrolment/enrolment.ts';
 import { rotateEncryptionKey } from '../enrolment/key-rotation.ts';
-import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.ts';
+import { listApiKeys, mintApiKey, verifyApiKey } from './api-keys.ts';
+import { revokeCredential } from './credential-rows.ts';
 import {
   assertHolder,
   type CallerDeps,
   identifyAgent,
+  identifyEmployer,
   identifyHolder,
   identifySession,
+  readRowId,
 } from './identify-caller.ts';
 
 export type EmployerDeps = EnrolmentDeps &
@@ -91,17 +93,13 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
   });
 
   app.get('/api/employers/keys', async (c) => {
-    const employer = await getEmployer(db, await identifySession(deps, c));
+    const employer = await identifyEmployer(deps, c);
     return c.json({ success: true, keys: await listApiKeys(db, employer) });
   });
 
   app.delete('/api/employers/keys/:id', async (c) => {
-    const employer = await getEmployer(db, await identifySession(deps, c));
-    const id = /^[1-9][0-9]{0,8}$/.exec(c.req.param('id'))?.[0];
-    if (id === undefined) {
-      throw new PoolError('not_found', 'there is no such key');
-    }
-    await revokeApiKey(db, employer, Number(id), nowMs());
+    const employer = await identifyEmployer(deps, c);
+    await revokeCredential(db, 'api_keys', readRowId(c), nowMs(), employer);
     return c.json({ success: true });
   });
 
@@ -109,8 +107,8 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
     const { id } = await identifyAgent(deps, c);
     const { apiKey } = await readJson(c, verifyKeyRequestSchema);
     // A guess that an agent forwards is recognised without a query.
-    const isForged = deps.credentials.judge(apiKeyPrefix, apiKey) === 'forged';
-    const key = isForged ? ({ valid: false } as const) : await verifyApiKey(db, apiKey);
+    const isOurs = deps.credentials.isOurs(apiKeyPrefix, apiKey);
+    const key = isOurs ? await verifyApiKey(db, apiKey) : ({ valid: false } as const);
     // Whose the key of another employer is, and that it exists, is not this agent's business.
     return c.json(key.valid && key.employerId === id ? key : { valid: false });
   });

@@ -12,14 +12,10 @@ import type { RateLimiter, ShellContext } from '@pool/http-server';
 import { hashCredential, readBearer, unauthorized } from '@pool/http-server';
 import { getCookie } from 'hono/cookie';
 import { findSession, type KeySession, type Session, sessionCookie } from '../auth/sessions.ts';
-import {
-  apiKeyPrefix,
-  type CredentialMint,
-  type CredentialStanding,
-  edgeTokenPrefix,
-} from '../credentials/credential.ts';
+import { apiKeyPrefix, type CredentialMint, edgeTokenPrefix } from '../credentials/credential.ts';
 import type { CredentialMemory } from '../credentials/credential-memory.ts';
 import type { AdmissionConfig } from '../employers/admission.ts';
+import { type Employer, getEmployer } from '../employers/employers.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import { verifyApiKey } from './api-keys.ts';
 import { type EdgeCaller, findEdgeEmployer } from './edge-tokens.ts';
@@ -41,7 +37,7 @@ export async function identifySession(deps: CallerDeps, c: ShellContext): Promis
   return await identify(deps, c, {
     kind: 'session',
     hash: hashCredential(cookie),
-    standing: deps.credentials.judgeCookie(cookie),
+    isOurs: deps.credentials.isOurCookie(cookie),
     find: () => findSession(deps.db, cookie, deps.nowMs()),
     limiter: deps.limits.session,
     // Per wallet: opening more sessions must not raise the limit. A contract on another chain is another wallet.
@@ -49,6 +45,16 @@ export async function identifySession(deps: CallerDeps, c: ShellContext): Promis
       contractChainId === undefined ? address : `${address} ${contractChainId}`,
     refusal: 'sign in first: the sessionId cookie is missing or expired',
   });
+}
+
+/** The account of a session's wallet. @throws PoolError as `identifySession` and `getEmployer` */
+export async function identifyEmployer(deps: CallerDeps, c: ShellContext): Promise<Employer> {
+  return await getEmployer(deps.db, await identifySession(deps, c));
+}
+
+/** The row that the path names. 0, which no row has: it is no number. */
+export function readRowId(c: ShellContext): number {
+  return Number(/^[1-9][0-9]{0,8}$/.exec(c.req.param('id') ?? '')?.[0] ?? 0);
 }
 
 /**
@@ -82,7 +88,7 @@ export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<
   const caller = await identify(deps, c, {
     kind: 'edge-token',
     hash,
-    standing: deps.credentials.judge(edgeTokenPrefix, token),
+    isOurs: deps.credentials.isOurs(edgeTokenPrefix, token),
     find: () => findEdgeEmployer(deps.db, token),
     limiter: deps.limits.edge,
     callerOf: () => hash,
@@ -101,7 +107,7 @@ export async function identifyKey(
   return await identify(deps, c, {
     kind: 'api-key',
     hash,
-    standing: deps.credentials.judge(apiKeyPrefix, apiKey),
+    isOurs: deps.credentials.isOurs(apiKeyPrefix, apiKey),
     async find() {
       const key = await verifyApiKey(deps.db, apiKey);
       return key.valid ? key : undefined;
@@ -114,7 +120,7 @@ export async function identifyKey(
 type Presented<T> = {
   readonly kind: 'session' | 'edge-token' | 'api-key';
   readonly hash: string;
-  readonly standing: CredentialStanding;
+  readonly isOurs: boolean;
   /** Queries the database. */
   find(): Promise<T | undefined>;
   readonly limiter: RateLimiter;
@@ -126,37 +132,29 @@ type Presented<T> = {
 async function identify<T>(
   { limits, memory }: CallerDeps,
   c: ShellContext,
-  { kind, hash, standing, find, limiter, callerOf, refusal }: Presented<T>,
+  { kind, hash, isOurs, find, limiter, callerOf, refusal }: Presented<T>,
 ): Promise<T> {
   const address = c.get('callerAddress');
   // With the kind: what is dead as a cookie may be a live bearer credential.
   const entry = `${kind} ${hash}`;
   const known = memory.recall(entry);
-  if (standing === 'forged' || known?.kind === 'dead') {
+  if (!isOurs || known?.kind === 'dead') {
     limits.address.take(address);
     throw unauthorized(refusal);
   }
   if (known?.kind === 'good') {
     limiter.take(known.caller);
-  } else if (standing === 'untagged') {
-    limits.address.take(address);
   }
-  // A tagged credential is checked even when the address has used up its limit: others behind the address may be guessing.
+  // A credential of ours is checked even when the address has used up its limit: others behind the address may be guessing.
   const found = await find();
   if (found === undefined) {
-    // Guesses are not remembered: none is repeated, and together they would displace useful entries.
-    if (known?.kind === 'good' || standing === 'tagged') {
-      memory.remember(entry, { kind: 'dead' });
-      limits.address.take(address);
-    }
+    memory.remember(entry, { kind: 'dead' });
+    limits.address.take(address);
     throw unauthorized(refusal);
   }
   const caller = callerOf(found);
   memory.remember(entry, { kind: 'good', caller });
   if (known === undefined) {
-    if (standing === 'untagged') {
-      limits.address.giveBack(address);
-    }
     limiter.take(caller);
   }
   return found;

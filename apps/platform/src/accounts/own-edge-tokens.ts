@@ -5,8 +5,8 @@
  * @module
  */
 import { PoolError, type Secret } from '@pool/core';
-import type { PlatformDatabase } from '@pool/database';
-import { isAdmitted } from '@pool/relayer';
+import { lockEmployer, type PlatformDatabase } from '@pool/database';
+import { isAdmitted, isCustomer } from '@pool/relayer';
 import type { CredentialMint } from '../credentials/credential.ts';
 import type { AdmissionConfig } from '../employers/admission.ts';
 import type { Employer } from '../employers/employers.ts';
@@ -25,25 +25,14 @@ export async function createOwnEdgeToken(
   nowMs: number,
 ): Promise<EdgeTokenMetadata & { readonly token: Secret }> {
   return await db.transaction().execute(async (trx) => {
-    // One at a time: two concurrent calls would both see room for the last token.
-    await trx
-      .selectFrom('employers')
-      .select('id')
-      .where('id', '=', employer.id)
-      .forUpdate()
-      .execute();
+    await lockEmployer(trx, employer.id);
     const live = await trx
       .selectFrom('edge_tokens')
       .select('issued_by')
       .where('employer_id', '=', employer.id)
       .where('revoked_at', 'is', null)
       .execute();
-    const isCustomer = live.some((token) => token.issued_by === 'operator');
-    if (
-      admission.invitations !== 'off' &&
-      !isCustomer &&
-      !(await isAdmitted(trx, employer.address))
-    ) {
+    if (!(await isKnownEmployer(trx, admission, employer))) {
       throw new PoolError(
         'edge_token_not_allowed',
         'the wallet of this employer is not on the eligibility list: enrol it first, or ask the operator of the platform for an edge token',
@@ -83,15 +72,9 @@ export async function isKnownEmployer(
   admission: Pick<AdmissionConfig, 'invitations'>,
   employer: { readonly id: string; readonly address: string },
 ): Promise<boolean> {
-  if (admission.invitations === 'off') {
-    return true;
-  }
-  const customer = await db
-    .selectFrom('edge_tokens')
-    .select('id')
-    .where('employer_id', '=', employer.id)
-    .where('revoked_at', 'is', null)
-    .where('issued_by', '=', 'operator')
-    .executeTakeFirst();
-  return customer !== undefined || (await isAdmitted(db, employer.address));
+  return (
+    admission.invitations === 'off' ||
+    (await isCustomer(db, employer.id)) ||
+    (await isAdmitted(db, employer.address))
+  );
 }

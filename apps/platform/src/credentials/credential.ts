@@ -23,18 +23,13 @@ export type MintedCredential = {
   readonly hash: string;
 };
 
-/**
- * What the text of a presented credential shows. `tagged`: this platform made it; its row decides whether it is still
- * valid. `untagged`: it has the form of credentials made before tags existed. `forged`: neither.
- */
-export type CredentialStanding = 'tagged' | 'untagged' | 'forged';
-
 /** Makes credentials, and distinguishes them from guesses. */
 export type CredentialMint = {
   mint(prefix: string): MintedCredential;
   mintCookie(): Secret;
-  judge(prefix: string, credential: string): CredentialStanding;
-  judgeCookie(cookie: string): Exclude<CredentialStanding, 'untagged'>;
+  /** Whether this platform made a presented credential; its row decides whether it is still valid. */
+  isOurs(prefix: string, credential: string): boolean;
+  isOurCookie(cookie: string): boolean;
 };
 
 /** Letters and digits that are not mistaken for one another. */
@@ -42,8 +37,6 @@ const idAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const tagLength = 10;
 /** In the tag of a cookie. Bearer credentials have their prefix: the tag of one kind never fits another. */
 const cookieKind = 'sessionId ';
-/** Digits of 32 bytes in base58. */
-const longestRandom = 44;
 
 /** @param key - 32 bytes, secret. Knowing them lets an attacker make guesses that cost a query, but no valid credential */
 export function createCredentialMint(key: Uint8Array): CredentialMint {
@@ -70,17 +63,9 @@ export function createCredentialMint(key: Uint8Array): CredentialMint {
       const body = randomBytes(32).toString('base64url');
       return new Secret(`${body}${tag(cookieKind + body)}`);
     },
-    judge(prefix, credential) {
-      if (parsePublicId(prefix, credential) === undefined) {
-        return 'forged';
-      }
-      if (isTagged(credential)) {
-        return 'tagged';
-      }
-      const random = credential.slice(credential.lastIndexOf('_') + 1);
-      return random.length <= longestRandom ? 'untagged' : 'forged';
-    },
-    judgeCookie: (cookie) => (isTagged(cookie, cookieKind) ? 'tagged' : 'forged'),
+    isOurs: (prefix, credential) =>
+      parsePublicId(prefix, credential) !== undefined && isTagged(credential),
+    isOurCookie: (cookie) => isTagged(cookie, cookieKind),
   };
 }
 

@@ -6,7 +6,7 @@
  */
 import type { Invitation } from '@pool/api';
 import { isPoolError, PoolError, parseAccountAddress, peerCode } from '@pool/core';
-import type { PlatformDatabase } from '@pool/database';
+import { lockEmployer, type PlatformDatabase } from '@pool/database';
 import { sql } from 'kysely';
 import type { Employer } from './employers.ts';
 
@@ -32,13 +32,7 @@ export async function inviteWallets(
 ): Promise<InvitationQuota> {
   const wallets = [...new Set(addresses.map(parseInvited))];
   return await db.transaction().execute(async (trx) => {
-    // Locked: two concurrent calls must not both find room for the last one.
-    await trx
-      .selectFrom('employers')
-      .select('id')
-      .where('id', '=', employer.id)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
+    await lockEmployer(trx, employer.id);
     const now = new Date(nowMs).toISOString();
     await trx
       .deleteFrom('invitations')

@@ -109,11 +109,15 @@ describe('metrics', () => {
 
   function open(secret: string | undefined) {
     const app = createApp();
-    const relayers = new Map([['base', relayer]]);
-    const indexers = new Map([['base', { readSilentMs: () => 7_500 }]]);
+    const chains = [
+      {
+        ...{ key: 'base', watch: relayer, silence: { readSilentMs: () => 7_500 } },
+        reload: { isWaiting: () => true },
+      },
+    ];
     addMetricsRoute(
       app,
-      listPlatformMeasures(database.db, relayers, indexers, () => true),
+      listPlatformMeasures(database.db, chains),
       secret === undefined ? undefined : new Secret(secret),
     );
     return (bearer?: string) =>

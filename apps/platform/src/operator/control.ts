@@ -24,8 +24,10 @@ import {
 } from '@pool/http-server';
 import { resumeIndexer } from '@pool/relayer';
 import * as v from 'valibot';
-import { createEdgeToken, listEdgeTokens, revokeEdgeToken } from '../accounts/edge-tokens.ts';
+import { revokeCredential } from '../accounts/credential-rows.ts';
+import { createEdgeToken, listEdgeTokens } from '../accounts/edge-tokens.ts';
 import { listGateReaders, revokeGateReader, rotateGateReader } from '../accounts/gate-readers.ts';
+import { readRowId } from '../accounts/identify-caller.ts';
 import type { CredentialMint } from '../credentials/credential.ts';
 import { getEmployerOfAddress } from '../employers/employers.ts';
 import { type ControlFile, computeControlProof, controlFileName } from './control-client.ts';
@@ -108,8 +110,7 @@ export function createControlApp(deps: ControlDeps, token: Secret) {
   });
   app.get('/edge-tokens', async (c) => c.json({ edgeTokens: await listEdgeTokens(db) }));
   app.delete('/edge-tokens/:id', async (c) => {
-    const id = /^[1-9][0-9]{0,8}$/.exec(c.req.param('id'))?.[0];
-    await revokeEdgeToken(db, Number(id ?? 0), nowMs());
+    await revokeCredential(db, 'edge_tokens', readRowId(c), nowMs());
     return c.json({ revoked: true });
   });
   addEligibilityControl(app, { db, nowMs, eligibility: deps.eligibility });

@@ -7,7 +7,7 @@
 import type { SettlementRequest } from '@pool/api';
 import { voidGasCeiling } from '@pool/contracts';
 import { PoolError } from '@pool/core';
-import type { PlatformDatabase } from '@pool/database';
+import { lockEmployer, type PlatformDatabase } from '@pool/database';
 import { askChain } from '@pool/evm-sender';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import {
@@ -78,12 +78,7 @@ export async function reserveGas(
   limits: SettlementLimits,
   nowMs: number,
 ): Promise<number> {
-  await trx
-    .selectFrom('employers')
-    .select('id')
-    .where('id', '=', employerId)
-    .forUpdate()
-    .executeTakeFirst();
+  await lockEmployer(trx, employerId);
   const size = batch.commitments.length;
   await assertWithinBudget(trx, { employerId, chain, size, instead }, limits, nowMs);
   const total = limits.totalOf?.(chain);
