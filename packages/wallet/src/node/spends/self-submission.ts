@@ -32,8 +32,12 @@ import {
 import { createKeyLock } from '../../key-lock.ts';
 import { type FollowedSpend, followSpend } from '../../spend/follow-spends.ts';
 import { createSpender } from '../../spend/perform-spend.ts';
-import { defaultSpendDeadlineSeconds } from '../../spend/spend-deadline.ts';
-import type { FollowDeps, SpendDeps, SpendEvent } from '../../spend/spend-deps.ts';
+import {
+  defaultSpendDeadlineSeconds,
+  type FollowDeps,
+  type SpendDeps,
+  type SpendEvent,
+} from '../../spend/spend-deps.ts';
 import type { SpendJournal } from '../../spend/spend-journal.ts';
 import type { SpendContext } from '../../spend/spend-ports.ts';
 import type { DeliveredNote } from '../../sync/ports.ts';
