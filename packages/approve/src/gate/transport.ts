@@ -58,8 +58,12 @@ export function connectCustodian(places: Places): Custodian {
 }
 
 function connectA(custodian: CustodianAConfig, { policy }: Places): Custodian {
-  const { url, serviceToken: token, userId, pollSeconds, webhookSecret, headerPrefix } = custodian;
-  const client = createCustodianAClient({ ...custodian, url: url.href, token });
+  const { userId, pollSeconds, webhookSecret, headerPrefix } = custodian;
+  const { url, origin, serviceToken: token, serviceKey, credentialId } = custodian;
+  const client = createCustodianAClient({
+    ...{ origin, token, serviceKey, credentialId, headerPrefix },
+    url: url.href,
+  });
   const approvals = createApprovals(client);
   return {
     examine: createCustodianAExamination({ client, policy, userId }),
@@ -86,15 +90,15 @@ function connectA(custodian: CustodianAConfig, { policy }: Places): Custodian {
 }
 
 function connectB(custodian: CustodianBConfig, { chains, policy, nowMs }: Places): Custodian {
-  const { signerId } = custodian;
-  const reader = createCustodianBReader({ ...custodian, nowMs });
+  const { url, apiKey, apiSecret, signerId, cosignerPublicKey, callbackKey } = custodian;
+  const reader = createCustodianBReader({ url, apiKey, apiSecret, nowMs });
   const findChainId = createChainFinder(chains);
   return {
     examine: createCustodianBExamination({
       ...custodian,
       reader,
       policy,
-      callbackKey: custodian.callbackKey.reveal(),
+      callbackKey: callbackKey.reveal(),
     }),
     history: createPastTransactions({
       reader,
@@ -108,7 +112,9 @@ function connectB(custodian: CustodianBConfig, { chains, policy, nowMs }: Places
         poll: createReadBack({ ...deps, reader, signerId }).look,
         pollSeconds: 60,
         maxLookAgeMs: 600_000,
-        routes: () => ({ callbacks: createCallbackEndpoint({ ...deps, ...custodian, handler }) }),
+        routes: () => ({
+          callbacks: createCallbackEndpoint({ ...deps, cosignerPublicKey, callbackKey, handler }),
+        }),
       };
     },
   };
