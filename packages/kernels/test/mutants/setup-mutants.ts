@@ -40,8 +40,8 @@ export const setupMutants: readonly Mutant[] = [
   {
     name: 'basis: no scale',
     file: 'codegen/setup.ts',
-    find: 'field.loadPair(f, k, get(place)), scale)',
-    replace: 'field.loadPair(f, k, get(place)), inForm)',
+    find: 'k.loadPair(f, get(place)), scale)',
+    replace: 'k.loadPair(f, get(place)), inForm)',
     tests: setup,
   },
   {
@@ -54,8 +54,8 @@ export const setupMutants: readonly Mutant[] = [
   {
     name: 'column sums: the second of two entries is left out',
     file: 'codegen/setup.ts',
-    find: 'field.norm(f, k, field.add(f, sum, swapped))',
-    replace: 'field.norm(f, k, field.add(f, sum, field.constant(f, k, 0n)))',
+    find: 'k.norm(f, field.add(f, sum, swapped))',
+    replace: 'k.norm(f, field.add(f, sum, k.constant(f, 0n)))',
     tests: setup,
   },
   {

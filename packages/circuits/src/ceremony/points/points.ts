@@ -94,7 +94,7 @@ function isOnCurve(group: Group, point: Uint8Array): boolean {
 
 /**
  * The index of the first point that is not a canonical point of the curve; undefined if all are. In G1 this check is sufficient,
- * because every point of the curve belongs to the group. For G2 see `subgroup.ts`.
+ * because every point of the curve belongs to the group. For G2 see `point-sums.ts`.
  * @param infinity whether points may be at infinity
  */
 export function findInvalidPoint(
