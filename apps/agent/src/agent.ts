@@ -6,7 +6,7 @@
  */
 
 import { join } from 'node:path';
-import { openProductionKeys, type ProductionKeys } from '@pool/circuits';
+import { openProductionKeys } from '@pool/circuits';
 import { deriveTraceId, PoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
 import { openJobStore } from '@pool/idempotency';
@@ -40,7 +40,7 @@ import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
 import { createKeyGate } from './http/key-gate.ts';
 import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
-import { type AgentParts, createParts } from './services/agent-parts.ts';
+import { type AgentParts, createParts, findKeySource } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { createDeliveries } from './services/holder/served-notes.ts';
 import { createJobProgress } from './services/jobs/job-progress.ts';
@@ -67,7 +67,8 @@ export type Agent = {
 export async function startAgent(config: Config, log: ShellLog): Promise<Agent> {
   ensureAgentHome(config.home);
   const loopbackToken = ensureLoopbackToken(config.home);
-  const keys = openConfiguredKeys(config);
+  const keySource = findKeySource(config);
+  const keys = keySource && openProductionKeys(keySource);
   // Before any connection: an agent must not start with a key under which anyone can forge proofs.
   await keys?.checkKeys();
   const fingerprints = createFingerprinter(
@@ -301,14 +302,4 @@ function readUsage(startedAtMs: number): ProcessUsage {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return { rssBytes: rss, heapBytes: heapUsed, cpuSeconds: (user + system) / 1e6, startedAtMs };
-}
-
-/** The keys of a ceremony, if the configuration names their manifest. */
-function openConfiguredKeys({
-  artifactsDir,
-  artifactsManifest,
-}: Config): ProductionKeys | undefined {
-  return artifactsDir === undefined || artifactsManifest === undefined
-    ? undefined
-    : openProductionKeys({ folder: artifactsDir, manifest: artifactsManifest });
 }

@@ -48,4 +48,11 @@ export {
   type Origin,
   readVariable,
 } from './reader.ts';
+export {
+  describeVariable,
+  findOpenSecrets,
+  findUnknownVariables,
+  listNames,
+  type VariableReport,
+} from './report.ts';
 export { renderConfigTable, replaceConfigTable } from './table.ts';

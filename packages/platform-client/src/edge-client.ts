@@ -105,34 +105,42 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
 
   async function call<TSchema extends GenericSchema>(
     method: 'GET' | 'POST',
-    url: URL,
+    path: string,
     response: TSchema,
-    rest: { body?: unknown; headers?: Record<string, string> } = {},
+    rest: { body?: unknown; key?: string; query?: Record<string, string> } = {},
   ): Promise<InferOutput<TSchema>> {
+    const { body, key, query } = rest;
     const answer = await callJson({
       fetch: send,
       service: 'platform',
       method,
-      url,
+      url: joinUrl(base, path, query),
       response,
-      headers: { ...rest.headers, authorization: `Bearer ${options.token.reveal()}` },
-      ...(rest.body === undefined ? {} : { body: rest.body }),
-      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      headers: {
+        ...(key === undefined ? {} : { 'idempotency-key': formatIdempotencyKey(key) }),
+        authorization: `Bearer ${options.token.reveal()}`,
+      },
+      body,
+      timeoutMs: options.timeoutMs,
     });
     return answer.value;
   }
 
+  const postAbout = async (path: string, body: unknown, key?: string): Promise<SettlementRecord> =>
+    cleanRecord(
+      await call('POST', path, settlementRecordSchema, {
+        body,
+        ...(key === undefined ? {} : { key }),
+      }),
+    );
+
   return {
-    bootstrap: () =>
-      call('POST', joinUrl(base, '/bootstrap'), bootstrapResponseSchema, { body: {} }),
+    bootstrap: () => call('POST', '/bootstrap', bootstrapResponseSchema, { body: {} }),
 
     async lookupRecipients(chain, addresses) {
-      const { recipients } = await call(
-        'POST',
-        joinUrl(base, '/recipients/lookup'),
-        recipientLookupResponseSchema,
-        { body: { chain, addresses } },
-      );
+      const path = '/recipients/lookup';
+      const body = { chain, addresses };
+      const { recipients } = await call('POST', path, recipientLookupResponseSchema, { body });
       const answersTheQuestion =
         recipients.length === addresses.length &&
         recipients.every((record, index) => record.address === addresses[index]);
@@ -145,74 +153,31 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
       return recipients;
     },
 
-    async postSettlement(key, request) {
-      const record = await call('POST', joinUrl(base, '/settlements'), settlementRecordSchema, {
-        body: request,
-        headers: { 'idempotency-key': formatIdempotencyKey(key) },
-      });
-      return cleanRecord(record);
-    },
-
-    async getSettlement(key) {
-      try {
-        const path = `/settlements/${encodeURIComponent(key)}`;
-        return cleanRecord(await call('GET', joinUrl(base, path), settlementRecordSchema));
-      } catch (error) {
-        if (isNotFound(error, 'settlement_not_found')) {
-          return undefined;
-        }
-        throw error;
-      }
-    },
-
-    async postVoid(key, request) {
-      const path = `/settlements/${encodeURIComponent(key)}/void`;
-      const record = await call('POST', joinUrl(base, path), settlementRecordSchema, {
-        body: request,
-      });
-      return cleanRecord(record);
-    },
-
-    async redeliverNotes(key, delivery) {
-      const path = `/settlements/${encodeURIComponent(key)}/notes`;
-      const record = await call('POST', joinUrl(base, path), settlementRecordSchema, {
-        body: delivery,
-      });
-      return cleanRecord(record);
-    },
+    postSettlement: (key, request) => postAbout('/settlements', request, key),
+    getSettlement: (key) =>
+      findRecord('settlement_not_found', () =>
+        call('GET', settlementPath(key), settlementRecordSchema),
+      ),
+    postVoid: (key, request) => postAbout(`${settlementPath(key)}/void`, request),
+    redeliverNotes: (key, delivery) => postAbout(`${settlementPath(key)}/notes`, delivery),
 
     getNotes({ chain, token, cursor }) {
       const query = { chain, token, ...(cursor === undefined ? {} : { cursor }) };
-      return call('GET', joinUrl(base, '/notes', query), notesResponseSchema);
+      return call('GET', '/notes', notesResponseSchema, { query });
     },
 
-    async postSpend(key, request) {
-      const record = await call('POST', joinUrl(base, '/spends'), spendRecordSchema, {
-        body: request,
-        headers: { 'idempotency-key': formatIdempotencyKey(key) },
-      });
-      return cleanRecord(record);
-    },
+    postSpend: async (key, body) =>
+      cleanRecord(await call('POST', '/spends', spendRecordSchema, { body, key })),
+    getSpend: (key) =>
+      findRecord('spend_not_found', () =>
+        call('GET', `/spends/${encodeURIComponent(key)}`, spendRecordSchema),
+      ),
 
-    async getSpend(key) {
-      try {
-        const path = `/spends/${encodeURIComponent(key)}`;
-        return cleanRecord(await call('GET', joinUrl(base, path), spendRecordSchema));
-      } catch (error) {
-        if (isNotFound(error, 'spend_not_found')) {
-          return undefined;
-        }
-        throw error;
-      }
-    },
-
-    findNotePaths: (request) =>
-      call('POST', joinUrl(base, '/note-paths'), notePathsResponseSchema, { body: request }),
+    findNotePaths: (body) => call('POST', '/note-paths', notePathsResponseSchema, { body }),
 
     async getBatches(chain, from, pool) {
       const query = { chain, from: String(from), ...(pool === undefined ? {} : { pool }) };
-      const url = joinUrl(base, '/batches', query);
-      const page = await call('GET', url, batchesResponseSchema);
+      const page = await call('GET', '/batches', batchesResponseSchema, { query });
       const end = from + page.batches.length;
       const isInOrder = page.batches.every(({ index }, place) => index === from + place);
       // A page that leads back, or nowhere, would be read for ever.
@@ -227,10 +192,24 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
   };
 }
 
+function settlementPath(key: string): string {
+  return `/settlements/${encodeURIComponent(key)}`;
+}
+
 // Only a 404 with the platform's own code means that the key has no row. A proxy, or a platform without this route, also
 // answers 404.
-function isNotFound(error: unknown, code: 'settlement_not_found' | 'spend_not_found'): boolean {
-  return error instanceof PoolError && error.status === 404 && error.code === code;
+async function findRecord<T extends SettlementRecord | SpendRecord>(
+  code: 'settlement_not_found' | 'spend_not_found',
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return cleanRecord(await read());
+  } catch (error) {
+    if (error instanceof PoolError && error.status === 404 && error.code === code) {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 // The message is shown in logs, terminals and the agent's own answers.

@@ -77,7 +77,6 @@ export function createGateClient(options: GateClientOptions): GateClient {
   ): Promise<InferOutput<TSchema>> {
     const attempt = async (): Promise<InferOutput<TSchema>> => {
       const token = await tokens.get();
-      const timeoutMs = rest.timeoutMs ?? options.timeoutMs;
       const answer = await callJson({
         fetch: send,
         service: 'gate',
@@ -85,8 +84,8 @@ export function createGateClient(options: GateClientOptions): GateClient {
         url: joinUrl(base, path),
         response,
         headers: { authorization: `Bearer ${token.reveal()}` },
-        ...(rest.body === undefined ? {} : { body: rest.body }),
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        body: rest.body,
+        timeoutMs: rest.timeoutMs ?? options.timeoutMs,
       });
       return answer.value;
     };

@@ -19,10 +19,10 @@ export type JsonCall<TSchema extends v.GenericSchema> = {
   readonly service: 'platform' | 'gate';
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
   readonly response: TSchema;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 };
 
 /** Largest answer that is read: enough for a page of notes and for a look-up of 256 recipients. */
@@ -41,23 +41,14 @@ export type JsonAnswer<T> = {
 export async function callJson<TSchema extends v.GenericSchema>(
   call: JsonCall<TSchema>,
 ): Promise<JsonAnswer<v.InferOutput<TSchema>>> {
-  const headers: Record<string, string> = { accept: 'application/json', ...call.headers };
-  if (call.body !== undefined) {
-    headers['content-type'] = 'application/json';
-  }
-  const request = {
-    fetch: call.fetch,
-    url: call.url,
-    service: call.service,
-    timeoutMs: call.timeoutMs,
-    maxBytes,
-    init: {
-      method: call.method,
-      headers,
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-    },
+  const { fetch, url, service, method, timeoutMs, body } = call;
+  const headers = {
+    accept: 'application/json',
+    ...call.headers,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };
-  const response = await fetchBounded(request, readJson);
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const response = await fetchBounded({ fetch, url, service, timeoutMs, maxBytes, init }, readJson);
   if (response.status < 200 || response.status > 299) {
     throw readServiceError(call.service, response);
   }

@@ -37,7 +37,7 @@ import {
 } from '@pool/core';
 import type { Fetch } from '@pool/http-client';
 import type * as v from 'valibot';
-import { callJson, type JsonAnswer } from './json-call.ts';
+import { callJson, type JsonAnswer, type JsonCall } from './json-call.ts';
 
 export type SessionClientOptions = {
   /** The platform's base URL. */
@@ -115,6 +115,8 @@ export type SessionClient = {
 const onboardTimeoutMs = 180_000;
 
 const edgeTokensPath = '/api/employers/edge-tokens';
+const keysPath = '/api/employers/keys';
+const holderPath = '/api/employers/holder';
 const invitationsPath = '/api/employers/invitations';
 
 /**
@@ -133,34 +135,47 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
   const nowMs = options.nowMs ?? Date.now;
   let session: Secret | undefined;
 
-  async function call<TSchema extends v.GenericSchema>(
-    method: 'GET' | 'POST' | 'DELETE',
+  async function exchange<TSchema extends v.GenericSchema>(
+    method: JsonCall<TSchema>['method'],
     path: string,
     response: TSchema,
-    rest: { body?: unknown; timeoutMs?: number } = {},
+    rest: { body?: unknown; timeoutMs?: number | undefined } = {},
   ): Promise<JsonAnswer<v.InferOutput<TSchema>>> {
+    const headers = session === undefined ? undefined : { cookie: `sessionId=${session.reveal()}` };
+    const url = joinUrl(base, path);
     return await callJson({
       fetch: send,
       service: 'platform',
       method,
-      url: joinUrl(base, path),
+      url,
       response,
-      ...(session === undefined ? {} : { headers: { cookie: `sessionId=${session.reveal()}` } }),
+      headers,
       ...rest,
     });
   }
 
-  async function fetchSignIn(signIn: SignInOptions): Promise<string> {
-    const nonce = (await call('GET', '/api/auth/nonce', nonceResponseSchema)).value;
-    return writeSignIn(signIn, nonce, nowMs());
+  async function call<TSchema extends v.GenericSchema>(
+    method: JsonCall<TSchema>['method'],
+    path: string,
+    response: TSchema,
+    body?: unknown,
+    timeoutMs?: number,
+  ): Promise<v.InferOutput<TSchema>> {
+    return (await exchange(method, path, response, { body, timeoutMs })).value;
   }
+
+  const revoke = async (path: string): Promise<void> => {
+    await call('DELETE', path, successResponseSchema);
+  };
 
   return {
     async signIn(signIn) {
-      const message = signIn.message ?? (await fetchSignIn(signIn));
+      const message =
+        signIn.message ??
+        writeSignIn(signIn, await call('GET', '/api/auth/nonce', nonceResponseSchema), nowMs());
       const signature = await signIn.signMessage(message);
       session = undefined;
-      const { value, headers } = await call(
+      const { value, headers } = await exchange(
         'POST',
         '/api/auth/verify',
         verifySessionResponseSchema,
@@ -176,77 +191,48 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
       }
       return value;
     },
-
     async signOut() {
       await call('POST', '/api/auth/logout', successResponseSchema);
       session = undefined;
     },
-
-    async register(name) {
-      const body = name === undefined ? {} : { name };
-      return (await call('POST', '/api/employers/register', registerResponseSchema, { body }))
-        .value;
-    },
-
-    async onboard(walletPub, encryptionPublicKey) {
-      const path = '/api/employers/holder/onboard';
-      const body = { walletPub, encryptionPublicKey };
-      const rest = { body, timeoutMs: onboardTimeoutMs };
-      return (await call('POST', path, onboardResponseSchema, rest)).value;
-    },
-
-    async rotateEncryptionKey(walletPub, current, next) {
-      const path = '/api/employers/holder/rotate-encryption-key';
-      const body = { walletPub, currentEncryptionPublicKey: current, encryptionPublicKey: next };
-      return (await call('POST', path, rotateResponseSchema, { body })).value;
-    },
-
-    async getEnrollment() {
-      const path = '/api/employers/holder/enrollment';
-      return (await call('GET', path, enrollmentResponseSchema)).value;
-    },
-
-    async invite(addresses) {
-      const rest = { body: { addresses } };
-      return (await call('POST', invitationsPath, inviteResponseSchema, rest)).value;
-    },
-
-    async listInvitations() {
-      return (await call('GET', invitationsPath, listInvitationsResponseSchema)).value;
-    },
-
-    async cancelInvitation(address) {
-      const path = `${invitationsPath}/${encodeURIComponent(address)}`;
-      await call('DELETE', path, successResponseSchema);
-    },
-
+    register: (name) =>
+      call(
+        'POST',
+        '/api/employers/register',
+        registerResponseSchema,
+        name === undefined ? {} : { name },
+      ),
+    onboard: (walletPub, encryptionPublicKey) =>
+      call(
+        'POST',
+        `${holderPath}/onboard`,
+        onboardResponseSchema,
+        { walletPub, encryptionPublicKey },
+        onboardTimeoutMs,
+      ),
+    rotateEncryptionKey: (walletPub, current, next) =>
+      call('POST', `${holderPath}/rotate-encryption-key`, rotateResponseSchema, {
+        walletPub,
+        currentEncryptionPublicKey: current,
+        encryptionPublicKey: next,
+      }),
+    getEnrollment: () => call('GET', `${holderPath}/enrollment`, enrollmentResponseSchema),
+    invite: (addresses) => call('POST', invitationsPath, inviteResponseSchema, { addresses }),
+    listInvitations: () => call('GET', invitationsPath, listInvitationsResponseSchema),
+    cancelInvitation: (address) => revoke(`${invitationsPath}/${encodeURIComponent(address)}`),
     async mintKey(capability, name) {
-      const body = { capability, name };
-      const { value } = await call('POST', '/api/employers/keys', mintKeyResponseSchema, { body });
-      return { ...value, apiKey: new Secret(value.apiKey) };
+      const minted = await call('POST', keysPath, mintKeyResponseSchema, { capability, name });
+      return { ...minted, apiKey: new Secret(minted.apiKey) };
     },
-
-    async listKeys() {
-      return (await call('GET', '/api/employers/keys', listKeysResponseSchema)).value.keys;
-    },
-
-    async revokeKey(id) {
-      await call('DELETE', `/api/employers/keys/${id}`, successResponseSchema);
-    },
-
+    listKeys: async () => (await call('GET', keysPath, listKeysResponseSchema)).keys,
+    revokeKey: (id) => revoke(`${keysPath}/${id}`),
     async mintEdgeToken(name) {
-      const rest = { body: { name } };
-      const { value } = await call('POST', edgeTokensPath, mintEdgeTokenResponseSchema, rest);
-      return { ...value, token: new Secret(value.token) };
+      const minted = await call('POST', edgeTokensPath, mintEdgeTokenResponseSchema, { name });
+      return { ...minted, token: new Secret(minted.token) };
     },
-
-    async listEdgeTokens() {
-      return (await call('GET', edgeTokensPath, listEdgeTokensResponseSchema)).value.edgeTokens;
-    },
-
-    async revokeEdgeToken(id) {
-      await call('DELETE', `${edgeTokensPath}/${id}`, successResponseSchema);
-    },
+    listEdgeTokens: async () =>
+      (await call('GET', edgeTokensPath, listEdgeTokensResponseSchema)).edgeTokens,
+    revokeEdgeToken: (id) => revoke(`${edgeTokensPath}/${id}`),
   };
 }
 

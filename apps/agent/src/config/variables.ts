@@ -385,8 +385,3 @@ export const allVariables: readonly ConfigVariable<unknown>[] = Object.values(va
   (variable: ConfigVariable<unknown>) =>
     variable === variables.approveToken ? [variable, ...signerVariables] : [variable],
 );
-
-/** Every known name, `_FILE` forms included. */
-export const knownNames: readonly string[] = allVariables.flatMap(({ name, credential }) =>
-  credential === undefined ? [name] : [name, `${name}_FILE`],
-);

@@ -4,8 +4,14 @@
  * @module
  */
 
-import type { ConfigLayers, ConfigRemark } from '@pool/configuration';
-import { type ConfigReader, readVariable } from '@pool/configuration';
+import {
+  type ConfigLayers,
+  type ConfigReader,
+  type ConfigRemark,
+  findOpenSecrets,
+  findUnknownVariables,
+  readVariable,
+} from '@pool/configuration';
 import {
   funderRole,
   funderRoles,
@@ -13,7 +19,7 @@ import {
   remoteHolderRoles,
   signerVariables,
 } from '@pool/signers';
-import { allVariables, knownNames, variables } from './variables.ts';
+import { allVariables, variables } from './variables.ts';
 
 const ownPrefixes = ['DISBURSE_', 'POOL_GATE_OAUTH_', 'ONBOARD_'] as const;
 
@@ -24,7 +30,7 @@ export function collectWarnings(
   isProduction: boolean,
 ): ConfigRemark[] {
   const warnings: ConfigRemark[] = [];
-  warnings.push(...findOpenSecrets(layers));
+  warnings.push(...findOpenSecrets(allVariables, layers));
   if (isProduction && read.isWritten(variables.funderPrivateKey)) {
     note(
       warnings,
@@ -82,7 +88,13 @@ export function collectWarnings(
     ...[...funderRoles, ...remoteHolderRoles].flatMap((role) => role.findWarnings?.(layers) ?? []),
     ...findGateVariables(names),
   );
-  return [...warnings, ...findUnknownVariables(names, knownNames)];
+  const unknown = findUnknownVariables(names, allVariables, ownPrefixes).map(
+    ({ variable, hint }) => ({
+      variable,
+      message: `${variable} is not a variable of this agent and has no effect${hint}`,
+    }),
+  );
+  return [...warnings, ...unknown];
 }
 
 /** Variables of a signer that is not configured. */
@@ -114,83 +126,6 @@ function findGateVariables(names: readonly string[]): ConfigRemark[] {
       ];
 }
 
-/** Secrets in files that every user of this machine can read. No refusal, because mounted secrets often have this mode. */
-function findOpenSecrets(layers: ConfigLayers): ConfigRemark[] {
-  const { filePath, isWorldReadable } = layers;
-  const isFileOpen = filePath !== undefined && isWorldReadable(filePath);
-  return allVariables.flatMap((variable) => {
-    const { origin, raw } = readVariable(variable, layers);
-    if (variable.credential === undefined || raw === undefined) {
-      return [];
-    }
-    if (origin.from === 'secret-file' && origin.path !== undefined) {
-      return isWorldReadable(origin.path) ? [warnOfOpenFile(origin.variable, 'names')] : [];
-    }
-    return origin.from === 'file' && isFileOpen ? [warnOfOpenFile(variable.name, 'is in')] : [];
-  });
-}
-
-function warnOfOpenFile(variable: string, verb: 'names' | 'is in'): ConfigRemark {
-  return {
-    variable,
-    message: `${variable} ${verb} a file that every user of this machine can read; chmod it to 600 or 640`,
-  };
-}
-
 function note(remarks: ConfigRemark[], variable: string, phrase: string): void {
   remarks.push({ variable, message: `${variable} ${phrase}` });
-}
-
-/**
- * Unknown variables with our prefix trigger a warning suggesting the closest name. Most are typing errors that nobody
- * would notice otherwise.
- */
-function findUnknownVariables(names: Iterable<string>, known: readonly string[]): ConfigRemark[] {
-  return [...new Set(names)]
-    .filter((name) => findPrefix(name) !== undefined && !known.includes(name))
-    .sort()
-    .map((variable) => {
-      const nearest = findNearest(variable, known);
-      const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-      return {
-        variable,
-        message: `${variable} is not a variable of this agent and has no effect${hint}`,
-      };
-    });
-}
-
-function findPrefix(name: string): string | undefined {
-  return ownPrefixes.find((prefix) => name.toUpperCase().startsWith(prefix));
-}
-
-/** The known name with the smallest edit distance, if that distance is small for the length of the name. */
-function findNearest(name: string, known: readonly string[]): string | undefined {
-  const upper = name.toUpperCase();
-  const length = upper.length - (findPrefix(upper)?.length ?? 0);
-  let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(length / 3)) + 1;
-  for (const candidate of known) {
-    const distance = computeEditDistance(upper, candidate);
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
-}
-
-/** The edit distance of two texts: insertions, deletions and replacements. */
-function computeEditDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, column) => column);
-  for (const [index, letter] of [...left].entries()) {
-    const next = [index + 1];
-    for (const [column, other] of [...right].entries()) {
-      const replaced = (row[column] ?? 0) + (letter === other ? 0 : 1);
-      const inserted = (next[column] ?? 0) + 1;
-      const deleted = (row[column + 1] ?? 0) + 1;
-      next.push(Math.min(replaced, inserted, deleted));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }

@@ -5,7 +5,6 @@
  * @module
  */
 import type { Bootstrap } from '@pool/api';
-import type { ChainsFile } from '@pool/core';
 import {
   type ChainContext,
   createEvmChain,
@@ -25,7 +24,12 @@ import { createChainsProbe } from './peers/chains-probe.ts';
 import { createGateSource, type GateSource } from './peers/gate-source.ts';
 import { findOutages } from './peers/outages.ts';
 import { createPlatformProbe } from './peers/platform-probe.ts';
-import { type Probe, probeTimeoutMs, type ReadinessCheck } from './peers/readiness.ts';
+import {
+  createFinding,
+  type Probe,
+  probeTimeoutMs,
+  type ReadinessCheck,
+} from './peers/readiness.ts';
 import {
   type CustodyProbe,
   createSignerProbe,
@@ -69,7 +73,8 @@ export async function createParts(config: Config): Promise<AgentParts> {
   const edgeOptions = { url: config.platformUrl, token: config.platformToken };
   const edge = createEdgeClient(edgeOptions);
   const gates = createGateSource(config.gate);
-  const funder = await createConfiguredFunder(config, chainsFile);
+  const signer = createFunderSigner(config, chainsFile);
+  const funder = signer && (await createFunder(signer));
   const ed25519Funder = createConfiguredEd25519Funder(config);
   const probing = createEdgeClient({ ...edgeOptions, timeoutMs: probeTimeoutMs });
   const platform = createPlatformProbe(
@@ -149,14 +154,6 @@ export function findKeySource({
     : { folder: artifactsDir, manifest: artifactsManifest };
 }
 
-async function createConfiguredFunder(
-  config: Config,
-  chainsFile: ChainsFile,
-): Promise<FunderPort | undefined> {
-  const signer = createFunderSigner(config, chainsFile);
-  return signer === undefined ? undefined : createFunder(signer);
-}
-
 function createConfiguredEd25519Funder({ funderEd25519Key }: Config): Ed25519Funder | undefined {
   return funderEd25519Key === undefined
     ? undefined
@@ -178,21 +175,21 @@ function createProbes(
     signer: probeSigner,
     poolGate: async () => {
       if (!isGateNeeded) {
-        return up('not_needed', 'this agent makes no payment that needs a pool-gate');
+        return createFinding(
+          true,
+          'not_needed',
+          'this agent makes no payment that needs a pool-gate',
+        );
       }
       if (!gates.isConfigured()) {
-        return down('none', 'no pool-gate is configured or vended: no payment is possible');
+        return createFinding(
+          false,
+          'none',
+          'no pool-gate is configured or vended: no payment is possible',
+        );
       }
       await gates.probe();
-      return up('reachable', 'the pool-gate serves its root');
+      return createFinding(true, 'reachable', 'the pool-gate serves its root');
     },
   };
-}
-
-function up(kind: string, message: string): Awaited<ReturnType<Probe>> {
-  return { ok: true, detail: { kind, message } };
-}
-
-function down(kind: string, message: string): Awaited<ReturnType<Probe>> {
-  return { ok: false, detail: { kind, message } };
 }

@@ -11,6 +11,7 @@ import {
   type ConfigVariable,
   type DefaultedVariable,
   findText,
+  listNames,
   readVariable,
 } from '@pool/configuration';
 import { createConfigurationError, isLoopbackHost } from '@pool/core';
@@ -241,11 +242,7 @@ function createReader(source: ConfigSource, envFile: string | undefined): Reader
   };
 }
 
-const knownNames: ReadonlySet<string> = new Set(
-  Object.values<ConfigVariable<unknown>>(variables).flatMap(({ name, credential }) =>
-    credential === undefined ? [name] : [name, `${name}_FILE`],
-  ),
-);
+const knownNames = new Set(listNames(Object.values<ConfigVariable<unknown>>(variables)));
 
 /** A misspelt limit would be the default without a word. */
 function findUnknownNames({ env, file }: ConfigLayers): readonly string[] {

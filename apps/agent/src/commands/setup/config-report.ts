@@ -5,14 +5,14 @@
  * @module
  */
 
-import type { ConfigRemark, ConfigVariable } from '@pool/configuration';
 import {
   type ConfigFile,
   type ConfigLayers,
+  type ConfigRemark,
   type ConfigSource,
-  type Layer,
-  type Origin,
+  describeVariable,
   readVariable,
+  type VariableReport,
 } from '@pool/configuration';
 import { isPoolError } from '@pool/core';
 import { exitCodes, type Output } from '@pool/pay-run';
@@ -24,17 +24,6 @@ import { readChainsFile } from '../../services/peers/chains.ts';
 import type { Finding } from '../../services/peers/readiness.ts';
 import { askCustody, listCustodyProbes } from '../../services/signers/custody-probes.ts';
 import { readTenancyPin, tenancyPinPath } from '../../state/tenancy-pin.ts';
-
-export type VariableReport = {
-  readonly variable: string;
-  readonly role: string;
-  readonly secret: boolean;
-  readonly state: 'set' | 'default' | 'unset' | 'wrong';
-  /** Origin in words, with the path of a file. */
-  readonly from: string;
-  /** Absent for a secret. */
-  readonly value?: string;
-};
 
 export type ConfigReport = {
   readonly ok: boolean;
@@ -141,52 +130,6 @@ function findTenancyProblems(layers: ConfigLayers): ConfigRemark[] {
     }
     throw error;
   }
-}
-
-function describeVariable(variable: ConfigVariable<unknown>, layers: ConfigLayers): VariableReport {
-  const { name, role, credential } = variable;
-  const { origin, value, raw, problems } = readVariable(variable, layers);
-  const isSecret = credential !== undefined;
-  const common = {
-    variable: name,
-    role,
-    secret: isSecret,
-    state: findState(origin, problems),
-    from: describeOrigin(origin, layers),
-  };
-  // The text as written, or a default, which is text or a number.
-  const isDefault = typeof value === 'string' || typeof value === 'number';
-  const shown = raw === undefined && isDefault ? String(value) : raw?.reveal();
-  return isSecret || value === undefined || shown === undefined
-    ? common
-    : { ...common, value: shown };
-}
-
-function findState({ from }: Origin, problems: readonly ConfigRemark[]): VariableReport['state'] {
-  if (from === 'unset' || from === 'default') {
-    return from;
-  }
-  return problems.length === 0 ? 'set' : 'wrong';
-}
-
-function describeOrigin(origin: Origin, layers: ConfigLayers): string {
-  switch (origin.from) {
-    case 'environment':
-    case 'file':
-      return describeLayer(origin.from, layers);
-    case 'secret-file': {
-      const path = origin.path === undefined ? '' : `=${origin.path}`;
-      return `${origin.variable}${path} (${describeLayer(origin.layer, layers)})`;
-    }
-    case 'default':
-      return 'default';
-    case 'unset':
-      return '';
-  }
-}
-
-function describeLayer(layer: Layer, { filePath }: ConfigLayers): string {
-  return layer === 'environment' || filePath === undefined ? layer : `file ${filePath}`;
 }
 
 /** Text for the operator: one line per variable, then warnings and problems. */

@@ -5,7 +5,7 @@
  */
 import { errorCodeOf } from '@pool/core';
 import { type EvmChain, withinTime } from '@pool/operations';
-import { type Finding, type Probe, probeTimeoutMs } from './readiness.ts';
+import { createFinding, type Probe, probeTimeoutMs } from './readiness.ts';
 
 /** Shorter than the time limit of the whole check, so that an answer can name which chain did not answer. */
 const chainTimeoutMs = probeTimeoutMs - 200;
@@ -29,18 +29,14 @@ export function createChainsProbe(
     );
     const troubles = answers.filter((trouble) => trouble !== undefined);
     if (contexts.size === 0) {
-      return describe(true, 'none', 'chains.json has no chain with a pool');
+      return createFinding(true, 'none', 'chains.json has no chain with a pool');
     }
     if (troubles.length === 0) {
-      return describe(true, 'reachable', 'the RPC of each chain answers');
+      return createFinding(true, 'reachable', 'the RPC of each chain answers');
     }
     const message = troubles.join('; ');
     return troubles.length < contexts.size
-      ? describe(true, 'chain_degraded', message)
-      : describe(false, 'chain_unreachable', message);
+      ? createFinding(true, 'chain_degraded', message)
+      : createFinding(false, 'chain_unreachable', message);
   };
-}
-
-function describe(ok: boolean, kind: string, message: string): Finding {
-  return { ok, detail: { kind, message } };
 }

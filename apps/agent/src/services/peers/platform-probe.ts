@@ -8,7 +8,7 @@
 import type { Bootstrap, RelayerHealth } from '@pool/api';
 import { edgeTokenRefused, explainPlatformFailure, platformInvalidResponse } from '@pool/core';
 import { describeRelayerTrouble } from '@pool/operations';
-import type { Finding, Probe } from './readiness.ts';
+import { createFinding, type Finding, type Probe } from './readiness.ts';
 
 export type PlatformProbe = {
   readonly probe: Probe;
@@ -56,16 +56,16 @@ export function createPlatformProbe(
       });
       const all = [...invalid, ...troubles];
       if (all.length === 0) {
-        return { ok: true, detail: { kind: 'reachable', message: answers } };
+        return createFinding(true, 'reachable', answers);
       }
       // One payable chain is enough for payments: this agent stays in service.
       const ok = troubles.length < payable.length;
       const message = `${answers}; ${all.join('; ')}`;
       if (payable.length === 0) {
-        return { ok, detail: { kind: chainsInvalid, message } };
+        return createFinding(ok, chainsInvalid, message);
       }
       const kind = troubles.length > 0 ? 'relayer_degraded' : 'chain_invalid';
-      return { ok, detail: { kind: ok ? kind : relayerDown, message } };
+      return createFinding(ok, ok ? kind : relayerDown, message);
     },
   };
 }
@@ -76,7 +76,7 @@ const answers = 'the platform answers bootstrap';
 function explain(error: unknown): Finding {
   const { code, message } = explainPlatformFailure(error, 'bootstrap', '');
   if (code === edgeTokenRefused || code === platformInvalidResponse) {
-    return { ok: false, detail: { kind: code, message } };
+    return createFinding(false, code, message);
   }
   throw error;
 }

@@ -16,6 +16,10 @@ export type Finding = {
   readonly detail: { readonly kind: string; readonly message: string };
 };
 
+export function createFinding(ok: boolean, kind: string, message: string): Finding {
+  return { ok, detail: { kind, message } };
+}
+
 export type ReadinessCheck = Finding & { readonly latencyMs: number };
 
 export type ReadinessReport = {

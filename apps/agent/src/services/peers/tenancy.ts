@@ -6,7 +6,7 @@
  */
 import { PoolError } from '@pool/core';
 import { normalizeEmployerId, pinFirstEmployer, readTenancyPin } from '../../state/tenancy-pin.ts';
-import type { Probe } from './readiness.ts';
+import { createFinding, type Probe } from './readiness.ts';
 
 /** The code of each refusal, in HTTP answers, in readiness and in a dry run. */
 export const employerMismatch = 'employer_mismatch' as const;
@@ -96,6 +96,6 @@ export function withTenancy(
     const refusal = await findRefusal();
     return refusal === undefined
       ? probe()
-      : { ok: false, detail: { kind: employerMismatch, message: refusal.message } };
+      : createFinding(false, employerMismatch, refusal.message);
   };
 }
