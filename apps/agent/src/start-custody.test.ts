@@ -98,7 +98,7 @@ describe('the start of an agent with a custodian', () => {
   });
 
   it('asks everybody again for readiness after ten seconds, however often it is read', async () => {
-    const startMs = performance.now();
+    const startMs = Math.floor(performance.now());
     const now = vi.spyOn(performance, 'now').mockImplementation(() => startMs);
     try {
       await withAgent({}, async (agent) => {
