@@ -16,8 +16,8 @@ import {
   type Secret,
 } from '@pool/core';
 import { type BoundedAnswer, type Fetch, fetchBounded, readText } from '@pool/http-client';
-import { type AgentClient, jobTraceSchema } from '@pool/pay-run';
 import * as v from 'valibot';
+import { type AgentClient, jobTraceSchema } from './ports.ts';
 
 const reportSchema = v.object({
   ok: v.boolean(),

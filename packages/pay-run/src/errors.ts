@@ -7,6 +7,12 @@ import type { ErrorGroup } from '@pool/core';
 
 export const errors = [
   {
+    meanings: {
+      delivery_not_kept:
+        'This agent did not keep the sealed notes. Use the agent that made the batch, or a backup.',
+    },
+  },
+  {
     exit: 2,
     meanings: {
       invalid_roster: 'The roster has lines that cannot be read. Correct the named lines.',
@@ -29,6 +35,14 @@ export const errors = [
     meanings: {
       payment_blocked:
         'The roster is valid, but something prevents the payment. Correct what the message names.',
+    },
+  },
+  {
+    status: 504,
+    retry: true,
+    meanings: {
+      agent_unreachable:
+        'The agent does not answer, and may have accepted the payment. Repeat the command with the same key.',
     },
   },
 ] as const satisfies readonly ErrorGroup[];

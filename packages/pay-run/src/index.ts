@@ -4,6 +4,15 @@
  * @module
  */
 
+export {
+  type AgentCaller,
+  agentErrorSchema,
+  createAgentCaller,
+  createAgentClient,
+  createUnreachable,
+  passesByItself,
+  urlOf,
+} from './agent-client.ts';
 export { createRequest } from './check/check-parts.ts';
 export { isConfirmed } from './check/confirm-payment.ts';
 export { cancelPayment } from './commands/cancel.ts';
@@ -27,16 +36,15 @@ export {
 export { exitCodeOfError } from './pay/exit-code-of-error.ts';
 export { withInterruption } from './pay/follow-job.ts';
 export { drawBar, formatSeconds } from './pay/progress-view.ts';
-export {
-  type AgentClient,
-  type Ask,
-  type CheckedRequest,
-  type JobTrace,
-  jobTraceSchema,
-  type LocalChecks,
-  type Output,
-  type Payer,
-  type Terminal,
+export type {
+  AgentClient,
+  Ask,
+  CheckedRequest,
+  JobTrace,
+  LocalChecks,
+  Output,
+  Payer,
+  Terminal,
 } from './ports.ts';
 export { chooseFormat, sumAmounts } from './roster/roster-amount.ts';
 export { parseRoster, type RosterEntry } from './roster/roster-csv.ts';

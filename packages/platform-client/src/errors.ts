@@ -7,6 +7,12 @@ import type { ErrorGroup } from '@pool/core';
 
 export const errors = [
   {
+    meanings: {
+      credentials_not_revoked:
+        'The command failed and could not revoke what it made. Revoke what the message names.',
+    },
+  },
+  {
     status: 502,
     meanings: {
       gate_unauthorized:

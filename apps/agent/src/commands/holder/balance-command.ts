@@ -6,12 +6,11 @@
  */
 import type { Balance } from '@pool/api';
 import { formatTokenAmount, isPoolError, PoolError } from '@pool/core';
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, urlOf } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import { createHolderClient, type HolderClient } from '../../services/holder/holder-client.ts';
 import { createTokenMissing } from '../../services/holder/served-notes.ts';
 import { findDecimals } from '../../services/holder/spend-place.ts';
-import { urlOf } from '../../services/peers/agent-client.ts';
 import type { Output } from '../../terminal/command-output.ts';
 import { createSyncView, withProgress } from '../../terminal/progress-views.ts';
 import { inTokens } from './spend-echo.ts';

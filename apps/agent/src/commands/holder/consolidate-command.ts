@@ -12,7 +12,7 @@ import {
   PoolError,
   type SpendReceipt,
 } from '@pool/core';
-import { chooseFormat, exitCodes, formatSeconds, readTypedAmounts } from '@pool/pay-run';
+import { chooseFormat, exitCodes, formatSeconds, readTypedAmounts, urlOf } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import {
   type ConsolidateClient,
@@ -20,7 +20,6 @@ import {
   createConsolidateClient,
 } from '../../services/holder/spend-client.ts';
 import { readSpendPlace } from '../../services/holder/spend-place.ts';
-import { urlOf } from '../../services/peers/agent-client.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { isConfirmed, type Output, withInterruption } from '../../terminal/command-output.ts';
 import { createStepView, withProgress } from '../../terminal/progress-views.ts';

@@ -14,7 +14,7 @@ import {
   parseWalletPub,
   type SpendReceipt,
 } from '@pool/core';
-import { chooseFormat, exitCodes, readTypedAmounts, type TypedAmount } from '@pool/pay-run';
+import { chooseFormat, exitCodes, readTypedAmounts, type TypedAmount, urlOf } from '@pool/pay-run';
 import type { SpendProgress } from '@pool/wallet/node';
 import { findContact, readLabels } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
@@ -25,7 +25,6 @@ import {
   type SpendOrder,
 } from '../../services/holder/spend-client.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
-import { urlOf } from '../../services/peers/agent-client.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
 import { findGasNotice } from '../../services/peers/destination-gas.ts';
 import { createHolderSigner } from '../../services/signers/holder.ts';

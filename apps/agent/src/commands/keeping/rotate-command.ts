@@ -7,7 +7,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPoolError, PoolError, type SpendReceipt, spendReceiptSchema } from '@pool/core';
-import { exitCodes } from '@pool/pay-run';
+import { type AgentCaller, createAgentCaller, exitCodes, urlOf } from '@pool/pay-run';
 import {
   fetchRegisteredKey,
   type Holder,
@@ -26,7 +26,6 @@ import {
 import { variables } from '../../config/variables.ts';
 import { commandHeaders } from '../../services/holder/command-headers.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
-import { type AgentCaller, createAgentCaller, urlOf } from '../../services/peers/agent-client.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
 import { openHolder } from '../../services/signers/holder.ts';
 import { ensureAgentHome, readLoopbackToken } from '../../state/agent-home.ts';

@@ -7,6 +7,7 @@
 import {
   cancelPayment,
   checkRecipients,
+  createAgentClient,
   type DisburseOptions,
   listPayRuns,
   type Output,
@@ -17,11 +18,11 @@ import {
   type RedeliverOptions,
   redeliver,
   showPayRun,
+  urlOf,
 } from '@pool/pay-run';
 import { createEdgeClient } from '@pool/platform-client';
 import { type AgentAddress, readAgentAddress, readConfig } from '../../config/config.ts';
 import { withLocalChecks } from '../../services/local-checks.ts';
-import { createAgentClient, urlOf } from '../../services/peers/agent-client.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 

@@ -23,10 +23,10 @@ import {
   spendReceiptSchema,
   type TransferRequest,
 } from '@pool/core';
+import { agentErrorSchema, createAgentCaller, createUnreachable } from '@pool/pay-run';
 import type { SpendProgress } from '@pool/wallet/node';
 import * as v from 'valibot';
 import type { HolderConfig } from '../../config/holder-config.ts';
-import { agentErrorSchema, createAgentCaller, createUnreachable } from '../peers/agent-client.ts';
 import { commandHeaders } from './command-headers.ts';
 
 export type SpendOrder = {
