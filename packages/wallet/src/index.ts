@@ -45,13 +45,6 @@ export {
   isInRange,
 } from './disclosure/choice.ts';
 export {
-  createFacts,
-  fetchDisclosedEvents,
-  fetchPoolEvents,
-  parsePoolEvents,
-} from './disclosure/pool-events.ts';
-export { listReceivedInsertions, type ReceivedSources } from './disclosure/received-insertions.ts';
-export {
   createEvidenceVerifier,
   type EvidenceVerdict,
   type EvidenceVerifier,

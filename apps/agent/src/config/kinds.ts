@@ -32,7 +32,6 @@ export const edgeUrl: Kind<string> = {
 
 /** Where proofs are computed. */
 export const accelerators = ['auto', 'webgpu', 'cpu'] as const;
-export type Accelerator = (typeof accelerators)[number];
 
 /**
  * Named points at which a test ends the process: the pipeline's, those around accepting a request or cancellation, and those of spends.

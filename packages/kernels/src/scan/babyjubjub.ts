@@ -15,7 +15,7 @@ import { type Runtime, runTasks, type TaskOptions, withBlocks } from '../runtime
 import type { KernelCall } from '../runtime/thread-messages.ts';
 
 /** Bytes of a packed point. */
-export const packedPointBytes = 32;
+const packedPointBytes = 32;
 /** The order of the subgroup. */
 const subgroupOrder = 2736030358979909402780800718157159386076813972158567259200215660948447373041n;
 /** Pairs in one task: about 4 ms of work, enough to make the cost of the shared inversion negligible. */

@@ -11,12 +11,17 @@ export { createEvmRecords, type EvmRecords, type SpendCalldata } from './evm-rec
 export { createEvmSpendChain, type EvmSpendChain } from './evm-spend-chain.ts';
 
 export { createEvmGasChain, type GasChain } from './gas-chain.ts';
-
+export {
+  createFacts,
+  fetchDisclosedEvents,
+  fetchPoolEvents,
+  parsePoolEvents,
+} from './pool-events.ts';
+export { listReceivedInsertions, type ReceivedSources } from './received-insertions.ts';
 export {
   createSelfSubmitter,
   type GasQuote,
   type SelfSubmitter,
   type SelfSubmitterOptions,
 } from './self-submitter.ts';
-
 export type { SentTransaction, SentTransactions } from './sent-transactions.ts';

@@ -15,7 +15,7 @@ import {
 } from '@pool/core';
 import type { ChainFacts, InsertionFact } from '@pool/notes';
 import * as v from 'valibot';
-import type { EvmRecords } from '../evm/evm-records.ts';
+import type { EvmRecords } from './evm-records.ts';
 
 const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
 const eventSchema = v.strictObject({

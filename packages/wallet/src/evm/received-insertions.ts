@@ -17,9 +17,9 @@ import {
   type Secret,
 } from '@pool/core';
 import { openReceivedPayment } from '@pool/notes';
-import type { EvmRecords } from '../evm/evm-records.ts';
+import { assertFound, type DisclosureChoice, isChosen } from '../disclosure/choice.ts';
 import type { DeliveryPort } from '../sync/ports.ts';
-import { assertFound, type DisclosureChoice, isChosen } from './choice.ts';
+import type { EvmRecords } from './evm-records.ts';
 
 export type ReceivedSources = {
   /** One page of the history in the range. @param after - id of an entry */

@@ -17,8 +17,8 @@ import {
 import { createDisclosure } from '@pool/notes';
 import { exitCodes, listPaidInsertions } from '@pool/pay-run';
 import { createLocalKeySigner, createSignRequest } from '@pool/signers';
-import { type DisclosureChoice, listReceivedInsertions, type ReceivedSources } from '@pool/wallet';
-import { createEvmRecords } from '@pool/wallet/evm';
+import type { DisclosureChoice } from '@pool/wallet';
+import { createEvmRecords, listReceivedInsertions, type ReceivedSources } from '@pool/wallet/evm';
 import { type Holder, systemClock } from '@pool/wallet/node';
 import { type Config, readConfig } from '../../config/config.ts';
 import type { HolderClient } from '../../services/holder/holder-client.ts';

@@ -13,8 +13,14 @@ import {
   verifyDisclosure,
 } from '@pool/notes';
 import { exitCodes } from '@pool/pay-run';
-import { createFacts, fetchDisclosedEvents, fetchPoolEvents, parsePoolEvents } from '@pool/wallet';
-import { createEvmRecords, type EvmRecords } from '@pool/wallet/evm';
+import {
+  createEvmRecords,
+  createFacts,
+  type EvmRecords,
+  fetchDisclosedEvents,
+  fetchPoolEvents,
+  parsePoolEvents,
+} from '@pool/wallet/evm';
 import { systemClock } from '@pool/wallet/node';
 import { readKeepingSettings } from '../../config/config.ts';
 import { findChain } from '../../services/holder/spend-place.ts';
