@@ -122,7 +122,9 @@ describe('a key with anything after a beacon', () => {
     ['ended-twice.zkey', ['beacon_not_last']],
   ])('is refused by verify and by export: %s', async (name, codes) => {
     expect(await at.problemsOf(name)).toEqual(codes);
-    await expect(exportVerificationKey(at.path(name))).rejects.toMatchObject({ code: codes[0] });
+    await expect(exportVerificationKey(at.path(name))).rejects.toMatchObject({
+      details: { finding: codes[0] },
+    });
   });
 
   it.each(['ended.zkey', 'late.zkey', 'beacons.zkey'])(
@@ -150,7 +152,7 @@ describe('secret contributions that hide nothing', () => {
     await at.write('crafted.zkey', craftKey(await at.read('0.zkey'), factors));
     expect(await at.problemsOf('crafted.zkey')).toEqual(codes);
     await expect(exportVerificationKey(at.path('crafted.zkey'))).rejects.toMatchObject({
-      code: codes[0],
+      details: { finding: codes[0] },
     });
   });
 
