@@ -18,6 +18,19 @@ const rows = rooms.flatMap(([, groups]) =>
 );
 const codes = rows.map(({ code }) => code);
 
+/** No test names them. An entry that a test names must leave the list. */
+const untested = [
+  'compile_failed',
+  'deployment_differs',
+  'expectation_failed',
+  'invalid_scope',
+  'loopback_token_missing',
+  'method_not_allowed',
+  'platform_not_running',
+  'request_timeout',
+  'spend_not_found',
+];
+
 function readAll(pattern: string): string {
   const files = globSync(pattern, { cwd: root });
   return files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
@@ -49,14 +62,9 @@ describe('the declared error codes', () => {
     }
   });
 
-  it('is provoked by a test, each code of a request, a payment and a spend', () => {
+  it('is provoked by a test, each code but those of the list', () => {
     const tests = readAll('{apps,packages}/*/{src,test}/**/*.test.ts');
-    const paying = rooms.filter(([file]) =>
-      /^packages\/(?:core|operations|pay-run|relayer|wallet)\//.test(file),
-    );
-    const unnamed = paying
-      .flatMap(([, groups]) => groups.flatMap(({ meanings }) => Object.keys(meanings)))
-      .filter((code) => !new RegExp(`[^\\w-]${code}[^\\w-]`).test(tests));
-    expect(unnamed).toEqual([]);
+    const unnamed = codes.filter((code) => !new RegExp(`[^\\w-]${code}[^\\w-]`).test(tests));
+    expect(unnamed.sort()).toEqual(untested);
   });
 });
