@@ -20,7 +20,6 @@ export type {
   StoredJob,
   UpdateInput,
 } from './job-store.ts';
-export { createMemoryStore } from './memory-store.ts';
 export { openJobStore } from './open-job-store.ts';
-export { createSqliteStore } from './sqlite-store.ts';
+export { createMemoryStore, createSqliteStore } from './sqlite-store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';

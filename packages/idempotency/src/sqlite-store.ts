@@ -1,26 +1,12 @@
 /**
- * Jobs in one SQLite file. They survive crashes and power failures, and several processes on one machine may share the file.
+ * Jobs in one SQLite file. They survive crashes and power failures, and several processes on one machine may share the file. Or in the
+ * memory of this process, for tests and for deployments that accept the loss of jobs.
  *
  * @module
  */
-import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type {
-  AskInput,
-  ClaimInput,
-  ClaimOutcome,
-  ErasableInput,
-  EraseInput,
-  FencedName,
-  JobLease,
-  JobName,
-  JobStore,
-  LeaseInput,
-  PutOnceInput,
-  RenewInput,
-  StoredJob,
-  UpdateInput,
-} from './job-store.ts';
-import { openDatabase, runInTransaction } from './sqlite-database.ts';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type { FencedName, JobName, JobStore, StoredJob } from './job-store.ts';
+import { inMemory, openDatabase, runInTransaction } from './sqlite-database.ts';
 import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
 
 type Row = Record<string, SQLOutputValue>;
@@ -40,8 +26,15 @@ export function createSqliteStore(options: {
   readonly busyTimeoutMs?: number;
 }): JobStore {
   const { path, busyTimeoutMs = defaultBusyTimeoutMs } = options;
-  const database = openDatabase(path, busyTimeoutMs);
+  return createStore(openDatabase(path, busyTimeoutMs), busyTimeoutMs);
+}
 
+/** Jobs in the memory of this process. */
+export function createMemoryStore(): JobStore {
+  return createStore(openDatabase(inMemory, 0), 0);
+}
+
+function createStore(database: DatabaseSync, longestWaitMs: number): JobStore {
   function first(sql: string, ...parameters: SQLInputValue[]): Row | undefined {
     if (!database.isOpen) {
       throw closedError();
@@ -89,9 +82,9 @@ export function createSqliteStore(options: {
   }
 
   return {
-    longestWaitMs: busyTimeoutMs,
+    longestWaitMs,
 
-    async claim(input: ClaimInput): Promise<ClaimOutcome> {
+    async claim(input) {
       const { scope, key, fingerprint, state, payload, nowMs } = input;
       return write(() => {
         const known = selectJob(input);
@@ -108,12 +101,12 @@ export function createSqliteStore(options: {
       });
     },
 
-    async get(scope: string, key: string): Promise<StoredJob | undefined> {
+    async get(scope, key) {
       const row = selectJob({ scope, key });
       return row === undefined ? undefined : parseRow(row);
     },
 
-    async lease(input: LeaseInput): Promise<JobLease | undefined> {
+    async lease(input) {
       const { workerId, states, scope, key, except = [], ttlMs, nowMs } = input;
       if (states.length === 0) {
         return undefined;
@@ -141,7 +134,7 @@ export function createSqliteStore(options: {
       return { job, fence: job.fence };
     },
 
-    async renew({ scope, key, fence, ttlMs, nowMs }: RenewInput): Promise<boolean> {
+    async renew({ scope, key, fence, ttlMs, nowMs }) {
       const row = write(() =>
         first(
           `UPDATE job SET lease_until_ms = ?
@@ -152,7 +145,7 @@ export function createSqliteStore(options: {
       return row !== undefined;
     },
 
-    async release({ scope, key, fence }: FencedName): Promise<void> {
+    async release({ scope, key, fence }) {
       write(() =>
         first(
           `UPDATE job SET fence = fence + 1, worker = NULL, lease_until_ms = NULL
@@ -162,7 +155,7 @@ export function createSqliteStore(options: {
       );
     },
 
-    async update(input: UpdateInput): Promise<StoredJob> {
+    async update(input) {
       return write(() => {
         const { state, payload, nowMs } = input;
         const id = numberIn(selectFenced(input), 'id');
@@ -175,15 +168,15 @@ export function createSqliteStore(options: {
       });
     },
 
-    async putOnce(input: PutOnceInput): Promise<string> {
+    async putOnce(input) {
       return write(() => putValue(selectFenced(input), input));
     },
 
-    async ask(input: AskInput): Promise<string> {
+    async ask(input) {
       return write(() => putValue(selectKnown(input), input));
     },
 
-    async getValue(scope: string, key: string, name: string): Promise<string | undefined> {
+    async getValue(scope, key, name) {
       const row = first(
         `SELECT value.value FROM value JOIN job ON job.id = value.job_id
          WHERE job.scope = ? AND job.key = ? AND value.name = ?`,
@@ -192,7 +185,7 @@ export function createSqliteStore(options: {
       return row === undefined ? undefined : textIn(row, 'value');
     },
 
-    async erase(input: EraseInput): Promise<void> {
+    async erase(input) {
       write(() => {
         const id = numberIn(selectKnown(input), 'id');
         database
@@ -208,7 +201,7 @@ export function createSqliteStore(options: {
       first('PRAGMA wal_checkpoint(TRUNCATE)');
     },
 
-    async listNames(): Promise<readonly JobName[]> {
+    async listNames() {
       if (!database.isOpen) {
         throw closedError();
       }
@@ -218,7 +211,7 @@ export function createSqliteStore(options: {
         .map((row) => ({ scope: textIn(row, 'scope'), key: textIn(row, 'key') }));
     },
 
-    async listErasable(input: ErasableInput): Promise<readonly StoredJob[]> {
+    async listErasable(input) {
       if (!database.isOpen) {
         throw closedError();
       }
@@ -233,7 +226,7 @@ export function createSqliteStore(options: {
         .map(parseRow);
     },
 
-    async close(): Promise<void> {
+    async close() {
       if (database.isOpen) {
         database.close();
       }
