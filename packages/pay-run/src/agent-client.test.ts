@@ -1,6 +1,8 @@
 // The commands' client of the agent.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Secret } from '@pool/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAgentClient } from './agent-client.ts';
 
 const job = { key: 'k', state: 'accepted' };
@@ -20,6 +22,21 @@ function refuse(status: number, code: string, headers: Record<string, string> = 
 }
 
 describe('createAgentClient', () => {
+  it('does not send with fetch, which ends a request whose answer takes more than five minutes', async () => {
+    const server = createServer((request, response) =>
+      request.resume().on('end', () => response.end(JSON.stringify({ ...job, key: request.url }))),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('headers timeout')));
+    onTestFinished(() => {
+      vi.unstubAllGlobals();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const client = createAgentClient(`http://127.0.0.1:${port}`, new Secret('t'));
+    expect(await client.job('k')).toEqual({ ...job, key: '/api/disburse/k' });
+  });
+
   it('waits and repeats a request after 429', async () => {
     const { client, asked } = createClient(
       refuse(429, 'rate_limited', { 'retry-after': '1' }),

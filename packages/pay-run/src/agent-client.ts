@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { request as sendRequest } from 'node:http';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type DisbursementJob,
@@ -32,7 +34,7 @@ const reportSchema = v.object({
 const maxPauses = 30;
 
 /** Of an agent's refusal. */
-export const agentErrorSchema = v.object({ code: v.string(), message: v.string() });
+const agentErrorSchema = v.object({ code: v.string(), message: v.string() });
 
 /** @param words - what is said beside it */
 export function createUnreachable(
@@ -70,11 +72,33 @@ const maxBytes = 64 * 1024 * 1024;
 /** The JSON of an answer, or why it is not JSON. */
 type Content = { readonly value?: unknown; readonly cut?: unknown };
 
+/**
+ * A `fetch` that waits: Node's own ends a request whose answer takes more than five minutes, and an agent syncs or spends for longer. Each
+ * request has its own connection, because one that was kept may be closed when the next request is sent.
+ */
+function fetchPatiently(url: string, { signal, ...init }: RequestInit): Promise<Response> {
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const options = {
+    method: init.method ?? 'GET',
+    headers: init.headers as Record<string, string>,
+    agent: false,
+    ...(signal ? { signal } : {}),
+  };
+  const sent = sendRequest(url, options, (answer) => {
+    const body = Readable.toWeb(answer) as ConstructorParameters<typeof Response>[0];
+    const headers = answer.headers as Record<string, string>;
+    resolve(new Response(body, { status: answer.statusCode ?? 0, headers }));
+  });
+  sent.on('error', (error) => reject(signal?.aborted === true ? signal.reason : error));
+  sent.end(init.body);
+  return promise;
+}
+
 /** @param baseUrl - for example `http://127.0.0.1:8787` */
 export function createAgentCaller(
   baseUrl: string,
   token: Secret,
-  send: Fetch = fetch,
+  send: Fetch = fetchPatiently,
 ): AgentCaller {
   /** Waits on 429: a roster in hundreds of parts sends many requests at once. */
   async function askAtPace(
@@ -87,7 +111,8 @@ export function createAgentCaller(
       if (answer.status !== 429 || pausesLeft === 0) {
         return answer;
       }
-      await sleep(Math.min(5, Number(answer.headers.get('retry-after') ?? 1) || 1) * 1_000);
+      const pauseMs = Math.min(5, Number(answer.headers.get('retry-after') ?? 1) || 1) * 1_000;
+      await sleep(pauseMs, undefined, init.signal ? { signal: init.signal } : {});
     }
   }
 
@@ -117,13 +142,14 @@ export function createAgentCaller(
 
   return async (schema, path, init = {}, timeoutMs = defaultTimeoutMs) => {
     const { status, body } = await askAtPace(path, init, timeoutMs);
-    const isSuccess = status >= 200 && status <= 299;
+    // 422 comes with the receipt of a spend that reverted.
+    const isSuccess = (status >= 200 && status <= 299) || status === 422;
     const answer = v.safeParse(schema, body.value);
     if (isSuccess && answer.success) {
       return answer.output;
     }
     const error = v.safeParse(agentErrorSchema, body.value);
-    if (!isSuccess && error.success) {
+    if (status >= 400 && error.success) {
       throw new PoolError(peerCode(error.output.code), error.output.message, {
         status,
         retryable: status >= 500 || status === 429,
@@ -168,11 +194,7 @@ export function passesByItself(error: unknown): boolean {
 const passing: ReadonlySet<string> = new Set(['note_cache_unavailable']);
 
 /** @param baseUrl - for example `http://127.0.0.1:8787` */
-export function createAgentClient(
-  baseUrl: string,
-  token: Secret,
-  send: Fetch = fetch,
-): AgentClient {
+export function createAgentClient(baseUrl: string, token: Secret, send?: Fetch): AgentClient {
   const call = createAgentCaller(baseUrl, token, send);
   const pathOf = (key: string): string => `/api/disburse/${encodeURIComponent(key)}`;
   const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({

@@ -6,7 +6,6 @@
 
 export {
   type AgentCaller,
-  agentErrorSchema,
   createAgentCaller,
   createAgentClient,
   createUnreachable,

@@ -18,7 +18,7 @@ import { createPace } from '@pool/wallet';
 import type { HolderSpends } from '@pool/wallet/node';
 import type { MiddlewareHandler } from 'hono';
 import { isSameSecret } from '../config/config.ts';
-import { commandHeaders } from '../services/holder/command-headers.ts';
+import { commandHeaders } from '../services/holder/spend-client.ts';
 import { type HolderEnv, requireHolder } from './holder-routes.ts';
 
 /** A spend pays at most seven wallets. */

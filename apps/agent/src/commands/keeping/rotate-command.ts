@@ -24,7 +24,7 @@ import {
   readKeepingSettings,
 } from '../../config/config.ts';
 import { variables } from '../../config/variables.ts';
-import { commandHeaders } from '../../services/holder/command-headers.ts';
+import { commandHeaders } from '../../services/holder/spend-client.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
 import { readChainsFile } from '../../services/peers/chains.ts';
 import { openHolder } from '../../services/signers/holder.ts';

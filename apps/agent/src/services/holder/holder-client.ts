@@ -69,11 +69,7 @@ const progressSchema = v.object({
 /** A first sync reads the whole history of a pool, from a public RPC perhaps. */
 const longTimeoutMs = 6 * 3_600_000;
 
-export function createHolderClient(
-  baseUrl: string,
-  token: Secret,
-  send: Fetch = fetch,
-): HolderClient {
+export function createHolderClient(baseUrl: string, token: Secret, send?: Fetch): HolderClient {
   const call = createAgentCaller(baseUrl, token, send);
   return {
     balance: (symbol) =>

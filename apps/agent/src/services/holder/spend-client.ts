@@ -5,8 +5,6 @@
  *
  * @module
  */
-import { type RequestOptions, request } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ConsolidateRequest,
@@ -15,7 +13,6 @@ import {
   formatIdempotencyKey,
   isPoolError,
   PoolError,
-  peerCode,
   type Secret,
   type SendRequest,
   type SpendOperationName,
@@ -23,11 +20,21 @@ import {
   spendReceiptSchema,
   type TransferRequest,
 } from '@pool/core';
-import { agentErrorSchema, createAgentCaller, createUnreachable } from '@pool/pay-run';
+import { createAgentCaller, createUnreachable } from '@pool/pay-run';
+import { isCode } from '@pool/storage';
 import type { SpendProgress } from '@pool/wallet/node';
 import * as v from 'valibot';
 import type { HolderConfig } from '../../config/holder-config.ts';
-import { commandHeaders } from './command-headers.ts';
+
+/** Headers that this agent's own commands send beside the role's API key (docs/decisions/0011). They are not part of the API. */
+export const commandHeaders = {
+  /** The loopback token: shows that the caller is a command on this machine. */
+  proof: 'x-disburse-command',
+  /** Key of the chain to spend on. Only with a proof. */
+  chain: 'x-disburse-chain',
+  /** `only`: read the outcome of a spend that was sent before, and begin none. */
+  attach: 'x-disburse-attach',
+} as const;
 
 export type SpendOrder = {
   readonly operation: SpendOperationName;
@@ -91,8 +98,9 @@ export function createSpendClient(deps: SpendClientDeps): SpendClient {
   const { baseUrl, token, timeoutMs = defaultTimeoutMs, reattachMs = defaultReattachMs } = deps;
   const call = createAgentCaller(baseUrl, token);
 
-  function headersOf({ key, chain, isAttached }: SpendOrder): Record<string, string> {
-    return {
+  function post(order: SpendOrder, signal: AbortSignal): Promise<SpendReceipt> {
+    const { key, chain, isAttached, operation, body } = order;
+    const headers = {
       'idempotency-key': formatIdempotencyKey(key),
       ...(isAttached ? { [commandHeaders.attach]: 'only' } : {}),
       ...(chain === undefined
@@ -102,47 +110,42 @@ export function createSpendClient(deps: SpendClientDeps): SpendClient {
             [commandHeaders.proof]: deps.readLoopbackToken().reveal(),
           }),
     };
-  }
-
-  function post(order: SpendOrder, signal: AbortSignal): Promise<SpendReceipt> {
-    return postAndWait(spendReceiptSchema, `${baseUrl}/api/${order.operation}`, {
-      ...{ token, headers: headersOf(order), body: order.body, signal, timeoutMs },
-      statuses: [200, 422],
-    });
-  }
-
-  /** The agent may be starting again. Without a journal it has then forgotten the key, and says so. */
-  async function attachAgain(order: SpendOrder, signal: AbortSignal): Promise<SpendReceipt> {
-    const giveUpAtMs = performance.now() + reattachMs;
-    for (;;) {
-      await sleep(reattachPauseMs, undefined, { signal });
-      try {
-        return await post({ ...order, isAttached: true }, signal);
-      } catch (error) {
-        const isDecided = isPoolError(error) && !silent.includes(error.status);
-        if (isDecided || signal.aborted) {
-          throw error;
-        }
-        if (performance.now() >= giveUpAtMs) {
-          throw new BrokenError('', { cause: error });
-        }
-      }
-    }
+    const request = createPost(body, signal, headers);
+    return call(spendReceiptSchema, `/api/${operation}`, request, timeoutMs);
   }
 
   return {
     async spend(order, signal) {
+      let isSent = false;
+      const ask = (isAgain: boolean): Promise<SpendReceipt> => {
+        isSent = isAgain;
+        // The agent may be starting again. Without a journal it has then forgotten the key, and says so.
+        return post(isAgain ? { ...order, isAttached: true } : order, signal);
+      };
+      const isSilent = (error: unknown): boolean =>
+        isPoolError(error) && silent.includes(error.status);
       try {
-        try {
-          return await post(order, signal);
-        } catch (error) {
-          if (!(error instanceof BrokenError) || signal.aborted || order.body.dryRun === true) {
-            throw error;
-          }
-          return await attachAgain(order, signal);
-        }
+        return await (order.body.dryRun === true
+          ? ask(false)
+          : askThroughBreaks(ask, isSilent, reattachMs, signal));
       } catch (error) {
-        throw explain(error, order, baseUrl, signal);
+        if (signal.aborted) {
+          throw new PoolError(
+            'interrupted',
+            `the agent goes on with the spend of key ${order.key}`,
+          );
+        }
+        const isCut = findBreak(error) !== undefined;
+        if (isCut && !isSent) {
+          throw createUnreachable(baseUrl, error, { found: ', and this command sent nothing' });
+        }
+        throw isCut || (isSent && isSilent(error))
+          ? new PoolError(
+              'spend_unfinished',
+              'the connection to the agent ended before its answer, so the outcome of the spend is not known',
+              { cause: error },
+            )
+          : error;
       }
     },
     progress: (operation, key) =>
@@ -152,99 +155,62 @@ export function createSpendClient(deps: SpendClientDeps): SpendClient {
   };
 }
 
-/** No agent listens, so nothing was sent. */
-class NotSentError extends Error {}
-
-/** The request may have arrived, and its answer did not. */
-class BrokenError extends Error {}
-
-type LongRequest = {
-  readonly token: Secret;
-  readonly headers?: Record<string, string>;
-  readonly body: unknown;
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-  /** Of an answer that is not an error. */
-  readonly statuses: readonly number[];
-};
-
-/**
- * One POST without the time limits of `fetch`, which ends a request whose answer takes more than five minutes.
- * @throws PoolError the agent's error; NotSentError; BrokenError also for an answer that is not an agent's
- */
-async function postAndWait<TSchema extends v.GenericSchema>(
-  schema: TSchema,
-  url: string,
-  { token, headers, body, signal, timeoutMs, statuses }: LongRequest,
-): Promise<v.InferOutput<TSchema>> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: unknown }>();
-  const options: RequestOptions = {
+function createPost(
+  body: unknown,
+  signal: AbortSignal,
+  headers: Record<string, string> = {},
+): RequestInit {
+  return {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${token.reveal()}`,
-      'content-type': 'application/json',
-      ...headers,
-    },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    agent: false,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    signal,
   };
-  const sent = request(url, options, (response) => {
-    json(response).then(
-      (parsed) => resolve({ status: response.statusCode ?? 0, body: parsed }),
-      (cause: unknown) => reject(new BrokenError('', { cause })),
-    );
-  });
-  sent.on('error', (cause) => {
-    const isRefused = 'code' in cause && cause.code === 'ECONNREFUSED';
-    reject(isRefused ? new NotSentError('', { cause }) : new BrokenError('', { cause }));
-  });
-  sent.end(JSON.stringify(body));
-  const answer = await promise;
-  const expected = v.safeParse(schema, answer.body);
-  if (statuses.includes(answer.status) && expected.success) {
-    return expected.output;
-  }
-  const error = v.safeParse(agentErrorSchema, answer.body);
-  throw answer.status < 400 || !error.success
-    ? new BrokenError()
-    : new PoolError(peerCode(error.output.code), error.output.message, { status: answer.status });
 }
 
-function explain(
-  error: unknown,
-  { key, body }: SpendOrder,
-  baseUrl: string,
+/** Whether a request has no answer: no agent listens, so nothing was sent; or it may have arrived. Undefined: the agent answered. */
+function findBreak(error: unknown): 'not-sent' | 'broken' | undefined {
+  if (
+    !isPoolError(error) ||
+    !['agent_unreachable', 'agent_invalid_response'].includes(error.code)
+  ) {
+    return undefined;
+  }
+  return isCode(error.cause, 'ECONNREFUSED') ? 'not-sent' : 'broken';
+}
+
+/**
+ * After a broken connection asks again, for a while.
+ *
+ * @param ask - `isAgain`: an earlier request may have arrived
+ * @param passes - whether an answer to a further question says nothing
+ */
+async function askThroughBreaks<T>(
+  ask: (isAgain: boolean) => Promise<T>,
+  passes: (error: unknown) => boolean,
+  patienceMs: number,
   signal: AbortSignal,
-): unknown {
-  if (signal.aborted) {
-    return new PoolError('interrupted', `the agent goes on with the spend of key ${key}`);
+): Promise<T> {
+  let giveUpAtMs: number | undefined;
+  for (;;) {
+    try {
+      return await ask(giveUpAtMs !== undefined);
+    } catch (error) {
+      const found = findBreak(error);
+      const isRepeated =
+        giveUpAtMs === undefined ? found === 'broken' : found !== undefined || passes(error);
+      if (signal.aborted || !isRepeated || performance.now() >= (giveUpAtMs ?? Infinity)) {
+        throw error;
+      }
+      giveUpAtMs ??= performance.now() + patienceMs;
+      await sleep(reattachPauseMs, undefined, { signal });
+    }
   }
-  if (error instanceof NotSentError || (error instanceof BrokenError && body.dryRun === true)) {
-    return createUnreachable(baseUrl, error, { found: ', and this command sent nothing' });
-  }
-  if (error instanceof BrokenError) {
-    return new PoolError(
-      'spend_unfinished',
-      'the connection to the agent ended before its answer, so the outcome of the spend is not known',
-      { cause: error },
-    );
-  }
-  return error;
 }
 
 export type ConsolidateClient = {
   /** @throws PoolError the agent's own codes; `agent_unreachable`, `interrupted` */
   step(request: ConsolidateRequest, signal: AbortSignal): Promise<Consolidation>;
-};
-
-export type ConsolidateClientDeps = {
-  /** For example `http://127.0.0.1:8787`. */
-  readonly baseUrl: string;
-  readonly token: Secret;
-  /** How long a step may take, in milliseconds. */
-  readonly timeoutMs?: number;
-  /** How long a broken connection is tried again, in milliseconds. */
-  readonly retryMs?: number;
 };
 
 /**
@@ -255,33 +221,24 @@ export function createConsolidateClient({
   baseUrl,
   token,
   timeoutMs = defaultTimeoutMs,
-  retryMs = defaultReattachMs,
-}: ConsolidateClientDeps): ConsolidateClient {
+  reattachMs = defaultReattachMs,
+}: Omit<SpendClientDeps, 'readLoopbackToken'>): ConsolidateClient {
+  const call = createAgentCaller(baseUrl, token);
   return {
     async step(request, signal) {
-      const giveUpAtMs = performance.now() + retryMs;
-      let isSent = false;
-      for (;;) {
-        try {
-          return await postAndWait(consolidationSchema, `${baseUrl}/api/consolidate`, {
-            ...{ token, body: request, signal, timeoutMs, statuses: [200] },
-          });
-        } catch (error) {
-          if (signal.aborted) {
-            throw new PoolError('interrupted', 'the agent goes on with the step that is underway');
-          }
-          isSent ||= error instanceof BrokenError;
-          const isBroken =
-            error instanceof BrokenError || (isSent && error instanceof NotSentError);
-          if (!isBroken || performance.now() >= giveUpAtMs) {
-            throw isBroken || error instanceof NotSentError
-              ? createUnreachable(baseUrl, error, {
-                  advice: '; then run the same command again, which continues',
-                })
-              : error;
-          }
-          await sleep(reattachPauseMs);
+      const ask = (): Promise<Consolidation> =>
+        call(consolidationSchema, '/api/consolidate', createPost(request, signal), timeoutMs);
+      try {
+        return await askThroughBreaks(ask, () => false, reattachMs, signal);
+      } catch (error) {
+        if (signal.aborted) {
+          throw new PoolError('interrupted', 'the agent goes on with the step that is underway');
         }
+        throw findBreak(error) === undefined
+          ? error
+          : createUnreachable(baseUrl, error, {
+              advice: '; then run the same command again, which continues',
+            });
       }
     },
   };
