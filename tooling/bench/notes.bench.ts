@@ -2,7 +2,7 @@
 import { assertField } from '@pool/core';
 import { computeBatchRoot, createLeanImt, poseidon } from '@pool/notes';
 import { poseidon2, poseidon6 } from 'poseidon-lite';
-import type { BenchFile } from './bench-file.ts';
+import type { BenchFile } from './rates.ts';
 
 function numbers(count: number) {
   return Array.from({ length: count }, (_, index) => assertField(BigInt(index + 1) ** 5n));

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { createProver, type VerificationKey, verifyProof } from '@pool/prover';
 import { groth16 } from 'snarkjs';
 import { run } from '../src/processes.ts';
-import { describeMachine } from './machine.ts';
+import { describeMachine } from './results.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const cache = join(root, '.cache/public-circuits');

@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createKernels } from '@pool/kernels';
 import { hashPoseidonMany, openNote, poseidon, scanNotes } from '@pool/notes';
-import type { BenchFile, OneRun } from './bench-file.ts';
+import type { BenchFile, OneRun } from './rates.ts';
 import { createScanNotes, holder } from './scan-sample.ts';
 
 const kernels = await createKernels();

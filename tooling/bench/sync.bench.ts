@@ -19,7 +19,7 @@ import { openNoteArchive } from '../../packages/wallet/src/node/cache/note-archi
 import { deriveNoteCacheKey } from '../../packages/wallet/src/node/cache/note-cache-mac.ts';
 import { openNoteStore } from '../../packages/wallet/src/node/cache/note-store.ts';
 import { createHolderSync } from '../../packages/wallet/src/sync/holder-sync.ts';
-import type { BenchFile, OneRun } from './bench-file.ts';
+import type { BenchFile, OneRun } from './rates.ts';
 import { createScanNotes, holder } from './scan-sample.ts';
 
 const seed = 'pool/bench/sync/1';

@@ -1,5 +1,5 @@
 /**
- * A hostile employer beside honest ones, in short: counts and outcomes. `pnpm bench platform` runs it in full and
+ * A hostile employer beside honest ones, in short: counts and outcomes. `pnpm bench hostile` runs it in full and
  * measures.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -2,20 +2,13 @@
 // event loop's turns were since the last time, and starts again. Only the program named in BENCH_PROBE_PROGRAM is measured, neither its
 // threads nor processes that it starts.
 import { renameSync, writeFileSync } from 'node:fs';
-import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
 /** Milliseconds. A timer of one millisecond is watched, so an idle loop shows a little more than one. */
 export interface LoopDelay {
-  readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /**
-   * Processor time of the main thread between two ticks of that timer: how long a turn would block the loop on a machine that does
-   * nothing else. Undefined in results from before it was measured.
-   */
-  readonly busyP99Ms?: number;
-  readonly busyMaxMs?: number;
 }
 
 const file = process.env['BENCH_PROBE_FILE'];
@@ -23,27 +16,12 @@ const program = process.env['BENCH_PROBE_PROGRAM'];
 if (isMainThread && file !== undefined && program !== undefined && process.argv[1] === program) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  const busy = createHistogram();
-  const readCpu = (): number => {
-    const { user, system } = process.threadCpuUsage();
-    return user + system;
-  };
-  let last = readCpu();
-  setInterval(() => {
-    const now = readCpu();
-    busy.record(Math.max(1, now - last));
-    last = now;
-  }, 1).unref();
   process.on('SIGUSR2', () => {
     const found: LoopDelay = {
-      p50Ms: delay.percentile(50) / 1e6,
       p99Ms: delay.percentile(99) / 1e6,
       maxMs: delay.max / 1e6,
-      busyP99Ms: busy.percentile(99) / 1e3,
-      busyMaxMs: busy.max / 1e3,
     };
     delay.reset();
-    busy.reset();
     // Renamed into place, so that a waiting reader never reads a part of the file.
     writeFileSync(`${file}.new`, JSON.stringify(found));
     renameSync(`${file}.new`, file);

@@ -1,7 +1,7 @@
 // `pnpm bench agent [--seconds 60] [--rate 20] [--recipients 64]`: how many dry runs an agent answers per second, requested with the
 // loopback token and with an API key, which the platform verifies each time, compared with its cheapest route; and whether it continues
 // to answer, and how late its event loop is, while it proves payments on the same cores. A whole deployment of real processes.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,11 +10,10 @@ import { agentScript } from '../../../apps/sandbox/src/processes/agent-process.t
 import { ensureProvingKey } from '../../../apps/sandbox/src/processes/artifacts.ts';
 import { createProgress } from '../../../apps/sandbox/src/processes/progress.ts';
 import { type Stack, startStack } from '../../../apps/sandbox/src/stack/stack.ts';
-import { describeMachine } from '../machine.ts';
-import { saveAgentResults } from '../results-store.ts';
+import { createStamp } from '../results.ts';
+import { saveSection } from '../results-store.ts';
 import { type Call, callAtRate, callAtWill, type LoadResult } from './load.ts';
-import { readLoopDelay } from './read-loop-delay.ts';
-import type { AgentMeasurement } from './render.ts';
+import type { LoopDelay } from './loop-delay-probe.ts';
 
 /** For the measurements without a fixed rate: as many callers as keep the agent busy. */
 const callers = 4;
@@ -38,13 +37,10 @@ export async function runAgentBench(args: readonly string[]): Promise<void> {
       recipients: { type: 'string', default: '64' },
     },
   });
-  const options = {
-    seconds: Number(values.seconds),
-    rate: Number(values.rate),
-    recipients: Number(values.recipients),
-  };
+  const [seconds, rate] = [Number(values.seconds), Number(values.rate)];
+  const recipients = Number(values.recipients);
   const progress = createProgress({ stream: process.stderr, plainLines: false });
-  const size = chooseBatchSize(options.recipients);
+  const size = chooseBatchSize(recipients);
   if (size === undefined) throw new Error('no circuit holds so many recipients');
   await ensureProvingKey(`fund-${size}`, progress);
 
@@ -52,7 +48,7 @@ export async function runAgentBench(args: readonly string[]): Promise<void> {
   const probeFile = join(directory, 'loop-delay.json');
   const stack = await startStack({
     directory,
-    holderCount: options.recipients,
+    holderCount: recipients,
     onStep: progress.step,
     agentEnvironment: {
       DISBURSE_ACCELERATOR: 'cpu',
@@ -65,10 +61,14 @@ export async function runAgentBench(args: readonly string[]): Promise<void> {
   });
   try {
     progress.step('measuring');
-    const measurements = await measure(stack, options, probeFile);
-    const date = new Date().toISOString().slice(0, 10);
-    const { recipients } = options;
-    saveAgentResults({ machine: describeMachine(), date, recipients, measurements });
+    const rows = await measure(stack, { seconds, rate, recipients }, probeFile);
+    const timed = ['p50 ms', 'p99', 'slowest', 'event loop p99', 'event loop max', 'proving'];
+    saveSection('agent', {
+      title: 'The agent under load',
+      ...createStamp(),
+      about: `Requests of \`POST /api/validate\` with ${recipients} enrolled recipients each; all processes share the machine. An answer at a fixed rate is timed from the moment it was due.`,
+      tables: [{ columns: ['what', 'per second', 'requests', 'errors', ...timed], rows }],
+    });
   } finally {
     await stack.stop();
     rmSync(directory, { recursive: true, force: true });
@@ -79,7 +79,7 @@ async function measure(
   stack: Stack,
   { seconds, rate, recipients }: Options,
   probeFile: string,
-): Promise<AgentMeasurement[]> {
+): Promise<string[][]> {
   const { agent, employer } = stack;
   const payment = JSON.stringify({
     token: 'USDC',
@@ -109,19 +109,25 @@ async function measure(
   const byLoopback = validateWith(agent.loopbackToken);
   const byKey = validateWith(employer.apiKeys.disburse);
 
-  const measurements: AgentMeasurement[] = [];
-  const record = async (name: string, load: () => Promise<LoadResult>): Promise<void> => {
+  const rows: string[][] = [];
+  const formatMs = (ms: number): string => ms.toFixed(ms < 100 ? 1 : 0);
+  const record = async (name: string, run: () => Promise<LoadResult>): Promise<void> => {
     await readLoopDelay(agent.process.identity.pid, probeFile);
     const [busyBefore, started] = [await fetchBusySeconds(stack), performance.now()];
-    const result = await load();
+    const load = await run();
     const elapsed = (performance.now() - started) / 1000;
-    const loopDelay = await readLoopDelay(agent.process.identity.pid, probeFile);
+    const loop = await readLoopDelay(agent.process.identity.pid, probeFile);
     const provingShare = ((await fetchBusySeconds(stack)) - busyBefore) / elapsed;
-    measurements.push({ name, load: result, loopDelay, provingShare });
-    process.stdout.write(
-      `  ${name}: ${result.perSecond.toFixed(1)} per second, ${result.errors} errors, p99 ${result.p99Ms.toFixed(1)} ms; ` +
-        `event loop p99 ${loopDelay.p99Ms.toFixed(1)} ms, max ${loopDelay.maxMs.toFixed(1)} ms; proving ${(100 * provingShare).toFixed(0)} %\n`,
-    );
+    const row = [
+      name,
+      load.perSecond.toFixed(load.perSecond < 100 ? 1 : 0),
+      String(load.requests),
+      String(load.errors),
+      ...[load.p50Ms, load.p99Ms, load.maxMs, loop.p99Ms, loop.maxMs].map(formatMs),
+      `${(100 * provingShare).toFixed(0)} %`,
+    ];
+    rows.push(row);
+    process.stdout.write(`  ${row.join(' | ')}\n`);
   };
   const atWill = (call: Call) => () => callAtWill(call, { callers, seconds: secondsAtWill });
   const atRate = (call: Call) => () => callAtRate(call, { perSecond: rate, seconds });
@@ -141,7 +147,7 @@ async function measure(
   }
   await record(`validate by loopback token, ${rate} a second during proofs`, atRate(byLoopback));
   await record(`validate by API key, ${rate} a second during proofs`, atRate(byKey));
-  return measurements;
+  return rows;
 }
 
 async function fetchBusySeconds({ agent }: Stack): Promise<number> {
@@ -152,4 +158,17 @@ async function fetchBusySeconds({ agent }: Stack): Promise<number> {
   return Number(
     /^\w*prover_busy_seconds_total(?:\{[^}]*\})? (\S+)$/m.exec(text)?.[1] ?? Number.NaN,
   );
+}
+
+/** The probe's figures since the last call; it answers through a file. */
+async function readLoopDelay(pid: number, file: string): Promise<LoopDelay> {
+  rmSync(file, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  const deadline = performance.now() + 10_000;
+  while (!existsSync(file)) {
+    if (performance.now() > deadline) throw new Error('the probe in the process does not answer');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  // Written by the probe beside this file.
+  return JSON.parse(readFileSync(file, 'utf8')) as LoopDelay;
 }

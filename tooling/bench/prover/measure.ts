@@ -1,11 +1,53 @@
 // Each prover with one circuit: warm, several jobs of one process; cold, new processes for each job.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { BenchCircuit } from './circuits.ts';
-import type { ProcessMeasurement, ProverMeasurement } from './measurement.ts';
+
+/** A job is: witness from the input, proof, blinding, verification of the proof. */
+export interface Job {
+  readonly ms: number;
+  readonly phasesMs: Readonly<Record<string, number>>;
+}
+
+/** The output of a measured program: jobs of one process. */
+export interface ProcessMeasurement {
+  readonly jobs: readonly Job[];
+  readonly peakBytes: number;
+}
+
+/** The measurement of one prover with one circuit. */
+export interface ProverMeasurement {
+  /** Rows of the domain as a power of two. */
+  readonly power: number;
+  /** Names a circuit that is deployed, with the goal for a warm job on two cores. */
+  readonly circuit?: string | undefined;
+  /**
+   * Milliseconds of each whole job in a process that had made one before, the input and the key in memory. Empty: the prover has
+   * no form that stays in memory.
+   */
+  readonly warmMs: readonly number[];
+  /** Parts of the fastest warm job; of the fastest cold one if there is no warm form. */
+  readonly phasesMs: Readonly<Record<string, number>>;
+  /** Milliseconds of each whole job as for the user of a command: new processes, from their start to their end. */
+  readonly coldMs: readonly number[];
+  /** Highest resident memory of the warm process; of the cold proof if there is no warm form. */
+  readonly peakBytes: number;
+}
+
+/** The machine was shared, so the fastest run had the least disturbance. */
+export function fastest(values: readonly number[]): number {
+  return Math.min(...values);
+}
+
+function findFastest(jobs: readonly Job[]): Job {
+  return jobs.reduce((a, b) => (b.ms < a.ms ? b : a));
+}
+
+/** The built program that runs one circuit. */
+const program = resolve(import.meta.dirname, '../../dist/bench/run.js');
 
 /** Highest resident memory of a running process so far, or 0 after it has ended. */
 function readPeakBytes(pid: number | undefined): number {
@@ -36,28 +78,31 @@ async function runProcess(command: string, args: readonly string[]) {
   return { ms: performance.now() - startedAt, peakBytes, stdout: Buffer.concat(chunks).toString() };
 }
 
-/** The program of a prover that runs on Node: `program <circuit> <jobs> …`. */
+/** A prover that runs on Node. */
 export async function measureNodeProver(
-  program: string,
+  name: 'ours' | 'snarkjs',
   circuit: BenchCircuit,
   runs: number,
-  ...rest: readonly string[]
+  accelerator: string,
 ): Promise<ProverMeasurement> {
   const run = (jobs: number) =>
-    runProcess(process.execPath, [program, JSON.stringify(circuit), String(jobs), ...rest]);
-  const { stdout } = await run(runs + 1);
-  // Written by the programs beside this file.
-  const { jobs, peakBytes } = JSON.parse(
-    stdout.trim().split('\n').at(-1) ?? '',
-  ) as ProcessMeasurement;
+    runProcess(process.execPath, [
+      program,
+      name,
+      JSON.stringify(circuit),
+      String(jobs),
+      accelerator,
+    ]);
+  // Written by that program.
+  const { jobs, peakBytes } = JSON.parse((await run(runs + 1)).stdout) as ProcessMeasurement;
   const warm = jobs.slice(1);
-  const best = warm.reduce((a, b) => (b.ms < a.ms ? b : a));
   const coldMs: number[] = [];
   while (coldMs.length < runs) coldMs.push((await run(1)).ms);
   return {
     power: circuit.power,
+    circuit: circuit.name,
     warmMs: warm.map(({ ms }) => ms),
-    phasesMs: best.phasesMs,
+    phasesMs: findFastest(warm).phasesMs,
     coldMs,
     peakBytes,
   };
@@ -69,7 +114,6 @@ export async function measureNodeProver(
  */
 export async function measureRapidsnark(
   prover: string,
-  witnessProgram: string,
   circuit: BenchCircuit,
   runs: number,
 ): Promise<ProverMeasurement> {
@@ -81,14 +125,11 @@ export async function measureRapidsnark(
     const [witness, proof, signals] = ['witness.wtns', 'proof.json', 'public.json'].map((name) =>
       join(folder, name),
     ) as [string, string, string];
-    const jobs: { ms: number; phasesMs: Record<string, number> }[] = [];
+    const jobs: Job[] = [];
     let peakBytes = 0;
     while (jobs.length < runs) {
-      const made = await runProcess(process.execPath, [
-        witnessProgram,
-        JSON.stringify(circuit),
-        witness,
-      ]);
+      const command = [program, 'witness', JSON.stringify(circuit), witness];
+      const made = await runProcess(process.execPath, command);
       const proved = await runProcess(prover, [circuit.zkeyPath, witness, proof, signals]);
       const verified = await runProcess(verifier, [circuit.verificationKeyPath, signals, proof]);
       peakBytes = Math.max(peakBytes, proved.peakBytes);
@@ -101,21 +142,15 @@ export async function measureRapidsnark(
         },
       });
     }
-    const best = jobs.reduce((a, b) => (b.ms < a.ms ? b : a));
     return {
       power: circuit.power,
+      circuit: circuit.name,
       warmMs: [],
-      phasesMs: best.phasesMs,
+      phasesMs: findFastest(jobs).phasesMs,
       coldMs: jobs.map(({ ms }) => ms),
       peakBytes,
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** The version in the package.json of an installed package. */
-export async function readVersion(packageFile: string): Promise<string> {
-  const { version } = JSON.parse(await readFile(packageFile, 'utf8')) as { version: string };
-  return version;
 }

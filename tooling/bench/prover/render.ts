@@ -1,23 +1,22 @@
 // The prover benchmark as a section of RESULTS.md and as a plot.
-import { fastest, type PhaseMeasurement, type ProverMeasurement } from './measurement.ts';
+
+import { renderSection, type Stamp, type Table } from '../results.ts';
+import { fastest, type ProverMeasurement } from './measure.ts';
 import { type PlotSeries, renderPlot } from './plot.ts';
 
-export interface ProverResults {
-  readonly machine: string;
-  /** YYYY-MM-DD */
-  readonly date: string;
+export interface ProverResults extends Stamp {
   /** Name of the prover to its version and how it was built. */
   readonly versions: Readonly<Record<string, string>>;
+  /** Of the machine before and after, its other work included. */
+  readonly loadAverage?: readonly [number, number];
   /** Name of the prover to its measurements, ours first. */
   readonly provers: Readonly<Record<string, readonly ProverMeasurement[]>>;
-  /** Parts of a proof alone; empty if they were not measured. */
-  readonly phases: readonly PhaseMeasurement[];
 }
 
-function replacePowers<T extends { readonly power: number }>(
-  before: readonly T[],
-  after: readonly T[],
-): T[] {
+function replacePowers(
+  before: readonly ProverMeasurement[],
+  after: readonly ProverMeasurement[],
+): ProverMeasurement[] {
   const measured = new Set(after.map(({ power }) => power));
   return [...before.filter(({ power }) => !measured.has(power)), ...after].sort(
     (left, right) => left.power - right.power,
@@ -36,7 +35,6 @@ export function mergeProverResults(before: ProverResults, after: ProverResults):
         replacePowers(before.provers[name] ?? [], after.provers[name] ?? []),
       ]),
     ),
-    phases: replacePowers(before.phases, after.phases),
   };
 }
 
@@ -46,94 +44,64 @@ function formatMs(ms: number): string {
   return ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
 }
 
-function formatMiB(bytes: number): string {
-  return (bytes / 2 ** 20).toFixed(0);
-}
-
 /** The fastest run, and how it compares with ours of the same kind. */
-function renderTime(values: readonly number[], ours: readonly number[] | undefined): string {
-  if (values.length === 0) return ' | ';
-  const own = ours === undefined || ours.length === 0 ? undefined : fastest(ours);
-  const ratio = own === undefined ? '' : `${(fastest(values) / own).toFixed(2)}×`;
-  return `${formatMs(fastest(values))} | ${ratio}`;
+function renderTime(values: readonly number[], ours: readonly number[] = []): [string, string] {
+  if (values.length === 0) return ['', ''];
+  const ratio = ours.length === 0 ? '' : `${(fastest(values) / fastest(ours)).toFixed(2)}×`;
+  return [formatMs(fastest(values)), ratio];
 }
 
-function renderRow(
-  name: string,
-  measured: ProverMeasurement,
-  ours: ProverMeasurement | undefined,
-): string {
-  const warm = renderTime(measured.warmMs, ours?.warmMs);
-  const cold = renderTime(measured.coldMs, ours?.coldMs);
-  return `| 2^${measured.power} | ${name} | ${warm} | ${cold} | ${formatMiB(measured.peakBytes)} |`;
+function nameRow({ circuit, power }: ProverMeasurement): string {
+  return circuit ?? `2^${power}`;
 }
 
 /** The parts of the fastest job's time, one row per size. */
-function renderStages(name: string, measurements: readonly ProverMeasurement[]): string[] {
+function tabulateStages(name: string, measurements: readonly ProverMeasurement[]): Table {
   const stages = [...new Set(measurements.flatMap(({ phasesMs }) => Object.keys(phasesMs)))];
-  if (stages.length === 0) return [];
-  return [
-    `Stages of ${name}:`,
-    '',
-    `| rows | ${stages.join(' | ')} |`,
-    `|---|${stages.map(() => '--:|').join('')}`,
-    ...measurements.map(
-      ({ power, phasesMs }) =>
-        `| 2^${power} | ${stages.map((stage) => formatMs(phasesMs[stage] ?? 0)).join(' | ')} |`,
-    ),
-    '',
-  ];
-}
-
-/** Parts of a proof, each alone on the machine: time and how many times faster than snarkjs. */
-function renderPhases(measurements: readonly PhaseMeasurement[]): string[] {
-  const phases = [...new Set(measurements.map(({ phase }) => phase))];
-  const powers = [...new Set(measurements.map(({ power }) => power))];
-  if (phases.length === 0) return [];
-  return [
-    'Parts of a proof, each alone (in brackets: snarkjs over ours):',
-    '',
-    `| rows | ${phases.join(' | ')} |`,
-    `|---|${phases.map(() => '--:|').join('')}`,
-    ...powers.map((power) => {
-      const cells = phases.map((phase) => {
-        const found = measurements.find((one) => one.power === power && one.phase === phase);
-        return found === undefined
-          ? ''
-          : `${formatMs(found.oursMs)} (${(found.snarkjsMs / found.oursMs).toFixed(1)}×)`;
-      });
-      return `| 2^${power} | ${cells.join(' | ')} |`;
-    }),
-    '',
-  ];
+  return {
+    title: `Stages of ${name}`,
+    columns: ['rows', ...stages],
+    rows: measurements.map((measured) => [
+      nameRow(measured),
+      ...stages.map((stage) => formatMs(measured.phasesMs[stage] ?? 0)),
+    ]),
+  };
 }
 
 /** A section: one row for each size and prover, the ratio being that prover's time over ours. */
 export function renderProverResults(title: string, results: ProverResults): string {
-  const entries = Object.entries(results.provers);
-  const [ours] = entries;
+  const { machine, date, versions, loadAverage, provers } = results;
+  const entries = Object.entries(provers);
   const powers = [...new Set(entries.flatMap(([, list]) => list.map(({ power }) => power)))];
+  const find = (list: readonly ProverMeasurement[] | undefined, power: number) =>
+    list?.find((measured) => measured.power === power);
   const rows = powers.flatMap((power) => {
-    const own = ours?.[1].find((measured) => measured.power === power);
+    const ours = find(entries[0]?.[1], power);
     return entries.flatMap(([name, list]) => {
-      const measured = list.find((candidate) => candidate.power === power);
-      return measured === undefined ? [] : [renderRow(name, measured, own)];
+      const measured = find(list, power);
+      if (measured === undefined) return [];
+      const peak = (measured.peakBytes / 2 ** 20).toFixed(0);
+      const warm = renderTime(measured.warmMs, ours?.warmMs);
+      return [
+        [nameRow(measured), name, ...warm, ...renderTime(measured.coldMs, ours?.coldMs), peak],
+      ];
     });
   });
-  return [
-    `## ${title}`,
-    '',
-    `${results.machine}. ${results.date}. The fastest of several runs. A job is witness, proof, blinding and verification. “Warm”: in a process that has made one before (snarkjs decodes its key each time). “Cold”: new processes, the key read from a file. “Of ours”: the time over ours.`,
-    '',
-    ...Object.entries(results.versions).map(([name, version]) => `- ${name}: ${version}`),
-    '',
-    '| rows | prover | warm | of ours | cold | of ours | peak MiB |',
-    '|---|---|--:|--:|--:|--:|--:|',
-    ...rows,
-    '',
-    ...entries.slice(0, 1).flatMap(([name, measurements]) => renderStages(name, measurements)),
-    ...renderPhases(results.phases),
-  ].join('\n');
+  const load = loadAverage?.map((value) => value.toFixed(1)).join(' before and ');
+  return renderSection({
+    title,
+    machine,
+    date,
+    about: [
+      `The fastest of several runs. A job is witness, proof, blinding and verification. “Warm”: in a process that has made one before (snarkjs decodes its key each time). “Cold”: new processes, the key read from a file. “Of ours”: the time over ours.${load === undefined ? '' : ` Load average ${load} after the run.`}`,
+      '',
+      ...Object.entries(versions).map(([name, version]) => `- ${name}: ${version}`),
+    ].join('\n'),
+    tables: [
+      { columns: ['rows', 'prover', 'warm', 'of ours', 'cold', 'of ours', 'peak MiB'], rows },
+      ...entries.map(([name, measured]) => tabulateStages(name, measured)),
+    ],
+  });
 }
 
 /** Time of a job against rows: one line per prover and kind. */
