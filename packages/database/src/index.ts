@@ -15,8 +15,12 @@ export {
   openDatabase,
   openStore,
 } from './open-database.ts';
-export { platformMigrations } from './platform-migrations.ts';
-export type { PlatformDatabase, PlatformTables, SubmissionTable } from './platform-tables.ts';
+export {
+  type PlatformDatabase,
+  type PlatformTables,
+  platformMigrations,
+} from './platform-tables.ts';
 export { parsePostgresUrl } from './postgres-url.ts';
 export { type Ownership, ownerLock } from './process-lock.ts';
 export { claimStore, type StorePart } from './store-claim.ts';
+export { createTables, describeTables, type TablesOf, typed } from './table.ts';

@@ -8,17 +8,75 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { PoolError } from '@pool/core';
-import { type Kysely, Kysely as KyselyDatabase, PGliteDialect, PostgresDialect } from 'kysely';
+import { type Kysely, Kysely as KyselyDatabase, PGliteDialect, PostgresDialect, sql } from 'kysely';
 import type { Logger as Log } from 'pino';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
-import { type Migration, migrate } from './migrate.ts';
 import { createPostgresPool } from './postgres-pool.ts';
 import type { PostgresSettings } from './postgres-url.ts';
 import { holdProcessLock, type Ownership } from './process-lock.ts';
-import { assertDurable } from './server-durability.ts';
+
 import type { StorePart } from './store-claim.ts';
 
-export type { Migration } from './migrate.ts';
+// Whether a PostgreSQL server keeps acknowledged writes through a power cut. Acknowledged data (sealed notes,
+// settlements, revocations) cannot be requested again.
+
+/** @throws PoolError `database_refused`, when durability is required */
+async function assertDurable<T>(db: Kysely<T>, must: boolean, log: Log): Promise<void> {
+  const wrong = await findWeakSettings(db);
+  if (wrong.length === 0) {
+    return;
+  }
+  if (must) {
+    throw new PoolError(
+      'database_refused',
+      `DATABASE_URL: this server may lose what it has answered when its power fails: switch on ${wrong.join(', ')}`,
+    );
+  }
+  log.warn({ settings: wrong }, 'the database may lose what it has answered when its power fails');
+}
+
+/** Names of the settings that are off. */
+async function findWeakSettings<T>(db: Kysely<T>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from pg_settings
+    where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'
+    order by name`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+// Numbered changes of a schema, each applied once.
+
+/** A numbered change of the schema. Never edited once released; the next one gets the next number. */
+export type Migration = { readonly number: number; readonly statements: readonly string[] };
+
+/**
+ * Each migration and the record that it ran are one transaction: a crash leaves all of it or nothing.
+ * Two processes must not migrate at once; the lock of either kind of database prevents it.
+ * @throws PoolError `database_refused` when the tables are of a later version of this program
+ */
+async function migrate<T>(db: Kysely<T>, migrations: readonly Migration[]): Promise<void> {
+  await sql`create table if not exists schema_migrations (
+    number integer primary key, applied_at timestamptz not null default now())`.execute(db);
+  const applied = await sql<{ number: number }>`select number from schema_migrations`.execute(db);
+  const done = new Set(applied.rows.map((row) => row.number));
+  const newest = Math.max(0, ...migrations.map(({ number }) => number));
+  if (Math.max(0, ...done) > newest) {
+    throw new PoolError(
+      'database_refused',
+      'the database was written by a later version of this program; run that version, or restore a backup from before it',
+    );
+  }
+  for (const migration of migrations) {
+    if (done.has(migration.number)) {
+      continue;
+    }
+    await db.transaction().execute(async (trx) => {
+      for (const statement of migration.statements) {
+        await sql.raw(statement).execute(trx);
+      }
+      await sql`insert into schema_migrations (number) values (${migration.number})`.execute(trx);
+    });
+  }
+}
 
 export type OpenDatabase<T> = {
   readonly db: Kysely<T>;

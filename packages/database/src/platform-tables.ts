@@ -2,253 +2,341 @@
  * The platform's tables. Times are ISO text in UTC and amounts decimal text, so that no driver
  * converts them between the wire and the row; hashes and keys are 0x hex text.
  *
+ * Once released, a description is never edited: a later change of the tables is the next number of the migrations, with a description of
+ * what it adds.
+ *
  * @module
  */
 import type { Capability, Readiness } from '@pool/api';
-import type { Generated, GeneratedAlways, Kysely } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
+import type { Migration } from './open-database.ts';
+import { createTables, describeTables, type TablesOf, typed } from './table.ts';
 
-export type PlatformTables = {
-  /** `caller`: SHA-256 of the address that asked. */
-  sign_in_nonces: { nonce: string; expires_at: string; caller: string | null };
+const tables = describeTables({
+  /** Keys that this platform made for itself, hex. A backup has them together with what was made with them. */
+  platform_keys: { name: 'text primary key', value: 'text not null' },
+  sign_in_nonces: {
+    nonce: 'text primary key',
+    expires_at: 'text not null',
+    /** SHA-256 of the address that asked. */
+    caller: 'text',
+  },
   sessions: {
     /** SHA-256 of the cookie value. */
-    id_hash: string;
-    address: string;
+    id_hash: 'text primary key',
+    address: 'text not null',
     /** W; null for a contract wallet, which has none. */
-    wallet_pub: string | null;
-    /** Chain whose contract accepted the sign-in; null for a wallet with a key. */
-    contract_chain_id: number | null;
+    wallet_pub: 'text',
     /** The signed text and its signature: the evidence that P belongs to W. */
-    message: string;
-    signature: string;
-    expires_at: string;
-    /** SHA-256 of the address that signed in. */
-    caller: Generated<string | null>;
-    /** Whether the wallet has an employer account. Sessions of the others are bounded per caller. */
-    has_account: Generated<boolean>;
-  };
+    message: 'text not null',
+    signature: 'text not null',
+    expires_at: 'text not null',
+    /** Chain whose contract accepted the sign-in; null for a wallet with a key. */
+    contract_chain_id: 'bigint',
+    /** SHA-256 of the address that signed in. It bounds the sessions of wallets without an account. */
+    caller: 'text',
+    /** Whether the wallet has an employer account. */
+    has_account: 'boolean not null default true',
+  },
   employers: {
-    id: string;
-    address: string;
-    name: string | null;
-    created_at: string;
+    id: 'text primary key',
+    address: 'text not null unique',
+    name: 'text',
+    created_at: 'text not null',
     /** For a contract wallet: the chain of the contract. Another chain may have another contract at its address. */
-    contract_chain_id: Generated<number | null>;
+    contract_chain_id: 'bigint',
     /** How many wallets it may have invited and enrolled; null: the limit of the configuration. */
-    wallet_limit: Generated<number | null>;
-  };
-  /** Wallets that employers let enrol. */
+    wallet_limit: 'integer',
+  },
+  /** Wallets that employers let enrol: those that may take a leaf of the eligibility tree. */
   invitations: {
-    employer_id: string;
-    address: string;
-    created_at: string;
-    expires_at: string;
+    employer_id: 'text not null references employers (id)',
+    address: 'text not null',
+    created_at: 'text not null',
+    expires_at: 'text not null',
     /** When the wallet used it. */
-    enrolled_at: string | null;
-  };
-  /** What a caller's address did within a day: enrolments, or opened accounts. `caller`: SHA-256 (charge-caller.ts). */
-  enrolment_windows: { caller: string; began_at: string; enrolments: number };
+    enrolled_at: 'text',
+  },
+  /** What a caller's address did within a day: enrolments, or opened accounts. */
+  enrolment_windows: {
+    /** SHA-256 (charge-caller.ts). */
+    caller: 'text primary key',
+    began_at: 'text not null',
+    enrolments: 'integer not null',
+  },
   subjects: {
-    address: string;
-    wallet_pub: string;
-    wallet_id: string;
-    encryption_public_key: string;
-    evidence_message: string;
-    evidence_signature: string;
-    readiness: Readiness;
-    whitelisted_at: string | null;
-    created_at: string;
+    address: 'text primary key',
+    wallet_pub: 'text not null unique',
+    wallet_id: 'text not null unique',
+    encryption_public_key: 'text not null',
+    evidence_message: 'text not null',
+    evidence_signature: 'text not null',
+    readiness: typed<Readiness>('text not null'),
+    whitelisted_at: 'text',
+    created_at: 'text not null',
     /** Gate writes begun for this wallet, and the highest of them that the gate has answered. */
-    gate_attempts: Generated<number>;
-    gate_answered: Generated<number>;
-    /** When it was charged for its place in the eligibility tree; null: never, or the operator removed it. */
-    claimed_at: Generated<string | null>;
+    gate_attempts: 'integer not null default 0',
+    gate_answered: 'integer not null default 0',
     /** When the gate put it on the eligibility list; null: not yet, the gate denied it, or the operator removed it. */
-    admitted_at: string | null;
-  };
+    admitted_at: 'text',
+    /** When it was charged for its place in the eligibility tree; null: never, or the operator removed it. */
+    claimed_at: 'text',
+    // One encryption key, one wallet, for good.
+  },
   /** The permanent owner of each encryption key: after a rotation the old key stays closed to other wallets. */
-  encryption_keys: { encryption_public_key: string; address: string; created_at: string };
+  encryption_keys: {
+    encryption_public_key: 'text primary key',
+    address: 'text not null',
+    created_at: 'text not null',
+  },
   api_keys: {
-    id: Generated<number>;
-    employer_id: string;
-    public_id: string;
-    secret_hash: string;
-    capability: Capability;
-    name: string;
-    created_at: string;
-    revoked_at: string | null;
+    id: 'integer generated always as identity primary key',
+    employer_id: 'text not null references employers (id)',
+    public_id: 'text not null unique',
+    secret_hash: 'text not null',
+    capability: typed<Capability>('text not null'),
+    name: 'text not null',
+    created_at: 'text not null',
+    revoked_at: 'text',
     /** Spends posted with this key whose proof did not verify. */
-    refused_proofs: Generated<number>;
-  };
-  /** Keys that this platform made for itself, hex. A backup has them together with what was made with them. */
-  platform_keys: { name: string; value: string };
+    refused_proofs: 'integer not null default 0',
+  },
+  edge_tokens: {
+    id: 'integer generated always as identity primary key',
+    employer_id: 'text not null references employers (id)',
+    public_id: 'text not null unique',
+    secret_hash: 'text not null',
+    name: 'text not null',
+    created_at: 'text not null',
+    revoked_at: 'text',
+    /** Settlements sent with this token whose proof did not verify. */
+    refused_proofs: 'integer not null default 0',
+    /** Who made it. Only a token of the operator lets its employer invite wallets. */
+    issued_by: typed<Generated<'operator' | 'session'>>(
+      "text not null default 'operator' check (issued_by in ('operator', 'session'))",
+    ),
+  },
   /** The client with which an employer's agents read the pool-gate. Its secret is derived, not stored. */
   gate_readers: {
-    employer_id: string;
-    client_id: string;
-    generation: number;
+    employer_id: 'text primary key references employers (id)',
+    client_id: 'text not null unique',
+    generation: 'bigint not null',
     /** The last state that the gate acknowledged. */
-    acknowledged: string | null;
-    revoked_at: string | null;
-    created_at: string;
-  };
-  edge_tokens: {
-    id: Generated<number>;
-    employer_id: string;
-    public_id: string;
-    secret_hash: string;
-    name: string;
-    created_at: string;
-    revoked_at: string | null;
-    /** Settlements sent with this token whose proof did not verify. */
-    refused_proofs: Generated<number>;
-    /** Who made it. Only a token of the operator lets its employer invite wallets. */
-    issued_by: Generated<'operator' | 'session'>;
-  };
-  submissions: SubmissionTable;
+    acknowledged: 'text',
+    revoked_at: 'text',
+    created_at: 'text not null',
+  },
+  /** What the relayer carries out: settlements of employers, and spends (transfers, withdrawals) of holders. */
+  submissions: {
+    id: 'integer generated always as identity primary key',
+    kind: typed<'settlement' | 'spend'>('text not null'),
+    /** Id of the employer, or address of the holder's account. */
+    owner: 'text not null',
+    /** The owner of a settlement. */
+    employer_id:
+      "text references employers (id) generated always as (case when kind = 'settlement' then owner end) stored",
+    key: 'text not null',
+    chain: 'text not null',
+    token: 'text not null',
+    deadline: 'bigint not null',
+    /** Of the batch, or of the outputs of the spend, which it identifies on chain. */
+    root: 'text not null',
+    /** The id that the contract derives from funder and batch nonce: it identifies a batch, and binds its funder. Null: a spend. */
+    batch_id: 'text',
+    /** Of a note that certainly is one: dummies are in later places only. Null: a settlement. */
+    first_nullifier: 'text',
+    sealed_notes_hash: 'text not null',
+    /** The request without its sealed notes, JSON. */
+    request: 'text not null',
+    state: typed<'accepted' | 'submitted' | 'settled' | 'reverted'>('text not null'),
+    /** Gas that its transaction may take; counted while the row is `accepted` (gas-budget.ts). */
+    gas_reserved: 'integer not null default 0',
+    tx_hash: 'text',
+    block_number: 'integer',
+    gas_used: 'text',
+    error_code: 'text',
+    error_message: 'text',
+    /** Set when a later attempt took the key: the row is history then. */
+    superseded_at: 'text',
+    /** Set when its sealed notes were erased, because it can never land; null again once those of a batch are stored again. */
+    notes_erased_at: 'text',
+    /** The funder's signature under `voidBatch`. While it is set, no `fund()` is signed or sent for this row. */
+    void_signature: 'text',
+    /** Of the request that a batch pays, and the name of the key it was made with: from the first post. */
+    body_fingerprint: 'text',
+    body_fingerprint_key: 'text',
+    /** When another post of the same spend named other encryption keys. */
+    labels_disputed_at: 'text',
+    created_at: 'text not null',
+  },
   sealed_notes: {
-    submission_id: number;
-    slot: number;
-    commitment: string;
-    encryption_public_key: string;
-    sealed: string;
-  };
+    submission_id: 'integer not null references submissions (id)',
+    slot: 'integer not null',
+    commitment: 'text not null',
+    encryption_public_key: 'text not null',
+    sealed: 'text not null',
+  },
   relayer_transactions: {
-    id: Generated<number>;
-    submission_id: number;
-    chain: string;
-    /** The account whose nonce it takes. */
-    sender: string;
-    nonce: number;
-    tx_hash: string;
-    raw_transaction: string;
+    id: 'integer generated always as identity primary key',
+    submission_id: 'integer not null references submissions (id)',
+    chain: 'text not null',
+    /** The account whose nonce it takes: the relayer's account can change. */
+    sender: 'text not null',
+    nonce: 'integer not null',
+    tx_hash: 'text not null unique',
+    raw_transaction: 'text not null',
     /**
      * `void`: withdraws the batch. `cancel`: pays 0 to the relayer itself, to free the nonce of a batch or spend that can
      * no longer land.
      */
-    purpose: 'fund' | 'spend' | 'void' | 'cancel';
+    purpose: typed<'fund' | 'spend' | 'void' | 'cancel'>("text not null default 'fund'"),
     /**
      * `open`: may still be mined, as may every other open one of its nonce. `reverted`, `cancelled`: final.
      * `dropped`: another transaction took the nonce.
      */
-    state: 'open' | 'succeeded' | 'reverted' | 'cancelled' | 'dropped';
-    created_at: string;
+    state: typed<'open' | 'succeeded' | 'reverted' | 'cancelled' | 'dropped'>('text not null'),
     /** Set with every transaction that is signed. */
-    gas_limit: Generated<number | null>;
+    gas_limit: 'integer',
     /** Set once it is mined and final. */
-    gas_used: Generated<number | null>;
+    gas_used: 'integer',
     /** What it offers per unit of gas. Set with every transaction that is signed. */
-    max_fee_wei: Generated<string | null>;
-  };
+    max_fee_wei: 'text',
+    created_at: 'text not null',
+  },
   /** The leaves of the note tree, as the pool's events have them. */
   batches: {
-    chain: string;
-    leaf_index: number;
+    chain: 'text not null',
+    leaf_index: 'integer not null',
     /** `spend`: the outputs of a spend. */
-    kind: Generated<'fund' | 'spend'>;
-    batch_root: string;
-    /** Root of the note tree with this leaf. */
-    new_root: string;
+    kind: typed<Generated<'fund' | 'spend'>>("text not null default 'fund'"),
+    batch_root: 'text not null',
     /** Null: a spend has none. */
-    batch_id: string | null;
-    /** JSON list in slot order. */
-    commitments: string;
-    sealed_notes_hash: string;
-    tx_hash: string;
-    block_number: number;
+    batch_id: 'text',
+    sealed_notes_hash: 'text not null',
+    tx_hash: 'text not null',
+    block_number: 'integer not null',
     /** The settlement or spend whose sealed notes belong to this leaf, when this platform has them. */
-    submission_id: Generated<number | null>;
+    submission_id: 'integer references submissions (id)',
+    /** Root of the note tree with this leaf. */
+    new_root: 'text not null',
+    /** JSON list in slot order. */
+    commitments: 'text not null',
     /** A spend whose notes are served to everybody, because nobody vouches for their labels. */
-    open_notes: Generated<boolean>;
+    open_notes: 'boolean not null default false',
     /** When the notes of a spend that nobody posted here were last looked for in its transaction. */
-    notes_sought_at: Generated<string | null>;
-  };
-  /** Full pages of `/agent-edge/batches`, as they are served (batch-pages.ts). */
-  batch_pages: {
-    chain: string;
-    first_leaf: number;
-    /** The leaf after the last one of the page. */
-    next_leaf: number;
-    etag: string;
-    body: string;
-  };
+    notes_sought_at: 'text',
+  },
+  /** Nullifiers of the spends, by their place in the event. */
+  nullifiers: {
+    chain: 'text not null',
+    nullifier: 'text not null',
+    leaf_index: 'integer not null',
+    place: 'integer not null',
+  },
   /** Sealed notes of a spend that nobody posted here, from its event. */
   calldata_notes: {
-    chain: string;
-    leaf_index: number;
-    slot: number;
+    chain: 'text not null',
+    leaf_index: 'integer not null',
+    slot: 'integer not null',
     /** Lower case. Null: the transaction calls the pool through another contract, so the token is not known. */
-    token: string | null;
-    commitment: string;
-    sealed: string;
-  };
+    token: 'text',
+    commitment: 'text not null',
+    sealed: 'text not null',
+  },
   /**
    * The leaves whose notes are served to everybody, in the order in which they became so: a stream with a cursor of its own, to which
-   * only the indexer appends.
+   * only the indexer appends. A late one is at its end, and nobody reads again from the start.
    */
   open_leaves: {
-    seq: Generated<number>;
-    chain: string;
-    leaf_index: number;
+    seq: 'integer generated always as identity primary key',
+    chain: 'text not null',
+    leaf_index: 'integer not null',
     /** Lower case. Null: not known, so under each token. */
-    token: string | null;
-  };
-  /** Nullifiers of the spends, by their place in the event. */
-  nullifiers: { chain: string; nullifier: string; leaf_index: number; place: number };
+    token: 'text',
+  },
+  /** Full pages of `/agent-edge/batches`, as they are served (batch-pages.ts). They are made of `batches`, and may be deleted. */
+  batch_pages: {
+    chain: 'text not null',
+    first_leaf: 'integer not null',
+    /** The leaf after the last one of the page. */
+    next_leaf: 'integer not null',
+    etag: 'text not null',
+    body: 'text not null',
+  },
   indexer_cursors: {
-    chain: string;
-    block_number: number;
-    block_hash: string;
+    chain: 'text primary key',
+    block_number: 'integer not null',
+    block_hash: 'text not null',
     /** Why the indexer halted; while set, no notes are served. */
-    halted: string | null;
+    halted: 'text',
     /** The inner nodes that the next leaf of the note tree is hashed with, JSON; null: they are made from all leaves. */
-    frontier: Generated<string | null>;
-    /** Address of the pool whose leaves are indexed, in lower case; null: stored before a row named its pool. */
-    pool: Generated<string | null>;
-  };
-};
+    frontier: 'text',
+    /** Address of the pool whose leaves are indexed, in lower case; null: the indexer halted before its first range. */
+    pool: 'text',
+  },
+});
 
-/** What the relayer carries out: a settlement of an employer, or a spend (transfer, withdrawal) of a holder. */
-export type SubmissionTable = {
-  id: Generated<number>;
-  kind: 'settlement' | 'spend';
-  /** Id of the employer, or address of the holder's account. */
-  owner: string;
-  /** The owner of a settlement. */
-  employer_id: GeneratedAlways<string | null>;
-  key: string;
-  chain: string;
-  token: string;
-  deadline: number;
-  /** Of the batch, or of the outputs of the spend, which it identifies on chain. */
-  root: string;
-  /** The id that the contract derives from funder and batch nonce: it identifies a batch. Null: a spend. */
-  batch_id: Generated<string | null>;
-  /** Of a note that certainly is one: dummies are in later places only. Null: a settlement. */
-  first_nullifier: Generated<string | null>;
-  sealed_notes_hash: string;
-  /** The request without its sealed notes, JSON. */
-  request: string;
-  state: 'accepted' | 'submitted' | 'settled' | 'reverted';
-  /** Gas that its transaction may take; counted while the row is `accepted` (gas-budget.ts). */
-  gas_reserved: Generated<number>;
-  tx_hash: Generated<string | null>;
-  block_number: Generated<number | null>;
-  gas_used: Generated<string | null>;
-  error_code: Generated<string | null>;
-  error_message: Generated<string | null>;
-  /** Set when a later attempt took the key: the row is history then. */
-  superseded_at: Generated<string | null>;
-  /** Set when its sealed notes were erased, because it can never land; null again once those of a batch are stored again. */
-  notes_erased_at: Generated<string | null>;
-  /** The funder's signature under `voidBatch`. While it is set, no `fund()` is signed or sent for this row. */
-  void_signature: Generated<string | null>;
-  /** Of the request that a batch pays, and the name of the key it was made with: from the first post. */
-  body_fingerprint: Generated<string | null>;
-  body_fingerprint_key: Generated<string | null>;
-  /** When another post of the same spend named other encryption keys. */
-  labels_disputed_at: Generated<string | null>;
-  created_at: string;
-};
+/** What holds between columns, and the indexes. */
+const rules = [
+  `alter table sessions add constraint sessions_one_kind
+    check ((wallet_pub is null) <> (contract_chain_id is null))`,
+  'create index sessions_address on sessions (address, expires_at)',
+  'create index sessions_expiry on sessions (expires_at)',
+  'create index sessions_throw_away on sessions (caller, expires_at) where not has_account',
+  'alter table invitations add primary key (employer_id, address)',
+  'create index invitations_address on invitations (address)',
+  'create index enrolment_windows_began on enrolment_windows (began_at)',
+  `alter table subjects add constraint subjects_readiness
+    check (readiness in ('ready', 'eligibility_pending', 'eligibility_failed', 'eligibility_disabled'))`,
+  `alter table subjects add constraint subjects_whitelisted
+    check (readiness = 'ready' or whitelisted_at is null)`,
+  'create unique index subjects_encryption_key on subjects (encryption_public_key)',
+  `alter table api_keys add constraint api_keys_capability
+    check (capability in ('disburse', 'holder.read', 'holder.transfer', 'holder.send'))`,
+  'create index api_keys_employer on api_keys (employer_id)',
+  'alter table submissions add constraint submissions_batch unique (chain, batch_id)',
+  `alter table submissions add constraint submissions_kind
+    check (kind in ('settlement', 'spend'))`,
+  `alter table submissions add constraint submissions_settlement
+    check ((kind = 'settlement') = (batch_id is not null))`,
+  `alter table submissions add constraint submissions_spend
+    check ((kind = 'spend') = (first_nullifier is not null))`,
+  `alter table submissions add constraint submissions_body_fingerprint
+    check ((body_fingerprint is null) = (body_fingerprint_key is null))`,
+  `create unique index submissions_live_key on submissions (owner, key)
+    where superseded_at is null`,
+  "create unique index submissions_outputs on submissions (chain, root) where kind = 'spend'",
+  `create index submissions_unfinished on submissions (chain, kind, id)
+    where state in ('accepted', 'submitted') and superseded_at is null`,
+  `create index submissions_unsettled on submissions (owner, chain)
+    where state <> 'settled' and superseded_at is null`,
+  `create index submissions_with_notes_to_erase on submissions (chain, id)
+    where notes_erased_at is null and state <> 'settled'`,
+  'alter table sealed_notes add primary key (submission_id, slot)',
+  'create index sealed_notes_owner on sealed_notes (encryption_public_key)',
+  `create index relayer_transactions_open on relayer_transactions (chain, nonce)
+    where state = 'open'`,
+  'create index relayer_transactions_submission on relayer_transactions (submission_id)',
+  'create index relayer_transactions_recent on relayer_transactions (chain, created_at)',
+  'alter table batches add primary key (chain, leaf_index)',
+  'alter table batches add unique (chain, batch_id)',
+  "alter table batches add constraint batches_kind check (kind in ('fund', 'spend'))",
+  `alter table batches add constraint batches_batch_id
+    check ((kind = 'fund') = (batch_id is not null))`,
+  `create index batches_without_notes on batches (chain, leaf_index)
+    where kind = 'spend' and submission_id is null and not open_notes`,
+  'create index batches_submission on batches (submission_id)',
+  'alter table nullifiers add primary key (chain, nullifier)',
+  'alter table nullifiers add unique (chain, leaf_index, place)',
+  'alter table calldata_notes add primary key (chain, leaf_index, slot)',
+  'alter table open_leaves add unique (chain, leaf_index)',
+  'create index open_leaves_stream on open_leaves (chain, seq)',
+  'alter table batch_pages add primary key (chain, first_leaf)',
+];
 
+export type PlatformTables = TablesOf<typeof tables>;
 export type PlatformDatabase = Kysely<PlatformTables>;
+
+export const platformMigrations: readonly Migration[] = [
+  { number: 1, statements: [...createTables(tables), ...rules] },
+];

@@ -4,86 +4,63 @@
  *
  * @module
  */
-import type { Migration } from '@pool/database';
-import type { Generated, Kysely } from 'kysely';
+import { createTables, describeTables, type Migration, type TablesOf, typed } from '@pool/database';
+import type { Kysely } from 'kysely';
 
-export type GateTables = {
+const tables = describeTables({
   wallets: {
-    wallet_id: string;
-    wallet_pub: string;
+    wallet_id: 'text primary key',
+    wallet_pub: 'text not null',
     /** Position in the tree, as long as this row exists. */
-    leaf_index: number;
+    leaf_index: 'integer not null unique',
     /** Whether it should be on the list. */
-    wanted: boolean;
+    wanted: 'boolean not null',
     /** Whether it is under the last root that was final on chain. */
-    published: boolean;
-    whitelisted_at: string | null;
-  };
+    published: 'boolean not null',
+    whitelisted_at: 'text',
+  },
   /** Positions below the highest ever used that no wallet has. */
-  free_leaves: { leaf_index: number };
+  free_leaves: { leaf_index: 'integer primary key' },
   /** Clients that may read, each of one employer. */
   reader_clients: {
-    client_id: string;
+    client_id: 'text primary key',
     /** SHA-256 of the secret; null: revoked. */
-    secret_hash: string | null;
-    generation: number;
-    updated_at: string;
-  };
+    secret_hash: 'text',
+    generation: 'bigint not null',
+    updated_at: 'text not null',
+  },
   publications: {
-    id: Generated<number>;
-    root: string;
+    id: 'integer generated always as identity primary key',
+    root: 'text not null',
     /** JSON list of `{walletId, leafIndex, wanted}`: what this root changes. */
-    changes: string;
-    nonce: number;
-    tx_hash: string;
-    raw_transaction: string;
-    /** JSON list of the hashes that the newest transaction replaces, with the same nonce and the same root. */
-    replaced_hashes: string;
-    /** When the newest transaction was signed. */
-    sent_at: string;
+    changes: 'text not null',
+    nonce: 'integer not null',
+    tx_hash: 'text not null unique',
+    raw_transaction: 'text not null',
     /** `open`: may still be mined. */
-    state: 'open' | 'final' | 'reverted' | 'dropped';
-    created_at: string;
+    state: typed<'open' | 'final' | 'reverted' | 'dropped'>('text not null'),
+    created_at: 'text not null',
+    /** JSON list of the hashes that the newest transaction replaces, with the same nonce and the same root. */
+    replaced_hashes: typed<string>("text not null default '[]'"),
+    /** When the newest transaction was signed. */
+    sent_at: 'text not null',
     /** When the gate saw it final, and the root before it was replaced. Null: not final. */
-    final_at: Generated<string | null>;
-  };
-};
+    final_at: 'text',
+  },
+});
 
+export type GateTables = TablesOf<typeof tables>;
 export type GateDatabase = Kysely<GateTables>;
 
 export const gateMigrations: readonly Migration[] = [
   {
     number: 1,
     statements: [
-      `create table wallets (
-        wallet_id text primary key,
-        wallet_pub text not null,
-        leaf_index integer not null unique,
-        wanted boolean not null,
-        published boolean not null,
-        whitelisted_at text)`,
-      `create index wallets_changed on wallets (wallet_id) where wanted <> published`,
-      `create index wallets_unused on wallets (wallet_id) where not wanted and not published`,
-      `create table free_leaves (leaf_index integer primary key)`,
-      `create table reader_clients (
-        client_id text primary key,
-        secret_hash text,
-        generation bigint not null,
-        updated_at text not null)`,
-      `create table publications (
-        id integer generated always as identity primary key,
-        root text not null,
-        changes text not null,
-        nonce integer not null,
-        tx_hash text not null unique,
-        raw_transaction text not null,
-        state text not null,
-        created_at text not null,
-        replaced_hashes text not null default '[]',
-        sent_at text not null,
-        final_at text)`,
-      `create index publications_final on publications (final_at) where state = 'final'`,
-      `create index publications_root on publications (root)`,
+      ...createTables(tables),
+      'create index wallets_changed on wallets (wallet_id) where wanted <> published',
+      'create index wallets_unused on wallets (wallet_id) where not wanted and not published',
+      "create index publications_final on publications (final_at) where state = 'final'",
+      'create index publications_root on publications (root)',
     ],
   },
 ];

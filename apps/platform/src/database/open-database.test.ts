@@ -6,8 +6,8 @@ import { parseEvmAddress } from '@pool/core';
 import { lockDirectory, type Migration, openDatabase } from '@pool/database';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { platformMigrations } from '../../../../packages/database/src/platform-migrations.ts';
 import type { PlatformTables } from '../../../../packages/database/src/platform-tables.ts';
+import { platformMigrations } from '../../../../packages/database/src/platform-tables.ts';
 import { openMemoryDatabase } from '../../../../packages/database/test/test-store.ts';
 import { getEmployer } from '../employers/employers.ts';
 

@@ -18,8 +18,8 @@ import { type PostgresServer, startPostgres } from '@pool/testkit';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { platformMigrations } from '../../../../packages/database/src/platform-migrations.ts';
 import type { PlatformTables } from '../../../../packages/database/src/platform-tables.ts';
+import { platformMigrations } from '../../../../packages/database/src/platform-tables.ts';
 import {
   openMemoryDatabase,
   openPostgresStore,

@@ -17,10 +17,11 @@ import {
   parseHex,
   parseHex32,
 } from '@pool/core';
-import type { PlatformDatabase, PlatformTables, SubmissionTable } from '@pool/database';
+import type { PlatformDatabase, PlatformTables } from '@pool/database';
 import type { Receipt } from '@pool/evm-sender';
 import type { Insertable, Selectable } from 'kysely';
 
+type SubmissionTable = PlatformTables['submissions'];
 export type SubmissionKind = SubmissionTable['kind'];
 export type SubmissionRow = Selectable<SubmissionTable>;
 export type NewSubmission = Insertable<SubmissionTable>;
