@@ -5,11 +5,10 @@
  * @module
  */
 
-import { type ChainsFile, type EvmChainSettings, isLoopbackHost, type Secret } from '@pool/core';
-import { type DatabaseConfig, readDatabase } from '@pool/database';
+import { isLoopbackHost, type Secret } from '@pool/core';
+import { readDatabase } from '@pool/database';
 import type { TransactionCaps } from '@pool/evm-sender';
 import type { ListenConfig } from '@pool/http-server';
-import type { TokenLimits } from '@pool/pool-gate';
 import { defaultPastRootSeconds } from '@pool/pool-gate';
 import type { KeyFolder } from '@pool/relayer';
 import {
@@ -18,117 +17,63 @@ import {
   defaultSelfEnrolledDailyGas,
   defaultSpendsDailyGas,
 } from '@pool/relayer';
-import { type OperationsConfig, readOperations } from './config-operations.ts';
+
 import { createReader, type Environment, type Reader } from './config-reader.ts';
 import type { GateAccessConfig } from './edge/bootstrap.ts';
 import type { AdmissionConfig } from './employers/admission.ts';
 import { type FeeCaps, type feeUnits, parseFeeCaps } from './fee-caps.ts';
-import type { RateLimitConfig } from './http/rate-limit.ts';
 import type { OperatorConfig } from './operator/edge-token-command.ts';
 
-export type PlatformConfig = OperationsConfig & {
-  /** `NODE_ENV=production`: settings for development only are refused. */
-  readonly isProduction: boolean;
-  readonly listen: ListenConfig;
-  /** Of `control.json`, and of the embedded database. */
-  readonly dataDirectory: string;
-  readonly database: DatabaseConfig;
-  readonly chains: ChainsFile;
-  readonly defaultChain: string;
-  readonly relayerKey: Secret;
-  /** Undefined: the development keys. */
-  readonly productionKeys: KeyFolder | undefined;
-  readonly gate: GateAccessConfig | undefined;
-  /** Whether holders may ask for the paths of their notes, which links the notes to their spends. */
-  readonly makesNotePaths: boolean;
-  /** Origins besides the sign-in URI's own that browsers may call from. */
-  readonly allowedOrigins: readonly string[];
-  /** Values of `Host` besides loopback names that requests may carry. */
-  readonly allowedHosts: readonly string[];
-  /** The number of own proxies in front, whose `X-Forwarded-For` is trusted. */
-  readonly proxyHops: number;
-  readonly rateLimits: RateLimitConfig;
-  readonly signInChainIds: readonly number[];
-  readonly nonceTtlSeconds: number;
-  readonly sessionTtlSeconds: number;
-  /** How long one onboard request waits for the gate before it answers `eligibility_pending`. */
-  readonly gateWaitMs: number;
-  readonly admission: AdmissionConfig;
-  /** How long a transaction waits to be mined before one with higher fees replaces it. */
-  readonly replaceAfterMs: number;
-  /** How long one waits before agents learn that the relayer is stuck. */
-  readonly stuckAfterMs: number;
-  /** The most wei per unit of gas that the relayer offers, by chain key; absent: no cap. */
-  readonly maxFeePerGas: FeeCaps;
-  /** The most wei that a transaction of the relayer may cost, by chain key; absent: no cap. */
-  readonly maxCost: FeeCaps;
-  /** Gas of each chain's relayer that one employer may use in 24 hours. */
-  readonly employerDailyGas: number;
-  /** The same for an employer to which the operator issued no edge token. */
-  readonly selfEnrolledDailyGas: number;
-  /** The most wei that the relayer may spend in 24 hours, by chain key; absent: `defaultDailyWei`. */
-  readonly relayerDailyWei: FeeCaps;
-  /** Gas of each chain's relayer that one holder may use in 24 hours. */
-  readonly holderDailyGas: number;
-  /** Gas of each chain's relayer that all holders together may use in 24 hours. */
-  readonly spendsDailyGas: number;
-  /** How long a signer may take to agree: an authorisation may live this much longer. */
-  readonly voteLimitSeconds: number;
-  /** How long after its deadline the sealed notes of a batch that never landed are kept. */
-  readonly keepDeadNotesSeconds: number;
-  readonly pollIntervalMs: number;
-  readonly logLevel: string;
-};
+const minTokenLength = 20;
 
-export type GateConfig = OperationsConfig & {
-  /** `NODE_ENV=production`: settings for development only are refused. */
-  readonly isProduction: boolean;
-  readonly listen: ListenConfig;
-  readonly database: DatabaseConfig;
-  readonly chainKey: string;
-  readonly chain: EvmChainSettings;
-  readonly publisherKey: Secret;
-  /** The most that a publication may cost. */
-  readonly publisherCaps: TransactionCaps;
-  /** The configured reader, for agents with their own access. The readers of employers are created while the gate runs. */
-  readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
-  readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
-  /** JSON `{mode, wallets}`; absent: every wallet passes. */
-  readonly screeningFile: string | undefined;
-  readonly allowedHosts: readonly string[];
-  /** The number of own proxies in front, whose `X-Forwarded-For` is trusted. */
-  readonly proxyHops: number;
-  readonly tokenTtlSeconds: number;
-  readonly tokenLimits: TokenLimits;
-  /** How long paths under a replaced root are served; no longer than the registry accepts it. */
-  readonly pastRootSeconds: number;
-  /** How long a publication waits to be mined before one with higher fees replaces it. */
-  readonly replaceAfterMs: number;
-  readonly pollIntervalMs: number;
-  readonly logLevel: string;
-};
+/** For those who operate either. @param prefix - of the variables: `PLATFORM` or `GATE` */
+function readOperations(read: Reader, prefix: string, isProduction: boolean) {
+  const name = `${prefix}_METRICS_TOKEN`;
+  const isSet = read.optional(name) !== undefined || read.optional(`${name}_FILE`) !== undefined;
+  const metricsToken = isSet ? read.secret(name) : undefined;
+  if (metricsToken !== undefined && metricsToken.reveal().length < minTokenLength) {
+    read.problem(name, `must have ${minTokenLength} characters or more`);
+  }
+  const drainSeconds = read.integer(`${prefix}_DRAIN_SECONDS`, isProduction ? 10 : 0, 0, 300);
+  return {
+    /** Of `/metrics`. Undefined: there is no such route. */
+    metricsToken,
+    /** How long the process still answers after `/readyz` turned 503. */
+    drainMs: drainSeconds * 1_000,
+  };
+}
+
+export type PlatformConfig = ReturnType<typeof parsePlatformConfig>;
+export type GateConfig = ReturnType<typeof parseGateConfig>;
 
 /** @throws PoolError `invalid_configuration` naming every variable that is missing or wrong */
-export function parsePlatformConfig(env: Environment): PlatformConfig {
+export function parsePlatformConfig(env: Environment) {
   const read = createReader(env);
   const chains = read.chains('PLATFORM_CHAINS_FILE');
   const chainIds = Object.values(chains?.chains ?? {}).map((chain) => chain.chainId);
   const isProduction = readIsProduction(read);
   const dataDirectory = read.text('PLATFORM_DATA_DIR');
   const config = {
+    /** `NODE_ENV=production`: settings for development only are refused. */
     isProduction,
     ...readOperations(read, 'PLATFORM', isProduction),
     listen: readListen(read, 'PLATFORM', 8080),
+    /** Of `control.json`, and of the embedded database. */
     dataDirectory,
     database: readDatabase(read, isProduction, dataDirectory),
     chains,
     defaultChain: read.text('PLATFORM_DEFAULT_CHAIN'),
     relayerKey: read.privateKey('PLATFORM_RELAYER_KEY'),
+    /** Undefined: the development keys. */
     productionKeys: readProductionKeys(read, isProduction),
     gate: readGateAccess(read),
+    /** Whether holders may ask for the paths of their notes, which links the notes to their spends. */
     makesNotePaths: readSwitch(read, 'PLATFORM_NOTE_PATHS'),
+    /** Origins besides the sign-in URI's own that browsers may call from. */
     allowedOrigins: read.list('PLATFORM_ALLOWED_ORIGINS'),
+    /** Values of `Host` besides loopback names that requests may carry. */
     allowedHosts: read.list('PLATFORM_ALLOWED_HOSTS'),
+    /** The number of own proxies in front, whose `X-Forwarded-For` is trusted. */
     proxyHops: read.integer('PLATFORM_PROXY_HOPS', 0, 0, 8),
     rateLimits: {
       addressPerSecond: read.integer('PLATFORM_RATE_ADDRESS', 100, 1, 1_000_000),
@@ -141,31 +86,41 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
     signInChainIds: chainIds,
     nonceTtlSeconds: read.integer('PLATFORM_NONCE_TTL_SECONDS', 300, 10, 86_400),
     sessionTtlSeconds: read.integer('PLATFORM_SESSION_TTL_SECONDS', 43_200, 60, 2_592_000),
+    /** How long one onboard request waits for the gate before it answers `eligibility_pending`. */
     gateWaitMs: read.integer('PLATFORM_GATE_WAIT_MS', 120_000, 0, 600_000),
     admission: readAdmission(read, isProduction),
+    /** How long a transaction waits to be mined before one with higher fees replaces it. */
     replaceAfterMs: read.integer('PLATFORM_REPLACE_AFTER_SECONDS', 120, 10, 86_400) * 1_000,
+    /** How long one waits before agents learn that the relayer is stuck. */
     stuckAfterMs: read.integer('PLATFORM_STUCK_AFTER_SECONDS', 600, 10, 86_400) * 1_000,
+    /** The most wei per unit of gas that the relayer offers, by chain key; absent: no cap. */
     maxFeePerGas: readFeeCaps(read, 'PLATFORM_RELAYER_MAX_FEE_GWEI', 'gwei', chains?.chains),
+    /** The most wei that a transaction of the relayer may cost, by chain key; absent: no cap. */
     maxCost: readFeeCaps(read, 'PLATFORM_RELAYER_MAX_COST_COIN', 'coin', chains?.chains),
+    /** Gas of each chain's relayer that one employer may use in 24 hours. */
     employerDailyGas: read.integer(
       'PLATFORM_EMPLOYER_DAILY_GAS',
       defaultEmployerDailyGas,
       5_000_000,
       1_000_000_000_000,
     ),
+    /** The same for an employer to which the operator issued no edge token. */
     selfEnrolledDailyGas: read.integer(
       'PLATFORM_SELF_ENROLLED_DAILY_GAS',
       defaultSelfEnrolledDailyGas,
       0,
       1_000_000_000_000,
     ),
+    /** The most wei that the relayer may spend in 24 hours, by chain key; absent: `defaultDailyWei`. */
     relayerDailyWei: readFeeCaps(read, 'PLATFORM_RELAYER_DAILY_COIN', 'coin', chains?.chains),
+    /** Gas of each chain's relayer that one holder may use in 24 hours. */
     holderDailyGas: read.integer(
       'PLATFORM_HOLDER_DAILY_GAS',
       defaultHolderDailyGas,
       2_000_000,
       1_000_000_000_000,
     ),
+    /** Gas of each chain's relayer that all holders together may use in 24 hours. */
     spendsDailyGas: read.integer(
       'PLATFORM_SPENDS_DAILY_GAS',
       defaultSpendsDailyGas,
@@ -173,7 +128,9 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
       1_000_000_000_000,
     ),
     // Default and maximum of the agent's DISBURSE_VOTE_LIMIT_SECONDS: it learns this limit only from a refusal after the vote.
+    /** How long a signer may take to agree: an authorisation may live this much longer. */
     voteLimitSeconds: read.integer('PLATFORM_VOTE_LIMIT_SECONDS', 86_400, 0, 2_592_000),
+    /** How long after its deadline the sealed notes of a batch that never landed are kept. */
     keepDeadNotesSeconds: read.integer('PLATFORM_DEAD_NOTES_DAYS', 30, 1, 36_500) * 86_400,
     pollIntervalMs: read.integer('PLATFORM_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('PLATFORM_LOG_LEVEL'),
@@ -186,7 +143,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
 }
 
 /** @throws PoolError `invalid_configuration` naming every variable that is missing or wrong */
-export function parseGateConfig(env: Environment): GateConfig {
+export function parseGateConfig(env: Environment) {
   const read = createReader(env);
   const chains = read.chains('GATE_CHAINS_FILE');
   const chainKey = read.text('GATE_CHAIN');
@@ -203,27 +160,34 @@ export function parseGateConfig(env: Environment): GateConfig {
     );
   }
   const config = {
+    /** `NODE_ENV=production`: settings for development only are refused. */
     isProduction,
     ...readOperations(read, 'GATE', isProduction),
     chainKey,
     listen: readListen(read, 'GATE', 8090),
     database: readDatabase(read, isProduction, read.optional('GATE_DATA_DIR'), 'GATE_DATA_DIR'),
     publisherKey: read.privateKey('GATE_PUBLISHER_KEY'),
+    /** The most that a publication may cost. */
     publisherCaps: readPublisherCaps(read, chainKey),
+    /** The configured reader, for agents with their own access. The readers of employers are created while the gate runs. */
     reader:
       read.optional('GATE_READ_CLIENT_ID') === undefined
         ? undefined
         : readClient(read, 'GATE_READ'),
     writer: readClient(read, 'GATE_WRITE'),
+    /** JSON `{mode, wallets}`; absent: every wallet passes. */
     screeningFile,
     allowedHosts: read.list('GATE_ALLOWED_HOSTS'),
+    /** The number of own proxies in front, whose `X-Forwarded-For` is trusted. */
     proxyHops: read.integer('GATE_PROXY_HOPS', 0, 0, 8),
     tokenTtlSeconds: read.integer('GATE_TOKEN_TTL_SECONDS', 900, 10, 86_400),
     tokenLimits: {
       addressPerSecond: read.integer('GATE_RATE_ADDRESS', 10, 1, 1_000_000),
       clientPerSecond: read.integer('GATE_RATE_CLIENT', 10, 1, 1_000_000),
     },
+    /** How long paths under a replaced root are served; no longer than the registry accepts it. */
     pastRootSeconds: read.integer('GATE_PAST_ROOT_SECONDS', defaultPastRootSeconds, 0, 604_800),
+    /** How long a publication waits to be mined before one with higher fees replaces it. */
     replaceAfterMs: read.integer('GATE_REPLACE_AFTER_SECONDS', 120, 10, 86_400) * 1_000,
     pollIntervalMs: read.integer('GATE_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('GATE_LOG_LEVEL'),

@@ -13,8 +13,8 @@ import {
   type TestPlatform,
   testCredentials,
 } from '../fixtures/test-platform.ts';
+import type { EligibilityControl } from './control.ts';
 import { createControlApp } from './control.ts';
-import type { EligibilityControl } from './eligibility-control.ts';
 
 describe('the operator’s eligibility routes', () => {
   let database: TestDatabase;
