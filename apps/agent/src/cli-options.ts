@@ -1,47 +1,84 @@
 /**
- * Options that several commands share.
+ * What a row of the tables of commands says, and the options that several commands share.
  *
  * @module
  */
-import { Option } from 'commander';
-import type { Output } from './terminal/command-output.ts';
+import { InvalidArgumentError } from 'commander';
 
-/** The action of a command: loads its code when it runs, and hands over arguments, options and output. `load` gets the first two. */
-export type Run = (
-  load: (...args: never[]) => Promise<(...args: never[]) => Promise<number>>,
-) => (...args: readonly unknown[]) => Promise<void>;
+export type OptionForm = {
+  readonly about: string;
+  readonly isRequired?: true;
+  readonly choices?: readonly string[];
+  readonly parse?: (text: string, earlier: never) => unknown;
+  readonly initial?: string | readonly never[];
+  /** The default as the help shows it. */
+  readonly initialText?: string;
+};
 
-export function createRun(output: Output, setCode: (code: number) => void): Run {
-  return (load) =>
-    async (...args) => {
-      // The last argument is the command itself.
-      const given = args.slice(0, -1) as never[];
-      const work = await load(...given);
-      setCode(await work(...given, output as never));
-    };
-}
+/** By flags, in the order of the help. */
+export type Options = Readonly<Record<string, string | OptionForm>>;
 
-export function envFileOption(): Option {
-  return new Option(
-    '--env-file <path>',
+/** By name. */
+export type Commands = Readonly<Record<string, CommandRow>>;
+
+export type CommandRow = {
+  readonly about: string;
+  /** What they are, by name as the help shows it. */
+  readonly args?: Readonly<Record<string, string>>;
+  /** `--env-file` follows. */
+  readonly options?: Options;
+  readonly hasEnvFile?: false;
+  /** Gives everything that follows to the command. */
+  readonly isPassedThrough?: true;
+  /** Of a group. */
+  readonly below?: Commands;
+  /**
+   * Gets arguments, options and the command itself, and loads the code, which gets arguments, options and output. Absent for a group.
+   * @returns what returns the exit code
+   */
+  readonly load?: (...args: never[]) => Promise<(...args: never[]) => Promise<number>>;
+};
+
+export const envFile: Options = {
+  '--env-file <path>':
     'configuration file; default: $AGENT_ENV, then agent.env in the agent directory',
-  );
-}
-
-/** The token of a holder's command. */
-export function tokenOption(): Option {
-  return new Option('--token <symbol>', 'token symbol; default: DISBURSE_TOKEN_SYMBOL, else USDC');
-}
+};
+export const json: Options = { '--json': 'print one JSON document' };
+export const chain: Options = { '--chain <key>': 'chain key; default: DISBURSE_CHAIN' };
 
 /** How a roster writes its amounts. The list is here and in @pool/core, which `--help` does not load; a test compares them. */
-export function numberFormatOption(): Option {
-  return new Option(
-    '--number-format <format>',
-    "amounts are in token units and written like 1234.50 (plain), 1,234.50 (comma-point), 1.234,50 (point-comma), 1 234,50 (space-comma), 1'234.50 (apostrophe-point), perhaps with the token's symbol",
-  ).choices(['plain', 'comma-point', 'point-comma', 'space-comma', 'apostrophe-point']);
+export const numberFormat = {
+  '--number-format <format>': {
+    about:
+      "amounts are in token units and written like 1234.50 (plain), 1,234.50 (comma-point), 1.234,50 (point-comma), 1 234,50 (space-comma), 1'234.50 (apostrophe-point), perhaps with the token's symbol",
+    choices: ['plain', 'comma-point', 'point-comma', 'space-comma', 'apostrophe-point'],
+  },
+} as const satisfies Options;
+
+/** An option that may be repeated. */
+export function several(about: string): OptionForm {
+  return { about, parse: collect, initial: [] };
 }
 
-/** Collects the values of an option that may be repeated. */
 export function collect(text: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, text];
+}
+
+/** Refuses a second value, which would silently replace the first. */
+export function once(about: string): OptionForm {
+  return {
+    about,
+    parse: (text, earlier: string | undefined) => {
+      if (earlier !== undefined) {
+        throw new InvalidArgumentError(
+          'Give this option once: a second value would replace the first.',
+        );
+      }
+      return text;
+    },
+  };
+}
+
+export function required(form: string | OptionForm): OptionForm {
+  return { ...(typeof form === 'string' ? { about: form } : form), isRequired: true };
 }

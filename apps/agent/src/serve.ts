@@ -4,19 +4,23 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { type HttpServer, type ShellLog, serveHttp } from '@pool/http-server';
+import { type HttpServer, serveHttp } from '@pool/http-server';
+import { exitCodes } from '@pool/pay-run';
 import { startAgent } from './agent.ts';
-import type { Config } from './config/config.ts';
+import { readConfig } from './config/config.ts';
+import { createAgentLog } from './services/agent-log.ts';
+import type { Output } from './terminal/command-output.ts';
 
 /** Time for open work to reach a safe point; after it the process ends. */
 const graceMs = 20_000;
 
-/** Serves until SIGTERM or SIGINT. Resolves when everything is closed. */
-export async function serveAgent(
-  config: Config,
-  log: ShellLog,
-  onListening: (url: string) => void,
-): Promise<void> {
+/** Serves until SIGTERM or SIGINT. Resolves when everything is closed. @returns the exit code */
+export async function runServe(
+  { envFile }: { readonly envFile?: string },
+  { out }: Pick<Output, 'out'>,
+): Promise<number> {
+  const config = readConfig(envFile);
+  const log = createAgentLog(config.logLevel);
   const stopped = new Promise<string>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => resolve(signal));
@@ -42,7 +46,7 @@ export async function serveAgent(
       { cause },
     );
   }
-  onListening(server.url);
+  out(`disburse-agent listens on ${server.url}`);
   log.info({ url: server.url }, 'listening');
 
   const signal = await stopped;
@@ -54,4 +58,5 @@ export async function serveAgent(
   await server.close();
   await agent.close();
   log.info({}, 'stopped');
+  return exitCodes.ok;
 }

@@ -11,7 +11,7 @@ import {
   payRunLedgerPath,
 } from '../../../../../packages/pay-run/src/ledger/pay-run-ledger.ts';
 import { runCli } from '../../cli.ts';
-import { numberFormatOption } from '../../cli-options.ts';
+import { numberFormat } from '../../cli-options.ts';
 import { loopbackToken, token } from '../../fixtures/test-app.ts';
 
 const digest = `0x${'5c'.repeat(32)}`;
@@ -143,7 +143,7 @@ describe('disburse-agent pay-runs', () => {
 });
 
 it('offers the number formats of @pool/core, with their examples', () => {
-  const { argChoices, description } = numberFormatOption();
+  const { choices: argChoices, about: description } = numberFormat['--number-format <format>'];
   expect(argChoices).toEqual(numberFormats);
   for (const format of numberFormats) {
     expect(description).toContain(`${numberFormatExamples[format]} (${format})`);

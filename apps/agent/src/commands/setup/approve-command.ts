@@ -11,6 +11,7 @@ import type { Output } from '../../terminal/command-output.ts';
 /** @param args - what follows `approve` on the command line. @returns the exit code */
 export async function runApprove(
   args: readonly string[],
+  _: object,
   streams: Pick<Output, 'out'> & { err(text: string): void },
 ): Promise<number> {
   // An older Node does not even load the gate, which imports node:sqlite.

@@ -1,0 +1,171 @@
+/**
+ * The commands of an agent and its payer. Each loads its own code when it runs, and nothing here imports `@pool/core` (which loads
+ * ethers): `--help` and `--version` answer without it.
+ *
+ * @module
+ */
+import { InvalidArgumentError } from 'commander';
+import {
+  type Commands,
+  chain,
+  json,
+  numberFormat,
+  type Options,
+  once,
+  required,
+} from './cli-options.ts';
+
+const roster: Options = {
+  '--token <symbol>': { about: 'token symbol', initial: 'USDC' },
+  ...chain,
+};
+const decimal: Options = { '--decimal': "amounts are in token units, by the token's decimals" };
+const payRunPlace: Options = {
+  '--chain <key>': 'of the pay run, if several have the label',
+  '--token <symbol>': 'of the pay run, if several have the label',
+};
+const payRunFilter: Options = {
+  '--chain <key>': 'of this chain only',
+  '--token <symbol>': 'of this token only',
+  ...json,
+};
+
+export const payerCommands: Commands = {
+  serve: {
+    about: 'Run the agent: HTTP routes and the worker.',
+    load: async () => (await import('./serve.ts')).runServe,
+  },
+  disburse: {
+    about: 'Pay a roster through the agent on this machine.',
+    options: {
+      '--file <csv>': required(
+        once(
+          'roster: columns address, amount and perhaps memo, separated by commas, semicolons or tabs; - is standard input',
+        ),
+      ),
+      '--pay-run <label>': required(
+        once('names this payment; the same roster under the same label is paid once'),
+      ),
+      ...roster,
+      '--unregistered <rule>': {
+        about: 'what to do with recipients that are not enrolled',
+        choices: ['fail', 'skip'],
+      },
+      ...decimal,
+      ...numberFormat,
+      '--dry-run': 'check everything, without a proof and without a payment',
+      '--json': 'print one JSON document: job, timings, settlement',
+      '--yes': 'on a terminal: send without a question (elsewhere there is no question)',
+      '--split': 'split a roster above the ceiling into parts and pay them one after the other',
+      '--retry <part>': {
+        about: 'with --split: send this part again, under a new key, if its job failed; repeatable',
+        parse: collectPart,
+        initial: [],
+        initialText: 'none',
+      },
+    },
+    load: async () => (await import('./commands/payer/payer-commands.ts')).runDisburse,
+  },
+  recipients: {
+    about: 'Inspect the recipients of a roster.',
+    below: {
+      check: {
+        about:
+          'Report which recipients of a roster are not ready to be paid, and why. Moves no money.',
+        options: {
+          '--file <csv>': required(once('roster: address,amount[,memo]; - is standard input')),
+          ...roster,
+          ...decimal,
+          ...numberFormat,
+          ...json,
+          '--csv <path>': 'write the report as a table for a spreadsheet',
+        },
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runCheckRecipients,
+      },
+    },
+  },
+  cancel: {
+    about:
+      'Cancel a payment: at once before its batch is sent, afterwards by withdrawing it on chain. Waits for the outcome.',
+    args: { '<key or label>': 'an Idempotency-Key, or the label of a pay run of this directory' },
+    options: { ...payRunPlace, '--json': 'print one JSON document: the job' },
+    load: async () => (await import('./commands/payer/payer-commands.ts')).runCancel,
+  },
+  config: {
+    about: 'Inspect the configuration.',
+    below: {
+      check: {
+        about:
+          'Print every variable, its state and its origin, secrets only as set or unset, and whether enclaves, custodians and the approve process answer. Starts nothing and signs nothing.',
+        options: json,
+        load: async () => (await import('./commands/setup/config-report.ts')).runConfigCheck,
+      },
+    },
+  },
+  redeliver: {
+    about:
+      'Deliver the sealed notes of paid batches to the platform again, or write them to a file. Moves no money.',
+    args: { '[key]': 'Idempotency-Key of a paid job' },
+    options: {
+      '--all': 'every paid key of the job store',
+      '--out <file>': 'write the notes to a new file instead',
+      '--for <P>': 'with --out: only the notes of this encryption key, for its holder',
+    },
+    load: async () => (await import('./commands/payer/payer-commands.ts')).runRedeliver,
+  },
+  approve: {
+    about:
+      "The gate beside a custodian: judges and votes, by its own configuration (APPROVE_*). 'approve --help' lists its commands.",
+    args: { '[args...]': 'a command of the gate, and its options' },
+    hasEnvFile: false,
+    isPassedThrough: true,
+    load: async () => (await import('./commands/setup/approve-command.ts')).runApprove,
+  },
+  'pay-runs': {
+    about: 'The pay runs that were sent from this directory. Moves no money.',
+    below: {
+      list: {
+        about: 'Print every label, and what became of it.',
+        options: payRunFilter,
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runListPayRuns,
+      },
+      show: {
+        about: 'Print the parts of a pay run: state, transaction, key.',
+        args: { '<label>': 'of a pay run' },
+        options: payRunFilter,
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runShowPayRun,
+      },
+    },
+  },
+  tenancy: {
+    about:
+      'Inspect or change the employer whose payments this agent makes. It is pinned in the agent directory.',
+    below: {
+      show: {
+        about:
+          'Print the pinned employer, and whether configuration and platform name the same one.',
+        load: async () => (await import('./commands/setup/tenancy-command.ts')).showTenancy,
+      },
+      keys: {
+        about: 'Print every Idempotency-Key of the job store as CSV, and whether it was paid.',
+        load: async () => (await import('./commands/setup/tenancy-command.ts')).listTenancyKeys,
+      },
+      new: {
+        about:
+          'Begin a new tenancy: from then on this directory pays for another employer. Without --accept it only reports the consequences.',
+        options: {
+          '--accept <employerId>': 'the new employer',
+          '--leave-open': 'leave jobs that are underway in the job store',
+        },
+        load: async () => (await import('./commands/setup/tenancy-command.ts')).beginTenancy,
+      },
+    },
+  },
+};
+
+function collectPart(text: string, earlier: readonly number[]): readonly number[] {
+  if (!/^[1-9][0-9]{0,5}$/.test(text)) {
+    throw new InvalidArgumentError('Give the number of a part, as the summary shows it.');
+  }
+  return [...earlier, Number(text)];
+}
