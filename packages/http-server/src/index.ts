@@ -17,7 +17,7 @@ export { hashCredential, isSameHash } from './service/credential-hash.ts';
 export { addHealthRoutes } from './service/health-routes.ts';
 export { type ListenConfig, listen } from './service/listen.ts';
 export { createLog, describeFailure, type Log } from './service/log.ts';
-export { addMetricsRoute, type Measure, type Sample } from './service/metrics.ts';
+export { addMetricsRoute, answerMetrics, type Measure, type Sample } from './service/metrics.ts';
 
 export { readBearer, readIdempotencyKey, readJson, unauthorized } from './service/read-request.ts';
 

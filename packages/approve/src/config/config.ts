@@ -8,15 +8,18 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import {
   type ConfigLayers,
+  type ConfigReader,
+  type ConfigRemark,
   type ConfigVariable,
-  type DefaultedVariable,
+  createConfigReader,
   findText,
+  type Kind,
   listNames,
   readVariable,
 } from '@pool/configuration';
 import { createConfigurationError, isLoopbackHost } from '@pool/core';
 import { type ConfigSource, createLayers, findModeProblem, readConfigFile } from './env-file.ts';
-import { type CustodianName, type FaultPoint, variables } from './variables.ts';
+import { type CustodianName, variables } from './variables.ts';
 
 export type CustodianAConfig = ReturnType<typeof readCustodianA>;
 export type CustodianBConfig = ReturnType<typeof readCustodianB>;
@@ -46,203 +49,161 @@ const foreignName = /^(?:DISBURSE|POOL_GATE|ONBOARD)_[A-Z0-9_]+$|^AGENT_ENV$/;
 
 /** @throws PoolError `invalid_configuration` naming every problem */
 export function parseGateConfig(source: ConfigSource, envFile?: string) {
-  const read = createReader(source, envFile);
-  const custodianName = read.required(variables.custodian);
-  const custodian = readCustodian(read, custodianName);
-  const config = {
-    ...readPlaces(read),
-    custodian,
-    manifestToken: read.required(variables.manifestToken),
-    retentionDays: read.defaulted(variables.retentionDays),
-    host: read.defaulted(variables.host),
-    port: read.defaulted(variables.port),
-    allowedHosts: [...read.defaulted(variables.allowedHosts), ...listOwnHosts(read, custodianName)],
-    metricsToken: read.optional(variables.metricsToken),
-    fault: readFault(read),
-  } as const;
-  checkBind(read, config.host);
-  checkTokens(read);
-  if (custodianName === 'custodian_b') {
-    checkRetries(read, config.voteLimitSeconds);
-  }
-  read.end();
-  return config;
+  return readWith(source, envFile, (read) => {
+    const { allowPublicBind, manifestToken, metricsToken, host } = variables.all;
+    const { custodian: name, retentionDays, port, allowedHosts: names } = variables.all;
+    const given = read.all({ name, names, proxy: allowPublicBind });
+    const values = read.all({ retentionDays, host, port, manifestToken, metricsToken });
+    const places = readPlaces(read);
+    const custodian = readCustodian(read, given.name, places.voteLimitSeconds);
+    const fault = read.optional(variables.tests.fault);
+    if (!isLoopbackHost(values.host) && given.proxy === undefined) {
+      read.report(
+        `${host.name} is not a loopback address; use a tunnel, or set ${allowPublicBind.name}=behind-tls-proxy`,
+      );
+    }
+    const token = read.optional(metricsToken)?.reveal();
+    if (token !== undefined && token === read.optional(manifestToken)?.reveal()) {
+      read.report(`${metricsToken.name} equals ${manifestToken.name}; give each its own`);
+    }
+    return {
+      ...places,
+      ...values,
+      custodian,
+      // The co-signer of custodian B calls the gate by this name, and a proxy may keep it.
+      allowedHosts: [...given.names, ...listOwnHosts(read, given.name)],
+      /** Only under `NODE_ENV=test`. */
+      fault: read.isTest ? fault : undefined,
+    } as const;
+  });
 }
 
 /** The directory and the files of the gate, for commands that need no custodian. @throws PoolError `invalid_configuration` */
 export function parseGatePlaces(source: ConfigSource, envFile?: string): GatePlaces {
-  const read = createReader(source, envFile);
-  const places = readPlaces(read);
-  read.end();
-  return places;
+  return readWith(source, envFile, readPlaces);
 }
 
 function readPlaces(read: Reader) {
+  const { policyFile, chainsFile, logLevel, voteLimitSeconds } = variables.all;
+  const places = read.all({ policyFile, chainsFile, logLevel, voteLimitSeconds });
   return {
+    ...places,
     /** The gate's directory. */
     home: read.home,
-    policyFile: resolve(read.defaulted(variables.policyFile)),
-    chainsFile: resolve(read.defaulted(variables.chainsFile)),
+    policyFile: resolve(places.policyFile),
+    chainsFile: resolve(places.chainsFile),
     /** With which the contracts of each pool are compared. Undefined: the development keys. */
     keys: readKeys(read),
-    logLevel: read.defaulted(variables.logLevel),
-    voteLimitSeconds: read.defaulted(variables.voteLimitSeconds),
   } as const;
 }
 
 function readKeys(
   read: Reader,
 ): { readonly folder: string; readonly manifest: string } | undefined {
-  const folder = read.optional(variables.artifactsDir);
-  const manifest = read.optional(variables.artifactsManifest);
+  const { artifactsDir, artifactsManifest } = variables.all;
+  const folder = read.optional(artifactsDir);
+  const manifest = read.optional(artifactsManifest);
   if (folder !== undefined && manifest !== undefined) {
     return { folder: resolve(folder), manifest: resolve(manifest) };
   }
   if (folder !== undefined || manifest !== undefined) {
     read.report(
-      `${variables.artifactsDir.name} and ${variables.artifactsManifest.name} name one set of keys; set both or none`,
+      `${artifactsDir.name} and ${artifactsManifest.name} name one set of keys; set both or none`,
     );
   }
   return undefined;
 }
 
-/** Only under `NODE_ENV=test`. */
-function readFault(read: Reader): FaultPoint | undefined {
-  const fault = read.optional(variables.fault);
-  return read.isTest ? fault : undefined;
-}
-
-/** Without a custodian, nothing is read, and `end` throws. */
-function readCustodian(read: Reader, name: CustodianName): CustodianAConfig | CustodianBConfig {
+/** Without a custodian, nothing is read, and its absence is a problem. */
+function readCustodian(
+  read: Reader,
+  name: CustodianName,
+  voteLimitSeconds: number,
+): CustodianAConfig | CustodianBConfig {
   switch (name) {
     case 'custodian_a':
       return readCustodianA(read);
     case 'custodian_b':
-      return readCustodianB(read);
+      return readCustodianB(read, voteLimitSeconds);
   }
-}
-
-/** The co-signer of custodian B calls the gate by this name, and a proxy may keep it. */
-function listOwnHosts(read: Reader, name: CustodianName): readonly string[] {
-  const url = name === 'custodian_b' ? read.optional(variables.bCallbackUrl) : undefined;
-  return url === undefined ? [] : [url.hostname];
 }
 
 function readCustodianA(read: Reader) {
-  const origin = read.optional(variables.aOrigin) ?? read.optional(variables.aUrl);
+  const { origin, url } = variables.custodian_a;
   return {
+    ...read.all(variables.custodian_a),
     kind: 'custodian_a',
-    url: read.required(variables.aUrl),
-    origin: origin?.origin ?? '',
-    headerPrefix: read.defaulted(variables.aHeaderPrefix),
-    serviceToken: read.required(variables.aServiceToken),
-    credentialId: read.required(variables.aCredentialId),
-    /** PKCS#8 PEM. */
-    serviceKey: read.required(variables.aServiceKey),
-    userId: read.required(variables.aUserId),
-    webhookSecret: read.optional(variables.aWebhookSecret),
-    pollSeconds: read.defaulted(variables.aPollSeconds),
+    origin: (read.optional(origin) ?? read.optional(url))?.origin ?? '',
   } as const;
-}
-
-function readCustodianB(read: Reader) {
-  return {
-    kind: 'custodian_b',
-    url: read.required(variables.bUrl),
-    apiKey: read.required(variables.bApiKey),
-    apiSecret: read.required(variables.bApiSecret),
-    callbackUrl: read.required(variables.bCallbackUrl),
-    callbackKey: read.required(variables.bCallbackPrivateKey),
-    cosignerPublicKey: read.required(variables.bCosignerPublicKey),
-    signerId: read.required(variables.bSignerId),
-    cosignerId: read.required(variables.bCosignerId),
-  } as const;
-}
-
-function checkBind(read: Reader, host: string): void {
-  if (!isLoopbackHost(host) && read.optional(variables.allowPublicBind) === undefined) {
-    read.report(
-      `${variables.host.name} is not a loopback address; use a tunnel, or set ${variables.allowPublicBind.name}=behind-tls-proxy`,
-    );
-  }
-}
-
-function checkTokens(read: Reader): void {
-  const metricsToken = read.optional(variables.metricsToken);
-  const manifestToken = read.optional(variables.manifestToken);
-  if (metricsToken !== undefined && metricsToken.reveal() === manifestToken?.reveal()) {
-    read.report(
-      `${variables.metricsToken.name} equals ${variables.manifestToken.name}; give each its own`,
-    );
-  }
 }
 
 /** A co-signer that gives up before the vote may end would end requests that people still think about. */
-function checkRetries(read: Reader, voteLimitSeconds: number): void {
-  const seconds = read.defaulted(variables.bRetrySeconds);
-  const windowSeconds = Math.min(seconds * read.defaulted(variables.bRetryTimes), 172_800);
+function readCustodianB(read: Reader, voteLimitSeconds: number) {
+  const { retrySeconds, retryTimes, ...values } = read.all(variables.custodian_b);
+  const windowSeconds = Math.min(retrySeconds * retryTimes, 172_800);
   if (voteLimitSeconds > windowSeconds) {
+    const { retrySeconds: seconds, retryTimes: times } = variables.custodian_b;
     read.report(
-      `${variables.voteLimitSeconds.name} is ${voteLimitSeconds}, but the co-signer asks again for ${windowSeconds} seconds only; lower it here and at the agent, or let the provider raise the retries and set ${variables.bRetrySeconds.name} and ${variables.bRetryTimes.name}`,
+      `${variables.all.voteLimitSeconds.name} is ${voteLimitSeconds}, but the co-signer asks again for ${windowSeconds} seconds only; lower it here and at the agent, or let the provider raise the retries and set ${seconds.name} and ${times.name}`,
     );
   }
+  return { kind: 'custodian_b', ...values } as const;
 }
 
-type Reader = {
-  readonly home: string;
-  readonly isTest: boolean;
-  /** Undefined: it is unset or wrong. A required variable that is unset is a problem. */
-  optional<T>(variable: ConfigVariable<T>): T | undefined;
-  /** `end` throws if there is none. */
-  required<T>(variable: ConfigVariable<T>): T;
-  defaulted<T>(variable: DefaultedVariable<T>): T;
-  report(problem: string): void;
-  /** @throws PoolError `invalid_configuration` with every problem */
-  end(): void;
+function listOwnHosts(read: Reader, name: CustodianName): readonly string[] {
+  const url = name === 'custodian_b' ? read.optional(variables.custodian_b.callbackUrl) : undefined;
+  return url === undefined ? [] : [url.hostname];
+}
+
+type Table = Readonly<Record<string, ConfigVariable<unknown>>>;
+
+/** A required variable that is unset is a problem, so nobody sees the values then. */
+type Values<TTable> = {
+  readonly [TName in keyof TTable]: TTable[TName] extends { readonly kind: Kind<infer T> }
+    ? TTable[TName] extends { readonly fallback: unknown } | { readonly isRequired: true }
+      ? T
+      : T | undefined
+    : never;
 };
 
-function createReader(source: ConfigSource, envFile: string | undefined): Reader {
+type Reader = Pick<ConfigReader, 'optional'> & {
+  readonly home: string;
+  readonly isTest: boolean;
+  all<TTable extends Table>(table: TTable): Values<TTable>;
+  report(problem: string): void;
+};
+
+/** @throws PoolError `invalid_configuration` with every problem */
+function readWith<T>(
+  source: ConfigSource,
+  envFile: string | undefined,
+  readThem: (read: Reader) => T,
+): T {
   const layers = createLayers(source, readConfigFile(source, envFile));
-  // A variable may be read twice.
-  const problems = new Set([
-    ...layers.fileProblems.map(({ message }) => message),
-    ...findForeignNames(layers),
-    ...findUnknownNames(layers),
-    ...findOpenFile(source, layers),
-  ]);
-
-  function optional<T>(variable: ConfigVariable<T>): T | undefined {
-    const { origin, value, problems: found } = readVariable(variable, layers);
-    const open =
-      origin.from === 'secret-file' && origin.path !== undefined
-        ? findModeProblem(source, origin.path)
-        : undefined;
-    if (origin.from === 'secret-file' && open !== undefined) {
-      problems.add(`${origin.variable} names a file that is not private: ${open}`);
-      return undefined;
-    }
-    for (const { message } of found) {
-      problems.add(message);
-    }
-    return value;
-  }
-
-  return {
+  const remarks: ConfigRemark[] = [...layers.fileProblems];
+  const problems = [...findForeignNames(layers), ...findUnknownNames(layers)];
+  const reader = createConfigReader(layers, remarks);
+  const rows: ConfigVariable<unknown>[] = [];
+  const config = readThem({
     home: layers.home,
     isTest: findText(layers, 'NODE_ENV')?.text === 'test',
-    optional,
-    required: <T>(variable: ConfigVariable<T>) => optional(variable) as T,
-    defaulted: (variable) => optional(variable) ?? variable.fallback(layers.home),
-    report: (problem) => void problems.add(problem),
-    end() {
-      if (problems.size > 0) {
-        throw createConfigurationError([...problems]);
-      }
+    optional: reader.optional,
+    all<TTable extends Table>(table: TTable) {
+      rows.push(...Object.values(table));
+      return reader.all(table) as Values<TTable>;
     },
-  };
+    report: (problem) => void problems.push(problem),
+  });
+  const open = findOpenFiles(source, layers, rows);
+  const all = [...problems, ...open, ...remarks.map(({ message }) => message)];
+  if (all.length > 0) {
+    throw createConfigurationError(all);
+  }
+  return config;
 }
 
-const knownNames = new Set(listNames(Object.values<ConfigVariable<unknown>>(variables)));
+const everyVariable = Object.values(variables).flatMap((table: Table) => Object.values(table));
+const knownNames = new Set(listNames(everyVariable));
 
 /** A misspelt limit would be the default without a word. */
 function findUnknownNames({ env, file }: ConfigLayers): readonly string[] {
@@ -255,14 +216,28 @@ function findUnknownNames({ env, file }: ConfigLayers): readonly string[] {
   );
 }
 
-/** The configuration file itself, where a secret is written in it. */
-function findOpenFile(source: ConfigSource, { file, filePath }: ConfigLayers): readonly string[] {
-  const hasSecret = Object.values<ConfigVariable<unknown>>(variables).some(
+/** Files with secrets that others can read: those of the variables that are read, and the configuration file if one is written in it. */
+function findOpenFiles(
+  source: ConfigSource,
+  layers: ConfigLayers,
+  rows: readonly ConfigVariable<unknown>[],
+): readonly string[] {
+  const { file, filePath = '' } = layers;
+  const hasSecret = everyVariable.some(
     ({ name, credential }) => credential !== undefined && file[name] !== undefined,
   );
-  const problem =
-    hasSecret && filePath !== undefined ? findModeProblem(source, filePath) : undefined;
-  return problem === undefined ? [] : [problem];
+  const own = hasSecret ? findModeProblem(source, filePath) : undefined;
+  return [
+    ...(own === undefined ? [] : [own]),
+    ...rows.flatMap((row) => {
+      const { origin } = readVariable(row, layers);
+      const path = origin.from === 'secret-file' ? origin.path : undefined;
+      const open = path === undefined ? undefined : findModeProblem(source, path);
+      return origin.from === 'secret-file' && open !== undefined
+        ? [`${origin.variable} names a file that is not private: ${open}`]
+        : [];
+    }),
+  ];
 }
 
 function findForeignNames({ env, file }: ConfigLayers): readonly string[] {

@@ -5,7 +5,9 @@ import { expect, it } from 'vitest';
 import { variables } from './variables.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const rows: readonly ConfigVariable<unknown>[] = Object.values(variables);
+const rows = Object.values(variables).flatMap((table): ConfigVariable<unknown>[] =>
+  Object.values(table),
+);
 
 function renderRow(variable: ConfigVariable<unknown>): string {
   const { name, role, purpose, kind, fallback, whenUnset, isRequired, credential } = variable;

@@ -28,7 +28,7 @@ import { createHistoryCheck, type HistoryCheck } from '../examine/history.ts';
 import { createHistoryExamination } from '../examine/history-examination.ts';
 import { findWalletRoles } from '../examine/policy-wallets.ts';
 import { createApp } from '../http/app.ts';
-import { renderMetrics } from '../http/metrics.ts';
+import { listMeasures } from '../http/metrics.ts';
 import { createFactSource, openPoolReader } from '../judge/facts.ts';
 import { createIntake } from '../judge/intake.ts';
 import { createJudge, type Judge } from '../judge/judge.ts';
@@ -169,7 +169,7 @@ export function openGate(options: GateOptions): Gate {
     manifestToken: config.manifestToken,
     metricsToken: config.metricsToken,
     health,
-    metrics: () => renderMetrics(health(), counts),
+    metrics: () => listMeasures(health(), counts),
     nowMs,
     ...transport.routes(() => wake()),
   });

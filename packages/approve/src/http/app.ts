@@ -4,12 +4,15 @@
  *
  * @module
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { type EvmAddress, PoolError, parseEvmAddress, type Secret } from '@pool/core';
 import {
+  answerMetrics,
   createShell,
   type HttpLimits,
+  hashCredential,
+  isSameHash,
   limitBody,
+  type Measure,
   readJsonBody,
   type Shell,
   type ShellContext,
@@ -20,7 +23,6 @@ import type { CallbackEndpoint } from '../custodian-b/callback-endpoint.ts';
 import type { GateHealth } from '../examine/health.ts';
 import type { WalletStanding } from '../examine/policy-wallets.ts';
 import type { Intake } from '../judge/intake.ts';
-import { metricsContentType } from './metrics.ts';
 
 /** 256 recipients with the longest evidence and memo are about 1.3 MiB. */
 const maxManifestBytes = 2 * 1024 * 1024;
@@ -44,7 +46,7 @@ export type AppDeps = {
   readonly manifestToken: Secret;
   readonly metricsToken: Secret | undefined;
   readonly health: () => GateHealth;
-  readonly metrics: () => string;
+  readonly metrics: () => readonly Measure[];
   /** Of custodian A. */
   readonly webhooks?: {
     readonly secret: Secret;
@@ -97,12 +99,12 @@ export function createApp(deps: AppDeps): Shell {
     };
     return c.json(report, ok ? 200 : 503);
   });
-  app.get('/metrics', (c) => {
+  app.get('/metrics', async (c) => {
     if (deps.metricsToken === undefined) {
       throw new PoolError('not_found', 'metrics are off: APPROVE_METRICS_TOKEN is not set');
     }
     requireBearer(c.req.header('authorization'), deps.metricsToken, 'metrics token');
-    return c.body(deps.metrics(), 200, { 'content-type': metricsContentType });
+    return await answerMetrics(c, deps.metrics());
   });
   addWebhooks(app, deps);
   addCallbacks(app, deps);
@@ -162,13 +164,7 @@ function addCallbacks(app: Shell, { callbacks }: AppDeps): void {
 /** @throws PoolError 401 `unauthorized` */
 function requireBearer(authorization: string | undefined, secret: Secret, what: string): void {
   const token = /^Bearer ([\x21-\x7e]{1,2048})$/i.exec(authorization ?? '')?.[1];
-  if (token === undefined || !isSameSecret(token, secret.reveal())) {
+  if (token === undefined || !isSameHash(hashCredential(token), hashCredential(secret.reveal()))) {
     throw new PoolError('unauthorized', `send Authorization: Bearer with the ${what}`);
   }
-}
-
-/** Takes the same time for every difference: hashes have one length. */
-function isSameSecret(a: string, b: string): boolean {
-  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(hash(a), hash(b));
 }

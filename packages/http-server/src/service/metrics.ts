@@ -7,7 +7,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PoolError, type Secret } from '@pool/core';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Shell } from '../shell/shell-context.ts';
+import type { Shell, ShellContext } from '../shell/shell-context.ts';
 import { hashCredential, isSameHash } from './credential-hash.ts';
 import { readBearer, unauthorized } from './read-request.ts';
 
@@ -40,9 +40,17 @@ export function addMetricsRoute(
     if (!isSameHash(expected, hashCredential(readBearer(c)))) {
       throw unauthorized('send Authorization: Bearer with the metrics token');
     }
-    return c.body(await renderMeasures(all), 200, {
-      'content-type': Registry.PROMETHEUS_CONTENT_TYPE,
-    });
+    return await answerMetrics(c, all);
+  });
+}
+
+/** Of a service whose tokens have another form. The caller has compared them. */
+export async function answerMetrics(
+  c: ShellContext,
+  measures: readonly Measure[],
+): Promise<Response> {
+  return c.body(await renderMeasures(measures), 200, {
+    'content-type': Registry.PROMETHEUS_CONTENT_TYPE,
   });
 }
 
