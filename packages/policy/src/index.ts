@@ -12,17 +12,11 @@ export type { LedgerHistory, RosterEntry } from './history/ledger-history.ts';
 export { parseHistory, serializeHistory } from './history/ledger-history.ts';
 export type { LedgerView, StoredManifest } from './history/ledger-view.ts';
 export { createSignedHistory, type SignedRequest } from './history/signed-history.ts';
-export type {
-  AuditEntry,
-  AuditVerdict,
-  Ledger,
-  LedgerStatus,
-  Question,
-  Vote,
-  WaitingRequest,
-} from './ledger/ledger.ts';
-export { openLedger } from './ledger/open-ledger.ts';
-export { viewAsStored } from './ledger/store-manifest.ts';
+export type { AuditVerdict } from './ledger/audit.ts';
+export { viewAsStored } from './ledger/manifests.ts';
+export { type Ledger, type LedgerStatus, openLedger } from './ledger/open-ledger.ts';
+export type { AuditEntry, Vote, WaitingRequest } from './ledger/tables.ts';
+export type { Question } from './ledger/votes.ts';
 export { acceptLoss } from './people/loss-statement.ts';
 export {
   type AppliedPolicy,

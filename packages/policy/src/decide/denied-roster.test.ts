@@ -14,7 +14,7 @@ import {
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
 import { parseHistory, serializeHistory } from '../history/ledger-history.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/open-ledger.ts';
 import { signRelease } from '../people/release.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
 

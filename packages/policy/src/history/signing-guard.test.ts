@@ -26,7 +26,7 @@ import {
   signInRequest,
   spendRequest,
 } from '../fixtures/requests.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/open-ledger.ts';
 import { createSignRequest } from '../requests/request-digest.ts';
 import type { SignRequest } from '../requests/requests.ts';
 import { checkGuard, createRecord } from '../rules/check-guard.ts';

@@ -6,32 +6,20 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { PoolError } from '@pool/core';
-import {
-  explainFullDisk,
-  type FileLock,
-  lockFile,
-  makePrivateFile,
-  runInTransaction,
-} from '@pool/storage';
+import { type FileLock, lockFile, openNamedDatabase, runInTransaction } from '@pool/storage';
 import { ledgerSchema, ledgerVersion } from './tables.ts';
 
 /** How long a statement waits for another process, for example an operator command. Milliseconds. */
 const busyTimeoutMs = 5_000;
-
-export type LedgerDatabase = {
-  readonly database: DatabaseSync;
-  readonly isNew: boolean;
-  close(): void;
-};
 
 /**
  * @param path - a file, made 0600, or `:memory:`
  * @param isOwner - holds the lock of the one process that votes. Operator commands open the file without it
  * @throws PoolError `ledger_in_use` (another process votes with it), `ledger_unreadable`, `disk_full`
  */
-export function openLedgerDatabase(path: string, isOwner: boolean): LedgerDatabase {
+export function openLedgerDatabase(path: string, isOwner: boolean) {
   const isFile = path !== ':memory:';
   if (isFile) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -39,10 +27,7 @@ export function openLedgerDatabase(path: string, isOwner: boolean): LedgerDataba
   const lock = isOwner && isFile ? lockLedger(path) : undefined;
   let database: DatabaseSync | undefined;
   try {
-    if (isFile) {
-      makePrivateFile(path);
-    }
-    database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+    database = openNamedDatabase(path, busyTimeoutMs);
     // FULL: a vote that is given out survives a power failure. secure_delete: erased people are overwritten in the file.
     database.exec(
       'PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;',
@@ -62,7 +47,11 @@ export function openLedgerDatabase(path: string, isOwner: boolean): LedgerDataba
     lock?.close();
     throw cause instanceof PoolError
       ? cause
-      : (explainFullDisk(path, cause) ?? createUnreadable(path, cause));
+      : new PoolError(
+          'ledger_unreadable',
+          `the ledger ${path} cannot be opened as a database; restore it from a backup and re-baseline it`,
+          { cause },
+        );
   }
 }
 
@@ -96,12 +85,4 @@ function migrate(database: DatabaseSync): boolean {
       .run(randomBytes(16).toString('hex'));
     return true;
   });
-}
-
-function createUnreadable(path: string, cause: unknown): PoolError {
-  return new PoolError(
-    'ledger_unreadable',
-    `the ledger ${path} cannot be opened as a database; restore it from a backup and re-baseline it`,
-    { cause },
-  );
 }

@@ -7,7 +7,7 @@ import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
 import { computeCountScope, computeDay } from '../history/guard-id.ts';
 import type { LedgerHistory } from '../history/ledger-history.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger } from './open-ledger.ts';
 
 const hourMs = 3_600_000;
 const limits = { maxPerRecipient: '60', maxPerBatch: '100', maxPerDay: '150' };

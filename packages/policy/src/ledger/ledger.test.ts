@@ -12,8 +12,7 @@ import { computeCountScope, computeDay } from '../history/guard-id.ts';
 import type { LedgerHistory } from '../history/ledger-history.ts';
 import { parseHistory, serializeHistory } from '../history/ledger-history.ts';
 import { createSignedHistory } from '../history/signed-history.ts';
-import type { Ledger } from './ledger.ts';
-import { openLedger } from './open-ledger.ts';
+import { type Ledger, openLedger } from './open-ledger.ts';
 
 let folder: string;
 let path: string;

@@ -1,34 +1,35 @@
 /**
- * The ledger in one SQLite file. Everything that limits future approvals is written in the transaction of the vote that it belongs to.
+ * The durable ledger of a signer or of the approve process, in one SQLite file: manifests, votes, signing guard, daily sums, evidence
+ * pins, releases and the audit log. Everything that limits future approvals is written in the transaction of the vote that it belongs to.
  *
  * @module
  */
-import { manifestFileSchema, PoolError, parseWire } from '@pool/core';
-import { payeeScopePrefix } from '../history/guard-id.ts';
-import type { LedgerHistory } from '../history/ledger-history.ts';
-import { appendAudit, findAuditHead, listAudit, verifyAudit } from './audit.ts';
-import { findChangedCount, findRecipientsEnd, readCountDigests } from './counted-digests.ts';
-import { eraseManifests } from './erase-manifests.ts';
-import { findRestoreReason, readMarker, writeMarker } from './generation-marker.ts';
-import type { AuditVerdict, Ledger, LedgerStatus } from './ledger.ts';
+import { type Hex32, PoolError } from '@pool/core';
+import type { LedgerView } from '../history/ledger-view.ts';
+import type { SignRequest } from '../requests/requests.ts';
+import { appendAudit, findAuditHead, listAudit, verifyLog } from './audit.ts';
+import { detectRestore, raiseMarker } from './generation-marker.ts';
+import { createHistoryStore } from './history-store.ts';
 import { openLedgerDatabase } from './ledger-database.ts';
+import { createManifests } from './manifests.ts';
 import { createPolicyStore } from './policy-store.ts';
 import { createView, findManifestFor, findSpendByDigest, listManifests } from './read-view.ts';
-import { createStatements, type Statements } from './statements.ts';
-import { storeManifest } from './store-manifest.ts';
-import { releaseTable, voteTable, waitingTable } from './tables.ts';
-import {
-  decideVote,
-  dropWaiting,
-  findVote,
-  type LedgerFaultPoint,
-  markSeen,
-  markSent,
-  noteTransaction,
-} from './votes.ts';
-import { findMissing, readHistory, writeHistory } from './write-history.ts';
+import { createStatements, type Statements } from './table.ts';
+import { createVotes, type LedgerFaultPoint } from './votes.ts';
 
-export type LedgerOptions = {
+/**
+ * Everything that a gate or an enclave stores. This is the port of another store: one that several hosts share needs a lock for one voter,
+ * a number of the voter that each of its writes compares (`ledger_in_use`), and the same immediate transactions.
+ */
+export type Ledger = ReturnType<typeof openLedger>;
+
+export type LedgerStatus = ReturnType<typeof readStatus>;
+
+/**
+ * Opens or makes a ledger.
+ * @throws PoolError `ledger_in_use` (another voter has it), `ledger_unreadable`
+ */
+export function openLedger(options: {
   /** A file, made 0600, or `:memory:`. Its lock and its marker lie beside it. */
   readonly path: string;
   /**
@@ -38,13 +39,7 @@ export type LedgerOptions = {
   readonly role: 'voter' | 'operator';
   /** Tests stop the process here. */
   readonly passFaultPoint?: (point: LedgerFaultPoint) => void;
-};
-
-/**
- * Opens or makes a ledger.
- * @throws PoolError `ledger_in_use` (another voter has it), `ledger_unreadable`
- */
-export function openLedger(options: LedgerOptions): Ledger {
+}) {
   const { path, role, passFaultPoint = () => {} } = options;
   const { database, isNew, close } = openLedgerDatabase(path, role === 'voter');
   const statements = createStatements(database);
@@ -56,14 +51,17 @@ export function openLedger(options: LedgerOptions): Ledger {
   function write<T>(work: () => T): T {
     const { result, hasWritten } = statements.transact(
       () => {
-        requireVoter(statements, voter);
+        if (voter !== undefined && readVoter(statements) !== voter) {
+          throw new PoolError(
+            'ledger_in_use',
+            'another process votes with this ledger since; stop this one',
+          );
+        }
         return work();
       },
-      () => {
-        statements.run('UPDATE ledger SET generation = generation + 1');
-      },
+      () => void statements.run('UPDATE ledger SET generation = generation + 1'),
     );
-    if (hasWritten) {
+    if (hasWritten && markerPath !== undefined) {
       raiseMarker(statements, markerPath);
     }
     return result;
@@ -75,119 +73,22 @@ export function openLedger(options: LedgerOptions): Ledger {
   }
   return {
     policies: createPolicyStore(statements, write),
-    storeManifest: (manifest, nowMs, judge) => {
-      const result = write(() => {
-        const stored = storeManifest(statements, manifest, nowMs, judge);
-        if (stored.kind === 'stored' || stored.kind === 'refused') {
-          const reason = 'reason' in stored ? { reason: stored.reason } : {};
-          const { manifestDigest, kind } = manifest;
-          appendAudit(
-            statements,
-            `manifest.${stored.kind}`,
-            { manifestDigest, kind, ...reason },
-            nowMs,
-          );
-        }
-        passFaultPoint('manifest.recorded');
-        return stored;
-      });
-      passFaultPoint('manifest.committed');
-      return result;
-    },
-    findManifestFor: (request) => findManifestFor(statements, request),
-    findSpendByDigest: (digest) => findSpendByDigest(statements, digest),
+    ...createManifests(statements, view, write, passFaultPoint),
+    ...createVotes(statements, view, write, passFaultPoint),
+    ...createHistoryStore(statements, view, write),
+    /** The stored manifest that a request belongs to, also when the request asks for something else than the manifest says. */
+    findManifestFor: (request: SignRequest) => findManifestFor(statements, request),
+    /** A spend by m, for a custodian that shows only the digest. */
+    findSpendByDigest: (digest: Hex32) => findSpendByDigest(statements, digest),
     listManifests: () => listManifests(statements, 'ORDER BY received_at_ms DESC'),
-    readFile(manifestDigest) {
-      const text = statements.get(
-        'SELECT file FROM manifest WHERE manifest_digest = ?',
-        manifestDigest,
-      )?.['file'];
-      return typeof text === 'string'
-        ? parseWire(manifestFileSchema, JSON.parse(text), 'stored manifest')
-        : undefined;
-    },
-    decide(question, decide) {
-      const voted = write(() => decideVote(statements, question, decide, passFaultPoint));
-      passFaultPoint('vote.committed');
-      return voted;
-    },
-    read: (work) => statements.transact(() => work(view)).result,
-    findVote: (requestId) => findVote(statements, requestId),
-    listVotes: (manifestDigest) =>
-      voteTable.list(statements, 'WHERE manifest_digest = ? ORDER BY id', manifestDigest),
-    listOpenVotes: () => voteTable.list(statements, 'WHERE seen_at_ms IS NULL ORDER BY id'),
-    listWaiting: () => waitingTable.list(statements, 'ORDER BY since_ms, request_id'),
-    noteTransaction: (voteId, transactionId) =>
-      write(() => noteTransaction(statements, voteId, transactionId)),
-    markSent: (voteId, nowMs) => write(() => markSent(statements, voteId, nowMs)),
-    markSeen: (voteId, nowMs) => write(() => markSeen(statements, voteId, nowMs)),
-    dropWaiting: (requestId, nowMs) => write(() => dropWaiting(statements, requestId, nowMs)),
-    addRelease: (release, nowMs) =>
-      write(() => {
-        const { manifestDigest, publicKey, decision } = release;
-        const rosterDigest = view.findManifest(manifestDigest)?.batch?.rosterDigest;
-        if (rosterDigest === undefined) {
-          throw new PoolError('manifest_unknown', 'no batch with this manifest digest is stored');
-        }
-        const isFirst = releaseTable.write(statements, 'INSERT OR IGNORE', {
-          ...release,
-          rosterDigest,
-        });
-        if (isFirst > 0) {
-          appendAudit(statements, 'release.added', { manifestDigest, publicKey, decision }, nowMs);
-        }
-      }),
-    exportHistory: () => statements.transact(() => readHistory(statements)).result,
-    importHistory: (history, nowMs) =>
-      write(() => {
-        const counted = mergeHistory(statements, history, nowMs);
-        appendAudit(
-          statements,
-          'history.imported',
-          { ...countHistory(history), ...counted },
-          nowMs,
-        );
-      }),
-    compareHistory: (history, nowMs) =>
-      write(() => {
-        const missing = findMissing(statements, history);
-        if (missing.length > 0 && !view.isRestored) {
-          markRestored(
-            statements,
-            `the custodian or the chain shows ${missing.length} approvals that the ledger does not have`,
-          );
-          appendAudit(statements, 'ledger.incomplete', { missing: missing.length }, nowMs);
-        }
-        return { missing };
-      }),
-    rebaseline: (history, { by, isComplete, accepted }, nowMs) =>
-      write(() => {
-        const counted = mergeHistory(statements, history, nowMs);
-        if (isComplete) {
-          statements.run('UPDATE ledger SET restored_because = NULL');
-        }
-        const event = isComplete ? 'ledger.rebaselined' : 'history.imported';
-        const lost =
-          accepted === undefined
-            ? {}
-            : {
-                person: accepted.person.publicKey,
-                accepted: accepted.statement,
-                signature: accepted.signature,
-              };
-        appendAudit(
-          statements,
-          event,
-          { by, ...countHistory(history), ...counted, ...lost },
-          nowMs,
-        );
-        return isComplete;
-      }),
-    eraseManifests: (beforeMs, nowMs, by) =>
-      write(() => eraseManifests(statements, beforeMs, nowMs, by)),
-    writeAudit: (event, data, nowMs) => write(() => appendAudit(statements, event, data, nowMs)),
-    listAudit: (afterSeq, limit) => listAudit(statements, afterSeq, limit),
+    /** Reads within one transaction and stores nothing: for dry runs and `approve check`. */
+    read: <T>(work: (view: LedgerView) => T): T => statements.transact(() => work(view)).result,
+    writeAudit: (event: string, data: Readonly<Record<string, unknown>>, nowMs: number): void =>
+      write(() => appendAudit(statements, event, data, nowMs)),
+    listAudit: (afterSeq: number, limit: number) => listAudit(statements, afterSeq, limit),
+    /** The chain of the log, and the daily sums, whose digests it contains. */
     verifyAudit: () => verifyLog(statements),
+    /** The newest entry. Whoever keeps its hash elsewhere notices later that the end of the log was cut off. */
     findAuditHead: () => findAuditHead(statements),
     status: () => readStatus(statements),
     close,
@@ -206,110 +107,19 @@ function readVoter({ get }: Statements): number {
   return Number(get('SELECT voter FROM ledger')?.['voter']);
 }
 
-function requireVoter(statements: Statements, voter: number | undefined): void {
-  if (voter !== undefined && readVoter(statements) !== voter) {
-    throw new PoolError(
-      'ledger_in_use',
-      'another process votes with this ledger since; stop this one',
-    );
-  }
-}
-
-type Identity = { readonly ledgerId: string; readonly generation: number };
-
-function readIdentity({ get }: Statements): Identity {
-  const row = get('SELECT * FROM ledger');
-  return { ledgerId: String(row?.['ledger_id']), generation: Number(row?.['generation']) };
-}
-
-/** A database that is older than its marker lacks votes. It stays marked until it is re-baselined. */
-function detectRestore(statements: Statements, markerPath: string, isNew: boolean): void {
-  // The marker is read first: another process may write both meanwhile, the database before its marker.
-  const read = readMarker(markerPath);
-  const reason = findRestoreReason(read, readIdentity(statements), isNew);
-  if (reason !== undefined) {
-    const seen = read.kind === 'read' ? read.marker.generation : 0;
-    statements.transact(() => {
-      statements.run('UPDATE ledger SET generation = max(generation, ?) + 1', seen);
-      markRestored(statements, reason);
-    });
-  }
-  raiseMarker(statements, markerPath);
-}
-
-function markRestored({ run }: Statements, because: string): void {
-  run('UPDATE ledger SET restored_because = coalesce(restored_because, ?)', because);
-}
-
-/** Never lowers the marker of this ledger. */
-function raiseMarker(statements: Statements, markerPath: string | undefined): void {
-  if (markerPath === undefined) {
-    return;
-  }
-  const identity = readIdentity(statements);
-  const read = readMarker(markerPath);
-  const isCurrent =
-    read.kind === 'read' &&
-    read.marker.ledgerId === identity.ledgerId &&
-    read.marker.generation >= identity.generation;
-  if (!isCurrent) {
-    writeMarker(markerPath, identity);
-  }
-}
-
-/** The chain of the log, and the sums that it names. */
-function verifyLog(statements: Statements): AuditVerdict {
-  const entries = listAudit(statements, 0, -1);
-  const verdict = verifyAudit(entries);
-  const changed = verdict.kind === 'intact' ? findChangedCount(statements, entries) : undefined;
-  return changed === undefined
-    ? verdict
-    : {
-        kind: 'broken',
-        seq: changed.seq,
-        message: `the sums of ${changed.guardId} are not those of entry ${changed.seq}`,
-      };
-}
-
-/**
- * Sums of recipients that limit nothing any more do not come back.
- * @returns digests of the sums that changed, for the audit log
- */
-function mergeHistory(statements: Statements, history: LedgerHistory, nowMs: number) {
-  const endMs = findRecipientsEnd(statements, nowMs);
-  const counts = history.counts.filter(
-    ({ scope, atMs }) => !scope.startsWith(payeeScopePrefix) || atMs >= endMs,
-  );
-  const guardIds = new Set(counts.map(({ guardId }) => guardId));
-  const before = readCountDigests(statements, guardIds);
-  writeHistory(statements, { ...history, counts });
-  const changed = Object.entries(readCountDigests(statements, guardIds)).filter(
-    ([name, digest]) => before[name] !== digest,
-  );
-  return changed.length === 0 ? {} : { counted: Object.fromEntries(changed) };
-}
-
-function countHistory(history: LedgerHistory): Readonly<Record<string, number>> {
-  return Object.fromEntries(
-    Object.entries(history).map(([name, entries]: [string, readonly unknown[]]) => [
-      name,
-      entries.length,
-    ]),
-  );
-}
-
-function readStatus(statements: Statements): LedgerStatus {
-  const { get } = statements;
-  const count = (sql: string): number => Number(get(sql)?.['count']);
+function readStatus({ get }: Statements) {
+  const count = (rows: string): number =>
+    Number(get(`SELECT count(*) AS count FROM ${rows}`)?.['count']);
   const row = get('SELECT * FROM ledger');
   const because = row?.['restored_because'];
   return {
     isRestored: because !== null,
+    /** Why it counts as restored. */
     restoredBecause: typeof because === 'string' ? because : undefined,
     generation: Number(row?.['generation']),
-    manifests: count('SELECT count(*) AS count FROM manifest'),
-    votes: count('SELECT count(*) AS count FROM vote'),
-    openVotes: count('SELECT count(*) AS count FROM vote WHERE seen_at_ms IS NULL'),
-    waiting: count('SELECT count(*) AS count FROM waiting'),
+    manifests: count('manifest'),
+    votes: count('vote'),
+    openVotes: count('vote WHERE seen_at_ms IS NULL'),
+    waiting: count('waiting'),
   };
 }

@@ -12,38 +12,34 @@ import {
   type PolicySignature,
   parseAppliedPolicy,
 } from '../people/policy-change.ts';
+import type { PolicyPerson } from '../policy/policy-schema.ts';
 import { appendAudit } from './audit.ts';
-import type { PolicyStore } from './ledger.ts';
-import type { Row, Statements } from './statements.ts';
-import { policySignatureTable } from './tables.ts';
+import type { Statements } from './table.ts';
+import { appliedTable, policySignatureTable, policyTable } from './tables.ts';
+
+/** The bytes of a policy file. */
+type PolicyText = { readonly sha256: string; readonly text: string };
 
 /** @param write - one transaction of the ledger */
-export function createPolicyStore(
-  statements: Statements,
-  write: <T>(work: () => T) => T,
-): PolicyStore {
-  const { get, all, run } = statements;
+export function createPolicyStore(statements: Statements, write: <T>(work: () => T) => T) {
+  function listApplied(rest: string, ...values: (string | number)[]): readonly AppliedPolicy[] {
+    return appliedTable.list(statements, rest, ...values).map(({ number, sha256 }) => {
+      const { text = '' } = policyTable.find(statements, 'WHERE sha256 = ?', sha256) ?? {};
+      return { number, sha256, text };
+    });
+  }
 
+  /** The policy in effect. Undefined: no gate has started with this ledger. */
   function findApplied(): AppliedPolicy | undefined {
-    const row = get(
-      'SELECT number, sha256, text FROM policy_applied JOIN policy USING (sha256) ORDER BY number DESC LIMIT 1',
-    );
-    return row === undefined ? undefined : readApplied(row);
+    return listApplied('ORDER BY number DESC LIMIT 1')[0];
   }
 
   /** Whether another file than that of the policy in effect is refused, although nobody has to sign it. */
   function isHeld(sha256: string, { number }: AppliedPolicy): boolean {
-    const awaited = get(
-      'SELECT 1 FROM policy_applied WHERE number = ? AND awaits_file = 1',
-      number,
-    );
     // Its people signed that it ends.
-    const earlier = all(
-      'SELECT number, sha256, text FROM policy_applied JOIN policy USING (sha256) WHERE sha256 = ?',
-      sha256,
-    ).map(readApplied);
+    const earlier = listApplied('WHERE sha256 = ?', sha256);
     return (
-      awaited !== undefined ||
+      listApplied('WHERE number = ? AND awaits_file = 1', number).length > 0 ||
       earlier.some((one) => countRequiredPeople(parseAppliedPolicy(one)) > 0)
     );
   }
@@ -52,49 +48,48 @@ export function createPolicyStore(
     return policySignatureTable.list(statements, 'WHERE sha256 = ?', sha256);
   }
 
+  /** Whether a policy with this digest was proposed or in effect. */
   function has(sha256: string): boolean {
-    return get('SELECT 1 FROM policy WHERE sha256 = ?', sha256) !== undefined;
-  }
-
-  function keep(sha256: string, text: string): boolean {
-    return run('INSERT OR IGNORE INTO policy (sha256, text) VALUES (?, ?)', sha256, text) > 0;
+    return policyTable.find(statements, 'WHERE sha256 = ?', sha256) !== undefined;
   }
 
   function putInEffect(
     sha256: string,
     { by, awaitsFile }: { readonly by: readonly string[]; readonly awaitsFile: boolean },
-    nowMs: number,
+    atMs: number,
   ): void {
     const number = (findApplied()?.number ?? 0) + 1;
-    run(
-      'INSERT INTO policy_applied (number, sha256, at_ms, awaits_file) VALUES (?, ?, ?, ?)',
-      number,
-      sha256,
-      nowMs,
-      awaitsFile ? 1 : 0,
-    );
-    appendAudit(statements, 'policy.applied', { sha256, number, by }, nowMs);
+    appliedTable.write(statements, 'INSERT', { number, sha256, atMs, awaitsFile });
+    appendAudit(statements, 'policy.applied', { sha256, number, by }, atMs);
   }
 
   return {
     findApplied,
     listSignatures,
     has,
-    propose: ({ sha256, text }, nowMs) =>
+    propose(policy: PolicyText, nowMs: number): void {
+      const { sha256, text } = policy;
       write(() => {
-        if (keep(sha256, text)) {
+        if (policyTable.write(statements, 'INSERT OR IGNORE', { sha256, text }) > 0) {
           appendAudit(statements, 'policy.proposed', { sha256 }, nowMs);
         }
-      }),
-    sign: (signature, nowMs) =>
+      });
+    },
+    /** Stores a signature. `apply` verifies it. */
+    sign(signature: PolicySignature, nowMs: number): void {
+      const { sha256, number, publicKey } = signature;
       write(() => {
-        const { sha256, number, publicKey } = signature;
-        const isFirst = policySignatureTable.write(statements, 'INSERT OR IGNORE', signature);
-        if (isFirst > 0) {
+        if (policySignatureTable.write(statements, 'INSERT OR IGNORE', signature) > 0) {
           appendAudit(statements, 'policy.signed', { sha256, number, publicKey }, nowMs);
         }
-      }),
-    apply: (sha256, nowMs) =>
+      });
+    },
+    /**
+     * Puts a proposed policy in effect.
+     * @returns the people who signed it
+     * @throws PoolError `policy_not_signed`
+     */
+    apply: (sha256: string, nowMs: number): readonly PolicyPerson[] =>
       write(() => {
         const applied = findApplied();
         if (applied === undefined || !has(sha256)) {
@@ -116,11 +111,15 @@ export function createPolicyStore(
         putInEffect(sha256, { by: signers.map(({ name }) => name), awaitsFile: true }, nowMs);
         return signers;
       }),
-    adopt: ({ sha256, text }, nowMs) =>
+    /**
+     * Takes the file that the gate reads, if it is in effect, or if the policy in effect asks nobody about its changes.
+     * @throws PoolError `policy_not_signed`
+     */
+    adopt: ({ sha256, text }: PolicyText, nowMs: number): void =>
       write(() => {
         const applied = findApplied();
         if (applied?.sha256 === sha256) {
-          run('UPDATE policy_applied SET awaits_file = 0 WHERE awaits_file = 1');
+          statements.run('UPDATE policy_applied SET awaits_file = 0 WHERE awaits_file = 1');
           return;
         }
         if (applied !== undefined && countRequiredPeople(parseAppliedPolicy(applied)) > 0) {
@@ -136,16 +135,8 @@ export function createPolicyStore(
             `the policy with sha256 ${applied.sha256} is in effect, and the file (sha256 ${sha256}) is another one; install its file, or run "policy propose" and "policy apply" with this one`,
           );
         }
-        keep(sha256, text);
+        policyTable.write(statements, 'INSERT OR IGNORE', { sha256, text });
         putInEffect(sha256, { by: [], awaitsFile: false }, nowMs);
       }),
-  };
-}
-
-function readApplied(row: Row): AppliedPolicy {
-  return {
-    number: Number(row['number']),
-    sha256: String(row['sha256']),
-    text: String(row['text']),
   };
 }

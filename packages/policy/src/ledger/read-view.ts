@@ -12,7 +12,7 @@ import { lastOf } from '../history/merge-history.ts';
 import { computeRequestDigest } from '../requests/request-digest.ts';
 import type { PermitSignRequest, SignRequest, TokenApprovalRequest } from '../requests/requests.ts';
 import { readApproval } from '../requests/token-approval.ts';
-import type { Statements } from './statements.ts';
+import type { Statements } from './table.ts';
 import {
   countTable,
   guardTable,

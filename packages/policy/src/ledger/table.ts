@@ -1,13 +1,51 @@
 /**
- * One description of a table: its columns make the `CREATE TABLE`, the writes, and the reading of rows. A field `firstAtMs` is the column
- * `first_at_ms`. The values were parsed when they were written.
+ * One description of a table: its columns make the `CREATE TABLE`, the type of a row, the writes, and the reading of rows. A field
+ * `firstAtMs` is the column `first_at_ms`. The values were parsed when they were written.
  *
  * @module
  */
-import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type { Row, Statements } from './statements.ts';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { runInTransaction } from '@pool/storage';
 
-export type Column<T> = {
+/** Prepared statements of one database, prepared once each. */
+export type Statements = ReturnType<typeof createStatements>;
+
+export function createStatements(database: DatabaseSync) {
+  const prepared = new Map<string, StatementSync>();
+  let writes = 0;
+  function prepare(sql: string): StatementSync {
+    const known = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, known);
+    return known;
+  }
+  return {
+    get: (sql: string, ...values: SQLInputValue[]) => prepare(sql).get(...values),
+    all: (sql: string, ...values: SQLInputValue[]) => prepare(sql).all(...values),
+    /** @returns the number of rows that changed */
+    run(sql: string, ...values: SQLInputValue[]): number {
+      const changes = Number(prepare(sql).run(...values).changes);
+      writes += changes;
+      return changes;
+    },
+    /**
+     * One immediate transaction: all of its writes, or none.
+     * @param beforeCommit - called if something was written
+     */
+    transact<T>(work: () => T, beforeCommit = (): void => undefined) {
+      const before = writes;
+      const result = runInTransaction(database, () => {
+        const value = work();
+        if (writes > before) {
+          beforeCommit();
+        }
+        return value;
+      });
+      return { result, hasWritten: writes > before };
+    },
+  };
+}
+
+type Column<T> = {
   /** Type and constraint in the `CREATE TABLE`. */
   readonly sql: string;
   /** What is read of it. Default: its value. */
@@ -16,23 +54,33 @@ export type Column<T> = {
   write(value: T): SQLInputValue;
 };
 
-export type Columns<T> = { readonly [TField in keyof T]: Column<T[TField]> };
+type Columns = Readonly<Record<string, Column<unknown>>>;
+type ValueOf<TColumn> = TColumn extends Column<infer T> ? T : never;
 
-export type Table<T> = {
+/** A row as it is read. */
+export type RowOf<TColumns> = { readonly [TField in keyof TColumns]: ValueOf<TColumns[TField]> };
+
+/** A row as it is written: what is left out is NULL. */
+type Given<TRow> = {
+  readonly [TField in keyof TRow as undefined extends TRow[TField] ? never : TField]: TRow[TField];
+} & {
+  readonly [TField in keyof TRow as undefined extends TRow[TField] ? TField : never]?: TRow[TField];
+};
+
+export type Table<TRow> = {
   readonly sql: string;
   /** Rows of `SELECT … FROM table` and this rest. */
-  list(statements: Statements, rest: string, ...values: SQLInputValue[]): readonly T[];
-  find(statements: Statements, rest: string, ...values: SQLInputValue[]): T | undefined;
+  list(statements: Statements, rest: string, ...values: SQLInputValue[]): readonly TRow[];
+  find(statements: Statements, rest: string, ...values: SQLInputValue[]): TRow | undefined;
   /** Every row, in the order of the key. */
-  listAll(statements: Statements): readonly T[];
+  listAll(statements: Statements): readonly TRow[];
   /** The row that has the same key. */
-  findSame(statements: Statements, entry: T): T | undefined;
-  read(row: Row): T;
+  findSame(statements: Statements, entry: TRow): TRow | undefined;
   /** @returns how many rows are new or changed */
   write(
     statements: Statements,
     how: 'INSERT' | 'INSERT OR IGNORE' | 'INSERT OR REPLACE',
-    entry: T,
+    entry: Given<TRow>,
   ): number;
 };
 
@@ -44,44 +92,45 @@ function nameColumn(field: string): string {
  * @param key - fields of the primary key. Empty: a column has it
  * @param constraint - a further one of the table
  */
-export function createTable<T extends object>(
+export function createTable<TColumns extends Columns>(
   name: string,
-  key: readonly (keyof T & string)[],
-  columns: Columns<T>,
+  key: readonly (keyof TColumns & string)[],
+  columns: TColumns,
   constraint?: string,
-): Table<T> {
-  const fields = Object.keys(columns) as (keyof T & string)[];
-  const names = fields.map(nameColumn).join(', ');
+): Table<RowOf<TColumns>> {
+  type Row = RowOf<TColumns>;
+  const fields = Object.entries(columns);
+  const names = fields.map(([field]) => nameColumn(field)).join(', ');
   const keyNames = key.map(nameColumn);
   const constraints = [
     ...(key.length === 0 ? [] : [`PRIMARY KEY (${keyNames.join(', ')})`]),
     ...(constraint === undefined ? [] : [constraint]),
   ];
-  const selected = fields.map((field) => columns[field].select ?? nameColumn(field)).join(', ');
-  const lines = fields.map((field) => `${nameColumn(field)} ${columns[field].sql}`);
+  const selected = fields.map(([field, { select = nameColumn(field) }]) => select).join(', ');
+  const lines = fields.map(([field, { sql }]) => `${nameColumn(field)} ${sql}`);
   const bySameKey = `WHERE ${keyNames.map((one) => `${one} = ?`).join(' AND ')}`;
 
-  function read(row: Row): T {
-    const entries = fields.map((field) => [field, columns[field].read(row[nameColumn(field)])]);
-    return Object.fromEntries(entries) as T;
+  function read(row: Record<string, SQLOutputValue>): Row {
+    const entries = fields.map(([field, column]) => [field, column.read(row[nameColumn(field)])]);
+    return Object.fromEntries(entries) as Row;
   }
 
-  const table: Table<T> = {
+  const table: Table<Row> = {
     sql: `CREATE TABLE ${name} (${[...lines, ...constraints].join(', ')}) STRICT;`,
     list: ({ all }, rest, ...values) =>
       all(`SELECT ${selected} FROM ${name} ${rest}`, ...values).map(read),
-    find({ get }, rest, ...values) {
-      const row = get(`SELECT ${selected} FROM ${name} ${rest}`, ...values);
-      return row === undefined ? undefined : read(row);
-    },
+    find: (...query) => table.list(...query)[0],
     listAll: (statements) => table.list(statements, `ORDER BY ${keyNames.join(', ')}`),
     findSame: (statements, entry) =>
-      table.find(statements, bySameKey, ...key.map((field) => columns[field].write(entry[field]))),
-    read,
+      table.find(
+        statements,
+        bySameKey,
+        ...key.map((field) => columns[field]?.write(entry[field]) ?? null),
+      ),
     write: ({ run }, how, entry) =>
       run(
         `${how} INTO ${name} (${names}) VALUES (${fields.map(() => '?').join(', ')})`,
-        ...fields.map((field) => columns[field].write(entry[field])),
+        ...fields.map(([field, column]) => column.write((entry as object as Row)[field])),
       ),
   };
   return table;

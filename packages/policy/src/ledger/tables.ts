@@ -4,23 +4,23 @@
  * @module
  */
 import { parseEncryptionPublicKey, parseEvmAddress, parseHex32 } from '@pool/core';
-import type {
-  CountEntry,
-  EvidencePin,
-  GuardEntry,
-  NullifierEntry,
-  RosterEntry,
-  RosterRelease,
-} from '../history/ledger-history.ts';
+import type { RosterRelease } from '../history/ledger-history.ts';
 import type { StoredManifest } from '../history/ledger-view.ts';
-import type { PolicySignature } from '../people/policy-change.ts';
 import type { DecisionReason } from '../requests/reasons.ts';
 import type { SignKind } from '../requests/requests.ts';
-import type { AuditEntry, Vote, WaitingRequest } from './ledger.ts';
-import { createTable, flag, integer, optional, text, textOf, unionText } from './table.ts';
+import {
+  createTable,
+  flag,
+  integer,
+  optional,
+  type RowOf,
+  text,
+  textOf,
+  unionText,
+} from './table.ts';
 
 /** Written into the file. A file with another number is refused. */
-export const ledgerVersion = 5;
+export const ledgerVersion = 6;
 
 const hex32 = textOf(parseHex32);
 const address = textOf(parseEvmAddress);
@@ -28,65 +28,54 @@ const amount = textOf(BigInt);
 const kind = unionText<SignKind>();
 const reason = unionText<DecisionReason>();
 
-type Batch = NonNullable<StoredManifest['batch']>;
-
-/** `file` is secret, and undefined once it was erased. A spend has no fields of a batch. */
-export type ManifestRow = Omit<StoredManifest, 'isErased' | 'batch'> & {
-  readonly file: string | undefined;
-} & { readonly [TField in keyof Batch]: Batch[TField] | undefined };
-
-/** Of a spend. */
-export const noBatch: { readonly [TField in keyof Batch]: undefined } = {
-  funder: undefined,
-  employerId: undefined,
-  jobKey: undefined,
-  attempt: undefined,
-  batchNonce: undefined,
-  batchId: undefined,
-  total: undefined,
-  voidDigest: undefined,
-  rosterDigest: undefined,
+/** Undefined for a spend. */
+const batchColumns = {
+  funder: optional(address),
+  employerId: optional(text),
+  jobKey: optional(text),
+  attempt: optional(integer),
+  batchNonce: optional(hex32),
+  batchId: optional(hex32),
+  total: optional(amount),
+  voidDigest: optional(hex32),
+  rosterDigest: optional(hex32),
 };
 
-export const manifestTable = createTable<ManifestRow>(
+const manifestColumns = {
+  manifestDigest: hex32,
+  kind: unionText<StoredManifest['kind']>(),
+  chainId: integer,
+  pool: address,
+  token: address,
+  digest: hex32,
+  deadline: integer,
+  receivedAtMs: integer,
+  // Secret, and NULL once it was erased. Read as empty where it is there, so that no query reads people by accident.
+  file: { ...optional(text), select: 'substr(file, 1, 0) AS file' },
+  ...batchColumns,
+};
+
+export const manifestTable = createTable(
   'manifest',
   ['manifestDigest'],
-  {
-    manifestDigest: hex32,
-    kind: unionText(),
-    chainId: integer,
-    pool: address,
-    token: address,
-    digest: hex32,
-    deadline: integer,
-    receivedAtMs: integer,
-    // Read as empty where it is there, so that no query reads people by accident.
-    file: { ...optional(text), select: 'substr(file, 1, 0) AS file' },
-    funder: optional(address),
-    employerId: optional(text),
-    jobKey: optional(text),
-    attempt: optional(integer),
-    batchNonce: optional(hex32),
-    batchId: optional(hex32),
-    total: optional(amount),
-    voidDigest: optional(hex32),
-    rosterDigest: optional(hex32),
-  },
+  manifestColumns,
   'UNIQUE (employer_id, job_key, attempt)',
 );
 
-export function readManifest(row: ManifestRow): StoredManifest {
-  const { file, funder, employerId, jobKey, attempt, batchNonce, ...rest } = row;
-  const { batchId, total, voidDigest, rosterDigest, ...common } = rest;
-  const batch = { funder, employerId, jobKey, attempt, batchNonce, batchId, total };
+export function readManifest(row: RowOf<typeof manifestColumns>): StoredManifest {
+  const entries = Object.entries(row);
+  const batch = entries.filter(([field]) => field in batchColumns);
+  const { file, ...common } = Object.fromEntries(
+    entries.filter((entry) => !batch.includes(entry)),
+  ) as Pick<typeof row, Exclude<keyof typeof row, keyof typeof batchColumns>>;
   return {
     ...common,
     isErased: file === undefined,
-    batch: row.kind === 'fund' ? ({ ...batch, voidDigest, rosterDigest } as Batch) : undefined,
+    batch: row.kind === 'fund' ? (Object.fromEntries(batch) as StoredManifest['batch']) : undefined,
   };
 }
 
-export const guardTable = createTable<GuardEntry>('guard', ['id'], {
+export const guardTable = createTable('guard', ['id'], {
   id: text,
   kind,
   digest: hex32,
@@ -94,7 +83,7 @@ export const guardTable = createTable<GuardEntry>('guard', ['id'], {
   isConflicted: flag,
 });
 
-export const countTable = createTable<CountEntry>('counted', ['guardId', 'scope', 'day'], {
+export const countTable = createTable('counted', ['guardId', 'scope', 'day'], {
   guardId: text,
   day: text,
   scope: text,
@@ -102,7 +91,7 @@ export const countTable = createTable<CountEntry>('counted', ['guardId', 'scope'
   atMs: integer,
 });
 
-export const pinTable = createTable<EvidencePin>('pin', ['walletKey'], {
+export const pinTable = createTable('pin', ['walletKey'], {
   walletKey: hex32,
   encryptionPublicKey: textOf(parseEncryptionPublicKey),
   issuedAtMs: integer,
@@ -110,27 +99,27 @@ export const pinTable = createTable<EvidencePin>('pin', ['walletKey'], {
 
 export const payeeTable = createTable('payee', ['payeeKey'], { payeeKey: hex32 });
 
-export const rosterTable = createTable<RosterEntry>('roster', ['rosterDigest', 'guardId'], {
+export const rosterTable = createTable('roster', ['rosterDigest', 'guardId'], {
   rosterDigest: hex32,
   guardId: text,
   label: text,
   approvedAtMs: integer,
 });
 
-export const nullifierTable = createTable<NullifierEntry>(
-  'nullifier',
-  ['nullifier', 'manifestDigest'],
-  { nullifier: hex32, manifestDigest: hex32, deadline: integer },
-);
+export const nullifierTable = createTable('nullifier', ['nullifier', 'manifestDigest'], {
+  nullifier: hex32,
+  manifestDigest: hex32,
+  deadline: integer,
+});
 
 /** Every statement of a person stays: a denial is of the roster, and outlives its batch. */
-export const releaseTable = createTable<RosterRelease>(
+export const releaseTable = createTable(
   'released',
   ['rosterDigest', 'manifestDigest', 'publicKey', 'decision', 'issuedAt', 'signature'],
   {
     manifestDigest: hex32,
     publicKey: text,
-    decision: unionText(),
+    decision: unionText<RosterRelease['decision']>(),
     total: text,
     token: address,
     issuedAt: text,
@@ -142,25 +131,34 @@ export const releaseTable = createTable<RosterRelease>(
 /** The id of a vote that gets its number when it is written. */
 export const nextId = 0;
 
-export const voteTable = createTable<Vote>('vote', [], {
+const voteColumns = {
+  /** From 1, in the order of decisions. */
   id: {
     sql: 'INTEGER PRIMARY KEY AUTOINCREMENT',
     read: Number,
-    write: (id) => (id === nextId ? null : id),
+    write: (id: number) => (id === nextId ? null : id),
   },
   requestId: { ...text, sql: 'TEXT NOT NULL UNIQUE' },
   kind,
+  /** What the guard compares. Undefined: the payload has none, so it was refused. */
   digest: optional(hex32),
-  value: unionText(),
+  value: unionText<'approve' | 'deny'>(),
+  /** Undefined for an approval. */
   reason: optional(reason),
   manifestDigest: optional(hex32),
   decidedAtMs: integer,
+  /** Undefined: it was not sent, as far as is known. */
   sentAtMs: optional(integer),
+  /** Undefined: the custodian did not show it yet. It is sent again until it does. */
   seenAtMs: optional(integer),
+  /** Undefined: none was known when it was decided, and none was noted since. */
   transactionId: optional(text),
-});
+};
+export const voteTable = createTable('vote', [], voteColumns);
+/** A decision that must reach the custodian. It is stored before it is sent. */
+export type Vote = RowOf<typeof voteColumns>;
 
-export const waitingTable = createTable<WaitingRequest>('waiting', ['requestId'], {
+const waitingColumns = {
   requestId: text,
   kind,
   manifestDigest: optional(hex32),
@@ -168,9 +166,12 @@ export const waitingTable = createTable<WaitingRequest>('waiting', ['requestId']
   message: text,
   sinceMs: integer,
   transactionId: optional(text),
-});
+};
+export const waitingTable = createTable('waiting', ['requestId'], waitingColumns);
+/** A request that has to wait. */
+export type WaitingRequest = RowOf<typeof waitingColumns>;
 
-export const policySignatureTable = createTable<PolicySignature>(
+export const policySignatureTable = createTable(
   'policy_signature',
   ['sha256', 'previous', 'number', 'publicKey', 'issuedAt', 'signature'],
   {
@@ -183,12 +184,28 @@ export const policySignatureTable = createTable<PolicySignature>(
   },
 );
 
-export const auditTable = createTable<AuditEntry>('audit', ['seq'], {
+const auditColumns = {
+  /** From 1, without gaps. */
   seq: integer,
   atMs: integer,
   event: text,
+  /** JSON object. Confidential. */
   data: text,
+  /** SHA-256 over the previous hash and this entry. */
   hash: hex32,
+};
+export const auditTable = createTable('audit', ['seq'], auditColumns);
+export type AuditEntry = RowOf<typeof auditColumns>;
+
+export const policyTable = createTable('policy', ['sha256'], { sha256: text, text });
+
+/** The policy with the greatest number is in effect. */
+export const appliedTable = createTable('policy_applied', ['number'], {
+  number: integer,
+  sha256: text,
+  atMs: integer,
+  /** Put in effect by "policy apply", and its file was not seen yet. */
+  awaitsFile: flag,
 });
 
 const tables = [
@@ -204,6 +221,8 @@ const tables = [
   waitingTable,
   policySignatureTable,
   auditTable,
+  policyTable,
+  appliedTable,
 ];
 
 export const ledgerSchema = `
@@ -223,13 +242,5 @@ export const ledgerSchema = `
   CREATE INDEX counted_by_day ON counted (scope, day);
   CREATE INDEX counted_by_time ON counted (scope, at_ms);
   CREATE INDEX vote_by_manifest ON vote (manifest_digest);
-  CREATE TABLE policy (sha256 TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
-  -- The policy with the greatest number is in effect. awaits_file 1: put in effect by "policy apply", and its file was not seen yet.
-  CREATE TABLE policy_applied (
-    number INTEGER PRIMARY KEY,
-    sha256 TEXT NOT NULL,
-    at_ms INTEGER NOT NULL,
-    awaits_file INTEGER NOT NULL
-  ) STRICT;
   PRAGMA user_version = ${String(ledgerVersion)};
 `;

@@ -11,8 +11,8 @@ import {
 import { createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
 import type { RebuiltFund } from '../rebuild/rebuilt.ts';
-import type { Ledger } from './ledger.ts';
-import { viewAsStored } from './store-manifest.ts';
+import { viewAsStored } from './manifests.ts';
+import type { Ledger } from './open-ledger.ts';
 
 function explain(ledger: Ledger, batch: RebuiltFund) {
   return ledger.read((view) =>

@@ -6,8 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeBatch, nowMs } from '../fixtures/batches.ts';
 import { decideAs, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
-import type { Ledger } from './ledger.ts';
-import { openLedger } from './open-ledger.ts';
+import { type Ledger, openLedger } from './open-ledger.ts';
 
 const batch = makeBatch();
 const request = fundRequest(batch);

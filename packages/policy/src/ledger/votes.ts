@@ -4,17 +4,16 @@
  *
  * @module
  */
-
+import type { Hex32 } from '@pool/core';
 import { computeGuardDigest } from '../history/guard-id.ts';
 import type { LedgerView } from '../history/ledger-view.ts';
+import type { DecisionReason } from '../requests/reasons.ts';
+import type { SignRequest } from '../requests/requests.ts';
 import type { Decision, DecisionRecord } from '../rules/decision.ts';
-import { appendAudit } from './audit.ts';
-import { readCountDigests } from './counted-digests.ts';
-import type { Question, Vote, Voted, WaitingRequest } from './ledger.ts';
-import { createView } from './read-view.ts';
-import type { Statements } from './statements.ts';
-import { nextId, voteTable, waitingTable } from './tables.ts';
-import { writeHistory } from './write-history.ts';
+import { appendAudit, readCountDigests } from './audit.ts';
+import { writeHistory } from './history-store.ts';
+import type { Statements } from './table.ts';
+import { nextId, type Vote, voteTable, type WaitingRequest, waitingTable } from './tables.ts';
 
 /** Where a test stops the process. */
 export type LedgerFaultPoint =
@@ -24,181 +23,180 @@ export type LedgerFaultPoint =
   | 'manifest.recorded'
   | 'manifest.committed';
 
-export function findVote(statements: Statements, requestId: string): Vote | undefined {
-  return voteTable.find(statements, 'WHERE request_id = ?', requestId);
-}
+/** What is asked, for the vote's own record. */
+export type Question = {
+  /** The custodian's id of the approval or transaction. A request that has a vote is not decided again. */
+  readonly requestId: string;
+  /** The custodian's id of the transaction, where a request has an id of its own. */
+  readonly transactionId?: string | undefined;
+  readonly request: SignRequest;
+  /** Of the stored manifest that the request belongs to, for the list of waiting requests. */
+  readonly manifestDigest?: Hex32 | undefined;
+  readonly nowMs: number;
+};
 
-/** Runs inside a transaction. */
-export function decideVote(
+type Voted =
+  /** The decision is stored as a vote. `isRepeated`: the vote was there, and nothing was decided again. */
+  | { readonly kind: 'vote'; readonly vote: Vote; readonly isRepeated: boolean }
+  | { readonly kind: 'later'; readonly reason: DecisionReason; readonly message: string };
+
+/** @param write - one transaction of the ledger */
+export function createVotes(
   statements: Statements,
-  question: Question,
-  decide: (view: LedgerView) => Decision,
+  view: LedgerView,
+  write: <T>(work: () => T) => T,
   passFaultPoint: (point: LedgerFaultPoint) => void,
-): Voted {
-  const known = findVote(statements, question.requestId);
-  if (known !== undefined) {
-    return { kind: 'vote', vote: repeatVote(statements, known, question), isRepeated: true };
-  }
-  const decision = decide(createView(statements));
-  passFaultPoint('vote.decided');
-  if (decision.kind === 'later') {
-    const { reason, message } = decision;
-    keepWaiting(statements, question, reason, message);
-    return { kind: 'later', reason, message };
-  }
-  if (decision.kind === 'approve') {
-    writeHistory(statements, decision.record.history);
-  }
-  const vote = insertVote(statements, question, decision);
-  passFaultPoint('vote.recorded');
-  return { kind: 'vote', vote, isRepeated: false };
-}
+) {
+  const { run } = statements;
 
-/** A vote holds for the content that it was given for. Under one id, another content is refused. */
-function repeatVote(
-  statements: Statements,
-  known: Vote,
-  { requestId, request, nowMs }: Question,
-): Vote {
-  const digest = tryComputeDigest(request);
-  if (known.kind === request.kind && known.digest === digest) {
-    return known;
+  function findVote(requestId: string): Vote | undefined {
+    return voteTable.find(statements, 'WHERE request_id = ?', requestId);
   }
-  appendAudit(
-    statements,
-    'request.changed',
-    {
-      requestId,
-      voteId: known.id,
-      kind: request.kind,
-      ...(digest === undefined ? {} : { digest }),
-    },
-    nowMs,
-  );
-  return { ...known, kind: request.kind, digest, value: 'deny', reason: 'request-changed' };
-}
 
-function insertVote(
-  statements: Statements,
-  question: Question,
-  decision: Extract<Decision, { kind: 'approve' | 'deny' }>,
-): Vote {
-  const { requestId, transactionId, request, nowMs } = question;
-  const isApproval = decision.kind === 'approve';
-  // A payload without a digest is refused, and its vote is stored without one.
-  const digest = isApproval ? decision.record.guard.digest : tryComputeDigest(request);
-  const manifestDigest = isApproval ? decision.record.manifestDigest : question.manifestDigest;
-  const reason = isApproval ? undefined : decision.reason;
-  voteTable.write(statements, 'INSERT', {
-    id: nextId,
-    requestId,
-    transactionId,
-    kind: request.kind,
-    digest,
-    value: decision.kind,
-    reason,
-    manifestDigest,
-    decidedAtMs: nowMs,
-    sentAtMs: undefined,
-    seenAtMs: undefined,
-  });
-  statements.run('DELETE FROM waiting WHERE request_id = ?', requestId);
-  const vote = findVote(statements, requestId);
-  if (vote === undefined) {
-    throw new TypeError('a vote that was written is missing');
+  function audit(event: string, content: object, nowMs: number): void {
+    appendAudit(statements, event, content, nowMs);
   }
-  appendAudit(
-    statements,
-    'vote.decided',
-    {
-      voteId: vote.id,
+
+  function decideVote(question: Question, decide: (view: LedgerView) => Decision): Voted {
+    const known = findVote(question.requestId);
+    if (known !== undefined) {
+      return { kind: 'vote', vote: repeatVote(known, question), isRepeated: true };
+    }
+    const decision = decide(view);
+    passFaultPoint('vote.decided');
+    if (decision.kind === 'later') {
+      const { reason, message } = decision;
+      keepWaiting(question, reason, message);
+      return { kind: 'later', reason, message };
+    }
+    if (decision.kind === 'approve') {
+      writeHistory(statements, decision.record.history);
+    }
+    const vote = insertVote(question, decision);
+    passFaultPoint('vote.recorded');
+    return { kind: 'vote', vote, isRepeated: false };
+  }
+
+  /** A vote holds for the content that it was given for. Under one id, another content is refused. */
+  function repeatVote(known: Vote, { requestId, request, nowMs }: Question): Vote {
+    const digest = tryComputeDigest(request);
+    const { kind } = request;
+    if (known.kind === kind && known.digest === digest) {
+      return known;
+    }
+    audit('request.changed', { requestId, voteId: known.id, kind, digest }, nowMs);
+    return { ...known, kind, digest, value: 'deny', reason: 'request-changed' };
+  }
+
+  function insertVote(question: Question, decision: Exclude<Decision, { kind: 'later' }>): Vote {
+    const { requestId, transactionId, request, nowMs } = question;
+    const { kind: value } = decision;
+    const record = value === 'approve' ? decision.record : undefined;
+    const named = {
       requestId,
       kind: request.kind,
-      value: decision.kind,
-      ...(digest === undefined ? {} : { digest }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(manifestDigest === undefined ? {} : { manifestDigest }),
-      ...(isApproval ? describeRecord(statements, decision.record) : {}),
+      value,
+      // A payload without a digest is refused, and its vote is stored without one.
+      digest: record === undefined ? tryComputeDigest(request) : record.guard.digest,
+      reason: value === 'approve' ? undefined : decision.reason,
+      manifestDigest: record === undefined ? question.manifestDigest : record.manifestDigest,
+    };
+    const vote = { ...named, id: nextId, transactionId, decidedAtMs: nowMs };
+    voteTable.write(statements, 'INSERT', vote);
+    run('DELETE FROM waiting WHERE request_id = ?', requestId);
+    const written = findVote(requestId);
+    if (written === undefined) {
+      throw new TypeError('a vote that was written is missing');
+    }
+    const counted = record === undefined ? {} : describeRecord(statements, record);
+    audit('vote.decided', { voteId: written.id, ...named, ...counted }, nowMs);
+    return written;
+  }
+
+  /** Only a new reason is written: a poller asks again every few seconds. */
+  function keepWaiting(
+    { requestId, request, manifestDigest, nowMs, ...question }: Question,
+    reason: DecisionReason,
+    message: string,
+  ): void {
+    const { kind } = request;
+    const known = waitingTable.find(statements, 'WHERE request_id = ?', requestId);
+    const transactionId = question.transactionId ?? known?.transactionId;
+    const isKnown = known?.reason === reason && known.message === message;
+    if (isKnown && known.transactionId === transactionId) {
+      return;
+    }
+    const sinceMs = known?.sinceMs ?? nowMs;
+    const content = { requestId, transactionId, kind, manifestDigest, reason, message, sinceMs };
+    waitingTable.write(statements, 'INSERT OR REPLACE', content);
+    if (known?.reason !== reason) {
+      audit('request.waits', { requestId, kind, reason }, nowMs);
+    }
+  }
+
+  return {
+    /**
+     * Reads the view, decides and stores the vote with guard, sums and pins, in one immediate transaction. A request that has a vote
+     * keeps it.
+     */
+    decide(question: Question, decide: (view: LedgerView) => Decision): Voted {
+      const voted = write(() => decideVote(question, decide));
+      passFaultPoint('vote.committed');
+      return voted;
     },
-    nowMs,
-  );
-  return vote;
+    findVote,
+    /** Votes on requests that belong to this manifest, oldest first. */
+    listVotes: (manifestDigest: Hex32): readonly Vote[] =>
+      voteTable.list(statements, 'WHERE manifest_digest = ? ORDER BY id', manifestDigest),
+    /** Votes that the custodian did not show yet, oldest first. */
+    listOpenVotes: (): readonly Vote[] =>
+      voteTable.list(statements, 'WHERE seen_at_ms IS NULL ORDER BY id'),
+    listWaiting: (): readonly WaitingRequest[] =>
+      waitingTable.list(statements, 'ORDER BY since_ms, request_id'),
+    /** The transaction of a vote that was stored without one. A vote that has one keeps it. */
+    noteTransaction(voteId: number, transactionId: string): void {
+      const sql = 'UPDATE vote SET transaction_id = ? WHERE id = ? AND transaction_id IS NULL';
+      write(() => run(sql, transactionId, voteId));
+    },
+    markSent(voteId: number, nowMs: number): void {
+      const sql = 'UPDATE vote SET sent_at_ms = ? WHERE id = ? AND sent_at_ms IS NULL';
+      write(() => {
+        if (run(sql, nowMs, voteId) > 0) {
+          audit('vote.sent', { voteId }, nowMs);
+        }
+      });
+    },
+    markSeen(voteId: number, nowMs: number): void {
+      const sql =
+        'UPDATE vote SET seen_at_ms = ?, sent_at_ms = coalesce(sent_at_ms, ?) WHERE id = ? AND seen_at_ms IS NULL';
+      write(() => {
+        if (run(sql, nowMs, nowMs, voteId) > 0) {
+          audit('vote.seen', { voteId }, nowMs);
+        }
+      });
+    },
+    /** The request ended at the custodian without our vote: it waits no more. */
+    dropWaiting(requestId: string, nowMs: number): void {
+      write(() => {
+        if (run('DELETE FROM waiting WHERE request_id = ?', requestId) > 0) {
+          audit('request.ended', { requestId }, nowMs);
+        }
+      });
+    },
+  };
 }
 
 /** The digest of the sums makes a lowered one visible. */
 function describeRecord(statements: Statements, { guard, history }: DecisionRecord) {
   const counted =
-    history.counts.length === 0 ? {} : { counted: readCountDigests(statements, [guard.id]) };
-  return { guardId: guard.id, ...counted };
+    history.counts.length === 0 ? undefined : readCountDigests(statements, [guard.id]);
+  return { guardId: guard.id, counted };
 }
 
-function tryComputeDigest(request: Question['request']): Vote['digest'] {
+function tryComputeDigest(request: SignRequest): Vote['digest'] {
   try {
     return computeGuardDigest(request);
   } catch {
     return undefined;
-  }
-}
-
-/** Only a new reason is written: a poller asks again every few seconds. */
-function keepWaiting(
-  statements: Statements,
-  { requestId, transactionId, request, manifestDigest, nowMs }: Question,
-  reason: WaitingRequest['reason'],
-  message: string,
-): void {
-  const known = waitingTable.find(statements, 'WHERE request_id = ?', requestId);
-  const txId = transactionId ?? known?.transactionId;
-  if (known?.reason === reason && known.message === message && known.transactionId === txId) {
-    return;
-  }
-  waitingTable.write(statements, 'INSERT OR REPLACE', {
-    requestId,
-    transactionId: txId,
-    kind: request.kind,
-    manifestDigest,
-    reason,
-    message,
-    sinceMs: known?.sinceMs ?? nowMs,
-  });
-  if (known?.reason !== reason) {
-    appendAudit(statements, 'request.waits', { requestId, kind: request.kind, reason }, nowMs);
-  }
-}
-
-export function noteTransaction({ run }: Statements, voteId: number, transactionId: string): void {
-  run(
-    'UPDATE vote SET transaction_id = ? WHERE id = ? AND transaction_id IS NULL',
-    transactionId,
-    voteId,
-  );
-}
-
-export function markSent(statements: Statements, voteId: number, nowMs: number): void {
-  const isFirst = statements.run(
-    'UPDATE vote SET sent_at_ms = ? WHERE id = ? AND sent_at_ms IS NULL',
-    nowMs,
-    voteId,
-  );
-  if (isFirst > 0) {
-    appendAudit(statements, 'vote.sent', { voteId }, nowMs);
-  }
-}
-
-export function markSeen(statements: Statements, voteId: number, nowMs: number): void {
-  const isFirst = statements.run(
-    'UPDATE vote SET seen_at_ms = ?, sent_at_ms = coalesce(sent_at_ms, ?) WHERE id = ? AND seen_at_ms IS NULL',
-    nowMs,
-    nowMs,
-    voteId,
-  );
-  if (isFirst > 0) {
-    appendAudit(statements, 'vote.seen', { voteId }, nowMs);
-  }
-}
-
-export function dropWaiting(statements: Statements, requestId: string, nowMs: number): void {
-  if (statements.run('DELETE FROM waiting WHERE request_id = ?', requestId) > 0) {
-    appendAudit(statements, 'request.ended', { requestId }, nowMs);
   }
 }

@@ -10,7 +10,7 @@ import {
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
 import { payeeScopePrefix } from '../history/guard-id.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/open-ledger.ts';
 import type { RebuiltPayee } from '../rebuild/rebuilt.ts';
 
 const hourMs = 3_600_000;
