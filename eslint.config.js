@@ -46,30 +46,54 @@ const bannedEverywhere = [
   ]),
 ];
 
-const bannedDefaultExport = [
-  { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
-  {
-    selector: 'ExportSpecifier[exported.name="default"]',
+const bannedInModules = [
+  ...bannedEverywhere,
+  ...['ExportDefaultDeclaration', 'ExportSpecifier[exported.name="default"]'].map((selector) => ({
+    selector,
     message: 'Named exports only.',
-  },
+  })),
 ];
-
-const bannedEnvironment = [
+const bannedInLibraries = [
+  ...bannedInModules,
   {
     selector: 'MemberExpression[object.name="process"][property.name="env"]',
     message: 'The environment is read in config.ts or main.ts only; pass values on from there.',
   },
 ];
+const bannedInPureRooms = [
+  ...bannedInLibraries,
+  ...[
+    'MemberExpression[object.name="Date"][property.name="now"]',
+    'NewExpression[callee.name="Date"][arguments.length=0]',
+  ].map((selector) => ({
+    selector,
+    message: 'A pure room reads no clock: take the time as an argument.',
+  })),
+];
 
-const bannedClock = [
-  {
-    selector: 'MemberExpression[object.name="Date"][property.name="now"]',
-    message: 'A pure room reads no clock: take the time as an argument.',
-  },
-  {
-    selector: 'NewExpression[callee.name="Date"][arguments.length=0]',
-    message: 'A pure room reads no clock: take the time as an argument.',
-  },
+/** Rules about values that come from nowhere, which tests may use. */
+const unsafe = ['argument', 'assignment', 'call', 'member-access', 'return'].map(
+  (what) => `no-unsafe-${what}`,
+);
+/** Rules of typescript-eslint that take no options. */
+const typed = [
+  'await-thenable',
+  'consistent-type-exports',
+  'consistent-type-imports',
+  'no-base-to-string',
+  'no-explicit-any',
+  'no-floating-promises',
+  'no-for-in-array',
+  'no-implied-eval',
+  'no-misused-promises',
+  'no-non-null-assertion',
+  'no-require-imports',
+  'no-unnecessary-type-assertion',
+  'only-throw-error',
+  'prefer-promise-reject-errors',
+  'restrict-plus-operands',
+  'use-unknown-in-catch-callback-variable',
+  ...unsafe,
 ];
 
 const pureRoomGlobals = ['fetch', 'crypto', 'process', 'performance', 'setTimeout', 'setInterval'];
@@ -98,56 +122,29 @@ export default tseslint.config(
       parserOptions: { project: ['./tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
     rules: {
-      '@typescript-eslint/await-thenable': 'error',
+      ...Object.fromEntries(typed.map((name) => [`@typescript-eslint/${name}`, 'error'])),
       '@typescript-eslint/ban-ts-comment': ['error', { 'ts-expect-error': true }],
-      '@typescript-eslint/consistent-type-exports': 'error',
-      '@typescript-eslint/consistent-type-imports': 'error',
-      '@typescript-eslint/no-base-to-string': 'error',
-      '@typescript-eslint/no-explicit-any': 'error',
-      '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-for-in-array': 'error',
-      '@typescript-eslint/no-implied-eval': 'error',
-      '@typescript-eslint/no-misused-promises': 'error',
-      '@typescript-eslint/no-non-null-assertion': 'error',
-      '@typescript-eslint/no-require-imports': 'error',
-      '@typescript-eslint/no-unnecessary-type-assertion': 'error',
-      '@typescript-eslint/no-unsafe-argument': 'error',
-      '@typescript-eslint/no-unsafe-assignment': 'error',
-      '@typescript-eslint/no-unsafe-call': 'error',
-      '@typescript-eslint/no-unsafe-member-access': 'error',
-      '@typescript-eslint/no-unsafe-return': 'error',
       '@typescript-eslint/no-unused-vars': [
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
       ],
-      '@typescript-eslint/only-throw-error': 'error',
-      '@typescript-eslint/prefer-promise-reject-errors': 'error',
-      '@typescript-eslint/restrict-plus-operands': 'error',
       '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
       '@typescript-eslint/switch-exhaustiveness-check': [
         'error',
         { considerDefaultExhaustiveForUnions: true },
       ],
-      '@typescript-eslint/use-unknown-in-catch-callback-variable': 'error',
       eqeqeq: 'error',
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
       'no-eval': 'error',
       'no-var': 'error',
       'prefer-const': 'error',
-      'no-restricted-syntax': ['error', ...bannedEverywhere, ...bannedDefaultExport],
+      'no-restricted-syntax': ['error', ...bannedInModules],
     },
   },
   {
     files: ['packages/*/src/**/*.ts', 'apps/*/src/**/*.ts'],
     ignores: [...tests, '**/config.ts', '**/main.ts', 'packages/testkit/**', 'apps/sandbox/**'],
-    rules: {
-      'no-restricted-syntax': [
-        'error',
-        ...bannedEverywhere,
-        ...bannedDefaultExport,
-        ...bannedEnvironment,
-      ],
-    },
+    rules: { 'no-restricted-syntax': ['error', ...bannedInLibraries] },
   },
   {
     files: ['packages/*/src/**/*.ts'],
@@ -174,25 +171,14 @@ export default tseslint.config(
           ],
         },
       ],
-      'no-restricted-syntax': [
-        'error',
-        ...bannedEverywhere,
-        ...bannedDefaultExport,
-        ...bannedEnvironment,
-        ...bannedClock,
-      ],
+      'no-restricted-syntax': ['error', ...bannedInPureRooms],
     },
   },
   {
     files: tests,
-    rules: {
-      '@typescript-eslint/no-non-null-assertion': 'off',
-      '@typescript-eslint/no-unsafe-argument': 'off',
-      '@typescript-eslint/no-unsafe-assignment': 'off',
-      '@typescript-eslint/no-unsafe-call': 'off',
-      '@typescript-eslint/no-unsafe-member-access': 'off',
-      '@typescript-eslint/no-unsafe-return': 'off',
-    },
+    rules: Object.fromEntries(
+      ['no-non-null-assertion', ...unsafe].map((name) => [`@typescript-eslint/${name}`, 'off']),
+    ),
   },
   {
     // Configuration files of tools that insist on a default export.

@@ -23,20 +23,15 @@ interface Check {
 }
 
 /** A check that is a program: its exit status decides. */
-function program(command: string, args: readonly string[], cwd = root): () => Promise<Outcome> {
-  return async () => {
-    const { status, combined } = await run(command, args, {
-      cwd,
-      env: { NO_COLOR: '1', DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' },
-      output: 'collect',
-    });
-    return { ok: status === 0, output: combined };
-  };
+async function program(command: string, args: readonly string[], cwd = root): Promise<Outcome> {
+  const env = { NO_COLOR: '1', DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' };
+  const { status, combined } = await run(command, args, { cwd, env, output: 'collect' });
+  return { ok: status === 0, output: combined };
 }
 
 /** A program from the root's development dependencies. */
 function tool(name: string, ...args: string[]): () => Promise<Outcome> {
-  return program(join(root, 'node_modules/.bin', name), args);
+  return () => program(join(root, 'node_modules/.bin', name), args);
 }
 
 /** One of our own checks: it fails if it finds a problem. */
@@ -83,7 +78,8 @@ const checks: readonly Check[] = [
   {
     name: 'solidity',
     what: 'forge fmt',
-    run: async () => program(findForge(), ['fmt', '--check'], join(root, 'packages/contracts'))(),
+    run: async () =>
+      await program(findForge(), ['fmt', '--check'], join(root, 'packages/contracts')),
   },
   {
     name: 'generated',
@@ -100,21 +96,6 @@ function shorten(text: string, name: string): string {
   return [...lines.slice(0, shownLines), `… ${rest} more lines: pnpm check ${name}`].join('\n');
 }
 
-interface Finished {
-  readonly check: Check;
-  readonly outcome: Outcome;
-  readonly seconds: number;
-}
-
-async function runOne(check: Check): Promise<Finished> {
-  const startedAt = performance.now();
-  const outcome = await check.run().catch((error: unknown) => ({
-    ok: false,
-    output: error instanceof Error ? (error.stack ?? error.message) : 'failed',
-  }));
-  return { check, outcome, seconds: (performance.now() - startedAt) / 1000 };
-}
-
 async function runChecks(wanted: readonly string[]): Promise<number> {
   const unknown = wanted.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0) {
@@ -124,28 +105,34 @@ async function runChecks(wanted: readonly string[]): Promise<number> {
   }
   const isTerminal = process.stdout.isTTY;
   const queue = checks.filter((check) => wanted.length === 0 || wanted.includes(check.name));
-  const finished: Finished[] = [];
+  const failed: (Check & { readonly output: string })[] = [];
   const total = queue.length;
 
   async function work(): Promise<void> {
     for (let check = queue.shift(); check !== undefined; check = queue.shift()) {
-      const result = await runOne(check);
-      finished.push(result);
+      const startedAt = performance.now();
+      // A check that throws has failed.
+      const attempt = async () => await check.run();
+      const outcome = await attempt().catch((error: unknown) => ({
+        ok: false,
+        output: error instanceof Error ? (error.stack ?? error.message) : 'failed',
+      }));
+      if (!outcome.ok) failed.push({ ...check, output: outcome.output });
       if (isTerminal) {
-        const mark = result.outcome.ok ? 'ok    ' : 'FAILED';
-        const seconds = `${result.seconds.toFixed(1)} s`.padStart(7);
+        const mark = outcome.ok ? 'ok    ' : 'FAILED';
+        const seconds = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`.padStart(7);
         process.stdout.write(`${mark} ${seconds}  ${check.name} (${check.what})\n`);
       }
     }
   }
   await Promise.all(Array.from({ length: concurrency }, work));
 
-  const failed = finished.filter(({ outcome }) => !outcome.ok);
-  for (const { check, outcome } of failed) {
-    const output = total === 1 ? outcome.output.trim() : shorten(outcome.output, check.name);
-    process.stdout.write(`\n── ${check.name}: ${check.what}\n${output}\n`);
+  for (const { name, what, output } of failed) {
+    process.stdout.write(
+      `\n── ${name}: ${what}\n${total === 1 ? output.trim() : shorten(output, name)}\n`,
+    );
   }
-  const names = failed.map(({ check }) => check.name).join(', ');
+  const names = failed.map(({ name }) => name).join(', ');
   const summary =
     failed.length === 0
       ? `all ${total} checks passed`

@@ -4,38 +4,18 @@ import { findForge } from '../../packages/contracts/scripts/forge.ts';
 import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-function bin(name: string): string {
-  return join(root, 'node_modules/.bin', name);
-}
-const contracts = join(root, 'packages/contracts');
+const bin = join(root, 'node_modules/.bin');
+const env = { DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' };
 
-const steps: readonly { readonly name: string; readonly run: () => Promise<{ status: number }> }[] =
-  [
-    {
-      name: 'eslint',
-      run: () => run(bin('eslint'), ['--fix', '.'], { cwd: root, output: 'inherit' }),
-    },
-    {
-      name: 'biome',
-      run: () => run(bin('biome'), ['check', '--write', '.'], { cwd: root, output: 'inherit' }),
-    },
-    {
-      name: 'forge fmt',
-      run: () => run(findForge(), ['fmt'], { cwd: contracts, output: 'inherit' }),
-    },
-    {
-      name: 'generated files',
-      run: () =>
-        run(bin('turbo'), ['run', 'generate', '--output-logs=new-only'], {
-          cwd: root,
-          env: { DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' },
-          output: 'inherit',
-        }),
-    },
-  ];
+const steps: readonly (readonly [command: string, args: readonly string[], folder?: string])[] = [
+  [join(bin, 'eslint'), ['--fix', '.']],
+  [join(bin, 'biome'), ['check', '--write', '.']],
+  [findForge(), ['fmt'], 'packages/contracts'],
+  [join(bin, 'turbo'), ['run', 'generate', '--output-logs=new-only']],
+];
 
-for (const step of steps) {
-  process.stdout.write(`── ${step.name}\n`);
-  const { status } = await step.run();
+for (const [command, args, folder = ''] of steps) {
+  process.stdout.write(`── ${command} ${args.join(' ')}\n`);
+  const { status } = await run(command, args, { cwd: join(root, folder), env, output: 'inherit' });
   if (status !== 0) process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bannedWords, findBannedWords } from './banned-words.ts';
+import { bannedWords, findBannedWords } from './house-checks.ts';
 
 describe('findBannedWords', () => {
   it.each(bannedWords)('finds word %#', (word) => {

@@ -4,7 +4,7 @@ import {
   reduceEdges,
   renderMermaid,
   replaceGraph,
-} from './dependency-graph.ts';
+} from '../scripts/dependency-graph.ts';
 
 function uses(source: string, ...resolved: string[]) {
   return {

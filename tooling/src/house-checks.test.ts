@@ -3,8 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bannedWords } from './banned-words.ts';
-import { checkBannedWords, checkPackageFiles, findLicenceProblems } from './house-checks.ts';
+import {
+  bannedWords,
+  checkBannedWords,
+  checkPackageFiles,
+  findLicenceProblems,
+} from './house-checks.ts';
 
 let root: string;
 

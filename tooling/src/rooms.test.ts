@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { countAll, generated, test } from './count.ts';
+import { countAll, generated, test } from '../scripts/count.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const listed = execFileSync('git', ['ls-files', 'packages', 'apps'], {
