@@ -16,7 +16,7 @@ import {
 } from '@pool/core';
 import { computeEncryptionPublicKey, createLeanImt, createNoteScanner } from '@pool/notes';
 import { openNoteArchive } from '../../packages/wallet/src/node/cache/note-archive.ts';
-import { deriveNoteCacheKey } from '../../packages/wallet/src/node/cache/note-cache-mac.ts';
+import { deriveNoteCacheKey } from '../../packages/wallet/src/node/cache/note-cache-file.ts';
 import { openNoteStore } from '../../packages/wallet/src/node/cache/note-store.ts';
 import { createHolderSync } from '../../packages/wallet/src/sync/holder-sync.ts';
 import type { BenchFile, OneRun } from './rates.ts';

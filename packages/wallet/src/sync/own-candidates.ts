@@ -101,8 +101,12 @@ export async function openCandidates(
   });
 }
 
-export function hasCommitment(leaf: StoredLeaf, slot: number, commitment: bigint): boolean {
-  const word = leaf.commitments.subarray(32 * slot, 32 * (slot + 1));
+export function hasCommitment(
+  { commitments }: Pick<StoredLeaf, 'commitments'>,
+  slot: number,
+  commitment: bigint,
+): boolean {
+  const word = commitments.subarray(32 * slot, 32 * (slot + 1));
   return word.length === 32 && bytesToBigint(word) === commitment;
 }
 

@@ -14,7 +14,6 @@ import { bigintToBytes, bytesToHex, bytesToHex32, hexToBytes, isField } from '@p
 import { isCode, syncFolder } from '@pool/storage';
 import type { ArchivedNote, NoteArchive } from '../../sync/ports.ts';
 import { explainNoteFile } from './note-cache-errors.ts';
-import { fieldAt } from './note-cache-pages.ts';
 
 const recordMark = Buffer.from('poolnt01');
 const sealedBytes = 209;
@@ -201,4 +200,8 @@ function decodeRecord(record: Buffer): ArchivedNote | undefined {
     slot: record.readUInt32BE(offsets.slot),
     txHash: bytesToHex32(record.subarray(offsets.txHash, offsets.leafIndex)),
   };
+}
+
+function fieldAt(bytes: Buffer, at: number): bigint {
+  return BigInt(`0x${bytes.toString('hex', at, at + 32)}`);
 }

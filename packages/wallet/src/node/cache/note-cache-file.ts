@@ -1,31 +1,35 @@
 /**
- * The file of the holder's note cache: its tables, the checkpoint that signs them, and the checks at each open.
+ * The file of the holder's note cache: its tables, the checkpoint that authenticates them, and the checks at each open.
+ *
+ * A chained HMAC covers all pages of a table, and the checkpoint's own MAC covers both chains and everything that is stored once. The key
+ * derives from the viewing key, so whoever can edit the file and does not have v cannot make an edit that goes unnoticed.
  *
  * @module
  */
-import { timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type { OwnNote, StoredSpend, SyncIdentity } from '../../sync/ports.ts';
+import { bigintToBytes, type Hex32 } from '@pool/core';
+import { hasCommitment } from '../../sync/own-candidates.ts';
+import type {
+  ArchiveMark,
+  BlockMark,
+  ListingPlace,
+  ReceivedNote,
+  SyncIdentity,
+} from '../../sync/ports.ts';
 import { DamageError } from './note-cache-errors.ts';
-import { computeCheckpointMac, emptyChain, extendChain } from './note-cache-mac.ts';
-import {
-  cutNotePage,
-  decodeLeafPage,
-  decodeNote,
-  isOfLeaf,
-  type LeafRow,
-  leafIndexOf,
-  readSpend,
-} from './note-cache-pages.ts';
+import { decodeLeaves, decodeNotes, type LeafRow, type Page } from './note-cache-pages.ts';
 
-const formatVersion = 2;
+const formatVersion = 3;
+
+/** The body of a page of leaves is bytes, that of a page of notes is text. */
+type Bodies = { readonly leaf_pages: Uint8Array; readonly note_pages: string };
+type PageTable = keyof Bodies;
 
 const tables = [
-  'leaf_pages (first_leaf INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT',
-  'note_pages (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT',
-  `checkpoint (
-    id INTEGER PRIMARY KEY CHECK (id = 1), fields TEXT NOT NULL, leaf_chain BLOB NOT NULL, note_chain BLOB NOT NULL, mac BLOB NOT NULL
-  ) STRICT`,
+  'leaf_pages (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT',
+  'note_pages (id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT',
+  'checkpoint (id INTEGER PRIMARY KEY CHECK (id = 1), fields TEXT NOT NULL, mac BLOB NOT NULL) STRICT',
 ];
 export const schema = tables.map((table) => `CREATE TABLE IF NOT EXISTS ${table};`).join('\n');
 
@@ -35,35 +39,27 @@ export type CheckpointFields = {
   readonly identity: string;
   readonly write: number;
   readonly leafCount: number;
-  readonly noteCount: number;
-  /** Of the next page of notes. */
-  readonly notePage: number;
-  /** Root of the note tree with the last leaf, hex; null: no leaf. */
-  readonly lastRoot: string | null;
-  readonly block: { readonly number: number; readonly hash: string } | null;
+  /** Root of the note tree with the last leaf. Undefined: no leaf. */
+  readonly lastRoot: Hex32 | undefined;
+  readonly block: BlockMark | undefined;
   /** By asset id. */
-  readonly listings: Readonly<Record<string, { readonly cursor: string; readonly notes: number }>>;
-  readonly archived: {
-    readonly end: number;
-    readonly waitingFrom: number | null;
-    readonly leafCount: number;
-  };
+  readonly listings: Readonly<Record<string, ListingPlace>>;
+  readonly archived: ArchiveMark;
+  /** Of all pages. */
+  readonly chains: Readonly<Record<PageTable, string>>;
 };
 
-export type Checkpoint = {
-  readonly fields: CheckpointFields;
-  readonly leafChain: Uint8Array;
-  readonly noteChain: Uint8Array;
-  readonly mac: Uint8Array;
-};
+export type Checkpoint = { readonly fields: CheckpointFields; readonly mac: Uint8Array };
 
-/** What the checks at an open have read. */
-export type CheckedContents = {
-  readonly notes: readonly OwnNote[];
-  readonly spends: readonly StoredSpend[];
-  /** Whether every note is the one that its leaf has. False: the others are not in `notes`. */
-  readonly areNotesOnChain: boolean;
-};
+/** @param viewingKey - v, secret. @returns 32 bytes, secret */
+export function deriveNoteCacheKey(viewingKey: bigint): Uint8Array {
+  const ikm = bigintToBytes(viewingKey, 32);
+  try {
+    return new Uint8Array(hkdfSync('sha256', ikm, '', 'pool/v1/note-cache', 32));
+  } finally {
+    ikm.fill(0);
+  }
+}
 
 /** @throws DamageError if it was not made by this version of this program */
 export function checkFile(database: DatabaseSync): void {
@@ -84,16 +80,13 @@ export function readCheckpoint(
   key: Uint8Array,
   identity: string,
 ): Checkpoint {
-  const row = database.prepare('SELECT * FROM checkpoint').get();
+  const row = database.prepare('SELECT fields, mac FROM checkpoint').get();
   if (row === undefined) {
-    const fields = createEmptyFields(identity);
-    return signCheckpoint(key, { fields, leafChain: emptyChain, noteChain: emptyChain });
+    return signCheckpoint(key, createEmptyFields(identity));
   }
   const text = String(row['fields']);
-  const leafChain = bytesOf(row['leaf_chain']);
-  const noteChain = bytesOf(row['note_chain']);
-  const mac = bytesOf(row['mac']);
-  if (!isSame(computeCheckpointMac(key, { leaves: leafChain, notes: noteChain }, text), mac)) {
+  const mac = computeCheckpointMac(key, text);
+  if (!isSame(mac, row['mac'])) {
     throw new DamageError('its checkpoint was changed, or it belongs to another viewing key');
   }
   // Authentic, so this program wrote it.
@@ -101,7 +94,7 @@ export function readCheckpoint(
   if (fields.format !== formatVersion || fields.identity !== identity) {
     throw new DamageError('it belongs to another version, chain, pool or wallet');
   }
-  return { fields, leafChain, noteChain, mac };
+  return { fields, mac };
 }
 
 export function createEmptyFields(identity: string): CheckpointFields {
@@ -110,137 +103,132 @@ export function createEmptyFields(identity: string): CheckpointFields {
     identity,
     write: 0,
     leafCount: 0,
-    noteCount: 0,
-    notePage: 0,
-    lastRoot: null,
-    block: null,
+    lastRoot: undefined,
+    block: undefined,
     listings: {},
-    archived: { end: 0, waitingFrom: null, leafCount: 0 },
+    archived: { end: 0, waitingFrom: undefined, leafCount: 0 },
+    chains: { leaf_pages: '', note_pages: '' },
   };
 }
 
-export function signCheckpoint(key: Uint8Array, unsigned: Omit<Checkpoint, 'mac'>): Checkpoint {
-  const { leafChain, noteChain, fields } = unsigned;
-  const chains = { leaves: leafChain, notes: noteChain };
-  return { ...unsigned, mac: computeCheckpointMac(key, chains, JSON.stringify(fields)) };
+export function signCheckpoint(key: Uint8Array, fields: CheckpointFields): Checkpoint {
+  return { fields, mac: computeCheckpointMac(key, JSON.stringify(fields)) };
 }
 
-/** Pages of leaves in order, with the index of the first leaf of each. */
-export function* readLeafPages(
+/** @param fields - as JSON */
+export function computeCheckpointMac(key: Uint8Array, fields: string): Uint8Array {
+  return createHmac('sha256', key).update('checkpoint').update(fields).digest();
+}
+
+export function isSame(left: Uint8Array, right: unknown): boolean {
+  return (
+    right instanceof Uint8Array && left.length === right.length && timingSafeEqual(left, right)
+  );
+}
+
+/** Pages in order, from the one with an id on. Of leaves, the id is the index of a leaf. */
+export function* readPages<TTable extends PageTable>(
   database: DatabaseSync,
-  fromLeaf = 0,
-): Generator<{ readonly first: number; readonly body: Uint8Array }> {
+  table: TTable,
+  from = 0,
+): Generator<Page<Bodies[TTable]>> {
   const rows = database
     .prepare(
-      'SELECT first_leaf, body FROM leaf_pages WHERE first_leaf >= (SELECT coalesce(max(first_leaf), 0) FROM leaf_pages WHERE first_leaf <= ?) ORDER BY first_leaf',
+      `SELECT id, body FROM ${table} WHERE id >= (SELECT coalesce(max(id), 0) FROM ${table} WHERE id <= ?) ORDER BY id`,
     )
-    .iterate(fromLeaf);
+    .iterate(from);
   for (const row of rows) {
-    yield { first: Number(row['first_leaf']), body: bytesOf(row['body']) };
+    // The tables are STRICT.
+    yield { id: Number(row['id']), body: row['body'] as Bodies[TTable] };
   }
 }
 
-export function* readNotePages(
+/** Inserts pages. @returns the chain with them */
+export function appendPages<TTable extends PageTable>(
   database: DatabaseSync,
-): Generator<{ readonly id: number; readonly body: Uint8Array }> {
-  for (const row of database.prepare('SELECT id, body FROM note_pages ORDER BY id').iterate()) {
-    yield { id: Number(row['id']), body: bytesOf(row['body']) };
+  key: Uint8Array,
+  table: TTable,
+  before: string,
+  pages: Iterable<Page<Bodies[TTable]>>,
+): string {
+  const insert = database.prepare(`INSERT INTO ${table} VALUES (?, ?)`);
+  let chain = before;
+  for (const page of pages) {
+    insert.run(page.id, page.body);
+    chain = extendChain(key, table, chain, page);
+  }
+  return chain;
+}
+
+/** The chain's value with one more page. The id is in it, so that no page can take the place of another. */
+function extendChain(
+  key: Uint8Array,
+  table: PageTable,
+  before: string,
+  { id, body }: Page<string | Uint8Array>,
+): string {
+  const hmac = createHmac('sha256', key).update(`${table} ${id} ${body.length} ${before} `);
+  return hmac.update(body).digest('hex');
+}
+
+/** All pages of a table. @throws DamageError after the last, if they are not those that were written */
+function* readChecked<TTable extends PageTable>(
+  database: DatabaseSync,
+  key: Uint8Array,
+  { chains }: CheckpointFields,
+  table: TTable,
+): Generator<Page<Bodies[TTable]>> {
+  let chain = '';
+  for (const page of readPages(database, table)) {
+    chain = extendChain(key, table, chain, page);
+    yield page;
+  }
+  if (chain !== chains[table]) {
+    const what = table === 'note_pages' ? 'notes' : 'events of the chain';
+    throw new DamageError(`${what} in it were changed or removed`);
   }
 }
 
-/** Computes both chains again from the pages, and reads them. @throws DamageError */
+/** @throws DamageError if they are not those that were written */
+export function readNotes(
+  database: DatabaseSync,
+  key: Uint8Array,
+  fields: CheckpointFields,
+): readonly ReceivedNote[] {
+  const pages = [...readChecked(database, key, fields, 'note_pages')];
+  return pages.flatMap(({ body }) => decodeNotes(body));
+}
+
+/**
+ * Computes both chains again from the pages, and reads them.
+ * @param onLeaf - called for each leaf, before it is known to be authentic
+ * @returns all notes, and those of them that are the ones that their leaves have
+ * @throws DamageError
+ */
 export function checkPages(
   database: DatabaseSync,
   key: Uint8Array,
-  { fields, leafChain, noteChain }: Checkpoint,
-): CheckedContents {
-  const notes: Buffer[] = [];
-  let chain = emptyChain;
-  for (const { id, body } of readNotePages(database)) {
-    chain = extendChain(key, 'notes', chain, id, body);
-    notes.push(...cutNotePage(body));
-  }
-  if (notes.length !== fields.noteCount || !isSame(chain, noteChain)) {
-    throw new DamageError('notes in it were changed or removed');
-  }
-  const wanted = groupByLeaf(notes);
-  const onChain = new Set<Buffer>();
-  const spends: StoredSpend[] = [];
-  let leafCount = 0;
-  chain = emptyChain;
-  for (const { first, body } of readLeafPages(database)) {
-    chain = extendChain(key, 'leaves', chain, first, body);
-    for (const leaf of decodeLeafPage(body, first)) {
-      leafCount += 1;
-      if (leaf.nullifiers.length > 0) {
-        spends.push(readSpend(leaf));
+  fields: CheckpointFields,
+  onLeaf: (leaf: LeafRow) => void,
+): { readonly notes: readonly ReceivedNote[]; readonly onChain: readonly ReceivedNote[] } {
+  const notes = readNotes(database, key, fields);
+  const byLeaf = Map.groupBy(notes, ({ leafIndex }) => leafIndex);
+  const onChain = new Set<ReceivedNote>();
+  for (const page of readChecked(database, key, fields, 'leaf_pages')) {
+    for (const leaf of decodeLeaves(page)) {
+      onLeaf(leaf);
+      for (const note of byLeaf.get(leaf.leafIndex) ?? []) {
+        if (hasCommitment(leaf, note.slot, note.commitment)) {
+          onChain.add(note);
+        }
       }
-      addNotesOf(leaf, wanted, onChain);
     }
   }
-  if (leafCount !== fields.leafCount || !isSame(chain, leafChain)) {
-    throw new DamageError('events of the chain in it were changed or removed');
-  }
-  return {
-    notes: notes.filter((note) => onChain.has(note)).map(decodeNote),
-    spends,
-    areNotesOnChain: onChain.size === notes.length,
-  };
-}
-
-/** The notes that are those of the stored leaves, as bytes. */
-export function listNotesOnChain(database: DatabaseSync): readonly Buffer[] {
-  const notes = [...readNotePages(database)].flatMap(({ body }) => cutNotePage(body));
-  const wanted = groupByLeaf(notes);
-  const onChain = new Set<Buffer>();
-  for (const { first, body } of readLeafPages(database)) {
-    for (const leaf of decodeLeafPage(body, first)) {
-      addNotesOf(leaf, wanted, onChain);
-    }
-  }
-  return notes.filter((note) => onChain.has(note));
-}
-
-function groupByLeaf(notes: readonly Buffer[]): ReadonlyMap<number, readonly Buffer[]> {
-  const byLeaf = new Map<number, Buffer[]>();
-  for (const note of notes) {
-    const leafIndex = leafIndexOf(note);
-    const others = byLeaf.get(leafIndex);
-    if (others === undefined) {
-      byLeaf.set(leafIndex, [note]);
-    } else {
-      others.push(note);
-    }
-  }
-  return byLeaf;
-}
-
-function addNotesOf(
-  leaf: LeafRow,
-  wanted: ReadonlyMap<number, readonly Buffer[]>,
-  onChain: Set<Buffer>,
-): void {
-  for (const note of wanted.get(leaf.leafIndex) ?? []) {
-    if (isOfLeaf(note, leaf)) {
-      onChain.add(note);
-    }
-  }
+  return { notes, onChain: notes.filter((note) => onChain.has(note)) };
 }
 
 /** One string per identity, in which every part is public. */
 export function serializeIdentity(identity: SyncIdentity): string {
   const { chainId, pool, deployedAtBlock, walletPub, encryptionPublicKey } = identity;
   return [chainId, pool.toLowerCase(), deployedAtBlock, walletPub, encryptionPublicKey].join(' ');
-}
-
-/** @throws DamageError for a value of another type */
-export function bytesOf(value: unknown): Uint8Array {
-  if (!(value instanceof Uint8Array)) {
-    throw new DamageError('a value in it has the wrong type');
-  }
-  return value;
-}
-
-export function isSame(left: Uint8Array, right: Uint8Array): boolean {
-  return left.length === right.length && timingSafeEqual(left, right);
 }

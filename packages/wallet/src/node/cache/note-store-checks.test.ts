@@ -11,7 +11,7 @@ function betweenReadings(work: () => void): void {
     this: DatabaseSync,
     sql,
   ) {
-    if (sql === 'SELECT id, body FROM note_pages ORDER BY id') {
+    if (sql.startsWith('SELECT id, body FROM note_pages')) {
       work();
     }
     return Reflect.apply(prepare, this, [sql]);

@@ -27,19 +27,23 @@ import {
 } from '../../fixtures/note-rows.ts';
 import { openNoteArchive } from './note-archive.ts';
 import {
-  computeCheckpointMac,
+  appendPages,
+  type CheckpointFields,
   deriveNoteCacheKey,
-  emptyChain,
-  extendChain,
-} from './note-cache-mac.ts';
-import { encodeLeaf } from './note-cache-pages.ts';
+  signCheckpoint,
+} from './note-cache-file.ts';
+import { encodeLeaf, packLeaves } from './note-cache-pages.ts';
 
-/** SQL that changes one byte of the first page of a table. */
-function flipByte(table: 'leaf_pages' | 'note_pages', at: number): string {
-  const id = table === 'leaf_pages' ? 'first_leaf' : 'id';
+/** SQL that changes one byte of the first page of leaves. */
+function flipByte(at: number): string {
   const byte = `substr(body, ${at + 1}, 1)`;
   const other = `CASE ${byte} WHEN x'5a' THEN x'a5' ELSE x'5a' END`;
-  return `UPDATE ${table} SET body = CAST(substr(body, 1, ${at}) || ${other} || substr(body, ${at + 2}) AS BLOB) WHERE ${id} = 0`;
+  return `UPDATE leaf_pages SET body = CAST(substr(body, 1, ${at}) || ${other} || substr(body, ${at + 2}) AS BLOB) WHERE id = 0`;
+}
+
+/** SQL that changes the text of the notes. */
+function editNotes(from: string, to: string): string {
+  return `UPDATE note_pages SET body = replace(body, '${from}', '${to}')`;
 }
 
 /**
@@ -48,23 +52,19 @@ function flipByte(table: 'leaf_pages' | 'note_pages', at: number): string {
  */
 function replaceLeaves(path: string, changed: number): void {
   const database = new DatabaseSync(path);
-  const row = database.prepare('SELECT * FROM checkpoint').get() ?? {};
+  const row = database.prepare('SELECT fields FROM checkpoint').get() ?? {};
+  const fields = JSON.parse(String(row['fields'])) as CheckpointFields;
   const leaves = makeLeaves(0, 12).map((leaf) =>
     leaf.leafIndex === changed
       ? { ...leaf, commitments: leaf.commitments.map(() => bigintToHex32(5n)) }
       : leaf,
   );
-  const body = Buffer.concat(leaves.map(encodeLeaf));
   database.exec('DELETE FROM leaf_pages');
-  database.prepare('INSERT INTO leaf_pages VALUES (0, ?)').run(body);
-  const leafChain = extendChain(cacheKey, 'leaves', emptyChain, 0, body);
-  const noteChain = row['note_chain'] as Uint8Array;
-  const mac = computeCheckpointMac(
-    cacheKey,
-    { leaves: leafChain, notes: noteChain },
-    String(row['fields']),
-  );
-  database.prepare('UPDATE checkpoint SET leaf_chain = ?, mac = ?').run(leafChain, mac);
+  const pages = packLeaves(0, leaves.map(encodeLeaf));
+  const chain = appendPages(database, cacheKey, 'leaf_pages', '', pages);
+  const signed = { ...fields, chains: { ...fields.chains, leaf_pages: chain } };
+  const { mac } = signCheckpoint(cacheKey, signed);
+  database.prepare('UPDATE checkpoint SET fields = ?, mac = ?').run(JSON.stringify(signed), mac);
   database.close();
 }
 
@@ -129,7 +129,7 @@ describe('the note store', () => {
     const path = makePath();
     fill(path);
     const { store } = open(path);
-    edit(path, flipByte('note_pages', 20));
+    edit(path, editNotes('"slot":0', '"slot":1'));
     expect(() => store.rewind(markOf(8))).toThrow(
       expect.objectContaining({ code: 'note_cache_changed' }),
     );
@@ -265,25 +265,28 @@ describe('the note store', () => {
 
 describe('a damaged note store', () => {
   it.each<[string, string]>([
-    ['an edited amount', flipByte('note_pages', 31)],
-    ['an edited memo', flipByte('note_pages', 192 + 209 + 3)],
-    ['a memo that became absent', flipByte('note_pages', 192 + 209)],
-    ['an edited sealed note', flipByte('note_pages', 200)],
+    ['an edited amount', editNotes('"amount":"0x1"', '"amount":"0xa"')],
+    ['an edited memo', editNotes('"memo 0"', '"memo 9"')],
+    ['a memo that became absent', editNotes('"memo":"memo 0",', '')],
+    ['an edited sealed note', editNotes('"sealed":"0x00', '"sealed":"0x01')],
     ['removed notes', 'DELETE FROM note_pages'],
-    ['notes that were copied', 'INSERT INTO note_pages SELECT 1, body FROM note_pages'],
+    ['notes that were copied', 'INSERT INTO note_pages SELECT 9, body FROM note_pages'],
     ['notes under another number', 'UPDATE note_pages SET id = 4'],
-    ['an edited commitment', flipByte('leaf_pages', 110)],
-    ['a spend that became a batch', flipByte('leaf_pages', 2 * (110 + 4 * 32) + 13)],
-    ['removed leaves', 'DELETE FROM leaf_pages WHERE first_leaf = 9'],
-    ['an edited root', flipByte('leaf_pages', 14)],
-    ['leaves at another place', 'UPDATE leaf_pages SET first_leaf = 10 WHERE first_leaf = 9'],
+    ['an edited commitment', flipByte(110)],
+    ['a spend that became a batch', flipByte(2 * (110 + 4 * 32) + 13)],
+    ['removed leaves', 'DELETE FROM leaf_pages WHERE id = 9'],
+    ['an edited root', flipByte(14)],
+    ['leaves at another place', 'UPDATE leaf_pages SET id = 10 WHERE id = 9'],
     ['an edited cursor', "UPDATE checkpoint SET fields = replace(fields, '8.0', '9.0')"],
     [
       'an edited block',
       `UPDATE checkpoint SET fields = replace(fields, '"number":20', '"number":99')`,
     ],
     ['a removed checkpoint', 'DELETE FROM checkpoint'],
-    ['a checkpoint with other bytes', "UPDATE checkpoint SET note_chain = x'00'"],
+    [
+      'a checkpoint with other bytes',
+      'UPDATE checkpoint SET fields = replace(fields, \'"note_pages":"\', \'"note_pages":"0\')',
+    ],
     ['a missing table', 'DROP TABLE note_pages'],
     ['a table of another version', 'ALTER TABLE note_pages ADD COLUMN memo TEXT'],
     ['a body of another type', 'DROP TABLE checkpoint; CREATE TABLE checkpoint (id, fields)'],

@@ -3,43 +3,41 @@
  * the job store does, and never v.
  *
  * Every write is one transaction, so a process that is killed loses at most the write in progress. Every open checks the file (SQLite's
- * own check, then the MACs of note-cache-mac.ts over all pages) and discards a damaged one: everything in it can be made again from the
+ * own check, then the MACs of note-cache-file.ts over all pages) and discards a damaged one: everything in it can be made again from the
  * chain and the archive of note-archive.ts.
  *
  * @module
  */
 import { rmSync } from 'node:fs';
-import { bytesToHex32, fieldToHex, PoolError, parseField, parseHex32, zeroField } from '@pool/core';
+import { bytesToHex32, type Field, fieldToHex, PoolError, parseField, zeroField } from '@pool/core';
 import { openPrivateDatabase, type PrivateDatabase } from '@pool/storage';
-import type { BlockMark, NoteStore, ReceivedNote, SyncIdentity } from '../../sync/ports.ts';
+import { hasCommitment } from '../../sync/own-candidates.ts';
+import type { NotePlace, NoteStore, OwnNote, StoredSpend, SyncIdentity } from '../../sync/ports.ts';
 import { DamageError, explainNoteFile, isDamage } from './note-cache-errors.ts';
 import {
-  bytesOf,
-  type CheckedContents,
+  appendPages,
   type Checkpoint,
+  type CheckpointFields,
   checkFile,
   checkPages,
   createEmptyFields,
   isSame,
-  listNotesOnChain,
   readCheckpoint,
-  readLeafPages,
+  readNotes,
+  readPages,
   schema,
   serializeIdentity,
   signCheckpoint,
 } from './note-cache-file.ts';
-import { emptyChain } from './note-cache-mac.ts';
 import {
-  decodeLeafPage,
-  decodeNote,
-  decodeReceived,
+  decodeLeaves,
   encodeLeaf,
-  encodeNote,
-  isOfLeaf,
+  encodeNotes,
+  type LeafRow,
+  packLeaves,
   readSpend,
   wordOf,
 } from './note-cache-pages.ts';
-import { createLeafReader, createPageWriter, cutNotes, findPlaces } from './note-cache-tables.ts';
 
 export type NoteStoreOptions = {
   /** A file, made 0600, or `:memory:`. */
@@ -98,6 +96,9 @@ function discardNoteStore(path: string): void {
   }
 }
 
+/** What the checks at an open have read. */
+type Contents = { readonly notes: readonly OwnNote[]; readonly spends: readonly StoredSpend[] };
+
 function openChecked(options: NoteStoreOptions): NoteStore {
   const { path, key, identity } = options;
   const opened = openPrivateDatabase(path, schema);
@@ -107,10 +108,16 @@ function openChecked(options: NoteStoreOptions): NoteStore {
     database.exec('BEGIN');
     checkFile(database);
     const checkpoint = readCheckpoint(database, key, serializeIdentity(identity));
-    const contents = checkPages(database, key, checkpoint);
+    const spends: StoredSpend[] = [];
+    const { notes, onChain } = checkPages(database, key, checkpoint.fields, (leaf) => {
+      if (leaf.nullifiers.length > 0) {
+        spends.push(readSpend(leaf));
+      }
+    });
     database.exec('COMMIT');
+    const contents = { notes: onChain.map(({ sealed: _, ...note }) => note), spends };
     const store = createStore(opened, options, checkpoint, contents);
-    if (!contents.areNotesOnChain) {
+    if (onChain.length < notes.length) {
       // Notes of leaves that were replaced. Whatever is on the chain is found again.
       store.rewind(store.block);
     }
@@ -125,17 +132,18 @@ function createStore(
   { database, inTransaction }: PrivateDatabase,
   { path, key }: NoteStoreOptions,
   opened: Checkpoint,
-  contents: CheckedContents,
+  contents: Contents,
 ): NoteStore {
   let checkpoint = opened;
   // Checked once, and kept by the caller from then on.
-  let loaded: CheckedContents | undefined = contents;
-  const insertCheckpoint = database.prepare(
-    'INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?)',
-  );
+  let loaded: Contents | undefined = contents;
+  /** Notes of one batch follow each other, so the last page is kept. */
+  let page: readonly LeafRow[] = [];
+  const insertCheckpoint = database.prepare('INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?)');
   const selectMac = database.prepare('SELECT mac FROM checkpoint');
-  const pages = createPageWriter(database, key);
-  const leafReader = createLeafReader(database);
+  const selectLeafPage = database.prepare(
+    'SELECT id, body FROM leaf_pages WHERE id <= ? ORDER BY id DESC LIMIT 1',
+  );
 
   function guard<T>(work: () => T): T {
     try {
@@ -153,71 +161,67 @@ function createStore(
   }
 
   /** One transaction: the pages, then the checkpoint that covers them. */
-  function write(work: () => Omit<Checkpoint, 'mac'>): void {
+  function write(work: (fields: CheckpointFields) => Partial<CheckpointFields>): void {
+    loaded = undefined;
+    page = [];
     guard(() => {
       checkpoint = inTransaction(() => {
+        const { fields, mac } = checkpoint;
         const stored = selectMac.get();
-        const isOurs =
-          stored === undefined
-            ? checkpoint.fields.write === 0
-            : isSame(bytesOf(stored['mac']), checkpoint.mac);
-        if (!isOurs) {
+        if (stored === undefined ? fields.write > 0 : !isSame(mac, stored['mac'])) {
           throw new PoolError(
             'note_cache_changed',
             'another process wrote the note cache; try again',
           );
         }
-        const { fields, ...chains } = work();
-        const signed = signCheckpoint(key, {
-          ...chains,
-          fields: { ...fields, write: checkpoint.fields.write + 1 },
-        });
-        const { leafChain, noteChain, mac } = signed;
-        insertCheckpoint.run(JSON.stringify(signed.fields), leafChain, noteChain, mac);
+        const changed = { ...fields, ...work(fields), write: fields.write + 1 };
+        const signed = signCheckpoint(key, changed);
+        insertCheckpoint.run(JSON.stringify(changed), signed.mac);
         return signed;
       });
     });
   }
 
-  function assertOfLeaves(notes: readonly ReceivedNote[]): void {
-    for (const note of notes) {
-      const leaf =
-        note.leafIndex < checkpoint.fields.leafCount ? leafReader.read(note.leafIndex) : undefined;
-      if (leaf === undefined || !isOfLeaf(encodeNote(note), leaf)) {
-        // A scan was under way when the history was discarded: its notes were checked against leaves that are gone.
-        throw new PoolError(
-          'note_history_incomplete',
-          'the history of these notes was discarded; the next reading starts it again',
-        );
+  /** Of this store: another process may have appended. */
+  function* readLeaves(fromLeaf: number): Generator<LeafRow> {
+    const { leafCount } = checkpoint.fields;
+    for (const leaves of readPages(database, 'leaf_pages', fromLeaf)) {
+      for (const leaf of decodeLeaves(leaves)) {
+        if (leaf.leafIndex >= fromLeaf && leaf.leafIndex < leafCount) {
+          yield leaf;
+        }
       }
     }
   }
 
+  function findLeaf(leafIndex: number): LeafRow | undefined {
+    if (page[leafIndex - (page[0]?.leafIndex ?? 0)] === undefined) {
+      const row = selectLeafPage.get(leafIndex);
+      page =
+        row === undefined
+          ? []
+          : decodeLeaves({ id: Number(row['id']), body: row['body'] as Uint8Array });
+    }
+    return page[leafIndex - (page[0]?.leafIndex ?? 0)];
+  }
+
+  const readStored = () => readNotes(database, key, checkpoint.fields);
+
   return {
-    get block(): BlockMark | undefined {
-      const { block } = checkpoint.fields;
-      return block === null ? undefined : { number: block.number, hash: parseHex32(block.hash) };
+    get block() {
+      return checkpoint.fields.block;
     },
     get leafCount() {
       return checkpoint.fields.leafCount;
     },
     get archived() {
-      const { end, waitingFrom, leafCount } = checkpoint.fields.archived;
-      return { end, waitingFrom: waitingFrom ?? undefined, leafCount };
+      return checkpoint.fields.archived;
     },
-    readRoots: () =>
-      guard(() =>
-        [...readLeafPages(database)]
-          .flatMap(({ first, body }) => decodeLeafPage(body, first))
-          // Another process may have appended.
-          .slice(0, checkpoint.fields.leafCount)
-          .map(({ root }) => wordOf(root)),
-      ),
-    readLastRoot: () =>
-      checkpoint.fields.lastRoot === null ? zeroField : parseField(checkpoint.fields.lastRoot),
+    readRoots: () => guard(() => Array.from(readLeaves(0), ({ root }) => wordOf(root))),
+    readLastRoot: () => parseField(checkpoint.fields.lastRoot ?? fieldToHex(zeroField)),
     readLeaf: (leafIndex) =>
       guard(() => {
-        const leaf = leafReader.read(leafIndex);
+        const leaf = findLeaf(leafIndex);
         return leaf === undefined
           ? undefined
           : {
@@ -229,90 +233,111 @@ function createStore(
             };
       }),
     findPlaces: (commitments, fromLeaf) =>
-      guard(() => findPlaces(database, commitments, fromLeaf, checkpoint.fields.leafCount)),
-    listSpends: (fromLeaf) =>
       guard(() => {
-        const { leafCount } = checkpoint.fields;
-        const known = loaded?.spends;
-        if (fromLeaf >= leafCount) {
-          return [];
+        const wanted = new Map(
+          [...commitments].map((word) => [
+            Buffer.from(fieldToHex(word).slice(2), 'hex').toString('latin1'),
+            word,
+          ]),
+        );
+        const places = new Map<Field, NotePlace>();
+        for (const leaf of wanted.size === 0 ? [] : readLeaves(fromLeaf)) {
+          const { leafIndex, blockNumber } = leaf;
+          const text = leaf.commitments.toString('latin1');
+          for (let slot = 0; 32 * slot < text.length; slot += 1) {
+            const word = wanted.get(text.slice(32 * slot, 32 * (slot + 1)));
+            if (word !== undefined && !places.has(word)) {
+              places.set(word, { leafIndex, slot, blockNumber, txHash: bytesToHex32(leaf.txHash) });
+            }
+          }
         }
-        return known !== undefined && fromLeaf === 0
-          ? known
-          : [...readLeafPages(database, fromLeaf)]
-              .flatMap(({ first, body }) => decodeLeafPage(body, first))
-              .filter(
-                ({ leafIndex, nullifiers }) =>
-                  nullifiers.length > 0 && leafIndex >= fromLeaf && leafIndex < leafCount,
-              )
-              .map(readSpend);
+        return places;
       }),
+    listSpends: (fromLeaf) =>
+      guard(() =>
+        loaded !== undefined && fromLeaf === 0
+          ? loaded.spends
+          : [...readLeaves(fromLeaf)]
+              .filter(({ nullifiers }) => nullifiers.length > 0)
+              .map(readSpend),
+      ),
     readNotes: () =>
-      guard(() => loaded?.notes ?? cutNotes(database).map((note) => decodeNote(note))),
-    listReceived: () => guard(() => cutNotes(database).map(decodeReceived)),
+      guard(() => loaded?.notes ?? readStored().map(({ sealed: _, ...note }) => note)),
+    listReceived: () =>
+      guard(() =>
+        readStored().map(({ assetId, commitment, sealed, leafIndex, slot, txHash }) => ({
+          ...{ assetId, commitment, sealed, leafIndex, slot, txHash },
+        })),
+      ),
     readPlace: (assetId) => checkpoint.fields.listings[fieldToHex(assetId)],
     appendLeaves(leaves, upTo) {
-      loaded = undefined;
-      write(() => {
-        const { fields, leafChain, noteChain } = checkpoint;
-        const lastRoot = leaves.at(-1)?.newRoot;
+      write(({ leafCount, lastRoot, chains }) => {
+        const last = leaves.at(-1);
+        const added = packLeaves(leafCount, leaves.map(encodeLeaf));
         return {
-          fields: {
-            ...fields,
-            block: upTo,
-            leafCount: fields.leafCount + leaves.length,
-            lastRoot: lastRoot === undefined ? fields.lastRoot : fieldToHex(lastRoot),
+          block: upTo,
+          leafCount: leafCount + leaves.length,
+          lastRoot: last === undefined ? lastRoot : fieldToHex(last.newRoot),
+          chains: {
+            ...chains,
+            leaf_pages: appendPages(database, key, 'leaf_pages', chains.leaf_pages, added),
           },
-          leafChain: pages.insertLeaves(leafChain, fields.leafCount, leaves.map(encodeLeaf)),
-          noteChain,
         };
       });
     },
     appendNotes(notes, { listing, archived }) {
-      loaded = undefined;
-      write(() => {
-        assertOfLeaves(notes);
-        const { fields, leafChain, noteChain } = checkpoint;
+      write((fields) => {
+        const { chains, leafCount, listings } = fields;
+        for (const { leafIndex, slot, commitment } of notes) {
+          const leaf = leafIndex < leafCount ? findLeaf(leafIndex) : undefined;
+          if (leaf === undefined || !hasCommitment(leaf, slot, commitment)) {
+            // A scan was under way when the history was discarded: its notes were checked against leaves that are gone.
+            throw new PoolError(
+              'note_history_incomplete',
+              'the history of these notes was discarded; the next reading starts it again',
+            );
+          }
+        }
+        const added = notes.length === 0 ? [] : [{ id: fields.write, body: encodeNotes(notes) }];
         return {
-          fields: {
-            ...fields,
-            noteCount: fields.noteCount + notes.length,
-            notePage: fields.notePage + (notes.length === 0 ? 0 : 1),
-            listings: listing === undefined ? fields.listings : placeListing(fields, listing),
-            archived:
-              archived === undefined
-                ? fields.archived
-                : { ...archived, waitingFrom: archived.waitingFrom ?? null },
+          listings: listing === undefined ? listings : placeListing(listings, listing),
+          archived: archived ?? fields.archived,
+          chains: {
+            ...chains,
+            note_pages: appendPages(database, key, 'note_pages', chains.note_pages, added),
           },
-          leafChain,
-          noteChain: pages.insertNotes(noteChain, fields.notePage, notes.map(encodeNote)),
         };
       });
     },
     rewind(upTo) {
-      loaded = undefined;
-      leafReader.forget();
-      write(() => {
-        if (upTo !== undefined) {
-          // What stays is signed anew, so it must be what was signed before.
-          checkPages(database, key, checkpoint);
-        }
-        const fields = createEmptyFields(checkpoint.fields.identity);
-        const kept = pages.cutLeaves(upTo?.number ?? -1);
-        const notes = upTo === undefined ? [] : listNotesOnChain(database);
-        database.exec('DELETE FROM note_pages');
+      write((fields) => {
+        const kept: LeafRow[] = [];
+        // What stays is signed anew, so it must be what was signed before.
+        const { onChain } =
+          upTo === undefined
+            ? { onChain: [] }
+            : checkPages(database, key, fields, (leaf) => {
+                if (leaf.blockNumber <= upTo.number) {
+                  kept.push(leaf);
+                }
+              });
+        database.exec('DELETE FROM leaf_pages; DELETE FROM note_pages');
+        const leaves = packLeaves(
+          0,
+          kept.map(({ bytes }) => bytes),
+        );
+        const notes = onChain.filter(({ leafIndex }) => leafIndex < kept.length);
+        const pages = notes.length === 0 ? [] : [{ id: fields.write, body: encodeNotes(notes) }];
+        const last = kept.at(-1);
         return {
-          fields: {
-            ...fields,
-            write: checkpoint.fields.write,
-            leafCount: kept.count,
-            lastRoot: kept.lastRoot,
-            block: upTo ?? null,
-            noteCount: notes.length,
-            notePage: notes.length === 0 ? 0 : 1,
+          ...createEmptyFields(fields.identity),
+          leafCount: kept.length,
+          lastRoot: last === undefined ? undefined : bytesToHex32(last.newRoot),
+          block: upTo,
+          chains: {
+            leaf_pages: appendPages(database, key, 'leaf_pages', '', leaves),
+            note_pages: appendPages(database, key, 'note_pages', '', pages),
           },
-          leafChain: kept.chain,
-          noteChain: pages.insertNotes(emptyChain, 0, notes),
         };
       });
     },
@@ -321,9 +346,9 @@ function createStore(
 }
 
 function placeListing(
-  { listings }: Checkpoint['fields'],
+  listings: CheckpointFields['listings'],
   { assetId, place }: NonNullable<Parameters<NoteStore['appendNotes']>[1]['listing']>,
-): Checkpoint['fields']['listings'] {
+): CheckpointFields['listings'] {
   const { [fieldToHex(assetId)]: _, ...others } = listings;
   return place === undefined ? others : { ...others, [fieldToHex(assetId)]: place };
 }

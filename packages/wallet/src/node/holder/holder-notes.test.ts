@@ -144,9 +144,7 @@ describe('the holder’s notes in the agent', () => {
     await notes.readBalance('USDC');
     const name = readdirSync(home).find((file) => file.endsWith('.sqlite')) ?? '';
     const database = new DatabaseSync(join(home, name));
-    database.exec(
-      "UPDATE note_pages SET body = CAST(substr(body, 1, 20) || x'ff' || substr(body, 22) AS BLOB)",
-    );
+    database.exec("UPDATE note_pages SET body = substr(body, 1, 20) || '!' || substr(body, 22)");
     database.close();
     expect(await notes.rescan('USDC', 12)).toMatchObject({ total: 5n });
     expect(warnings).toEqual([{ reason: 'notes in it were changed or removed' }]);

@@ -43,8 +43,7 @@ import type {
 } from '../../sync/ports.ts';
 import type { SyncAsset } from '../../sync/read-deliveries.ts';
 import { openNoteArchive } from '../cache/note-archive.ts';
-import { serializeIdentity } from '../cache/note-cache-file.ts';
-import { deriveNoteCacheKey } from '../cache/note-cache-mac.ts';
+import { deriveNoteCacheKey, serializeIdentity } from '../cache/note-cache-file.ts';
 import { openNoteStore } from '../cache/note-store.ts';
 import type { Log } from '../log.ts';
 import { openSpendArchive, type SpendArchiveFile } from '../store/spend-archive.ts';
