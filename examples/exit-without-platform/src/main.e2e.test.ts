@@ -1,13 +1,14 @@
 // A real chain, the real contracts and a real payment into the pool by a relayer of this test. Then the registry is revoked and funding is
 // paused: no platform, gate or agent ever ran. The program withdraws with the holder's files and keys.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createArtifactStore } from '@pool/circuits';
 import { connectErc20, decodeSpend } from '@pool/contracts';
 import { zeroWord } from '@pool/core';
 import { type Anvil, startAnvil } from '@pool/testkit';
+import { openSpendArchive } from '@pool/wallet/node';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createFundedPool, type FundedPool } from './fixtures/funded-pool.ts';
@@ -31,10 +32,12 @@ beforeAll(async () => {
     join(folder, 'exit.json'),
     JSON.stringify({
       chain: {
-        ...{ rpcUrl: anvil.rpcUrl, chainId: 31337, pool: pool.address, deployedAtBlock: 0 },
+        ...{ family: 'evm', rpcUrl: anvil.rpcUrl, chainId: 31337, maxRecipients: 16 },
+        ...{ pool: pool.address, registry: pool.registry, deployedAtBlock: 0 },
         finality: { kind: 'finalized-tag' },
+        tokens: { TUSD: { address: pool.token, decimals: 6 } },
       },
-      token: pool.token,
+      token: 'TUSD',
       platformDomain: pool.platformDomain,
       circuits: { 'spend-2x4': { wasm: wasmPath, zkey: zkeyPath } },
     }),
@@ -52,7 +55,7 @@ function run(
   amount: string,
   withdrawal: string,
   notes = 'notes.json',
-  endWhen: () => boolean = () => false,
+  endWhen: (stderr: string) => boolean = () => false,
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
   const files = [join(folder, 'exit.json'), join(folder, notes)];
   const main = join(import.meta.dirname, 'main.ts');
@@ -76,7 +79,7 @@ function run(
     stderr += text;
   });
   const timer = setInterval(() => {
-    if (endWhen()) {
+    if (endWhen(stderr)) {
       child.kill('SIGKILL');
     }
   }, 10);
@@ -93,6 +96,15 @@ function balance(): Promise<bigint> {
   return connectErc20(pool.token, provider).balanceOf(recipient);
 }
 
+/** Of the withdrawal that is open. */
+async function readSignature(withdrawal: string) {
+  const archive = openSpendArchive(join(folder, withdrawal, 'spends.sqlite'));
+  const [open] = await archive.listOpen();
+  archive.close();
+  if (open?.state.kind !== 'signed') throw new Error('no signature is stored');
+  return open.state.signature;
+}
+
 it('finds nothing in a file of foreign and invented notes', async () => {
   const { notes } = pool.notesFile;
   const [first] = notes;
@@ -102,45 +114,36 @@ it('finds nothing in a file of foreign and invented notes', async () => {
     join(folder, 'invented.json'),
     JSON.stringify({ ...pool.notesFile, notes: invented }),
   );
-  const { code, stderr } = await run('5', 'invented-withdrawal.json', 'invented.json');
+  const { code, stderr } = await run('5', 'invented-withdrawal', 'invented.json');
   expect(code).toBe(1);
   expect(stderr).toContain('the notes hold 0 base units, less than the amount');
 });
 
 it('continues after a kill with the signature that it has, and the token arrives', async () => {
-  const path = join(folder, 'first.json');
-  const isSigned = (): boolean => {
-    try {
-      return readFileSync(path, 'utf8').includes('signature');
-    } catch {
-      return false;
-    }
-  };
-  const killed = await run('35', 'first.json', 'notes.json', isSigned);
+  const killed = await run('35', 'first', 'notes.json', (stderr) => stderr.includes('proving'));
   expect(killed.code).toBeNull();
-  const before = readFileSync(path, 'utf8');
+  const before = await readSignature('first');
   expect(await balance()).toBe(0n);
 
-  const { code, stdout, stderr } = await run('35', 'first.json');
+  const { code, stdout, stderr } = await run('35', 'first');
   expect(stderr).toContain('2 spendable note(s), 42 base units');
   expect([code, await balance()]).toEqual([0, 35n]);
-  expect(readFileSync(path, 'utf8')).toBe(before);
   const { outRoot } = JSON.parse(stdout) as { outRoot: string };
   const hash = /sent (0x[0-9a-f]{64})/.exec(stderr)?.[1] ?? '';
   const sent = await provider.getTransaction(hash);
   const { operation } = decodeSpend(sent?.data ?? '');
-  expect(operation).toMatchObject({ outRoot, eligibilityRoot: zeroWord });
+  expect(operation).toMatchObject({ outRoot, ...before, eligibilityRoot: zeroWord });
   expect(sent?.data.toLowerCase()).not.toContain(pool.holderAddress.slice(2).toLowerCase());
 
   // Once more: the chain has it, and nothing is sent.
-  const again = await run('35', 'first.json');
+  const again = await run('35', 'first');
   expect([again.code, again.stderr.includes('sent 0x'), await balance()]).toEqual([0, false, 35n]);
 });
 
 it('finds its change on the chain, and withdraws the rest', async () => {
-  const { code, stderr } = await run('7', 'second.json');
+  const { code, stderr } = await run('7', 'second');
   expect(stderr).toContain('1 spendable note(s), 7 base units');
   expect([code, await balance()]).toEqual([0, 42n]);
-  const empty = await run('1', 'third.json');
+  const empty = await run('1', 'third');
   expect(empty.stderr).toContain('0 spendable note(s)');
 });

@@ -1,164 +1,167 @@
 /**
- * Usage: node src/main.ts <exit.json> <notes.json> <amount> <recipient> <withdrawal.json>
+ * Usage: node src/main.ts <exit.json> <notes.json> <amount> <recipient> <folder>
  *
  * Withdraws an amount in base units to an address, with nothing but chain data, kept notes and keys. The keys come from the environment:
  * HOLDER_PRIVATE_KEY, GAS_PRIVATE_KEY and, if it is not derived, HOLDER_VIEWING_KEY.
  *
- * The last file is written before anything leaves. Run the same command again after an interruption: it continues that withdrawal.
+ * Everything is written into the folder before it leaves. Run the same command again after an interruption: it continues that withdrawal.
  */
-
+import { mkdirSync, readFileSync } from 'node:fs';
 import {
-  computeAssetId,
-  fieldToHex,
-  hexToBytes,
+  chainFamilies,
+  computeWalletAddress,
+  type EvmChainSettings,
+  evmChainSettingsSchema,
   parseAmount,
   parseEvmAddress,
   parseHex,
   parseWalletPub,
+  parseWire,
   Secret,
 } from '@pool/core';
-import { createEvmProvider } from '@pool/evm-sender';
-import { buildSpend, computeWalletId, deriveDummyInputs, parseViewingKey } from '@pool/notes';
+import { parseViewingKey } from '@pool/notes';
+import {
+  createProver,
+  fromSolidityProof,
+  readVerificationKey,
+  toSolidityProof,
+} from '@pool/prover';
 import {
   computeHolderEncryptionKey,
   createLocalKeyHolder,
   deriveHolderViewingKey,
+  type HolderSigner,
 } from '@pool/signers';
+import type { ProvedBatch, SpendProverPort } from '@pool/wallet';
 import {
-  type ExitFile,
-  readExitFile,
-  readNotesFile,
-  readWithdrawal,
-  writeWithdrawal,
-} from './files.ts';
-import { findNotes, type Keys } from './find-notes.ts';
-import { planWithdrawal } from './plan-withdrawal.ts';
-import { proveWithdrawal } from './prove-withdrawal.ts';
-import { readPool } from './read-pool.ts';
-import { submitWithdrawal } from './submit-withdrawal.ts';
+  createHolderNotes,
+  type Holder,
+  type Log,
+  openSelfSubmission,
+  readKeptNotes,
+} from '@pool/wallet/node';
 
-const [exitPath, notesPath, amountText, recipientText, withdrawalPath] = process.argv.slice(2);
-if (
-  exitPath === undefined ||
-  notesPath === undefined ||
-  amountText === undefined ||
-  recipientText === undefined ||
-  withdrawalPath === undefined
-) {
-  console.error(
-    'Usage: node src/main.ts <exit.json> <notes.json> <amount> <recipient> <withdrawal.json>',
-  );
-  process.exit(2);
-}
+type ExitFile = {
+  /** The pool's chain, as chains.json has it. */
+  readonly chain: EvmChainSettings;
+  /** Symbol. */
+  readonly token: string;
+  /** Domain in the viewing-key text: that of the platform where the holder enrolled. Not needed with HOLDER_VIEWING_KEY. */
+  readonly platformDomain?: string;
+  readonly circuits: Readonly<Record<string, { readonly wasm: string; readonly zkey: string }>>;
+};
 
-const file = readExitFile(exitPath);
-const provider = createEvmProvider(file.chain);
+/** No transaction is sent whose gas could cost more: 0.05 of the chain's coin. */
+const gasCapWei = 50_000_000_000_000_000n;
+
+const log: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (_fields, message) => say(message),
+  error: (_fields, message) => say(message),
+};
+
+const prover = createProver();
 try {
-  const signer = createLocalKeyHolder({ privateKey: readKey('HOLDER_PRIVATE_KEY') });
-  const walletPub = parseWalletPub(await signer.walletPub());
-  const keys = await readKeys(file);
-  const token = parseEvmAddress(file.token);
-  const assetId = computeAssetId(file.chain.chainId, file.chain.pool, token);
-
-  const pool = await readPool(provider, file, log);
-  const notes = await findNotes(pool, readNotesFile(notesPath), { assetId, token }, keys);
-  const total = notes.reduce((sum, { amount }) => sum + amount, 0n);
-  log(`${notes.length} spendable note(s), ${total} base units`);
-
-  let withdrawal = readWithdrawal(withdrawalPath);
-  if (withdrawal === undefined) {
-    const nowSeconds = Math.max(Date.now() / 1000, await pool.reader.fetchHeadTimestamp());
-    withdrawal = planWithdrawal({
-      ...{ chain: file.chain, token, walletPub, keys, notes, nowSeconds },
-      amount: parseAmount(amountText),
-      recipient: parseEvmAddress(recipientText),
-    });
-    // Before anything leaves: the change exists only through manifest and seed.
-    writeWithdrawal(withdrawalPath, withdrawal);
-  } else {
-    log(`continuing the withdrawal of ${withdrawalPath}`);
+  const [exitPath, notesPath, amountText, recipientText, home] = process.argv.slice(2);
+  if (!exitPath || !notesPath || !amountText || !recipientText || !home) {
+    throw new Error(
+      'Usage: node src/main.ts <exit.json> <notes.json> <amount> <recipient> <folder>',
+    );
   }
-  const { manifest } = withdrawal;
-  const seed = hexToBytes(withdrawal.seed, 32);
-  const dummies = deriveDummyInputs(manifest, seed, keys.viewingKey);
-  const plan = buildSpend(
-    manifest,
-    seed,
-    dummies.map(({ nullifier }) => nullifier),
-  );
-  if (withdrawal.signature === undefined) {
-    const signature = await signer.signSpend(plan.operation, plan.salt);
-    withdrawal = { ...withdrawal, signature };
-    // Two signatures over one operation would reveal W, so this one is kept and never made again.
-    writeWithdrawal(withdrawalPath, withdrawal);
-  }
-  const { signature } = withdrawal;
-  const outRoot = fieldToHex(plan.operation.outRoot);
-  const [nullifier = ''] = manifest.inputNullifiers;
-  if (
-    signature !== undefined &&
-    (await pool.reader.fetchOutRootOf(nullifier, 'latest')) !== outRoot
-  ) {
-    const { proof, call } = await proveWithdrawal({
-      ...{ manifest, plan, dummies, keys, notes, pool, signature, walletPub },
-      circuits: file.circuits,
-    });
-    const { hash, costWei } = await submitWithdrawal(provider, file.chain, {
-      ...{ call, proof },
-      sealedNotes: plan.sealedNotes.map(({ sealed }) => sealed),
-      gasKey: readKey('GAS_PRIVATE_KEY'),
-    });
-    log(`sent ${hash}, which costs at most ${costWei} wei`);
-  }
-  await waitUntilFinal(nullifier, outRoot);
-  console.log(
-    JSON.stringify({ outRoot, recipient: manifest.recipient, amount: manifest.withdrawAmount }),
-  );
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const file = JSON.parse(readFileSync(exitPath, 'utf8')) as ExitFile;
+  const settings = parseWire(evmChainSettingsSchema, file.chain, 'chain of exit.json');
+  const amount = parseAmount(amountText).toString();
+  const recipient = parseEvmAddress(recipientText);
+  const chain = { key: 'exit', settings };
+  const holder = await openHolder(file);
+  const walletPub = parseWalletPub(holder.walletPub);
+  const kept = readKeptNotes(notesPath, { ...settings, walletPub });
 
-  /** The contract's own record says which spend used the note, whoever sent it. */
-  async function waitUntilFinal(spent: string, expected: string): Promise<void> {
-    for (;;) {
-      const final = await pool.reader.fetchFinalBlock();
-      const used = await pool.reader.fetchOutRootOf(spent, final.number);
-      if (used === expected) {
-        return;
+  const notes = createHolderNotes({
+    ...{ home, log, openHolder: async () => holder, findChain: () => chain },
+    createDeliveries: () => ({ fetchPage: async () => ({ notes: kept, isOwnFile: true }) }),
+  });
+  const own = await notes.listSpendable(file.token).finally(() => notes.close());
+  const total = own.reduce((sum, note) => sum + note.amount, 0n);
+  say(`${own.length} spendable note(s), ${total} base units`);
+
+  const submission = openSelfSubmission({
+    settings: {
+      ...{ home, gasCapWei, gasPrivateKey: readKey('GAS_PRIVATE_KEY') },
+      holder: {
+        sendDestinations: new Map([['recipient', recipient]]),
+        sendMaxAmount: undefined,
+      },
+    },
+    ...{ holder, chain, kept, log, prover: createPort(file) },
+    signal: new AbortController().signal,
+    onEvent(event) {
+      if (event.kind !== 'progress') {
+        say(event.kind === 'stage' ? event.stage : JSON.stringify(event));
       }
-      if (used !== undefined || final.timestampSeconds > manifest.deadline) {
-        throw new Error(
-          used === undefined
-            ? 'the deadline passed and nothing moved: delete the withdrawal file and begin again'
-            : 'another spend used the notes, so this withdrawal can never land',
-        );
+    },
+    onSent: ({ txHash, maxCostWei }) =>
+      say(`sent ${txHash}, which costs at most ${maxCostWei} wei`),
+  });
+  try {
+    const request = { token: file.token, amount, to: 'recipient' };
+    const findPaid = async () =>
+      (await submission.listPaid(request, recipient)).find(({ state }) => state.kind === 'settled');
+    await submission.follow();
+    if ((await findPaid()) === undefined) {
+      const open = (await submission.listOpen()).find(
+        ({ secrets }) =>
+          secrets?.manifest.withdrawAmount === amount && secrets.manifest.recipient === recipient,
+      );
+      if (open === undefined && total < BigInt(amount)) {
+        throw new Error(`the notes hold ${total} base units, less than the amount`);
       }
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const { status } = await submission.withdraw(request, open);
+      if (status !== 'success') {
+        throw new Error('the transaction reverted and nothing moved: run the command again');
+      }
     }
+    const outRoot = (await findPaid())?.outRoot;
+    console.log(JSON.stringify({ outRoot, recipient, amount }));
+  } finally {
+    await submission.close();
   }
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 } finally {
-  provider.destroy();
+  await prover.close();
 }
 
-function log(line: string): void {
+function say(line: string): void {
   console.error(line);
 }
 
-async function readKeys({ platformDomain }: ExitFile): Promise<Keys> {
+async function openHolder(file: ExitFile): Promise<Holder> {
   const signer = createLocalKeyHolder({ privateKey: readKey('HOLDER_PRIVATE_KEY') });
-  const escrowed = process.env['HOLDER_VIEWING_KEY'];
-  if (escrowed === undefined && platformDomain === undefined) {
-    throw new Error('exit.json needs platformDomain, unless HOLDER_VIEWING_KEY is set');
-  }
-  const viewingKey =
-    escrowed === undefined
-      ? await deriveHolderViewingKey(signer, platformDomain ?? '')
-      : new Secret(parseViewingKey(escrowed));
+  const walletPub = await signer.walletPub();
+  const viewingKey = await readViewingKey(signer, file);
   return {
-    walletId: computeWalletId(parseWalletPub(await signer.walletPub())),
-    viewingKey: viewingKey.reveal(),
+    ...{ signer, walletPub, viewingKey, family: chainFamilies.evm, earlier: [] },
+    address: computeWalletAddress(parseWalletPub(walletPub)),
     encryptionPublicKey: computeHolderEncryptionKey(signer.curve, viewingKey),
   };
+}
+
+async function readViewingKey(
+  signer: HolderSigner,
+  { platformDomain }: ExitFile,
+): Promise<Secret<bigint>> {
+  const escrowed = process.env['HOLDER_VIEWING_KEY'];
+  if (escrowed !== undefined) {
+    return new Secret(parseViewingKey(escrowed));
+  }
+  if (platformDomain === undefined) {
+    throw new Error('exit.json needs platformDomain, unless HOLDER_VIEWING_KEY is set');
+  }
+  return await deriveHolderViewingKey(signer, platformDomain);
 }
 
 function readKey(name: string): Secret {
@@ -167,4 +170,34 @@ function readKey(name: string): Secret {
     throw new Error(`${name} is required`);
   }
   return new Secret(parseHex(value, 32));
+}
+
+/** Proves with the files of exit.json. */
+function createPort({ circuits }: ExitFile): SpendProverPort {
+  async function locate(name: string) {
+    const files = circuits[name];
+    if (files === undefined) {
+      throw new Error(`exit.json names no files of ${name}`);
+    }
+    const verificationKey = await readVerificationKey(files.zkey);
+    return { wasmPath: files.wasm, zkeyPath: files.zkey, verificationKey };
+  }
+  return {
+    mode: 'real',
+    async prove(name, input) {
+      const { proof, publicSignals } = await prover.prove({ circuit: await locate(name), input });
+      return {
+        proof: toSolidityProof(proof) as ProvedBatch['proof'],
+        publicSignals: publicSignals.map(BigInt),
+      };
+    },
+    async verify(name, { proof, publicSignals }) {
+      const { verificationKey } = await locate(name);
+      return await prover.verify(
+        verificationKey,
+        publicSignals.map(String),
+        fromSolidityProof(proof),
+      );
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /** The agent's disbursement routes: check a batch, pay it, follow its job. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, call, expectStatus } from './http.ts';
+import { call, expectStatus } from './http.ts';
 
 export type Batch = {
   readonly token: string;
@@ -31,28 +31,25 @@ export type Job = {
   readonly error?: { readonly code: string; readonly message: string };
 };
 
-export type Agent = {
-  validate(batch: Batch): Promise<Report>;
-  /** The key names this payment: sent again with the same batch, it answers the same job and pays nobody twice. */
-  disburse(key: string, batch: Batch): Promise<Answer>;
-  getJob(key: string): Promise<Answer>;
-};
+export type Agent = ReturnType<typeof createAgent>;
 
-export function createAgent(agentUrl: string, apiKey: string): Agent {
+export function createAgent(agentUrl: string, apiKey: string) {
   const headers = { authorization: `Bearer ${apiKey}` };
   const post = { method: 'POST', isRepeatable: true } as const;
   return {
-    validate: async (batch) => {
+    async validate(batch: Batch): Promise<Report> {
       const answer = await call(`${agentUrl}/api/validate`, { ...post, headers, body: batch });
       return expectStatus('validating', answer, 200) as Report;
     },
-    disburse: (key, batch) =>
+    /** The key names this payment: sent again with the same batch, it answers the same job and pays nobody twice. */
+    disburse: (key: string, batch: Batch) =>
       call(`${agentUrl}/api/disburse`, {
         ...post,
         headers: { ...headers, 'idempotency-key': key },
         body: batch,
       }),
-    getJob: (key) => call(`${agentUrl}/api/disburse/${encodeURIComponent(key)}`, { headers }),
+    getJob: (key: string) =>
+      call(`${agentUrl}/api/disburse/${encodeURIComponent(key)}`, { headers }),
   };
 }
 

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type Agent, type Batch, createAgent, type Job, type Report, waitForJob } from './agent.ts';
+import { type Agent, type Batch, createAgent, type Job, waitForJob } from './agent.ts';
 import { expectRefusal, expectStatus } from './http.ts';
 import { openSession } from './platform.ts';
 
@@ -48,10 +48,13 @@ async function main({ agentUrl, platformUrl, chainId, employer, holders }: Sandb
   const key = await funder.mintKey('disburse', 'http client');
   say(`minted the key ${key.keyPrefix}`);
   const agent = createAgent(agentUrl, key.apiKey);
-  let shown: { mistakes: Mistakes; job: Job };
+  let shown: object;
   try {
+    const mistakes = await showMistakes(agent, first.address);
     shown = {
-      mistakes: await showMistakes(agent, first.address),
+      ...mistakes,
+      key: payment,
+      paid: batch.recipients,
       job: await pay(agent, payment, batch),
     };
   } finally {
@@ -66,15 +69,11 @@ async function main({ agentUrl, platformUrl, chainId, employer, holders }: Sandb
   await stranger.revokeKey(foreign.id);
   expectRefusal("another employer's key", answer, 401, 'unauthorized');
   say('the revoked key and the key of another employer were refused');
-
-  const { mistakes, job } = shown;
-  return { ...mistakes, key: payment, paid: batch.recipients, job };
+  return shown;
 }
 
-type Mistakes = { readonly issues: Report['issues']; readonly firstIssue: unknown };
-
 /** Five mistakes of five kinds: validating tells all of them, disbursing stops at the first. */
-async function showMistakes(agent: Agent, address: string): Promise<Mistakes> {
+async function showMistakes(agent: Agent, address: string) {
   const mistaken: Batch = {
     token: 'NOT-A-TOKEN',
     recipients: [

@@ -2,13 +2,7 @@
 import { Wallet } from 'ethers';
 import { call, expectStatus } from './http.ts';
 
-export type Session = {
-  readonly address: string;
-  /** `apiKey` is returned only once; `keyPrefix` is its public part. */
-  mintKey(capability: string, name: string): Promise<MintedKey>;
-  revokeKey(id: number): Promise<void>;
-};
-
+/** `apiKey` is returned only once; `keyPrefix` is its public part. */
 export type MintedKey = {
   readonly id: number;
   readonly apiKey: string;
@@ -16,19 +10,11 @@ export type MintedKey = {
 };
 
 /** Signs in with an EIP-4361 text and opens the wallet's employer account, if it has none. */
-export async function openSession(
-  platformUrl: string,
-  chainId: number,
-  privateKey: string,
-): Promise<Session> {
+export async function openSession(platformUrl: string, chainId: number, privateKey: string) {
   const wallet = new Wallet(privateKey);
   const nonce = await call(`${platformUrl}/api/auth/nonce`);
-  const message = writeSignIn({
-    platformUrl,
-    chainId,
-    address: wallet.address,
-    nonce: String(expectStatus('a nonce', nonce, 200)['nonce']),
-  });
+  const { nonce: text } = expectStatus('a nonce', nonce, 200);
+  const message = writeSignIn(platformUrl, chainId, wallet.address, String(text));
   const signature = await wallet.signMessage(message);
   const signIn = { message, signature };
   const verified = await call(`${platformUrl}/api/auth/verify`, { method: 'POST', body: signIn });
@@ -48,28 +34,21 @@ export async function openSession(
 
   return {
     address: wallet.address,
-    mintKey: async (capability, name) => {
+    async mintKey(capability: string, name: string): Promise<MintedKey> {
       // Not repeatable: each call mints another key.
       const body = { capability, name };
       const minted = await call(`${employers}/keys`, { method: 'POST', headers, body });
       return expectStatus('a key', minted, 201) as MintedKey;
     },
-    revokeKey: async (id) => {
+    async revokeKey(id: number): Promise<void> {
       const revoked = await call(`${employers}/keys/${id}`, { method: 'DELETE', headers });
       expectStatus('the revocation', revoked, 200);
     },
   };
 }
 
-type SignIn = {
-  readonly platformUrl: string;
-  readonly chainId: number;
-  readonly address: string;
-  readonly nonce: string;
-};
-
 /** The text to sign. Domain and URI are the platform's own, so the signature is good nowhere else. */
-function writeSignIn({ platformUrl, chainId, address, nonce }: SignIn): string {
+function writeSignIn(platformUrl: string, chainId: number, address: string, nonce: string): string {
   const now = Date.now();
   return [
     `${new URL(platformUrl).host} wants you to sign in with your Ethereum account:`,

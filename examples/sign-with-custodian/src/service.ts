@@ -10,13 +10,7 @@ import { createSignRequest, type Outcome, type Progress, type Signer } from '@po
 
 export type SignIn = { readonly id: string } & (Progress | Outcome);
 
-export type SignInService = {
-  /** Stores and submits a sign-in text. The same text has the same id. */
-  start(message: string): Promise<SignIn>;
-  /** Where a sign-in stands at the custodian. Undefined: nobody started it. */
-  read(id: string): Promise<SignIn | undefined>;
-  withdraw(id: string): Promise<SignIn | undefined>;
-};
+export type SignInService = Awaited<ReturnType<typeof createSignInService>>;
 
 export async function createSignInService(options: {
   readonly signer: Signer;
@@ -24,7 +18,7 @@ export async function createSignInService(options: {
   readonly store: string;
   /** What a text must name. The signer refuses every other text. */
   readonly expected: { readonly domain: string; readonly uri: string; readonly chainId: number };
-}): Promise<SignInService> {
+}) {
   const { signer, store, expected } = options;
   const expectedSigner = await signer.address();
   await mkdir(store, { recursive: true, mode: 0o700 });
@@ -42,7 +36,8 @@ export async function createSignInService(options: {
   }
 
   return {
-    async start(message) {
+    /** Stores and submits a sign-in text. The same text has the same id. */
+    async start(message: string): Promise<SignIn> {
       const request = createRequest(message);
       const id = request.externalId;
       const path = join(store, id);
@@ -51,13 +46,14 @@ export async function createSignInService(options: {
       return { id, ...(await signer.submit(request)) };
     },
 
-    async read(id) {
+    /** Where a sign-in stands at the custodian. Undefined: nobody started it. */
+    async read(id: string): Promise<SignIn | undefined> {
       const request = await load(id);
       // The process may have stopped between the file and the custodian: `submit` looks it up and sends it only if it is missing.
       return request && { id, ...((await signer.find(request)) ?? (await signer.submit(request))) };
     },
 
-    async withdraw(id) {
+    async withdraw(id: string): Promise<SignIn | undefined> {
       const request = await load(id);
       const step = request && (await signer.find(request));
       if (request === undefined || step?.providerId === undefined) {
