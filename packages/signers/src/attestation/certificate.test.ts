@@ -3,9 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { chain, createChain } from '../fixtures/attestation.ts';
 import { AttestationError } from './attestation-defect.ts';
 import { parseCertificate } from './certificate.ts';
-import { writeBasicConstraints, writeKeyUsage } from './certificate-writer.ts';
 import { derTags, readDerSequence, readDerValues } from './der.ts';
-import { writeCriticalExtension, writeDer, writeSequence } from './der-writer.ts';
+import {
+  writeBasicConstraints,
+  writeCriticalExtension,
+  writeDer,
+  writeKeyUsage,
+  writeSequence,
+} from './development-attestation.ts';
 
 const outer = readDerSequence(chain.leaf).map(({ encoded }) => encoded);
 const body = readDerSequence(outer[0] ?? new Uint8Array()).map(({ encoded }) => encoded);

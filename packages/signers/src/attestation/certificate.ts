@@ -14,7 +14,18 @@ import {
   readDer,
   readDerSequence,
   readDerValues,
+  requireTags,
 } from './der.ts';
+
+// A development root carries its mark in its name, inside the signed part, so that its owner cannot forget to tell. It is accepted only
+// with `allowInsecureDevelopmentRoot`, and never under NODE_ENV=production: its key is in a file of a developer.
+
+/** Part of the subject of every development root. */
+export const developmentRootMark = 'INSECURE development root';
+
+export function isDevelopmentRoot({ subject }: Pick<Certificate, 'subject'>): boolean {
+  return Buffer.from(subject).includes(developmentRootMark);
+}
 
 export type Certificate = {
   /** DER of the part that is signed. */
@@ -38,19 +49,17 @@ export type Certificate = {
     | undefined;
 };
 
-const ecdsaWithSha384 = hex('300a06082a8648ce3d040303');
+/** DER of the algorithm. */
+export const ecdsaWithSha384 = hex('300a06082a8648ce3d040303');
 const p384KeyPrefix = hex('3076301006072a8648ce3d020106052b8104002203620004');
-const keyUsageOid = '551d0f';
-const basicConstraintsOid = '551d13';
+const { sequence, integer, context0, context3 } = derTags;
+const any = undefined;
+export const keyUsageOid = '551d0f';
+export const basicConstraintsOid = '551d13';
 
 /** @throws AttestationError */
 export function parseCertificate(der: Uint8Array): Certificate {
-  const [body, algorithm, signature, ...rest] = readDerSequence(der);
-  requireThat(
-    body?.tag === derTags.sequence && algorithm !== undefined && signature !== undefined,
-    'certificate-malformed',
-  );
-  requireThat(rest.length === 0, 'certificate-malformed');
+  const [body, algorithm, signature] = requireTags(readDerSequence(der), [sequence, any, any]);
   requireThat(isEncoded(algorithm, ecdsaWithSha384), 'certificate-algorithm');
   return {
     signedBytes: body.encoded,
@@ -62,33 +71,22 @@ export function parseCertificate(der: Uint8Array): Certificate {
 type Body = Omit<Certificate, 'signedBytes' | 'signature'>;
 
 function parseBody(contents: Uint8Array): Body {
-  const [version, serial, algorithm, issuer, validity, subject, key, extensions, ...rest] =
-    readDerValues(contents);
+  const [version, _serial, algorithm, issuer, validity, subject, key, extensions] = requireTags(
+    readDerValues(contents),
+    [context0, integer, any, sequence, sequence, sequence, any, context3],
+  );
   // Version 3 has the number 2. Versions 1 and 2 have no extensions, so no CA flag.
-  const isVersion3 =
-    version?.tag === derTags.context0 &&
-    parseDerSmallInteger(readDer(version.contents, derTags.integer)) === 2;
-  requireThat(isVersion3, 'certificate-malformed');
   requireThat(
-    serial?.tag === derTags.integer &&
-      issuer?.tag === derTags.sequence &&
-      validity?.tag === derTags.sequence &&
-      subject?.tag === derTags.sequence &&
-      extensions?.tag === derTags.context3 &&
-      rest.length === 0,
+    parseDerSmallInteger(readDer(version.contents, integer)) === 2,
     'certificate-malformed',
   );
   // RFC 5280 §4.1.1.2: the algorithm is inside the signed part too, so that nobody replaces it.
   requireThat(isEncoded(algorithm, ecdsaWithSha384), 'certificate-algorithm');
   const isP384 =
-    key?.encoded.length === p384KeyPrefix.length + 96 &&
+    key.encoded.length === p384KeyPrefix.length + 96 &&
     isEncoded({ encoded: key.encoded.subarray(0, p384KeyPrefix.length) }, p384KeyPrefix);
   requireThat(isP384, 'certificate-key');
-  const [notBefore, notAfter, ...others] = readDerValues(validity.contents);
-  requireThat(
-    notBefore !== undefined && notAfter !== undefined && others.length === 0,
-    'certificate-malformed',
-  );
+  const [notBefore, notAfter] = requireTags(readDerValues(validity.contents), [any, any]);
   return {
     issuer: issuer.encoded,
     subject: subject.encoded,
@@ -125,17 +123,13 @@ function parseExtension({ tag, contents }: DerValue): {
   readonly isCritical: boolean;
   readonly value: Uint8Array;
 } {
-  requireThat(tag === derTags.sequence, 'certificate-malformed');
+  requireThat(tag === sequence, 'certificate-malformed');
   const values = readDerValues(contents);
-  const [oid, second] = values;
-  const last = values.at(-1);
-  const isShaped =
-    oid?.tag === derTags.oid &&
-    last?.tag === derTags.octetString &&
-    (values.length === 2 || (values.length === 3 && second?.tag === derTags.boolean));
-  requireThat(isShaped, 'certificate-malformed');
-  const isCritical = values.length === 3 && second !== undefined && parseDerBoolean(second);
-  return { oid: Buffer.from(oid.contents).toString('hex'), isCritical, value: last.contents };
+  const [flag] = values.length === 3 ? values.splice(1, 1) : [];
+  requireThat(flag === undefined || flag.tag === derTags.boolean, 'certificate-malformed');
+  const [oid, value] = requireTags(values, [derTags.oid, derTags.octetString]);
+  const isCritical = flag !== undefined && parseDerBoolean(flag);
+  return { oid: Buffer.from(oid.contents).toString('hex'), isCritical, value: value.contents };
 }
 
 function parseBasicConstraints(der: Uint8Array): Pick<Certificate, 'isAuthority' | 'pathLength'> {

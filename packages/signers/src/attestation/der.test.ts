@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AttestationError } from './attestation-defect.ts';
 import { parseDerTime, readDerValues } from './der.ts';
-import { writeDer, writeUnsigned } from './der-writer.ts';
+import { writeDer, writeUnsigned } from './development-attestation.ts';
 
 const refused: readonly (readonly [string, readonly number[]])[] = [
   ['no length', [0x04]],

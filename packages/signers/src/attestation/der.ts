@@ -41,9 +41,7 @@ export function readDerValues(bytes: Uint8Array): DerValue[] {
 
 /** Reads the one value that fills the input. @throws AttestationError */
 export function readDer(bytes: Uint8Array, tag: number): DerValue {
-  const [value, ...rest] = readDerValues(bytes);
-  requireThat(value?.tag === tag && rest.length === 0, 'certificate-malformed');
-  return value;
+  return requireTags(readDerValues(bytes), [tag])[0];
 }
 
 /** The values inside a SEQUENCE that fills the input. @throws AttestationError */
@@ -51,36 +49,30 @@ export function readDerSequence(bytes: Uint8Array): DerValue[] {
   return readDerValues(readDer(bytes, derTags.sequence).contents);
 }
 
+/** The values, if they have exactly these tags. @param tags - undefined: any. @throws AttestationError */
+export function requireTags<const TTags extends readonly (number | undefined)[]>(
+  values: readonly DerValue[],
+  tags: TTags,
+): { readonly [Index in keyof TTags]: DerValue } {
+  const hasTags = tags.every((tag, index) => tag === undefined || values[index]?.tag === tag);
+  requireThat(values.length === tags.length && hasTags, 'certificate-malformed');
+  return values as { readonly [Index in keyof TTags]: DerValue };
+}
+
 function readValueAt(bytes: Uint8Array, offset: number): DerValue {
   const tag = bytes[offset] ?? refuse('certificate-malformed');
   // Tags of several bytes do not occur in certificates.
   requireThat((tag & 0x1f) !== 0x1f, 'certificate-malformed');
   const first = bytes[offset + 1] ?? refuse('certificate-malformed');
-  const { length, start } = readLength(bytes, offset + 2, first);
-  const end = start + length;
+  // 0x80 is the indefinite length of BER. A certificate has at most 1,024 bytes, so two bytes of length are enough.
+  const size = first < 0x80 ? 0 : first - 0x80;
+  requireThat(first < 0x80 || size === 1 || size === 2, 'certificate-malformed');
+  const start = offset + 2 + size;
+  const length = bytes.subarray(offset + 2, start).reduce((value, byte) => 256 * value + byte, 0);
+  requireThat(size === 0 || length >= (size === 1 ? 0x80 : 0x100), 'certificate-malformed');
+  const end = start + (size === 0 ? first : length);
   requireThat(end <= bytes.length, 'certificate-malformed');
   return { tag, contents: bytes.subarray(start, end), encoded: bytes.subarray(offset, end) };
-}
-
-function readLength(
-  bytes: Uint8Array,
-  offset: number,
-  first: number,
-): { readonly length: number; readonly start: number } {
-  if (first < 0x80) {
-    return { length: first, start: offset };
-  }
-  // 0x80 is the indefinite length of BER. A certificate has at most 1,024 bytes, so two bytes of length are enough.
-  const size = first - 0x80;
-  requireThat(size === 1 || size === 2, 'certificate-malformed');
-  const high = bytes[offset] ?? refuse('certificate-malformed');
-  if (size === 1) {
-    requireThat(high >= 0x80, 'certificate-malformed');
-    return { length: high, start: offset + 1 };
-  }
-  const low = bytes[offset + 1] ?? refuse('certificate-malformed');
-  requireThat(high > 0, 'certificate-malformed');
-  return { length: 256 * high + low, start: offset + 2 };
 }
 
 /** @throws AttestationError for anything but 0x00 and 0xff */

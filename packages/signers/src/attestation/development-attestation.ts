@@ -9,12 +9,116 @@ import {
   createPrivateKey,
   generateKeyPairSync,
   type KeyObject,
+  randomBytes,
   sign,
 } from 'node:crypto';
 import { encode } from 'cborg';
-import { writeBasicConstraints, writeCertificate, writeKeyUsage } from './certificate-writer.ts';
-import { writeCommonName } from './der-writer.ts';
-import { developmentRootMark } from './development-marker.ts';
+import { encodeSigned, protectedHeader } from './attestation-document.ts';
+import {
+  basicConstraintsOid,
+  developmentRootMark,
+  ecdsaWithSha384,
+  keyUsageOid,
+} from './certificate.ts';
+import { derTags } from './der.ts';
+
+// A writer of the little DER and of the X.509 certificates that a development root needs. Tests compare it with Node's own reader and with
+// an independent X.509 library.
+
+const [utf8StringTag, setTag] = [0x0c, 0x31];
+
+/** @param contents - at most 65,535 bytes */
+export function writeDer(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
+  const body = Buffer.concat(contents);
+  const length =
+    body.length < 0x80
+      ? [body.length]
+      : body.length < 0x100
+        ? [0x81, body.length]
+        : [0x82, body.length >> 8, body.length & 0xff];
+  return Uint8Array.from([tag, ...length, ...body]);
+}
+
+export function writeSequence(...contents: readonly Uint8Array[]): Uint8Array {
+  return writeDer(derTags.sequence, ...contents);
+}
+
+/** @param value - big-endian, not negative */
+export function writeUnsigned(value: Uint8Array): Uint8Array {
+  const start = value.findIndex((byte) => byte !== 0);
+  const digits = start < 0 ? Uint8Array.of(0) : value.subarray(start);
+  // A leading zero keeps a high bit from reading as a sign.
+  const sign = (digits[0] ?? 0) >= 0x80 ? Uint8Array.of(0) : new Uint8Array();
+  return writeDer(derTags.integer, sign, digits);
+}
+
+/** A name with one attribute, CN (2.5.4.3). */
+export function writeCommonName(text: string): Uint8Array {
+  const value = writeDer(utf8StringTag, Buffer.from(text, 'utf8'));
+  return writeSequence(writeDer(setTag, writeSequence(Buffer.from('0603550403', 'hex'), value)));
+}
+
+/** @param timeMs - milliseconds since the epoch, before 2050 */
+function writeUtcTime(timeMs: number): Uint8Array {
+  const digits = new Date(timeMs).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
+  return writeDer(derTags.utcTime, Buffer.from(digits.slice(2), 'latin1'));
+}
+
+/** @param oid - the encoded identifier, without tag and length, hex */
+export function writeCriticalExtension(oid: string, value: Uint8Array): Uint8Array {
+  return writeSequence(
+    writeDer(derTags.oid, Buffer.from(oid, 'hex')),
+    writeDer(derTags.boolean, Uint8Array.of(0xff)),
+    writeDer(derTags.octetString, value),
+  );
+}
+
+export type CertificateContent = {
+  /** DER of the names. */
+  readonly issuer: Uint8Array;
+  readonly subject: Uint8Array;
+  readonly publicKey: KeyObject;
+  readonly issuerKey: KeyObject;
+  /** Milliseconds since the epoch. */
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  /** DER of each extension. */
+  readonly extensions: readonly Uint8Array[];
+};
+
+/** @returns DER of a version 3 certificate, signed with ECDSA and SHA-384 */
+export function writeCertificate(content: CertificateContent): Uint8Array {
+  const body = writeSequence(
+    writeDer(derTags.context0, writeUnsigned(Uint8Array.of(2))),
+    writeUnsigned(randomBytes(16)),
+    ecdsaWithSha384,
+    content.issuer,
+    writeSequence(writeUtcTime(content.notBeforeMs), writeUtcTime(content.notAfterMs)),
+    content.subject,
+    content.publicKey.export({ type: 'spki', format: 'der' }),
+    writeDer(derTags.context3, writeSequence(...content.extensions)),
+  );
+  const signature = sign('sha384', body, content.issuerKey);
+  const bits = writeDer(derTags.bitString, Uint8Array.of(0), signature);
+  return writeSequence(body, ecdsaWithSha384, bits);
+}
+
+/** @param pathLength - how many authorities may follow below; omitted: no limit */
+export function writeBasicConstraints(isAuthority: boolean, pathLength?: number): Uint8Array {
+  // DER leaves out a value that is the default, so FALSE is an empty sequence.
+  const flag = isAuthority ? [writeDer(derTags.boolean, Uint8Array.of(0xff))] : [];
+  const limit = pathLength === undefined ? [] : [writeUnsigned(Uint8Array.of(pathLength))];
+  return writeCriticalExtension(basicConstraintsOid, writeSequence(...flag, ...limit));
+}
+
+/** @param use - `certificates`: keyCertSign; `data`: digitalSignature */
+export function writeKeyUsage(use: 'certificates' | 'data'): Uint8Array {
+  const [unused, bits] = use === 'certificates' ? [2, 0x04] : [7, 0x80];
+  return writeCriticalExtension(
+    keyUsageOid,
+    writeDer(derTags.bitString, Uint8Array.of(unused, bits)),
+  );
+}
 
 export type DevelopmentRoot = {
   /** DER of the self-signed root, public. Its SHA-256 is the pin. */
@@ -30,11 +134,6 @@ export type AttestationRequest = {
   readonly userData?: Uint8Array;
 };
 
-const rootYears = 5;
-const dayMs = 86_400_000;
-/** As on hardware: an attestation's leaf lives three hours. */
-const leafMs = 3 * 3_600_000;
-
 /** @param nowMs - milliseconds since the epoch; the root is valid from an hour before, for five years */
 export function createDevelopmentRoot(nowMs: number): DevelopmentRoot {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
@@ -45,7 +144,7 @@ export function createDevelopmentRoot(nowMs: number): DevelopmentRoot {
     publicKey,
     issuerKey: privateKey,
     notBeforeMs: nowMs - 3_600_000,
-    notAfterMs: nowMs + rootYears * 365 * dayMs,
+    notAfterMs: nowMs + 5 * 365 * 86_400_000,
     extensions: [writeBasicConstraints(true, 0), writeKeyUsage('certificates')],
   });
   return { certificate, privateKey: String(privateKey.export({ type: 'pkcs8', format: 'pem' })) };
@@ -62,10 +161,7 @@ export function computeDevelopmentPcrs(): [Uint8Array, Uint8Array, Uint8Array] {
 /** True: the pins are those of a development enclave, in which nothing is measured. */
 export function areDevelopmentPcrs(pcrs: readonly Uint8Array[]): boolean {
   const known = computeDevelopmentPcrs();
-  return (
-    pcrs.length === known.length &&
-    known.every((pcr, index) => Buffer.from(pcr).equals(pcrs[index] ?? new Uint8Array()))
-  );
+  return Buffer.concat(pcrs).equals(Buffer.concat(known)) && pcrs.length === known.length;
 }
 
 function computePcr(index: number): Uint8Array {
@@ -89,7 +185,8 @@ export function createDevelopmentAttestation(
     publicKey: leaf.publicKey,
     issuerKey: createPrivateKey(root.privateKey),
     notBeforeMs: nowMs - 60_000,
-    notAfterMs: nowMs + leafMs,
+    // As on hardware: three hours.
+    notAfterMs: nowMs + 3 * 3_600_000,
     extensions: [writeBasicConstraints(false), writeKeyUsage('data')],
   });
   const payload = encode({
@@ -108,8 +205,6 @@ export function createDevelopmentAttestation(
 
 /** COSE_Sign1 with ES384, untagged (RFC 9052 §4.2). */
 export function signDocument(payload: Uint8Array, key: KeyObject): Uint8Array {
-  const header = Uint8Array.of(0xa1, 0x01, 0x38, 0x22);
-  const signedBytes = encode(['Signature1', header, new Uint8Array(), payload]);
-  const signature = sign('sha384', signedBytes, { key, dsaEncoding: 'ieee-p1363' });
-  return encode([header, new Map(), payload, Uint8Array.from(signature)]);
+  const signature = sign('sha384', encodeSigned(payload), { key, dsaEncoding: 'ieee-p1363' });
+  return encode([protectedHeader, new Map(), payload, Uint8Array.from(signature)]);
 }

@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { verify } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { isProduction } from '../config.ts';
 import {
   type AttestationDefect,
   AttestationError,
@@ -20,7 +21,71 @@ import {
   parseAttestationDocument,
   parseCoseSign1,
 } from './attestation-document.ts';
-import { verifyCertificateChain } from './certificate-chain.ts';
+import { type Certificate, isDevelopmentRoot, parseCertificate } from './certificate.ts';
+
+// The chain from the pinned root to the leaf (RFC 5280 §6, without policies, name constraints and revocation lists).
+//
+// The bundle comes with the document, so its first certificate is only a claim: it counts if its SHA-256 is the pinned one. A root of
+// the same name, or one that signs the same names, has another fingerprint.
+
+/** @returns the key of the leaf. @throws AttestationError */
+function verifyCertificateChain(
+  { cabundle, certificate: leaf }: AttestationDocument,
+  { rootSha256, allowInsecureDevelopmentRoot = false, nowMs }: AttestationExpectation,
+): KeyObject {
+  const rootDer = cabundle[0] ?? refuse('cabundle-size');
+  const fingerprint = createHash('sha256').update(rootDer).digest();
+  requireThat(areBytesEqual(fingerprint, rootSha256), 'root-foreign');
+  const root = parseCertificate(rootDer);
+  if (isDevelopmentRoot(root)) {
+    requireThat(!isProduction(), 'root-development-in-production');
+    requireThat(allowInsecureDevelopmentRoot, 'root-development');
+  }
+
+  const authorities = [root, ...cabundle.slice(1).map(parseCertificate)];
+  let issuer = root;
+  for (const [index, certificate] of authorities.entries()) {
+    verifyLink(certificate, issuer, nowMs);
+    requireAuthority(certificate, authorities.length - 1 - index);
+    issuer = certificate;
+  }
+  const last = parseCertificate(leaf);
+  verifyLink(last, issuer, nowMs);
+  requireThat(!last.isAuthority, 'leaf-is-authority');
+  requireThat(last.keyUsage?.signsData === true, 'key-usage');
+  return importKey(last);
+}
+
+/** The root signs itself, so it is the issuer of its own link. */
+function verifyLink(certificate: Certificate, issuer: Certificate, nowMs: number): void {
+  requireThat(areBytesEqual(certificate.issuer, issuer.subject), 'certificate-issuer');
+  const isSigned = verify(
+    'sha384',
+    certificate.signedBytes,
+    importKey(issuer),
+    certificate.signature,
+  );
+  requireThat(isSigned, 'certificate-signature');
+  requireThat(certificate.notBeforeMs <= nowMs, 'certificate-not-yet-valid');
+  // RFC 5280 §4.1.2.5: the last second is part of the validity.
+  requireThat(nowMs < certificate.notAfterMs + 1000, 'certificate-expired');
+}
+
+/** @param below - how many authorities follow below this one; the leaf does not count (RFC 5280 §4.2.1.9) */
+function requireAuthority({ isAuthority, pathLength, keyUsage }: Certificate, below: number): void {
+  requireThat(isAuthority, 'ca-flag-missing');
+  requireThat(keyUsage?.signsCertificates === true, 'key-usage');
+  requireThat(pathLength === undefined || below <= pathLength, 'path-too-long');
+}
+
+function importKey({ publicKey }: Certificate): KeyObject {
+  try {
+    // OpenSSL refuses a point that is not on the curve.
+    return createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });
+  } catch {
+    return refuse('certificate-key');
+  }
+}
 
 /** What the configuration pins. */
 export type AttestationPins = {
@@ -86,11 +151,7 @@ function verifyDocument(bytes: Uint8Array, expected: AttestationExpectation): At
   requirePins(expected);
   const { signedBytes, payload, signature } = parseCoseSign1(bytes);
   const document = parseAttestationDocument(payload);
-  const key = verifyCertificateChain(document.cabundle, document.certificate, {
-    rootSha256: expected.rootSha256,
-    allowInsecureDevelopmentRoot: expected.allowInsecureDevelopmentRoot ?? false,
-    nowMs: expected.nowMs,
-  });
+  const key = verifyCertificateChain(document, expected);
   const isSigned = verify('sha384', signedBytes, { key, dsaEncoding: 'ieee-p1363' }, signature);
   requireThat(isSigned, 'cose-signature');
   requireMeasurements(document, expected);
