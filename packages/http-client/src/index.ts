@@ -18,6 +18,7 @@ export {
   type HttpAnswer,
   type HttpClient,
   type HttpClientOptions,
+  type HttpExchange,
   isSuccess,
 } from './http-client.ts';
 export { type Cut, tooLarge } from './read-cut-json.ts';

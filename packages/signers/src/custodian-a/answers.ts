@@ -68,8 +68,6 @@ export const approvalSchema = v.object({
   ),
 });
 
-export type Approval = v.InferOutput<typeof approvalSchema>;
-
 /** A 409: another request has this externalId. */
 export const conflictSchema = v.object({
   error: v.object({ details: v.object({ duplicate: v.object({ id: idSchema }) }) }),

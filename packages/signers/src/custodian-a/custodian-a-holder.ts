@@ -5,12 +5,11 @@
  * @module
  */
 import { computeWalletAddress, type EvmAddress, PoolError, type WalletPub } from '@pool/core';
-import type { SignKind } from '@pool/policy';
 import type { HolderSigner } from '../holder/holder-signer.ts';
 import { createRemoteHolder, type RemoteHolderOptions } from '../holder/remote-holder.ts';
-import { createWalletSigner, type WalletSignerOptions } from './wallet-signer.ts';
+import { type CustodianASignerOptions, createCustodianASigner } from './custodian-a-signer.ts';
 
-export type CustodianAHolderOptions = Omit<WalletSignerOptions, 'address'> &
+export type CustodianAHolderOptions = Omit<CustodianASignerOptions, 'address'> &
   Pick<RemoteHolderOptions, 'pollMs' | 'sleep'> & {
     /** W, from this side's own configuration, never from the custodian. */
     readonly walletPub: WalletPub;
@@ -21,7 +20,7 @@ export type CustodianAHolderOptions = Omit<WalletSignerOptions, 'address'> &
   };
 
 /** What a holder's wallet signs. */
-export const holderKinds: readonly SignKind[] = ['sign-in', 'spend', 'disclosure'];
+export const holderKinds = ['sign-in', 'spend', 'disclosure'] as const;
 
 /**
  * A holder at custodian A. Each method waits for the vote.
@@ -36,6 +35,6 @@ export function createCustodianAHolder(options: CustodianAHolderOptions): Holder
       'the holder and the funder are the same wallet at the custodian; create a wallet for the holder alone, and set DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID and DISBURSE_CUSTODIAN_A_HOLDER_WALLET_PUB to it',
     );
   }
-  const signer = createWalletSigner({ ...account, address, kinds: holderKinds });
+  const signer = createCustodianASigner({ ...account, address }, holderKinds);
   return createRemoteHolder({ name: 'custodian_a', signer, walletPub, pollMs, sleep });
 }

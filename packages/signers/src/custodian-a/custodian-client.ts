@@ -4,17 +4,51 @@
  *
  * @module
  */
-import { type PoolError, parseServiceUrl, type Secret } from '@pool/core';
-import type { Cut } from '@pool/http-client';
+
+import { type KeyObject, sign } from 'node:crypto';
+import { PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import {
   createHttpClient,
   describeAnswer,
   type HttpAnswer,
   type HttpClientOptions,
+  type HttpExchange,
 } from '@pool/http-client';
 import * as v from 'valibot';
-import { createAnswerError, parseSuccess } from '../custodian/custodian-outcomes.ts';
-import { parseServiceKey } from './service-key.ts';
+import { createAnswerError, parseSuccess, tryParseKey } from '../custodian/custodian-outcomes.ts';
+
+// The key of a service account at custodian A. It signs the client data of user actions: Ed25519 over the bytes, P-256 over their
+// SHA-256 as DER. Vectors: vectors/custodian-a.json.
+
+type ServiceKey = {
+  /** The signature as the provider reads it: 64 bytes for Ed25519, DER for P-256. */
+  sign(message: Uint8Array): Uint8Array;
+};
+
+/**
+ * @param pem - PKCS#8 PEM of an Ed25519 or P-256 key
+ * @throws PoolError `invalid_configuration`, without the value
+ */
+export function parseServiceKey(pem: Secret): ServiceKey {
+  const key = tryParseKey(pem);
+  const algorithm = key === undefined ? undefined : findAlgorithm(key);
+  if (key === undefined || algorithm === undefined) {
+    throw new PoolError(
+      'invalid_configuration',
+      'the key of the service account must be an Ed25519 or P-256 private key as PKCS#8 PEM',
+    );
+  }
+  return { sign: (message) => sign(algorithm.hash, message, key) };
+}
+
+function findAlgorithm(key: KeyObject): { readonly hash: 'sha256' | null } | undefined {
+  if (key.asymmetricKeyType === 'ed25519') {
+    return { hash: null };
+  }
+  const isP256 =
+    key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  return isP256 ? { hash: 'sha256' } : undefined;
+}
 
 export type CustodianAAccount = Omit<HttpClientOptions, 'service'> & {
   /** Origin in the client data of user actions. Default: the origin of `url`. */
@@ -29,14 +63,10 @@ export type CustodianAAccount = Omit<HttpClientOptions, 'service'> & {
   readonly headerPrefix?: string;
 };
 
-export type CustodianAChange = {
+/** Its body is JSON text, sent and signed byte for byte. */
+export type CustodianAChange = Pick<HttpExchange, 'path' | 'cut' | 'signal'> & {
   readonly method: 'POST' | 'PUT';
-  readonly path: string;
-  /** JSON text, sent and signed byte for byte. */
   readonly body: string;
-  /** How the answer is read. */
-  readonly cut?: Cut | undefined;
-  readonly signal?: AbortSignal | undefined;
 };
 
 /** A change with its user action, ready to be sent once. */
@@ -44,29 +74,7 @@ export type AuthorizedChange = CustodianAChange & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type CustodianAClient = {
-  /** Reads. @throws PoolError `custodian_unreachable`, `custodian_invalid_response` */
-  get(
-    path: string,
-    options?: {
-      readonly query?: Readonly<Record<string, string>>;
-      readonly cut?: Cut | undefined;
-      readonly signal?: AbortSignal | undefined;
-    },
-  ): Promise<HttpAnswer>;
-  /**
-   * Obtains the user action of a change. The change itself is not sent, so a failure here is safe to repeat.
-   * @throws PoolError `custodian_unreachable`, `custodian_refused`, `custodian_invalid_response`
-   */
-  authorize(change: CustodianAChange): Promise<AuthorizedChange>;
-  /**
-   * Sends a change. After a failure, and after every answer but a 4xx other than 408, it may have been accepted.
-   * @throws PoolError `custodian_unreachable`, `custodian_invalid_response`
-   */
-  send(change: AuthorizedChange): Promise<HttpAnswer>;
-  /** The error of an answer that is not a success, without credentials. */
-  createRefusal(answer: HttpAnswer, what: string): PoolError;
-};
+export type CustodianAClient = ReturnType<typeof createCustodianAClient>;
 
 const challengeSchema = v.object({
   challenge: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
@@ -79,7 +87,7 @@ const userActionSchema = v.object({
 });
 
 /** @throws PoolError `invalid_configuration` */
-export function createCustodianAClient(account: CustodianAAccount): CustodianAClient {
+export function createCustodianAClient(account: CustodianAAccount) {
   const { token, credentialId, headerPrefix = 'x-' } = account;
   const call = createHttpClient({ ...account, service: 'custodian' });
   const origin = account.origin ?? parseServiceUrl(account.url, 'the url of the custodian').origin;
@@ -105,15 +113,23 @@ export function createCustodianAClient(account: CustodianAAccount): CustodianACl
     return parseSuccess({ createRefusal }, schema, answer, 'the user action');
   }
 
+  /** The error of an answer that is not a success, without credentials. */
   function createRefusal(answer: HttpAnswer, what: string): PoolError {
     return createAnswerError(answer, what, describeAnswer(answer, [token]));
   }
 
   return {
-    get: (path, { query = {}, cut, signal } = {}) =>
-      call({ method: 'GET', path, query, headers: authorization(), cut, signal }),
+    /** Reads. @throws PoolError `custodian_unreachable`, `custodian_invalid_response` */
+    get: (
+      path: string,
+      { query = {}, cut, signal }: Pick<HttpExchange, 'query' | 'cut' | 'signal'> = {},
+    ) => call({ method: 'GET', path, query, headers: authorization(), cut, signal }),
 
-    async authorize(change) {
+    /**
+     * Obtains the user action of a change. The change itself is not sent, so a failure here is safe to repeat.
+     * @throws PoolError `custodian_unreachable`, `custodian_refused`, `custodian_invalid_response`
+     */
+    async authorize(change: CustodianAChange): Promise<AuthorizedChange> {
       const { method, path, body, signal } = change;
       const { challenge, challengeIdentifier } = await post(
         '/auth/action/init',
@@ -145,7 +161,11 @@ export function createCustodianAClient(account: CustodianAAccount): CustodianACl
       return { ...change, headers: { [`${headerPrefix}useraction`]: userAction } };
     },
 
-    send: ({ headers, ...change }) =>
+    /**
+     * Sends a change. After a failure, and after every answer but a 4xx other than 408, it may have been accepted.
+     * @throws PoolError `custodian_unreachable`, `custodian_invalid_response`
+     */
+    send: ({ headers, ...change }: AuthorizedChange) =>
       call({ ...change, headers: { ...authorization(), ...headers } }),
 
     createRefusal,

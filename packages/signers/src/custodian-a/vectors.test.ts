@@ -4,8 +4,7 @@ import { PoolError, parseEvmAddress, parseHex32, Secret, type TypedData } from '
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/custodian-a.json' with { type: 'json' };
 import { acceptSignature } from '../accept-signature.ts';
-import { createCustodianAClient, encodeClientData } from './custodian-client.ts';
-import { parseServiceKey } from './service-key.ts';
+import { createCustodianAClient, encodeClientData, parseServiceKey } from './custodian-client.ts';
 import { encodeTypedData } from './signature-body.ts';
 import { readCustodianAEvent } from './webhook.ts';
 

@@ -4,15 +4,16 @@
  *
  * @module
  */
-import { createHash, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createHash, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import {
   createHttpClient,
   describeAnswer,
   type HttpAnswer,
   type HttpClientOptions,
+  type HttpExchange,
 } from '@pool/http-client';
-import { createAnswerError } from '../custodian/custodian-outcomes.ts';
+import { createAnswerError, tryParseKey } from '../custodian/custodian-outcomes.ts';
 
 export type CustodianBAccount = Omit<HttpClientOptions, 'service'> & {
   /** Id of the API user. It is sent as a header, and treated as a secret. */
@@ -25,37 +26,13 @@ export type CustodianBAccount = Omit<HttpClientOptions, 'service'> & {
   readonly createNonce?: () => string;
 };
 
-type CallOptions = {
-  readonly query?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal | undefined;
-};
-
-export type CustodianBClient = {
-  /** Reads. @throws PoolError `custodian_unreachable`, `custodian_invalid_response` */
-  get(path: string, options?: CallOptions): Promise<HttpAnswer>;
-  /**
-   * Sends a change. After a failure, and after every answer but a 4xx other than 408, it may have been accepted.
-   * @param change.body - JSON text, sent and hashed byte for byte; omitted: no body
-   * @throws PoolError `custodian_unreachable`, `custodian_invalid_response`
-   */
-  post(
-    path: string,
-    change: {
-      readonly body?: string;
-      /** The provider answers a repetition with the first answer, for 24 hours. */
-      readonly idempotencyKey?: string;
-      readonly signal?: AbortSignal | undefined;
-    },
-  ): Promise<HttpAnswer>;
-  /** The error of an answer that is not a success, without credentials. */
-  createRefusal(answer: HttpAnswer, what: string): PoolError;
-};
+export type CustodianBClient = ReturnType<typeof createCustodianBClient>;
 
 /** What the provider's own libraries use, in seconds. The provider refuses more. */
 const tokenLifeSeconds = 55;
 
 /** @throws PoolError `invalid_configuration` */
-export function createCustodianBClient(account: CustodianBAccount): CustodianBClient {
+export function createCustodianBClient(account: CustodianBAccount) {
   const { apiKey, apiSecret, nowMs = Date.now, createNonce = randomUUID } = account;
   const base = parseServiceUrl(account.url, 'the url of the custodian');
   const call = createHttpClient({ ...account, service: 'custodian' });
@@ -76,13 +53,24 @@ export function createCustodianBClient(account: CustodianBAccount): CustodianBCl
   }
 
   return {
-    get(path, { query = {}, signal } = {}) {
+    /** Reads. @throws PoolError `custodian_unreachable`, `custodian_invalid_response` */
+    get(path: string, { query = {}, signal }: Pick<HttpExchange, 'query' | 'signal'> = {}) {
       const { pathname, search } = joinUrl(base, path, query);
       const headers = authorize(`${pathname}${search}`);
       return call({ method: 'GET', path, query, headers, signal });
     },
 
-    post(path, { body, idempotencyKey, signal }) {
+    /**
+     * Sends a change. After a failure, and after every answer but a 4xx other than 408, it may have been accepted.
+     * @param change.body - JSON text, sent and hashed byte for byte; omitted: no body
+     * @param change.idempotencyKey - the provider answers a repetition with the first answer, for 24 hours
+     * @throws PoolError `custodian_unreachable`, `custodian_invalid_response`
+     */
+    post(
+      path: string,
+      change: Pick<HttpExchange, 'body' | 'signal'> & { readonly idempotencyKey?: string },
+    ) {
+      const { body, idempotencyKey, signal } = change;
       const headers = {
         ...authorize(joinUrl(base, path).pathname, body),
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
@@ -96,7 +84,8 @@ export function createCustodianBClient(account: CustodianBAccount): CustodianBCl
       });
     },
 
-    createRefusal(answer, what) {
+    /** The error of an answer that is not a success, without credentials. */
+    createRefusal(answer: HttpAnswer, what: string): PoolError {
       // A token that the peer repeats is spent, but it names the API user.
       const reason = describeAnswer(answer, [apiKey]).replace(/eyJ[\w.-]+/g, '[redacted]');
       return createAnswerError(answer, what, reason);
@@ -123,13 +112,4 @@ function parseApiSecret(pem: Secret): KeyObject {
     );
   }
   return key;
-}
-
-function tryParseKey(pem: Secret): KeyObject | undefined {
-  try {
-    return createPrivateKey(pem.reveal());
-  } catch {
-    // The cause is dropped on purpose: parsers repeat their input in messages.
-    return undefined;
-  }
 }

@@ -46,10 +46,6 @@ export type TransactionBody = Readonly<Record<string, unknown>> & {
   readonly externalTxId: string;
 };
 
-export function isSupported(request: SignRequest): request is SupportedRequest {
-  return supportedKinds.some((kind) => kind === request.kind);
-}
-
 /** @throws PoolError if the payload is not a valid document of its kind */
 export function createTransactionBody(
   request: SupportedRequest,

@@ -12,10 +12,9 @@ import { computeRequestDigest } from '@pool/policy';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/custodian-b.json' with { type: 'json' };
 import { transactionSchema } from './answers.ts';
+import { createVaultRequests, interpretTransaction } from './custodian-b-signer.ts';
 import { type CustodianBClient, createCustodianBClient } from './custodian-client.ts';
-import { interpretTransaction } from './interpret-transaction.ts';
 import { createTransactionBody, type SupportedRequest } from './transaction-body.ts';
-import { createVaultRequests } from './vault-requests.ts';
 
 const { typedMessage, contractCall, personalMessage, vaultAccount } = vectors;
 const address = parseEvmAddress(vaultAccount.address);

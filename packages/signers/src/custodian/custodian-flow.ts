@@ -7,29 +7,100 @@
  *
  * @module
  */
-import { isPoolError, type PoolError } from '@pool/core';
+import { type EvmAddress, isPoolError, type ManifestFile, PoolError, peerCode } from '@pool/core';
 import { type HttpAnswer, isSuccess } from '@pool/http-client';
-import type { RefusalReason, SignRequest } from '@pool/policy';
+import { findRefusal, type RefusalReason, type SignerAllow, type SignRequest } from '@pool/policy';
 import type { Approver } from '../approver/approver-client.ts';
-import { createManifestDelivery } from '../approver/manifest-delivery.ts';
 import { refuse } from '../refusal.ts';
 import { isProgress, type Outcome, type Progress, type Signer } from '../signer.ts';
 import { describeFailure, failUnknown, type Step } from './custodian-outcomes.ts';
 
+// When the approve process gets the manifest file of a request: before the custodian is asked, and again while the request waits for
+// its vote. A gate that was restored from a backup has lost the manifests of today, and would wait for them without an end.
+
+type Delivered = { readonly externalId: string; readonly file?: ManifestFile };
+
+/** A gate that was restored and re-baselined has the manifests of waiting requests again after this time. */
+const repeatMs = 5 * 60_000;
+
+/** A gate that refuses a file has rebuilt it first, which takes a second of computing. */
+const retryMs = 60_000;
+
+export function createManifestDelivery(approver: Approver | undefined, nowMs: () => number) {
+  /** By externalId: the last answer of the gate while the request waits. */
+  const answers = new Map<string, { readonly atMs: number; readonly failure?: PoolError }>();
+
+  /** @returns why the gate did not take the file. Undefined: it has it, or there is nothing to send */
+  async function handOver(
+    { externalId, file }: Delivered,
+    signal?: AbortSignal,
+  ): Promise<PoolError | undefined> {
+    if (approver === undefined || file === undefined) {
+      return undefined;
+    }
+    try {
+      await approver.postManifest(file, signal);
+      answers.set(externalId, { atMs: nowMs() });
+      return undefined;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!isPoolError(error)) {
+        throw error;
+      }
+      return error;
+    }
+  }
+
+  return {
+    /** Before a request is created. */
+    handOver,
+    /**
+     * While a request waits at the custodian: hands the file over again every few minutes, and at the first call of this process.
+     * @throws PoolError retryable, whatever the gate answers: the request is at the custodian, and can still be approved
+     */
+    async remind(request: Delivered, signal?: AbortSignal): Promise<void> {
+      const { externalId } = request;
+      const known = answers.get(externalId);
+      const isDue =
+        known === undefined ||
+        nowMs() - known.atMs >= (known.failure === undefined ? repeatMs : retryMs);
+      const refusal = isDue ? await handOver(request, signal) : known.failure;
+      if (refusal !== undefined) {
+        const { code, message, cause } = refusal;
+        const failure = new PoolError(peerCode(code), message, { retryable: true, cause });
+        if (isDue) {
+          answers.set(externalId, { atMs: nowMs(), failure });
+        }
+        throw failure;
+      }
+    },
+    /** The request does not wait any more. */
+    forget({ externalId }: Delivered): void {
+      answers.delete(externalId);
+    },
+  };
+}
+
 /** A request that was accepted is shown after this time. */
 const settleMs = 60_000;
 
-export type CustodianFlow = Required<Pick<Signer, 'submit' | 'read' | 'find' | 'withdraw'>>;
+/** A signer without its key's routes. */
+export type CustodianFlow = Omit<Signer, 'publicKey' | 'probe' | 'close'>;
 
 /** @typeParam TRequest - a request that the custodian can sign */
 export type CustodianFlowDeps<TRequest extends SignRequest> = {
+  /** Kind of the signer in the configuration. */
+  readonly name: string;
   /** In messages: what signs. */
   readonly signerName: string;
+  readonly address: EvmAddress;
+  readonly kinds: readonly TRequest['kind'][];
+  /** By this side's own configuration. */
+  readonly allow: SignerAllow | undefined;
   readonly approver: Approver | undefined;
   readonly nowMs: () => number;
-  readonly isSupported: (request: SignRequest) => request is TRequest;
-  /** By this side's own configuration. */
-  readonly findRefusal: (request: SignRequest) => RefusalReason | undefined;
+  /** What is refused beside what `allow` refuses. */
+  readonly findRefusal?: (request: SignRequest) => RefusalReason | undefined;
   /** @throws PoolError `custodian_misconfigured` unless the account has the configured address */
   readonly verify: (signal?: AbortSignal) => Promise<unknown>;
   /** The equal request that the custodian has. */
@@ -62,10 +133,22 @@ export type CustodianFlowDeps<TRequest extends SignRequest> = {
 export function createCustodianFlow<TRequest extends SignRequest>(
   deps: CustodianFlowDeps<TRequest>,
 ): CustodianFlow {
-  const { signerName, readKnown, nowMs } = deps;
+  const { name, signerName, address, readKnown, nowMs } = deps;
+  const allow = {
+    ...deps.allow,
+    kinds: deps.kinds.filter((kind) => deps.allow?.kinds?.includes(kind) ?? true),
+  };
   const delivery = createManifestDelivery(deps.approver, nowMs);
   /** By externalId: when a create was sent whose outcome is unknown. */
   const lostAtMs = new Map<string, number>();
+
+  function findOwnRefusal(request: SignRequest): RefusalReason | undefined {
+    return findRefusal(request, address, allow, nowMs()) ?? deps.findRefusal?.(request);
+  }
+
+  function isSupported(request: SignRequest): request is TRequest {
+    return deps.kinds.some((kind) => kind === request.kind);
+  }
 
   async function lookUp(request: TRequest, signal?: AbortSignal): Promise<Step | undefined> {
     const step = await deps.lookUp(request, signal);
@@ -123,7 +206,7 @@ export function createCustodianFlow<TRequest extends SignRequest>(
     if (untaken !== undefined) {
       throw untaken;
     }
-    const refusal = deps.findRefusal(request);
+    const refusal = findOwnRefusal(request);
     return refusal === undefined ? create(request, signal) : refuse(refusal, signerName);
   }
 
@@ -163,12 +246,12 @@ export function createCustodianFlow<TRequest extends SignRequest>(
     if (request.kind === 'viewing-key') {
       return refuse('not-deterministic', signerName);
     }
-    const refusal = deps.findRefusal(request);
+    const refusal = findOwnRefusal(request);
     // A text that waits for a vote grows old. It was fresh when it was sent.
     if (refusal !== undefined && refusal !== 'stale-sign-in' && refusal !== 'stale-disclosure') {
       return refuse(refusal, signerName);
     }
-    if (!deps.isSupported(request)) {
+    if (!isSupported(request)) {
       return refuse('kind-not-allowed', signerName);
     }
     try {
@@ -180,6 +263,9 @@ export function createCustodianFlow<TRequest extends SignRequest>(
   }
 
   return {
+    name,
+    capabilities: { deterministic: false, needsApprover: true, curves: ['secp256k1'] },
+    address: async () => address,
     submit: (request, { signal } = {}) =>
       perform(request, { signal }, (own) => submit(own, signal)),
     read: (providerId, request, { signal } = {}) =>

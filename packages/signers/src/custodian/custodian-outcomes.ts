@@ -3,12 +3,14 @@
  *
  * @module
  */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import {
   cleanMessage,
   isPoolError,
   PoolError,
   parseHex,
   parseWalletPub,
+  type Secret,
   type WalletPub,
 } from '@pool/core';
 import { type HttpAnswer, isSuccess } from '@pool/http-client';
@@ -52,8 +54,37 @@ export function failForeign(providerId: string): Outcome {
   };
 }
 
+/** @param what - what the custodian could not do */
+export function createFailure(
+  providerId: string,
+  what: 'sign' | 'complete',
+  reason: string | null | undefined,
+): Outcome {
+  return {
+    state: 'failed',
+    providerId,
+    retryable: false,
+    code: 'custodian_failed',
+    message: `the custodian could not ${what} the request: ${describeReason(reason)}`,
+  };
+}
+
+/** @param how - what became of the request */
+export function createDenial(
+  providerId: string,
+  how: string,
+  reason: string | null | undefined,
+): Outcome {
+  return {
+    state: 'refused',
+    providerId,
+    reason: 'denied',
+    message: `the request was ${how} at the custodian: ${describeReason(reason)}`,
+  };
+}
+
 /** A reason that the custodian gave, for a message. */
-export function describeReason(reason: string | null | undefined): string {
+function describeReason(reason: string | null | undefined): string {
   const cleaned = cleanMessage(reason ?? '');
   return cleaned === '' ? 'it gave no reason' : cleaned;
 }
@@ -69,29 +100,21 @@ export function createAnswerError({ status }: HttpAnswer, what: string, reason: 
   );
 }
 
-/** The content of a success. @throws the client's refusal, and what {@link parseAnswer} throws */
+/**
+ * The content of a success.
+ * @throws the client's refusal; PoolError `custodian_unreachable` (retryable) if it is not JSON: a proxy answered, or the answer was cut
+ *   off; `custodian_invalid_response` for JSON of another form. Both without a value of the answer
+ */
 export function parseSuccess<TSchema extends v.GenericSchema>(
   client: { readonly createRefusal: (answer: HttpAnswer, what: string) => PoolError },
   schema: TSchema,
   answer: HttpAnswer,
   what: string,
 ): v.InferOutput<TSchema> {
+  const { body } = answer;
   if (!isSuccess(answer)) {
     throw client.createRefusal(answer, what);
   }
-  return parseAnswer(schema, answer, what);
-}
-
-/**
- * The content of a custodian's answer.
- * @throws PoolError `custodian_unreachable` (retryable) if it is not JSON: a proxy answered, or the answer was cut off;
- *   `custodian_invalid_response` for JSON of another form. Both without a value of the answer
- */
-function parseAnswer<TSchema extends v.GenericSchema>(
-  schema: TSchema,
-  { body }: HttpAnswer,
-  what: string,
-): v.InferOutput<TSchema> {
   if (body === undefined) {
     throw new PoolError(
       'custodian_unreachable',
@@ -106,6 +129,16 @@ function parseAnswer<TSchema extends v.GenericSchema>(
     );
   }
   return result.output;
+}
+
+/** A private key as PKCS#8 PEM. Undefined: it is unreadable. */
+export function tryParseKey(pem: Secret): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem.reveal());
+  } catch {
+    // The cause is dropped on purpose: parsers repeat their input in messages.
+    return undefined;
+  }
 }
 
 /** W as both custodians show it. @param publicKey - compressed, hex with or without 0x */
