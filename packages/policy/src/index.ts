@@ -59,10 +59,10 @@ export {
 } from './requests/reasons.ts';
 export {
   computeExternalId,
+  computeRequestData,
   computeRequestDigest,
   computeRequestExternalId,
   createSignRequest,
-  readDisclosureStatement,
   signKinds,
 } from './requests/request-digest.ts';
 export type {

@@ -4,29 +4,19 @@
  *
  * @module
  */
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import {
-  bytesToHex,
   computeWalletAddress,
   type EvmAddress,
-  encodeWalletPub,
-  type Hex,
-  type Hex32,
   hexToBytes,
   PoolError,
-  type Secret,
+  Secret,
   type WalletPub,
 } from '@pool/core';
-import {
-  computeRequestDigest,
-  findRefusal,
-  type SignerAllow,
-  type SignRequest,
-} from '@pool/policy';
+import { computeRequestDigest, findRefusal, type SignerAllow } from '@pool/policy';
 import { acceptSignature } from './accept-signature.ts';
-import { signTwice } from './deterministic.ts';
 import { refuse } from './refusal.ts';
-import type { Outcome, Signer } from './signer.ts';
+import type { Signer } from './signer.ts';
+import { createMemoryKey, type SigningKey } from './signing-key.ts';
 
 export type LocalKeySignerOptions = {
   /** secp256k1 private key: 32 bytes of lower-case 0x-hex. */
@@ -47,33 +37,27 @@ export type LocalKeySignerOptions = {
  */
 export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
   const { privateKey, allow = {}, nowMs = Date.now } = options;
-  const publicKey = parsePublicKey(privateKey);
-  const address = computeWalletAddress(publicKey);
-
-  function submitNow(request: SignRequest): Promise<Outcome> | Outcome {
-    const refusal = findRefusal(request, address, allow, nowMs());
-    return refusal === undefined ? sign(request) : refuse(refusal, 'the local key');
-  }
-
-  async function sign(request: SignRequest): Promise<Outcome> {
-    const digest = computeRequestDigest(request);
-    const signOnce = async (): Promise<string> => signDigest(privateKey, digest);
-    const raw = request.kind === 'viewing-key' ? await signTwice(signOnce) : await signOnce();
-    if (raw === undefined) {
-      return refuse('not-deterministic', 'the local key');
-    }
-    const signature = acceptSignature({ signature: raw, digest, expectedSigner: address });
-    return { state: 'signed', providerId: `local:${request.externalId}`, signature };
-  }
+  const key = openLocalKey(privateKey);
+  const address = computeWalletAddress(key.walletPub);
 
   return {
     name: 'local-key',
     capabilities: { deterministic: true, needsApprover: false, curves: ['secp256k1'] },
     address: async (): Promise<EvmAddress> => address,
-    publicKey: async (): Promise<WalletPub> => publicKey,
+    publicKey: async (): Promise<WalletPub> => key.walletPub,
     async submit(request, { signal } = {}) {
       signal?.throwIfAborted();
-      return submitNow(request);
+      const refusal = findRefusal(request, address, allow, nowMs());
+      if (refusal !== undefined) {
+        return refuse(refusal, 'the local key');
+      }
+      const digest = computeRequestDigest(request);
+      const signature = acceptSignature({
+        signature: key.sign(digest),
+        digest,
+        expectedSigner: address,
+      });
+      return { state: 'signed', providerId: `local:${request.externalId}`, signature };
     },
     // Nothing is stored: submitting the same request again gives the same signature.
     read: async () => undefined,
@@ -81,10 +65,10 @@ export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
   };
 }
 
-function parsePublicKey(privateKey: Secret): WalletPub {
+/** @throws PoolError `invalid_configuration`, without the value */
+export function openLocalKey(privateKey: Secret): SigningKey {
   try {
-    const bytes = hexToBytes(privateKey.reveal(), 32);
-    return encodeWalletPub(secp256k1.Point.fromBytes(secp256k1.getPublicKey(bytes)).toAffine());
+    return createMemoryKey(new Secret(hexToBytes(privateKey.reveal(), 32)));
   } catch {
     // The cause is dropped on purpose: parsers repeat their input in messages.
     throw new PoolError(
@@ -92,16 +76,4 @@ function parsePublicKey(privateKey: Secret): WalletPub {
       'the private key must be 32 bytes of lower-case hex with 0x, between 1 and the group order',
     );
   }
-}
-
-/** r ‖ s ‖ recovery id, by RFC 6979. */
-function signDigest(privateKey: Secret, digest: Hex32): Hex {
-  const key = hexToBytes(privateKey.reveal(), 32);
-  const recovered = secp256k1.sign(hexToBytes(digest, 32), key, {
-    prehash: false,
-    lowS: true,
-    format: 'recovered',
-  });
-  key.fill(0);
-  return bytesToHex(Uint8Array.from([...recovered.subarray(1), recovered[0] ?? 0]));
 }

@@ -7,7 +7,6 @@ import {
   encodeSignedTransaction,
 } from '@pool/policy';
 import { describe, expect, it } from 'vitest';
-import { signTwice } from './deterministic.ts';
 import { fundFile } from './fixtures/manifest-files.ts';
 import { chainId, funder, pool, requests, stranger, wallet } from './fixtures/requests.ts';
 
@@ -74,17 +73,5 @@ describe('computeRequestDigest', () => {
         expect.objectContaining({ code: 'invalid_value' }),
       );
     }
-  });
-});
-
-describe('signTwice', () => {
-  it('returns a signature if signing twice gives the same one', async () => {
-    expect(await signTwice(async () => 'same')).toBe('same');
-  });
-
-  it('returns nothing for a signer that uses fresh nonces [viewing-key.derivation]', async () => {
-    let calls = 0;
-    expect(await signTwice(async () => String(calls++))).toBeUndefined();
-    expect(calls).toBe(2);
   });
 });

@@ -19,6 +19,7 @@ import {
   type Hex32,
   parseEvmAddress,
   parseHex32,
+  type TypedData,
 } from '@pool/core';
 import { computeSpendDigest, viewingKeyMessage } from '@pool/notes';
 import { hashMessage } from 'ethers';
@@ -36,9 +37,31 @@ type Place = {
 
 type Kind<TKind extends SignKind> = {
   /** The 32 bytes that are signed. */
-  digest(payload: RequestOf<TKind>['payload']): Hex32;
+  digest(request: RequestOf<TKind>): Hex32;
   place(request: RequestOf<TKind>): Place;
 };
+
+type TypedRequest = RequestOf<'fund-authorization' | 'void' | 'permit' | 'disclosure'>;
+
+/** The typed data that is signed. @throws PoolError if the payload is not a valid document of its kind */
+export function computeRequestData({ kind, payload }: TypedRequest): TypedData {
+  switch (kind) {
+    case 'fund-authorization':
+      return computeFundAuthorizationData(payload.chainId, payload.pool, payload.authorization);
+    case 'void': {
+      const { chainId, pool, funder, batchNonce } = payload;
+      return computeVoidBatchData(chainId, pool, funder, batchNonce);
+    }
+    case 'permit':
+      return computePermitData(payload.domain, payload.permit);
+    case 'disclosure':
+      return computeDisclosureStatementData(readDisclosureStatement(payload));
+  }
+}
+
+function digestData(request: TypedRequest): Hex32 {
+  return computeTypedDataDigest(computeRequestData(request));
+}
 
 /** The digest of a spend binds its asset, which names chain, pool and token. A text counts everywhere. */
 function nowhere(): Place {
@@ -47,41 +70,38 @@ function nowhere(): Place {
 
 const kinds: { readonly [TKind in SignKind]: Kind<TKind> } = {
   'fund-authorization': {
-    digest: ({ chainId, pool, authorization }) =>
-      computeTypedDataDigest(computeFundAuthorizationData(chainId, pool, authorization)),
+    digest: digestData,
     place({ payload: { chainId, pool, authorization } }) {
       return { chainId, pool, authorizationId: String(authorization.batchNonce) };
     },
   },
   void: {
-    digest: ({ chainId, pool, funder, batchNonce }) =>
-      computeTypedDataDigest(computeVoidBatchData(chainId, pool, funder, batchNonce)),
+    digest: digestData,
     place: ({ payload: { chainId, pool, batchNonce } }) => ({
       chainId,
       pool,
       authorizationId: String(batchNonce),
     }),
   },
-  permit: {
-    digest: ({ domain, permit }) => computeTypedDataDigest(computePermitData(domain, permit)),
-    place: placeOfAllowance,
-  },
+  permit: { digest: digestData, place: placeOfAllowance },
   'token-approval': {
-    digest: ({ unsignedTransaction }) => computeTransactionDigest(unsignedTransaction),
+    digest: ({ payload }) => computeTransactionDigest(payload.unsignedTransaction),
     place: placeOfAllowance,
   },
-  'sign-in': { digest: ({ message }) => parseHex32(hashMessage(message)), place: nowhere },
+  'sign-in': {
+    digest: ({ payload }) => parseHex32(hashMessage(payload.message)),
+    place: nowhere,
+  },
   'viewing-key': {
-    digest: ({ domain }) => parseHex32(hashMessage(viewingKeyMessage(domain))),
+    digest: ({ payload }) => parseHex32(hashMessage(viewingKeyMessage(payload.domain))),
     place: nowhere,
   },
   spend: {
-    digest: ({ operation, salt }) => fieldToHex(computeSpendDigest(operation, salt)),
+    digest: ({ payload }) => fieldToHex(computeSpendDigest(payload.operation, payload.salt)),
     place: nowhere,
   },
   disclosure: {
-    digest: (payload) =>
-      computeTypedDataDigest(computeDisclosureStatementData(readDisclosureStatement(payload))),
+    digest: digestData,
     place({ payload }) {
       const { chainId, pool } = readDisclosureStatement(payload);
       return { chainId, pool };
@@ -93,7 +113,7 @@ export const signKinds = Object.keys(kinds) as readonly SignKind[];
 
 /** The rules of a request's own kind. */
 function kindOf({ kind }: SignRequestContent): {
-  digest(payload: SignRequestContent['payload']): Hex32;
+  digest(request: SignRequestContent): Hex32;
   place(request: SignRequestContent): Place;
 } {
   return kinds[kind];
@@ -104,11 +124,11 @@ function kindOf({ kind }: SignRequestContent): {
  * @throws PoolError if the payload is not a valid document of its kind
  */
 export function computeRequestDigest(request: SignRequestContent): Hex32 {
-  return kindOf(request).digest(request.payload);
+  return kindOf(request).digest(request);
 }
 
 /** What a disclosure's typed data says. */
-export function readDisclosureStatement(payload: DisclosurePayload): DisclosureStatement {
+function readDisclosureStatement(payload: DisclosurePayload): DisclosureStatement {
   return 'content' in payload ? createDisclosureStatement(payload.content) : payload.statement;
 }
 

@@ -4,14 +4,8 @@
  *
  * @module
  */
-import {
-  computeDisclosureStatementData,
-  computeFundAuthorizationData,
-  computePermitData,
-  computeVoidBatchData,
-  type TypedData,
-} from '@pool/core';
-import { computeRequestDigest, readDisclosureStatement, type SignRequest } from '@pool/policy';
+import type { TypedData } from '@pool/core';
+import { computeRequestData, computeRequestDigest, type SignRequest } from '@pool/policy';
 
 /** A request that a custodian can sign: a viewing key needs a signer that repeats its signatures. */
 export type VotedRequest = Exclude<SignRequest, { readonly kind: 'viewing-key' }>;
@@ -26,26 +20,11 @@ export type SignatureBody = Readonly<Record<string, unknown>> & {
 export function createSignatureBody(request: VotedRequest): SignatureBody {
   const { externalId } = request;
   switch (request.kind) {
-    case 'fund-authorization': {
-      const { chainId, pool, authorization } = request.payload;
-      return encodeTypedData(
-        computeFundAuthorizationData(chainId, pool, authorization),
-        externalId,
-      );
-    }
-    case 'void': {
-      const { chainId, pool, funder, batchNonce } = request.payload;
-      return encodeTypedData(computeVoidBatchData(chainId, pool, funder, batchNonce), externalId);
-    }
-    case 'permit': {
-      const { domain, permit } = request.payload;
-      return encodeTypedData(computePermitData(domain, permit), externalId);
-    }
+    case 'fund-authorization':
+    case 'void':
+    case 'permit':
     case 'disclosure':
-      return encodeTypedData(
-        computeDisclosureStatementData(readDisclosureStatement(request.payload)),
-        externalId,
-      );
+      return encodeTypedData(computeRequestData(request), externalId);
     case 'sign-in': {
       const text = Buffer.from(request.payload.message, 'utf8').toString('hex');
       return { kind: 'Eip191', message: `0x${text}`, externalId };

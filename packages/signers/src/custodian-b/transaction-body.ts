@@ -7,9 +7,6 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
-  computeFundAuthorizationData,
-  computePermitData,
-  computeVoidBatchData,
   type EvmAddress,
   type Hex,
   parseEvmAddress,
@@ -17,7 +14,7 @@ import {
   type TypedData,
   tryParseEvmAddress,
 } from '@pool/core';
-import type { SignRequest, TokenApprovalRequest } from '@pool/policy';
+import { computeRequestData, type SignRequest, type TokenApprovalRequest } from '@pool/policy';
 import { Transaction } from 'ethers';
 import * as v from 'valibot';
 import { contractCallSchema, type TransactionRecord, typedMessageSchema } from './answers.ts';
@@ -80,23 +77,11 @@ function createMessage(request: Exclude<SupportedRequest, TokenApprovalRequest>)
   readonly type: 'EIP712' | 'EIP191';
   readonly content: unknown;
 } {
-  switch (request.kind) {
-    case 'fund-authorization': {
-      const { chainId, pool, authorization } = request.payload;
-      return encodeTypedData(computeFundAuthorizationData(chainId, pool, authorization));
-    }
-    case 'void': {
-      const { chainId, pool, funder, batchNonce } = request.payload;
-      return encodeTypedData(computeVoidBatchData(chainId, pool, funder, batchNonce));
-    }
-    case 'permit':
-      return encodeTypedData(computePermitData(request.payload.domain, request.payload.permit));
-    case 'sign-in':
-      return {
-        type: 'EIP191',
-        content: Buffer.from(request.payload.message, 'utf8').toString('hex'),
-      };
+  if (request.kind !== 'sign-in') {
+    return encodeTypedData(computeRequestData(request));
   }
+  const { message } = request.payload;
+  return { type: 'EIP191', content: Buffer.from(message, 'utf8').toString('hex') };
 }
 
 /** Typed data as the provider takes it: with the type of its domain, and integers as decimal text. */

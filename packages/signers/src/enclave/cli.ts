@@ -22,6 +22,7 @@ import {
   createDevelopmentRoot,
 } from '../attestation/development-attestation.ts';
 import { isProduction } from '../config.ts';
+import { computeKeyWalletPub, createMemoryKey, type SigningKey } from '../signing-key.ts';
 import { type Attester, createDevelopmentAttester, createHardwareAttester } from './attester.ts';
 import { computePolicyDigest, createEnclave } from './enclave-core.ts';
 import { serveEnclave } from './enclave-server.ts';
@@ -36,8 +37,7 @@ import {
 } from './files.ts';
 import { parsePcrPins, parseRootSha256 } from './pins.ts';
 import { openPkcs11Key } from './pkcs11-key.ts';
-import { computeKeyWalletPub, createSigningKey, sealKey, unsealKey } from './sealed-key.ts';
-import { createMemoryKey, type SigningKey } from './signing-key.ts';
+import { createSigningKey, sealKey, unsealKey } from './sealed-key.ts';
 
 export type CommandDeps = {
   readonly write: (line: string) => void;

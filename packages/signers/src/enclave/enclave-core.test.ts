@@ -50,11 +50,11 @@ import {
   stranger,
   wallet,
 } from '../fixtures/requests.ts';
+import { createMemoryKey } from '../signing-key.ts';
 import { createDevelopmentAttester } from './attester.ts';
 import { createEnclaveConnection, type EnclaveConnection } from './enclave-connection.ts';
 import { createEnclave } from './enclave-core.ts';
 import { type SignAnswer, signAnswerSchema } from './messages.ts';
-import { createMemoryKey } from './signing-key.ts';
 import { serializeSignRequest } from './wire-request.ts';
 
 let stage: Stage;

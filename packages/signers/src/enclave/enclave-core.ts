@@ -38,9 +38,9 @@ import {
   type WorkingHours,
 } from '@pool/policy';
 import { acceptSignature } from '../accept-signature.ts';
+import type { SigningKey } from '../signing-key.ts';
 import { type Attester, readModuleTime } from './attester.ts';
 import type { SignAnswer } from './messages.ts';
-import type { SigningKey } from './signing-key.ts';
 import { parseSignRequest } from './wire-request.ts';
 
 // What an enclave can say about the chain without a node. A node behind the host's network would say what the host likes, so none is asked:

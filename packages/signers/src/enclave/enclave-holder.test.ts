@@ -11,9 +11,10 @@ import {
   walletPub,
   watchEnclave,
 } from '../fixtures/fake-enclave.ts';
+import { computeKeyWalletPub } from '../signing-key.ts';
 import { createDevelopmentAttester } from './attester.ts';
 import { createEnclaveHolder } from './enclave-signer.ts';
-import { computeKeyWalletPub, createSigningKey } from './sealed-key.ts';
+import { createSigningKey } from './sealed-key.ts';
 
 const publicKey = hexToBytes(walletPub, 33);
 

@@ -16,10 +16,11 @@ import {
   watchEnclave,
 } from '../fixtures/fake-enclave.ts';
 import { requests, stranger, wallet } from '../fixtures/requests.ts';
+import { computeKeyWalletPub } from '../signing-key.ts';
 import { createDevelopmentAttester } from './attester.ts';
 import type { Enclave } from './enclave-core.ts';
 import { createEnclaveSigner, type EnclaveSigner } from './enclave-signer.ts';
-import { computeKeyWalletPub, createSigningKey } from './sealed-key.ts';
+import { createSigningKey } from './sealed-key.ts';
 
 let stage: Stage;
 let signer: EnclaveSigner;

@@ -6,10 +6,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { makeFundFile, makePolicy, nowMs, requestFor } from '../fixtures/enclave-files.ts';
 import { root } from '../fixtures/fake-enclave.ts';
 import { privateKey } from '../fixtures/requests.ts';
+import { createMemoryKey } from '../signing-key.ts';
 import { type Attester, createDevelopmentAttester } from './attester.ts';
 import { createEnclave } from './enclave-core.ts';
 import type { SignAnswer } from './messages.ts';
-import { createMemoryKey } from './signing-key.ts';
 import { serializeSignRequest } from './wire-request.ts';
 
 const dayMs = 86_400_000;

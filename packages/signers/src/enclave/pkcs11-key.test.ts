@@ -8,10 +8,10 @@ import { createSignRequest, openLedger, parsePolicy } from '@pool/policy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePolicyJson, makeSpendFile, nowMs, requestFor } from '../fixtures/enclave-files.ts';
 import { root } from '../fixtures/fake-enclave.ts';
+import type { SigningKey } from '../signing-key.ts';
 import { createDevelopmentAttester } from './attester.ts';
 import { createEnclave } from './enclave-core.ts';
 import { openPkcs11Key, type Pkcs11Options } from './pkcs11-key.ts';
-import type { SigningKey } from './signing-key.ts';
 import { serializeSignRequest } from './wire-request.ts';
 
 const module = '/usr/lib/softhsm/libsofthsm2.so';

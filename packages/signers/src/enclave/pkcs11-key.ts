@@ -18,7 +18,7 @@ import {
   type WalletPub,
 } from '@pool/core';
 import { extendEnvironment } from '../config.ts';
-import type { SigningKey } from './signing-key.ts';
+import type { SigningKey } from '../signing-key.ts';
 
 export type Pkcs11Options = {
   /** Path of the token's module, for example `/usr/lib/softhsm/libsofthsm2.so`. */

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { bytesToHex, Secret } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { computeKeyWalletPub, createSigningKey, sealKey, unsealKey } from './sealed-key.ts';
+import { computeKeyWalletPub } from '../signing-key.ts';
+import { createSigningKey, sealKey, unsealKey } from './sealed-key.ts';
 
 const secret = new Secret(new Uint8Array(32).fill(0x5e));
 const key = createSigningKey();

@@ -13,16 +13,15 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import {
   bytesToHex,
   canonicalJson,
-  encodeWalletPub,
   hexSchema,
   hexToBytes,
   PoolError,
   parseWire,
   Secret,
-  type WalletPub,
   walletPubSchema,
 } from '@pool/core';
 import * as v from 'valibot';
+import { computeKeyWalletPub } from '../signing-key.ts';
 
 const sealedKeySchema = v.strictObject({
   version: v.literal(1),
@@ -47,20 +46,6 @@ const defaultLogN = 17;
 /** A fresh secp256k1 key, 32 bytes, from the system's random numbers. */
 export function createSigningKey(): Secret<Uint8Array> {
   return new Secret(secp256k1.utils.randomSecretKey());
-}
-
-/** W of a signing key. @throws PoolError `invalid_configuration`, without the value */
-export function computeKeyWalletPub(key: Secret<Uint8Array>): WalletPub {
-  try {
-    const point = secp256k1.Point.fromBytes(secp256k1.getPublicKey(key.reveal()));
-    return encodeWalletPub(point.toAffine());
-  } catch {
-    // The cause is dropped on purpose: parsers repeat their input in messages.
-    throw new PoolError(
-      'invalid_configuration',
-      'the signing key is not 32 bytes between 1 and the group order',
-    );
-  }
 }
 
 /**

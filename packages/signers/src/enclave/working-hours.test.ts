@@ -13,9 +13,9 @@ import {
 import { createEnclaveOfEachRole } from '../fixtures/enclave-roles.ts';
 import { root } from '../fixtures/fake-enclave.ts';
 import { privateKey } from '../fixtures/requests.ts';
+import { createMemoryKey } from '../signing-key.ts';
 import { createDevelopmentAttester } from './attester.ts';
 import type { SignAnswer } from './messages.ts';
-import { createMemoryKey } from './signing-key.ts';
 import { serializeSignRequest } from './wire-request.ts';
 
 it('lets no new batch through, names the hours, and still signs what belongs to an earlier batch', () => {

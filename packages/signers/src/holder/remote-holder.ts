@@ -46,8 +46,24 @@ const viewingKeyLimitMs = 30_000;
 
 /** A holder whose key is in another process. EVM wallets only. */
 export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
+  const { signer } = options;
+  return {
+    ...createSignerHolder(options, OwnRefusalError),
+    needsVote: signer.capabilities.needsApprover,
+    isRemote: true,
+    async probe(probeOptions) {
+      await (signer.probe === undefined ? signer.publicKey() : signer.probe(probeOptions));
+    },
+  };
+}
+
+/** @param OwnRefusal - the error of a request that this side did not send */
+export function createSignerHolder(
+  options: RemoteHolderOptions,
+  OwnRefusal: typeof PoolError,
+): HolderSigner {
   const { name, signer, walletPub } = options;
-  const { deterministic, needsApprover } = signer.capabilities;
+  const { deterministic } = signer.capabilities;
   const expectedSigner = computeWalletAddress(walletPub);
 
   /** @param limitMs - ends the pauses between two reads. Absent: the caller's signal ends the wait */
@@ -74,7 +90,7 @@ export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
         (await signer.read(step.providerId, request, submitOptions)) ??
         (await signer.submit(request, submitOptions));
     }
-    return readSignature(step);
+    return readSignature(step, OwnRefusal);
   }
 
   function describeSpend(
@@ -103,7 +119,7 @@ export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
     const isUnanswered = step?.state === 'failed' && step.retryable;
     const isOwnRefusal = step?.state === 'refused' && step.providerId === undefined;
     if (isUnanswered || isOwnRefusal) {
-      readSignature(step);
+      readSignature(step, OwnRefusal);
     }
   }
 
@@ -111,12 +127,7 @@ export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
     name,
     curve: 'secp256k1',
     deterministic,
-    needsVote: needsApprover,
-    isRemote: true,
     walletPub: async () => walletPub,
-    async probe(probeOptions) {
-      await (signer.probe === undefined ? signer.publicKey() : signer.probe(probeOptions));
-    },
     // P comes from the signer's own configuration.
     signIn: ({ encryptionPublicKey: _own, ...payload }, signOptions = {}) =>
       sign({ kind: 'sign-in', payload, expectedSigner }, signOptions),
@@ -144,7 +155,7 @@ export function createRemoteHolder(options: RemoteHolderOptions): HolderSigner {
 }
 
 /** @param signature - r ‖ s ‖ v, as `acceptSignature` returns it */
-export function parseSpendSignature(signature: Hex): SpendSignature {
+function parseSpendSignature(signature: Hex): SpendSignature {
   const bytes = hexToBytes(signature, 65);
   return {
     rSig: bytesToBigint(bytes.subarray(0, 32)),
@@ -153,23 +164,15 @@ export function parseSpendSignature(signature: Hex): SpendSignature {
   };
 }
 
-/** Only an answer of the provider names its request. */
-function createRefusal({
-  providerId,
-  message,
-}: Extract<Outcome, { readonly state: 'refused' }>): PoolError {
-  const text = `the holder's signer refused: ${message}`;
-  return providerId === undefined
-    ? new OwnRefusalError('signer_refused', text)
-    : new PoolError('signer_refused', text);
-}
-
-function readSignature(outcome: Outcome): Hex {
+function readSignature(outcome: Outcome, OwnRefusal: typeof PoolError): Hex {
   switch (outcome.state) {
     case 'signed':
       return outcome.signature;
-    case 'refused':
-      throw createRefusal(outcome);
+    case 'refused': {
+      // Only an answer of the provider names its request.
+      const Refusal = outcome.providerId === undefined ? OwnRefusal : PoolError;
+      throw new Refusal('signer_refused', `the holder's signer refused: ${outcome.message}`);
+    }
     case 'expired':
       throw new RequestExpiredError(
         'signer_expired',
