@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { computeFileDigest } from '../src/artifacts-manifest.ts';
 import { applyBeacon, contributeToKey } from '../src/ceremony/key/contribute.ts';
 import { initialiseKey } from '../src/ceremony/key/initialise.ts';
-import type { PointArithmetic } from '../src/ceremony/points/point-arithmetic.ts';
+import type { PointArithmetic } from '../src/ceremony/points/point-sums.ts';
 import { decodeG1, encodeG1 } from '../src/ceremony/points/points.ts';
 import { verifyKey } from '../src/ceremony/verify/verify-key.ts';
 

@@ -7,7 +7,7 @@
 import { pippenger } from '@noble/curves/abstract/curve.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { decodeInteger, zkeyPointBytes } from '@pool/kernels';
-import type { PointArithmetic } from '../src/ceremony/points/point-arithmetic.ts';
+import type { PointArithmetic } from '../src/ceremony/points/point-sums.ts';
 import {
   decodeG1,
   decodeG2,

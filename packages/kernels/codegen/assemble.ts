@@ -4,8 +4,60 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import binaryen from 'binaryen';
-import { writeKernels } from './kernels.ts';
-import { writeProbe } from './probe.ts';
+import { writeAddPairs } from './add-pairs.ts';
+import { writeBabyJubjub } from './babyjubjub.ts';
+import { baseModulus, scalarModulus } from './constants.ts';
+import { createField, type Multiplier } from './field.ts';
+import { writeFieldFunctions } from './field-functions.ts';
+import { writeFixedBase } from './fixed-base.ts';
+import { createG1Coordinates, createG2Coordinates } from './fp2.ts';
+import { writeGcdInversion } from './invert-gcd.ts';
+import { writeMsm, writeMsmOf } from './msm.ts';
+import { writeMultiples } from './multiples.ts';
+import { writeTransforms } from './ntt.ts';
+import { writePoseidon } from './poseidon.ts';
+import { writeRows, writeSetup } from './rows.ts';
+import { createModule } from './wat.ts';
+
+// A module that shows whether relaxed_madd rounds once (a fused multiply-add): engines may also round twice, and then the
+// float multiplier would give wrong results.
+
+/** Exports `probe() -> i32`: 1 when the multiply-add is fused. Imports nothing. */
+function writeProbe(): string {
+  // (1 + 2^-40)² = 1 + 2^-39 + 2^-80: the last term is lost by two roundings.
+  const x = `(f64x2.splat (f64.const ${1 + 2 ** -40}))`;
+  const c = `(f64x2.splat (f64.const ${-(1 + 2 ** -39)}))`;
+  const sum = `(f64x2.relaxed_madd ${x} ${x} ${c})`;
+  const equal = (lane: number): string =>
+    `(f64.eq (f64x2.extract_lane ${lane} (local.get $sum)) (f64.const ${2 ** -80}))`;
+  return `(module (func (export "probe") (result i32) (local $sum v128)
+    (local.set $sum ${sum}) (i32.and ${equal(0)} ${equal(1)})))`;
+}
+
+// The modules: the same kernels once for each multiplier. Further kernels are added to `writeKernels`.
+
+function writeKernels(multiplier: Multiplier): string {
+  const module = createModule();
+  const base = createField(module, 'q', baseModulus, multiplier);
+  const scalar = createField(module, 'r', scalarModulus, multiplier);
+  writeFieldFunctions(module, base);
+  writeGcdInversion(module, base);
+  writeFieldFunctions(module, scalar);
+  writeMsm(module);
+  const curves = { g1: createG1Coordinates(base), g2: createG2Coordinates(base) };
+  for (const [name, coordinates] of Object.entries(curves)) {
+    writeAddPairs(module, name, coordinates);
+    writeMsmOf(module, name, coordinates);
+    writeMultiples(module, name, coordinates);
+  }
+  writeFixedBase(module, curves);
+  writeBabyJubjub(module, scalar);
+  writePoseidon(module, scalar);
+  writeTransforms(module, scalar);
+  writeRows(module, scalar);
+  writeSetup(module, scalar);
+  return module.text();
+}
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 

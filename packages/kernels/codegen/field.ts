@@ -15,13 +15,20 @@ import {
   norm,
   sqr,
 } from './field-arithmetic.ts';
-import { loadBytes, storeBytes } from './field-bytes.ts';
-import { constant, load, loadPair, store, storePair } from './field-memory.ts';
+import {
+  constant,
+  load,
+  loadBytes,
+  loadPair,
+  store,
+  storeBytes,
+  storePair,
+} from './field-memory.ts';
 import { createConstants, type FieldConstants, type Multiplier } from './field-parameters.ts';
 import type { FunctionWriter, ModuleWriter } from './wat.ts';
 
 export { add, double, neg, sub } from './field-arithmetic.ts';
-export { assign, elementBytes, pairBytes, select } from './field-memory.ts';
+export { assign, elementBytes, pairBytes, select, swapLanes } from './field-memory.ts';
 export { drop, type Multiplier } from './field-parameters.ts';
 
 const operations = {

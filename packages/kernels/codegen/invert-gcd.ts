@@ -7,8 +7,7 @@
 // in (-2p, p). At the end g = 0 and f = ±1. Numbers are nine limbs of 30 bits, the last one signed, in locals.
 
 import { invert } from './constants.ts';
-import type * as field from './field.ts';
-import type { Pair } from './pair.ts';
+import { type Field, swapLanes } from './field.ts';
 import {
   call,
   createLabel,
@@ -103,7 +102,7 @@ function writeSteps(f: FunctionWriter, low: Step): void {
 }
 
 /** `q_invertBytes(to, from)`: 32 bytes below p to 32 bytes, a number congruent to the inverse; zero to zero. */
-function writeInvertBytes(module: ModuleWriter, k: field.Field): void {
+function writeInvertBytes(module: ModuleWriter, k: Field): void {
   const p = split(k.modulus);
   const inverse = invert(k.modulus, 1n << bits);
   module.func(`${k.name}_invertBytes`, { exported: true, params: ['to', 'from'] }, (f) => {
@@ -246,20 +245,12 @@ function writeInvertBytes(module: ModuleWriter, k: field.Field): void {
 }
 
 /** `q_invertPairByGcd(to, from, scratch)`: both lanes with one inversion. Neither may be zero. Scratch: 64 bytes. */
-export function writeGcdInversion(module: ModuleWriter, k: field.Field): void {
+export function writeGcdInversion(module: ModuleWriter, k: Field): void {
   writeInvertBytes(module, k);
   const params = ['to', 'from', 'scratch'];
   module.func(`${k.name}_invertPairByGcd`, { params }, (f) => {
     const pair = k.loadPair(f, get('from'));
-    const swapped: Pair = {
-      ...pair,
-      limbs: pair.limbs.map((limb) =>
-        f.let(
-          'v128',
-          `(i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 ${get(limb)} ${get(limb)})`,
-        ),
-      ),
-    };
+    const swapped = swapLanes(f, pair);
     k.storeBytes(f, k.mul(f, pair, swapped), get('scratch'));
     f.push(call(`${k.name}_invertBytes`, get('scratch'), get('scratch')));
     const raw = k.loadBytes(f, get('scratch'), get('scratch'));

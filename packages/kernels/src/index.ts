@@ -11,6 +11,7 @@ export {
   areBelowOrder,
   baseFieldOrder,
   decodeInteger,
+  decodeIntegers,
   encodeIntegers,
   scalarBytes,
   scalarFieldOrder,
@@ -18,18 +19,17 @@ export {
 export { moduleBeside } from './runtime/module-beside.ts';
 export type { Rows, RowsInput } from './scalars/rows.ts';
 export type { ScalarVector } from './scalars/scalars.ts';
-export type { G1Json, G2Json, VerificationKey } from './zkey/verification-key.ts';
 export {
   countZkeyCoefficients,
+  createDictionary,
   readZkeyCoefficients,
   type ZkeyCoefficients,
 } from './zkey/zkey-coefficients.ts';
 export {
+  convertZkey,
   encodeZkeyCoefficients,
   measureZkeyCoefficients,
 } from './zkey/zkey-coefficients-encoding.ts';
-export { convertZkey } from './zkey/zkey-convert.ts';
-export { createDictionary } from './zkey/zkey-dictionary.ts';
 export {
   type ByteSource,
   countZkeyPoints,
@@ -38,6 +38,8 @@ export {
   encodeZkeyHeader,
   encodeZkeySectionHead,
   encodeZkeyStart,
+  headerPoints,
+  measureZkeyPoints,
   openFileSource,
   readSections,
   readZkeyTable,
@@ -49,5 +51,16 @@ export {
   type ZkeyTable,
   zkeyHeaderBytes,
   zkeyPointBytes,
+  zkeyPointGroups,
   zkeySection,
 } from './zkey/zkey-format.ts';
+export {
+  decodeCoordinates,
+  encodeCoordinates,
+  findInvalidPoint,
+  type G1Json,
+  type G2Json,
+  isSameVerificationKey,
+  toVerificationKey,
+  type VerificationKey,
+} from './zkey/zkey-points.ts';

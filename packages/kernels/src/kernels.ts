@@ -8,22 +8,19 @@ import { computeMsm } from './curve/msm.ts';
 import { multiplyPoints } from './curve/multiples.ts';
 import { loadPoints } from './curve/points.ts';
 import { KernelsError } from './runtime/errors.ts';
-import type { Block } from './runtime/memory.ts';
-import { addressableBytes, createKernelMemory } from './runtime/memory.ts';
-import { findBuiltin } from './runtime/node-builtin.ts';
+import { addressableBytes, type Block, createKernelMemory } from './runtime/memory.ts';
+
+import { findBuiltin } from './runtime/module-beside.ts';
 import type { Runtime, TaskOptions } from './runtime/runtime.ts';
 import { createThreads } from './runtime/threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from './runtime/wasm-module.ts';
-import { multiplyColumns } from './scalars/column-sums.ts';
-import { combineScalars } from './scalars/combine-scalars.ts';
 import { createDomain, type Domain } from './scalars/domain.ts';
-import { computeLagrangeBasis } from './scalars/lagrange-basis.ts';
 import { computeQuotient } from './scalars/quotient.ts';
 import { loadRows, type Rows, type RowsInput } from './scalars/rows.ts';
 import { loadScalars, type ScalarVector } from './scalars/scalars.ts';
-import { multiplyPackedPoints } from './scan/babyjubjub.ts';
+import { combineScalars, computeLagrangeBasis, multiplyColumns } from './scalars/setup-scalars.ts';
+import { multiplyPackedPoints, openSealedBoxes } from './scan/babyjubjub.ts';
 import { createPoseidonHasher, type PoseidonHasher } from './scan/poseidon.ts';
-import { openSealedBoxes } from './scan/scan.ts';
 
 /** The start of the memory. Every instance of the module writes the same constants there. */
 const reservedBytes = 65_536;
@@ -88,11 +85,11 @@ export type Kernels = ScanKernels & {
   readonly multiplyGenerator: Bound<typeof multiplyGenerator>;
   /** Multiplies every point by one scalar, or each point by its own; see multiples.ts. */
   readonly multiplyPoints: Bound<typeof multiplyPoints>;
-  /** The Lagrange basis over roots of unity at a point; see lagrange-basis.ts. */
+  /** The Lagrange basis over roots of unity at a point. */
   readonly computeLagrangeBasis: Bound<typeof computeLagrangeBasis>;
-  /** The transpose of a sparse matrix times a vector; see column-sums.ts. */
+  /** The transpose of a sparse matrix times a vector. */
   readonly multiplyColumns: Bound<typeof multiplyColumns>;
-  /** A linear combination of vectors; see combine-scalars.ts. */
+  /** A linear combination of vectors. */
   readonly combineScalars: Bound<typeof combineScalars>;
   /**
    * Ends the threads and zeroes secrets that were not released, then resolves. Running and later operations fail with

@@ -9,7 +9,7 @@ import {
   rootOfOrder,
 } from '../test/quotient-oracle.ts';
 import { createKernels, type Kernels } from './kernels.ts';
-import type { SparseMatrix } from './scalars/column-sums.ts';
+import type { SparseMatrix } from './scalars/setup-scalars.ts';
 
 const { Fr } = bn254.fields;
 

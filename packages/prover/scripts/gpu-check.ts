@@ -24,10 +24,8 @@ import { findLimbLayout } from '../src/webgpu/field/limbs.ts';
 import { createMsmContext } from '../src/webgpu/msm/msm.ts';
 import { createCosetTransform } from '../src/webgpu/quotient/ntt.ts';
 import { countTransforms } from './gpu-check/arithmetic.ts';
-import { measure } from './gpu-check/measure.ts';
-import { checkProof } from './gpu-check/proofs.ts';
-import { createReport } from './gpu-check/report.ts';
-import { checkCases, measureSum } from './gpu-check/sums.ts';
+import { checkCases, checkProof, measureSum } from './gpu-check/checks.ts';
+import { createReport, measure } from './gpu-check/report.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -141,7 +139,6 @@ if (parts.has('proofs') || parts.has('processor')) {
         processor,
         log,
         times,
-        withSnarkjs: !isSoftware,
       }),
     );
   }

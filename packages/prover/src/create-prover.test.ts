@@ -4,8 +4,7 @@ import { promisify } from 'node:util';
 import { groth16 } from 'snarkjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
-import type { ProofResult } from './base/groth16.ts';
-import type { Prover } from './base/prover.ts';
+import type { ProofResult, Prover } from './base/prover.ts';
 import { createProver } from './create-prover.ts';
 import { createMockProver } from './proof/mock-prover.ts';
 

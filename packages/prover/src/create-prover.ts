@@ -100,7 +100,7 @@ export function createProver<C extends string = string>(options: ProverOptions<C
         }),
       // Loaded only when it is used: the package webgpu is optional and large.
       webgpu: async () => {
-        const { createWebGpuEngine } = await import('./webgpu/index.ts');
+        const { createWebGpuEngine } = await import('./webgpu/engine.ts');
         return await createWebGpuEngine({
           allowSoftwareAdapter: options.allowSoftwareAdapter,
           memoryBudgetBytes: deviceMemoryBudgetBytes,

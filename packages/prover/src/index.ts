@@ -5,17 +5,18 @@
  */
 
 export type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
-export type { AcceleratorDescription } from './base/accelerator.ts';
 export { ProverError, type ProverErrorCode } from './base/errors.ts';
-export type { Groth16Proof, ProofResult } from './base/groth16.ts';
 export type {
   ArtifactSource,
+  Groth16Proof,
   ProofProgress,
+  ProofResult,
   ProofStage,
   ProveRequest,
   Prover,
   ProvingArtifact,
 } from './base/prover.ts';
+export type { AcceleratorDescription } from './base/prover-metrics.ts';
 export {
   type CircuitMetrics,
   type MetricSample,
@@ -34,4 +35,4 @@ export {
 } from './proof/proof-verifier.ts';
 export { fromSolidityProof, type SolidityProof, toSolidityProof } from './proof/solidity-proof.ts';
 export { verifyProof } from './proof/verify-proof.ts';
-export { readVerificationKey } from './zkey/read-verification-key.ts';
+export { readVerificationKey } from './zkey/open-zkey.ts';

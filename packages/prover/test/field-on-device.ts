@@ -1,9 +1,9 @@
 /** One field operation on the device, on raw words, and the expected result by BigInt. */
 import { invert } from '@noble/curves/abstract/modular.js';
+import { decodeIntegers, encodeIntegers, scalarBytes } from '@pool/kernels';
 import { bind } from '../src/webgpu/device/bindings.ts';
 import type { Buffers } from '../src/webgpu/device/buffers.ts';
 import type { Gpu } from '../src/webgpu/device/device.ts';
-import { decodeElements, elementBytes, encodeElements } from '../src/webgpu/device/elements.ts';
 import { dispatch, type Pipelines } from '../src/webgpu/device/pipelines.ts';
 import {
   type FieldName,
@@ -62,9 +62,9 @@ export async function computeOnDevice(
   const pipeline = await pipelines.compile(generateShader(field, layout, operation), {
     label: `${layout.name} ${field}_${operation}`,
   });
-  const left = buffers.upload(encodeElements(pairs.map(([a]) => a)));
-  const right = buffers.upload(encodeElements(pairs.map(([, b]) => b)));
-  const result = buffers.take(pairs.length * elementBytes);
+  const left = buffers.upload(encodeIntegers(pairs.map(([a]) => a)));
+  const right = buffers.upload(encodeIntegers(pairs.map(([, b]) => b)));
+  const result = buffers.take(pairs.length * scalarBytes);
   await gpu.guard(() => {
     const encoder = gpu.device.createCommandEncoder();
     const pass = encoder.beginComputePass();
@@ -73,9 +73,9 @@ export async function computeOnDevice(
     pass.end();
     gpu.device.queue.submit([encoder.finish()]);
   });
-  const bytes = await buffers.read(result, 0, pairs.length * elementBytes);
+  const bytes = await buffers.read(result, 0, pairs.length * scalarBytes);
   for (const buffer of [left, right, result]) buffers.release(buffer);
-  return decodeElements(bytes);
+  return decodeIntegers(bytes);
 }
 
 export function expectOperation(

@@ -1,5 +1,5 @@
 /** One sum on a device, from factors and scalars to the point, for tests. */
-import { encodeElements } from '../src/webgpu/device/elements.ts';
+import { encodeIntegers } from '@pool/kernels';
 import {
   createG1Msm,
   createG2Msm,
@@ -34,7 +34,7 @@ export async function computeOnDevice(
   const msm = await (group === 'g1'
     ? createG1Msm(context, options)
     : createG2Msm(context, options));
-  const onDevice = context.buffers.upload(encodeElements(scalars));
+  const onDevice = context.buffers.upload(encodeIntegers(scalars));
   try {
     return await msm.compute(onDevice);
   } finally {

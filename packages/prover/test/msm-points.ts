@@ -3,8 +3,8 @@
  * points are known multiples of the generator, so an expected sum is one multiplication.
  */
 import { bn254 } from '@noble/curves/bn254.js';
+import { encodeIntegers } from '@pool/kernels';
 import type { G1Affine, G2Affine } from '../src/base/points.ts';
-import { encodeElements } from '../src/webgpu/device/elements.ts';
 
 const { Fp, Fr } = bn254.fields;
 const G1 = bn254.G1.Point;
@@ -47,7 +47,7 @@ function multipleG1(factor: number): Uint8Array {
   if (g1Multiples.length < factor) {
     g1Multiples = listMultiples(G1.BASE, Math.max(factor, 200)).map((point) => {
       const { x, y } = point.toAffine();
-      return encodeElements([toFile(x), toFile(y)]);
+      return encodeIntegers([toFile(x), toFile(y)]);
     });
   }
   return g1Multiples[factor - 1] ?? new Uint8Array(64);
@@ -56,7 +56,7 @@ function multipleG2(factor: number): Uint8Array {
   if (g2Multiples.length < factor) {
     g2Multiples = listMultiples(G2.BASE, Math.max(factor, 200)).map((point) => {
       const { x, y } = point.toAffine();
-      return encodeElements([x.c0, x.c1, y.c0, y.c1].map(toFile));
+      return encodeIntegers([x.c0, x.c1, y.c0, y.c1].map(toFile));
     });
   }
   return g2Multiples[factor - 1] ?? new Uint8Array(128);
@@ -69,7 +69,7 @@ function negate(point: Uint8Array): Uint8Array {
   for (let at = half; at < point.length; at += 32) {
     let value = 0n;
     for (let k = 31; k >= 0; k--) value = (value << 8n) | BigInt(point[at + k] ?? 0);
-    negated.set(encodeElements([(Fp.ORDER - value) % Fp.ORDER]), at);
+    negated.set(encodeIntegers([(Fp.ORDER - value) % Fp.ORDER]), at);
   }
   return negated;
 }

@@ -1,9 +1,9 @@
 /** The quotient of a proof by its definition, in BigInt, for generated circuits. */
 import { invert } from '@noble/curves/abstract/modular.js';
+import { encodeIntegers } from '@pool/kernels';
 import { scalarFieldOrder as R } from '../src/base/field.ts';
-import { encodeElements } from '../src/webgpu/device/elements.ts';
-import { checkPairs } from '../src/webgpu/field/field-check.ts';
-import { rootOfUnity } from '../src/webgpu/quotient/ntt-plan.ts';
+import { checkPairs } from '../src/webgpu/field/benchmark.ts';
+import { rootOfUnity } from '../src/webgpu/quotient/ntt.ts';
 import type { ZkeyCoefficients } from '../src/zkey/zkey.ts';
 
 export type Entry = { matrix: 0 | 1; row: number; wire: number; value: bigint };
@@ -20,7 +20,7 @@ export function encodeEntries(entries: readonly Entry[]): ZkeyCoefficients {
     row: Uint32Array.from(entries, ({ row }) => row),
     wire: Uint32Array.from(entries, ({ wire }) => wire),
     value: Uint32Array.from(entries, ({ value }) => distinct.indexOf(value)),
-    values: encodeElements(distinct.map((value) => (value << 512n) % R)),
+    values: encodeIntegers(distinct.map((value) => (value << 512n) % R)),
   };
 }
 

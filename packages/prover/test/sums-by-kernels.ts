@@ -1,7 +1,7 @@
 /** The same sum as computeOnDevice, by the kernels of the processor: an independent result. */
-import type { Kernels } from '@pool/kernels';
+import { encodeIntegers, type Kernels } from '@pool/kernels';
 import { decodeG1, decodeG2 } from '../src/base/points.ts';
-import { encodeElements } from '../src/webgpu/device/elements.ts';
+
 import { readFrom } from './msm-on-device.ts';
 import { encodePoints } from './msm-points.ts';
 
@@ -16,7 +16,7 @@ export async function computeByKernels(
   const bytes = encodePoints(group, factors);
   const read = readFrom(bytes, group === 'g1' ? 64 : 128);
   const points = await kernels.loadPoints(group, factors.length, read);
-  const vector = await kernels.loadScalars(scalars.length, encodeElements(scalars));
+  const vector = await kernels.loadScalars(scalars.length, encodeIntegers(scalars));
   try {
     const sum = await kernels.computeMsm(points, vector);
     return group === 'g1' ? decodeG1(sum) : decodeG2(sum);

@@ -8,11 +8,14 @@
  *
  * @module
  */
+
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type CircuitName, circuitShapes, PoolError } from '@pool/core';
-import type { VerificationKey } from '@pool/kernels';
+import { convertZkey, openFileSource, type VerificationKey, type ZkeyForm } from '@pool/kernels';
+
 import {
   type ArtifactDigests,
   type ArtifactKind,
@@ -30,7 +33,37 @@ import {
   refuseInProduction,
 } from './build-artifacts.ts';
 import { withFileLock } from './file-lock.ts';
-import { convertKeyFile } from './key-file-form.ts';
+
+// Converts a proving key's file into the other form: standard (`.zkey`, for snarkjs and its family) or compact (for the cache).
+
+/**
+ * Converts a file, piece by piece.
+ * @param target must not exist yet
+ * @returns SHA-256 of the written file, hex
+ * @throws ZkeyFormatError if the source is not a proving key
+ */
+export async function convertKeyFile(
+  source: string,
+  form: ZkeyForm,
+  target: string,
+): Promise<string> {
+  const hash = createHash('sha256');
+  const from = await openFileSource(source);
+  try {
+    const to = await open(target, 'wx');
+    try {
+      for await (const piece of convertZkey(from, form)) {
+        hash.update(piece);
+        await to.appendFile(piece);
+      }
+    } finally {
+      await to.close();
+    }
+  } finally {
+    await from.close();
+  }
+  return hash.digest('hex');
+}
 
 /** The files a prover needs, by absolute path. Public. */
 export type CircuitArtifacts = {

@@ -22,8 +22,8 @@ import { openKeyFile } from './files/key-file.ts';
 import { createKeyStream, deriveBeaconSeed } from './files/key-stream.ts';
 import { readRecord } from './files/transcript.ts';
 import { exportVerificationKey } from './key/export-verifier.ts';
-import type { PointArithmetic } from './points/point-arithmetic.ts';
-import { createKernelArithmetic } from './points/point-arithmetic.ts';
+import { createKernelArithmetic, type PointArithmetic } from './points/point-sums.ts';
+
 import type { G1Point } from './points/points.ts';
 
 const { groth16, zKey } = snarkjs;

@@ -23,10 +23,10 @@ import { createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
 import { openPowersOfTau } from './files/powers-of-tau.ts';
 import { exportVerificationKey } from './key/export-verifier.ts';
-import type { PointArithmetic } from './points/point-arithmetic.ts';
-import { createKernelArithmetic } from './points/point-arithmetic.ts';
+import { createKernelArithmetic, type PointArithmetic } from './points/point-sums.ts';
+
 import { decodeG1 } from './points/points.ts';
-import { findPowersProblems } from './verify/verify-powers.ts';
+import { findPowersProblems } from './verify/verify-key.ts';
 
 const { groth16, powersOfTau, curves, wtns } = snarkjs;
 const { Fr } = bn254.fields;

@@ -12,8 +12,7 @@ import { sample } from '../../test/fund-batch.ts';
 import { createLargePowersOfTau, createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
 import { exportVerificationKey } from './key/export-verifier.ts';
-import type { PointArithmetic } from './points/point-arithmetic.ts';
-import { createKernelArithmetic } from './points/point-arithmetic.ts';
+import { createKernelArithmetic, type PointArithmetic } from './points/point-sums.ts';
 
 const { groth16, powersOfTau, curves, wtns, zKey } = snarkjs;
 

@@ -12,8 +12,8 @@ import { writeFileAtomically } from '../ceremony/files/section-writer.ts';
 import { applyBeacon, contributeToKey } from '../ceremony/key/contribute.ts';
 import { exportVerificationKey, renderSolidityVerifier } from '../ceremony/key/export-verifier.ts';
 import { initialiseKey } from '../ceremony/key/initialise.ts';
-import type { PointArithmetic } from '../ceremony/points/point-arithmetic.ts';
-import { createKernelArithmetic } from '../ceremony/points/point-arithmetic.ts';
+import { createKernelArithmetic, type PointArithmetic } from '../ceremony/points/point-sums.ts';
+
 import { verifyKey } from '../ceremony/verify/verify-key.ts';
 import { type CommandIo, UsageError } from './command-io.ts';
 

@@ -13,11 +13,11 @@ import {
 import { sample } from '../../test/fund-batch.ts';
 import { createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
+import { convertKeyFile } from '../artifacts/artifact-store.ts';
 import { artifactFiles } from '../artifacts/build-artifacts.ts';
-import { convertKeyFile } from '../artifacts/key-file-form.ts';
 import { computeDigest } from '../artifacts-manifest.ts';
-import type { PointArithmetic } from '../ceremony/points/point-arithmetic.ts';
-import { createKernelArithmetic } from '../ceremony/points/point-arithmetic.ts';
+import { createKernelArithmetic, type PointArithmetic } from '../ceremony/points/point-sums.ts';
+
 import type { FetchedKind } from './pinned-digests.ts';
 import { openProductionKeys } from './production-keys.ts';
 

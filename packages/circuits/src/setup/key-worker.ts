@@ -6,13 +6,61 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { VerificationKey } from '@pool/kernels';
-import { createKernels, type ZkeyForm, type ZkeyHeaderFields } from '@pool/kernels';
-import { toVerificationKey } from '../ceremony/points/verification-key.ts';
+import {
+  createKernels,
+  encodeZkeyCoefficients,
+  encodeZkeyHeader,
+  encodeZkeySectionHead,
+  encodeZkeyStart,
+  measureZkeyCoefficients,
+  toVerificationKey,
+  type VerificationKey,
+  type ZkeyForm,
+  type ZkeyHeaderFields,
+  zkeySection,
+} from '@pool/kernels';
+
 import { computeDomainSize, readR1cs } from '../constraints/r1cs.ts';
 import { computeProvingKey, type KeyPart } from './proving-key.ts';
-import { serializeKeyPart } from './serialize-key.ts';
 import { deriveToxicValues } from './toxic-values.ts';
+
+// The parts of a proving key as the bytes of its file, in either form.
+
+function* encodeSection(id: number, ...parts: Uint8Array[]): Generator<Uint8Array> {
+  yield encodeZkeySectionHead(
+    id,
+    parts.reduce((sum, part) => sum + part.length, 0),
+  );
+  yield* parts;
+}
+
+/** The bytes of one part, piece by piece; the header includes the beginning of the file. */
+export function* serializeKeyPart(part: KeyPart, form: ZkeyForm): Generator<Uint8Array> {
+  switch (part.type) {
+    case 'header':
+      yield encodeZkeyStart(form, 10);
+      yield* encodeSection(zkeySection.protocol, Uint8Array.of(1, 0, 0, 0));
+      yield* encodeSection(zkeySection.header, encodeZkeyHeader(part.header));
+      return;
+    case 'coefficients':
+      if (form === 'standard') {
+        const length = measureZkeyCoefficients(form, part.coefficients);
+        yield encodeZkeySectionHead(zkeySection.coefficients, length);
+        yield* encodeZkeyCoefficients(form, part.coefficients);
+      } else {
+        // Small enough to be kept in memory. Measuring it would cost as much as encoding it.
+        const pieces = [...encodeZkeyCoefficients(form, part.coefficients)];
+        yield* encodeSection(zkeySection.coefficients, ...pieces);
+      }
+      return;
+    case 'points':
+      yield* encodeSection(zkeySection[part.section], part.points);
+      return;
+    case 'contributions':
+      yield* encodeSection(zkeySection.contributions, part.circuitHash, new Uint8Array(4));
+      return;
+  }
+}
 
 /** The requested files. Their paths must not exist yet. */
 export type KeyJob = {

@@ -10,6 +10,7 @@ import {
   convertZkey,
   createKernels,
   createMemorySource,
+  toVerificationKey as exportVerificationKey,
   type Kernels,
   type ZkeyForm,
 } from '@pool/kernels';
@@ -23,9 +24,9 @@ import {
   computeWitness,
   endSnarkjsThreads,
 } from '../../test/witness.ts';
-import { toVerificationKey as exportVerificationKey } from '../ceremony/points/verification-key.ts';
+
+import { serializeKeyPart } from './key-worker.ts';
 import { computeProvingKey, type KeyPart } from './proving-key.ts';
-import { serializeKeyPart } from './serialize-key.ts';
 import type { ToxicValues } from './toxic-values.ts';
 
 const main = `

@@ -37,6 +37,13 @@ export function decodeInteger(bytes: Uint8Array, index: number): bigint {
   return [24, 16, 8, 0].reduce((value, at) => (value << 64n) | view.getBigUint64(at, true), 0n);
 }
 
+/** Reads all integers of 32 bytes. */
+export function decodeIntegers(bytes: Uint8Array): bigint[] {
+  return Array.from({ length: Math.floor(bytes.length / scalarBytes) }, (_, index) =>
+    decodeInteger(bytes, index),
+  );
+}
+
 function wordsOf(order: bigint): readonly number[] {
   return Array.from({ length: 8 }, (_, i) => Number(BigInt.asUintN(32, order >> BigInt(32 * i))));
 }

@@ -1,4 +1,20 @@
 /**
+ * Modules of Node that are looked up at run time: a bundle for browsers has no import of them.
+ *
+ * @module
+ */
+
+type Name = 'node:fs/promises' | 'node:os' | 'node:worker_threads';
+
+/** @returns undefined where there is no Node */
+export function findBuiltin<TName extends Name>(
+  name: TName,
+): ReturnType<typeof process.getBuiltinModule<TName>> | undefined {
+  const { process: node } = globalThis as { readonly process?: NodeJS.Process };
+  return node?.getBuiltinModule(name);
+}
+
+/**
  * Worker threads are started from a file: TypeScript in the repository, JavaScript in the built package.
  *
  * @module

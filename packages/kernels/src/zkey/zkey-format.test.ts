@@ -2,8 +2,11 @@ import { bn254 } from '@noble/curves/bn254.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readZkeyCoefficients, type ZkeyCoefficients } from './zkey-coefficients.ts';
-import { encodeZkeyCoefficients, measureZkeyCoefficients } from './zkey-coefficients-encoding.ts';
-import { convertZkey } from './zkey-convert.ts';
+import {
+  convertZkey,
+  encodeZkeyCoefficients,
+  measureZkeyCoefficients,
+} from './zkey-coefficients-encoding.ts';
 import {
   createMemorySource,
   decodeZkeyHeader,

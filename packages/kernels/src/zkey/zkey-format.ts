@@ -13,7 +13,7 @@
  */
 
 import { baseFieldOrder, encodeIntegers, scalarFieldOrder } from '../runtime/integers.ts';
-import { findBuiltin } from '../runtime/node-builtin.ts';
+import { findBuiltin } from '../runtime/module-beside.ts';
 
 export type ZkeyForm = 'standard' | 'compact';
 
@@ -214,7 +214,7 @@ export type ZkeyHeaderFields = HeaderPoints & {
   readonly domainSize: number;
 };
 
-const headerPoints = [
+export const headerPoints = [
   ['alpha1', 'g1'],
   ['beta1', 'g1'],
   ['beta2', 'g2'],
@@ -256,8 +256,16 @@ export function encodeZkeyHeader(fields: ZkeyHeaderFields): Uint8Array {
   return bytes;
 }
 
-/** Sections of points, and how many they have. */
-export type ZkeyPointSection = 'ic' | 'a' | 'b1' | 'b2' | 'c' | 'h';
+/** The sections of points, and their group. */
+export const zkeyPointGroups = {
+  ic: 'g1',
+  a: 'g1',
+  b1: 'g1',
+  b2: 'g2',
+  c: 'g1',
+  h: 'g1',
+} as const;
+export type ZkeyPointSection = keyof typeof zkeyPointGroups;
 
 export function countZkeyPoints(
   section: ZkeyPointSection,
@@ -265,6 +273,14 @@ export function countZkeyPoints(
 ): number {
   const { ic, c, h } = { ic: publicSignals + 1, c: wires - publicSignals - 1, h: domainSize };
   return { ic, c, h, a: wires, b1: wires, b2: wires }[section];
+}
+
+/** Bytes of a section of points. */
+export function measureZkeyPoints(
+  section: ZkeyPointSection,
+  header: Omit<ZkeyHeaderFields, keyof HeaderPoints>,
+): number {
+  return countZkeyPoints(section, header) * zkeyPointBytes[zkeyPointGroups[section]];
 }
 
 /**

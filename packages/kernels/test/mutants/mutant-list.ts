@@ -64,14 +64,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'bytes: negative values are not lifted into [0, p)',
-    file: 'codegen/field-bytes.ts',
+    file: 'codegen/field-memory.ts',
     find: "op('v128.and', get(sign), vector(f, p))",
     replace: "op('v128.and', get(sign), vector(f, 0n))",
     tests: field,
   },
   {
     name: 'bytes: a bit between two limbs is lost',
-    file: 'codegen/field-bytes.ts',
+    file: 'codegen/field-memory.ts',
     find: 'shiftLeft(word(3), 39)',
     replace: 'shiftLeft(word(3), 40)',
     tests: field,
@@ -310,7 +310,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'Baby Jubjub: the last digit of the scalar is left out',
-    file: 'codegen/babyjubjub-multiply.ts',
+    file: 'codegen/babyjubjub.ts',
     find: '(i32.lt_s #{get(window)} #{i32(digits)})',
     replace: '(i32.lt_s #{get(window)} #{i32(digits - 1)})',
     tests: scanning,

@@ -16,11 +16,9 @@ import { createMockProver } from '../proof/mock-prover.ts';
 import { createProofVerifier } from '../proof/proof-verifier.ts';
 import { fromSolidityProof, toSolidityProof } from '../proof/solidity-proof.ts';
 import { verifyProof } from '../proof/verify-proof.ts';
-import { openZkey } from '../zkey/open-zkey.ts';
-import { readVerificationKey } from '../zkey/read-verification-key.ts';
+import { openZkey, readVerificationKey } from '../zkey/open-zkey.ts';
 import { ProverError, type ProverErrorCode } from './errors.ts';
-import type { Groth16Proof } from './groth16.ts';
-import type { ArtifactSource } from './prover.ts';
+import type { ArtifactSource, Groth16Proof } from './prover.ts';
 import { createWorkerLink } from './worker-link.ts';
 
 const endlessSource = `pragma circom 2.2.0;

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { joinSignals } from './join-signals.ts';
+import { joinSignals } from './worker-link.ts';
 
 it('is aborted with the reason of the first of its sources, before or after', () => {
   const [first, second] = [new AbortController(), new AbortController()];

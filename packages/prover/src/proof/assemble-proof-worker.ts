@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { VerificationKey } from '@pool/kernels';
 import { scalarFieldOrder } from '../base/field.ts';
-import type { Groth16Proof } from '../base/groth16.ts';
+import type { Groth16Proof } from '../base/prover.ts';
 import { serveCalls } from '../base/worker-link.ts';
 import type { ProofSums } from '../engine/engine.ts';
 import { assembleProof, type BlindingPoints } from './assemble-proof.ts';

@@ -7,7 +7,6 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { readInteger } from '../base/field.ts';
-import type { Groth16Proof } from '../base/groth16.ts';
 import {
   decodeG1,
   decodeG2,
@@ -16,6 +15,7 @@ import {
   toG1Json,
   toG2Json,
 } from '../base/points.ts';
+import type { Groth16Proof } from '../base/prover.ts';
 import type { ProofSums } from '../engine/engine.ts';
 
 type G1Point = typeof bn254.G1.Point.BASE;

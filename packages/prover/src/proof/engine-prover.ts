@@ -5,17 +5,17 @@
  */
 
 import { moduleBeside } from '@pool/kernels';
-import type { AcceleratorDescription } from '../base/accelerator.ts';
 import { argumentError, assertArtifact, assertProveRequest } from '../base/check-arguments.ts';
 import { closedError, ProverError } from '../base/errors.ts';
-import type { ProofResult } from '../base/groth16.ts';
 import type {
   ArtifactSource,
   ProofProgress,
+  ProofResult,
   ProveRequest,
   Prover,
   ProvingArtifact,
 } from '../base/prover.ts';
+import type { AcceleratorDescription } from '../base/prover-metrics.ts';
 import { createWorkerLink } from '../base/worker-link.ts';
 import type { ProverIncident } from '../engine/accelerator-record.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -5,9 +5,9 @@
  * @module
  */
 
+import { isSameVerificationKey, toVerificationKey, type VerificationKey } from '@pool/kernels';
 import { ProverError, type ProverErrorCode } from '../base/errors.ts';
-import type { ProofResult } from '../base/groth16.ts';
-import type { ProofProgress, ProvingArtifact } from '../base/prover.ts';
+import type { ProofProgress, ProofResult, ProvingArtifact } from '../base/prover.ts';
 import type { WorkerLink } from '../base/worker-link.ts';
 import type { Engine, EnginePhase } from '../engine/engine.ts';
 import type { AcceleratorChoice, EngineKeeper, EngineSlot } from '../engine/engine-keeper.ts';
@@ -15,7 +15,27 @@ import type { HeldKey } from '../engine/key-cache.ts';
 import type { WitnessRunner } from '../witness/witness-runner.ts';
 import { readPublicSignals } from './assemble-proof.ts';
 import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
-import { isVerificationKey, matchesVerificationKey } from './match-verification-key.ts';
+
+/** Strings in arrays of at most three levels, as in IC. The limit also stops cycles. */
+function isNested(value: unknown, depth = 0): boolean {
+  return (
+    typeof value === 'string' ||
+    (Array.isArray(value) && depth < 3 && value.every((item) => isNested(item, depth + 1)))
+  );
+}
+
+/** Whether it has the fields of a verification key, with points as nested arrays of strings. The values are not checked. */
+function isVerificationKey(key: unknown): key is VerificationKey {
+  if (typeof key !== 'object' || key === null) {
+    return false;
+  }
+  const { nPublic, IC, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2 } =
+    key as Partial<VerificationKey>;
+  const points = [IC, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2];
+  return (
+    typeof nPublic === 'number' && points.every((part) => Array.isArray(part) && isNested(part))
+  );
+}
 
 export type ProofParts = {
   readonly accelerator: AcceleratorChoice;
@@ -80,7 +100,7 @@ function checkParts(key: HeldKey, witness: Uint8Array, { verificationKey }: Prov
       'The verification key is not a Groth16 key over BN254 as snarkjs exports it.',
     );
   }
-  if (!matchesVerificationKey(key.header, key.ic, verificationKey)) {
+  if (!isSameVerificationKey(toVerificationKey(key.header, key.ic), verificationKey)) {
     throw new ProverError(
       'artifacts_mismatch',
       'The verification key does not belong to the proving key. Export it from that proving key.',

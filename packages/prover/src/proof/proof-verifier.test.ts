@@ -7,7 +7,7 @@ import {
   endSnarkjsThreads,
   type SmallCircuit,
 } from '../../test/small-circuit.ts';
-import type { Groth16Proof } from '../base/groth16.ts';
+import type { Groth16Proof } from '../base/prover.ts';
 import {
   createProofVerifier,
   type ProofVerifier,

@@ -8,7 +8,7 @@
 import { moduleBeside, type VerificationKey } from '@pool/kernels';
 import { assertWithin, maximumTimeoutMs } from '../base/check-arguments.ts';
 import { ProverError } from '../base/errors.ts';
-import type { Groth16Proof } from '../base/groth16.ts';
+import type { Groth16Proof } from '../base/prover.ts';
 import { createWorkerLink } from '../base/worker-link.ts';
 import type { VerifyRequest } from './verify-worker.ts';
 

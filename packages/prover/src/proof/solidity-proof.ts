@@ -6,7 +6,7 @@
  */
 import { argumentError } from '../base/check-arguments.ts';
 import { ProverError } from '../base/errors.ts';
-import type { Groth16Proof } from '../base/groth16.ts';
+import type { Groth16Proof } from '../base/prover.ts';
 
 /** 32-byte words, `0x` and 64 lower-case hex digits, big-endian. Public. */
 export type SolidityProof = {

@@ -8,7 +8,7 @@ import {
   type SmallCircuit,
 } from '../../test/small-circuit.ts';
 import { scalarFieldOrder } from '../base/field.ts';
-import type { Groth16Proof } from '../base/groth16.ts';
+import type { Groth16Proof } from '../base/prover.ts';
 import { fromSolidityProof, toSolidityProof } from './solidity-proof.ts';
 import { verifyProof } from './verify-proof.ts';
 

@@ -8,7 +8,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 import type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
 import { ProverError } from '../base/errors.ts';
 import { baseFieldOrder, scalarFieldOrder } from '../base/field.ts';
-import type { Groth16Proof } from '../base/groth16.ts';
+import type { Groth16Proof } from '../base/prover.ts';
 
 type G1Point = typeof bn254.G1.Point.BASE;
 type G2Point = typeof bn254.G2.Point.BASE;

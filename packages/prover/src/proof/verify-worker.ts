@@ -4,7 +4,7 @@
  * @module
  */
 import type { VerificationKey } from '@pool/kernels';
-import type { Groth16Proof } from '../base/groth16.ts';
+import type { Groth16Proof } from '../base/prover.ts';
 import { serveCalls } from '../base/worker-link.ts';
 import { verifyProof } from './verify-proof.ts';
 

@@ -6,10 +6,10 @@
  */
 /// <reference types="@webgpu/types" />
 
+import { scalarBytes } from '@pool/kernels';
 import { ProverError } from '../base/errors.ts';
 import type { EngineOptions, ProofSums } from '../engine/engine.ts';
 import type { Zkey } from '../zkey/zkey.ts';
-import { elementBytes } from './device/elements.ts';
 import { countSumPoints, type SumSection, tableBudget } from './engine-memory.ts';
 import { createG1Msm, createG2Msm, type MsmContext } from './msm/msm.ts';
 import type { GpuContext } from './quotient/ntt.ts';
@@ -173,7 +173,7 @@ export async function loadDeviceKey(
       bytes: quotient.bytes + result.size + sums.reduce((bytes, msm) => bytes + msm.bytes, 0),
       release,
       computeSums: async (witness, proofOptions) => {
-        if (witness.byteLength !== header.wires * elementBytes) {
+        if (witness.byteLength !== header.wires * scalarBytes) {
           throw new ProverError(
             'artifacts_mismatch',
             'the witness has another number of wires than the proving key',

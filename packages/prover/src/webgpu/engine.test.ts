@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { encodeIntegers } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limitGpu } from '../../test/limited-device.ts';
 import { random } from '../../test/quotient-reference.ts';
@@ -9,12 +10,9 @@ import { createSyntheticKey } from '../../test/synthetic-key.ts';
 import { openTestDevice } from '../../test/test-device.ts';
 import type { Engine, ResidentKey } from '../engine/engine.ts';
 import type { Gpu } from './device/device.ts';
-import { encodeElements } from './device/elements.ts';
-import { createDeviceEngine } from './engine.ts';
-import { openLayoutCache } from './field/layout-cache.ts';
-import { describeLayoutKey } from './field/layout-choice.ts';
+import { createDeviceEngine, createWebGpuEngine } from './engine.ts';
+import { describeLayoutKey, openLayoutCache } from './field/layout-cache.ts';
 import { findLimbLayout } from './field/limbs.ts';
-import { createWebGpuEngine } from './index.ts';
 
 const wires = 50;
 const key = createSyntheticKey({ domainSize: 64, wires: wires, publicSignals: 2 });
@@ -67,15 +65,15 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
     expect(resident.bytes).toBeLessThan(engine.estimateBytes?.(key.zkey.header) ?? 0);
     const smallWitness = [1n, 5n, 7n];
     const results = await Promise.all([
-      ...witnesses.map((wires) => resident.computeSums(encodeElements(wires))),
-      other.computeSums(encodeElements(smallWitness)),
+      ...witnesses.map((wires) => resident.computeSums(encodeIntegers(wires))),
+      other.computeSums(encodeIntegers(smallWitness)),
     ]);
     expect(results).toEqual([
       ...witnesses.map((wires) => key.expectSums(wires)),
       small.expectSums(smallWitness),
     ]);
     other.release();
-    await expect(other.computeSums(encodeElements(smallWitness))).rejects.toMatchObject({
+    await expect(other.computeSums(encodeIntegers(smallWitness))).rejects.toMatchObject({
       code: 'proof_failed',
     });
     await expect(resident.computeSums(new Uint8Array(32))).rejects.toMatchObject({
@@ -85,7 +83,7 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
 
   it('computes them in parts if a key exceeds the binding limit of the device', async () => {
     const key = await engine.load(divided.zkey);
-    expect(await key.computeSums(encodeElements(witness))).toEqual(divided.expectSums(witness));
+    expect(await key.computeSums(encodeIntegers(witness))).toEqual(divided.expectSums(witness));
     key.release();
   }, 300_000);
 
@@ -94,12 +92,12 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
       code: 'accelerator_limit_exceeded',
       message: expect.stringMatching(/a polynomial needs 262144 bytes.*takes 131072/),
     });
-    expect(await resident.computeSums(encodeElements(witness))).toEqual(key.expectSums(witness));
+    expect(await resident.computeSums(encodeIntegers(witness))).toEqual(key.expectSums(witness));
   });
 
   it('stops at the signal, and makes later proofs', async () => {
     const controller = new AbortController();
-    const ended = resident.computeSums(encodeElements(witness), {
+    const ended = resident.computeSums(encodeIntegers(witness), {
       signal: controller.signal,
       onProgress: () => {
         controller.abort(new Error('enough'));
@@ -107,7 +105,7 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
     });
     await expect(ended).rejects.toThrow('enough');
     const phases: string[] = [];
-    const sums = await resident.computeSums(encodeElements(witness), {
+    const sums = await resident.computeSums(encodeIntegers(witness), {
       onProgress: (phase) => phases.push(phase),
     });
     expect(sums).toEqual(key.expectSums(witness));
@@ -116,13 +114,13 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
 
   it('reports a lost device, during a call and afterwards', async () => {
     await expect(
-      resident.computeSums(encodeElements(witness), {
+      resident.computeSums(encodeIntegers(witness), {
         onProgress: () => {
           gpu.device.destroy();
         },
       }),
     ).rejects.toMatchObject(lost);
-    await expect(resident.computeSums(encodeElements(witness))).rejects.toMatchObject(lost);
+    await expect(resident.computeSums(encodeIntegers(witness))).rejects.toMatchObject(lost);
     await expect(engine.load(key.zkey)).rejects.toMatchObject(lost);
   });
 });

@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CompiledCircuit, compileCircuit } from '../../test/small-circuit.ts';
-import { limitMemory } from './limit-memory.ts';
 import { parseWitnessInput } from './witness-input.ts';
 import { computeWitness } from './witness-program.ts';
+import { limitMemory } from './witness-runner.ts';
 
 let circuit: CompiledCircuit;
 beforeAll(async () => {

@@ -5,6 +5,7 @@
  *
  * @module
  */
+
 import {
   areBelowOrder,
   type ByteSource,
@@ -12,26 +13,58 @@ import {
   countZkeyPoints,
   createMemorySource,
   decodeZkeyHeader,
+  findInvalidPoint,
+  headerPoints,
+  measureZkeyPoints,
   openFileSource,
   readZkeyCoefficients,
   readZkeyTable,
+  toVerificationKey,
+  type VerificationKey,
   type ZkeyHeaderFields,
   type ZkeyPointSection,
   type ZkeySectionPlace,
   type ZkeyTable,
   zkeyHeaderBytes,
   zkeyPointBytes,
+  zkeyPointGroups,
   zkeySection,
 } from '@pool/kernels';
 import { argumentError } from '../base/check-arguments.ts';
-import { isOnG1, isOnG2 } from './curve-check.ts';
-import type { Zkey } from './zkey.ts';
-import { malformed, translate } from './zkey-errors.ts';
+import { malformed, translate, type Zkey } from './zkey.ts';
 
-const pointSections: readonly ZkeyPointSection[] = ['ic', 'a', 'b1', 'b2', 'c', 'h'];
+// Reads the verification key from a proving key, in the JSON form of snarkjs.
 
-function groupOf(section: ZkeyPointSection): 'g1' | 'g2' {
-  return section === 'b2' ? 'g2' : 'g1';
+async function readFrom(zkey: Zkey): Promise<VerificationKey> {
+  const count = zkey.countPoints('ic');
+  const ic = new Uint8Array(zkeyPointBytes.g1 * count);
+  await zkey.readPoints('ic', 0, count, ic);
+  const key = toVerificationKey(zkey.header, ic);
+  // The fixed points were checked when the key was opened.
+  if (key.IC.some(([x, y]) => x === '0' && y === '0')) {
+    throw malformed(
+      'A point of the verification key in the proving key is the point at infinity. Fetch or build the key again.',
+    );
+  }
+  return key;
+}
+
+/**
+ * Reads the verification key out of a proving key, as `snarkjs zkey export verificationkey` does.
+ *
+ * @example
+ * const verificationKey = await readVerificationKey('multiplier.zkey');
+ *
+ * @param source - path of a proving key, or its bytes
+ * @throws ProverError `zkey_malformed`; `proof_failed` if the file cannot be read; `memory_budget_exceeded`; `argument_invalid`
+ */
+export async function readVerificationKey(source: string | Uint8Array): Promise<VerificationKey> {
+  const zkey = await openZkey(source);
+  try {
+    return await translate(readFrom(zkey));
+  } finally {
+    await zkey.close();
+  }
 }
 
 function findSection(table: ZkeyTable, name: keyof typeof zkeySection): ZkeySectionPlace {
@@ -68,12 +101,10 @@ async function readHeader(source: ByteSource, table: ZkeyTable): Promise<ZkeyHea
     throw malformed('The header of the proving key is too long. Fetch or build it again.');
   }
   const header = decodeZkeyHeader(await readAll(source, place));
-  const { alpha1, beta1, beta2, gamma2, delta1, delta2 } = header;
-  const all = [alpha1, beta1, beta2, gamma2, delta1, delta2];
   if (
-    !all.every((point) => areBelowOrder('base', point)) ||
-    ![alpha1, beta1, delta1].every((point) => isOnG1(point)) ||
-    ![beta2, gamma2, delta2].every((point) => isOnG2(point))
+    headerPoints.some(
+      ([name, group]) => findInvalidPoint(group, header[name], 'refused') !== undefined,
+    )
   ) {
     throw malformed(
       'A fixed point of the proving key does not lie on the curve. Fetch or build the key again.',
@@ -89,9 +120,9 @@ async function readChecked(source: ByteSource): Promise<Omit<Zkey, 'close'>> {
   const coefficientPlace = findSection(table, 'coefficients');
   const coefficients = await countZkeyCoefficients(table.form, source, coefficientPlace);
   const places = new Map(
-    pointSections.map((section) => {
+    (Object.keys(zkeyPointGroups) as ZkeyPointSection[]).map((section) => {
       const place = findSection(table, section);
-      const expected = countZkeyPoints(section, header) * zkeyPointBytes[groupOf(section)];
+      const expected = measureZkeyPoints(section, header);
       if (place.length !== expected) {
         throw malformed(
           `Section ${place.id} (${section}) of the proving key has ${place.length} bytes instead of ${expected}.`,
@@ -105,7 +136,7 @@ async function readChecked(source: ByteSource): Promise<Omit<Zkey, 'close'>> {
     header: { ...header, coefficients },
     countPoints: (section) => countZkeyPoints(section, header),
     readPoints: async (section, start, count, into) => {
-      const size = zkeyPointBytes[groupOf(section)];
+      const size = zkeyPointBytes[zkeyPointGroups[section]];
       if (start < 0 || count < 0 || start + count > countZkeyPoints(section, header)) {
         throw new RangeError(`section ${section} has no points ${start} to ${start + count}`);
       }

@@ -5,9 +5,10 @@
  * @module
  */
 import { blake2b } from '@noble/hashes/blake2.js';
-import type { ZkeyHeaderFields } from '@pool/kernels';
+import type { Group, ZkeyHeaderFields } from '@pool/kernels';
 import { subtractG1 } from '../points/affine-sums.ts';
-import { encodeForTranscript, type Group } from '../points/points.ts';
+
+import { encodeForTranscript } from '../points/points.ts';
 import type { PowersOfTau } from './powers-of-tau.ts';
 import { chunksOf } from './section-file.ts';
 

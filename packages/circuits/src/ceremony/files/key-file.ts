@@ -4,11 +4,11 @@
  * @module
  */
 import {
-  countZkeyPoints,
   decodeZkeyHeader,
-  type Group,
+  measureZkeyPoints,
   type ZkeyHeaderFields,
-  zkeyPointBytes,
+  type ZkeyPointSection,
+  zkeyPointGroups,
   zkeySection,
 } from '@pool/kernels';
 import {
@@ -24,23 +24,10 @@ const groth16 = 1;
 
 export type KeyFile = { readonly file: SectionFile; readonly header: ZkeyHeaderFields };
 
-/** The sections of points, and their group. */
-const pointSections = { ic: 'g1', a: 'g1', b1: 'g1', b2: 'g2', c: 'g1', h: 'g1' } as const;
-export type PointSection = keyof typeof pointSections;
-
-/** The group of a section's points, and the bytes that the section must have. */
-export function measurePoints(
-  section: PointSection,
-  header: Pick<ZkeyHeaderFields, 'wires' | 'publicSignals' | 'domainSize'>,
-): { readonly group: Group; readonly length: number } {
-  const group = pointSections[section];
-  return { group, length: countZkeyPoints(section, header) * zkeyPointBytes[group] };
-}
-
 async function checkLengths(file: SectionFile, header: ZkeyHeaderFields): Promise<void> {
-  for (const section of Object.keys(pointSections) as PointSection[]) {
+  for (const section of Object.keys(zkeyPointGroups) as ZkeyPointSection[]) {
     const id = zkeySection[section];
-    if (file.sizeOf(id) !== measurePoints(section, header).length) {
+    if (file.sizeOf(id) !== measureZkeyPoints(section, header)) {
       throw malformedFile('zkey', `section ${id} has another length than its header says`);
     }
   }

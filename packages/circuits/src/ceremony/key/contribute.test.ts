@@ -12,8 +12,8 @@ import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
 import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
 import { compileTest } from '../../../test/witness.ts';
 import { computeFileDigest } from '../../artifacts-manifest.ts';
-import type { PointArithmetic } from '../points/point-arithmetic.ts';
-import { createKernelArithmetic } from '../points/point-arithmetic.ts';
+import { createKernelArithmetic, type PointArithmetic } from '../points/point-sums.ts';
+
 import { contributeToKey } from './contribute.ts';
 import { initialiseKey } from './initialise.ts';
 

@@ -14,7 +14,13 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
-import { encodeIntegers, encodeZkeyHeader, zkeyPointBytes, zkeySection } from '@pool/kernels';
+import {
+  encodeIntegers,
+  encodeZkeyHeader,
+  findInvalidPoint,
+  zkeyPointBytes,
+  zkeySection,
+} from '@pool/kernels';
 import { type KeyFile, openKeyFile } from '../files/key-file.ts';
 import {
   beaconRounds,
@@ -35,16 +41,9 @@ import {
   isContributionName,
   readRecord,
 } from '../files/transcript.ts';
-import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
-import {
-  decodeG1,
-  decodeG2,
-  encodeG1,
-  encodeG2,
-  findInvalidPoint,
-  isSoundG1,
-  isSoundG2,
-} from '../points/points.ts';
+import type { BulkOptions, PointArithmetic } from '../points/point-sums.ts';
+
+import { decodeG1, decodeG2, encodeG1, encodeG2, isSoundG1, isSoundG2 } from '../points/points.ts';
 import { requireOpenCeremony, requireSecretContribution } from './contribution-rules.ts';
 
 export type ContributeOptions = BulkOptions &

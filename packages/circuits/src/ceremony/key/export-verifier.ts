@@ -6,14 +6,20 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
-import { type G2Json, type VerificationKey, zkeySection } from '@pool/kernels';
+import {
+  findInvalidPoint,
+  type G2Json,
+  toVerificationKey,
+  type VerificationKey,
+  zkeySection,
+} from '@pool/kernels';
 import { openKeyFile } from '../files/key-file.ts';
 import { malformedFile } from '../files/section-file.ts';
 import { readRecord } from '../files/transcript.ts';
-import { decodeG1, decodeG2, findInvalidPoint, isSoundG1, isSoundG2 } from '../points/points.ts';
-import { toVerificationKey } from '../points/verification-key.ts';
+
+import { decodeG1, decodeG2, isSoundG1, isSoundG2 } from '../points/points.ts';
 import { createKeyError } from './contribution-rules.ts';
-import { findTranscriptProblems } from './verify-transcript.ts';
+import { findTranscriptProblems } from './verify-contributions.ts';
 
 type PairingJson = readonly (readonly (readonly [string, string])[])[];
 

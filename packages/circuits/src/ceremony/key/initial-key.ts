@@ -13,22 +13,24 @@ import { PoolError } from '@pool/core';
 import {
   encodeZkeyCoefficients,
   encodeZkeyHeader,
+  type Group,
   measureZkeyCoefficients,
+  measureZkeyPoints,
   type ZkeyHeaderFields,
+  type ZkeyPointSection,
   zkeyPointBytes,
+  zkeyPointGroups,
   zkeySection,
 } from '@pool/kernels';
-import { listKeyCoefficients } from '../../constraints/key-coefficients.ts';
-import { computeDomainSize, type R1cs } from '../../constraints/r1cs.ts';
+import { computeDomainSize, listKeyCoefficients, type R1cs } from '../../constraints/r1cs.ts';
 import { createCircuitHasher, hashQuotient } from '../files/circuit-hash.ts';
-import { measurePoints, type PointSection } from '../files/key-file.ts';
 import type { PowersOfTau } from '../files/powers-of-tau.ts';
 import { chunksOf, malformedFile } from '../files/section-file.ts';
 import type { SectionContents } from '../files/section-writer.ts';
 import { encodeRecord } from '../files/transcript.ts';
-import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
-import { areInSubgroup } from '../points/point-sums.ts';
-import { encodeG1, encodeG2, type Group } from '../points/points.ts';
+import { areInSubgroup, type BulkOptions, type PointArithmetic } from '../points/point-sums.ts';
+
+import { encodeG1, encodeG2 } from '../points/points.ts';
 import { computeWireSums, type TermSource } from './wire-sums.ts';
 
 export type InitialKeyParts = {
@@ -186,20 +188,23 @@ export async function* computeInitialSections(
   const header = await computeInitialHeader(parts, exponent);
   const hasher = createCircuitHasher(header);
   // The combined sums have about the terms of A and of B; a wire's sum in G2 costs about as much as three in G1.
-  const costs: Partial<Record<PointSection, number>> = { c: 2, b2: 3 };
+  const costs: Partial<Record<ZkeyPointSection, number>> = { c: 2, b2: 3 };
   const total = 7 * r1cs.wires + domainSize;
   let done = 0;
-  const section = (name: PointSection, chunks: AsyncIterable<Buffer>): SectionContents => {
-    const { group, length } = measurePoints(name, header);
+  const section = (name: ZkeyPointSection, chunks: AsyncIterable<Buffer>): SectionContents => {
     async function* counted() {
       for await (const chunk of chunks) {
-        done += (chunk.length / zkeyPointBytes[group]) * (costs[name] ?? 1);
+        done += (chunk.length / zkeyPointBytes[zkeyPointGroups[name]]) * (costs[name] ?? 1);
         options.onProgress?.(Math.min(1, done / total));
         options.signal?.throwIfAborted();
         yield chunk;
       }
     }
-    return { id: zkeySection[name], length, chunks: counted() };
+    return {
+      id: zkeySection[name],
+      length: measureZkeyPoints(name, header),
+      chunks: counted(),
+    };
   };
 
   yield { id: zkeySection.protocol, length: 4, chunks: [Uint8Array.of(1, 0, 0, 0)] };

@@ -9,7 +9,7 @@ import { zkeySection } from '@pool/kernels';
 import { type R1cs, readR1cs } from '../../constraints/r1cs.ts';
 import { openPowersOfTau } from '../files/powers-of-tau.ts';
 import { type WriteOptions, writeKeyAtomically } from '../files/section-writer.ts';
-import type { PointArithmetic } from '../points/point-arithmetic.ts';
+import type { PointArithmetic } from '../points/point-sums.ts';
 import { computeInitialSections, type InitialKeyOptions, initialSections } from './initial-key.ts';
 import { type OriginOptions, requireKnownOrigin } from './powers-origin.ts';
 

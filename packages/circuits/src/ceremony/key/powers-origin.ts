@@ -13,8 +13,7 @@ import { createHash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import { computeFileDigest } from '../../artifacts-manifest.ts';
 import { deriveChallenge } from '../files/key-stream.ts';
-import type { PowersOfTau } from '../files/powers-of-tau.ts';
-import type { PowersContribution, PowersProof } from '../files/powers-record.ts';
+import type { PowersContribution, PowersOfTau, PowersProof } from '../files/powers-of-tau.ts';
 import {
   decodeG1,
   decodeG2,

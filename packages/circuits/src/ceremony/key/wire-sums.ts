@@ -19,7 +19,7 @@ import {
   sumRuns,
   writePoints,
 } from '../points/affine-sums.ts';
-import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
+import type { BulkOptions, PointArithmetic } from '../points/point-sums.ts';
 
 /** Rows of a matrix, with one point as the weight of each row. */
 export type TermSource = {

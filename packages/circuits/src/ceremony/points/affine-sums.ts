@@ -4,8 +4,9 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import { type Group, zkeyPointBytes } from '@pool/kernels';
-import { decodeCoordinates, encodeCoordinates } from './points.ts';
+
+import { decodeCoordinates, encodeCoordinates, type Group, zkeyPointBytes } from '@pool/kernels';
+import { asBuffer } from './points.ts';
 
 type Field<T> = {
   readonly ZERO: T;
@@ -127,8 +128,8 @@ export function writePoints<T>(
   points: readonly (AffinePoint<T> | undefined)[],
 ): Buffer {
   const zeros = new Array<bigint>(zkeyPointBytes[codec.group] / 32).fill(0n);
-  return encodeCoordinates(
-    points.flatMap((point) => (point === undefined ? zeros : codec.list(point))),
+  return asBuffer(
+    encodeCoordinates(points.flatMap((point) => (point === undefined ? zeros : codec.list(point)))),
   );
 }
 

@@ -1,12 +1,12 @@
 /** The kernels as a ceremony uses them, against noble-curves: any points of the curve, and sums of few and of many. */
 import { bn254 } from '@noble/curves/bn254.js';
-import { encodeIntegers } from '@pool/kernels';
+import { encodeIntegers, type Group } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { R, sample } from '../../../test/fund-batch.ts';
 import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
-import { createKernelArithmetic } from './point-arithmetic.ts';
-import { encodeG1, encodeG2, type Group } from './points.ts';
+import { createKernelArithmetic, type PointArithmetic } from './point-sums.ts';
+
+import { encodeG1, encodeG2 } from './points.ts';
 
 const noble = createNobleArithmetic();
 let kernels: PointArithmetic;

@@ -1,13 +1,12 @@
 /** Membership in G2 against the definition: order r. */
 import { bn254 } from '@noble/curves/bn254.js';
-import { scalarFieldOrder, zkeyPointBytes } from '@pool/kernels';
+import { findInvalidPoint, scalarFieldOrder, zkeyPointBytes } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
 import { pointOutsideSubgroup } from '../../../test/twist-points.ts';
-import type { PointArithmetic } from './point-arithmetic.ts';
-import { createKernelArithmetic } from './point-arithmetic.ts';
-import { areInSubgroup } from './point-sums.ts';
-import { encodeG2, findInvalidPoint, type G2Point } from './points.ts';
+import { areInSubgroup, createKernelArithmetic, type PointArithmetic } from './point-sums.ts';
+
+import { encodeG2, type G2Point } from './points.ts';
 
 const { Point } = bn254.G2;
 let kernels: PointArithmetic;

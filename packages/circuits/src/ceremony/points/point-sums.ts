@@ -9,9 +9,87 @@
  */
 import { randomBytes } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
-import { decodeInteger, scalarBytes, zkeyPointBytes } from '@pool/kernels';
-import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
-import { decodeG1, decodeG2, type Group, type PointOf } from './points.ts';
+import {
+  createKernels,
+  decodeInteger,
+  type Group,
+  type KernelsOptions,
+  scalarBytes,
+  zkeyPointBytes,
+} from '@pool/kernels';
+
+import { decodeG1, decodeG2, type PointOf } from './points.ts';
+
+// The bulk curve arithmetic of a ceremony, which processes millions of points: an interface, and its implementation on
+// @pool/kernels, WebAssembly on all cores.
+
+export type BulkOptions = { readonly signal?: AbortSignal | undefined };
+
+/** Points are in the encoding of key files; scalars are 32 bytes little-endian, below r. */
+export type PointArithmetic = {
+  /**
+   * scalars[i]·points[i]. A single scalar multiplies every point. The points must be on the curve, but not necessarily in the
+   * subgroup.
+   */
+  readonly multiplyPoints: (
+    group: Group,
+    points: Uint8Array,
+    scalars: Uint8Array,
+    options?: BulkOptions,
+  ) => Promise<Uint8Array>;
+  /**
+   * The sum of all scalars[i]·points[i], as one point. An implementation may treat scalars above half of r as negative ones
+   * modulo r. The points must therefore belong to their group, unless all scalars are smaller.
+   */
+  readonly computeMsm: (
+    group: Group,
+    points: Uint8Array,
+    scalars: Uint8Array,
+    options?: BulkOptions,
+  ) => Promise<Uint8Array>;
+  /** Ends its threads. */
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Starts its threads; `close` ends them.
+ * @throws KernelsError `start_failed`
+ */
+export async function createKernelArithmetic(
+  options: KernelsOptions = {},
+): Promise<PointArithmetic> {
+  const kernels = await createKernels(options);
+  return {
+    multiplyPoints: (group, points, scalars, bulk) =>
+      kernels.multiplyPoints(group, points, scalars, bulk),
+    computeMsm: async (group, points, scalars, bulk) => {
+      const size = zkeyPointBytes[group];
+      const count = points.length / size;
+      if (count === 0) {
+        return new Uint8Array(size);
+      }
+      const table = await kernels.loadPoints(
+        group,
+        count,
+        async (start, length, into) => {
+          into.set(points.subarray(start * size, (start + length) * size));
+        },
+        bulk,
+      );
+      try {
+        const vector = await kernels.loadScalars(count, scalars);
+        try {
+          return await kernels.computeMsm(table, vector, bulk);
+        } finally {
+          vector.release();
+        }
+      } finally {
+        table.release();
+      }
+    },
+    close: () => kernels.close(),
+  };
+}
 
 export type PointSum<P> = {
   /** Adds scalars[i]·points[i]; scalars 32 bytes little-endian, below r. */

@@ -13,8 +13,7 @@ import { sample } from '../../../test/fund-batch.ts';
 import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
 import { compileTest } from '../../../test/witness.ts';
 import { exportVerificationKey } from '../key/export-verifier.ts';
-import type { PointArithmetic } from '../points/point-arithmetic.ts';
-import { createKernelArithmetic } from '../points/point-arithmetic.ts';
+import { createKernelArithmetic, type PointArithmetic } from '../points/point-sums.ts';
 
 let kernels: PointArithmetic;
 let at: CeremonyFolder;

@@ -15,10 +15,10 @@ import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
 import { pointOutsideSubgroup } from '../../../test/twist-points.ts';
 import { compileTest } from '../../../test/witness.ts';
 import { openPowersOfTau } from '../files/powers-of-tau.ts';
-import type { PointArithmetic } from '../points/point-arithmetic.ts';
-import { createKernelArithmetic } from '../points/point-arithmetic.ts';
+import { createKernelArithmetic, type PointArithmetic } from '../points/point-sums.ts';
+
 import { encodeG2 } from '../points/points.ts';
-import { findPowersProblems } from './verify-powers.ts';
+import { findPowersProblems } from './verify-key.ts';
 
 const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
 let kernels: PointArithmetic;

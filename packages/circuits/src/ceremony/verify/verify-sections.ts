@@ -14,6 +14,7 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import {
   encodeZkeyHeader,
+  findInvalidPoint,
   type ZkeyHeaderFields,
   zkeyPointBytes,
   zkeySection,
@@ -32,9 +33,14 @@ import {
   readQuotientPoints,
 } from '../key/initial-key.ts';
 import { haveSameRatio } from '../key/verify-contributions.ts';
-import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
-import { createSumG1, createWeights } from '../points/point-sums.ts';
-import { asBuffer, decodeG2, findInvalidPoint, isSoundG2 } from '../points/points.ts';
+import {
+  type BulkOptions,
+  createSumG1,
+  createWeights,
+  type PointArithmetic,
+} from '../points/point-sums.ts';
+
+import { asBuffer, decodeG2, isSoundG2 } from '../points/points.ts';
 import { findWrongWireSections } from './verify-wires.ts';
 
 const sectionProblems: Readonly<Record<number, KeyProblem>> = {

@@ -7,6 +7,7 @@
  */
 import {
   encodeIntegers,
+  findInvalidPoint,
   type Group,
   scalarFieldOrder,
   zkeyPointBytes,
@@ -17,16 +18,16 @@ import type { CircuitHasher } from '../files/circuit-hash.ts';
 import type { KeyFile } from '../files/key-file.ts';
 import { chunksOf } from '../files/section-file.ts';
 import type { InitialKeyParts } from '../key/initial-key.ts';
-import type { BulkOptions, PointArithmetic } from '../points/point-arithmetic.ts';
 import {
   areInSubgroup,
+  type BulkOptions,
   createSumG1,
   createSumG2,
   createWeights,
+  type PointArithmetic,
   type PointSum,
   readWeights,
 } from '../points/point-sums.ts';
-import { findInvalidPoint } from '../points/points.ts';
 
 const pointsAtOnce = 1 << 16;
 

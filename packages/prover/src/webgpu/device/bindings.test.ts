@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { limitGpu } from '../../../test/limited-device.ts';
 import { openNullDevice } from '../../../test/test-device.ts';
-import { divideRows, partStarts } from '../quotient/rows-parts.ts';
+import { divideRows, partStarts } from '../quotient/quotient-rows.ts';
 import { createBindGroup, storageLimit } from './bindings.ts';
 import { createBuffers } from './buffers.ts';
 

@@ -5,16 +5,120 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
+
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { ProverError } from '../../base/errors.ts';
-import {
-  type AdapterIdentity,
-  describeAdapter,
-  describeDevice,
-  identifyAdapter,
-  isSoftwareAdapter,
-} from './adapter.ts';
-import { hasVulkanDriver } from './vulkan.ts';
+import { type Machine, thisMachine } from './config.ts';
+
+// Whether this machine has a Vulkan driver, without asking Dawn: where there is none, Dawn writes a trace of its own source to the
+// output of the command.
+
+/**
+ * Looks for manifests of drivers where the Vulkan loader does ("Driver Discovery" of its documents). Always true on macOS and Windows,
+ * where Dawn uses Metal and Direct3D 12.
+ */
+export function hasVulkanDriver({ platform, environment }: Machine = thisMachine): boolean {
+  if (platform === 'darwin' || platform === 'win32') {
+    return true;
+  }
+  const named = [...list(environment['VK_DRIVER_FILES']), ...list(environment['VK_ICD_FILENAMES'])];
+  // The loader looks nowhere else if drivers are named.
+  const places = named.length > 0 ? named : searchFolders(environment);
+  return [...places, ...list(environment['VK_ADD_DRIVER_FILES'])].some(holdsManifest);
+}
+
+function searchFolders(environment: Machine['environment']): readonly string[] {
+  const home = environment['HOME'] ?? '';
+  return [
+    ...list(environment['XDG_CONFIG_HOME'] ?? join(home, '.config')),
+    ...list(environment['XDG_CONFIG_DIRS'] ?? '/etc/xdg'),
+    '/etc',
+    '/usr/local/etc',
+    ...list(environment['XDG_DATA_HOME'] ?? join(home, '.local/share')),
+    ...list(environment['XDG_DATA_DIRS'] ?? '/usr/local/share:/usr/share'),
+    // NixOS.
+    '/run/opengl-driver/share',
+  ].map((folder) => join(folder, 'vulkan/icd.d'));
+}
+
+function list(paths: string | undefined): readonly string[] {
+  return (paths ?? '').split(':').filter((path) => path !== '');
+}
+
+/** A manifest, or a folder with at least one. */
+function holdsManifest(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+      ? readdirSync(path).some((name) => name.endsWith('.json'))
+      : true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Which graphics adapter the engine may use, and its name.
+ *
+ * @module
+ */
+/// <reference types="@webgpu/types" />
+
+/** Renderers that run on the processor: correct, but slower than the CPU engine. */
+const software = /swiftshader|llvmpipe|lavapipe|software|basic render|warp/i;
+
+/** Names of the card, and the driver's own description (`description`). */
+type AdapterIdentity = {
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly device: string;
+  readonly description: string;
+};
+
+function identifyAdapter(info: GPUAdapterInfo): AdapterIdentity {
+  return {
+    vendor: info.vendor.trim(),
+    architecture: info.architecture.trim(),
+    device: info.device.trim(),
+    description: info.description.trim(),
+  };
+}
+
+/** The card and its driver, as far as their names are known. */
+function describeAdapter(info: GPUAdapterInfo): string {
+  const { vendor, architecture, device, description } = identifyAdapter(info);
+  const card = device === '' ? `${vendor} ${architecture}`.trim() : device;
+  const parts = [card, description].filter((part) => part !== '');
+  return parts.length === 0 ? 'unnamed adapter' : parts.join(', ');
+}
+
+function isSoftwareAdapter(info: GPUAdapterInfo): boolean {
+  return (
+    info.isFallbackAdapter ||
+    software.test(`${info.vendor} ${info.architecture} ${info.device} ${info.description}`)
+  );
+}
+
+/** Limits that the engine asks for at the adapter's maximum: the defaults are for phones. */
+const wantedLimits = [
+  'maxBufferSize',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupsPerDimension',
+] as const;
+
+const wantedFeatures = ['subgroups', 'timestamp-query'] as const;
+
+function describeDevice(adapter: GPUAdapter): GPUDeviceDescriptor {
+  return {
+    requiredLimits: Object.fromEntries(wantedLimits.map((name) => [name, adapter.limits[name]])),
+    requiredFeatures: wantedFeatures.filter((name) => adapter.features.has(name)),
+  };
+}
 
 export type DeviceOptions = {
   /** Accept a renderer that runs on the processor (SwiftShader, llvmpipe). For tests: it is slower than the CPU engine. */

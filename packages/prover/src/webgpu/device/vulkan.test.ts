@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hasVulkanDriver } from './vulkan.ts';
+import { hasVulkanDriver } from './device.ts';
 
 const missing = '/nonexistent/driver.json';
 let folder: string;

@@ -9,9 +9,8 @@ import {
 import { openTestDevice } from '../../../test/test-device.ts';
 import { createBuffers } from '../device/buffers.ts';
 import { createPipelines } from '../device/pipelines.ts';
-import { chooseLayout, measureLayouts } from './benchmark.ts';
+import { checkPairs, chooseLayout, measureLayouts } from './benchmark.ts';
 import { fieldModulus } from './field.ts';
-import { checkPairs } from './field-check.ts';
 import { findLimbLayout, limbLayouts } from './limbs.ts';
 
 const gpu = await openTestDevice();

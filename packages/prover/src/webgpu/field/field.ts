@@ -7,8 +7,7 @@
  */
 import { invert } from '@noble/curves/abstract/modular.js';
 import { baseFieldOrder, scalarFieldOrder } from '../../base/field.ts';
-import type { LimbLayout } from './limbs.ts';
-import { literal, splitConstant } from './limbs-pack.ts';
+import { type LimbLayout, literal, splitConstant } from './limbs.ts';
 
 /** Prefix of the functions: fq_mul, fr_mul. */
 export type FieldName = 'fq' | 'fr';

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LayoutMeasurement } from './benchmark.ts';
-import { type LayoutKey, openLayoutCache } from './layout-cache.ts';
-import { findMeasurements } from './layout-choice.ts';
+import { findMeasurements, type LayoutKey, openLayoutCache } from './layout-cache.ts';
 
 let folder: string;
 beforeEach(async () => {

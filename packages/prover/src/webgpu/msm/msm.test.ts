@@ -1,5 +1,5 @@
 /** Sums on a device against @noble/curves and against the kernels of the processor. Without an adapter, all of them are skipped (test/test-device.ts). */
-import { createKernels, type Kernels } from '@pool/kernels';
+import { createKernels, encodeIntegers, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { limitGpu } from '../../../test/limited-device.ts';
 import { computeOnDevice, readFrom, tinySegments } from '../../../test/msm-on-device.ts';
@@ -7,7 +7,7 @@ import { createRandom, encodePoints, expectG1, listCases } from '../../../test/m
 import { computeByKernels } from '../../../test/sums-by-kernels.ts';
 import { openTestDevice } from '../../../test/test-device.ts';
 import { createBuffers } from '../device/buffers.ts';
-import { encodeElements } from '../device/elements.ts';
+
 import { findLimbLayout } from '../field/limbs.ts';
 import { createG1Msm, createMsmContext } from './msm.ts';
 import type { MsmTuning } from './msm-plan.ts';
@@ -112,7 +112,7 @@ describe.skipIf(!context)('sums in G1', () => {
       firstScalar: 2,
       tuning: { bits: 4, tables: 2 },
     });
-    const onDevice = context.buffers.upload(encodeElements(scalars));
+    const onDevice = context.buffers.upload(encodeIntegers(scalars));
     const wantEarly = expectG1(factors, scalars);
     const wantLate = expectG1(factors, scalars.slice(2));
     expect(await Promise.all([early.compute(onDevice), late.compute(onDevice)])).toEqual([

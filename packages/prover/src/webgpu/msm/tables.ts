@@ -11,8 +11,8 @@ import { createBindGroup, storageLimit } from '../device/bindings.ts';
 import type { Buffers } from '../device/buffers.ts';
 import type { Gpu } from '../device/device.ts';
 import type { GroupKernels } from './msm-kernels.ts';
+import type { WindowPlan } from './msm-plan.ts';
 import { pointsPerInversion, tableWorkgroup } from './tables-wgsl.ts';
-import type { WindowPlan } from './windows.ts';
 
 /**
  * Fills the beginning of `into` with points start … start+count-1 as a zkey has them: 64 bytes each in G1, 128 in G2, coordinates

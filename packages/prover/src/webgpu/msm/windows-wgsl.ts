@@ -8,7 +8,7 @@
  * @module
  */
 import { scalarFieldOrder } from '../../base/field.ts';
-import { literal, splitConstant } from '../field/limbs-pack.ts';
+import { literal, splitConstant } from '../field/limbs.ts';
 import { msmBindings } from './msm-bindings.ts';
 
 export const digitWorkgroup = 256;

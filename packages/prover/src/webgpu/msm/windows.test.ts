@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { planMsm } from './msm-plan.ts';
-import { chooseWindowPlan, computeWindowPlan } from './windows.ts';
+import { chooseWindowPlan, computeWindowPlan, planMsm } from './msm-plan.ts';
 
 const gib = 2 ** 30;
 

@@ -3,17 +3,16 @@
  * coset, in BigInt.
  */
 import { invert } from '@noble/curves/abstract/modular.js';
+import { decodeIntegers, encodeIntegers } from '@pool/kernels';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openTestDevice } from '../../../test/test-device.ts';
 import { scalarFieldOrder as R } from '../../base/field.ts';
 import { createBuffers } from '../device/buffers.ts';
-import { decodeElements, encodeElements } from '../device/elements.ts';
 import { createPipelines } from '../device/pipelines.ts';
+import { checkPairs } from '../field/benchmark.ts';
 import { toMontgomery } from '../field/field.ts';
-import { checkPairs } from '../field/field-check.ts';
 import { findLimbLayout } from '../field/limbs.ts';
-import { createCosetTransform, type GpuContext } from './ntt.ts';
-import { planPasses, rootOfUnity } from './ntt-plan.ts';
+import { createCosetTransform, type GpuContext, planPasses, rootOfUnity } from './ntt.ts';
 
 const gpu = await openTestDevice();
 const layout = findLimbLayout('digits-13-loop');
@@ -100,7 +99,7 @@ describe.skipIf(gpu === undefined)('transforms on a graphics device', () => {
   ): Promise<readonly (readonly bigint[])[]> => {
     const prepared = await createCosetTransform(context, bits, polynomials.length, tileBytes);
     const data = context.buffers.upload(
-      encodeElements(polynomials.flat().map((value) => toMontgomery(value, R, layout))),
+      encodeIntegers(polynomials.flat().map((value) => toMontgomery(value, R, layout))),
     );
     await context.gpu.guard(() => {
       const encoder = context.gpu.device.createCommandEncoder();
@@ -111,7 +110,7 @@ describe.skipIf(gpu === undefined)('transforms on a graphics device', () => {
     });
     const size = 2 ** bits;
     const fromRadix = invert(1n << BigInt(layout.radixBits), R);
-    const words = decodeElements(await context.buffers.read(data, 0, data.size)).slice(
+    const words = decodeIntegers(await context.buffers.read(data, 0, data.size)).slice(
       0,
       size * polynomials.length,
     );

@@ -1,5 +1,5 @@
 /** Row products and the quotient on the device against the definition, in BigInt, and against the kernels of the processor. */
-import { createKernels, type Kernels } from '@pool/kernels';
+import { createKernels, decodeIntegers, encodeIntegers, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LowLimits, limitGpu } from '../../../test/limited-device.ts';
 import {
@@ -12,12 +12,12 @@ import {
 import { openTestDevice } from '../../../test/test-device.ts';
 import { scalarFieldOrder as R } from '../../base/field.ts';
 import { createBuffers } from '../device/buffers.ts';
-import { decodeElements, encodeElements } from '../device/elements.ts';
+
 import { createPipelines } from '../device/pipelines.ts';
 import { findLimbLayout } from '../field/limbs.ts';
 import type { GpuContext } from './ntt.ts';
 import { createQuotient } from './quotient.ts';
-import { planRows, segmentTerms } from './rows-plan.ts';
+import { planRows, segmentTerms } from './quotient-rows.ts';
 
 describe('the plan of the rows', () => {
   const coefficients = (rows: readonly number[]) =>
@@ -66,9 +66,9 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
   ): Promise<readonly bigint[]> => {
     const wires = witness.length;
     const rows = await kernels.loadRows({ ...encodeEntries(entries), domainSize, wires });
-    const scalars = await kernels.loadScalars(wires, encodeElements(witness));
+    const scalars = await kernels.loadScalars(wires, encodeIntegers(witness));
     const quotient = await kernels.computeQuotient(rows, scalars);
-    const values = decodeElements(kernels.readScalars(quotient));
+    const values = decodeIntegers(kernels.readScalars(quotient));
     for (const held of [rows, scalars, quotient]) held.release();
     return values;
   };
@@ -91,7 +91,7 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
       wires: witness.length,
     });
     expect(quotient.bytes).toBe(buffers.bytesInUse());
-    buffers.write(quotient.witness, 0, encodeElements(witness));
+    buffers.write(quotient.witness, 0, encodeIntegers(witness));
     await gpu.guard(() => {
       const encoder = gpu.device.createCommandEncoder();
       const pass = encoder.beginComputePass();
@@ -99,7 +99,7 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
       pass.end();
       gpu.device.queue.submit([encoder.finish()]);
     });
-    const scalars = decodeElements(await buffers.read(quotient.scalars, 0, 32 * domainSize));
+    const scalars = decodeIntegers(await buffers.read(quotient.scalars, 0, 32 * domainSize));
     const encoder = gpu.device.createCommandEncoder();
     quotient.recordClear(encoder);
     gpu.device.queue.submit([encoder.finish()]);

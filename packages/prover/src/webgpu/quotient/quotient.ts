@@ -8,10 +8,11 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
+
+import { scalarBytes } from '@pool/kernels';
 import type { ZkeyCoefficients } from '../../zkey/zkey.ts';
 import { bind, limitError, storageLimit } from '../device/bindings.ts';
 import type { Gpu } from '../device/device.ts';
-import { elementBytes } from '../device/elements.ts';
 import { createCosetTransform, type GpuContext } from './ntt.ts';
 import { createRowSteps, placeIn, runStep, type Step } from './quotient-rows.ts';
 import { generateProducts, generateQuotient } from './quotient-wgsl.ts';
@@ -45,7 +46,7 @@ export function assertQuotientFits(
     ['the witness', wires],
     ['a polynomial', domainSize],
   ] as const) {
-    if (count * elementBytes > limit) throw limitError(what, count * elementBytes, limit);
+    if (count * scalarBytes > limit) throw limitError(what, count * scalarBytes, limit);
   }
 }
 
@@ -56,7 +57,7 @@ export async function createQuotient(
 ): Promise<Quotient> {
   const { gpu, buffers, pipelines, layout } = context;
   assertQuotientFits(gpu, { domainSize, wires });
-  const size = domainSize * elementBytes;
+  const size = domainSize * scalarBytes;
   const isTogether = 3 * size <= storageLimit(gpu);
   const shape = isTogether ? 'together' : 'apart';
   const held: GPUBuffer[] = [];
@@ -78,7 +79,7 @@ export async function createQuotient(
       isTogether ? 3 : 1,
     );
     held.push(...transform.buffers);
-    const witness = takeSecret(wires * elementBytes, 'witness');
+    const witness = takeSecret(wires * scalarBytes, 'witness');
     const data = isTogether
       ? [takeSecret(3 * size, 'a, b, c')]
       : ['a', 'b', 'c'].map((label) => takeSecret(size, label));

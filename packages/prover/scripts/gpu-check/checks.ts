@@ -1,8 +1,12 @@
 /** Sums of points: correct in every structured case, and their time compared with that of their arithmetic alone. */
 import { isDeepStrictEqual } from 'node:util';
+import { encodeIntegers, type Kernels } from '@pool/kernels';
+
 import { scalarFieldOrder } from '../../src/base/field.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { assembleProof } from '../../src/proof/assemble-proof.ts';
+import { verifyProof } from '../../src/proof/verify-proof.ts';
 import type { Group } from '../../src/webgpu/curve/curve-fields.ts';
-import { encodeElements } from '../../src/webgpu/device/elements.ts';
 import { createG1Msm, createG2Msm, type MsmContext } from '../../src/webgpu/msm/msm.ts';
 import { computeOnDevice, readFrom, tinySegments } from '../../test/msm-on-device.ts';
 import {
@@ -13,8 +17,74 @@ import {
   listCases,
 } from '../../test/msm-points.ts';
 import { countDigits, countMsm } from './arithmetic.ts';
-import { measure } from './measure.ts';
-import type { Report } from './report.ts';
+import { createMadeUpCircuit, type MadeUpCircuit } from './made-up-circuit.ts';
+import { measure, type Report } from './report.ts';
+
+// Whole proofs of made-up circuits: the same sums from the device and from the processor, bit for bit; a proof that verifies; the times
+// of both.
+
+type ProofCheck = {
+  readonly kernels: Kernels;
+  /** Undefined: the processor alone. */
+  readonly device: Engine | undefined;
+  readonly processor: Engine;
+  /** log2 of the number of rows. */
+  readonly log: number;
+  readonly times: number;
+};
+
+/** Proofs requested at the same time. */
+const together = 4;
+
+async function measureDevice(device: Engine, { zkey, witness }: MadeUpCircuit, times: number) {
+  const startedAt = performance.now();
+  const key = await device.load(zkey);
+  const loadMs = performance.now() - startedAt;
+  const sums = await key.computeSums(witness);
+  const deviceMs = await measure(times, () => key.computeSums(witness));
+  const togetherMs = await measure(1, () =>
+    Promise.all(Array.from({ length: together }, () => key.computeSums(witness))),
+  );
+  key.release();
+  const megabytes = key.bytes / 2 ** 20;
+  return { sums, row: { deviceMs, eachOfFourMs: togetherMs / together, loadMs, megabytes } };
+}
+
+export async function checkProof(report: Report, check: ProofCheck): Promise<void> {
+  const { device, processor, log, times } = check;
+  let startedAt = performance.now();
+  const circuit = await createMadeUpCircuit(check.kernels, 2 ** log);
+  const makeMs = performance.now() - startedAt;
+
+  const onDevice = device && (await measureDevice(device, circuit, times));
+
+  const own = await processor.load(circuit.zkey);
+  const sums = await own.computeSums(circuit.witness);
+  const processorMs = await measure(Math.min(times, 2), () => own.computeSums(circuit.witness));
+  own.release();
+  if (onDevice !== undefined) {
+    const isSame = isDeepStrictEqual(onDevice.sums, sums);
+    report.check(`sums of 2^${log} rows, as on the processor`, isSame);
+  }
+
+  startedAt = performance.now();
+  const proof = assembleProof(sums, circuit.zkey.header, 123n, 456n);
+  const assembleMs = performance.now() - startedAt;
+  startedAt = performance.now();
+  const isValid = verifyProof(circuit.verificationKey, circuit.publicSignals, proof);
+  const verifyMs = performance.now() - startedAt;
+  report.check(`proof of 2^${log} rows verifies`, isValid);
+
+  report.add('proofs', {
+    log,
+    ...onDevice?.row,
+    processorMs,
+    timesProcessor: onDevice && processorMs / onDevice.row.deviceMs,
+    assembleMs,
+    verifyMs,
+    makeMs,
+  });
+}
 
 function expectSum(group: Group, factors: readonly number[], scalars: readonly bigint[]) {
   return (group === 'g1' ? expectG1 : expectG2)(factors, scalars);
@@ -77,7 +147,7 @@ export async function measureSum(
       const scalars = factors.map((_, k) =>
         scalarsAre === 'random' || k % 5 === 0 ? random.scalar() : BigInt(k & 1),
       );
-      const onDevice = context.buffers.upload(encodeElements(scalars));
+      const onDevice = context.buffers.upload(encodeIntegers(scalars));
       const want = expectSum(group, factors, scalars);
       const got = await msm.compute(onDevice);
       report.check(
