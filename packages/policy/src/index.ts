@@ -8,8 +8,12 @@
 export { decide } from './decide/decide.ts';
 export { decideIntake } from './decide/decide-intake.ts';
 export { computeGuardDigest, computePayeeKey } from './history/guard-id.ts';
-export type { LedgerHistory, RosterEntry } from './history/ledger-history.ts';
-export { parseHistory, serializeHistory } from './history/ledger-history.ts';
+export {
+  type LedgerHistory,
+  parseHistory,
+  type RosterEntry,
+  serializeHistory,
+} from './history/ledger-history.ts';
 export type { LedgerView, StoredManifest } from './history/ledger-view.ts';
 export { createSignedHistory, type SignedRequest } from './history/signed-history.ts';
 export type { AuditVerdict } from './ledger/audit.ts';
@@ -29,11 +33,11 @@ export {
   parsePolicyChangeText,
   signPolicyChange,
 } from './people/policy-change.ts';
-export type { Release } from './people/release.ts';
 export {
   computeReleaseText,
   countReleases,
   parseReleaseText,
+  type Release,
   type ReleaseContent,
   signRelease,
   verifyRelease,
@@ -48,8 +52,14 @@ export {
   type WorkingHours,
 } from './policy/policy-schema.ts';
 export { describeAmount, findTokenUnit, type TokenUnit } from './policy/token-unit.ts';
-export { type Rebuild, rebuildManifest, stepRebuildManifest } from './rebuild/rebuild-manifest.ts';
-export type { RebuiltFund, RebuiltManifest, RebuiltSpend } from './rebuild/rebuilt.ts';
+export {
+  type Rebuild,
+  type RebuiltFund,
+  type RebuiltManifest,
+  type RebuiltSpend,
+  rebuildManifest,
+  stepRebuildManifest,
+} from './rebuild/rebuild-manifest.ts';
 export { findRefusal, type SignerAllow } from './requests/find-refusal.ts';
 export {
   type DecisionReason,
@@ -95,11 +105,11 @@ export {
   readApproval,
 } from './requests/token-approval.ts';
 export { computeDifference, differs } from './rules/check-clock.ts';
-export type { DecideInput, Decision, Origin } from './rules/decision.ts';
-export type { Facts } from './rules/fact-questions.ts';
 export {
   type BatchQuestion,
   deadMarginSeconds,
   type FactQuestions,
+  type Facts,
   listFactQuestions,
 } from './rules/fact-questions.ts';
+export type { DecideInput, Decision, Origin } from './rules/findings.ts';

@@ -4,22 +4,27 @@
  * @module
  */
 import { fieldToHex } from '@pool/core';
-import { computePayeeKey } from '../history/guard-id.ts';
-import type { GuardEntry, LedgerHistory } from '../history/ledger-history.ts';
+import {
+  computeApprovalScope,
+  computeBatchGuardId,
+  computeDay,
+  computeFeeScope,
+  computePayeeKey,
+} from '../history/guard-id.ts';
+import type { CountEntry, GuardEntry, LedgerHistory } from '../history/ledger-history.ts';
 import {
   findApprovalMismatch,
   findFundMismatch,
   findPermitMismatch,
 } from '../rebuild/find-mismatch.ts';
-import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import type { RebuiltFund } from '../rebuild/rebuild-manifest.ts';
 import type {
   FundAuthorizationRequest,
   PermitSignRequest,
   TokenApprovalRequest,
   VoidRequest,
 } from '../requests/requests.ts';
-import { readApproval } from '../requests/token-approval.ts';
-import { checkApprovals, listApprovalCounts } from '../rules/check-approvals.ts';
+import { maxApprovalFeeWei, readApproval } from '../requests/token-approval.ts';
 import {
   checkAttempts,
   checkBatchFact,
@@ -29,12 +34,96 @@ import {
   checkStaticRules,
   findTokenRule,
 } from '../rules/check-batch.ts';
-import { listBatchCounts } from '../rules/check-day.ts';
-import { checkGuard, createRecord } from '../rules/check-guard.ts';
+import { listBatchCounts, readRollingSum } from '../rules/check-day.ts';
+import { checkGuard, createRecord, type Guarded } from '../rules/check-guard.ts';
 import { listPins } from '../rules/check-payees.ts';
 import { checkOrigin, checkRequest, explainMissing } from '../rules/check-request.ts';
-import type { DecideInput, Decision } from '../rules/decision.ts';
-import { check, conclude, type Finding, fail, pass } from '../rules/findings.ts';
+import {
+  check,
+  checkLater,
+  conclude,
+  type DecideInput,
+  type Decision,
+  type Finding,
+  fail,
+  pass,
+} from '../rules/findings.ts';
+
+// How many token approvals a funder pays for, and how much they may cost. A caller that invents batches, or asks again under new account
+// nonces, would otherwise spend the funder's coin on gas. Resets to zero count: they cost as much.
+
+/**
+ * Different account nonces and values for which one batch may be approved: zero first, the total, and zero again is three, and each may
+ * have to be made again once.
+ */
+const maxApprovalsPerBatch = 6;
+
+/** For a token without permits, where the policy does not say. */
+const defaultApprovalsPerDay = 20;
+
+/** Half a coin of 18 decimals, where the policy does not say. */
+const defaultFeePerDayWei = 5n * 10n ** 17n;
+
+function checkApprovals(
+  { policy, ledger, nowMs }: DecideInput,
+  request: TokenApprovalRequest,
+  manifest: RebuiltFund,
+  { entry, isRepeat }: Guarded,
+): readonly Finding[] {
+  const { chainId, pool, funder, batchNonce } = manifest;
+  const signer = request.expectedSigner;
+  const rule = policy.funders.find(({ address }) => address === signer);
+  const prefix = `${computeBatchGuardId('token-approval', chainId, pool, funder, batchNonce)}/`;
+  const isFew = isRepeat || ledger.countGuards(prefix) < maxApprovalsPerBatch;
+  // A token with permits needs no approvals, so it has none unless the policy says so.
+  const hasPermits = findTokenRule(policy, manifest)?.permit !== undefined;
+  const most = rule?.maxApprovalsPerDay ?? (hasPermits ? 0 : defaultApprovalsPerDay);
+  // The 24 hours contain the day, and both would wait.
+  const isBelow =
+    isRepeat || readRollingSum(ledger, computeApprovalScope(signer), nowMs) < BigInt(most);
+  const mostWei = BigInt(rule?.maxFeePerDay ?? defaultFeePerDayWei);
+  const scope = computeFeeScope(signer);
+  // A replacement may cost more than what it replaces: the difference counts.
+  const added = entry === undefined ? 0n : readFee(request) - ledger.countOf(entry.id, scope);
+  const isCheap = added <= 0n || readRollingSum(ledger, scope, nowMs) + added <= mostWei;
+  const perDay = 'approvals-per-day';
+  return [
+    check('approvals-per-batch', isFew, 'too-many-approvals'),
+    most === 0
+      ? fail(perDay, 'approvals-not-allowed')
+      : checkLater(perDay, isBelow, 'approval-day-limit', `The limit is ${most}.`),
+    checkLater(
+      'approval-fees-per-day',
+      isCheap,
+      'approval-fee-limit',
+      `The limit is ${mostWei} wei.`,
+    ),
+  ];
+}
+
+/** What the transaction may cost. A custodian that chooses the fees itself may choose the most that is signed. */
+function readFee({ payload }: TokenApprovalRequest): bigint {
+  const feeWei = readApproval(payload.unsignedTransaction)?.maxFeeWei ?? 0n;
+  return feeWei === 0n ? maxApprovalFeeWei : feeWei;
+}
+
+/** What the ledger counts for an approval: one more, and its fee. */
+function listApprovalCounts(
+  { ledger, nowMs }: DecideInput,
+  request: TokenApprovalRequest,
+  { entry, isRepeat }: Guarded,
+): readonly CountEntry[] {
+  if (entry === undefined) {
+    return [];
+  }
+  const funder = request.expectedSigner;
+  const common = { guardId: entry.id, day: computeDay(nowMs), atMs: nowMs };
+  const [fee, scope] = [readFee(request), computeFeeScope(funder)];
+  return [
+    ...(isRepeat ? [] : [{ ...common, scope: computeApprovalScope(funder), amount: 1n }]),
+    ...(fee > ledger.countOf(entry.id, scope) ? [{ ...common, scope, amount: fee }] : []),
+  ];
+}
 
 /** The authorisation that pays a batch: every rule of the policy. */
 export function decideFund(input: DecideInput, request: FundAuthorizationRequest): Decision {

@@ -15,7 +15,7 @@ import {
 } from '../fixtures/batches.ts';
 import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest, spendRequest } from '../fixtures/requests.ts';
-import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import type { RebuiltManifest } from '../rebuild/rebuild-manifest.ts';
 import { decisionReasons } from '../requests/reasons.ts';
 import { listFactQuestions } from '../rules/fact-questions.ts';
 import { decideIntake, type IntakeInput } from './decide-intake.ts';

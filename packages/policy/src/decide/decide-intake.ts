@@ -7,7 +7,7 @@
 
 import type { LedgerView } from '../history/ledger-view.ts';
 import type { Policy } from '../policy/policy-schema.ts';
-import type { RebuiltFund, RebuiltManifest, RebuiltSpend } from '../rebuild/rebuilt.ts';
+import type { RebuiltFund, RebuiltManifest, RebuiltSpend } from '../rebuild/rebuild-manifest.ts';
 import type { DecisionReason } from '../requests/reasons.ts';
 import { checkAttempts, checkFarDeadline, findTokenRule } from '../rules/check-batch.ts';
 import { checkClock } from '../rules/check-clock.ts';
@@ -38,28 +38,21 @@ export function decideIntake(input: IntakeInput): IntakeVerdict {
   if (ledger.findManifest(manifest.manifestDigest) !== undefined) {
     return { kind: 'store' };
   }
+  // A manifest can be stored without a node. A clock that is known to be wrong would date it wrongly, or refuse it for its deadline.
+  const clock = checkClock({ ...input, facts: { clock: input.facts.clock ?? [] } });
   const findings = [
-    checkIntakeClock(input),
+    clock,
     ...(manifest.kind === 'fund'
       ? checkFundIntake(input, manifest)
       : checkSpendIntake(input, manifest)),
   ];
-  const [clock] = findings;
-  const decision = conclude(clock?.verdict === 'pass' ? findings : findings.slice(0, 1), undefined);
+  const decision = conclude(clock.verdict === 'pass' ? findings : findings.slice(0, 1), undefined);
   const isRefused = findings.some(({ verdict }) => verdict !== 'pass');
   if (!isRefused || decision.kind === 'approve') {
     return { kind: 'store' };
   }
-  return {
-    kind: decision.kind === 'later' ? 'later' : 'refuse',
-    reason: decision.reason,
-    message: decision.message,
-  };
-}
-
-/** A manifest can be stored without a node. A clock that is known to be wrong would date it wrongly, or refuse it for its deadline. */
-function checkIntakeClock({ facts, ...input }: IntakeInput): Finding {
-  return checkClock({ ...input, facts: { clock: facts.clock ?? [] } });
+  const { kind, reason, message } = decision;
+  return { kind: kind === 'later' ? kind : 'refuse', reason, message };
 }
 
 function checkFundIntake(input: IntakeInput, manifest: RebuiltFund): readonly Finding[] {

@@ -10,17 +10,24 @@ import type { GuardEntry, LedgerHistory } from '../history/ledger-history.ts';
 import type { HolderRule } from '../policy/holder-rule.ts';
 import { describeAmount, findTokenUnit } from '../policy/token-unit.ts';
 import { findSpendMismatch } from '../rebuild/find-mismatch.ts';
-import type { RebuiltSpend } from '../rebuild/rebuilt.ts';
+import type { RebuiltSpend } from '../rebuild/rebuild-manifest.ts';
 import type { SpendRequest } from '../requests/requests.ts';
 import { checkDeadline } from '../rules/check-batch.ts';
+import { checkDailyLimit } from '../rules/check-day.ts';
 import { checkGuard, createRecord, type Guarded } from '../rules/check-guard.ts';
-import { checkHolder, findHolder } from '../rules/check-holder.ts';
 import { checkUnknownSpends } from '../rules/check-learnt.ts';
 import { checkEvidence, findPlace, listPins } from '../rules/check-payees.ts';
-import { explainMissing } from '../rules/check-request.ts';
-import { checkDailyLimit } from '../rules/check-sums.ts';
-import type { DecideInput, Decision } from '../rules/decision.ts';
-import { check, conclude, type Finding, fail, pass, wait } from '../rules/findings.ts';
+import { checkHolder, explainMissing, findHolder } from '../rules/check-request.ts';
+import {
+  check,
+  conclude,
+  type DecideInput,
+  type Decision,
+  type Finding,
+  fail,
+  pass,
+  wait,
+} from '../rules/findings.ts';
 
 export function decideSpend(input: DecideInput, request: SpendRequest): Decision {
   const common = checkHolder(input);

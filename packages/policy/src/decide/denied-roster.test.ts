@@ -16,7 +16,7 @@ import { fundRequest } from '../fixtures/requests.ts';
 import { parseHistory, serializeHistory } from '../history/ledger-history.ts';
 import type { Ledger } from '../ledger/open-ledger.ts';
 import { signRelease } from '../people/release.ts';
-import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import type { RebuiltFund } from '../rebuild/rebuild-manifest.ts';
 
 const third = createPrivateKey({
   key: Buffer.from(`302e020100300506032b657004220420${'33'.repeat(32)}`, 'hex'),

@@ -6,15 +6,15 @@
  */
 import { PoolError } from '@pool/core';
 import { payeeScopePrefix } from '../history/guard-id.ts';
-import type { LedgerHistory } from '../history/ledger-history.ts';
-import type { LedgerView } from '../history/ledger-view.ts';
 import {
+  type LedgerHistory,
   mergeCounts,
   mergeGuards,
   mergeNullifiers,
   mergePins,
   mergeRosters,
-} from '../history/merge-history.ts';
+} from '../history/ledger-history.ts';
+import type { LedgerView } from '../history/ledger-view.ts';
 import type { AcceptedLoss } from '../people/loss-statement.ts';
 import type { Release } from '../people/release.ts';
 import { appendAudit, findRecipientsEnd, readCountDigests } from './audit.ts';

@@ -9,8 +9,7 @@ import { makeBatch, makeTokenPolicy, nowMs } from '../fixtures/batches.ts';
 import { decideAs } from '../fixtures/ledgers.ts';
 import { fundRequest, voidRequest } from '../fixtures/requests.ts';
 import { computeCountScope, computeDay } from '../history/guard-id.ts';
-import type { LedgerHistory } from '../history/ledger-history.ts';
-import { parseHistory, serializeHistory } from '../history/ledger-history.ts';
+import { type LedgerHistory, parseHistory, serializeHistory } from '../history/ledger-history.ts';
 import { createSignedHistory } from '../history/signed-history.ts';
 import { type Ledger, openLedger } from './open-ledger.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '@pool/core';
 import type { IntakeVerdict } from '../decide/decide-intake.ts';
 import type { LedgerView, StoredManifest } from '../history/ledger-view.ts';
-import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import type { RebuiltManifest } from '../rebuild/rebuild-manifest.ts';
 import { type DecisionReason, decisionReasons } from '../requests/reasons.ts';
 import { isFree } from '../rules/check-batch.ts';
 import { appendAudit, eraseRecipients } from './audit.ts';

@@ -6,9 +6,8 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { fieldToHex } from '@pool/core';
 import { computeSpendDigestId, parseBatchScope } from '../history/guard-id.ts';
-import type { GuardEntry } from '../history/ledger-history.ts';
+import { type GuardEntry, lastOf } from '../history/ledger-history.ts';
 import type { LedgerView, StoredManifest, UnknownRoster } from '../history/ledger-view.ts';
-import { lastOf } from '../history/merge-history.ts';
 import { computeRequestDigest } from '../requests/request-digest.ts';
 import type { PermitSignRequest, SignRequest, TokenApprovalRequest } from '../requests/requests.ts';
 import { readApproval } from '../requests/token-approval.ts';

@@ -10,7 +10,7 @@ import {
 } from '../fixtures/batches.ts';
 import { createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
-import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import type { RebuiltFund } from '../rebuild/rebuild-manifest.ts';
 import { viewAsStored } from './manifests.ts';
 import type { Ledger } from './open-ledger.ts';
 

@@ -9,7 +9,7 @@ import { computeGuardDigest } from '../history/guard-id.ts';
 import type { LedgerView } from '../history/ledger-view.ts';
 import type { DecisionReason } from '../requests/reasons.ts';
 import type { SignRequest } from '../requests/requests.ts';
-import type { Decision, DecisionRecord } from '../rules/decision.ts';
+import type { Decision, DecisionRecord } from '../rules/findings.ts';
 import { appendAudit, readCountDigests } from './audit.ts';
 import { writeHistory } from './history-store.ts';
 import type { Statements } from './table.ts';
@@ -88,19 +88,18 @@ export function createVotes(
     return { ...known, kind, digest, value: 'deny', reason: 'request-changed' };
   }
 
-  function insertVote(question: Question, decision: Exclude<Decision, { kind: 'later' }>): Vote {
+  function insertVote(question: Question, decision: Decision): Vote {
     const { requestId, transactionId, request, nowMs } = question;
-    const { kind: value } = decision;
-    const record = value === 'approve' ? decision.record : undefined;
+    const record = decision.kind === 'approve' ? decision.record : undefined;
     const named = {
       requestId,
       kind: request.kind,
-      value,
+      value: record === undefined ? 'deny' : 'approve',
       // A payload without a digest is refused, and its vote is stored without one.
       digest: record === undefined ? tryComputeDigest(request) : record.guard.digest,
-      reason: value === 'approve' ? undefined : decision.reason,
+      reason: decision.kind === 'approve' ? undefined : decision.reason,
       manifestDigest: record === undefined ? question.manifestDigest : record.manifestDigest,
-    };
+    } as const;
     const vote = { ...named, id: nextId, transactionId, decidedAtMs: nowMs };
     voteTable.write(statements, 'INSERT', vote);
     run('DELETE FROM waiting WHERE request_id = ?', requestId);

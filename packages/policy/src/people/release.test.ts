@@ -2,11 +2,11 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { makeBatch, makePolicy, nowMs, people, releasePolicy } from '../fixtures/batches.ts';
-import type { Release } from './release.ts';
 import {
   computeReleaseText,
   countReleases,
   parseReleaseText,
+  type Release,
   signRelease,
   verifyRelease,
 } from './release.ts';

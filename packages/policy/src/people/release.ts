@@ -15,7 +15,7 @@ import {
 } from '@pool/core';
 import * as v from 'valibot';
 import type { Policy, PolicyPerson } from '../policy/policy-schema.ts';
-import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import type { RebuiltFund } from '../rebuild/rebuild-manifest.ts';
 import { createStatement, type PersonSignature } from './statement.ts';
 
 /** A release as the operator command hands it over. */

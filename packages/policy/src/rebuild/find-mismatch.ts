@@ -13,7 +13,7 @@ import type {
   TokenApprovalRequest,
 } from '../requests/requests.ts';
 import { readApproval } from '../requests/token-approval.ts';
-import type { RebuiltFund, RebuiltSpend } from './rebuilt.ts';
+import type { RebuiltFund, RebuiltSpend } from './rebuild-manifest.ts';
 
 /** Name, asked value, stored value. */
 type Pair = readonly [name: string, asked: unknown, stored: unknown];

@@ -20,17 +20,7 @@ import {
 import { createDisclosure, viewingKeyMessage } from '@pool/notes';
 import type { RefusalReason } from './reasons.ts';
 import { computeRequestExternalId } from './request-digest.ts';
-import type {
-  DisclosureRequest,
-  FundAuthorizationRequest,
-  PermitSignRequest,
-  SignInRequest,
-  SignKind,
-  SignRequest,
-  SpendRequest,
-  TokenApprovalRequest,
-  VoidRequest,
-} from './requests.ts';
+import type { SignInPayload, SignKind, SignRequest } from './requests.ts';
 import { findApprovalDefect } from './token-approval.ts';
 
 /** The configuration of one signer. */
@@ -66,8 +56,14 @@ export function findRefusal(
   if (request.expectedSigner !== address) {
     return 'foreign-signer';
   }
+  // Only untyped callers can ask for another kind.
+  if (!Object.hasOwn(refusals, request.kind)) {
+    return 'kind-not-allowed';
+  }
   try {
-    return findKindRefusal(request, address, allow, nowMs) ?? findIdRefusal(request);
+    const refusal = refusals[request.kind](request.payload as never, { address, allow, nowMs });
+    const isOwnId = computeRequestExternalId(request) === request.externalId;
+    return refusal ?? (isOwnId ? undefined : 'external-id-mismatch');
   } catch (error) {
     if (isPoolError(error) || error instanceof TypeError) {
       return 'malformed-payload';
@@ -76,133 +72,71 @@ export function findRefusal(
   }
 }
 
-function findIdRefusal(request: SignRequest): RefusalReason | undefined {
-  return computeRequestExternalId(request) === request.externalId
-    ? undefined
-    : 'external-id-mismatch';
-}
+type Context = {
+  readonly address: EvmAddress;
+  readonly allow: SignerAllow;
+  readonly nowMs: number;
+};
 
-function findKindRefusal(
-  request: SignRequest,
-  address: EvmAddress,
-  allow: SignerAllow,
-  nowMs: number,
-): RefusalReason | undefined {
-  switch (request.kind) {
-    case 'fund-authorization':
-      return findFundRefusal(request, address, allow);
-    case 'void':
-      return findVoidRefusal(request, address, allow);
-    case 'permit':
-      return findPermitRefusal(request, address, allow);
-    case 'token-approval':
-      return findTokenApprovalRefusal(request, allow);
-    case 'sign-in':
-      return findSignInRefusal(request, address, allow, nowMs);
-    case 'viewing-key':
-      // The text is fixed. The caller chooses only the platform that it names.
-      return undefined;
-    case 'spend':
-      return findSpendRefusal(request, allow);
-    case 'disclosure':
-      return findDisclosureRefusal(request, address, allow, nowMs);
-    default:
-      // Only untyped callers can reach this line. An unknown kind is refused.
-      return 'kind-not-allowed';
-  }
-}
-
-function findFundRefusal(
-  { payload }: FundAuthorizationRequest,
-  address: EvmAddress,
-  allow: SignerAllow,
-): RefusalReason | undefined {
-  const { chainId, pool, authorization } = payload;
-  if (authorization.funder !== address) {
-    return 'foreign-signer';
-  }
-  return findPoolRefusal(allow, chainId, pool, authorization.token);
-}
-
-function findVoidRefusal(
-  { payload }: VoidRequest,
-  address: EvmAddress,
-  allow: SignerAllow,
-): RefusalReason | undefined {
-  if (payload.funder !== address) {
-    return 'foreign-signer';
-  }
-  return findPoolRefusal(allow, payload.chainId, payload.pool, undefined);
-}
-
-function findPermitRefusal(
-  { payload }: PermitSignRequest,
-  address: EvmAddress,
-  allow: SignerAllow,
-): RefusalReason | undefined {
-  const { domain, permit, expected } = payload;
-  if (permit.owner !== address) {
-    return 'foreign-signer';
-  }
-  if (domain.chainId !== expected.chainId) {
-    return 'foreign-chain';
-  }
-  if (domain.verifyingContract !== expected.token) {
-    return 'token-not-listed';
-  }
-  if (permit.spender !== expected.pool) {
-    return 'foreign-spender';
-  }
-  // A permit of zero is never needed: the permit is part of the fund transaction, which consumes it.
-  if (permit.value !== expected.total || permit.value <= 0n) {
-    return 'amount-mismatch';
-  }
-  return findPoolRefusal(allow, expected.chainId, expected.pool, expected.token);
-}
-
-function findTokenApprovalRefusal(
-  { payload }: TokenApprovalRequest,
-  allow: SignerAllow,
-): RefusalReason | undefined {
-  const { unsignedTransaction, expected } = payload;
-  return (
+/** What each kind must fulfil. A kind that is not here is refused. */
+const refusals: {
+  readonly [TKind in SignKind]: (
+    payload: Extract<SignRequest, { readonly kind: TKind }>['payload'],
+    context: Context,
+  ) => RefusalReason | undefined;
+} = {
+  'fund-authorization': ({ chainId, pool, authorization }, { address, allow }) =>
+    authorization.funder === address
+      ? findPoolRefusal(allow, chainId, pool, authorization.token)
+      : 'foreign-signer',
+  void: ({ chainId, pool, funder }, { address, allow }) =>
+    funder === address ? findPoolRefusal(allow, chainId, pool, undefined) : 'foreign-signer',
+  permit({ domain, permit, expected }, { address, allow }) {
+    if (permit.owner !== address) {
+      return 'foreign-signer';
+    }
+    if (domain.chainId !== expected.chainId) {
+      return 'foreign-chain';
+    }
+    if (domain.verifyingContract !== expected.token) {
+      return 'token-not-listed';
+    }
+    if (permit.spender !== expected.pool) {
+      return 'foreign-spender';
+    }
+    // A permit of zero is never needed: the permit is part of the fund transaction, which consumes it.
+    if (permit.value !== expected.total || permit.value <= 0n) {
+      return 'amount-mismatch';
+    }
+    return findPoolRefusal(allow, expected.chainId, expected.pool, expected.token);
+  },
+  'token-approval': ({ unsignedTransaction, expected }, { allow }) =>
     findApprovalDefect(unsignedTransaction, expected) ??
-    findPoolRefusal(allow, expected.chainId, expected.pool, expected.token)
-  );
-}
-
-function findSpendRefusal(
-  { payload }: SpendRequest,
-  { pools }: SignerAllow,
-): RefusalReason | undefined {
-  // A salt that was never drawn hides nothing: everyone could test whether the spend is of this wallet.
-  if (payload.salt.every((byte) => byte === 0)) {
-    return 'malformed-payload';
-  }
-  const isListed = pools?.some(({ chainId, pool, tokens }) =>
-    tokens.some((token) => computeAssetId(chainId, pool, token) === payload.operation.assetId),
-  );
-  return isListed === false ? 'token-not-listed' : undefined;
-}
-
-// A document that contradicts itself, or whose times have passed, would prove nothing.
-function findDisclosureRefusal(
-  { payload }: DisclosureRequest,
-  address: EvmAddress,
-  allow: SignerAllow,
-  nowMs: number,
-): RefusalReason | undefined {
-  const { chainId, pool, token, discloser, issuedAt, expiresAt } =
-    'content' in payload ? createDisclosure(payload.content) : parseStatement(payload.statement);
-  if (discloser !== address) {
-    return 'foreign-signer';
-  }
-  const isCurrent = 1000 * issuedAt <= nowMs + maxEvidenceSkewMs && nowMs <= 1000 * expiresAt;
-  if (!isCurrent) {
-    return 'stale-disclosure';
-  }
-  return findPoolRefusal(allow, chainId, pool, token);
-}
+    findPoolRefusal(allow, expected.chainId, expected.pool, expected.token),
+  'sign-in': findSignInRefusal,
+  // The text is fixed. The caller chooses only the platform that it names.
+  'viewing-key': () => undefined,
+  spend({ salt, operation }, { allow }) {
+    // A salt that was never drawn hides nothing: everyone could test whether the spend is of this wallet.
+    if (salt.every((byte) => byte === 0)) {
+      return 'malformed-payload';
+    }
+    const isListed = allow.pools?.some(({ chainId, pool, tokens }) =>
+      tokens.some((token) => computeAssetId(chainId, pool, token) === operation.assetId),
+    );
+    return isListed === false ? 'token-not-listed' : undefined;
+  },
+  // A document that contradicts itself, or whose times have passed, would prove nothing.
+  disclosure(payload, { address, allow, nowMs }) {
+    const { chainId, pool, token, discloser, issuedAt, expiresAt } =
+      'content' in payload ? createDisclosure(payload.content) : parseStatement(payload.statement);
+    if (discloser !== address) {
+      return 'foreign-signer';
+    }
+    const isCurrent = 1000 * issuedAt <= nowMs + maxEvidenceSkewMs && nowMs <= 1000 * expiresAt;
+    return isCurrent ? findPoolRefusal(allow, chainId, pool, token) : 'stale-disclosure';
+  },
+};
 
 /** Of a custodian's request: the content is not shown, so only what its typed data says is checked. */
 function parseStatement(value: DisclosureStatement): DisclosureStatement {
@@ -214,12 +148,9 @@ function parseStatement(value: DisclosureStatement): DisclosureStatement {
 }
 
 function findSignInRefusal(
-  { payload }: SignInRequest,
-  address: EvmAddress,
-  allow: SignerAllow,
-  nowMs: number,
+  { message, expected }: SignInPayload,
+  { address, allow, nowMs }: Context,
 ): RefusalReason | undefined {
-  const { message, expected } = payload;
   // The viewing key is derived from this signature, so no platform may obtain it as a sign-in.
   if (isViewingKeyText(message)) {
     return 'viewing-key-text';

@@ -11,13 +11,11 @@ import type { LedgerView, StoredManifest } from '../history/ledger-view.ts';
 import { countReleases, type ReleaseCount } from '../people/release.ts';
 import type { Policy, TokenRule, Weekday, WorkingHours } from '../policy/policy-schema.ts';
 import { describeAmount } from '../policy/token-unit.ts';
-import type { RebuiltFund } from '../rebuild/rebuilt.ts';
-import { checkDay } from './check-day.ts';
+import type { RebuiltFund } from '../rebuild/rebuild-manifest.ts';
+import { checkDay, readRollingSum } from './check-day.ts';
 import { hasUnknownRoster } from './check-learnt.ts';
 import { checkEvidence, findPlace } from './check-payees.ts';
-import { readRollingSum } from './check-sums.ts';
-import type { DecideInput } from './decision.ts';
-import { check, type Finding, fail, pass, wait } from './findings.ts';
+import { check, checkLater, type DecideInput, type Finding, fail, pass, wait } from './findings.ts';
 
 const dayMs = 86_400_000;
 
@@ -193,7 +191,7 @@ export function checkFirstApproval(
   return [
     ...checkDay(input, manifest, rule, guardId),
     check('batch-age', isYoung, 'batch-too-old'),
-    isOpen ? pass('working-hours') : wait('working-hours', 'outside-working-hours'),
+    checkLater('working-hours', isOpen, 'outside-working-hours'),
     ...checkPeople(input, manifest, rule, guardId),
   ];
 }

@@ -4,10 +4,8 @@
  *
  * @module
  */
-import type { LedgerView } from '../history/ledger-view.ts';
-import type { DecideInput } from './decision.ts';
 import type { ClockWitness } from './fact-questions.ts';
-import { type Finding, pass, wait } from './findings.ts';
+import { type DecideInput, type Finding, pass, wait } from './findings.ts';
 
 /** How far the clock may lie behind the ledger: another process of the same host wrote it, or a custodian dated it. */
 const ledgerToleranceMs = 300_000;
@@ -19,7 +17,7 @@ export function checkClock({
   nowMs,
 }: Pick<DecideInput, 'ledger' | 'facts' | 'nowMs'>): Finding {
   const rule = 'clock';
-  if (isBehindLedger(ledger, nowMs)) {
+  if (nowMs < ledger.newestAtMs - ledgerToleranceMs) {
     return wait(rule, 'clock-behind-ledger', `It is ${new Date(nowMs).toISOString()} here.`);
   }
   if (facts.clock === undefined) {
@@ -29,10 +27,6 @@ export function checkClock({
   return other === undefined
     ? pass(rule)
     : wait(rule, 'clock-differs', `By ${computeDifference(other, nowMs)} seconds.`);
-}
-
-function isBehindLedger({ newestAtMs }: LedgerView, nowMs: number): boolean {
-  return nowMs < newestAtMs - ledgerToleranceMs;
 }
 
 export function differs(witness: ClockWitness, nowMs: number): boolean {

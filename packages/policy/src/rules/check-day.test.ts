@@ -11,7 +11,7 @@ import { ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest } from '../fixtures/requests.ts';
 import { payeeScopePrefix } from '../history/guard-id.ts';
 import type { Ledger } from '../ledger/open-ledger.ts';
-import type { RebuiltPayee } from '../rebuild/rebuilt.ts';
+import type { RebuiltPayee } from '../rebuild/rebuild-manifest.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;

@@ -7,8 +7,7 @@ import type { Field, Hex32 } from '@pool/core';
 import { computeGuardDigest, computeGuardId } from '../history/guard-id.ts';
 import { emptyHistory, type GuardEntry, type LedgerHistory } from '../history/ledger-history.ts';
 import type { DecisionReason } from '../requests/reasons.ts';
-import type { DecideInput, DecisionRecord } from './decision.ts';
-import { type Finding, fail, pass } from './findings.ts';
+import { type DecideInput, type DecisionRecord, type Finding, fail, pass } from './findings.ts';
 
 export type Guarded = {
   readonly finding: Finding;

@@ -13,7 +13,7 @@ import {
 import { type Asked, ask, createTestLedger, storeBatch } from '../fixtures/ledgers.ts';
 import { fundRequest, spendRequest } from '../fixtures/requests.ts';
 import { createSignedHistory, type SignedRequest } from '../history/signed-history.ts';
-import type { RebuiltFund } from '../rebuild/rebuilt.ts';
+import type { RebuiltFund } from '../rebuild/rebuild-manifest.ts';
 import { listFactQuestions } from './fact-questions.ts';
 
 const dayMs = 86_400_000;

@@ -5,10 +5,9 @@
  * @module
  */
 import { computeBatchGuardId } from '../history/guard-id.ts';
-import type { RebuiltFund, RebuiltSpend } from '../rebuild/rebuilt.ts';
-import type { DecideInput } from './decision.ts';
+import type { RebuiltFund, RebuiltSpend } from '../rebuild/rebuild-manifest.ts';
 import { deadMarginSeconds } from './fact-questions.ts';
-import { type Finding, pass, wait } from './findings.ts';
+import { checkLater, type DecideInput, type Finding } from './findings.ts';
 
 const dayMs = 86_400_000;
 
@@ -49,14 +48,12 @@ export function checkUnknownSpends(
   { policy, ledger, nowMs }: Pick<DecideInput, 'policy' | 'ledger' | 'nowMs'>,
   { address, digest }: RebuiltSpend,
 ): Finding {
-  const rule = 'earlier-spends-known';
   const windowMs = 1000 * (policy.deadline.maxSeconds + deadMarginSeconds);
   const ends = ledger
     .listUnknownSpends(address, nowMs - Math.max(windowMs, dayMs))
     .filter((guard) => guard.digest !== digest)
     .map(({ firstAtMs }) => firstAtMs + Math.max(windowMs, dayMs));
   const endMs = Math.max(0, ...ends);
-  return nowMs >= endMs
-    ? pass(rule)
-    : wait(rule, 'spend-unknown', `Until ${new Date(endMs).toISOString()}.`);
+  const until = `Until ${new Date(endMs).toISOString()}.`;
+  return checkLater('earlier-spends-known', nowMs >= endMs, 'spend-unknown', until);
 }

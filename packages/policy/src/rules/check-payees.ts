@@ -6,9 +6,8 @@
 import { maxEvidenceSkewMs } from '@pool/core';
 import { computeWalletKey } from '../history/guard-id.ts';
 import type { EvidencePin } from '../history/ledger-history.ts';
-import type { RebuiltManifest, RebuiltPayee } from '../rebuild/rebuilt.ts';
-import type { DecideInput } from './decision.ts';
-import { check, type Finding } from './findings.ts';
+import type { RebuiltManifest, RebuiltPayee } from '../rebuild/rebuild-manifest.ts';
+import { check, type DecideInput, type Finding } from './findings.ts';
 
 /** Evidence is for the policy's platform, not dated ahead, and not older than evidence that names another P. */
 export function checkEvidence(

@@ -3,11 +3,32 @@
  *
  * @module
  */
-import type { EncryptionPublicKey } from '@pool/core';
+import { computeWalletAddress, type EncryptionPublicKey } from '@pool/core';
+import type { HolderRule } from '../policy/holder-rule.ts';
 import type { Policy } from '../policy/policy-schema.ts';
 import { findRefusal, type SignerAllow } from '../requests/find-refusal.ts';
-import type { DecideInput } from './decision.ts';
-import { check, type Finding, fail, pass, wait } from './findings.ts';
+import { check, type DecideInput, type Finding, fail, pass, wait } from './findings.ts';
+
+// Rules for every request of a holder's wallet.
+
+/** The policy's entry for the wallet that must sign. */
+export function findHolder({ policy, request }: DecideInput): HolderRule | undefined {
+  return policy.holders.find(
+    ({ walletPub }) => computeWalletAddress(walletPub) === request.expectedSigner,
+  );
+}
+
+/** @param encryptionPublicKey - the P that a sign-in text may list */
+export function checkHolder(
+  input: DecideInput,
+  encryptionPublicKey?: EncryptionPublicKey,
+): readonly Finding[] {
+  const holder = findHolder(input);
+  const common = checkRequest(input, encryptionPublicKey);
+  return holder === undefined
+    ? [fail('holder', 'holder-not-listed'), ...common]
+    : [...common, ...checkOrigin(input, holder)];
+}
 
 /** A disclosure authorises nothing in a pool, and a stored batch can be voided after its pool left the policy. */
 const kindsOfAnyPool: readonly string[] = ['disclosure', 'void'];

@@ -12,9 +12,8 @@ import {
   type Hex32,
 } from '@pool/core';
 import { computeBatchGuardId } from '../history/guard-id.ts';
-import type { GuardEntry } from '../history/ledger-history.ts';
-import type { LedgerView, StoredManifest } from '../history/ledger-view.ts';
-import type { RebuiltManifest } from '../rebuild/rebuilt.ts';
+import type { LedgerView } from '../history/ledger-view.ts';
+import type { RebuiltFund, RebuiltManifest } from '../rebuild/rebuild-manifest.ts';
 
 /** The newest block of a node. */
 export type ClockWitness = {
@@ -82,19 +81,11 @@ export type FactQuestions = {
 
 export function listFactQuestions(manifest: RebuiltManifest, ledger: LedgerView): FactQuestions {
   if (manifest.kind === 'fund') {
-    const { chainId, pool, funder, batchNonce, batchId, file, attempt } = manifest;
-    const batch = {
-      chainId,
-      pool,
-      funder,
-      batchNonce: fieldToHex(batchNonce),
-      batchId: fieldToHex(batchId),
-      deadline: file.deadline,
-      isApproved: isApproved(ledger, chainId, pool, funder, fieldToHex(batchNonce)),
-    };
+    const batchNonce = fieldToHex(manifest.batchNonce);
+    const batchId = fieldToHex(manifest.batchId);
     return {
-      batch,
-      previousAttempt: attempt === 1 ? undefined : findPrevious(manifest, ledger),
+      batch: ask(ledger, { ...manifest, batchNonce, batchId }, manifest.file.deadline),
+      previousAttempt: manifest.attempt === 1 ? undefined : findPrevious(manifest, ledger),
       nullifiers: undefined,
       earlierSpends: [],
     };
@@ -120,61 +111,36 @@ export function listFactQuestions(manifest: RebuiltManifest, ledger: LedgerView)
 }
 
 /** The attempt before this one, as it was stored, or as it would have been under the same funder and pool. */
-function findPrevious(
-  manifest: Extract<RebuiltManifest, { kind: 'fund' }>,
-  ledger: LedgerView,
-): BatchQuestion {
+function findPrevious(manifest: RebuiltFund, ledger: LedgerView): BatchQuestion {
   const { employerId, jobKey, chainId, pool, funder } = manifest;
   const attempt = manifest.attempt - 1;
   const stored = ledger
     .listAttempts(employerId, jobKey)
     .find((entry) => entry.batch?.attempt === attempt);
   if (stored?.batch !== undefined) {
-    const { funder: paidBy, batchNonce, batchId } = stored.batch;
-    return {
-      chainId: stored.chainId,
-      pool: stored.pool,
-      funder: paidBy,
-      batchNonce,
-      batchId,
-      deadline: isOtherApproved(ledger, stored, paidBy, batchNonce) ? undefined : stored.deadline,
-      isApproved: isApproved(ledger, stored.chainId, stored.pool, paidBy, batchNonce),
-    };
+    return ask(ledger, { ...stored, ...stored.batch }, stored.deadline, stored.digest);
   }
-  const batchNonce = computeBatchNonce({ employerId, chainId, pool, funder, jobKey, attempt });
-  return {
-    chainId,
-    pool,
-    funder,
-    batchNonce: fieldToHex(batchNonce),
-    batchId: fieldToHex(computeBatchId(funder, batchNonce)),
-    deadline: undefined,
-    isApproved: isApproved(ledger, chainId, pool, funder, fieldToHex(batchNonce)),
-  };
+  const nonce = computeBatchNonce({ employerId, chainId, pool, funder, jobKey, attempt });
+  const batchId = fieldToHex(computeBatchId(funder, nonce));
+  return ask(ledger, { chainId, pool, funder, batchNonce: fieldToHex(nonce), batchId }, undefined);
 }
 
-/** Also another authorisation of this batch was approved, as a re-baselined ledger learns. Its deadline may be later. */
-function isOtherApproved(
+/**
+ * @param digest - of the stored authorisation. If another one of this batch was approved, as a re-baselined ledger learns, its deadline
+ *   may be later
+ */
+function ask(
   ledger: LedgerView,
-  { chainId, pool, digest }: StoredManifest,
-  funder: EvmAddress,
-  batchNonce: Hex32,
-): boolean {
-  const guard = findFundGuard(ledger, chainId, pool, funder, batchNonce);
-  return guard !== undefined && (guard.isConflicted || guard.digest !== digest);
-}
-
-function isApproved(ledger: LedgerView, ...batch: BatchName): boolean {
-  return findFundGuard(ledger, ...batch) !== undefined;
-}
-
-type BatchName = readonly [
-  chainId: number,
-  pool: EvmAddress,
-  funder: EvmAddress,
-  batchNonce: Hex32,
-];
-
-function findFundGuard(ledger: LedgerView, ...batch: BatchName): GuardEntry | undefined {
-  return ledger.findGuard(computeBatchGuardId('fund-authorization', ...batch));
+  { chainId, pool, funder, batchNonce, batchId }: Omit<BatchQuestion, 'deadline' | 'isApproved'>,
+  deadline: number | undefined,
+  digest?: Hex32,
+): BatchQuestion {
+  const id = computeBatchGuardId('fund-authorization', chainId, pool, funder, batchNonce);
+  const guard = ledger.findGuard(id);
+  const isOther = digest !== undefined && guard !== undefined;
+  return {
+    ...{ chainId, pool, funder, batchNonce, batchId },
+    deadline: isOther && (guard.isConflicted || guard.digest !== digest) ? undefined : deadline,
+    isApproved: guard !== undefined,
+  };
 }
