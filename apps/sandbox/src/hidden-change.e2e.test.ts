@@ -1,6 +1,6 @@
 // The platform takes a holder's spends, lands them through a contract whose calldata shows nothing of them, and lists no note. The holder's
 // balance is complete all the same, and it spends its change.
-import { type SpendRequest, spendRequestSchema } from '@pool/api';
+import { edgeRoutes, type SpendRequest } from '@pool/api';
 import { encodeSpend } from '@pool/contracts';
 import { parseWire } from '@pool/core';
 import { callWrapped, type LyingProxy, startLyingProxy } from '@pool/testkit';
@@ -44,7 +44,7 @@ describe('a platform that hides notes and whose relayer wraps spends', () => {
         method: 'POST',
         path: /^\/agent-edge\/spends/,
         request: (body) => {
-          const request = parseWire(spendRequestSchema, body, 'the spend');
+          const request = parseWire(edgeRoutes.postSpend.body, body, 'the spend');
           taken.set(request.spend.outRoot, request);
           return {};
         },

@@ -8,7 +8,7 @@ import type { Route, RouteAnswer, RouteInput } from '@pool/api';
 import { joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import { type Fetch, fetchBounded, readText, type Service } from '@pool/http-client';
 import * as v from 'valibot';
-import { maxBytes } from './json-call.ts';
+import { fillPath, maxBytes } from './json-call.ts';
 
 export type RouteCallerOptions = {
   /** Base URL of the service. The routes' paths are appended. */
@@ -45,7 +45,7 @@ export function createRouteCaller(options: RouteCallerOptions): RouteCaller {
     const given = input as LooseInput;
     const request = {
       fetch: options.fetch,
-      url: joinUrl(base, fillPath(route.path, given.params ?? {}), definedOf(given.query)),
+      url: joinUrl(base, fillPath(route.path, given.params), definedOf(given.query)),
       service: options.service,
       timeoutMs: options.timeoutMs,
       maxBytes,
@@ -99,12 +99,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function fillPath(path: string, params: Readonly<Record<string, string>>): string {
-  return path.replace(/\{([A-Za-z]+)\}/g, (_, name: string) =>
-    encodeURIComponent(params[name] ?? ''),
-  );
 }
 
 function definedOf(query: LooseInput['query']): Record<string, string> {

@@ -7,22 +7,17 @@
 import {
   type BatchesResponse,
   type Bootstrap,
-  batchesResponseSchema,
-  bootstrapResponseSchema,
   type Delivery,
+  edgeRoutes,
   type NotePathsRequest,
   type NotePathsResponse,
   type NotesResponse,
-  notePathsResponseSchema,
-  notesResponseSchema,
   type RecipientRecord,
-  recipientLookupResponseSchema,
+  type Route,
   type SettlementRecord,
   type SettlementRequest,
   type SpendRecord,
   type SpendRequest,
-  settlementRecordSchema,
-  spendRecordSchema,
   type VoidRequest,
 } from '@pool/api';
 import {
@@ -35,8 +30,7 @@ import {
   type Secret,
 } from '@pool/core';
 import type { Fetch } from '@pool/http-client';
-import type { GenericSchema, InferOutput } from 'valibot';
-import { callJson } from './json-call.ts';
+import { callJson, fillPath, type RouteValue } from './json-call.ts';
 
 export type EdgeClientOptions = {
   /** Base URL of the edge, for example `https://platform.example/agent-edge` (`DISBURSE_PLATFORM_URL`). */
@@ -103,19 +97,23 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
   const base = parseServiceUrl(options.url, 'the edge url');
   const send = options.fetch ?? fetch;
 
-  async function call<TSchema extends GenericSchema>(
-    method: 'GET' | 'POST',
-    path: string,
-    response: TSchema,
-    rest: { body?: unknown; key?: string; query?: Record<string, string> } = {},
-  ): Promise<InferOutput<TSchema>> {
-    const { body, key, query } = rest;
+  async function call<R extends Route>(
+    route: R,
+    rest: {
+      params?: Record<string, string>;
+      body?: unknown;
+      key?: string;
+      query?: Record<string, string>;
+    } = {},
+  ): Promise<RouteValue<R>> {
+    const { params, body, key, query } = rest;
+    // The base names the edge already.
+    const path = fillPath(route.path.replace('/agent-edge', ''), params);
     const answer = await callJson({
       fetch: send,
       service: 'platform',
-      method,
+      route,
       url: joinUrl(base, path, query),
-      response,
       headers: {
         ...(key === undefined ? {} : { 'idempotency-key': formatIdempotencyKey(key) }),
         authorization: `Bearer ${options.token.reveal()}`,
@@ -126,21 +124,12 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
     return answer.value;
   }
 
-  const postAbout = async (path: string, body: unknown, key?: string): Promise<SettlementRecord> =>
-    cleanRecord(
-      await call('POST', path, settlementRecordSchema, {
-        body,
-        ...(key === undefined ? {} : { key }),
-      }),
-    );
-
   return {
-    bootstrap: () => call('POST', '/bootstrap', bootstrapResponseSchema, { body: {} }),
+    bootstrap: () => call(edgeRoutes.bootstrap, { body: {} }),
 
     async lookupRecipients(chain, addresses) {
-      const path = '/recipients/lookup';
       const body = { chain, addresses };
-      const { recipients } = await call('POST', path, recipientLookupResponseSchema, { body });
+      const { recipients } = await call(edgeRoutes.lookupRecipients, { body });
       const answersTheQuestion =
         recipients.length === addresses.length &&
         recipients.every((record, index) => record.address === addresses[index]);
@@ -153,31 +142,29 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
       return recipients;
     },
 
-    postSettlement: (key, request) => postAbout('/settlements', request, key),
+    postSettlement: async (key, body) =>
+      cleanRecord(await call(edgeRoutes.postSettlement, { body, key })),
     getSettlement: (key) =>
-      findRecord('settlement_not_found', () =>
-        call('GET', settlementPath(key), settlementRecordSchema),
-      ),
-    postVoid: (key, request) => postAbout(`${settlementPath(key)}/void`, request),
-    redeliverNotes: (key, delivery) => postAbout(`${settlementPath(key)}/notes`, delivery),
+      findRecord('settlement_not_found', () => call(edgeRoutes.getSettlement, { params: { key } })),
+    postVoid: async (key, body) =>
+      cleanRecord(await call(edgeRoutes.postVoid, { params: { key }, body })),
+    redeliverNotes: async (key, body) =>
+      cleanRecord(await call(edgeRoutes.redeliverNotes, { params: { key }, body })),
 
     getNotes({ chain, token, cursor }) {
       const query = { chain, token, ...(cursor === undefined ? {} : { cursor }) };
-      return call('GET', '/notes', notesResponseSchema, { query });
+      return call(edgeRoutes.getNotes, { query });
     },
 
-    postSpend: async (key, body) =>
-      cleanRecord(await call('POST', '/spends', spendRecordSchema, { body, key })),
+    postSpend: async (key, body) => cleanRecord(await call(edgeRoutes.postSpend, { body, key })),
     getSpend: (key) =>
-      findRecord('spend_not_found', () =>
-        call('GET', `/spends/${encodeURIComponent(key)}`, spendRecordSchema),
-      ),
+      findRecord('spend_not_found', () => call(edgeRoutes.getSpend, { params: { key } })),
 
-    findNotePaths: (body) => call('POST', '/note-paths', notePathsResponseSchema, { body }),
+    findNotePaths: (body) => call(edgeRoutes.findNotePaths, { body }),
 
     async getBatches(chain, from, pool) {
       const query = { chain, from: String(from), ...(pool === undefined ? {} : { pool }) };
-      const page = await call('GET', '/batches', batchesResponseSchema, { query });
+      const page = await call(edgeRoutes.getBatches, { query });
       const end = from + page.batches.length;
       const isInOrder = page.batches.every(({ index }, place) => index === from + place);
       // A page that leads back, or nowhere, would be read for ever.
@@ -190,10 +177,6 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
       return page;
     },
   };
-}
-
-function settlementPath(key: string): string {
-  return `/settlements/${encodeURIComponent(key)}`;
 }
 
 // Only a 404 with the platform's own code means that the key has no row. A proxy, or a platform without this route, also

@@ -4,20 +4,11 @@
  *
  * @module
  */
-import {
-  type GateReaderState,
-  type GateWallet,
-  gateCapacityResponseSchema,
-  gatePathsResponseSchema,
-  gateReaderResponseSchema,
-  gateRootResponseSchema,
-  gateWalletResponseSchema,
-} from '@pool/api';
+import { type GateReaderState, type GateWallet, gateRoutes, type Route } from '@pool/api';
 import { joinUrl, PoolError, parseServiceUrl } from '@pool/core';
 import type { Fetch } from '@pool/http-client';
-import type { GenericSchema, InferOutput } from 'valibot';
 import { createGateTokenSource, type GateCredentials } from './gate-token.ts';
-import { callJson } from './json-call.ts';
+import { callJson, fillPath, type RouteValue } from './json-call.ts';
 
 export type GateClientOptions = {
   readonly url: string;
@@ -31,9 +22,9 @@ export type GateClientOptions = {
   readonly nowMs?: () => number;
 };
 
-export type GatePaths = InferOutput<typeof gatePathsResponseSchema>;
-export type GateRoot = InferOutput<typeof gateRootResponseSchema>;
-export type GateCapacity = InferOutput<typeof gateCapacityResponseSchema>;
+export type GatePaths = RouteValue<typeof gateRoutes.findPaths>;
+export type GateRoot = RouteValue<typeof gateRoutes.getRoot>;
+export type GateCapacity = RouteValue<typeof gateRoutes.getCapacity>;
 
 /** Every call throws `PoolError`: the gate's code, `gate_unreachable`, `gate_unauthorized`, `gate_invalid_response`. */
 export type GateClient = {
@@ -69,20 +60,17 @@ export function createGateClient(options: GateClientOptions): GateClient {
   const tokens = createGateTokenSource(options.oauth, send, options.nowMs ?? Date.now);
   const writeTimeoutMs = options.writeTimeoutMs ?? 180_000;
 
-  async function call<TSchema extends GenericSchema>(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-    path: string,
-    response: TSchema,
-    rest: { body?: unknown; timeoutMs?: number } = {},
-  ): Promise<InferOutput<TSchema>> {
-    const attempt = async (): Promise<InferOutput<TSchema>> => {
+  async function call<R extends Route>(
+    route: R,
+    rest: { params?: Record<string, string>; body?: unknown; timeoutMs?: number } = {},
+  ): Promise<RouteValue<R>> {
+    const attempt = async (): Promise<RouteValue<R>> => {
       const token = await tokens.get();
       const answer = await callJson({
         fetch: send,
         service: 'gate',
-        method,
-        url: joinUrl(base, path),
-        response,
+        route,
+        url: joinUrl(base, fillPath(route.path, rest.params)),
         headers: { authorization: `Bearer ${token.reveal()}` },
         body: rest.body,
         timeoutMs: rest.timeoutMs ?? options.timeoutMs,
@@ -103,9 +91,8 @@ export function createGateClient(options: GateClientOptions): GateClient {
 
   return {
     async paths(walletIds, root) {
-      const answer = await call('POST', '/v1/paths', gatePathsResponseSchema, {
-        body: { walletIds, ...(root === undefined ? {} : { root }) },
-      });
+      const body = { walletIds, ...(root === undefined ? {} : { root }) };
+      const answer = await call(gateRoutes.findPaths, { body });
       if (root !== undefined && answer.root !== root) {
         throw new PoolError(
           'gate_invalid_response',
@@ -114,21 +101,18 @@ export function createGateClient(options: GateClientOptions): GateClient {
       }
       return answer;
     },
-    root: () => call('GET', '/v1/root', gateRootResponseSchema),
-    capacity: () => call('GET', '/v1/capacity', gateCapacityResponseSchema),
+    root: () => call(gateRoutes.getRoot),
+    capacity: () => call(gateRoutes.getCapacity),
     putWallet: (walletId, walletPub) =>
-      call('PUT', `/v1/wallets/${encodeURIComponent(walletId)}`, gateWalletResponseSchema, {
+      call(gateRoutes.putWallet, {
+        params: { walletId },
         body: { walletPub },
         timeoutMs: writeTimeoutMs,
       }),
     async putReader(clientId, state) {
-      await call('PUT', `/v1/readers/${encodeURIComponent(clientId)}`, gateReaderResponseSchema, {
-        body: state,
-      });
+      await call(gateRoutes.putReader, { params: { clientId }, body: state });
     },
     deleteWallet: (walletId) =>
-      call('DELETE', `/v1/wallets/${encodeURIComponent(walletId)}`, gateWalletResponseSchema, {
-        timeoutMs: writeTimeoutMs,
-      }),
+      call(gateRoutes.removeWallet, { params: { walletId }, timeoutMs: writeTimeoutMs }),
   };
 }

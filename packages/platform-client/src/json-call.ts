@@ -1,9 +1,10 @@
 /**
- * JSON over {@link fetchBounded}. A schema of @pool/api parses the answer. An error answer becomes a `PoolError` with the
+ * JSON over {@link fetchBounded}. The route's own schema parses the answer. An error answer becomes a `PoolError` with the
  * service's own code.
  *
  * @module
  */
+import type { Route } from '@pool/api';
 import { cleanMessage, describeIssues, PoolError, peerCode } from '@pool/core';
 import {
   type BoundedAnswer,
@@ -14,19 +15,23 @@ import {
 } from '@pool/http-client';
 import * as v from 'valibot';
 
-export type JsonCall<TSchema extends v.GenericSchema> = {
+export type JsonCall<R extends Route> = {
   readonly fetch: Fetch;
   readonly service: 'platform' | 'gate';
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly route: R;
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
-  readonly response: TSchema;
   readonly timeoutMs?: number | undefined;
 };
 
 /** Largest answer that is read: enough for a page of notes and for a look-up of 256 recipients. */
 export const maxBytes = 4 * 1024 * 1024;
+
+/** The body of a success: each route here has one schema for all of them. */
+export type RouteValue<R extends Route> = v.InferOutput<
+  R['answers'][keyof R['answers'] & number]['schema']
+>;
 
 export type JsonAnswer<T> = {
   readonly value: T;
@@ -38,10 +43,11 @@ export type JsonAnswer<T> = {
  * @throws PoolError the service's own code and message (shortened and cleaned) for an error answer, `<service>_unreachable`
  *   (retryable), `<service>_invalid_response`
  */
-export async function callJson<TSchema extends v.GenericSchema>(
-  call: JsonCall<TSchema>,
-): Promise<JsonAnswer<v.InferOutput<TSchema>>> {
-  const { fetch, url, service, method, timeoutMs, body } = call;
+export async function callJson<R extends Route>(
+  call: JsonCall<R>,
+): Promise<JsonAnswer<RouteValue<R>>> {
+  const { fetch, url, service, route, timeoutMs, body } = call;
+  const { method } = route;
   const headers = {
     accept: 'application/json',
     ...call.headers,
@@ -55,11 +61,16 @@ export async function callJson<TSchema extends v.GenericSchema>(
   if (response.body === undefined) {
     throw invalidResponse(call.service, 'not JSON');
   }
-  const result = v.safeParse(call.response, response.body);
+  const [success] = Object.values(route.answers);
+  const result = v.safeParse(success?.schema ?? v.never(), response.body);
   if (!result.success) {
     throw invalidResponse(call.service, `malformed: ${describeIssues(result.issues)}`);
   }
-  return { value: result.output, status: response.status, headers: response.headers };
+  return {
+    value: result.output as RouteValue<R>,
+    status: response.status,
+    headers: response.headers,
+  };
 }
 
 function invalidResponse(service: Service, reason: string): PoolError {
@@ -84,4 +95,11 @@ function readServiceError(service: Service, { status, body }: BoundedAnswer<unkn
   return retryable
     ? new PoolError(`${service}_unreachable`, `the ${service} answered with status ${status}`)
     : invalidResponse(service, `an error with status ${status} and no code`);
+}
+
+/** The route's path with the values of its `{name}` parts. */
+export function fillPath(path: string, params: Readonly<Record<string, string>> = {}): string {
+  return path.replace(/\{([A-Za-z]+)\}/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  );
 }

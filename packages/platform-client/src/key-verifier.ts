@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type VerifiedKey, verifyKeyResponseSchema } from '@pool/api';
+import { platformRoutes, type VerifiedKey } from '@pool/api';
 import { explainPlatformFailure, PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import type { Fetch } from '@pool/http-client';
 import { callJson } from './json-call.ts';
@@ -41,11 +41,10 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
         const { value } = await callJson({
           fetch: send,
           service: 'platform',
-          method: 'POST',
+          route: platformRoutes.verifyKey,
           url,
           headers: { authorization: `Bearer ${options.edgeToken.reveal()}` },
           body: { apiKey },
-          response: verifyKeyResponseSchema,
           timeoutMs: options.timeoutMs ?? 10_000,
         });
         return value;

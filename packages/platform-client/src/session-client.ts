@@ -4,22 +4,7 @@
  *
  * @module
  */
-import {
-  type Capability,
-  enrollmentResponseSchema,
-  inviteResponseSchema,
-  listEdgeTokensResponseSchema,
-  listInvitationsResponseSchema,
-  listKeysResponseSchema,
-  mintEdgeTokenResponseSchema,
-  mintKeyResponseSchema,
-  nonceResponseSchema,
-  onboardResponseSchema,
-  registerResponseSchema,
-  rotateResponseSchema,
-  successResponseSchema,
-  verifySessionResponseSchema,
-} from '@pool/api';
+import { type Capability, platformRoutes, type Route } from '@pool/api';
 import {
   type AccountAddress,
   chainFamilies,
@@ -36,8 +21,7 @@ import {
   signInStatement,
 } from '@pool/core';
 import type { Fetch } from '@pool/http-client';
-import type * as v from 'valibot';
-import { callJson, type JsonAnswer, type JsonCall } from './json-call.ts';
+import { callJson, fillPath, type JsonAnswer, type RouteValue } from './json-call.ts';
 
 export type SessionClientOptions = {
   /** The platform's base URL. */
@@ -67,25 +51,25 @@ export type SignInOptions = {
   readonly message?: string;
 };
 
-export type Session = v.InferOutput<typeof verifySessionResponseSchema>;
-export type Registration = v.InferOutput<typeof registerResponseSchema>;
-export type Onboarding = v.InferOutput<typeof onboardResponseSchema>;
-export type Rotation = v.InferOutput<typeof rotateResponseSchema>;
-export type Enrollment = v.InferOutput<typeof enrollmentResponseSchema>;
+export type Session = RouteValue<typeof platformRoutes.verifySession>;
+export type Registration = RouteValue<typeof platformRoutes.register>;
+export type Onboarding = RouteValue<typeof platformRoutes.onboard>;
+export type Rotation = RouteValue<typeof platformRoutes.rotateEncryptionKey>;
+export type Enrollment = RouteValue<typeof platformRoutes.getEnrollment>;
 /** A new key. Its plaintext is available only here. */
-export type MintedKey = Omit<v.InferOutput<typeof mintKeyResponseSchema>, 'apiKey'> & {
+export type MintedKey = Omit<RouteValue<typeof platformRoutes.mintKey>, 'apiKey'> & {
   readonly apiKey: Secret;
 };
-export type KeyList = v.InferOutput<typeof listKeysResponseSchema>['keys'];
+export type KeyList = RouteValue<typeof platformRoutes.listKeys>['keys'];
 
 /** A new edge token. Its plaintext is available only here. */
-export type MintedEdgeToken = Omit<v.InferOutput<typeof mintEdgeTokenResponseSchema>, 'token'> & {
+export type MintedEdgeToken = Omit<RouteValue<typeof platformRoutes.mintEdgeToken>, 'token'> & {
   readonly token: Secret;
 };
-export type EdgeTokenList = v.InferOutput<typeof listEdgeTokensResponseSchema>['edgeTokens'];
+export type EdgeTokenList = RouteValue<typeof platformRoutes.listEdgeTokens>['edgeTokens'];
 
-export type InvitationQuota = v.InferOutput<typeof inviteResponseSchema>;
-export type InvitationList = v.InferOutput<typeof listInvitationsResponseSchema>;
+export type InvitationQuota = RouteValue<typeof platformRoutes.invite>;
+export type InvitationList = RouteValue<typeof platformRoutes.listInvitations>;
 
 /** Every call throws `PoolError`: the platform's code, `platform_unreachable`, `platform_invalid_response`. */
 export type SessionClient = {
@@ -114,11 +98,6 @@ export type SessionClient = {
 // Onboarding waits for the gate, and the gate waits for finality.
 const onboardTimeoutMs = 180_000;
 
-const edgeTokensPath = '/api/employers/edge-tokens';
-const keysPath = '/api/employers/keys';
-const holderPath = '/api/employers/holder';
-const invitationsPath = '/api/employers/invitations';
-
 /**
  * A client with its own session, like a browser.
  *
@@ -135,52 +114,29 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
   const nowMs = options.nowMs ?? Date.now;
   let session: Secret | undefined;
 
-  async function exchange<TSchema extends v.GenericSchema>(
-    method: JsonCall<TSchema>['method'],
-    path: string,
-    response: TSchema,
-    rest: { body?: unknown; timeoutMs?: number | undefined } = {},
-  ): Promise<JsonAnswer<v.InferOutput<TSchema>>> {
+  type Rest = { params?: Record<string, string>; body?: unknown; timeoutMs?: number };
+
+  async function exchange<R extends Route>(
+    route: R,
+    { params, ...rest }: Rest = {},
+  ): Promise<JsonAnswer<RouteValue<R>>> {
     const headers = session === undefined ? undefined : { cookie: `sessionId=${session.reveal()}` };
-    const url = joinUrl(base, path);
-    return await callJson({
-      fetch: send,
-      service: 'platform',
-      method,
-      url,
-      response,
-      headers,
-      ...rest,
-    });
+    const url = joinUrl(base, fillPath(route.path, params));
+    return await callJson({ fetch: send, service: 'platform', route, url, headers, ...rest });
   }
 
-  async function call<TSchema extends v.GenericSchema>(
-    method: JsonCall<TSchema>['method'],
-    path: string,
-    response: TSchema,
-    body?: unknown,
-    timeoutMs?: number,
-  ): Promise<v.InferOutput<TSchema>> {
-    return (await exchange(method, path, response, { body, timeoutMs })).value;
+  async function call<R extends Route>(route: R, rest?: Rest): Promise<RouteValue<R>> {
+    return (await exchange(route, rest)).value;
   }
-
-  const revoke = async (path: string): Promise<void> => {
-    await call('DELETE', path, successResponseSchema);
-  };
 
   return {
     async signIn(signIn) {
       const message =
-        signIn.message ??
-        writeSignIn(signIn, await call('GET', '/api/auth/nonce', nonceResponseSchema), nowMs());
+        signIn.message ?? writeSignIn(signIn, await call(platformRoutes.createNonce), nowMs());
       const signature = await signIn.signMessage(message);
       session = undefined;
-      const { value, headers } = await exchange(
-        'POST',
-        '/api/auth/verify',
-        verifySessionResponseSchema,
-        { body: { message, signature } },
-      );
+      const body = { message, signature };
+      const { value, headers } = await exchange(platformRoutes.verifySession, { body });
       session = readSessionCookie(headers);
       if (value.address !== signIn.address) {
         session = undefined;
@@ -192,53 +148,47 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
       return value;
     },
     async signOut() {
-      await call('POST', '/api/auth/logout', successResponseSchema);
+      await call(platformRoutes.logout);
       session = undefined;
     },
-    register: (name) =>
-      call(
-        'POST',
-        '/api/employers/register',
-        registerResponseSchema,
-        name === undefined ? {} : { name },
-      ),
+    register: (name) => call(platformRoutes.register, { body: name === undefined ? {} : { name } }),
     onboard: (walletPub, encryptionPublicKey) =>
-      call(
-        'POST',
-        `${holderPath}/onboard`,
-        onboardResponseSchema,
-        { walletPub, encryptionPublicKey },
-        onboardTimeoutMs,
-      ),
-    rotateEncryptionKey: (walletPub, current, next) =>
-      call('POST', `${holderPath}/rotate-encryption-key`, rotateResponseSchema, {
-        walletPub,
-        currentEncryptionPublicKey: current,
-        encryptionPublicKey: next,
+      call(platformRoutes.onboard, {
+        body: { walletPub, encryptionPublicKey },
+        timeoutMs: onboardTimeoutMs,
       }),
-    getEnrollment: () => call('GET', `${holderPath}/enrollment`, enrollmentResponseSchema),
-    invite: (addresses) => call('POST', invitationsPath, inviteResponseSchema, { addresses }),
-    listInvitations: () => call('GET', invitationsPath, listInvitationsResponseSchema),
-    cancelInvitation: (address) => revoke(`${invitationsPath}/${encodeURIComponent(address)}`),
+    rotateEncryptionKey: (walletPub, current, next) =>
+      call(platformRoutes.rotateEncryptionKey, {
+        body: { walletPub, currentEncryptionPublicKey: current, encryptionPublicKey: next },
+      }),
+    getEnrollment: () => call(platformRoutes.getEnrollment),
+    invite: (addresses) => call(platformRoutes.invite, { body: { addresses } }),
+    listInvitations: () => call(platformRoutes.listInvitations),
+    async cancelInvitation(address) {
+      await call(platformRoutes.cancelInvitation, { params: { address } });
+    },
     async mintKey(capability, name) {
-      const minted = await call('POST', keysPath, mintKeyResponseSchema, { capability, name });
+      const minted = await call(platformRoutes.mintKey, { body: { capability, name } });
       return { ...minted, apiKey: new Secret(minted.apiKey) };
     },
-    listKeys: async () => (await call('GET', keysPath, listKeysResponseSchema)).keys,
-    revokeKey: (id) => revoke(`${keysPath}/${id}`),
+    listKeys: async () => (await call(platformRoutes.listKeys)).keys,
+    async revokeKey(id) {
+      await call(platformRoutes.revokeKey, { params: { id: `${id}` } });
+    },
     async mintEdgeToken(name) {
-      const minted = await call('POST', edgeTokensPath, mintEdgeTokenResponseSchema, { name });
+      const minted = await call(platformRoutes.mintEdgeToken, { body: { name } });
       return { ...minted, token: new Secret(minted.token) };
     },
-    listEdgeTokens: async () =>
-      (await call('GET', edgeTokensPath, listEdgeTokensResponseSchema)).edgeTokens,
-    revokeEdgeToken: (id) => revoke(`${edgeTokensPath}/${id}`),
+    listEdgeTokens: async () => (await call(platformRoutes.listEdgeTokens)).edgeTokens,
+    async revokeEdgeToken(id) {
+      await call(platformRoutes.revokeEdgeToken, { params: { id: `${id}` } });
+    },
   };
 }
 
 function writeSignIn(
   signIn: SignInOptions,
-  { nonce, expiresAt, chainIds }: v.InferOutput<typeof nonceResponseSchema>,
+  { nonce, expiresAt, chainIds }: RouteValue<typeof platformRoutes.createNonce>,
   issuedAtMs: number,
 ): string {
   const { address, domain, uri, encryptionPublicKey } = signIn;

@@ -4,15 +4,7 @@
  *
  * @module
  */
-import {
-  createApiPages,
-  type GateWallet,
-  gateApi,
-  gatePathsRequestSchema,
-  gateReaderIdSchema,
-  gateReaderRequestSchema,
-  gateWalletRequestSchema,
-} from '@pool/api';
+import { createApiPages, type GateWallet, gateApi, gateRoutes } from '@pool/api';
 import {
   fieldToHex,
   type Hex32,
@@ -83,7 +75,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
 
   app.post('/v1/paths', async (c) => {
     tokens.assertScope(readBearer(c), 'gate.read');
-    const { walletIds, root } = await readJson(c, gatePathsRequestSchema);
+    const { walletIds, root } = await readJson(c, gateRoutes.findPaths.body);
     const asked = root === undefined ? publisher.tree.root : parseField(root);
     const wanted = [...new Set(walletIds)].map((word) => parseField(word));
     const list = publisher.findList(asked);
@@ -115,7 +107,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
   app.put('/v1/wallets/:walletId', async (c) => {
     tokens.assertScope(readBearer(c), 'gate.write');
     const walletId = parseField(c.req.param('walletId'));
-    const request = await readJson(c, gateWalletRequestSchema);
+    const request = await readJson(c, gateRoutes.putWallet.body);
     const walletPub = parseWalletPub(request.walletPub);
     if (computeWalletId(walletPub) !== walletId) {
       throw new PoolError('invalid_request', 'walletPub: is not the key of the wallet in the path');
@@ -150,8 +142,12 @@ export function createGateApp(deps: GateAppDeps): Shell {
 
   app.put('/v1/readers/:clientId', async (c) => {
     tokens.assertScope(readBearer(c), 'gate.write');
-    const clientId = parseWire(gateReaderIdSchema, c.req.param('clientId'), 'clientId');
-    await deps.readers.put(clientId, await readJson(c, gateReaderRequestSchema));
+    const clientId = parseWire(
+      gateRoutes.putReader.params.clientId,
+      c.req.param('clientId'),
+      'clientId',
+    );
+    await deps.readers.put(clientId, await readJson(c, gateRoutes.putReader.body));
     return c.json({ clientId });
   });
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mintEdgeTokenRequestSchema } from '@pool/api';
+import { platformRoutes } from '@pool/api';
 import type { Shell } from '@pool/http-server';
 import { readJson } from '@pool/http-server';
 import type { AdmissionDeps } from '../employers/admission.ts';
@@ -19,7 +19,7 @@ export function addEdgeTokenRoutes(app: Shell, deps: CallerDeps & AdmissionDeps)
 
   app.post(path, async (c) => {
     const employer = await identifyEmployer(deps, c);
-    const { name } = await readJson(c, mintEdgeTokenRequestSchema);
+    const { name } = await readJson(c, platformRoutes.mintEdgeToken.body);
     const made = await createOwnEdgeToken(db, credentials, admission, employer, name, nowMs());
     const { employerId, token } = made;
     return c.json(

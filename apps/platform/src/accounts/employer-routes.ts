@@ -3,13 +3,7 @@
  *
  * @module
  */
-import {
-  mintKeyRequestSchema,
-  onboardRequestSchema,
-  registerRequestSchema,
-  rotateRequestSchema,
-  verifyKeyRequestSchema,
-} from '@pool/api';
+import { platformRoutes } from '@pool/api';
 import type { Shell } from '@pool/http-server';
 import { readJson } from '@pool/http-server';
 import { apiKeyPrefix } from '../credentials/credential.ts';
@@ -44,7 +38,7 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
 
   app.post('/api/employers/register', async (c) => {
     const session = await identifySession(deps, c);
-    const { name } = await readJson(c, registerRequestSchema);
+    const { name } = await readJson(c, platformRoutes.register.body);
     const caller = c.get('callerAddress');
     const { employer, created } = await registerEmployer(db, session, name, nowMs(), caller);
     const { id: employerId, address } = employer;
@@ -53,7 +47,7 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
 
   app.post('/api/employers/holder/onboard', async (c) => {
     const holder = await identifyHolder(deps, c);
-    const request = await readJson(c, onboardRequestSchema);
+    const request = await readJson(c, platformRoutes.onboard.body);
     deps.assertEnrols();
     const { subject, created } = await enrolHolder(
       { ...deps, log: c.get('log') },
@@ -66,7 +60,7 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
 
   app.post('/api/employers/holder/rotate-encryption-key', async (c) => {
     const holder = await identifyHolder(deps, c);
-    const request = await readJson(c, rotateRequestSchema);
+    const request = await readJson(c, platformRoutes.rotateEncryptionKey.body);
     deps.assertEnrols();
     const { subject, rotated } = await rotateEncryptionKey(deps, holder, request);
     return c.json({ success: true, rotated, ...describeSubject(subject) });
@@ -83,7 +77,7 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
 
   app.post('/api/employers/keys', async (c) => {
     const session = await identifySession(deps, c);
-    const { capability, name } = await readJson(c, mintKeyRequestSchema);
+    const { capability, name } = await readJson(c, platformRoutes.mintKey.body);
     if (capability !== 'disburse') {
       assertHolder(session);
     }
@@ -105,7 +99,7 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
 
   app.post('/api/employers/verify-key', async (c) => {
     const { id } = await identifyAgent(deps, c);
-    const { apiKey } = await readJson(c, verifyKeyRequestSchema);
+    const { apiKey } = await readJson(c, platformRoutes.verifyKey.body);
     // A guess that an agent forwards is recognised without a query.
     const isOurs = deps.credentials.isOurs(apiKeyPrefix, apiKey);
     const key = isOurs ? await verifyApiKey(db, apiKey) : ({ valid: false } as const);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { inviteRequestSchema } from '@pool/api';
+import { platformRoutes } from '@pool/api';
 import type { Shell } from '@pool/http-server';
 import { readJson } from '@pool/http-server';
 import type { AdmissionDeps } from '../employers/admission.ts';
@@ -22,7 +22,7 @@ export function addInvitationRoutes(app: Shell, deps: CallerDeps & AdmissionDeps
 
   app.post(path, async (c) => {
     const employer = await identifyEmployer(deps, c);
-    const { addresses } = await readJson(c, inviteRequestSchema);
+    const { addresses } = await readJson(c, platformRoutes.invite.body);
     const quota = await inviteWallets(db, admission, employer, addresses, nowMs());
     return c.json({ success: true, ...quota });
   });

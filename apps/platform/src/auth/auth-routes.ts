@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { verifySessionRequestSchema } from '@pool/api';
+import { platformRoutes } from '@pool/api';
 import { isLoopbackHost } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import type { Shell } from '@pool/http-server';
@@ -41,7 +41,7 @@ export function addAuthRoutes(
   app.post('/api/auth/verify', async (c) => {
     const caller = c.get('callerAddress');
     limits.address.take(caller);
-    const evidence = await readJson(c, verifySessionRequestSchema);
+    const evidence = await readJson(c, platformRoutes.verifySession.body);
     // A sign-in always opens a new session. The session of an earlier cookie ends.
     const { cookie, session } = await openSession(
       db,

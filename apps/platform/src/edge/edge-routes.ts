@@ -5,14 +5,7 @@
  * @module
  */
 
-import type { Readiness, RecipientRecord } from '@pool/api';
-import {
-  bootstrapRequestSchema,
-  deliverySchema,
-  recipientLookupRequestSchema,
-  settlementRequestSchema,
-  voidRequestSchema,
-} from '@pool/api';
+import { edgeRoutes, type Readiness, type RecipientRecord } from '@pool/api';
 import {
   errorCodeOf,
   isIdempotencyKey,
@@ -112,14 +105,14 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.post('/agent-edge/bootstrap', async (c) => {
     const caller = await identifyAgent(deps, c);
-    await readJson(c, bootstrapRequestSchema);
+    await readJson(c, edgeRoutes.bootstrap.body);
     const reader = await bootstrap.vendReader?.(caller.id);
     return c.json(describeBootstrap(caller, bootstrap, reader));
   });
 
   app.post('/agent-edge/recipients/lookup', async (c) => {
     await identifyAgent(deps, c);
-    const { chain, addresses } = await readJson(c, recipientLookupRequestSchema);
+    const { chain, addresses } = await readJson(c, edgeRoutes.lookupRecipients.body);
     assertServed(bootstrap, chain);
     return c.json({ recipients: await lookupRecipients(db, addresses, deps.hasGate) });
   });
@@ -129,7 +122,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     deps.limits.settlements.take(id, settlementCost.request);
     const key = readIdempotencyKey(c);
     traceJob(c, key);
-    const request = await readJson(c, settlementRequestSchema);
+    const request = await readJson(c, edgeRoutes.postSettlement.body);
     const beforeWork = (): void => {
       assertOpen(bootstrap, request.chain);
       assertProofsGood(deps.limits.refusedProofs, id, 'settlements of this employer');
@@ -179,7 +172,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     deps.limits.settlements.take(id, settlementCost.request + settlementCost.checks);
     const key = c.req.param('key');
     traceJob(c, key);
-    const row = await acceptVoid(deps, id, key, await readJson(c, voidRequestSchema));
+    const row = await acceptVoid(deps, id, key, await readJson(c, edgeRoutes.postVoid.body));
     c.get('log').info({ settlement: row.id, state: row.state }, 'withdrawal accepted');
     if (isUnfinished(row)) {
       deps.onAccepted();
@@ -191,7 +184,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     const { id } = await identifyAgent(deps, c);
     deps.limits.settlements.take(id, settlementCost.request + settlementCost.checks);
     const key = c.req.param('key');
-    const delivery = await readJson(c, deliverySchema);
+    const delivery = await readJson(c, edgeRoutes.redeliverNotes.body);
     if (!isIdempotencyKey(key)) {
       throw new PoolError('invalid_request', 'the key in the path is not an Idempotency-Key');
     }

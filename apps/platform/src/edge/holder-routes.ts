@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { notePathsRequestSchema, spendRequestSchema } from '@pool/api';
+import { edgeRoutes } from '@pool/api';
 import {
   type EvmChainSettings,
   errorCodeOf,
@@ -181,7 +181,7 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     if (capability === 'disburse') {
       throw new PoolError('forbidden', 'a disburse key does not reach notes; use a holder’s key');
     }
-    const request = await readJson(c, notePathsRequestSchema);
+    const request = await readJson(c, edgeRoutes.findNotePaths.body);
     assertServed(bootstrap, request.chain);
     if (notePaths === undefined) {
       throw new PoolError(
@@ -197,7 +197,7 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
     deps.limits.spends.take(holder.address, settlementCost.request);
     const key = readIdempotencyKey(c);
     traceJob(c, key);
-    const request = await readJson(c, spendRequestSchema);
+    const request = await readJson(c, edgeRoutes.postSpend.body);
     const beforeWork = (): void => {
       assertOpen(bootstrap, request.chain);
       deps.limits.spends.take(holder.address, settlementCost.checks);

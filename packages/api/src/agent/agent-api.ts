@@ -142,15 +142,13 @@ const { reading, writing } = listErrors(['forbidden', 'forbidden_host']);
 export const agentRoutes = {
   ...defineRoutes({
     livez: {
-      method: 'GET',
-      path: '/api/livez',
+      at: 'GET /api/livez',
       summary: 'Liveness of the process',
       answers: { 200: { description: 'The process is alive.', schema: livenessSchema } },
       errors: { 403: ['forbidden_host'] },
     },
     readyz: {
-      method: 'GET',
-      path: '/api/readyz',
+      at: 'GET /api/readyz',
       summary: 'Readiness of every part that a payment needs',
       answers: {
         200: { description: 'Every part is ready.', schema: readinessReportSchema },
@@ -162,8 +160,7 @@ export const agentRoutes = {
       errors: { 403: ['forbidden_host'] },
     },
     metrics: {
-      method: 'GET',
-      path: '/metrics',
+      at: 'GET /metrics',
       summary: 'Counters for Prometheus',
       description:
         'Takes the metrics token or the loopback token. Names no amount, address or key.',
@@ -178,8 +175,7 @@ export const agentRoutes = {
       errors: { 401: ['unauthorized'], 403: ['forbidden_host'] },
     },
     disburse: {
-      method: 'POST',
-      path: '/api/disburse',
+      at: 'POST /api/disburse',
       summary: 'Pay a batch of recipients',
       description:
         'Stops at the first problem. The same key with the same body answers the original job, with another body 409. A key that was ' +
@@ -199,8 +195,7 @@ export const agentRoutes = {
       },
     },
     validate: {
-      method: 'POST',
-      path: '/api/validate',
+      at: 'POST /api/validate',
       summary: 'Everything wrong with a disbursement, without paying',
       description:
         'Runs all checks of a disbursement; proves and submits nothing. A body that is malformed or too large is ' +
@@ -211,8 +206,7 @@ export const agentRoutes = {
       errors: { ...reading, 503: unavailable },
     },
     getDisbursement: {
-      method: 'GET',
-      path: '/api/disburse/{key}',
+      at: 'GET /api/disburse/{key}',
       summary: 'Read a disbursement by its Idempotency-Key',
       auth: disburse,
       params: { key: jobKeyParamSchema },
@@ -222,8 +216,7 @@ export const agentRoutes = {
       errors: { ...reading, 404: ['not_found'], 503: unavailable },
     },
     cancelDisbursement: {
-      method: 'DELETE',
-      path: '/api/disburse/{key}',
+      at: 'DELETE /api/disburse/{key}',
       summary: 'Cancel a disbursement',
       description:
         'Before the batch is released, the job fails with `cancelled` at once. After that the funder withdraws the ' +
@@ -242,8 +235,7 @@ export const agentRoutes = {
       },
     },
     balance: {
-      method: 'GET',
-      path: '/api/balance',
+      at: 'GET /api/balance',
       summary: 'What the holder can spend in one token',
       description:
         'Reads what is new on the chain and at the platform, then answers. It moves nothing and needs no GPU. The first call reads the ' +
@@ -259,8 +251,7 @@ export const agentRoutes = {
       },
     },
     history: {
-      method: 'GET',
-      path: '/api/history',
+      at: 'GET /api/history',
       summary: 'What happened to the holder’s notes in one token',
       description:
         'One page, oldest first, up to the newest final block. `more` tells that there are later entries: send the id of the last one as ' +

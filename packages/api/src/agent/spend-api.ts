@@ -62,8 +62,7 @@ const errors = {
 
 export const spendRoutes = defineRoutes({
   transfer: {
-    method: 'POST',
-    path: '/api/transfer',
+    at: 'POST /api/transfer',
     summary: 'Pay other holders inside the pool',
     description,
     auth: { scheme: 'transferKey', needs: 'holder.transfer' },
@@ -76,8 +75,7 @@ export const spendRoutes = defineRoutes({
     },
   },
   send: {
-    method: 'POST',
-    path: '/api/send',
+    at: 'POST /api/send',
     summary: 'Withdraw from the pool to a pinned address',
     description,
     auth: { scheme: 'sendKey', needs: 'holder.send' },
@@ -90,8 +88,7 @@ export const spendRoutes = defineRoutes({
     },
   },
   consolidate: {
-    method: 'POST',
-    path: '/api/consolidate',
+    at: 'POST /api/consolidate',
     summary: 'Merge notes of the holder, by one step',
     description:
       'Performs one step: a spend that pays nobody and makes one note out of up to 16. Answers on the same connection when it is final, ' +

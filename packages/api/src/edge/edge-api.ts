@@ -13,27 +13,11 @@ import {
   idempotencyKeyHeaderSchema,
   jobKeyParamSchema,
 } from '../openapi/shared-schemas.ts';
-import {
-  bootstrapRequestSchema,
-  bootstrapResponseSchema,
-  notesResponseSchema,
-  recipientLookupRequestSchema,
-  recipientLookupResponseSchema,
-  recipientRecordSchema,
-} from './edge.ts';
+import * as edge from './edge.ts';
 import { edgeExamples } from './edge-examples.ts';
-import {
-  batchesResponseSchema,
-  notePathsRequestSchema,
-  notePathsResponseSchema,
-} from './note-tree.ts';
-import {
-  deliverySchema,
-  settlementRecordSchema,
-  settlementRequestSchema,
-  voidRequestSchema,
-} from './settlements.ts';
-import { spendRecordSchema, spendRequestSchema } from './spends.ts';
+import * as tree from './note-tree.ts';
+import * as settlements from './settlements.ts';
+import * as spends from './spends.ts';
 
 const edgeToken = { scheme: 'edgeToken' } as const;
 const spender = { scheme: 'holderKey', needs: 'holder.transfer or holder.send' } as const;
@@ -50,40 +34,37 @@ const unprovable = [
 ] as const;
 
 function settlement(description: string) {
-  return { description, schema: settlementRecordSchema };
+  return { description, schema: settlements.settlementRecordSchema };
 }
 
 function spend(description: string) {
-  return { description, schema: spendRecordSchema };
+  return { description, schema: spends.spendRecordSchema };
 }
 
 export const edgeRoutes = defineRoutes({
   bootstrap: {
-    method: 'POST',
-    path: '/agent-edge/bootstrap',
+    at: 'POST /agent-edge/bootstrap',
     summary: 'The agent’s employer and the settings that the platform vends to it',
     auth: edgeToken,
-    body: bootstrapRequestSchema,
-    answers: { 200: { description: 'The deployment.', schema: bootstrapResponseSchema } },
+    body: edge.bootstrapRequestSchema,
+    answers: { 200: { description: 'The deployment.', schema: edge.bootstrapResponseSchema } },
     errors: { ...writing, 400: ['invalid_request'] },
   },
   lookupRecipients: {
-    method: 'POST',
-    path: '/agent-edge/recipients/lookup',
+    at: 'POST /agent-edge/recipients/lookup',
     summary: 'Keys, readiness and evidence of recipients by address',
     description: 'One record per address, in the order and spelling of the request.',
     auth: edgeToken,
-    body: recipientLookupRequestSchema,
-    answers: { 200: { description: 'The records.', schema: recipientLookupResponseSchema } },
+    body: edge.recipientLookupRequestSchema,
+    answers: { 200: { description: 'The records.', schema: edge.recipientLookupResponseSchema } },
     errors: { ...writing, 400: ['invalid_request', 'invalid-chain'] },
   },
   postSettlement: {
-    method: 'POST',
-    path: '/agent-edge/settlements',
+    at: 'POST /agent-edge/settlements',
     summary: 'Post a proved and signed batch for settlement',
     auth: edgeToken,
     headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
-    body: settlementRequestSchema,
+    body: settlements.settlementRequestSchema,
     answers: {
       200: settlement('The settlement of this key has ended.'),
       202: settlement('Stored, or under way.'),
@@ -97,8 +78,7 @@ export const edgeRoutes = defineRoutes({
     },
   },
   getSettlement: {
-    method: 'GET',
-    path: '/agent-edge/settlements/{key}',
+    at: 'GET /agent-edge/settlements/{key}',
     summary: 'Read a settlement by its job’s key',
     auth: edgeToken,
     params: { key: jobKeyParamSchema },
@@ -106,8 +86,7 @@ export const edgeRoutes = defineRoutes({
     errors: { ...reading, 404: ['settlement_not_found'], 503: chainDown },
   },
   postVoid: {
-    method: 'POST',
-    path: '/agent-edge/settlements/{key}/void',
+    at: 'POST /agent-edge/settlements/{key}/void',
     summary: 'Withdraw the batch of a settlement',
     description:
       'From then on the platform sends voidBatch() and no fund(). The settlement ends `reverted` with the code ' +
@@ -115,7 +94,7 @@ export const edgeRoutes = defineRoutes({
       'is stored from `batch`.',
     auth: edgeToken,
     params: { key: jobKeyParamSchema },
-    body: voidRequestSchema,
+    body: settlements.voidRequestSchema,
     answers: {
       200: settlement('The settlement has ended.'),
       202: settlement('The withdrawal is stored, or fund() has landed and is not final.'),
@@ -130,15 +109,14 @@ export const edgeRoutes = defineRoutes({
     },
   },
   redeliverNotes: {
-    method: 'POST',
-    path: '/agent-edge/settlements/{key}/notes',
+    at: 'POST /agent-edge/settlements/{key}/notes',
     summary: 'Deliver the sealed notes of a settled batch again',
     description:
       'For a platform that lost them. Accepted only if a final block holds the batch with the hash of exactly these notes. Repeating ' +
       'the call changes nothing.',
     auth: edgeToken,
     params: { key: jobKeyParamSchema },
-    body: deliverySchema,
+    body: settlements.deliverySchema,
     answers: {
       200: settlement('The notes are stored and served.'),
       202: settlement('The notes are stored; the index settles the batch next.'),
@@ -151,8 +129,7 @@ export const edgeRoutes = defineRoutes({
     },
   },
   getNotes: {
-    method: 'GET',
-    path: '/agent-edge/notes',
+    at: 'GET /agent-edge/notes',
     summary: 'Sealed notes of the holder, oldest first',
     description:
       'Those that are labelled with the holder’s P, and all notes of spends for whose labels nobody vouches: try the viewing key on each. ' +
@@ -169,7 +146,7 @@ export const edgeRoutes = defineRoutes({
         '`cursor` of the page before, unchanged. Absent: the first page.',
       ),
     },
-    answers: { 200: { description: 'A page.', schema: notesResponseSchema } },
+    answers: { 200: { description: 'A page.', schema: edge.notesResponseSchema } },
     errors: {
       ...reading,
       400: ['invalid_request', 'invalid-chain', 'invalid-token'],
@@ -178,14 +155,13 @@ export const edgeRoutes = defineRoutes({
     },
   },
   postSpend: {
-    method: 'POST',
-    path: '/agent-edge/spends',
+    at: 'POST /agent-edge/spends',
     summary: 'Post a proved and signed transfer or withdrawal of a holder',
     description:
       'A `holder.transfer` key posts spends with withdrawAmount 0, a `holder.send` key the others.',
     auth: spender,
     headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
-    body: spendRequestSchema,
+    body: spends.spendRequestSchema,
     answers: {
       200: spend('The spend of this key has ended.'),
       202: spend('Stored, or under way.'),
@@ -200,8 +176,7 @@ export const edgeRoutes = defineRoutes({
     },
   },
   getSpend: {
-    method: 'GET',
-    path: '/agent-edge/spends/{key}',
+    at: 'GET /agent-edge/spends/{key}',
     summary: 'Read a transfer or withdrawal by its key',
     auth: spender,
     params: { key: jobKeyParamSchema },
@@ -214,8 +189,7 @@ export const edgeRoutes = defineRoutes({
     },
   },
   getBatches: {
-    method: 'GET',
-    path: '/agent-edge/batches',
+    at: 'GET /agent-edge/batches',
     summary: 'What the note tree contains, oldest first',
     description:
       'Commitments and nullifiers of all batches and spends that are final. A holder makes the paths of its notes from them, and ' +
@@ -235,7 +209,7 @@ export const edgeRoutes = defineRoutes({
         'Address of the chain’s pool, so that caches keep the pages of two pools apart. Another one is refused.',
       ),
     },
-    answers: { 200: { description: 'A page.', schema: batchesResponseSchema } },
+    answers: { 200: { description: 'A page.', schema: tree.batchesResponseSchema } },
     errors: {
       ...reading,
       400: ['invalid_request', 'invalid-chain'],
@@ -244,15 +218,14 @@ export const edgeRoutes = defineRoutes({
     },
   },
   findNotePaths: {
-    method: 'POST',
-    path: '/agent-edge/note-paths',
+    at: 'POST /agent-edge/note-paths',
     summary: 'Paths of notes in the note tree',
     description:
       'A fallback for holders that cannot read all batches. The platform learns which notes are about to be spent, so the ' +
       'operator must switch it on (PLATFORM_NOTE_PATHS).',
     auth: { scheme: 'holderKey' },
-    body: notePathsRequestSchema,
-    answers: { 200: { description: 'Paths to one root.', schema: notePathsResponseSchema } },
+    body: tree.notePathsRequestSchema,
+    answers: { 200: { description: 'Paths to one root.', schema: tree.notePathsResponseSchema } },
     errors: {
       ...writing,
       400: ['invalid_request', 'invalid-chain'],
@@ -273,14 +246,14 @@ export const edgeApi: Api = {
     holderKey: bearer('An API key of a holder.'),
   },
   schemas: {
-    Bootstrap: bootstrapResponseSchema,
-    RecipientRecord: recipientRecordSchema,
-    SettlementRequest: settlementRequestSchema,
-    SettlementRecord: settlementRecordSchema,
-    VoidRequest: voidRequestSchema,
-    Delivery: deliverySchema,
-    SpendRequest: spendRequestSchema,
-    SpendRecord: spendRecordSchema,
+    Bootstrap: edge.bootstrapResponseSchema,
+    RecipientRecord: edge.recipientRecordSchema,
+    SettlementRequest: settlements.settlementRequestSchema,
+    SettlementRecord: settlements.settlementRecordSchema,
+    VoidRequest: settlements.voidRequestSchema,
+    Delivery: settlements.deliverySchema,
+    SpendRequest: spends.spendRequestSchema,
+    SpendRecord: spends.spendRecordSchema,
   },
   routes: Object.values(edgeRoutes),
   examples: edgeExamples,

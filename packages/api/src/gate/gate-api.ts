@@ -10,17 +10,7 @@ import { metricsToken, probeRoutes } from '../openapi/probe-routes.ts';
 import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
 import { foreign, limited, tooLarge } from '../openapi/route-errors.ts';
 import { text } from '../openapi/shared-schemas.ts';
-import {
-  gateCapacityResponseSchema,
-  gatePathsRequestSchema,
-  gatePathsResponseSchema,
-  gateReaderIdSchema,
-  gateReaderRequestSchema,
-  gateReaderResponseSchema,
-  gateRootResponseSchema,
-  gateWalletRequestSchema,
-  gateWalletResponseSchema,
-} from './gate.ts';
+import * as gate from './gate.ts';
 import { gateExamples } from './gate-examples.ts';
 
 const read = { scheme: 'accessToken', needs: 'gate.read' } as const;
@@ -72,8 +62,7 @@ export const gateRoutes = {
   ...probeRoutes,
   ...defineRoutes({
     grantToken: {
-      method: 'POST',
-      path: '/oauth/token',
+      at: 'POST /oauth/token',
       summary: 'An access token for client credentials',
       description: 'Credentials as HTTP Basic or as fields of the form.',
       body: tokenRequestSchema,
@@ -92,15 +81,14 @@ export const gateRoutes = {
       errors: { 403: foreign, 413: tooLarge, 429: limited },
     },
     findPaths: {
-      method: 'POST',
-      path: '/v1/paths',
+      at: 'POST /v1/paths',
       summary: 'Eligibility paths of wallets',
       description:
         'Under the last final root, or under the root of the request. A replaced root is served for as long as the gate is configured, ' +
         '50 minutes by default.',
       auth: read,
-      body: gatePathsRequestSchema,
-      answers: { 200: { description: 'Paths to one root.', schema: gatePathsResponseSchema } },
+      body: gate.gatePathsRequestSchema,
+      answers: { 200: { description: 'Paths to one root.', schema: gate.gatePathsResponseSchema } },
       errors: {
         ...writing,
         400: ['invalid_request', ...badWord],
@@ -109,36 +97,33 @@ export const gateRoutes = {
       },
     },
     getRoot: {
-      method: 'GET',
-      path: '/v1/root',
+      at: 'GET /v1/root',
       summary: 'The eligibility root and how many wallets it holds',
       auth: read,
-      answers: { 200: { description: 'The root.', schema: gateRootResponseSchema } },
+      answers: { 200: { description: 'The root.', schema: gate.gateRootResponseSchema } },
       errors: reading,
     },
     getCapacity: {
-      method: 'GET',
-      path: '/v1/capacity',
+      at: 'GET /v1/capacity',
       summary: 'How full the eligibility tree is',
       auth: read,
       answers: {
         200: {
           description: 'The number of leaves, and how many are used.',
-          schema: gateCapacityResponseSchema,
+          schema: gate.gateCapacityResponseSchema,
         },
       },
       errors: reading,
     },
     putWallet: {
-      method: 'PUT',
-      path: '/v1/wallets/{walletId}',
+      at: 'PUT /v1/wallets/{walletId}',
       summary: 'Screen a wallet and put it on the list',
       description: 'Answers once the root that holds it is final on chain.',
       auth: write,
       params: { walletId: walletIdSchema },
-      body: gateWalletRequestSchema,
+      body: gate.gateWalletRequestSchema,
       answers: {
-        200: { description: 'The state of the wallet.', schema: gateWalletResponseSchema },
+        200: { description: 'The state of the wallet.', schema: gate.gateWalletResponseSchema },
       },
       errors: {
         ...writing,
@@ -147,26 +132,28 @@ export const gateRoutes = {
       },
     },
     putReader: {
-      method: 'PUT',
-      path: '/v1/readers/{clientId}',
+      at: 'PUT /v1/readers/{clientId}',
       summary: "Make an employer's reader, give it another secret, or revoke it",
       description:
         'Its access tokens end at once when its secret changes or it is revoked. Putting the same state again changes nothing.',
       auth: write,
-      params: { clientId: gateReaderIdSchema },
-      body: gateReaderRequestSchema,
-      answers: { 200: { description: 'The state is stored.', schema: gateReaderResponseSchema } },
+      params: { clientId: gate.gateReaderIdSchema },
+      body: gate.gateReaderRequestSchema,
+      answers: {
+        200: { description: 'The state is stored.', schema: gate.gateReaderResponseSchema },
+      },
       errors: { ...writing, 400: ['invalid_request'], 409: ['stale_generation'] },
     },
     removeWallet: {
-      method: 'DELETE',
-      path: '/v1/wallets/{walletId}',
+      at: 'DELETE /v1/wallets/{walletId}',
       summary: 'Take a wallet off the list',
       description:
         'Answers once the root without it is final on chain. Its place in the tree is free from then on.',
       auth: write,
       params: { walletId: walletIdSchema },
-      answers: { 200: { description: 'It is off the list.', schema: gateWalletResponseSchema } },
+      answers: {
+        200: { description: 'It is off the list.', schema: gate.gateWalletResponseSchema },
+      },
       errors: { ...writing, 400: badWord, 503: ['publication_failed'] },
     },
   }),

@@ -10,16 +10,14 @@ import { okSchema } from './shared-schemas.ts';
 
 export const probeRoutes = defineRoutes({
   livez: {
-    method: 'GET',
-    path: '/livez',
+    at: 'GET /livez',
     summary: 'Liveness of the process',
     answers: { 200: { description: 'The process is alive.', schema: okSchema } },
     errors: { 403: foreign },
   },
 
   readyz: {
-    method: 'GET',
-    path: '/readyz',
+    at: 'GET /readyz',
     summary: 'Readiness of the process',
     description:
       'The process is ready while its database answers and no other process has taken that over, the RPC of each chain answers, and no ' +
@@ -32,8 +30,7 @@ export const probeRoutes = defineRoutes({
   },
 
   metrics: {
-    method: 'GET',
-    path: '/metrics',
+    at: 'GET /metrics',
     summary: 'Numbers for Prometheus',
     description: 'Names no address, amount or key. 404 where the operator has set no token.',
     auth: { scheme: 'metricsToken' },

@@ -84,11 +84,19 @@ export type Api = {
   readonly examples: Readonly<Record<string, RouteExample>>;
 };
 
+type RouteDefinition = Omit<Route, 'id' | 'method' | 'path'> & {
+  /** Method and path. */
+  readonly at: `${Route['method']} /${string}`;
+};
+
 /** The routes by id, with their literal types kept: that is what {@link RouteInput} and {@link RouteAnswer} infer from. */
-export function defineRoutes<const T extends Readonly<Record<string, Omit<Route, 'id'>>>>(
+export function defineRoutes<const T extends Readonly<Record<string, RouteDefinition>>>(
   routes: T,
-): { readonly [Id in keyof T]: T[Id] & { readonly id: Id & string } } {
-  const entries = Object.entries(routes).map(([id, route]) => [id, { ...route, id }]);
+): { readonly [Id in keyof T]: T[Id] & Pick<Route, 'id' | 'method' | 'path'> } {
+  const entries = Object.entries(routes).map(([id, { at, ...route }]) => {
+    const [method, path] = at.split(' ');
+    return [id, { ...route, id, method, path }];
+  });
   return Object.fromEntries(entries) as ReturnType<typeof defineRoutes<T>>;
 }
 

@@ -8,35 +8,8 @@ import * as v from 'valibot';
 import { metricsToken, probeRoutes } from '../openapi/probe-routes.ts';
 import { type Api, bearer, defineRoutes } from '../openapi/route.ts';
 import { foreign, limited, listErrors, tooLarge } from '../openapi/route-errors.ts';
-import {
-  edgeTokenMetadataSchema,
-  enrollmentResponseSchema,
-  keyMetadataSchema,
-  listEdgeTokensResponseSchema,
-  listKeysResponseSchema,
-  mintEdgeTokenRequestSchema,
-  mintEdgeTokenResponseSchema,
-  mintKeyRequestSchema,
-  mintKeyResponseSchema,
-  nonceResponseSchema,
-  onboardRequestSchema,
-  onboardResponseSchema,
-  registerRequestSchema,
-  registerResponseSchema,
-  rotateRequestSchema,
-  rotateResponseSchema,
-  successResponseSchema,
-  verifyKeyRequestSchema,
-  verifyKeyResponseSchema,
-  verifySessionRequestSchema,
-  verifySessionResponseSchema,
-} from './accounts.ts';
-import {
-  invitationSchema,
-  inviteRequestSchema,
-  inviteResponseSchema,
-  listInvitationsResponseSchema,
-} from './invitations.ts';
+import * as accounts from './accounts.ts';
+import * as invitations from './invitations.ts';
 import { platformExamples } from './platform-examples.ts';
 
 const session = { scheme: 'session' } as const;
@@ -57,29 +30,29 @@ export const platformRoutes = {
   ...probeRoutes,
   ...defineRoutes({
     createNonce: {
-      method: 'GET',
-      path: '/api/auth/nonce',
+      at: 'GET /api/auth/nonce',
       summary: 'A nonce for one sign-in text',
       description:
         'The text is EIP-4361, version 1: the platform’s host as its domain, the platform’s URL as its URI, a chain of ' +
         'the deployment, this nonce, when it was issued and when it expires. The example of POST /api/auth/verify is one.',
-      answers: { 200: { description: 'Good for one sign-in.', schema: nonceResponseSchema } },
+      answers: {
+        200: { description: 'Good for one sign-in.', schema: accounts.nonceResponseSchema },
+      },
       errors: { 403: foreign, 429: limited, 503: ['too_many_sign_ins'] },
     },
     verifySession: {
-      method: 'POST',
-      path: '/api/auth/verify',
+      at: 'POST /api/auth/verify',
       summary: 'Sign in with a signed EIP-4361 text',
       description:
         'Sets the cookie sessionId. To enrol or rotate, the text lists the one resource urn:pool:encryption-key:<P>. ' +
         'If the signature is not by the address’s own key, the contract at the address verifies it, on the chain that ' +
         'the text names (ERC-1271). A contract wallet’s session may register and mint disburse keys; having no ' +
         'public key of its own it cannot enrol. Its signature must not be wrapped (EIP-6492).',
-      body: verifySessionRequestSchema,
+      body: accounts.verifySessionRequestSchema,
       answers: {
         200: {
           description: 'A session is open.',
-          schema: verifySessionResponseSchema,
+          schema: accounts.verifySessionResponseSchema,
           setsCookie: true,
         },
       },
@@ -91,37 +64,36 @@ export const platformRoutes = {
       },
     },
     logout: {
-      method: 'POST',
-      path: '/api/auth/logout',
+      at: 'POST /api/auth/logout',
       summary: 'End the session of the cookie, if there is one',
       answers: {
         200: {
           description: 'The session has ended.',
-          schema: successResponseSchema,
+          schema: accounts.successResponseSchema,
           setsCookie: true,
         },
       },
       errors: { 403: foreign, 413: tooLarge, 429: limited },
     },
     register: {
-      method: 'POST',
-      path: '/api/employers/register',
+      at: 'POST /api/employers/register',
       summary: 'Open the employer account of the session’s wallet',
       auth: session,
-      body: registerRequestSchema,
-      answers: { 200: { description: 'The account, new or not.', schema: registerResponseSchema } },
+      body: accounts.registerRequestSchema,
+      answers: {
+        200: { description: 'The account, new or not.', schema: accounts.registerResponseSchema },
+      },
       errors: { ...writing, 400: badRequest, 409: ['contract_on_another_chain'] },
     },
     onboard: {
-      method: 'POST',
-      path: '/api/employers/holder/onboard',
+      at: 'POST /api/employers/holder/onboard',
       summary: 'Enrol the session’s wallet as a holder',
       description:
         'Idempotent for the same pair of keys; repeating it retries the pool-gate. Where the deployment requires ' +
         'invitations, an employer must have invited the session’s address.',
       auth: session,
-      body: onboardRequestSchema,
-      answers: { 200: { description: 'Enrolled.', schema: onboardResponseSchema } },
+      body: accounts.onboardRequestSchema,
+      answers: { 200: { description: 'Enrolled.', schema: accounts.onboardResponseSchema } },
       errors: {
         ...writing,
         400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
@@ -131,15 +103,16 @@ export const platformRoutes = {
       },
     },
     rotateEncryptionKey: {
-      method: 'POST',
-      path: '/api/employers/holder/rotate-encryption-key',
+      at: 'POST /api/employers/holder/rotate-encryption-key',
       summary: 'Change the key that notes are sealed to from now on',
       description:
         'Earlier notes stay sealed to the previous key, and its viewing key still opens them. The session’s ' +
         'sign-in text lists the new key.',
       auth: session,
-      body: rotateRequestSchema,
-      answers: { 200: { description: 'The key now registered.', schema: rotateResponseSchema } },
+      body: accounts.rotateRequestSchema,
+      answers: {
+        200: { description: 'The key now registered.', schema: accounts.rotateResponseSchema },
+      },
       errors: {
         ...writing,
         400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
@@ -154,23 +127,25 @@ export const platformRoutes = {
       },
     },
     getEnrollment: {
-      method: 'GET',
-      path: '/api/employers/holder/enrollment',
+      at: 'GET /api/employers/holder/enrollment',
       summary: 'Read the enrolment as last written',
       auth: session,
-      answers: { 200: { description: 'The enrolment.', schema: enrollmentResponseSchema } },
+      answers: {
+        200: { description: 'The enrolment.', schema: accounts.enrollmentResponseSchema },
+      },
       errors: reading,
     },
     invite: {
-      method: 'POST',
-      path: '/api/employers/invitations',
+      at: 'POST /api/employers/invitations',
       summary: 'Invite wallets to enrol',
       description:
         'Matters only where the deployment requires invitations. Either all addresses are invited or none. A repeated ' +
         'invitation lasts longer. The wallet itself enrols by the same calls as without an invitation.',
       auth: session,
-      body: inviteRequestSchema,
-      answers: { 200: { description: 'They are invited.', schema: inviteResponseSchema } },
+      body: invitations.inviteRequestSchema,
+      answers: {
+        200: { description: 'They are invited.', schema: invitations.inviteResponseSchema },
+      },
       errors: {
         ...writing,
         400: ['invalid_request', 'invalid-address'],
@@ -179,16 +154,16 @@ export const platformRoutes = {
       },
     },
     listInvitations: {
-      method: 'GET',
-      path: '/api/employers/invitations',
+      at: 'GET /api/employers/invitations',
       summary: 'Wallets that the employer has invited, enrolled ones included',
       auth: session,
-      answers: { 200: { description: 'By address.', schema: listInvitationsResponseSchema } },
+      answers: {
+        200: { description: 'By address.', schema: invitations.listInvitationsResponseSchema },
+      },
       errors: { ...reading, 409: noAccount },
     },
     cancelInvitation: {
-      method: 'DELETE',
-      path: '/api/employers/invitations/{address}',
+      at: 'DELETE /api/employers/invitations/{address}',
       summary: 'Cancel an unused invitation',
       auth: session,
       params: {
@@ -198,7 +173,10 @@ export const platformRoutes = {
         ),
       },
       answers: {
-        200: { description: 'The invitation is cancelled.', schema: successResponseSchema },
+        200: {
+          description: 'The invitation is cancelled.',
+          schema: accounts.successResponseSchema,
+        },
       },
       errors: {
         ...writing,
@@ -208,14 +186,13 @@ export const platformRoutes = {
       },
     },
     mintKey: {
-      method: 'POST',
-      path: '/api/employers/keys',
+      at: 'POST /api/employers/keys',
       summary: 'Mint an API key for one capability',
       description:
         'Only this answer contains the plaintext. Minting revokes no other key. A contract wallet may mint disburse keys only.',
       auth: session,
-      body: mintKeyRequestSchema,
-      answers: { 201: { description: 'The key.', schema: mintKeyResponseSchema } },
+      body: accounts.mintKeyRequestSchema,
+      answers: { 201: { description: 'The key.', schema: accounts.mintKeyResponseSchema } },
       errors: {
         ...writing,
         400: badRequest,
@@ -224,35 +201,34 @@ export const platformRoutes = {
       },
     },
     listKeys: {
-      method: 'GET',
-      path: '/api/employers/keys',
+      at: 'GET /api/employers/keys',
       summary: 'Every key ever issued to the wallet, revoked ones included',
       auth: session,
-      answers: { 200: { description: 'Metadata only.', schema: listKeysResponseSchema } },
+      answers: { 200: { description: 'Metadata only.', schema: accounts.listKeysResponseSchema } },
       errors: { ...reading, 409: noAccount },
     },
     revokeKey: {
-      method: 'DELETE',
-      path: '/api/employers/keys/{id}',
+      at: 'DELETE /api/employers/keys/{id}',
       summary: 'Revoke one key',
       auth: session,
       params: {
         id: idParam('key', '/api/employers/keys'),
       },
-      answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
+      answers: { 200: { description: 'It is revoked.', schema: accounts.successResponseSchema } },
       errors: { ...writing, 404: ['not_found'], 409: noAccount },
     },
     mintEdgeToken: {
-      method: 'POST',
-      path: '/api/employers/edge-tokens',
+      at: 'POST /api/employers/edge-tokens',
       summary: 'Make an edge token for an agent of the employer',
       description:
         'Only this answer contains the plaintext. Where the deployment admits wallets by invitation or screening, the ' +
         'session’s wallet must be enrolled, or the operator must have given the employer a token. An employer may have ' +
         '10 live tokens that it made itself. Such a token does not give the right to invite wallets.',
       auth: session,
-      body: mintEdgeTokenRequestSchema,
-      answers: { 201: { description: 'The edge token.', schema: mintEdgeTokenResponseSchema } },
+      body: accounts.mintEdgeTokenRequestSchema,
+      answers: {
+        201: { description: 'The edge token.', schema: accounts.mintEdgeTokenResponseSchema },
+      },
       errors: {
         ...writing,
         400: badRequest,
@@ -261,31 +237,30 @@ export const platformRoutes = {
       },
     },
     listEdgeTokens: {
-      method: 'GET',
-      path: '/api/employers/edge-tokens',
+      at: 'GET /api/employers/edge-tokens',
       summary: 'Every edge token of the employer, revoked ones included',
       auth: session,
-      answers: { 200: { description: 'Metadata only.', schema: listEdgeTokensResponseSchema } },
+      answers: {
+        200: { description: 'Metadata only.', schema: accounts.listEdgeTokensResponseSchema },
+      },
       errors: { ...reading, 409: noAccount },
     },
     revokeEdgeToken: {
-      method: 'DELETE',
-      path: '/api/employers/edge-tokens/{id}',
+      at: 'DELETE /api/employers/edge-tokens/{id}',
       summary: 'Revoke one edge token of the employer',
       auth: session,
       params: {
         id: idParam('token', '/api/employers/edge-tokens'),
       },
-      answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
+      answers: { 200: { description: 'It is revoked.', schema: accounts.successResponseSchema } },
       errors: { ...writing, 404: ['not_found'], 409: noAccount },
     },
     verifyKey: {
-      method: 'POST',
-      path: '/api/employers/verify-key',
+      at: 'POST /api/employers/verify-key',
       summary: 'Capability and employer of an API key, for agents',
       auth: { scheme: 'edgeToken' },
-      body: verifyKeyRequestSchema,
-      answers: { 200: { description: 'The verdict.', schema: verifyKeyResponseSchema } },
+      body: accounts.verifyKeyRequestSchema,
+      answers: { 200: { description: 'The verdict.', schema: accounts.verifyKeyResponseSchema } },
       errors: { ...writing, 400: badRequest, 403: ['edge_token_not_allowed', ...foreign] },
     },
   }),
@@ -308,9 +283,9 @@ export const platformApi: Api = {
     edgeToken: bearer('The edge token of an agent, bound to one employer.'),
   },
   schemas: {
-    EdgeTokenMetadata: edgeTokenMetadataSchema,
-    Invitation: invitationSchema,
-    KeyMetadata: keyMetadataSchema,
+    EdgeTokenMetadata: accounts.edgeTokenMetadataSchema,
+    Invitation: invitations.invitationSchema,
+    KeyMetadata: accounts.keyMetadataSchema,
   },
   routes: Object.values(platformRoutes),
   examples: platformExamples,

@@ -7,7 +7,7 @@
  */
 import {
   type Delivery,
-  deliverySchema,
+  edgeRoutes,
   type FundBatchWire,
   type SettlementRecord,
   type SettlementRequest,
@@ -95,7 +95,7 @@ export async function keepDelivery(run: Run, batch: DatedBatch): Promise<void> {
 /** @throws PoolError `store_damaged` when it is not one that {@link keepDelivery} stored */
 export function parseDelivery(text: string): Delivery {
   try {
-    return parseWire(deliverySchema, JSON.parse(text), 'the stored delivery');
+    return parseWire(edgeRoutes.redeliverNotes.body, JSON.parse(text), 'the stored delivery');
   } catch {
     // The cause is omitted: an error of the parser quotes its input.
     throw new PoolError(
