@@ -13,11 +13,18 @@ import { openJobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
 import {
   createFingerprinter,
+  createJobProgress,
+  createReadiness,
   createSpendProverPort,
+  createTenancy,
   type JobRunnerOptions,
+  startRetention,
+  startTenant,
+  type Tenant,
+  withTenancy,
 } from '@pool/operations';
 import { listEmployersOf } from '@pool/pay-run';
-import { createEdgeClient, createKeyVerifier } from '@pool/platform-client';
+import { createEdgeClient, createKeyGate, createKeyVerifier } from '@pool/platform-client';
 import { createComputeQueue, createKeyLock, type DeliveryPort } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
 import {
@@ -38,17 +45,11 @@ import type { Config } from './config/config.ts';
 import { version } from './config/version.ts';
 import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
-import { createKeyGate } from './http/key-gate.ts';
 import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
 import { type AgentParts, createParts, findKeySource } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { createDeliveries } from './services/holder/served-notes.ts';
-import { createJobProgress } from './services/jobs/job-progress.ts';
-import { startRetention } from './services/jobs/retention.ts';
 import { createFaultHandler, logJobEvent, startRunner } from './services/jobs/runner.ts';
-import { createReadiness } from './services/peers/readiness.ts';
-import { createTenancy, withTenancy } from './services/peers/tenancy.ts';
-import { startTenant, type Tenant } from './services/peers/tenant.ts';
 import { custodyKeepMs, reportCustody } from './services/signers/custody-probes.ts';
 import { assertSigns, openHolder } from './services/signers/holder.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';

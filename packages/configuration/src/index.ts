@@ -19,6 +19,7 @@ export {
   type ConfigVariable,
   type CredentialForm,
   choice,
+  createRemark,
   type DefaultedVariable,
   hostNames,
   integer,
@@ -55,4 +56,10 @@ export {
   listNames,
   type VariableReport,
 } from './report.ts';
+export {
+  findSharedCredentials,
+  isSameSecret,
+  listCredentials,
+  type Separation,
+} from './separation.ts';
 export { renderConfigTable, replaceConfigTable } from './table.ts';

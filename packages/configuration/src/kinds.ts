@@ -11,6 +11,11 @@ import { Secret } from '@pool/core';
 /** A message about one variable, with its name and without its value. */
 export type ConfigRemark = { readonly variable: string; readonly message: string };
 
+/** @param phrase - what follows the name */
+export function createRemark(variable: string, phrase: string): ConfigRemark {
+  return { variable, message: `${variable} ${phrase}` };
+}
+
 export type ConfigVariable<T> = {
   readonly name: string;
   /** Who needs it: `all`, or parts of the service by name. */

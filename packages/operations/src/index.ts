@@ -35,7 +35,32 @@ export {
   type ValidationReport,
   validateDisbursement,
 } from './check/validate-disbursement.ts';
-
+export { type RouteDeps, readChainsFile, refuseOtherPool, routeChain } from './peers/chains.ts';
+export { createGateSource, type GateConfig, type GateSource } from './peers/gate-source.ts';
+export { createChainsProbe, createPlatformProbe, findOutages } from './peers/probes.ts';
+export { type PlacedChains, placePublishedChains } from './peers/published-chains.ts';
+export {
+  createFinding,
+  createReadiness,
+  describeFailure,
+  type Finding,
+  type Probe,
+  probeTimeoutMs,
+  type Readiness,
+  type ReadinessCheck,
+} from './peers/readiness.ts';
+export {
+  createTenancy,
+  employerIdSchema,
+  normalizeEmployerId,
+  pinFirstEmployer,
+  readTenancyPin,
+  replacePinnedEmployer,
+  type TenancyPin,
+  tenancyPinPath,
+  withTenancy,
+} from './peers/tenancy.ts';
+export { startTenant, type Tenant } from './peers/tenant.ts';
 export type {
   ApprovalTransaction,
   ChainContext,
@@ -73,11 +98,12 @@ export {
   serializeRecord,
 } from './run/job/record.ts';
 export type { DisbursementDeps, RunEvent, RunInput } from './run/job/run.ts';
+export { createJobProgress, type JobProgress, type Progress } from './run/job-progress.ts';
 export {
   type JobEvent,
   type JobRunnerOptions,
   startJobRunner,
 } from './run/job-runner.ts';
+export { startRetention } from './run/retention.ts';
 export { runDisbursement } from './run/run-disbursement.ts';
-
 export { withinTime } from './within-time.ts';

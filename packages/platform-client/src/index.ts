@@ -22,6 +22,7 @@ export {
   type GateRoot,
 } from './gate-client.ts';
 export type { GateCredentials } from './gate-token.ts';
+export { createKeyGate, hashOf, type KeyGate } from './key-gate.ts';
 export {
   createKeyVerifier,
   type KeyVerifier,

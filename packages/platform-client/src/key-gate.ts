@@ -15,7 +15,7 @@
 import { createHash } from 'node:crypto';
 import type { VerifiedKey } from '@pool/api';
 import { PoolError } from '@pool/core';
-import type { KeyVerifier } from '@pool/platform-client';
+import type { KeyVerifier } from './key-verifier.ts';
 
 export type KeyGate = {
   /**

@@ -7,16 +7,15 @@
 
 import { openProductionKeys } from '@pool/circuits';
 import { type ChainsFile, PoolError, parseWalletPub } from '@pool/core';
-import { createSpendProverPort } from '@pool/operations';
+import { createSpendProverPort, readChainsFile } from '@pool/operations';
 import { chooseFormat, readTypedAmounts } from '@pool/pay-run';
 import type { Holder, HolderChain, Log } from '@pool/wallet/node';
 import { openSelfSubmission, readKeptNotes } from '@pool/wallet/node';
-import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/self-submit-config.ts';
+import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { createConfiguredProver } from '../services/agent-prover.ts';
 import { findDecimals } from '../services/holder/spend-place.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
 import { openHolder } from '../services/signers/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';

@@ -7,27 +7,84 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import type { ConfigValues } from '@pool/configuration';
 import {
   type ConfigFile,
   type ConfigLayers,
   type ConfigReader,
   type ConfigRemark,
   type ConfigSource,
+  createConfigFiles,
   createConfigReader,
+  createRemark,
 } from '@pool/configuration';
 import { createConfigurationError, type PoolError } from '@pool/core';
-import { createLayers, readConfigFile } from './files.ts';
-import { type KeepingSettings, keepingVariables, readHolder } from './holder-config.ts';
+import {
+  type HolderConfig,
+  type KeepingSettings,
+  keepingVariables,
+  readHolder,
+} from './holder-config.ts';
 import { type Config, resolveConfig } from './resolve.ts';
 import { variables } from './variables.ts';
+
+// The configuration of `send --self-submit`: no variable of a platform, a gate or an agent is needed.
+
+const selfSubmitVariables = {
+  nodeEnv: variables.nodeEnv,
+  logLevel: variables.logLevel,
+  chain: variables.chain,
+  chainsFile: variables.chainsFile,
+  prover: variables.prover,
+  accelerator: variables.accelerator,
+  artifactsDir: variables.artifactsDir,
+  artifactsManifest: variables.artifactsManifest,
+  /** Pays the gas. */
+  gasPrivateKey: variables.gasPrivateKey,
+};
+
+export type SelfSubmitSettings = ConfigValues<typeof selfSubmitVariables> & {
+  readonly home: string;
+  readonly isProduction: boolean;
+  readonly holder: HolderConfig;
+  /** Wei for all gas of one transaction. */
+  readonly gasCapWei: bigint;
+};
+
+/** 0.05 of the chain's own coin. */
+const defaultGasCapWei = 50_000_000_000_000_000n;
+
+/** @throws PoolError `invalid_configuration` naming every problem */
+export function readSelfSubmitSettings(envFile?: string): SelfSubmitSettings {
+  return readSettings(envFile, (read, layers, problems) => {
+    const values = read.all(selfSubmitVariables);
+    return {
+      ...values,
+      home: layers.home,
+      isProduction: values.nodeEnv === 'production',
+      chainsFile: resolve(values.chainsFile),
+      gasCapWei: read.optional(variables.gasMaxCost) ?? defaultGasCapWei,
+      holder: readHolder(read, layers, problems),
+    };
+  });
+}
+
+// The file of the agent's configuration: chosen by `--env-file`, else `$AGENT_ENV`, else `agent.env` in the agent directory.
+
+export const { chooseConfigFile, createLayers, readConfigFile, readEnvFile } = createConfigFiles({
+  homeVariable: 'DISBURSE_HOME',
+  homeFolder: '.disburse-agent',
+  fileVariable: 'AGENT_ENV',
+  fileName: 'agent.env',
+  ownName: /^(?:DISBURSE|POOL_GATE|ONBOARD|NODE)_[A-Z0-9_]+$/,
+});
 
 export type { KeepingSettings } from './holder-config.ts';
 export {
   type AgentFaultPoint,
   agentFaultPoints,
-  employerIdSchema,
 } from './kinds.ts';
-export { type Config, type GateConfig, isSameSecret } from './resolve.ts';
+export type { Config } from './resolve.ts';
 
 /** What a command needs to find the running agent. */
 export type AgentAddress = { readonly home: string; readonly host: string; readonly port: number };
@@ -77,8 +134,7 @@ export function readAgentAddress(envFile?: string): AgentAddress {
   return readSettings(envFile, (read, { home }, problems) => {
     const { port, host } = read.all({ port: variables.port, host: variables.host });
     if (port === 0) {
-      const { name } = variables.port;
-      problems.push({ variable: name, message: `${name} must name the port the agent listens on` });
+      problems.push(createRemark(variables.port.name, 'must name the port the agent listens on'));
     }
     return { home, host, port };
   });

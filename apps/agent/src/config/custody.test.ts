@@ -3,7 +3,7 @@ import { computeDevelopmentPcrs } from '@pool/signers';
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import { createLayers } from './files.ts';
+import { createLayers } from './config.ts';
 import { resolveConfig } from './resolve.ts';
 
 type Env = Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ import {
 } from '@pool/configuration';
 import { isAmountString, isPoolError, parseEvmAddress, Secret } from '@pool/core';
 import { computeEncryptionPublicKey, computeX25519PublicKey, parseViewingKey } from '@pool/notes';
-import { faultPoints } from '@pool/operations';
+import { employerIdSchema, faultPoints } from '@pool/operations';
 import { funderKinds, funderRoles, holderKinds } from '@pool/signers';
 import { spendFaultPoints } from '@pool/wallet';
 import * as v from 'valibot';
@@ -108,9 +108,6 @@ export const publicKeyHex = matching(
   (value) => /^0x[0-9a-f]{64}$/.test(value),
   'must be 32 bytes of lower-case hex with 0x',
 );
-
-/** An employer's id: a UUID in lower case, as it is compared and hashed. */
-export const employerIdSchema = v.pipe(v.string(), v.uuid(), v.toLowerCase());
 
 export const employerId: Kind<string> = {
   label: 'UUID',

@@ -2,7 +2,7 @@
 // lines are parsed: no line is skipped or cut silently.
 import { describe, expect, it } from 'vitest';
 import { createConfigSource } from '../fixtures/config-world.ts';
-import { createLayers, readConfigFile, readEnvFile } from './files.ts';
+import { createLayers, readConfigFile, readEnvFile } from './config.ts';
 
 const files = {
   '/named.env': 'DISBURSE_CHAIN=named\n',

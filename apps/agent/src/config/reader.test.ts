@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { readVariable } from '../../../../packages/configuration/src/reader.ts';
 import { createConfigSource } from '../fixtures/config-world.ts';
-import { createLayers } from './files.ts';
+import { createLayers } from './config.ts';
 import { allVariables, variables } from './variables.ts';
 
 type Env = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 // The configurations that stop the start: one row per rule (README.md, "Configuration").
 import { describe, expect, it } from 'vitest';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import { createLayers } from './files.ts';
+import { createLayers } from './config.ts';
 import { resolveConfig } from './resolve.ts';
 
 const key = `0x${'ab'.repeat(32)}`;

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import {
   type ConfigLayers,
@@ -12,23 +11,18 @@ import {
   type ConfigRemark,
   type ConfigValues,
   createConfigReader,
-  readVariable,
+  createRemark,
+  findSharedCredentials,
+  listCredentials,
+  type Separation,
 } from '@pool/configuration';
 import { isLoopbackHost, Secret } from '@pool/core';
+import type { GateConfig } from '@pool/operations';
 import { funderRoles, type RemoteFunder, readFunder } from '@pool/signers';
 import { type HolderConfig, readHolder } from './holder-config.ts';
 import type { AgentFaultPoint } from './kinds.ts';
 import { allVariables, variables } from './variables.ts';
 import { collectWarnings } from './warnings.ts';
-
-/** The pool-gate and its credentials. Absent: bootstrap vends them. */
-export type GateConfig = {
-  readonly url: string;
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: Secret;
-  readonly scope: string;
-};
 
 // Of a custodian, and of tests: read only where they are used.
 const { approveUrl: _url, approveToken: _token, fault: _fault, ...ownVariables } = variables;
@@ -42,6 +36,7 @@ export type Config = Omit<ConfigValues<typeof ownVariables>, 'home' | 'allowedHo
   readonly platformToken: Secret;
   /** Further host names that requests can be addressed to. */
   readonly allowedHosts: readonly string[];
+  /** The pool-gate and its credentials. Absent: bootstrap vends them. */
   readonly gate: GateConfig | undefined;
   /** The funder's signer, if it is outside this process. */
   readonly remoteFunder: RemoteFunder | undefined;
@@ -77,34 +72,38 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     holder: readHolder(read, layers, problems),
   };
   if (!isLoopbackHost(values.host) && values.allowPublicBind === undefined) {
-    note(
-      problems,
-      variables.host.name,
-      'is not a loopback address: put a TLS-terminating proxy in front and set DISBURSE_ALLOW_PUBLIC_BIND=behind-tls-proxy',
+    problems.push(
+      createRemark(
+        variables.host.name,
+        'is not a loopback address: put a TLS-terminating proxy in front and set DISBURSE_ALLOW_PUBLIC_BIND=behind-tls-proxy',
+      ),
     );
   }
   if (config.artifactsManifest !== undefined && !read.isWritten(variables.artifactsDir)) {
-    note(
-      problems,
-      variables.artifactsDir.name,
-      'must name the folder that `pool-circuits fetch` filled when DISBURSE_ARTIFACTS_MANIFEST is set',
+    problems.push(
+      createRemark(
+        variables.artifactsDir.name,
+        'must name the folder that `pool-circuits fetch` filled when DISBURSE_ARTIFACTS_MANIFEST is set',
+      ),
     );
   }
   if (signer !== undefined && read.isWritten(variables.funderPrivateKey)) {
-    note(
-      problems,
-      variables.funderPrivateKey.name,
-      `must be unset with ${variables.signer.name}=${signer}: there is exactly one funder signer, and its key is not on this host`,
+    problems.push(
+      createRemark(
+        variables.funderPrivateKey.name,
+        `must be unset with ${variables.signer.name}=${signer}: there is exactly one funder signer, and its key is not on this host`,
+      ),
     );
   }
   if (config.spendJournal !== 'memory:' && isSameFile(config.spendJournal, config.jobStore)) {
-    note(
-      problems,
-      variables.spendJournal.name,
-      `must name another file than ${variables.jobStore.name}: the keys of that file are those of employers`,
+    problems.push(
+      createRemark(
+        variables.spendJournal.name,
+        `must name another file than ${variables.jobStore.name}: the keys of that file are those of employers`,
+      ),
     );
   }
-  problems.push(...findSharedCredentials(collectCredentials(layers)));
+  problems.push(...findSharedCredentials(collectCredentials(layers), separations));
   const warnings = collectWarnings(layers, read, isProduction);
   return problems.length > 0 || platformUrl === undefined || platformToken === undefined
     ? { config: undefined, problems, warnings }
@@ -115,10 +114,6 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
 function isSameFile(one: string, other: string): boolean {
   const pathOf = (store: string): string => resolve(store.replace(/^sqlite:/, ''));
   return pathOf(one) === pathOf(other);
-}
-
-function note(remarks: ConfigRemark[], variable: string, phrase: string): void {
-  remarks.push({ variable, message: `${variable} ${phrase}` });
 }
 
 function readGate(
@@ -141,7 +136,7 @@ function readGate(
     variables.gateClientSecret,
   ]) {
     if (!read.isWritten(variable)) {
-      note(problems, variable.name, 'is required when DISBURSE_POOL_GATE_URL is set');
+      problems.push(createRemark(variable.name, 'is required when DISBURSE_POOL_GATE_URL is set'));
     }
   }
   return url === undefined ||
@@ -152,15 +147,9 @@ function readGate(
     : { url, tokenUrl, clientId, clientSecret, scope };
 }
 
-/** Every effective credential, also invalid ones: the separation rules apply to them too. */
+/** Every effective credential, and the loopback token. */
 function collectCredentials(layers: ConfigLayers): ReadonlyMap<string, Secret> {
-  const credentials = new Map<string, Secret>();
-  for (const variable of allVariables) {
-    const { raw } = readVariable(variable, layers);
-    if (variable.credential !== undefined && raw !== undefined) {
-      credentials.set(variable.name, raw);
-    }
-  }
+  const credentials = listCredentials(allVariables, layers);
   if (credentials.has(variables.metricsToken.name)) {
     // The loopback token can pay, and an operator may copy it into the monitoring because it is at hand.
     try {
@@ -172,14 +161,6 @@ function collectCredentials(layers: ConfigLayers): ReadonlyMap<string, Secret> {
   }
   return credentials;
 }
-
-/** Credentials that must differ: otherwise the holder of the lesser one also holds the greater one (README.md). */
-type Separation = {
-  readonly variable: string;
-  /** Absent: every other credential. */
-  readonly differsFrom?: readonly string[];
-  readonly reason: string;
-};
 
 const separations: readonly Separation[] = [
   {
@@ -211,26 +192,3 @@ const separations: readonly Separation[] = [
     reason: 'it is copied between agents, and its holders can find out what was paid by guessing',
   },
 ];
-
-/** @param credentials - effective values by name, inline or from a file */
-function findSharedCredentials(credentials: ReadonlyMap<string, Secret>): ConfigRemark[] {
-  return separations.flatMap(({ variable, differsFrom, reason }) => {
-    const own = credentials.get(variable);
-    if (own === undefined) {
-      return [];
-    }
-    const others = differsFrom ?? [...credentials.keys()].filter((name) => name !== variable);
-    return others
-      .filter((name) => {
-        const other = credentials.get(name);
-        return other !== undefined && isSameSecret(own.reveal(), other.reveal());
-      })
-      .map((name) => ({ variable, message: `${variable} must differ from ${name}: ${reason}` }));
-  });
-}
-
-/** Constant time: both sides are hashed to one length first. */
-export function isSameSecret(left: string, right: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(left), digest(right));
-}

@@ -8,6 +8,7 @@ import {
   type ConfigLayers,
   type ConfigReader,
   type ConfigRemark,
+  createRemark,
   findOpenSecrets,
   findUnknownVariables,
   readVariable,
@@ -32,10 +33,11 @@ export function collectWarnings(
   const warnings: ConfigRemark[] = [];
   warnings.push(...findOpenSecrets(allVariables, layers));
   if (isProduction && read.isWritten(variables.funderPrivateKey)) {
-    note(
-      warnings,
-      variables.funderPrivateKey.name,
-      'is a private key in a production-flagged environment: use a custody signer',
+    warnings.push(
+      createRemark(
+        variables.funderPrivateKey.name,
+        'is a private key in a production-flagged environment: use a custody signer',
+      ),
     );
   }
   if (
@@ -43,26 +45,29 @@ export function collectWarnings(
     readVariable(variables.prover, layers).value === 'wasm' &&
     !read.isWritten(variables.artifactsManifest)
   ) {
-    note(
-      warnings,
-      variables.artifactsManifest.name,
-      'is not set: development keys are refused in a production-flagged environment, so the agent cannot make proofs',
+    warnings.push(
+      createRemark(
+        variables.artifactsManifest.name,
+        'is not set: development keys are refused in a production-flagged environment, so the agent cannot make proofs',
+      ),
     );
   }
   for (const variable of [variables.holderPrivateKey, variables.holderEd25519Key]) {
     if (isProduction && read.isWritten(variable)) {
-      note(
-        warnings,
-        variable.name,
-        'is a private key in a production-flagged environment: use a custody signer',
+      warnings.push(
+        createRemark(
+          variable.name,
+          'is a private key in a production-flagged environment: use a custody signer',
+        ),
       );
     }
   }
   if (read.isWritten(variables.funderEd25519Key)) {
-    note(
-      warnings,
-      variables.funderEd25519Key.name,
-      'pays nothing: this build has no Solana or Stellar pool',
+    warnings.push(
+      createRemark(
+        variables.funderEd25519Key.name,
+        'pays nothing: this build has no Solana or Stellar pool',
+      ),
     );
   }
   for (const [token, ceiling] of [
@@ -70,14 +75,17 @@ export function collectWarnings(
     [variables.sendToken, variables.sendMaxAmount],
   ] as const) {
     if (read.isWritten(token) && !read.isWritten(ceiling)) {
-      note(warnings, ceiling.name, 'is not set: only the requested amount bounds a call');
+      warnings.push(
+        createRemark(ceiling.name, 'is not set: only the requested amount bounds a call'),
+      );
     }
   }
   if (!read.isWritten(variables.gateUrl) && read.isWritten(variables.gateClientSecret)) {
-    note(
-      warnings,
-      variables.gateClientSecret.name,
-      'has no effect without DISBURSE_POOL_GATE_URL: the platform chooses the pool-gate and its client',
+    warnings.push(
+      createRemark(
+        variables.gateClientSecret.name,
+        'has no effect without DISBURSE_POOL_GATE_URL: the platform chooses the pool-gate and its client',
+      ),
     );
   }
   const names = [layers.env, layers.file].flatMap((values) =>
@@ -88,11 +96,8 @@ export function collectWarnings(
     ...[...funderRoles, ...remoteHolderRoles].flatMap((role) => role.findWarnings?.(layers) ?? []),
     ...findGateVariables(names),
   );
-  const unknown = findUnknownVariables(names, allVariables, ownPrefixes).map(
-    ({ variable, hint }) => ({
-      variable,
-      message: `${variable} is not a variable of this agent and has no effect${hint}`,
-    }),
+  const unknown = findUnknownVariables(names, allVariables, ownPrefixes).map(({ variable, hint }) =>
+    createRemark(variable, `is not a variable of this agent and has no effect${hint}`),
   );
   return [...warnings, ...unknown];
 }
@@ -107,10 +112,12 @@ function findIdleSigners(layers: ConfigLayers, read: ConfigReader): ConfigRemark
   ];
   return signerVariables
     .filter((variable) => !used.includes(variable) && read.isWritten(variable))
-    .map(({ name }) => ({
-      variable: name,
-      message: `${name} has no effect: neither DISBURSE_SIGNER nor DISBURSE_HOLDER_SIGNER uses it`,
-    }));
+    .map(({ name }) =>
+      createRemark(
+        name,
+        'has no effect: neither DISBURSE_SIGNER nor DISBURSE_HOLDER_SIGNER uses it',
+      ),
+    );
 }
 
 /** The gate's credentials beside the agent would let a compromised agent approve its own payments. */
@@ -119,13 +126,9 @@ function findGateVariables(names: readonly string[]): ConfigRemark[] {
   return found === undefined
     ? []
     : [
-        {
-          variable: found,
-          message: `${found} belongs to the approve process: keep its configuration on another host than the agent's`,
-        },
+        createRemark(
+          found,
+          "belongs to the approve process: keep its configuration on another host than the agent's",
+        ),
       ];
-}
-
-function note(remarks: ConfigRemark[], variable: string, phrase: string): void {
-  remarks.push({ variable, message: `${variable} ${phrase}` });
 }

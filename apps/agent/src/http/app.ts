@@ -24,6 +24,7 @@ import {
   type ShellLog,
 } from '@pool/http-server';
 import type { JobStore, StoredJob } from '@pool/idempotency';
+import type { JobProgress, Readiness } from '@pool/operations';
 import {
   checkDisbursement,
   createJobView,
@@ -41,9 +42,7 @@ import { createPace } from '@pool/wallet';
 import type { HolderHistory, HolderReads, HolderSpends } from '@pool/wallet/node';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
-import type { JobProgress } from '../services/jobs/job-progress.ts';
 import { createJobTrace } from '../services/jobs/job-trace.ts';
-import type { Readiness } from '../services/peers/readiness.ts';
 import { answerReport } from './app-report.ts';
 import { authenticate, type BearerDeps, type Principal } from './bearer.ts';
 import { type CancelDeps, cancelJob } from './cancel-job.ts';

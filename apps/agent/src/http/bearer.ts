@@ -5,10 +5,10 @@
  * @module
  */
 import type { Capability } from '@pool/api';
+import { isSameSecret } from '@pool/configuration';
 import { PoolError, type Secret } from '@pool/core';
 import { createRateLimiter, type RateLimiter } from '@pool/http-server';
-import { isSameSecret } from '../config/config.ts';
-import { hashOf, type KeyGate } from './key-gate.ts';
+import { hashOf, type KeyGate } from '@pool/platform-client';
 
 export type Principal =
   | { readonly kind: 'loopback' }

@@ -4,9 +4,10 @@
  *
  * @module
  */
+
+import { isSameSecret } from '@pool/configuration';
 import { PoolError, type Secret } from '@pool/core';
 import { type ProverMetrics, renderMetricFamily, renderProverMetrics } from '@pool/prover';
-import { isSameSecret } from '../config/config.ts';
 import { readBearer } from './bearer.ts';
 
 /** Prometheus' text format. */

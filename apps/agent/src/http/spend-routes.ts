@@ -5,6 +5,7 @@
  * @module
  */
 import type { Capability } from '@pool/api';
+import { isSameSecret } from '@pool/configuration';
 import {
   deriveTraceId,
   isPoolError,
@@ -17,7 +18,6 @@ import { limitBody, readJsonBody, type Shell } from '@pool/http-server';
 import { createPace } from '@pool/wallet';
 import type { HolderSpends } from '@pool/wallet/node';
 import type { MiddlewareHandler } from 'hono';
-import { isSameSecret } from '../config/config.ts';
 import { commandHeaders } from '../services/holder/spend-client.ts';
 import { type HolderEnv, requireHolder } from './holder-routes.ts';
 

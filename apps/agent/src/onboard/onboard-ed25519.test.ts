@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../cli.ts';
-import { readEnvFile } from '../config/files.ts';
+import { readEnvFile } from '../config/config.ts';
 import { type FakeAccounts, startFakeAccounts } from '../fixtures/fake-accounts.ts';
 
 const seed = `0x${'4e'.repeat(32)}`;

@@ -15,6 +15,7 @@ import {
   parseAccountAddress,
   parseWalletPub,
 } from '@pool/core';
+import { readChainsFile } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
 import { type OnboardPass, openPendingSignIn } from '@pool/platform-client/onboard';
 import {
@@ -26,7 +27,6 @@ import {
 import type { Holder } from '@pool/wallet/node';
 import type { KeepingSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
 import { assertSigns, createHolderSigner, openHolder } from '../services/signers/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 

@@ -6,10 +6,9 @@
  */
 import { existsSync } from 'node:fs';
 import { errorCodeOf, PoolError } from '@pool/core';
-import { createEvmChain } from '@pool/operations';
+import { createEvmChain, readChainsFile } from '@pool/operations';
 import type { KeepingSettings } from '../config/config.ts';
 import { findKeySource } from '../services/agent-parts.ts';
-import { readChainsFile } from '../services/peers/chains.ts';
 
 /**
  * Without a chains file there is no node to ask: the agent compares at its start.

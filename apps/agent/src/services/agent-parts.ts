@@ -7,11 +7,23 @@
 import type { Bootstrap } from '@pool/api';
 import {
   type ChainContext,
+  createChainsProbe,
   createEvmChain,
+  createFinding,
   createFunder,
+  createGateSource,
+  createPlatformProbe,
   type EvmChain,
   type FunderPort,
+  findOutages,
+  type GateSource,
   type PaidKeys,
+  type Probe,
+  probeTimeoutMs,
+  type ReadinessCheck,
+  readChainsFile,
+  refuseOtherPool,
+  routeChain,
   type ValidateDeps,
 } from '@pool/operations';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
@@ -19,17 +31,6 @@ import { createLocalEd25519Funder, type Ed25519Funder } from '@pool/signers';
 import { createEvidenceVerifier, type EvidencePins } from '@pool/wallet';
 import { systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
-import { readChainsFile, refuseOtherPool, routeChain } from './peers/chains.ts';
-import { createChainsProbe } from './peers/chains-probe.ts';
-import { createGateSource, type GateSource } from './peers/gate-source.ts';
-import { findOutages } from './peers/outages.ts';
-import { createPlatformProbe } from './peers/platform-probe.ts';
-import {
-  createFinding,
-  type Probe,
-  probeTimeoutMs,
-  type ReadinessCheck,
-} from './peers/readiness.ts';
 import {
   type CustodyProbe,
   createSignerProbe,

@@ -6,10 +6,10 @@
 import { join } from 'node:path';
 import { createArtifactStore, type ProductionKeys } from '@pool/circuits';
 import type { CircuitName } from '@pool/core';
+import type { Probe } from '@pool/operations';
 import { createMockProver, createProver, type Prover, type ProverIncident } from '@pool/prover';
 import type { Log } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
-import type { Probe } from './peers/readiness.ts';
 
 export function createConfiguredProver(
   config: Pick<Config, 'prover' | 'artifactsDir' | 'accelerator' | 'home'>,

@@ -9,18 +9,20 @@ import { type ErrorBody, explainPlatformFailure, isPoolError, PoolError } from '
 import {
   type ChainContext,
   type ChainRoute,
+  createReadiness,
+  createTenancy,
   type FunderPort,
   findForeignUse,
   inspectRecipients,
+  readChainsFile,
+  routeChain,
   validateDisbursement,
+  withTenancy,
 } from '@pool/operations';
 import { type LocalChecks, listStoredEmployers } from '@pool/pay-run';
 import { openEvidencePins, openRecordedPaidKeys, systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import { type AgentParts, createParts } from './agent-parts.ts';
-import { readChainsFile, routeChain } from './peers/chains.ts';
-import { createReadiness } from './peers/readiness.ts';
-import { createTenancy, withTenancy } from './peers/tenancy.ts';
 
 export async function withLocalChecks<T>(
   config: Config,

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PoolError } from '@pool/core';
+import { type RouteDeps, readChainsFile, refuseOtherPool, routeChain } from '@pool/operations';
 import { createFakeClock, createFakePoolChain } from '@pool/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bootstrap, pool } from '../../fixtures/test-app.ts';
-import { type RouteDeps, readChainsFile, refuseOtherPool, routeChain } from './chains.ts';
+import { bootstrap, pool } from '../../src/fixtures/test-app.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'chains-'));
 afterAll(() => rmSync(folder, { recursive: true }));

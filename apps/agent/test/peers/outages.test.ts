@@ -1,11 +1,9 @@
 // The platform's relayer in readiness and in a dry run (docs/decisions/0007).
 import type { Bootstrap } from '@pool/api';
 import { PoolError } from '@pool/core';
+import { createPlatformProbe, createReadiness, type Finding, findOutages } from '@pool/operations';
 import { describe, expect, it } from 'vitest';
-import { bootstrap } from '../../fixtures/test-app.ts';
-import { findOutages } from './outages.ts';
-import { createPlatformProbe } from './platform-probe.ts';
-import { createReadiness, type Finding } from './readiness.ts';
+import { bootstrap } from '../../src/fixtures/test-app.ts';
 
 const up: Finding = { ok: true, detail: { kind: 'reachable', message: 'it answers' } };
 

@@ -2,9 +2,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { placePublishedChains } from '@pool/operations';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pool } from '../fixtures/test-app.ts';
-import { placePublishedChains } from './published-chains.ts';
+import { pool } from '../../src/fixtures/test-app.ts';
 
 const chain = {
   family: 'evm',

@@ -1,8 +1,8 @@
 // Readiness: each probe has a timeout and a short cache, and the route answers 200 or 503.
 import { PoolError } from '@pool/core';
+import { createReadiness, type Finding } from '@pool/operations';
 import { describe, expect, it } from 'vitest';
-import { createTestApp } from '../../fixtures/test-app.ts';
-import { createReadiness, type Finding } from './readiness.ts';
+import { createTestApp } from '../../src/fixtures/test-app.ts';
 
 const up: Finding = { ok: true, detail: { kind: 'cpu', message: 'two threads' } };
 

@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bootstrap } from '@pool/api';
 import { PoolError } from '@pool/core';
+import { createTenancy, replacePinnedEmployer, startTenant } from '@pool/operations';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bootstrap } from '../../fixtures/test-app.ts';
-import { replacePinnedEmployer } from '../../state/tenancy-pin.ts';
-import { createTenancy } from './tenancy.ts';
-import { startTenant } from './tenant.ts';
+import { bootstrap } from '../../src/fixtures/test-app.ts';
 
 let home: string;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { createChainsProbe } from './chains-probe.ts';
+import { createChainsProbe } from './probes.ts';
 
 async function answers(): Promise<number> {
   return 1;

@@ -17,12 +17,14 @@ import {
   findChainFamily,
   isPoolError,
   PoolError,
+  parseServiceUrl,
   parseStrictJson,
   parseWire,
   type VendedChain,
 } from '@pool/core';
-import { type ChainContext, type ChainRoute, withinTime } from '@pool/operations';
-import { parseServiceUrl } from '@pool/platform-client';
+import type { ChainRoute } from '../check/checks.ts';
+import type { ChainContext } from '../ports.ts';
+import { withinTime } from '../within-time.ts';
 
 /** @throws PoolError `invalid_configuration`: unreadable, malformed, or with an invalid address or URL */
 export function readChainsFile(path: string): ChainsFile {

@@ -5,11 +5,13 @@
  */
 import type { Bootstrap } from '@pool/api';
 import { PoolError, parseHex32, Secret } from '@pool/core';
-import type { GatePort } from '@pool/operations';
-import { createGateClient, type GateClient } from '@pool/platform-client';
+import { createGateClient, type GateClient, type GateCredentials } from '@pool/platform-client';
 import type { SpendGatePort } from '@pool/wallet';
-import type { GateConfig } from '../../config/config.ts';
+import type { GatePort } from '../ports.ts';
 import { probeTimeoutMs } from './readiness.ts';
+
+/** A gate and the credentials of its client. */
+export type GateConfig = GateCredentials & { readonly url: string };
 
 export type GateSource = {
   /** Adopts the gate that bootstrap vends. A configured gate has precedence. */

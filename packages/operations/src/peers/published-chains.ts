@@ -14,9 +14,9 @@ import {
   PoolError,
   parseStrictJson,
 } from '@pool/core';
-import { findChainDifferences } from '@pool/operations';
 import { createDurableFile } from '@pool/storage';
-import { parseChainsFile } from '../services/peers/chains.ts';
+import { findChainDifferences } from '../adapters/chain-differences.ts';
+import { parseChainsFile } from './chains.ts';
 
 export type PlacedChains = {
   readonly path: string;

@@ -5,7 +5,7 @@
  * @module
  */
 import { errorCodeOf, isPoolError } from '@pool/core';
-import { withinTime } from '@pool/operations';
+import { withinTime } from '../within-time.ts';
 
 export const checkNames = ['accelerator', 'signer', 'poolGate', 'platform', 'chains'] as const;
 export type CheckName = (typeof checkNames)[number];

@@ -11,8 +11,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readTenancyPin, replacePinnedEmployer, tenancyPinPath } from '../../state/tenancy-pin.ts';
-import { createTenancy, type TenancyOptions } from './tenancy.ts';
+import {
+  createTenancy,
+  readTenancyPin,
+  replacePinnedEmployer,
+  type TenancyOptions,
+  tenancyPinPath,
+} from './tenancy.ts';
 
 const own = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 const other = '00000000-0000-4000-8000-000000000000';

@@ -4,7 +4,7 @@
  * @module
  */
 import type { JobStage } from '@pool/core';
-import type { JobEvent } from '@pool/operations';
+import type { JobEvent } from './job-runner.ts';
 
 export type Progress = {
   readonly stage: JobStage;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deriveTraceId } from '@pool/core';
-import type { LogFields } from '@pool/http-server';
 import { openJobStore } from '@pool/idempotency';
+import type { Log } from '@pool/wallet/node';
 import { expect, it } from 'vitest';
 import { startRetention } from './retention.ts';
 
@@ -20,8 +20,9 @@ it('names a damaged job by trace id and code, counts it, and erases the others',
     const job = { scope: 's', key, fingerprint: 'f', state: 'failed', payload: text, nowMs: 1 };
     await store.claim(job);
   }
-  const lines: { fields: LogFields; message: string }[] = [];
-  const write = (fields: LogFields, message: string): void => void lines.push({ fields, message });
+  const lines: { fields: Parameters<Log['info']>[0]; message: string }[] = [];
+  const write = (fields: Parameters<Log['info']>[0], message: string): void =>
+    void lines.push({ fields, message });
   const retention = startRetention({
     store,
     days: 30,

@@ -6,10 +6,10 @@
  */
 import { deriveTraceId, errorCodeOf } from '@pool/core';
 import type { JobStore } from '@pool/idempotency';
-import { eraseExpired } from '@pool/operations';
 import { createPace, openBatch, type PaidBatch } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
 import { computeOpeningsLimit, type OpeningsStore } from '@pool/wallet/node';
+import { eraseExpired } from './erase-expired.ts';
 
 const pauseMs = 3_600_000;
 

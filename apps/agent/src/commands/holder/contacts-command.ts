@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import { computeWalletAddress, PoolError, parseWalletPub, type WalletPub } from '@pool/core';
+import { readChainsFile } from '@pool/operations';
 import { exitCodes } from '@pool/pay-run';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createEvidenceVerifier } from '@pool/wallet';
@@ -20,7 +21,6 @@ import {
   writeContacts,
 } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
-import { readChainsFile } from '../../services/peers/chains.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
 import type { Output } from '../../terminal/command-output.ts';
 

@@ -14,10 +14,12 @@ import {
   parseWalletPub,
   type SpendReceipt,
 } from '@pool/core';
+import { readChainsFile } from '@pool/operations';
 import { chooseFormat, exitCodes, readTypedAmounts, type TypedAmount, urlOf } from '@pool/pay-run';
 import type { SpendProgress } from '@pool/wallet/node';
 import { findContact, readLabels } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
+import { findGasNotice } from '../../services/holder/destination-gas.ts';
 import {
   computeSpendWaitMs,
   createSpendClient,
@@ -25,8 +27,6 @@ import {
   type SpendOrder,
 } from '../../services/holder/spend-client.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
-import { readChainsFile } from '../../services/peers/chains.ts';
-import { findGasNotice } from '../../services/peers/destination-gas.ts';
 import { createHolderSigner } from '../../services/signers/holder.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';

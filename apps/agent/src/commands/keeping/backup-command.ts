@@ -6,6 +6,7 @@
 import { join, resolve } from 'node:path';
 import { type ConfigLayers, findText, readVariable } from '@pool/configuration';
 import { PoolError, type Secret } from '@pool/core';
+import { readTenancyPin } from '@pool/operations';
 import { exitCodes } from '@pool/pay-run';
 import { computeHolderEncryptionKey, holderRole } from '@pool/signers';
 import {
@@ -29,7 +30,6 @@ import { type KeepingSettings, readKeepingSettings } from '../../config/config.t
 import { allVariables } from '../../config/variables.ts';
 import { version } from '../../config/version.ts';
 import { createHolderSigner, openHolder, parseSecretKey } from '../../services/signers/holder.ts';
-import { readTenancyPin } from '../../state/tenancy-pin.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 
 export type CreateBackupOptions = {

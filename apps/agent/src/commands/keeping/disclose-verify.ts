@@ -12,6 +12,7 @@ import {
   type PaymentClaims,
   verifyDisclosure,
 } from '@pool/notes';
+import { readChainsFile } from '@pool/operations';
 import { exitCodes } from '@pool/pay-run';
 import {
   createEvmRecords,
@@ -24,7 +25,6 @@ import {
 import { systemClock } from '@pool/wallet/node';
 import { readKeepingSettings } from '../../config/config.ts';
 import { findChain } from '../../services/holder/spend-place.ts';
-import { readChainsFile } from '../../services/peers/chains.ts';
 import type { Output } from '../../terminal/command-output.ts';
 
 export type VerifyOptions = {

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assertField, bigintToHex32, type EvmChainSettings } from '@pool/core';
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
+import { readChainsFile } from '@pool/operations';
 import {
   createFakeHolder,
   createFakeNotePool,
@@ -26,7 +27,6 @@ import { readKeptNotes } from '../../../../../packages/wallet/src/node/holder/no
 import { runCli } from '../../cli.ts';
 import { readKeepingSettings } from '../../config/config.ts';
 import { writeAgentFiles } from '../../fixtures/stub-platform.ts';
-import { readChainsFile } from '../../services/peers/chains.ts';
 import { openHolder } from '../../services/signers/holder.ts';
 import { runNotesExport, runNotesImport } from './notes-command.ts';
 

@@ -7,6 +7,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPoolError, PoolError, type SpendReceipt, spendReceiptSchema } from '@pool/core';
+import { readChainsFile } from '@pool/operations';
 import { type AgentCaller, createAgentCaller, exitCodes, urlOf } from '@pool/pay-run';
 import {
   fetchRegisteredKey,
@@ -26,7 +27,6 @@ import {
 import { variables } from '../../config/variables.ts';
 import { commandHeaders } from '../../services/holder/spend-client.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
-import { readChainsFile } from '../../services/peers/chains.ts';
 import { openHolder } from '../../services/signers/holder.ts';
 import { ensureAgentHome, readLoopbackToken } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';

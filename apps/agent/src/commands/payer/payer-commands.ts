@@ -4,6 +4,8 @@
  *
  * @module
  */
+
+import { readChainsFile } from '@pool/operations';
 import {
   cancelPayment,
   checkRecipients,
@@ -23,7 +25,6 @@ import {
 import { createEdgeClient } from '@pool/platform-client';
 import { type AgentAddress, readAgentAddress, readConfig } from '../../config/config.ts';
 import { withLocalChecks } from '../../services/local-checks.ts';
-import { readChainsFile } from '../../services/peers/chains.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 
 type EnvFile = { readonly envFile?: string };

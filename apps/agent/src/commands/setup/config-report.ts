@@ -15,15 +15,19 @@ import {
   type VariableReport,
 } from '@pool/configuration';
 import { isPoolError } from '@pool/core';
+import type { Finding } from '@pool/operations';
+import { readChainsFile, readTenancyPin, tenancyPinPath } from '@pool/operations';
 import { exitCodes, type Output } from '@pool/pay-run';
-import { createProcessSource, parseConfig } from '../../config/config.ts';
-import { chooseConfigFile, createLayers, readConfigFile } from '../../config/files.ts';
+import {
+  chooseConfigFile,
+  createLayers,
+  createProcessSource,
+  parseConfig,
+  readConfigFile,
+} from '../../config/config.ts';
 import { resolveConfig } from '../../config/resolve.ts';
 import { allVariables, variables } from '../../config/variables.ts';
-import { readChainsFile } from '../../services/peers/chains.ts';
-import type { Finding } from '../../services/peers/readiness.ts';
 import { askCustody, listCustodyProbes } from '../../services/signers/custody-probes.ts';
-import { readTenancyPin, tenancyPinPath } from '../../state/tenancy-pin.ts';
 
 export type ConfigReport = {
   readonly ok: boolean;

@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
+import type { PlacedChains } from '@pool/operations';
 import { exitCodes, formatSeconds, type Terminal } from '@pool/pay-run';
 import type { SignInWait } from '@pool/platform-client/onboard';
 import { type Onboarded, runOnboarding } from '@pool/platform-client/onboard';
@@ -20,7 +21,6 @@ import {
   type OnboardPlan,
   planOnboarding,
 } from '../../onboard/onboard-plan.ts';
-import type { PlacedChains } from '../../onboard/published-chains.ts';
 import { refuseOtherPools } from '../../onboard/refuse-other-pools.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
@@ -74,7 +74,7 @@ async function placeChains(
     }
     return undefined;
   }
-  const { placePublishedChains } = await import('../../onboard/published-chains.ts');
+  const { placePublishedChains } = await import('@pool/operations');
   if (dirname(chainsFile) === home) {
     ensureAgentHome(home);
   }

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openJobStore } from '@pool/idempotency';
+import { pinFirstEmployer, readTenancyPin, tenancyPinPath } from '@pool/operations';
 import { exitCodes } from '@pool/pay-run';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../cli.ts';
@@ -11,7 +12,6 @@ import {
   startStubPlatform,
   writeAgentFiles,
 } from '../../fixtures/stub-platform.ts';
-import { pinFirstEmployer, readTenancyPin, tenancyPinPath } from '../../state/tenancy-pin.ts';
 
 const own = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 const other = '00000000-0000-4000-8000-000000000000';

@@ -5,20 +5,20 @@
  * @module
  */
 import { errorCodeOf, PoolError } from '@pool/core';
-import { createFingerprinter } from '@pool/operations';
-import { exitCodes, isAtRisk, listStoredKeys, type StoredKey } from '@pool/pay-run';
-import { createEdgeClient } from '@pool/platform-client';
-import { type Config, readConfig } from '../../config/config.ts';
-import { probeTimeoutMs } from '../../services/peers/readiness.ts';
-import { createTenancy } from '../../services/peers/tenancy.ts';
-import { findFingerprintKey } from '../../state/fingerprint-key.ts';
 import {
+  createFingerprinter,
+  createTenancy,
   normalizeEmployerId,
+  probeTimeoutMs,
   readTenancyPin,
   replacePinnedEmployer,
   type TenancyPin,
   tenancyPinPath,
-} from '../../state/tenancy-pin.ts';
+} from '@pool/operations';
+import { exitCodes, isAtRisk, listStoredKeys, type StoredKey } from '@pool/pay-run';
+import { createEdgeClient } from '@pool/platform-client';
+import { type Config, readConfig } from '../../config/config.ts';
+import { findFingerprintKey } from '../../state/fingerprint-key.ts';
 
 export type TenancyOptions = { readonly envFile?: string };
 export type NewTenancyOptions = TenancyOptions & {

@@ -4,9 +4,9 @@
  * @module
  */
 import { type EvmAddress, type EvmChainSettings, PoolError } from '@pool/core';
+import { readChainsFile } from '@pool/operations';
 import type { HolderChain } from '@pool/wallet/node';
 import type { Config } from '../../config/config.ts';
-import { readChainsFile } from '../peers/chains.ts';
 
 /** Where a spend takes place, as far as the command's own configuration says. */
 export type SpendPlace = {

@@ -4,9 +4,8 @@
  * @module
  */
 import { type JobStage, jobStages } from '@pool/core';
-import type { DisbursementRecord } from '@pool/operations';
+import type { DisbursementRecord, Progress } from '@pool/operations';
 import type { JobTrace } from '@pool/pay-run';
-import type { Progress } from './job-progress.ts';
 
 export function createJobTrace(
   record: DisbursementRecord,

@@ -7,7 +7,13 @@
 
 import type { ConfigRemark } from '@pool/configuration';
 import { type ChainsFile, computeWalletAddress, errorCodeOf, isPoolError } from '@pool/core';
-import { withinTime } from '@pool/operations';
+import {
+  describeFailure,
+  type Finding,
+  type Probe,
+  probeTimeoutMs,
+  withinTime,
+} from '@pool/operations';
 import {
   type ApproverWallet,
   createApproverClient,
@@ -17,7 +23,6 @@ import {
 import type { Log } from '@pool/wallet/node';
 import type { Config } from '../../config/config.ts';
 import { variables } from '../../config/variables.ts';
-import { describeFailure, type Finding, type Probe, probeTimeoutMs } from '../peers/readiness.ts';
 import { createFunderProbe, type FunderConfig } from './funder-signer.ts';
 import { createHolderSigner } from './holder.ts';
 

@@ -4,9 +4,9 @@
  * @module
  */
 import type { ChainsFile } from '@pool/core';
+import type { Finding } from '@pool/operations';
 import { createLocalKeySigner, type Signer, type SignerAllow } from '@pool/signers';
 import type { Config } from '../../config/config.ts';
-import type { Finding } from '../peers/readiness.ts';
 
 export type FunderConfig = Pick<
   Config,

@@ -14,6 +14,7 @@ import {
   Secret,
 } from '@pool/core';
 import { parseViewingKey } from '@pool/notes';
+import { readChainsFile } from '@pool/operations';
 import {
   computeHolderEncryptionKey,
   createReadOnlyHolder,
@@ -25,7 +26,6 @@ import type { Holder, HolderKey } from '@pool/wallet/node';
 import type { KeepingSettings } from '../../config/config.ts';
 import type { HolderConfig } from '../../config/holder-config.ts';
 import { variables } from '../../config/variables.ts';
-import { readChainsFile } from '../peers/chains.ts';
 
 /** What the holder's keys derive from. Needs no variable of a platform. */
 export type HolderPlace = Pick<KeepingSettings, 'chain' | 'chainsFile' | 'holder'>;
