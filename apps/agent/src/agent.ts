@@ -17,7 +17,10 @@ import {
   createReadiness,
   createSpendProverPort,
   createTenancy,
+  ensureFingerprintKey,
+  findKeySource,
   type JobRunnerOptions,
+  logJobEvent,
   startRetention,
   startTenant,
   type Tenant,
@@ -46,15 +49,14 @@ import { version } from './config/version.ts';
 import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
 import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
-import { type AgentParts, createParts, findKeySource } from './services/agent-parts.ts';
+import { type AgentParts, createParts } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { createDeliveries } from './services/holder/served-notes.ts';
-import { createFaultHandler, logJobEvent, startRunner } from './services/jobs/runner.ts';
+import { createFaultHandler, startRunner } from './services/jobs/runner.ts';
 import { custodyKeepMs, reportCustody } from './services/signers/custody-probes.ts';
 import { assertSigns, openHolder } from './services/signers/holder.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
-import { ensureFingerprintKey } from './state/fingerprint-key.ts';
 
 export type Agent = {
   readonly app: Shell;

@@ -5,7 +5,7 @@
  */
 
 export { findChainDifferences } from './adapters/chain-differences.ts';
-export { createEvmChain, type EvmChain } from './adapters/evm-chain.ts';
+export { createEvmChain, type EvmChain, findKeySource } from './adapters/evm-chain.ts';
 
 export { createFunder } from './adapters/funder.ts';
 export { createProverPort, createSpendProverPort } from './adapters/prover-port.ts';
@@ -49,6 +49,7 @@ export {
   type Readiness,
   type ReadinessCheck,
 } from './peers/readiness.ts';
+export { refuseOtherPools } from './peers/refuse-other-pools.ts';
 export {
   createTenancy,
   employerIdSchema,
@@ -80,6 +81,7 @@ export { decideSettlement, type SettlementDecision } from './run/batch/decide-se
 export { findForeignUse } from './run/batch/foreign-settlement.ts';
 export { defaultBatchDeadlineSeconds } from './run/batch/release-record.ts';
 export { deliveryName, hasNotesOnChain, parseDelivery } from './run/batch/settlement-request.ts';
+export { type CancelDeps, cancelJob } from './run/cancel-job.ts';
 export { type ErasurePass, eraseExpired, readPaidBatch } from './run/erase-expired.ts';
 export {
   createFingerprinter,
@@ -88,6 +90,7 @@ export {
   refuseOtherRequest,
 } from './run/job/body-fingerprint.ts';
 export { serializeCancellation } from './run/job/cancellation.ts';
+export { ensureFingerprintKey, findFingerprintKey } from './run/job/fingerprint-key.ts';
 export { type FaultPoint, faultPoints, hasEnded } from './run/job/phases.ts';
 export {
   cancellationName,
@@ -98,7 +101,12 @@ export {
   serializeRecord,
 } from './run/job/record.ts';
 export type { DisbursementDeps, RunEvent, RunInput } from './run/job/run.ts';
-export { createJobProgress, type JobProgress, type Progress } from './run/job-progress.ts';
+export {
+  createJobProgress,
+  type JobProgress,
+  logJobEvent,
+  type Progress,
+} from './run/job-progress.ts';
 export {
   type JobEvent,
   type JobRunnerOptions,

@@ -11,7 +11,23 @@ export {
   createUnreachable,
   passesByItself,
   urlOf,
-} from './agent-client.ts';
+} from './agent/agent-client.ts';
+export {
+  type ArrivalsAnswer,
+  createHolderClient,
+  type HistoryRange,
+  type HolderClient,
+} from './agent/holder-client.ts';
+export { createJobTrace } from './agent/job-trace.ts';
+export {
+  type ConsolidateClient,
+  commandHeaders,
+  computeSpendWaitMs,
+  createConsolidateClient,
+  createSpendClient,
+  type SpendClient,
+  type SpendOrder,
+} from './agent/spend-client.ts';
 export { createRequest } from './check/check-parts.ts';
 export { isConfirmed } from './check/confirm-payment.ts';
 export { cancelPayment } from './commands/cancel.ts';

@@ -26,6 +26,8 @@ import {
 import type { JobStore, StoredJob } from '@pool/idempotency';
 import type { JobProgress, Readiness } from '@pool/operations';
 import {
+  type CancelDeps,
+  cancelJob,
   checkDisbursement,
   createJobView,
   createMalformedReport,
@@ -38,14 +40,13 @@ import {
   validateDisbursement,
 } from '@pool/operations';
 import type { JobTrace } from '@pool/pay-run';
+import { createJobTrace } from '@pool/pay-run';
 import { createPace } from '@pool/wallet';
 import type { HolderHistory, HolderReads, HolderSpends } from '@pool/wallet/node';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
-import { createJobTrace } from '../services/jobs/job-trace.ts';
 import { answerReport } from './app-report.ts';
 import { authenticate, type BearerDeps, type Principal } from './bearer.ts';
-import { type CancelDeps, cancelJob } from './cancel-job.ts';
 import { addHistoryRoutes } from './history-routes.ts';
 import { addHolderRoutes } from './holder-routes.ts';
 import { authenticateMetrics, metricsContentType } from './metrics.ts';

@@ -15,10 +15,10 @@ import {
   type SpendOperationName,
 } from '@pool/core';
 import { limitBody, readJsonBody, type Shell } from '@pool/http-server';
+import { commandHeaders } from '@pool/pay-run';
 import { createPace } from '@pool/wallet';
 import type { HolderSpends } from '@pool/wallet/node';
 import type { MiddlewareHandler } from 'hono';
-import { commandHeaders } from '../services/holder/spend-client.ts';
 import { type HolderEnv, requireHolder } from './holder-routes.ts';
 
 /** A spend pays at most seven wallets. */

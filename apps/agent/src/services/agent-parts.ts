@@ -15,6 +15,7 @@ import {
   createPlatformProbe,
   type EvmChain,
   type FunderPort,
+  findKeySource,
   findOutages,
   type GateSource,
   type PaidKeys,
@@ -143,16 +144,6 @@ export async function createParts(config: Config): Promise<AgentParts> {
       }
     },
   };
-}
-
-/** The keys with which the verifiers of every pool are compared: those that proofs are made with. */
-export function findKeySource({
-  artifactsDir,
-  artifactsManifest,
-}: Pick<Config, 'artifactsDir' | 'artifactsManifest'>): Parameters<typeof createEvmChain>[1] {
-  return artifactsDir === undefined || artifactsManifest === undefined
-    ? undefined
-    : { folder: artifactsDir, manifest: artifactsManifest };
 }
 
 function createConfiguredEd25519Funder({ funderEd25519Key }: Config): Ed25519Funder | undefined {

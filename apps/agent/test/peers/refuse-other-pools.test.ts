@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { refuseOtherPools } from '@pool/operations';
 import { expect, it, onTestFinished } from 'vitest';
-import { refuseOtherPools } from './refuse-other-pools.ts';
 
 const settings = { artifactsDir: undefined, artifactsManifest: undefined };
 

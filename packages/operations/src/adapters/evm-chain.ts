@@ -206,3 +206,19 @@ function readTransfer(log: Log): Transfer | undefined {
   const [from, to, value] = event.args as unknown as [string, string, bigint];
   return { token: log.address, from, to, value };
 }
+
+/** Folder and manifest of the keys that proofs are made with. */
+export type KeyPlace = {
+  readonly artifactsDir: string | undefined;
+  readonly artifactsManifest: string | undefined;
+};
+
+/** The keys with which the verifiers of every pool are compared: those that proofs are made with. */
+export function findKeySource({
+  artifactsDir,
+  artifactsManifest,
+}: KeyPlace): Parameters<typeof createEvmChain>[1] {
+  return artifactsDir === undefined || artifactsManifest === undefined
+    ? undefined
+    : { folder: artifactsDir, manifest: artifactsManifest };
+}

@@ -6,16 +6,15 @@
  */
 import { existsSync } from 'node:fs';
 import { errorCodeOf, PoolError } from '@pool/core';
-import { createEvmChain, readChainsFile } from '@pool/operations';
-import type { KeepingSettings } from '../config/config.ts';
-import { findKeySource } from '../services/agent-parts.ts';
+import { createEvmChain, findKeySource, type KeyPlace } from '../adapters/evm-chain.ts';
+import { readChainsFile } from './chains.ts';
 
 /**
  * Without a chains file there is no node to ask: the agent compares at its start.
  * @throws PoolError `pool_code_differs`, `wrong_chain`, `chain_unreachable`
  */
 export async function refuseOtherPools(
-  settings: Pick<KeepingSettings, 'chainsFile' | 'artifactsDir' | 'artifactsManifest'>,
+  settings: KeyPlace & { readonly chainsFile: string },
 ): Promise<void> {
   if (!existsSync(settings.chainsFile)) {
     return;

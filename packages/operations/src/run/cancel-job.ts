@@ -8,8 +8,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PoolError, peerCode } from '@pool/core';
 import type { JobStore, StoredJob } from '@pool/idempotency';
-import { cancellationName, deserializeRecord, serializeCancellation } from '@pool/operations';
-import type { AgentFaultPoint } from '../config/config.ts';
+import { serializeCancellation } from './job/cancellation.ts';
+import { cancellationName, deserializeRecord } from './job/record.ts';
 
 export type CancelDeps = {
   readonly store: JobStore;
@@ -18,7 +18,7 @@ export type CancelDeps = {
   readonly cancel: (key: string) => void;
   /** Aborted when the agent stops. The cancellation continues after a restart. */
   readonly stopping: AbortSignal;
-  readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
+  readonly onFaultPoint: (point: 'cancel.before-store' | 'cancel.after-store') => Promise<void>;
 };
 
 /** Pause between two reads of the job. */

@@ -1,9 +1,10 @@
 /**
- * The progress of running jobs, in memory. It is for terminals, not for decisions.
+ * What running jobs tell: their progress, in memory, which is for terminals and not for decisions; and their log lines.
  *
  * @module
  */
 import type { JobStage } from '@pool/core';
+import type { Log } from '@pool/wallet/node';
 import type { JobEvent } from './job-runner.ts';
 
 export type Progress = {
@@ -45,4 +46,42 @@ export function createJobProgress(nowMs: () => number): JobProgress {
       }
     },
   };
+}
+
+/** Keys identify payments of people. The log lines contain the trace id instead, stages, codes and the first request's id. */
+export function logJobEvent(log: Log, event: JobEvent, ids: Parameters<Log['info']>[0]): void {
+  switch (event.kind) {
+    case 'stage':
+      log.info({ ...ids, stage: event.stage }, 'job entered a stage');
+      return;
+    case 'retry':
+      log.warn(
+        { ...ids, stage: event.stage, code: event.code, cause: event.cause },
+        'job tries again',
+      );
+      return;
+    case 'refused':
+      log.warn(
+        { ...ids, stage: event.stage, code: event.code },
+        'the settlement was refused; the job waits',
+      );
+      return;
+    case 'withdrawn':
+      log.info({ ...ids, request: event.request }, 'a request of the job was withdrawn');
+      return;
+    case 'not-withdrawn':
+      log.warn(
+        { ...ids, request: event.request, code: event.code },
+        'the job ends, and a request of it may still wait for votes, which have no effect; deny it at the custodian',
+      );
+      return;
+    case 'outcome':
+      log.info({ ...ids, state: event.state, code: event.code }, 'job ended');
+      return;
+    case 'interrupted':
+      log.warn({ ...ids, reason: event.reason }, 'job was interrupted and will be continued');
+      return;
+    case 'progress':
+      return;
+  }
 }

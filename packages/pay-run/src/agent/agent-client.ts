@@ -19,7 +19,7 @@ import {
 } from '@pool/core';
 import { type BoundedAnswer, type Fetch, fetchBounded, readText } from '@pool/http-client';
 import * as v from 'valibot';
-import { type AgentClient, jobTraceSchema } from './ports.ts';
+import { type AgentClient, jobTraceSchema } from '../ports.ts';
 
 const reportSchema = v.object({
   ok: v.boolean(),

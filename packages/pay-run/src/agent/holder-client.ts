@@ -6,9 +6,9 @@
 import { agentRoutes, type Balance, type History } from '@pool/api';
 import type { Secret } from '@pool/core';
 import type { Fetch } from '@pool/http-client';
-import { createAgentCaller } from '@pool/pay-run';
 import type { SyncProgress } from '@pool/wallet';
 import * as v from 'valibot';
+import { createAgentCaller } from './agent-client.ts';
 
 /** Which entries of a history are asked for. */
 export type HistoryRange = {

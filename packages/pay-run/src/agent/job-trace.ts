@@ -5,7 +5,7 @@
  */
 import { type JobStage, jobStages } from '@pool/core';
 import type { DisbursementRecord, Progress } from '@pool/operations';
-import type { JobTrace } from '@pool/pay-run';
+import type { JobTrace } from '../ports.ts';
 
 export function createJobTrace(
   record: DisbursementRecord,

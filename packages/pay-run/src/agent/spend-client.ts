@@ -20,11 +20,10 @@ import {
   spendReceiptSchema,
   type TransferRequest,
 } from '@pool/core';
-import { createAgentCaller, createUnreachable } from '@pool/pay-run';
 import { isCode } from '@pool/storage';
 import type { SpendProgress } from '@pool/wallet/node';
 import * as v from 'valibot';
-import type { HolderConfig } from '../../config/holder-config.ts';
+import { createAgentCaller, createUnreachable } from './agent-client.ts';
 
 /** Headers that this agent's own commands send beside the role's API key (docs/decisions/0011). They are not part of the API. */
 export const commandHeaders = {
@@ -75,8 +74,11 @@ const defaultTimeoutMs = 60 * 60_000;
 export function computeSpendWaitMs({
   remote,
   voteLimitSeconds,
-}: Pick<HolderConfig, 'remote' | 'voteLimitSeconds'>): number {
-  return defaultTimeoutMs + (remote?.role.needsVote ? voteLimitSeconds * 1_000 : 0);
+}: {
+  readonly remote: { readonly role: { readonly needsVote: boolean } } | undefined;
+  readonly voteLimitSeconds: number;
+}): number {
+  return defaultTimeoutMs + (remote?.role.needsVote === true ? voteLimitSeconds * 1_000 : 0);
 }
 
 const defaultReattachMs = 60_000;

@@ -6,9 +6,8 @@
  */
 import type { Balance } from '@pool/api';
 import { formatTokenAmount, isPoolError, PoolError } from '@pool/core';
-import { exitCodes, urlOf } from '@pool/pay-run';
+import { createHolderClient, exitCodes, type HolderClient, urlOf } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
-import { createHolderClient, type HolderClient } from '../../services/holder/holder-client.ts';
 import { createTokenMissing } from '../../services/holder/served-notes.ts';
 import { findDecimals } from '../../services/holder/spend-place.ts';
 import type { Output } from '../../terminal/command-output.ts';

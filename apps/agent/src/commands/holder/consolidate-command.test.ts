@@ -1,7 +1,7 @@
 import { bigintToHex32, type Consolidation, PoolError, type SpendReceipt } from '@pool/core';
+import type { ConsolidateClient } from '@pool/pay-run';
 import { exitCodes } from '@pool/pay-run';
 import { describe, expect, it } from 'vitest';
-import type { ConsolidateClient } from '../../services/holder/spend-client.ts';
 import type { Output } from '../../terminal/command-output.ts';
 import { consolidate } from './consolidate-command.ts';
 

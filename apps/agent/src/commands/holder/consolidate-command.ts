@@ -12,13 +12,17 @@ import {
   PoolError,
   type SpendReceipt,
 } from '@pool/core';
-import { chooseFormat, exitCodes, formatSeconds, readTypedAmounts, urlOf } from '@pool/pay-run';
-import { readAgentAddress, readConfig } from '../../config/config.ts';
 import {
   type ConsolidateClient,
+  chooseFormat,
   computeSpendWaitMs,
   createConsolidateClient,
-} from '../../services/holder/spend-client.ts';
+  exitCodes,
+  formatSeconds,
+  readTypedAmounts,
+  urlOf,
+} from '@pool/pay-run';
+import { readAgentAddress, readConfig } from '../../config/config.ts';
 import { readSpendPlace } from '../../services/holder/spend-place.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { isConfirmed, type Output, withInterruption } from '../../terminal/command-output.ts';

@@ -7,10 +7,10 @@
 
 import type { History, HistoryEntry } from '@pool/api';
 import { PoolError } from '@pool/core';
+import type { HistoryRange, HolderClient } from '@pool/pay-run';
 import { exitCodes, passesByItself } from '@pool/pay-run';
 import { readLabels, systemClock } from '@pool/wallet/node';
 import { readAgentAddress } from '../../config/config.ts';
-import type { HistoryRange, HolderClient } from '../../services/holder/holder-client.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { openClient, writeLocked } from './balance-command.ts';
 import { parseRange } from './history-range.ts';

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bigintToHex32, PoolError, Secret, type SpendReceipt } from '@pool/core';
 import { serveHttp } from '@pool/http-server';
+import { createSpendClient, type SpendOrder } from '@pool/pay-run';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../cli.ts';
 import { apiKey, createTestApp, loopbackToken, token } from '../../fixtures/test-app.ts';
-import { createSpendClient, type SpendOrder } from '../../services/holder/spend-client.ts';
 import type { Output } from '../../terminal/command-output.ts';
 import { performSpend } from './spend-command.ts';
 

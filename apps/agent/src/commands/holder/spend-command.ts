@@ -15,17 +15,21 @@ import {
   type SpendReceipt,
 } from '@pool/core';
 import { readChainsFile } from '@pool/operations';
-import { chooseFormat, exitCodes, readTypedAmounts, type TypedAmount, urlOf } from '@pool/pay-run';
+import {
+  chooseFormat,
+  computeSpendWaitMs,
+  createSpendClient,
+  exitCodes,
+  readTypedAmounts,
+  type SpendClient,
+  type SpendOrder,
+  type TypedAmount,
+  urlOf,
+} from '@pool/pay-run';
 import type { SpendProgress } from '@pool/wallet/node';
 import { findContact, readLabels } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
 import { findGasNotice } from '../../services/holder/destination-gas.ts';
-import {
-  computeSpendWaitMs,
-  createSpendClient,
-  type SpendClient,
-  type SpendOrder,
-} from '../../services/holder/spend-client.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
 import { createHolderSigner } from '../../services/signers/holder.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';

@@ -1,8 +1,8 @@
 // `disburse-agent balance --watch`: its lines, its NDJSON, outages, and its end.
 import { bigintToHex32, isPoolError, PoolError, Secret } from '@pool/core';
+import { type ArrivalsAnswer, createHolderClient } from '@pool/pay-run';
 import { describe, expect, it } from 'vitest';
 import { apiKey, createTestApp } from '../../fixtures/test-app.ts';
-import { type ArrivalsAnswer, createHolderClient } from '../../services/holder/holder-client.ts';
 import { watchBalance } from './watch-command.ts';
 
 const txHash = bigintToHex32(5n);

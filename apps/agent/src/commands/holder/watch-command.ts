@@ -7,9 +7,9 @@
 
 import type { Balance } from '@pool/api';
 import { formatTokenAmount, isPoolError, quote } from '@pool/core';
+import type { ArrivalsAnswer, HolderClient } from '@pool/pay-run';
 import { exitCodes, passesByItself } from '@pool/pay-run';
 import { systemClock } from '@pool/wallet/node';
-import type { ArrivalsAnswer, HolderClient } from '../../services/holder/holder-client.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import {
   formatBalance,

@@ -8,7 +8,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPoolError, PoolError, type SpendReceipt, spendReceiptSchema } from '@pool/core';
 import { readChainsFile } from '@pool/operations';
-import { type AgentCaller, createAgentCaller, exitCodes, urlOf } from '@pool/pay-run';
+import {
+  type AgentCaller,
+  commandHeaders,
+  createAgentCaller,
+  exitCodes,
+  urlOf,
+} from '@pool/pay-run';
 import {
   fetchRegisteredKey,
   type Holder,
@@ -25,7 +31,6 @@ import {
   readKeepingSettings,
 } from '../../config/config.ts';
 import { variables } from '../../config/variables.ts';
-import { commandHeaders } from '../../services/holder/spend-client.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
 import { openHolder } from '../../services/signers/holder.ts';
 import { ensureAgentHome, readLoopbackToken } from '../../state/agent-home.ts';

@@ -9,6 +9,7 @@ import { dirname } from 'node:path';
 import type { Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { PlacedChains } from '@pool/operations';
+import { refuseOtherPools } from '@pool/operations';
 import { exitCodes, formatSeconds, type Terminal } from '@pool/pay-run';
 import type { SignInWait } from '@pool/platform-client/onboard';
 import { type Onboarded, runOnboarding } from '@pool/platform-client/onboard';
@@ -21,7 +22,6 @@ import {
   type OnboardPlan,
   planOnboarding,
 } from '../../onboard/onboard-plan.ts';
-import { refuseOtherPools } from '../../onboard/refuse-other-pools.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 

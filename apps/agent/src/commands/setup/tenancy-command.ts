@@ -8,6 +8,7 @@ import { errorCodeOf, PoolError } from '@pool/core';
 import {
   createFingerprinter,
   createTenancy,
+  findFingerprintKey,
   normalizeEmployerId,
   probeTimeoutMs,
   readTenancyPin,
@@ -18,7 +19,6 @@ import {
 import { exitCodes, isAtRisk, listStoredKeys, type StoredKey } from '@pool/pay-run';
 import { createEdgeClient } from '@pool/platform-client';
 import { type Config, readConfig } from '../../config/config.ts';
-import { findFingerprintKey } from '../../state/fingerprint-key.ts';
 
 export type TenancyOptions = { readonly envFile?: string };
 export type NewTenancyOptions = TenancyOptions & {

@@ -7,20 +7,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ProductionKeys } from '@pool/circuits';
 import type { CircuitName } from '@pool/core';
-import type { LogFields } from '@pool/http-server';
 import type { JobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
 import {
   createProverPort,
   type Fingerprinter,
-  type JobEvent,
   type JobRunnerOptions,
   type PaidKeys,
   startJobRunner,
 } from '@pool/operations';
 import type { Prover } from '@pool/prover';
 import type { ComputeQueue, KeyLock } from '@pool/wallet';
-import type { Log } from '@pool/wallet/node';
 import { systemClock } from '@pool/wallet/node';
 import type { AgentFaultPoint, Config } from '../../config/config.ts';
 import type { AgentParts } from '../agent-parts.ts';
@@ -72,44 +69,6 @@ export function startRunner(input: {
       onFaultPoint: input.onFaultPoint,
     },
   });
-}
-
-/** Keys identify payments of people. The log lines contain the trace id instead, stages, codes and the first request's id. */
-export function logJobEvent(log: Log, event: JobEvent, ids: LogFields): void {
-  switch (event.kind) {
-    case 'stage':
-      log.info({ ...ids, stage: event.stage }, 'job entered a stage');
-      return;
-    case 'retry':
-      log.warn(
-        { ...ids, stage: event.stage, code: event.code, cause: event.cause },
-        'job tries again',
-      );
-      return;
-    case 'refused':
-      log.warn(
-        { ...ids, stage: event.stage, code: event.code },
-        'the settlement was refused; the job waits',
-      );
-      return;
-    case 'withdrawn':
-      log.info({ ...ids, request: event.request }, 'a request of the job was withdrawn');
-      return;
-    case 'not-withdrawn':
-      log.warn(
-        { ...ids, request: event.request, code: event.code },
-        'the job ends, and a request of it may still wait for votes, which have no effect; deny it at the custodian',
-      );
-      return;
-    case 'outcome':
-      log.info({ ...ids, state: event.state, code: event.code }, 'job ended');
-      return;
-    case 'interrupted':
-      log.warn({ ...ids, reason: event.reason }, 'job was interrupted and will be continued');
-      return;
-    case 'progress':
-      return;
-  }
 }
 
 /**
