@@ -17,10 +17,12 @@ import {
   createReadiness,
   createSpendProverPort,
   createTenancy,
+  custodyKeepMs,
   ensureFingerprintKey,
   findKeySource,
   type JobRunnerOptions,
   logJobEvent,
+  reportCustody,
   startRetention,
   startTenant,
   type Tenant,
@@ -53,7 +55,6 @@ import { type AgentParts, createParts } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { createDeliveries } from './services/holder/served-notes.ts';
 import { createFaultHandler, startRunner } from './services/jobs/runner.ts';
-import { custodyKeepMs, reportCustody } from './services/signers/custody-probes.ts';
 import { assertSigns, openHolder } from './services/signers/holder.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';

@@ -36,6 +36,13 @@ export {
   validateDisbursement,
 } from './check/validate-disbursement.ts';
 export { type RouteDeps, readChainsFile, refuseOtherPool, routeChain } from './peers/chains.ts';
+export {
+  askCustody,
+  type CustodyProbe,
+  createCustodyProbe,
+  custodyKeepMs,
+  reportCustody,
+} from './peers/custody.ts';
 export { createGateSource, type GateConfig, type GateSource } from './peers/gate-source.ts';
 export { createChainsProbe, createPlatformProbe, findOutages } from './peers/probes.ts';
 export { type PlacedChains, placePublishedChains } from './peers/published-chains.ts';

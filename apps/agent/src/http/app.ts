@@ -1,6 +1,6 @@
 /**
  * The agent's HTTP routes (README.md, "HTTP"): submit, validate or cancel a disbursement, read its job, readiness, liveness,
- * metrics. The routes of the holder are in holder-routes.ts, history-routes.ts and spend-routes.ts.
+ * metrics. The routes of the holder are in holder-routes.ts.
  *
  * @module
  */
@@ -42,15 +42,12 @@ import {
 import type { JobTrace } from '@pool/pay-run';
 import { createJobTrace } from '@pool/pay-run';
 import { createPace } from '@pool/wallet';
-import type { HolderHistory, HolderReads, HolderSpends } from '@pool/wallet/node';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
 import { answerReport } from './app-report.ts';
-import { authenticate, type BearerDeps, type Principal } from './bearer.ts';
-import { addHistoryRoutes } from './history-routes.ts';
-import { addHolderRoutes } from './holder-routes.ts';
+import { authenticate, type BearerDeps } from './bearer.ts';
+import { addHolderRoutes, type HolderEnv, type HolderRoutesDeps } from './holder-routes.ts';
 import { authenticateMetrics, metricsContentType } from './metrics.ts';
-import { addSpendRoutes } from './spend-routes.ts';
 import { takesQuery } from './takes-query.ts';
 
 export type AppDeps = {
@@ -83,20 +80,15 @@ export type AppDeps = {
   readonly cancel: CancelDeps['cancel'];
   readonly stopping: CancelDeps['stopping'];
   readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
-  readonly holderNotes: HolderReads;
-  readonly holderHistory: Pick<HolderHistory, 'read'>;
-  readonly holderSpends: Pick<
-    HolderSpends,
-    'spend' | 'consolidate' | 'progress' | 'sweep' | 'locked'
-  >;
+  readonly holderNotes: HolderRoutesDeps['notes'];
+  readonly holderHistory: HolderRoutesDeps['history'];
+  readonly holderSpends: HolderRoutesDeps['spends'];
 };
 
 /** Holds 10,000 recipients with memos. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
-/** Of routes that check a credential. */
-type BearerEnv = { Variables: { principal: Principal } };
-type BearerContext = Context<ShellEnv & BearerEnv>;
+type BearerContext = Context<ShellEnv & HolderEnv>;
 
 export function createApp(deps: AppDeps): Shell {
   const { store, bearer } = deps;
@@ -111,7 +103,7 @@ export function createApp(deps: AppDeps): Shell {
     // The command line polls the state of a job.
     answeredLevel: 'debug',
   });
-  const requireBearer = (capability: Capability): MiddlewareHandler<BearerEnv> => {
+  const requireBearer = (capability: Capability): MiddlewareHandler<HolderEnv> => {
     return async (context, next) => {
       const authorization = context.req.header('authorization');
       const { signal } = context.req.raw;
@@ -242,15 +234,10 @@ export function createApp(deps: AppDeps): Shell {
     );
   });
 
-  addHolderRoutes(app, deps.holderNotes, deps.holderSpends, requireBearer);
-  addHistoryRoutes(app, {
+  addHolderRoutes(app, {
+    notes: deps.holderNotes,
     history: deps.holderHistory,
-    address: () => deps.holderNotes.address(),
-    requireBearer,
-  });
-  addSpendRoutes(app, {
     spends: deps.holderSpends,
-    address: () => deps.holderNotes.address(),
     requireBearer,
     loopbackToken: bearer.loopbackToken,
   });

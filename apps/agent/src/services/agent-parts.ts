@@ -4,9 +4,11 @@
  *
  * @module
  */
+
 import type { Bootstrap } from '@pool/api';
 import {
   type ChainContext,
+  type CustodyProbe,
   createChainsProbe,
   createEvmChain,
   createFinding,
@@ -33,12 +35,11 @@ import { createEvidenceVerifier, type EvidencePins } from '@pool/wallet';
 import { systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
 import {
-  type CustodyProbe,
+  createFunderSigner,
   createSignerProbe,
   isHolderOnly,
   listCustodyProbes,
 } from './signers/custody-probes.ts';
-import { createFunderSigner } from './signers/funder-signer.ts';
 import { assertHolderAgrees } from './signers/holder-places.ts';
 
 export type AgentParts = {

@@ -16,7 +16,7 @@ import {
 } from '@pool/configuration';
 import { isPoolError } from '@pool/core';
 import type { Finding } from '@pool/operations';
-import { readChainsFile, readTenancyPin, tenancyPinPath } from '@pool/operations';
+import { askCustody, readChainsFile, readTenancyPin, tenancyPinPath } from '@pool/operations';
 import { exitCodes, type Output } from '@pool/pay-run';
 import {
   chooseConfigFile,
@@ -27,7 +27,7 @@ import {
 } from '../../config/config.ts';
 import { resolveConfig } from '../../config/resolve.ts';
 import { allVariables, variables } from '../../config/variables.ts';
-import { askCustody, listCustodyProbes } from '../../services/signers/custody-probes.ts';
+import { listCustodyProbes } from '../../services/signers/custody-probes.ts';
 
 export type ConfigReport = {
   readonly ok: boolean;

@@ -1,18 +1,14 @@
 // Who is asked before the first signature: a funder's and a holder's wallet at custodian A, and the gate, over real HTTP.
+
 import type { ChainsFile } from '@pool/core';
+import { askCustody, reportCustody } from '@pool/operations';
 import { createFakeHolder } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../config/config.ts';
 import { parseConfig } from '../../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../../fixtures/config-world.ts';
 import { approveToken, type CustodyWorld, openCustodyWorld } from '../../fixtures/custody-world.ts';
-import {
-  askCustody,
-  createSignerProbe,
-  isHolderOnly,
-  listCustodyProbes,
-  reportCustody,
-} from './custody-probes.ts';
+import { createSignerProbe, isHolderOnly, listCustodyProbes } from './custody-probes.ts';
 
 const chainsFile: ChainsFile = {
   chains: {},

@@ -1,30 +1,102 @@
 /**
- * Who must answer before anything can be signed: the funder's signer, the holder's signer, and the approve process beside a custodian.
- * They are asked by `config check`, at the start, and for readiness. None is asked for a signature (docs/decisions/0015).
+ * The signers of this configuration, and who must answer before anything can be signed (docs/decisions/0015).
  *
  * @module
  */
 
-import type { ConfigRemark } from '@pool/configuration';
-import { type ChainsFile, computeWalletAddress, errorCodeOf, isPoolError } from '@pool/core';
+import { type ChainsFile, computeWalletAddress } from '@pool/core';
 import {
-  describeFailure,
+  type CustodyProbe,
+  createCustodyProbe,
+  createFinding,
   type Finding,
   type Probe,
-  probeTimeoutMs,
-  withinTime,
 } from '@pool/operations';
 import {
   type ApproverWallet,
   createApproverClient,
+  createLocalKeySigner,
   type HolderSigner,
   type RemoteHolder,
+  type Signer,
+  type SignerAllow,
 } from '@pool/signers';
-import type { Log } from '@pool/wallet/node';
 import type { Config } from '../../config/config.ts';
-import { variables } from '../../config/variables.ts';
-import { createFunderProbe, type FunderConfig } from './funder-signer.ts';
 import { createHolderSigner } from './holder.ts';
+
+// The funder's signer as the configuration names it: a key of this process, an enclave, or a wallet at a custodian.
+
+type FunderConfig = Pick<Config, 'chain' | 'funderPrivateKey' | 'isProduction' | 'remoteFunder'>;
+
+/** What a funder signs, and for which pools: those of the agent's own chains.json. */
+function createAllow({ chains }: ChainsFile): SignerAllow {
+  return {
+    kinds: ['fund-authorization', 'void', 'permit', 'token-approval'],
+    pools: Object.values(chains).map(({ chainId, pool, tokens }) => ({
+      chainId,
+      pool,
+      tokens: Object.values(tokens).map(({ address }) => address),
+    })),
+  };
+}
+
+/**
+ * Calls nobody. Undefined: no funder signer is configured.
+ * @throws PoolError `invalid_configuration`
+ */
+export function createFunderSigner(
+  config: FunderConfig,
+  chainsFile: ChainsFile,
+): Signer | undefined {
+  const { remoteFunder, funderPrivateKey, isProduction } = config;
+  const allow = createAllow(chainsFile);
+  if (remoteFunder !== undefined) {
+    const assetChainId = findAssetChain(config.chain, chainsFile);
+    return remoteFunder.open({ allow, assetChainId, isProduction });
+  }
+  return funderPrivateKey === undefined
+    ? undefined
+    : createLocalKeySigner({ privateKey: funderPrivateKey, allow });
+}
+
+/** The chain of the custodian's asset: DISBURSE_CHAIN, or the only chain. Undefined: the signer refuses token approvals. */
+function findAssetChain(chain: string | undefined, { chains }: ChainsFile): number | undefined {
+  const all = Object.entries(chains);
+  const found = chain === undefined && all.length === 1 ? all[0]?.[1] : chains[chain ?? ''];
+  return found?.chainId;
+}
+
+/**
+ * Is the signer there? It is asked for its address or public key, never for a signature. An enclave gets a new connection each time, so
+ * that an answer is not an old one. The signer is kept between the questions, because its account proves its key only once.
+ * @param readChains - called when the signer is asked first
+ */
+export function createFunderProbe(
+  config: FunderConfig,
+  readChains: () => ChainsFile,
+): (signal?: AbortSignal) => Promise<Finding> {
+  let kept: Signer | undefined;
+  return async (signal) => {
+    kept ??= createFunderSigner(config, readChains());
+    const signer = kept;
+    if (signer === undefined) {
+      return createFinding(
+        false,
+        'none',
+        'no funder signer is configured: requests get invalid-chain for every chain',
+      );
+    }
+    if (config.remoteFunder === undefined) {
+      return createFinding(true, signer.name, 'the funder signs with a key of this process');
+    }
+    try {
+      await signer.probe?.(signal === undefined ? {} : { signal });
+    } finally {
+      signer.close?.();
+    }
+    return createFinding(true, signer.name, config.remoteFunder.role.answers);
+  };
+}
 
 type CustodyConfig = FunderConfig & Pick<Config, 'holder' | 'funderEd25519Key'>;
 
@@ -40,36 +112,6 @@ export function isHolderOnly({
     [balanceToken, transferToken, sendToken].some((token) => token !== undefined)
   );
 }
-
-type CustodyPart = 'signer' | 'holderSigner' | 'approve';
-
-export type CustodyProbe = {
-  readonly part: CustodyPart;
-  ask(signal: AbortSignal): Promise<Finding>;
-};
-
-/** How long each may take to answer, milliseconds. */
-const askTimeoutMs = 10_000;
-
-/** Shorter than the time limit of the whole check, so that an answer can name who did not answer. */
-const readinessTimeoutMs = probeTimeoutMs - 200;
-
-/** How long readiness keeps an answer, milliseconds. The route needs no credential, and a custodian limits its calls. */
-export const custodyKeepMs = 10_000;
-
-const partNames: Readonly<Record<CustodyPart, string>> = {
-  signer: "the funder's signer",
-  holderSigner: "the holder's signer",
-  approve: 'the approve process',
-};
-
-/** Failures that can end by themselves. */
-const outageCodes: readonly (string | undefined)[] = [
-  'timed_out',
-  'approver_unreachable',
-  'custodian_unreachable',
-  'enclave_unreachable',
-];
 
 /**
  * Those outside this process. Each question uses a new connection, so that an answer is not an old one.
@@ -95,7 +137,11 @@ export function listCustodyProbes(
       part: 'approve',
       async ask(signal) {
         await createApproverClient(approve).probe(wallets, signal);
-        return found('reachable', 'the approve process accepts the token, and lists the wallets');
+        return createFinding(
+          true,
+          'reachable',
+          'the approve process accepts the token, and lists the wallets',
+        );
       },
     });
   }
@@ -124,142 +170,30 @@ function createHolderProbe(holder: Config['holder'], { role }: RemoteHolder): Cu
     } finally {
       kept.close?.();
     }
-    return found(kept.name, role.answers);
+    return createFinding(true, kept.name, role.answers);
   };
 }
 
-function found(kind: string, message: string): Finding {
-  return { ok: true, detail: { kind, message } };
-}
-
-/** What a part answered, or why it cannot be used. */
-export type CustodyAnswer = {
-  readonly part: CustodyPart;
-  readonly finding: Finding;
-  /** Absent: it answers as configured. */
-  readonly problem?: ConfigRemark & { readonly isOutage: boolean };
-};
-
-/** @param stopped - ends the question */
-export async function askCustody(
-  { part, ask }: CustodyProbe,
-  options: { readonly timeoutMs?: number; readonly stopped?: AbortSignal } = {},
-): Promise<CustodyAnswer> {
-  try {
-    return { part, finding: await askWithin(ask, options.timeoutMs ?? askTimeoutMs, options) };
-  } catch (error) {
-    const code = errorCodeOf(error);
-    const message = isPoolError(error) ? error.message : 'it does not answer, or not correctly';
-    return {
-      part,
-      finding: { ok: false, detail: { kind: code ?? 'unreachable', message } },
-      problem: {
-        ...describeProblem(part, code, message),
-        isOutage: code === undefined || outageCodes.includes(code),
-      },
-    };
-  }
-}
-
-async function askWithin(
-  ask: CustodyProbe['ask'],
-  timeoutMs: number,
-  { stopped }: { readonly stopped?: AbortSignal },
-): Promise<Finding> {
-  const over = new AbortController();
-  const signals = stopped === undefined ? [over.signal] : [over.signal, stopped];
-  try {
-    return await withinTime(ask(AbortSignal.any(signals)), timeoutMs);
-  } finally {
-    over.abort();
-  }
-}
-
-function describeProblem(
-  part: CustodyPart,
-  code: string | undefined,
-  message: string,
-): ConfigRemark {
-  switch (part) {
-    case 'signer': {
-      const variable = variables.signer.name;
-      return { variable, message: `${variable}: the signer cannot be used: ${message}` };
-    }
-    case 'holderSigner': {
-      const variable = variables.holderSigner.name;
-      return { variable, message: `${variable}: the holder's signer cannot be used: ${message}` };
-    }
-    case 'approve': {
-      if (code === 'approver_refused') {
-        const variable = variables.approveToken.name;
-        return { variable, message: `${variable}: ${message}` };
-      }
-      const variable = variables.approveUrl.name;
-      const advice =
-        code === 'manifest_refused'
-          ? ''
-          : '. Start the approve process and the tunnel to it, or correct the address';
-      return { variable, message: `${variable}: ${message}${advice}` };
-    }
-  }
-}
-
-/**
- * Asks once, at the start, and logs what cannot be used: an outage as a warning, anything else as an error. It never stops the agent,
- * whose jobs wait until everybody answers.
- */
-export async function reportCustody(
-  probes: readonly CustodyProbe[],
-  log: Pick<Log, 'warn' | 'error'>,
-  stopped: AbortSignal,
-  timeoutMs: number = askTimeoutMs,
-): Promise<void> {
-  await Promise.all(
-    probes.map(async (probe) => {
-      const { problem, finding } = await askCustody(probe, { timeoutMs, stopped });
-      if (problem === undefined || stopped.aborted) {
-        return;
-      }
-      const { variable, message, isOutage } = problem;
-      log[isOutage ? 'warn' : 'error']({ variable, code: finding.detail.kind }, message);
-    }),
-  );
-}
-
-/** `signer` of readiness: everything that a signature needs must answer. The message names who does not. */
+/** `signer` of readiness. */
 export function createSignerProbe(
   config: CustodyConfig,
   chainsFile: ChainsFile,
-  timeoutMs: number = readinessTimeoutMs,
+  timeoutMs?: number,
 ): Probe {
   const remote = listCustodyProbes(config, () => chainsFile);
   const local: CustodyProbe = {
     part: 'signer',
     ask: isHolderOnly(config)
       ? async () =>
-          found('holder', 'this agent spends for its holder only, and has no funder signer')
+          createFinding(
+            true,
+            'holder',
+            'this agent spends for its holder only, and has no funder signer',
+          )
       : createFunderProbe(config, () => chainsFile),
   };
-  const probes = config.remoteFunder === undefined ? [local, ...remote] : remote;
-  return async () => {
-    const findings = await Promise.all(probes.map((probe) => askForReadiness(probe, timeoutMs)));
-    const down = findings.filter(({ ok }) => !ok);
-    const shown = down.length > 0 ? down : findings;
-    return {
-      ok: down.length === 0,
-      detail: {
-        kind: shown[0]?.detail.kind ?? 'none',
-        message: shown.map(({ detail }) => detail.message).join('; '),
-      },
-    };
-  };
-}
-
-async function askForReadiness({ part, ask }: CustodyProbe, timeoutMs: number): Promise<Finding> {
-  try {
-    return await askWithin(ask, timeoutMs, {});
-  } catch (error) {
-    const { ok, detail } = describeFailure(error);
-    return { ok, detail: { ...detail, message: `${partNames[part]}: ${detail.message}` } };
-  }
+  return createCustodyProbe(
+    config.remoteFunder === undefined ? [local, ...remote] : remote,
+    timeoutMs,
+  );
 }

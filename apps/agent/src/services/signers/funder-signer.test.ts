@@ -3,7 +3,7 @@ import { createCustodianB, createExample } from '@pool/custodians/custodian-b';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseConfig } from '../../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../../fixtures/config-world.ts';
-import { createFunderProbe } from './funder-signer.ts';
+import { createFunderProbe } from './custody-probes.ts';
 
 async function openConfig(address?: string): Promise<Parameters<typeof createFunderProbe>[0]> {
   const { config, users, address: own } = createExample();
