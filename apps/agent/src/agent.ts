@@ -30,14 +30,12 @@ import {
 } from '@pool/operations';
 import { listEmployersOf } from '@pool/pay-run';
 import { createEdgeClient, createKeyGate, createKeyVerifier } from '@pool/platform-client';
-import { createComputeQueue, createKeyLock, type DeliveryPort } from '@pool/wallet';
+import { createComputeQueue, createKeyLock } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
 import {
   createHolderHistory,
   createHolderNotes,
   createHolderSpends,
-  createKeyedNotes,
-  type Holder,
   type HolderNotes,
   listSentHashes,
   openEvidencePins,
@@ -285,20 +283,16 @@ function createConfiguredNotes(
       return context;
     },
   };
-  const open = (): Promise<Holder> => openHolder({ chain: findChainKey(), chainsFile, holder });
-  const listing = (chain: string): DeliveryPort =>
-    createDeliveries({ platformUrl, balanceToken: holder.balanceToken, chain });
-  if (holder.earlierViewingKeys.length === 0) {
-    return createHolderNotes({ ...base, openHolder: open, createDeliveries: listing });
-  }
-  return createKeyedNotes({
-    earlierCount: holder.earlierViewingKeys.length,
-    openHolder: open,
-    createNotes: (openOne, createListing) =>
-      createHolderNotes({ ...base, openHolder: openOne, createDeliveries: createListing }),
-    createDeliveries: listing,
-    fetchRegistered: async (chain, address) =>
-      (await parts.edge.lookupRecipients(chain, [address]))[0]?.encryptionPublicKey,
+  return createHolderNotes({
+    ...base,
+    openHolder: () => openHolder({ chain: findChainKey(), chainsFile, holder }),
+    createDeliveries: (chain) =>
+      createDeliveries({ platformUrl, balanceToken: holder.balanceToken, chain }),
+    fetchRegistered:
+      holder.earlierViewingKeys.length === 0
+        ? undefined
+        : async (chain, address) =>
+            (await parts.edge.lookupRecipients(chain, [address]))[0]?.encryptionPublicKey,
   });
 }
 

@@ -16,7 +16,7 @@ export { type BackupKeys, type BackupSource, createBackup } from './backup/creat
 export { discardParts, readBackup } from './backup/read-backup.ts';
 export { type Restored, restoreBackup } from './backup/restore-backup.ts';
 export type { Arrival } from './holder/arrivals.ts';
-export type { Holder, HolderKey } from './holder/holder.ts';
+export type { Holder, HolderChain, HolderKey } from './holder/holder.ts';
 export {
   createHolderHistory,
   type HistoryRequest,
@@ -25,11 +25,9 @@ export {
 export {
   type BalanceReport,
   createHolderNotes,
-  type HolderChain,
   type HolderNotes,
   type HolderReads,
 } from './holder/holder-notes.ts';
-export { createKeyedNotes } from './holder/keyed-notes.ts';
 export { type LocalNotesDeps, openLocalNotes } from './holder/local-notes.ts';
 export {
   type FileNote,

@@ -19,18 +19,18 @@ export type Arrivals = {
 
 export type ArrivalLog = {
   /**
-   * The cache of a chain was opened. What it had when it was opened first is no arrival. What it has more at a later opening was stored by
+   * A cache was opened. What it had when it was opened first is no arrival. What it has more at a later opening was stored by
    * another process, or by a sync that then failed: it is, once.
-   * @param chain - key
+   * @param name - of the cache: its chain and P
    * @param isChange - of a note of the cache: it is of a spend of the holder
    */
   begin(
-    chain: string,
+    name: string,
     store: Pick<NoteStore, 'readNotes' | 'leafCount'>,
     isChange: (note: OwnNote) => boolean,
   ): void;
-  /** After a sync of the chain that was begun last, with the notes that are new to the cache. */
-  note(added: readonly OwnNote[]): void;
+  /** After a sync of a cache, with the notes that are new to it. */
+  note(name: string, added: readonly OwnNote[]): void;
   /**
    * @param cursor - of an earlier call. Undefined: lists nothing. Of another process, which had listed what the cache has: lists
    *   everything since this one began
@@ -41,7 +41,7 @@ export type ArrivalLog = {
 /** The newest are kept. */
 const maxArrivals = 1_000;
 
-/** One chain. */
+/** One cache. */
 type Begun = {
   readonly known: Set<Field>;
   /** The cache is filled for the first time: its notes are old, though new here. */
@@ -51,7 +51,6 @@ type Begun = {
 export function createArrivalLog(nowMs: () => number): ArrivalLog {
   const process = randomBytes(8).toString('hex');
   const begun = new Map<string, Begun>();
-  let current: Begun | undefined;
   let count = 0;
   let kept: (Arrival & { readonly number: number })[] = [];
 
@@ -69,12 +68,12 @@ export function createArrivalLog(nowMs: () => number): ArrivalLog {
   }
 
   return {
-    begin(chain, store, isChange) {
-      const before = begun.get(chain);
-      current = before ?? { known: new Set(), isFirstFill: true };
+    begin(name, store, isChange) {
+      const before = begun.get(name);
+      const current = before ?? { known: new Set(), isFirstFill: true };
       const added = add(current, store.readNotes());
       if (before === undefined) {
-        begun.set(chain, current);
+        begun.set(name, current);
         current.isFirstFill = store.leafCount === 0;
       }
       for (const note of added) {
@@ -84,7 +83,8 @@ export function createArrivalLog(nowMs: () => number): ArrivalLog {
       }
       kept = kept.slice(-maxArrivals);
     },
-    note(added) {
+    note(name, added) {
+      const current = begun.get(name);
       if (current === undefined) {
         return;
       }

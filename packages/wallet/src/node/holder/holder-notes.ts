@@ -1,63 +1,51 @@
 /**
- * The holder's notes inside the agent: opens the holder and its cache when they are first needed, brings the cache up to date, and
- * answers from it. One sync runs at a time; callers that arrive meanwhile share the next one.
+ * The holder's notes inside the agent: opens the holder and its caches when they are first needed, brings the caches up to date, and
+ * answers from them. One sync runs at a time; callers that arrive meanwhile share the next one.
+ *
+ * A holder that has changed its P has a cache for each P whose viewing key it has. The platform lists the notes of the registered P only. So
+ * exactly that cache reads the listing, and the others read the chain, which shows which of their notes are spent. Before a rotation is
+ * registered, this is the cache of the earlier P; the cache of the new one has not read past notes that the platform did not list yet.
  *
  * @module
  */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import {
-  type AssetId,
   computeAssetId,
-  type EvmAddress,
   type EvmChainSettings,
   errorCodeOf,
-  fieldToHex,
   type Hex32,
   isPoolError,
   PoolError,
-  parseWalletPub,
 } from '@pool/core';
-import { computeWalletId, createNoteScanner, type NoteScanner } from '@pool/notes';
-import { createOwnChange } from '../../archive/own-change.ts';
+import { createNoteScanner, type NoteScanner } from '@pool/notes';
 import { createEvmHistory, type EvmHistory } from '../../evm/evm-history.ts';
 import type { NoteUse } from '../../note-ports.ts';
 import type { NotePaths } from '../../spend/spend-ports.ts';
-import type { Movement } from '../../sync/build-history.ts';
-import {
-  createHolderSync,
-  type HolderSync,
-  type ProvableNote,
-  rewindStore,
-} from '../../sync/holder-sync.ts';
+import { joinMovements, type Movement } from '../../sync/build-history.ts';
+import { rewindStore } from '../../sync/holder-sync.ts';
 import type { ImportOutcome, OfferedNote } from '../../sync/import-notes.ts';
 import { archiveNotes } from '../../sync/own-candidates.ts';
-import type { HolderBalance } from '../../sync/own-notes.ts';
-import type {
-  DeliveryPort,
-  NoteArchive,
-  NoteStore,
-  OwnNote,
-  SyncIdentity,
-  SyncProgress,
-} from '../../sync/ports.ts';
+import { computeBalance, type HolderBalance } from '../../sync/own-notes.ts';
+import type { DeliveryPort, NoteArchive, SyncProgress } from '../../sync/ports.ts';
 import type { SyncAsset } from '../../sync/read-deliveries.ts';
-import { openNoteArchive } from '../cache/note-archive.ts';
-import { deriveNoteCacheKey, serializeIdentity } from '../cache/note-cache-file.ts';
-import { openNoteStore } from '../cache/note-store.ts';
-import type { Log } from '../log.ts';
 import { openSpendArchive, type SpendArchiveFile } from '../store/spend-archive.ts';
 import { type Arrivals, createArrivalLog } from './arrivals.ts';
-import type { Holder } from './holder.ts';
-import { createNotesDocument, type NotesDocument } from './notes-document.ts';
+import type { Holder, HolderChain } from './holder.ts';
+import {
+  computePaths,
+  isChangeOf,
+  joinOutcomes,
+  type KeyedNote,
+  type KeyNotes,
+  type KeyNotesDeps,
+  listSpendable,
+  nameOf,
+  openKeyNotes,
+  tokensOf,
+} from './key-notes.ts';
+import { createNotesDocument, joinDocuments, type NotesDocument } from './notes-document.ts';
 
-/** A chain with a pool, by the agent's own settings. */
-export type HolderChain = { readonly key: string; readonly settings: EvmChainSettings };
-
-export type HolderNotesDeps = {
-  /** The agent directory. Undefined: nothing is written to disk. */
-  readonly home: string | undefined;
-  readonly log: Log;
+export type HolderNotesDeps = Pick<KeyNotesDeps, 'home' | 'log' | 'fetchRegistered'> & {
   /** @throws PoolError if the configuration has no usable holder */
   readonly openHolder: () => Promise<Holder>;
   /** The chain of holder operations. @throws PoolError `invalid-chain`, 503 before bootstrap */
@@ -98,7 +86,7 @@ export type HolderNotes = {
   /** Reads chain and platform again. @param fromBlock - undefined: everything */
   rescan(symbol: string, fromBlock: number | undefined): Promise<BalanceReport>;
   /** Unspent notes of one token, as of the newest final block. @throws like {@link HolderNotes.readBalance} */
-  listSpendable(symbol: string, chain?: HolderChain): Promise<readonly OwnNote[]>;
+  listSpendable(symbol: string, chain?: HolderChain): Promise<readonly KeyedNote[]>;
   /** What happened to the notes of one token up to the newest final block. @throws like {@link HolderNotes.readBalance} */
   readMovements(symbol: string): Promise<TokenMovements>;
   /**
@@ -148,12 +136,10 @@ export type HolderReads = Pick<
 type Session = {
   readonly chain: HolderChain;
   readonly history: EvmHistory;
-  readonly store: NoteStore;
-  readonly archive: NoteArchive;
   /** A connection of its own to the archive of spends: whoever makes them may be another process. */
   readonly spends: SpendArchiveFile;
-  readonly identity: SyncIdentity;
-  readonly sync: HolderSync;
+  /** Of the present P, and of each earlier one. */
+  readonly keys: readonly KeyNotes[];
 };
 
 /** After one of these the cache is opened, and so checked, again: what was asked for is repeated once. */
@@ -168,7 +154,7 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   let holder: Promise<Holder> | undefined;
   let scanner: Promise<NoteScanner> | undefined;
   let session: Session | undefined;
-  let memoryArchive: NoteArchive | undefined;
+  const memoryArchives = new Map<string, NoteArchive>();
   let queue: Promise<unknown> = Promise.resolve();
   let isClosed = false;
   const arrivals = createArrivalLog(deps.nowMs ?? Date.now);
@@ -185,72 +171,55 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   }
 
   async function openSession(chain: HolderChain): Promise<Session> {
-    const { settings } = chain;
     if (session !== undefined && session.chain.key === chain.key) {
       return session;
     }
     closeSession();
-    const { encryptionPublicKey, viewingKey, ...opened } = await findHolder();
-    const walletPub = parseWalletPub(opened.walletPub);
+    const opened = await findHolder();
     scanner ??= createScanner();
     const kernels = await scanner;
     const deliveries = deps.createDeliveries(chain.key);
-    const { chainId, pool, deployedAtBlock } = settings;
-    const identity = { chainId, pool, deployedAtBlock, walletPub, encryptionPublicKey };
-    const path = deps.home === undefined ? undefined : notePath(deps.home, identity);
-    const archive =
-      memoryArchive ?? openNoteArchive(path === undefined ? ':memory:' : `${path}.archive`);
-    if (path === undefined) {
-      // The only copy while this process runs.
-      memoryArchive = archive;
-    }
-    const store = openNoteStore({
-      path: path === undefined ? ':memory:' : `${path}.sqlite`,
-      key: deriveNoteCacheKey(viewingKey.reveal()),
-      identity,
-      onDiscard: (reason) => {
-        deps.log.warn({ reason }, 'the note cache is made again from chain, archive and platform');
-      },
-    });
+    const history = createHistory(chain.settings);
     const spends = openSpendArchive(
       deps.home === undefined ? ':memory:' : join(deps.home, 'spends.sqlite'),
     );
-    const history = createHistory(settings);
-    const sync = createHolderSync({
-      history,
-      deliveries,
-      kernels,
-      store,
-      archive,
-      change: createOwnChange(spends, identity),
-      assets: [...tokensOf(chain).keys()],
-      deployedAtBlock,
-      viewingKey: viewingKey.reveal(),
-      walletId: computeWalletId(walletPub),
-    });
-    arrivals.begin(chain.key, store, sync.isChange);
-    session = { chain, history, store, archive, spends, identity, sync };
+    const keys: KeyNotes[] = [];
+    try {
+      for (const key of [opened, ...opened.earlier]) {
+        const of = { chain, holder: opened, key };
+        keys.push(
+          openKeyNotes({ ...deps, ...of, deliveries, history, spends, kernels, memoryArchives }),
+        );
+      }
+    } catch (error) {
+      closeAll([history, spends, ...keys.map(({ store }) => store)]);
+      throw error;
+    }
+    session = { chain, history, spends, keys };
+    for (const { store, identity } of keys) {
+      arrivals.begin(nameOf(chain, identity), store, isChangeOf(keys));
+    }
     return session;
   }
 
   function closeSession(): void {
-    session?.history.close();
-    session?.store.close();
-    session?.spends.close();
+    if (session !== undefined) {
+      const { history, spends, keys } = session;
+      closeAll([history, spends, ...keys.map(({ store }) => store)]);
+    }
     session = undefined;
   }
 
-  async function update(asset: SyncAsset, chain: HolderChain): Promise<Session> {
-    return await updateAnd(asset, chain, async (opened) => opened);
-  }
-
-  function updateAnd<T>(
+  /** Brings every P up to date first. */
+  function update<T>(
     asset: SyncAsset,
     chain: HolderChain,
-    work: (opened: Session) => Promise<T>,
+    work: (opened: Session) => T | Promise<T>,
   ): Promise<T> {
     return withSession(chain, async (opened) => {
-      arrivals.note(await opened.sync.sync(asset));
+      for (const { sync, identity } of opened.keys) {
+        arrivals.note(nameOf(chain, identity), await sync.sync(asset));
+      }
       return await work(opened);
     });
   }
@@ -309,8 +278,8 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
 
   async function report(symbol: string): Promise<BalanceReport> {
     const { chain, asset } = findAsset(symbol);
-    const { sync } = await update(asset, chain);
-    return { ...sync.computeBalance(asset.assetId), symbol, chain: chain.key };
+    const notes = await update(asset, chain, (opened) => listSpendable(opened.keys, asset.assetId));
+    return { ...computeBalance(notes), symbol, chain: chain.key };
   }
 
   /** The sync that waits to begin, by token: it will see everything that its callers could ask about. */
@@ -332,59 +301,96 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
       waiting.set(symbol, done);
       return done;
     },
+    // The archives keep the notes of a P that is not listed any more.
     rescan: (symbol, fromBlock) =>
       enqueue(async () => {
         const { chain } = findAsset(symbol);
-        await withSession(chain, (opened) => rewindStore(opened, fromBlock));
+        await withSession(chain, async ({ keys, history }) => {
+          for (const { store, archive } of keys) {
+            await rewindStore({ store, archive, history }, fromBlock);
+          }
+        });
         closeSession();
         return await report(symbol);
       }),
     readArrivals: (symbol, after) =>
       enqueue(async () => {
-        const { asset, decimals } = findAsset(symbol);
+        const { chain, asset, decimals } = findAsset(symbol);
         const balance = await report(symbol);
-        return { ...arrivals.since(after, asset.assetId), balance, decimals };
+        const isChange = isChangeOf((await openSession(chain)).keys);
+        const { arrivals: listed, cursor } = arrivals.since(after, asset.assetId);
+        return {
+          // The change that a spend of notes of another P paid: its own cache cannot tell it from a payment.
+          arrivals: listed.filter(({ note }) => !isChange(note)),
+          ...{ cursor, balance, decimals },
+        };
       }),
     exportNotes: () =>
       enqueue(async () => {
         const chain = deps.findChain();
-        return await withSession(chain, async ({ store, archive, identity }) => {
-          archiveNotes(store, archive);
-          return createNotesDocument({ store, archive, identity, tokens: tokensOf(chain) });
-        });
+        const tokens = tokensOf(chain);
+        return await withSession(chain, async ({ keys }) =>
+          joinDocuments(
+            keys.map(({ store, archive, identity }) => {
+              archiveNotes(store, archive);
+              return createNotesDocument({ store, archive, identity, tokens });
+            }),
+          ),
+        );
       }),
     importNotes: (offered) =>
       enqueue(async () => {
         const chain = deps.findChain();
         const assets = [...tokensOf(chain).keys()];
-        return await withSession(chain, ({ sync }) => sync.importNotes(offered, assets));
+        return await withSession(chain, async ({ keys }) => {
+          const byKey: (readonly ImportOutcome[])[] = [];
+          for (const { sync } of keys) {
+            byKey.push(await sync.importNotes(offered, assets));
+          }
+          return offered.map((_, place) => joinOutcomes(byKey.map((outcomes) => outcomes[place])));
+        });
       }),
-    keepChange: (chain) => enqueue(() => withSession(chain, ({ sync }) => sync.keepChange())),
+    keepChange: (chain) =>
+      enqueue(() =>
+        withSession(chain, async ({ keys }) => {
+          for (const { sync } of keys) {
+            await sync.keepChange();
+          }
+        }),
+      ),
     listSpendable: (symbol, at) =>
-      enqueue(async () => {
+      enqueue(() => {
         const { chain, asset } = findAsset(symbol, at);
-        const { sync } = await update(asset, chain);
-        return sync.listSpendable(asset.assetId);
+        return update(asset, chain, (opened) => listSpendable(opened.keys, asset.assetId));
       }),
     readMovements: (symbol) =>
       enqueue(async () => {
         const { chain, asset } = findAsset(symbol);
-        const { sync } = await update(asset, chain);
-        return { chain, movements: sync.listMovements(asset.assetId) };
+        const lists = await update(asset, chain, ({ keys }) =>
+          keys.map(({ sync }) => sync.listMovements(asset.assetId)),
+        );
+        return { chain, movements: joinMovements(lists) };
       }),
     computePaths: (symbol, commitments, at) =>
-      enqueue(async () => {
+      enqueue(() => {
         const { chain, asset } = findAsset(symbol, at);
-        return await updateAnd(asset, chain, ({ sync }) =>
-          computePaths(sync, asset.assetId, commitments),
+        return update(asset, chain, (opened) =>
+          computePaths(opened.keys, asset.assetId, commitments),
         );
       }),
     compareUses: (symbol, uses, at) =>
-      enqueue(async () => {
+      enqueue(() => {
         const { chain, asset } = findAsset(symbol, at);
-        await updateAnd(asset, chain, ({ sync }) => sync.compareUses(asset.assetId, uses));
+        return update(asset, chain, async ({ keys }) => {
+          for (const { sync } of keys) {
+            await sync.compareUses(asset.assetId, uses);
+          }
+        });
       }),
-    progress: () => session?.sync.progress() ?? idle,
+    progress: () => {
+      const all = session?.keys.map(({ sync }) => sync.progress()) ?? [];
+      return all.find(({ isRunning }) => isRunning) ?? all[0] ?? idle;
+    },
     async close() {
       isClosed = true;
       await (await scanner?.catch(() => undefined))?.close();
@@ -394,50 +400,8 @@ export function createHolderNotes(deps: HolderNotesDeps): HolderNotes {
   };
 }
 
-/** @throws PoolError `notes_unavailable`; like `HolderSync.computePath` */
-async function computePaths(
-  sync: HolderSync,
-  assetId: AssetId,
-  commitments: readonly Hex32[],
-): Promise<NotePaths> {
-  const owned = new Map(
-    sync.listSpendable(assetId).map((note) => [fieldToHex(note.commitment), note]),
-  );
-  const proved: ProvableNote[] = [];
-  // One after the other: the first that fails may discard a part of the store.
-  for (const commitment of commitments) {
-    const note = owned.get(commitment);
-    if (note === undefined) {
-      throw new PoolError(
-        'notes_unavailable',
-        'a note of the spend is not unspent any more; choose again',
-      );
-    }
-    proved.push(await sync.computePath(note));
+function closeAll(all: readonly { close(): void }[]): void {
+  for (const one of all) {
+    one.close();
   }
-  const [first] = proved;
-  if (first === undefined || proved.some(({ noteRoot }) => noteRoot !== first.noteRoot)) {
-    throw new PoolError(
-      'notes_unavailable',
-      'the notes of the spend are in different trees; spend them one after the other',
-    );
-  }
-  return { noteRoot: first.noteRoot, paths: proved.map(({ path }) => path) };
-}
-
-/** Addresses of the configured tokens by asset id. */
-function tokensOf({ settings }: HolderChain): ReadonlyMap<AssetId, EvmAddress> {
-  const { chainId, pool, tokens } = settings;
-  return new Map(
-    Object.values(tokens).map(({ address }) => [computeAssetId(chainId, pool, address), address]),
-  );
-}
-
-/**
- * The files of one chain, pool and key pair: a change of the configuration does not discard what another one needs.
- * @returns a path without its ending: `.sqlite` is the cache, `.archive` the archive
- */
-function notePath(home: string, identity: SyncIdentity): string {
-  const name = createHash('sha256').update(serializeIdentity(identity)).digest('hex').slice(0, 12);
-  return join(home, `holder-notes-${name}`);
 }

@@ -1,4 +1,4 @@
-import type { ChainFamily, EncryptionPublicKey, Hex, Secret } from '@pool/core';
+import type { ChainFamily, EncryptionPublicKey, EvmChainSettings, Hex, Secret } from '@pool/core';
 import type { HolderSigner } from '@pool/signers/holder-signer';
 
 /** A viewing key with its P. */
@@ -20,3 +20,6 @@ export type Holder = HolderKey & {
   /** Of earlier P. Notes of these are still shown and spent; change goes to the present P. */
   readonly earlier: readonly HolderKey[];
 };
+
+/** A chain with a pool, by the agent's own settings. */
+export type HolderChain = { readonly key: string; readonly settings: EvmChainSettings };

@@ -16,8 +16,7 @@ import { createLocalKeyHolder } from '@pool/signers';
 import { createFakeHolder, createFakeNotePool, type FakeHolder } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Holder } from './holder.ts';
-import { createHolderNotes } from './holder-notes.ts';
-import { createKeyedNotes, type KeyedNotesDeps } from './keyed-notes.ts';
+import { createHolderNotes, type HolderNotesDeps } from './holder-notes.ts';
 import { parseNotesFile } from './notes-document.ts';
 
 const earlier = createFakeHolder(1);
@@ -70,22 +69,16 @@ function createWorld() {
     };
   }
 
-  function start(directory = home, changes: Partial<KeyedNotesDeps> = {}) {
+  function start(directory = home, changes: Partial<HolderNotesDeps> = {}) {
     mkdirSync(directory, { recursive: true });
     const note = (): void => undefined;
-    const notes = createKeyedNotes({
-      earlierCount: 1,
+    const notes = createHolderNotes({
+      home: directory,
+      log: { debug: note, info: note, error: note, warn: note },
       openHolder,
-      createNotes: (openOne, createDeliveries) =>
-        createHolderNotes({
-          home: directory,
-          log: { debug: note, info: note, error: note, warn: note },
-          openHolder: openOne,
-          findChain: () => ({ key: 'anvil', settings }),
-          createDeliveries,
-          createHistory: () => pool.history,
-          createScanner: async () => ({ ...scanner, close: async () => undefined }),
-        }),
+      findChain: () => ({ key: 'anvil', settings }),
+      createHistory: () => pool.history,
+      createScanner: async () => ({ ...scanner, close: async () => undefined }),
       // The platform: notes of the registered P only.
       createDeliveries: () => ({
         fetchPage: async () => ({
@@ -304,7 +297,7 @@ describe('the notes of a holder with an earlier key', () => {
 
   it('are read from a configuration that names the present key among the earlier ones too', async () => {
     world.pay(earlier, 5n);
-    const notes = world.start(world.home, { earlierCount: 2 });
+    const notes = world.start();
     expect(await notes.readBalance('USDC')).toMatchObject({ total: 5n, notes: 1 });
     expect((await notes.exportNotes()).notes).toHaveLength(1);
   });

@@ -46,8 +46,7 @@ import type {
   SpendPlatformPort,
   SpendProverPort,
 } from '../../spend/spend-ports.ts';
-import type { Holder } from '../holder/holder.ts';
-import type { HolderChain } from '../holder/holder-notes.ts';
+import type { Holder, HolderChain } from '../holder/holder.ts';
 import type { Log } from '../log.ts';
 import { assertSpendsKnown as assertNotRestored } from '../store/restored-state.ts';
 import { openSpendArchive } from '../store/spend-archive.ts';
@@ -233,7 +232,7 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
       },
       destinations: parseDestinations(settings.sendDestinations),
       ceilings: { transfer: settings.transferMaxAmount, send: settings.sendMaxAmount },
-      notes: createNotesPort(deps, encryptionPublicKey),
+      notes: createNotesPort(deps),
       prover: deps.prover,
       journal: createSpendJournal(deps.journal, holder.address, systemClock.nowMs),
       assertSpendsKnown,

@@ -41,9 +41,8 @@ import {
 import type { SpendJournal } from '../../spend/spend-journal.ts';
 import type { SpendContext } from '../../spend/spend-ports.ts';
 import type { DeliveredNote } from '../../sync/ports.ts';
-import type { Holder } from '../holder/holder.ts';
-import { createHolderNotes, type HolderChain } from '../holder/holder-notes.ts';
-import { createKeyedNotes } from '../holder/keyed-notes.ts';
+import type { Holder, HolderChain } from '../holder/holder.ts';
+import { createHolderNotes } from '../holder/holder-notes.ts';
 import type { Log } from '../log.ts';
 import { assertSpendsKnown } from '../store/restored-state.ts';
 import { openSentTransactions, sentTransactionsPath } from '../store/sent-transactions.ts';
@@ -161,17 +160,11 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
   const kept = [...deps.kept].sort(
     (one, other) => one.batchIndex - other.batchIndex || one.slot - other.slot,
   );
-  const notes = createKeyedNotes({
-    earlierCount: holder.earlier.length,
+  const notes = createHolderNotes({
+    ...{ home, log },
     openHolder: async () => holder,
-    createNotes: (openOne, createDeliveries) =>
-      createHolderNotes({
-        ...{ home, log, createDeliveries },
-        openHolder: openOne,
-        findChain: () => chain,
-      }),
+    findChain: () => chain,
     createDeliveries: () => ({ fetchPage: async () => ({ notes: kept, isOwnFile: true }) }),
-    fetchRegistered: undefined,
   });
   const submitter = createSelfSubmitter({
     chain: gasChain,
@@ -238,7 +231,7 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
       gate: undefined,
       destinations: parseDestinations(settings.holder.sendDestinations),
       ceilings: { transfer: undefined, send: settings.holder.sendMaxAmount },
-      notes: createNotesPort({ notes, chains: new Map([[chain.key, chain]]) }, encryptionPublicKey),
+      notes: createNotesPort({ notes, chains: new Map([[chain.key, chain]]) }),
       prover: deps.prover,
       archive: refuseEqualWithdrawals(archive, accepted, chain.settings.tokens, systemClock.nowMs),
       journal,

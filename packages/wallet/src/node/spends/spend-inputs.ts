@@ -6,7 +6,6 @@
 import {
   type AssetId,
   computeAssetId,
-  type EncryptionPublicKey,
   type EvmAddress,
   type Field,
   fieldToHex,
@@ -15,18 +14,13 @@ import {
   zeroField,
 } from '@pool/core';
 import type { SpendDeps } from '../../spend/spend-deps.ts';
-import type { HolderNote } from '../../spend/spend-ports.ts';
-import type { OwnNote } from '../../sync/ports.ts';
-import type { HolderChain, HolderNotes } from '../holder/holder-notes.ts';
+import type { HolderChain } from '../holder/holder.ts';
+import type { HolderNotes } from '../holder/holder-notes.ts';
 
-/** The holder's notes, of all its P. */
-export type SpendableNotes = Pick<HolderNotes, 'computePaths' | 'compareUses' | 'keepChange'> & {
-  /** P is absent: the present one. */
-  listSpendable(
-    symbol: string,
-    chain?: HolderChain,
-  ): Promise<readonly (OwnNote & { readonly encryptionPublicKey?: EncryptionPublicKey })[]>;
-};
+export type SpendableNotes = Pick<
+  HolderNotes,
+  'listSpendable' | 'computePaths' | 'compareUses' | 'keepChange'
+>;
 
 type SpendableSources = {
   readonly notes: SpendableNotes;
@@ -35,10 +29,7 @@ type SpendableSources = {
 };
 
 /** Notes and their paths for spends of every configured token. */
-export function createNotesPort(
-  { notes, chains }: SpendableSources,
-  encryptionPublicKey: HolderNote['encryptionPublicKey'],
-): SpendDeps['notes'] {
+export function createNotesPort({ notes, chains }: SpendableSources): SpendDeps['notes'] {
   type Place = { readonly chain: HolderChain; readonly symbol: string };
   // Of the notes that were listed: spends of several tokens run at once.
   const places = new Map<Field, Place>();
@@ -62,13 +53,7 @@ export function createNotesPort(
       for (const { commitment } of owned) {
         places.set(commitment, place);
       }
-      return owned.map(({ commitment, amount, nonce, nullifier, ...note }) => ({
-        commitment,
-        amount,
-        nonce,
-        nullifier,
-        encryptionPublicKey: note.encryptionPublicKey ?? encryptionPublicKey,
-      }));
+      return owned;
     },
     async computePaths(chosen) {
       const place = places.get(chosen[0]?.commitment ?? zeroField);
