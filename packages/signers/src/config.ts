@@ -1,8 +1,16 @@
 /**
- * What this package reads from the environment: one value, which is used only to refuse, so that a caller cannot forget to pass it.
+ * What this package reads from the environment: one value, which is used only to refuse, so that a caller cannot forget to pass it. And the
+ * error of everything that is configured.
  *
  * @module
  */
+
+import { PoolError } from '@pool/core';
+
+/** @param message - for an operator, without a secret */
+export function invalidConfiguration(message: string, cause?: unknown): PoolError {
+  return new PoolError('invalid_configuration', message, { cause });
+}
 
 /** True in a production process (`NODE_ENV=production`). */
 export function isProduction(): boolean {

@@ -4,16 +4,17 @@
  *
  * @module
  */
+
 import {
   computeWalletAddress,
   type EvmAddress,
   hexToBytes,
-  PoolError,
   Secret,
   type WalletPub,
 } from '@pool/core';
 import { computeRequestDigest, findRefusal, type SignerAllow } from '@pool/policy';
 import { acceptSignature } from './accept-signature.ts';
+import { invalidConfiguration } from './config.ts';
 import { refuse } from './refusal.ts';
 import type { Signer } from './signer.ts';
 import { createMemoryKey, type SigningKey } from './signing-key.ts';
@@ -71,8 +72,7 @@ export function openLocalKey(privateKey: Secret): SigningKey {
     return createMemoryKey(new Secret(hexToBytes(privateKey.reveal(), 32)));
   } catch {
     // The cause is dropped on purpose: parsers repeat their input in messages.
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       'the private key must be 32 bytes of lower-case hex with 0x, between 1 and the group order',
     );
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import {
   bytesToHex,
@@ -10,10 +11,10 @@ import {
   type Hex,
   type Hex32,
   hexToBytes,
-  PoolError,
   type Secret,
   type WalletPub,
 } from '@pool/core';
+import { invalidConfiguration } from './config.ts';
 
 export type SigningKey = {
   /** W, 33 bytes of SEC1. Public. */
@@ -31,10 +32,7 @@ export function computeKeyWalletPub(key: Secret<Uint8Array>): WalletPub {
     return encodeWalletPub(point.toAffine());
   } catch {
     // The cause is dropped on purpose: parsers repeat their input in messages.
-    throw new PoolError(
-      'invalid_configuration',
-      'the signing key is not 32 bytes between 1 and the group order',
-    );
+    throw invalidConfiguration('the signing key is not 32 bytes between 1 and the group order');
   }
 }
 

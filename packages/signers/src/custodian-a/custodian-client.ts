@@ -6,7 +6,7 @@
  */
 
 import { type KeyObject, sign } from 'node:crypto';
-import { PoolError, parseServiceUrl, type Secret } from '@pool/core';
+import { type PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import {
   createHttpClient,
   describeAnswer,
@@ -15,6 +15,7 @@ import {
   type HttpExchange,
 } from '@pool/http-client';
 import * as v from 'valibot';
+import { invalidConfiguration } from '../config.ts';
 import { createAnswerError, parseSuccess, tryParseKey } from '../custodian/custodian-outcomes.ts';
 
 // The key of a service account at custodian A. It signs the client data of user actions: Ed25519 over the bytes, P-256 over their
@@ -33,8 +34,7 @@ export function parseServiceKey(pem: Secret): ServiceKey {
   const key = tryParseKey(pem);
   const algorithm = key === undefined ? undefined : findAlgorithm(key);
   if (key === undefined || algorithm === undefined) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       'the key of the service account must be an Ed25519 or P-256 private key as PKCS#8 PEM',
     );
   }

@@ -4,8 +4,9 @@
  *
  * @module
  */
+
 import { createHash, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { joinUrl, PoolError, parseServiceUrl, type Secret } from '@pool/core';
+import { joinUrl, type PoolError, parseServiceUrl, type Secret } from '@pool/core';
 import {
   createHttpClient,
   describeAnswer,
@@ -13,6 +14,7 @@ import {
   type HttpClientOptions,
   type HttpExchange,
 } from '@pool/http-client';
+import { invalidConfiguration } from '../config.ts';
 import { createAnswerError, tryParseKey } from '../custodian/custodian-outcomes.ts';
 
 export type CustodianBAccount = Omit<HttpClientOptions, 'service'> & {
@@ -106,8 +108,7 @@ function parseApiSecret(pem: Secret): KeyObject {
   const key = tryParseKey(pem);
   const bits = key?.asymmetricKeyDetails?.modulusLength ?? 0;
   if (key === undefined || key.asymmetricKeyType !== 'rsa' || bits < 2048) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       'the API secret of custodian B must be an RSA private key of at least 2,048 bits as PKCS#8 PEM',
     );
   }

@@ -3,8 +3,10 @@
  *
  * @module
  */
+
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes, PoolError, type Secret } from '@pool/core';
+import { invalidConfiguration } from '../config.ts';
 
 export type Ed25519Key = {
   /** W, 32 bytes. */
@@ -42,8 +44,7 @@ function computePublicKey(seed: Secret): Uint8Array {
     return ed25519.getPublicKey(hexToBytes(seed.reveal(), 32));
   } catch {
     // The cause is dropped on purpose: parsers repeat their input in messages.
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       'the ed25519 private key must be its 32-byte seed, as lower-case hex with 0x',
     );
   }

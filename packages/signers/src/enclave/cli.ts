@@ -12,16 +12,15 @@ import {
   computeWalletAddress,
   hexToBytes,
   isPoolError,
-  PoolError,
   parseEvmAddress,
   Secret,
 } from '@pool/core';
-import { createSignedHistory, type LedgerStatus, openLedger, parsePolicy } from '@pool/policy';
+import { createSignedHistory, openLedger, parsePolicy } from '@pool/policy';
 import {
   computeDevelopmentPcrs,
   createDevelopmentRoot,
 } from '../attestation/development-attestation.ts';
-import { isProduction } from '../config.ts';
+import { invalidConfiguration, isProduction } from '../config.ts';
 import { computeKeyWalletPub, createMemoryKey, type SigningKey } from '../signing-key.ts';
 import { type Attester, createDevelopmentAttester, createHardwareAttester } from './attester.ts';
 import { computePolicyDigest, createEnclave } from './enclave-core.ts';
@@ -95,23 +94,12 @@ export async function runEnclaveCommand(
 ): Promise<number> {
   try {
     const { command, values } = readArguments(args);
-    switch (command) {
-      case 'keygen':
-        return keygen(values, deps);
-      case 'seal':
-        return seal(values, deps);
-      case 'development-root':
-        return developmentRoot(values, deps);
-      case 'serve':
-        return await serve(values, deps);
-      case 'ledger rebaseline':
-        return rebaseline(values, deps);
-      case 'attest':
-        return await attest(values, deps);
-      default:
-        deps.writeError(usage);
-        return 2;
+    if (command === undefined) {
+      deps.writeError(usage);
+      return 2;
     }
+    await command(values, deps);
+    return 0;
   } catch (error) {
     deps.writeError(describe(error));
     return 1;
@@ -129,31 +117,35 @@ function describe(error: unknown): string {
 function readArguments(args: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    return { values, command: positionals.length === 0 ? undefined : positionals.join(' ') };
+    return { values, command: commands.get(positionals.join(' ')) };
   } catch {
     return { values: {}, command: undefined };
   }
 }
 
-function keygen(values: Values, deps: CommandDeps): number {
-  return writeSealed(values, createSigningKey(), deps);
-}
+type Command = (values: Values, deps: CommandDeps) => void | Promise<void>;
 
-function seal(values: Values, deps: CommandDeps): number {
+const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ['keygen', (values, deps) => writeSealed(values, createSigningKey(), deps)],
+  ['seal', seal],
+  ['development-root', developmentRoot],
+  ['serve', serve],
+  ['ledger rebaseline', rebaseline],
+  ['attest', attest],
+]);
+
+function seal(values: Values, deps: CommandDeps): void {
   const hex = readPrivateFile(required(values, 'private-key')).reveal().toString('utf8').trim();
   let key: Uint8Array;
   try {
     key = hexToBytes(hex, 32);
   } catch {
-    throw new PoolError(
-      'invalid_configuration',
-      '--private-key must hold 32 bytes of lower-case hex with 0x',
-    );
+    throw invalidConfiguration('--private-key must hold 32 bytes of lower-case hex with 0x');
   }
-  return writeSealed(values, new Secret(key), deps);
+  writeSealed(values, new Secret(key), deps);
 }
 
-function writeSealed(values: Values, key: Secret<Uint8Array>, deps: CommandDeps): number {
+function writeSealed(values: Values, key: Secret<Uint8Array>, deps: CommandDeps): void {
   const secret = readSealingSecret(required(values, 'sealing-secret'));
   const walletPub = computeKeyWalletPub(key);
   const path = required(values, 'key');
@@ -161,15 +153,11 @@ function writeSealed(values: Values, key: Secret<Uint8Array>, deps: CommandDeps)
   deps.write(`sealed key: ${path}`);
   deps.write(`wallet public key: ${walletPub}`);
   deps.write(`address: ${computeWalletAddress(walletPub)}`);
-  return 0;
 }
 
-function developmentRoot(values: Values, deps: CommandDeps): number {
+function developmentRoot(values: Values, deps: CommandDeps): void {
   if (isProduction()) {
-    throw new PoolError(
-      'invalid_configuration',
-      'a development root is refused under NODE_ENV=production',
-    );
+    throw invalidConfiguration('a development root is refused under NODE_ENV=production');
   }
   const root = createDevelopmentRoot(deps.nowMs());
   const path = required(values, 'out');
@@ -179,17 +167,22 @@ function developmentRoot(values: Values, deps: CommandDeps): number {
   deps.write(`INSECURE development root: ${path}`);
   deps.write(`root sha256: ${toHex(fingerprint)}`);
   deps.write(`pcrs: ${pcrs.join(',')}`);
-  return 0;
 }
 
-async function serve(values: Values, deps: CommandDeps): Promise<number> {
+async function serve(values: Values, deps: CommandDeps): Promise<void> {
   const key = openKey(values);
   const policy = parsePolicy(readJsonFile(required(values, 'policy')));
   const attester = createAttester(values, deps);
   const ledger = openLedger({ path: required(values, 'ledger'), role: 'voter' });
   try {
     const enclave = createEnclave({ key, policy, ledger, attester, nowMs: deps.nowMs });
-    warnOfRestoredLedger(ledger.status(), deps);
+    const { restoredBecause } = ledger.status();
+    if (restoredBecause !== undefined) {
+      // It serves all the same: each request is answered with the reason.
+      deps.writeError(
+        `the ledger counts as restored (${restoredBecause}), so nothing is signed; read "A restored ledger" in docs/operations/enclave.md, then run "pool-enclave ledger rebaseline"`,
+      );
+    }
     const socket = required(values, 'socket');
     const server = await serveEnclave(enclave, socket, (error) => deps.writeError(describe(error)));
     const stop = deps.stop ?? waitForSignal();
@@ -197,18 +190,8 @@ async function serve(values: Values, deps: CommandDeps): Promise<number> {
     deps.write(`serving ${enclave.address} on ${socket}`);
     await stop;
     await server.close();
-    return 0;
   } finally {
     ledger.close();
-  }
-}
-
-/** It serves all the same: each request is answered with the reason. */
-function warnOfRestoredLedger({ restoredBecause }: LedgerStatus, deps: CommandDeps): void {
-  if (restoredBecause !== undefined) {
-    deps.writeError(
-      `the ledger counts as restored (${restoredBecause}), so nothing is signed; read "A restored ledger" in docs/operations/enclave.md, then run "pool-enclave ledger rebaseline"`,
-    );
   }
 }
 
@@ -216,33 +199,27 @@ function warnOfRestoredLedger({ restoredBecause }: LedgerStatus, deps: CommandDe
  * Ends the state `restored`. An enclave has no node and no custodian that remembers what it signed, so there is nothing to merge: its
  * operator accepts what was lost. The enclave may run.
  */
-function rebaseline(values: Values, deps: CommandDeps): number {
+function rebaseline(values: Values, deps: CommandDeps): void {
   const path = required(values, 'ledger');
   const by = required(values, 'by');
   if (![path, `${path}.generation`].some((file) => existsSync(file))) {
-    throw new PoolError(
-      'invalid_configuration',
-      `there is no ledger at ${path}; give the --ledger that "serve" has`,
-    );
+    throw invalidConfiguration(`there is no ledger at ${path}; give the --ledger that "serve" has`);
   }
   if (values['accept-lost-history'] !== true) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       '--accept-lost-history is missing: sums of the day, and signatures made after the backup, stay forgotten; docs/operations/enclave.md says when that is safe',
     );
   }
   const ledger = openLedger({ path, role: 'operator' });
   try {
     if (!ledger.status().isRestored) {
-      throw new PoolError(
-        'invalid_configuration',
+      throw invalidConfiguration(
         `the ledger ${path} does not count as restored; there is nothing to do`,
       );
     }
     // The operator answers for what is left out.
     ledger.rebaseline(createSignedHistory([]), { by, isComplete: true }, deps.nowMs());
     deps.write(`the ledger ${path} is re-baselined by ${by}; the enclave signs again`);
-    return 0;
   } finally {
     ledger.close();
   }
@@ -267,8 +244,7 @@ function createAttester(values: Values, deps: CommandDeps): Attester {
   const helper = values['attestation-helper'];
   const root = values['development-root'];
   if ((helper === undefined) === (root === undefined)) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       'give one of --attestation-helper (inside a real enclave) and --development-root (everywhere else)',
     );
   }
@@ -276,8 +252,7 @@ function createAttester(values: Values, deps: CommandDeps): Attester {
     return createHardwareAttester(helper);
   }
   if (isProduction()) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       'a development root is refused under NODE_ENV=production; use --attestation-helper',
     );
   }
@@ -293,7 +268,7 @@ function createSteadyClock(nowMs: () => number): () => number {
   return () => Math.floor(startMs + performance.now());
 }
 
-async function attest(values: Values, deps: CommandDeps): Promise<number> {
+async function attest(values: Values, deps: CommandDeps): Promise<void> {
   const address = parseEvmAddress(required(values, 'address'));
   let policyDigest: Uint8Array | undefined;
   const signer = createEnclaveSigner({
@@ -314,7 +289,6 @@ async function attest(values: Values, deps: CommandDeps): Promise<number> {
     deps.write(
       `policy sha256: ${policyDigest === undefined ? 'not in the attestation' : toHex(policyDigest)}`,
     );
-    return 0;
   } finally {
     signer.close();
   }
@@ -326,19 +300,14 @@ function required(
 ): string {
   const value = values[name];
   if (value === undefined || value === '') {
-    throw new PoolError(
-      'invalid_configuration',
-      `--${name} is missing; "pool-enclave" alone lists the commands`,
-    );
+    throw invalidConfiguration(`--${name} is missing; "pool-enclave" alone lists the commands`);
   }
   return value;
 }
 
-function waitForSignal(): Promise<void> {
+function waitForSignal(): Promise<unknown> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => resolve());
-    }
+    process.once('SIGTERM', resolve).once('SIGINT', resolve);
   });
 }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { cleanMessage, PoolError, parseWire } from '@pool/core';
 import type * as v from 'valibot';
@@ -27,22 +28,9 @@ export type EnclaveConnectionOptions = {
   readonly attest: (call: Call) => Promise<void>;
 };
 
-export type EnclaveConnection = {
-  /**
-   * Connects and attests if needed, and calls. A connection that is lost in the middle is made once more: the enclave signs the same
-   * again.
-   * @throws PoolError `enclave_unreachable`, `enclave_failed`, `enclave_not_attested`; the signal's reason
-   */
-  call<TSchema extends v.GenericSchema>(
-    content: CallContent,
-    schema: TSchema,
-    signal?: AbortSignal,
-  ): Promise<v.InferOutput<TSchema>>;
-  /** Ends the connection. A later call makes another one. */
-  close(): void;
-};
+export type EnclaveConnection = ReturnType<typeof createEnclaveConnection>;
 
-export function createEnclaveConnection(options: EnclaveConnectionOptions): EnclaveConnection {
+export function createEnclaveConnection(options: EnclaveConnectionOptions) {
   let current: Promise<Link> | undefined;
 
   async function open(): Promise<Link> {
@@ -70,7 +58,16 @@ export function createEnclaveConnection(options: EnclaveConnectionOptions): Encl
   }
 
   return {
-    async call(content, schema, signal) {
+    /**
+     * Connects and attests if needed, and calls. A connection that is lost in the middle is made once more: the enclave signs the same
+     * again.
+     * @throws PoolError `enclave_unreachable`, `enclave_failed`, `enclave_not_attested`; the signal's reason
+     */
+    async call<TSchema extends v.GenericSchema>(
+      content: CallContent,
+      schema: TSchema,
+      signal?: AbortSignal,
+    ): Promise<v.InferOutput<TSchema>> {
       signal?.throwIfAborted();
       const used = link();
       try {
@@ -84,7 +81,8 @@ export function createEnclaveConnection(options: EnclaveConnectionOptions): Encl
         return abortable((await abortable(link(), signal)).call(content, schema), signal);
       }
     },
-    close() {
+    /** Ends the connection. A later call makes another one. */
+    close(): void {
       const closing = current;
       current = undefined;
       closing?.then(
@@ -95,12 +93,7 @@ export function createEnclaveConnection(options: EnclaveConnectionOptions): Encl
   };
 }
 
-type Link = {
-  readonly call: Call;
-  /** Settles when the connection has ended. */
-  readonly closed: Promise<void>;
-  close(): void;
-};
+type Link = Awaited<ReturnType<typeof openLink>>;
 
 /** The connection ended while an answer was awaited. */
 class LostConnectionError extends PoolError {
@@ -113,14 +106,9 @@ class LostConnectionError extends PoolError {
   }
 }
 
-type Pending = {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-};
-
-async function openLink({ socketPath, timeoutMs }: EnclaveConnectionOptions): Promise<Link> {
+async function openLink({ socketPath, timeoutMs }: EnclaveConnectionOptions) {
   const socket = await openSocket(socketPath, timeoutMs);
-  const pending = new Map<number, Pending>();
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
   const read = createFrameReader(maxAnswerBytes);
   let nextId = 1;
 
@@ -159,9 +147,10 @@ async function openLink({ socketPath, timeoutMs }: EnclaveConnectionOptions): Pr
   });
 
   return {
+    /** Settles when the connection has ended. */
     closed,
     close: () => socket.destroy(),
-    async call(content, schema) {
+    call: async <TSchema extends v.GenericSchema>(content: CallContent, schema: TSchema) => {
       const id = nextId;
       nextId += 1;
       const frame = encodeFrame({ id, ...content });
@@ -173,24 +162,18 @@ async function openLink({ socketPath, timeoutMs }: EnclaveConnectionOptions): Pr
       }
       // A command must be able to end while nothing is asked.
       socket.ref();
-      const result = await new Promise<unknown>((resolve, reject) => {
-        const timer = setTimeout(() => {
-          end(createTimeout(socketPath, timeoutMs));
-        }, timeoutMs);
-        const settle =
-          <T>(next: (value: T) => void) =>
-          (value: T): void => {
-            clearTimeout(timer);
-            if (pending.size === 0) {
-              socket.unref();
-            }
-            next(value);
-          };
-        pending.set(id, { resolve: settle(resolve), reject: settle(reject) });
-        if (socket.destroyed) {
-          end(new LostConnectionError(socketPath));
-        } else {
-          socket.write(frame);
+      const answer = Promise.withResolvers<unknown>();
+      pending.set(id, answer);
+      const timer = setTimeout(() => end(createTimeout(socketPath, timeoutMs)), timeoutMs);
+      if (socket.destroyed) {
+        end(new LostConnectionError(socketPath));
+      } else {
+        socket.write(frame);
+      }
+      const result = await answer.promise.finally(() => {
+        clearTimeout(timer);
+        if (pending.size === 0) {
+          socket.unref();
         }
       });
       try {
@@ -202,27 +185,19 @@ async function openLink({ socketPath, timeoutMs }: EnclaveConnectionOptions): Pr
   };
 }
 
-function openSocket(socketPath: string, timeoutMs: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(socketPath);
-    function fail(): void {
-      socket.destroy();
-      reject(
-        new PoolError(
-          'enclave_unreachable',
-          `no enclave answers at ${socketPath}; start it with "pool-enclave serve", and check that this user may open the socket`,
-          { retryable: true },
-        ),
-      );
-    }
-    socket.setTimeout(timeoutMs, fail);
-    socket.once('error', fail);
-    socket.once('connect', () => {
-      socket.setTimeout(0);
-      socket.off('error', fail);
-      resolve(socket);
-    });
-  });
+async function openSocket(socketPath: string, timeoutMs: number): Promise<Socket> {
+  const socket = connect(socketPath);
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(timeoutMs) });
+    return socket;
+  } catch {
+    socket.destroy();
+    throw new PoolError(
+      'enclave_unreachable',
+      `no enclave answers at ${socketPath}; start it with "pool-enclave serve", and check that this user may open the socket`,
+      { retryable: true },
+    );
+  }
 }
 
 /** The promise, or the signal's reason as soon as it is aborted. The call itself goes on at the enclave. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import { randomUUID } from 'node:crypto';
 import {
   canonicalDigest,
@@ -14,7 +15,6 @@ import {
   hexToBytes,
   isPoolError,
   type ManifestFile,
-  PoolError,
   type WalletPub,
 } from '@pool/core';
 import {
@@ -38,6 +38,7 @@ import {
   type WorkingHours,
 } from '@pool/policy';
 import { acceptSignature } from '../accept-signature.ts';
+import { invalidConfiguration } from '../config.ts';
 import type { SigningKey } from '../signing-key.ts';
 import { type Attester, readModuleTime } from './attester.ts';
 import type { SignAnswer } from './messages.ts';
@@ -268,8 +269,7 @@ function requireUsablePolicy(policy: Policy, address: EvmAddress): void {
     policy.duplicateRoster?.action === 'hold' ||
     policy.pools.some(({ tokens }) => tokens.some(({ holdAbove }) => holdAbove !== undefined));
   if (asksPeople) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       'the policy lets batches wait for people ("humanRelease", "holdAbove", or "duplicateRoster" with "hold"), and an enclave cannot ask people; remove it, or put the approve process before a custodian',
     );
   }
@@ -277,8 +277,7 @@ function requireUsablePolicy(policy: Policy, address: EvmAddress): void {
     policy.funders.some((funder) => funder.address === address) ||
     policy.holders.some(({ walletPub }) => computeWalletAddress(walletPub) === address);
   if (!isNamed) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       `the policy names no funder or holder with the address of this key, ${address}; nothing could be signed`,
     );
   }
@@ -289,7 +288,7 @@ function requireSoundPolicy(policy: unknown): void {
   const errors = lintPolicy(policy).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     const named = errors.map(({ path, message }) => `${path || 'policy'}: ${message}`).join(' ');
-    throw new PoolError('invalid_configuration', `the policy has mistakes; correct it. ${named}`);
+    throw invalidConfiguration(`the policy has mistakes; correct it. ${named}`);
   }
 }
 

@@ -5,11 +5,13 @@
  *
  * @module
  */
+
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { bytesToHex, hexToBytes, isPoolError, PoolError } from '@pool/core';
 import * as v from 'valibot';
+import { invalidConfiguration } from '../config.ts';
 import type { Enclave } from './enclave-core.ts';
 import { createFrameReader, encodeFrame, maxRequestBytes } from './frames.ts';
 import { callSchema, type EnclaveCall } from './messages.ts';
@@ -111,9 +113,7 @@ function perform(enclave: Enclave, call: EnclaveCall): unknown {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
-      reject(
-        new PoolError('invalid_configuration', `the socket ${path} cannot be opened`, { cause }),
-      );
+      reject(invalidConfiguration(`the socket ${path} cannot be opened`, cause));
     });
     // Others could connect between bind and chmod; the directory keeps them out, and the mask closes the socket as well.
     const mask = process.umask(0o177);
@@ -129,17 +129,15 @@ function requirePrivateDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       `the directory ${directory} of the socket cannot be made; make it as root with "install -d -m 700 -o <the enclave's user> ${directory}", or let systemd make it (RuntimeDirectory=)`,
-      { cause },
+      cause,
     );
   }
   const status = lstatSync(directory);
   const isPrivate = status.isDirectory() && (status.mode & 0o077) === 0;
   if (!isPrivate) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       `the directory ${directory} of the socket is open to other users; run "chmod 700 ${directory}", or choose one of the enclave's own`,
     );
   }
@@ -152,8 +150,7 @@ async function removeStaleSocket(path: string): Promise<void> {
     return;
   }
   if (!status.isSocket()) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       `${path} exists and is not a socket; choose a path for the socket where no file is`,
     );
   }
@@ -166,14 +163,12 @@ async function removeStaleSocket(path: string): Promise<void> {
     socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'unknown'));
   });
   if (code === undefined) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       `another process serves the socket ${path}; stop it, or choose another path`,
     );
   }
   if (code !== 'ECONNREFUSED') {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       `the socket ${path} cannot be examined (${code}); remove it if no enclave serves it, or choose another path`,
     );
   }

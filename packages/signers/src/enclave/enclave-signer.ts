@@ -130,40 +130,28 @@ export function createEnclaveSigner(options: EnclaveSignerOptions): EnclaveSigne
 
   function readAnswer(answer: SignAnswer, request: SignRequest): Progress | Outcome {
     const providerId = providerIdOf(request);
-    switch (answer.state) {
-      case 'signed':
-        return {
-          state: 'signed',
-          providerId,
-          signature: acceptSignature({
-            signature: answer.signature,
-            digest: computeRequestDigest(request),
-            expectedSigner: address,
-          }),
-        };
-      case 'refused':
-        // Not a no: a signature of this spend exists, so its notes may not be used as if it were refused.
-        return answer.reason === signedBefore
-          ? {
-              state: 'failed',
-              providerId,
-              retryable: false,
-              code: 'enclave_failed',
-              message: `the enclave signed this before, and its answer was lost (${signedBefore}): ${cleanMessage(answer.message)}`,
-            }
-          : { ...refuse(answer.reason, describe(answer)), providerId };
-      case 'later':
-        // No vote is underway, and a batch of an enclave has no time for a wait of hours: whoever sent it sends it again.
-        return operatorReasons.includes(answer.reason)
-          ? {
-              state: 'failed',
-              providerId,
-              retryable: true,
-              code: 'enclave_failed',
-              message: `the enclave signs nothing until its operator acts (${answer.reason}): ${cleanMessage(answer.message)}`,
-            }
-          : { ...refuse(answer.reason, describe(answer)), providerId };
+    if (answer.state === 'signed') {
+      const digest = computeRequestDigest(request);
+      const { signature } = answer;
+      return {
+        state: 'signed',
+        providerId,
+        signature: acceptSignature({ signature, digest, expectedSigner: address }),
+      };
     }
+    const { state, reason } = answer;
+    // Not a no: a signature of this spend exists, so its notes may not be used as if it were refused.
+    const wasSigned = state === 'refused' && reason === signedBefore;
+    const isStopped = state === 'later' && operatorReasons.includes(reason);
+    if (!wasSigned && !isStopped) {
+      // No vote is underway, and a batch of an enclave has no time for a wait of hours: whoever sent it sends it again.
+      return { ...refuse(reason, describe(answer)), providerId };
+    }
+    const why = wasSigned
+      ? 'signed this before, and its answer was lost'
+      : 'signs nothing until its operator acts';
+    const message = `the enclave ${why} (${reason}): ${cleanMessage(answer.message)}`;
+    return { state: 'failed', providerId, retryable: isStopped, code: 'enclave_failed', message };
   }
 
   async function readPublicKey(signal?: AbortSignal): Promise<WalletPub> {

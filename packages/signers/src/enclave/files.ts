@@ -3,18 +3,20 @@
  *
  * @module
  */
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import {
   bytesToHex,
   hexToBytes,
   isPoolError,
-  PoolError,
   parseStrictJson,
   parseWire,
   Secret,
 } from '@pool/core';
+import { createDurableFile } from '@pool/storage';
 import * as v from 'valibot';
 import type { DevelopmentRoot } from '../attestation/development-attestation.ts';
+import { invalidConfiguration } from '../config.ts';
 
 const maxFileBytes = 4 * 2 ** 20;
 
@@ -24,7 +26,7 @@ export function readJsonFile(path: string): unknown {
   try {
     return parseStrictJson(text, path);
   } catch (error) {
-    throw isPoolError(error) ? new PoolError('invalid_configuration', error.message) : error;
+    throw isPoolError(error) ? invalidConfiguration(error.message) : error;
   }
 }
 
@@ -43,22 +45,20 @@ export function readSealingSecret(path: string): Secret<Uint8Array> {
   return new Secret(Uint8Array.from(bytes.subarray(0, end + 1)));
 }
 
-/** Makes a file of mode 0600, and never replaces one. @throws PoolError `invalid_configuration` */
+/** Makes a file of mode 0600, and never replaces one. @throws PoolError `invalid_configuration`, `disk_full` */
 export function writePrivateFile(path: string, content: string): void {
-  let file: number;
+  let isMade = false;
   try {
-    file = openSync(path, 'wx', 0o600);
-  } catch {
-    throw new PoolError(
-      'invalid_configuration',
+    isMade = createDurableFile(path, `${content}\n`);
+  } catch (error) {
+    if (isPoolError(error)) {
+      throw error;
+    }
+  }
+  if (!isMade) {
+    throw invalidConfiguration(
       `${path} cannot be made; it exists already, or its directory does not`,
     );
-  }
-  try {
-    writeSync(file, `${content}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }
 
@@ -88,15 +88,12 @@ function readBytes(path: string, isPrivate = false): Buffer {
   try {
     file = openSync(path, 'r');
   } catch {
-    throw new PoolError('invalid_configuration', `${path} cannot be read`);
+    throw invalidConfiguration(`${path} cannot be read`);
   }
   try {
     const status = fstatSync(file);
     if (isPrivate && status.isFile() && (status.mode & 0o077) !== 0) {
-      throw new PoolError(
-        'invalid_configuration',
-        `${path} can be read by other users; run "chmod 600 ${path}"`,
-      );
+      throw invalidConfiguration(`${path} can be read by other users; run "chmod 600 ${path}"`);
     }
     const buffer = Buffer.alloc(maxFileBytes + 1);
     let length = 0;
@@ -105,7 +102,7 @@ function readBytes(path: string, isPrivate = false): Buffer {
       read = readSync(file, buffer, length, buffer.length - length, null);
     }
     if (length > maxFileBytes) {
-      throw new PoolError('invalid_configuration', `${path} has more than ${maxFileBytes} bytes`);
+      throw invalidConfiguration(`${path} has more than ${maxFileBytes} bytes`);
     }
     return buffer.subarray(0, length);
   } finally {

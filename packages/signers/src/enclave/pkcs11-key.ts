@@ -9,15 +9,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import {
-  bytesToHex,
-  encodeWalletPub,
-  hexToBytes,
-  PoolError,
-  type Secret,
-  type WalletPub,
-} from '@pool/core';
-import { extendEnvironment } from '../config.ts';
+import { bytesToHex, encodeWalletPub, hexToBytes, type Secret, type WalletPub } from '@pool/core';
+import { extendEnvironment, invalidConfiguration } from '../config.ts';
 import type { SigningKey } from '../signing-key.ts';
 
 export type Pkcs11Options = {
@@ -52,8 +45,7 @@ export function openPkcs11Key(options: Pkcs11Options): SigningKey {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     if (status !== 0) {
-      throw new PoolError(
-        'invalid_configuration',
+      throw invalidConfiguration(
         `pkcs11-tool could not ${what} the key ${keyId} of the token ${tokenLabel}; check that OpenSC is installed, and module, labels and PIN`,
       );
     }
@@ -65,10 +57,7 @@ export function openPkcs11Key(options: Pkcs11Options): SigningKey {
     const point = der.subarray(publicKeyPrefix.length);
     const isKey = der.subarray(0, publicKeyPrefix.length).equals(publicKeyPrefix);
     if (!isKey || point.length !== 65) {
-      throw new PoolError(
-        'invalid_configuration',
-        `the key ${keyId} of the token ${tokenLabel} is not on secp256k1`,
-      );
+      throw invalidConfiguration(`the key ${keyId} of the token ${tokenLabel} is not on secp256k1`);
     }
     return encodeWalletPub(secp256k1.Point.fromBytes(point).toAffine());
   }

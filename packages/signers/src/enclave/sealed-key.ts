@@ -7,6 +7,7 @@
  *
  * @module
  */
+
 import { randomBytes, scryptSync } from 'node:crypto';
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
@@ -15,12 +16,11 @@ import {
   canonicalJson,
   hexSchema,
   hexToBytes,
-  PoolError,
-  parseWire,
   Secret,
   walletPubSchema,
 } from '@pool/core';
 import * as v from 'valibot';
+import { invalidConfiguration } from '../config.ts';
 import { computeKeyWalletPub } from '../signing-key.ts';
 
 const sealedKeySchema = v.strictObject({
@@ -70,11 +70,7 @@ export function sealKey(
   const sealing = deriveSealingKey(secret, salt, logN);
   const ciphertext = xchacha20poly1305(sealing, nonce, encodeHeader(header)).encrypt(key.reveal());
   sealing.fill(0);
-  return parseWire(
-    sealedKeySchema,
-    { ...header, nonce: bytesToHex(nonce), ciphertext: bytesToHex(ciphertext) },
-    'sealed key',
-  );
+  return { ...header, nonce: bytesToHex(nonce), ciphertext: bytesToHex(ciphertext) };
 }
 
 /**
@@ -84,10 +80,7 @@ export function sealKey(
 export function unsealKey(value: unknown, secret: Secret<Uint8Array>): Secret<Uint8Array> {
   const sealed = v.safeParse(sealedKeySchema, value);
   if (!sealed.success) {
-    throw new PoolError(
-      'invalid_configuration',
-      'the key file is not one that "pool-enclave keygen" wrote',
-    );
+    throw invalidConfiguration('the key file is not one that "pool-enclave keygen" wrote');
   }
   const { nonce, ciphertext, ...header } = sealed.output;
   const sealing = deriveSealingKey(secret, hexToBytes(header.scrypt.salt, 32), header.scrypt.logN);
@@ -100,8 +93,7 @@ export function unsealKey(value: unknown, secret: Secret<Uint8Array>): Secret<Ui
     }
     return key;
   } catch {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       'the key file does not open: the sealing secret is another one, or the file was changed',
     );
   } finally {
@@ -112,8 +104,7 @@ export function unsealKey(value: unknown, secret: Secret<Uint8Array>): Secret<Ui
 function deriveSealingKey(secret: Secret<Uint8Array>, salt: Uint8Array, cost: number): Uint8Array {
   const bytes = secret.reveal();
   if (bytes.length < minSecretBytes) {
-    throw new PoolError(
-      'invalid_configuration',
+    throw invalidConfiguration(
       `the sealing secret has ${bytes.length} bytes; use at least ${minSecretBytes} random ones, for example from "openssl rand -hex 32"`,
     );
   }

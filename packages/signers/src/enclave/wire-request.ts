@@ -45,16 +45,23 @@ const expectationSchema = v.strictObject({
   total: uintSchema,
 });
 
-const common = {
-  expectedSigner: addressSchema,
-  externalId: v.pipe(v.string(), v.maxLength(64)),
-};
-const ofBatch = { ...common, file: v.exactOptional(fundFileSchema) };
+/** @param rest - beside what every request has */
+function request<
+  TKind extends SignRequest['kind'],
+  TPayload extends v.GenericSchema,
+  TRest extends v.ObjectEntries,
+>(kind: TKind, payload: TPayload, rest: TRest) {
+  const externalId = v.pipe(v.string(), v.maxLength(64));
+  const expectedSigner = addressSchema;
+  return v.strictObject({ kind: v.literal(kind), payload, expectedSigner, externalId, ...rest });
+}
+
+const ofBatch = { file: v.exactOptional(fundFileSchema) };
 
 const requestSchema = v.variant('kind', [
-  v.strictObject({
-    kind: v.literal('fund-authorization'),
-    payload: v.strictObject({
+  request(
+    'fund-authorization',
+    v.strictObject({
       chainId: chainIdSchema,
       pool: addressSchema,
       authorization: v.strictObject({
@@ -67,21 +74,21 @@ const requestSchema = v.variant('kind', [
         deadline: uintSchema,
       }),
     }),
-    ...ofBatch,
-  }),
-  v.strictObject({
-    kind: v.literal('void'),
-    payload: v.strictObject({
+    ofBatch,
+  ),
+  request(
+    'void',
+    v.strictObject({
       chainId: chainIdSchema,
       pool: addressSchema,
       funder: addressSchema,
       batchNonce: fieldSchema,
     }),
-    ...ofBatch,
-  }),
-  v.strictObject({
-    kind: v.literal('permit'),
-    payload: v.strictObject({
+    ofBatch,
+  ),
+  request(
+    'permit',
+    v.strictObject({
       domain: v.strictObject({
         name: textSchema,
         version: textSchema,
@@ -97,11 +104,11 @@ const requestSchema = v.variant('kind', [
       }),
       expected: expectationSchema,
     }),
-    ...ofBatch,
-  }),
-  v.strictObject({
-    kind: v.literal('token-approval'),
-    payload: v.strictObject({
+    ofBatch,
+  ),
+  request(
+    'token-approval',
+    v.strictObject({
       unsignedTransaction: v.pipe(
         v.string(),
         v.maxLength(4096),
@@ -110,11 +117,11 @@ const requestSchema = v.variant('kind', [
       ),
       expected: expectationSchema,
     }),
-    ...ofBatch,
-  }),
-  v.strictObject({
-    kind: v.literal('sign-in'),
-    payload: v.strictObject({
+    ofBatch,
+  ),
+  request(
+    'sign-in',
+    v.strictObject({
       message: textSchema,
       expected: v.strictObject({
         domain: textSchema,
@@ -122,16 +129,12 @@ const requestSchema = v.variant('kind', [
         chainId: v.exactOptional(chainIdSchema),
       }),
     }),
-    ...common,
-  }),
-  v.strictObject({
-    kind: v.literal('viewing-key'),
-    payload: v.strictObject({ domain: textSchema }),
-    ...common,
-  }),
-  v.strictObject({
-    kind: v.literal('spend'),
-    payload: v.strictObject({
+    {},
+  ),
+  request('viewing-key', v.strictObject({ domain: textSchema }), {}),
+  request(
+    'spend',
+    v.strictObject({
       operation: v.pipe(
         v.strictObject({
           circuit: v.picklist(spendCircuits),
@@ -150,14 +153,9 @@ const requestSchema = v.variant('kind', [
         v.transform((value) => hexToBytes(value, 31)),
       ),
     }),
-    ...common,
-    file: v.exactOptional(spendFileSchema),
-  }),
-  v.strictObject({
-    kind: v.literal('disclosure'),
-    payload: v.strictObject({ content: disclosureContentSchema }),
-    ...common,
-  }),
+    { file: v.exactOptional(spendFileSchema) },
+  ),
+  request('disclosure', v.strictObject({ content: disclosureContentSchema }), {}),
 ]);
 
 /** JSON of a request. Secret where the request is: a manifest file, a salt. Whole numbers become decimal strings, bytes hex. */
