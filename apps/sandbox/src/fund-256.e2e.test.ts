@@ -1,7 +1,7 @@
 // A roster that is too large for fund-64: a whole payment with circuit, key and proof of fund-256. Its key alone takes
 // minutes and gigabytes to make, so this is for full runs.
 import { readFileSync } from 'node:fs';
-import { connectShieldedPool, parseBatchFunded } from '@pool/contracts';
+import { connectShieldedPool, parsePoolEvent } from '@pool/contracts';
 import { JsonRpcProvider } from 'ethers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fetchPoolBalance } from './demo/chain-facts.ts';
@@ -60,7 +60,7 @@ async function paysAll(stack: TestStack): Promise<void> {
   const receipt = await provider.getTransactionReceipt(job.result?.batches[0]?.txHash ?? '');
   expect(await connectShieldedPool(stack.place.contracts.pool, provider).batchCount()).toBe(1n);
   provider.destroy();
-  const event = receipt?.logs.map((log) => parseBatchFunded(log)).find(Boolean);
+  const event = receipt?.logs.map((log) => parsePoolEvent(log)).find(Boolean);
   expect(event?.commitments).toHaveLength(256);
 }
 

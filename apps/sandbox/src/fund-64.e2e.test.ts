@@ -1,5 +1,5 @@
 // A roster that is too large for fund-16: a whole payment with circuit, key and proof of fund-64.
-import { connectShieldedPool, parseBatchFunded } from '@pool/contracts';
+import { connectShieldedPool, parsePoolEvent } from '@pool/contracts';
 import { JsonRpcProvider } from 'ethers';
 import { expect, it } from 'vitest';
 import { fetchPoolBalance } from './demo/chain-facts.ts';
@@ -28,7 +28,7 @@ it('fund-64 pays 17 recipients in one batch, and hides their number', async () =
     const receipt = await provider.getTransactionReceipt(txHash);
     expect(await connectShieldedPool(stack.place.contracts.pool, provider).batchCount()).toBe(1n);
     provider.destroy();
-    const event = receipt?.logs.map((log) => parseBatchFunded(log)).find(Boolean);
+    const event = receipt?.logs.map((log) => parsePoolEvent(log)).find(Boolean);
     expect(event?.commitments).toHaveLength(64);
   } finally {
     await stack.end();

@@ -2,8 +2,7 @@
 // there. Each search also runs with the leak planted, so it can fail.
 import {
   decodeSpend,
-  parseBatchFunded,
-  parseSpent,
+  parsePoolEvent,
   type SpendCall,
   shieldedPoolInterface,
 } from '@pool/contracts';
@@ -221,7 +220,7 @@ describe('what the chain shows', () => {
         const of = (name: string) => values.find(({ where }) => where === `${log}.${name}`)?.hex;
         const topics = [0, 1, 2, 3].flatMap((place) => of(`topic ${place}`) ?? []);
         const event = { topics: topics.map((hex) => `0x${hex}`), data: `0x${of('data') ?? ''}` };
-        const root = parseSpent(event)?.newRoot ?? parseBatchFunded(event)?.newRoot;
+        const root = parsePoolEvent(event)?.newRoot;
         return root === undefined ? [] : [root];
       });
     });

@@ -4,7 +4,21 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { getAddress, type JsonFragment } from 'ethers';
+import {
+  type BaseContractMethod,
+  type ContractTransactionResponse,
+  getAddress,
+  type JsonFragment,
+} from 'ethers';
+
+/** A method of a contract that is only read. */
+export type Read<Args extends unknown[], Result> = BaseContractMethod<Args, Result, Result>;
+/** A method that is sent as a transaction. */
+export type Write<Args extends unknown[]> = BaseContractMethod<
+  Args,
+  void,
+  ContractTransactionResponse
+>;
 
 /** A place in the creation bytecode that holds a library's address. */
 export type LibraryLink = {

@@ -16,7 +16,6 @@ export {
   voidGasCeiling,
 } from './calls/gas-ceilings.ts';
 export {
-  type BatchFunded,
   type Coordinate,
   connectShieldedPool,
   erc1271Gas,
@@ -24,21 +23,19 @@ export {
   type Groth16Proof,
   noPermit,
   type Permit,
-  parseBatchFunded,
   type ShieldedPool,
   type SpendCall,
   shieldedPoolInterface,
 } from './calls/shielded-pool.ts';
-export { decodeSpend, encodeSpend, parseSpent, type Spent } from './calls/spend-call.ts';
+export { decodeSpend, encodeSpend } from './calls/spend-call.ts';
 export {
   deployPoolTestToken,
   deployZeroFirstTestToken,
   mintTestToken,
 } from './calls/test-tokens.ts';
-export type { FundedBatch, PoolLeaf } from './chain/pool-leaves.ts';
+export { type FundedBatch, type PoolLeaf, parsePoolEvent } from './chain/pool-leaves.ts';
 export { createPoolReader, type PoolReader } from './chain/pool-reader.ts';
-export { unknownRevertReason } from './chain/revert-reason.ts';
-export { simulateCall } from './chain/simulate-call.ts';
+export { simulateCall, unknownRevertReason } from './chain/revert-reason.ts';
 export {
   createPoolComparison,
   findPoolDifference,

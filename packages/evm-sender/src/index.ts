@@ -4,15 +4,12 @@
  * @module
  */
 export { askChain, waitAtMost } from './ask-chain.ts';
-export { type AskedFees, decideFees, fetchFees } from './asked-fees.ts';
-export { isEvmFailure } from './evm-failure.ts';
 export {
   assertChainId,
   type ChainCall,
   createChainCall,
   createEvmProvider,
 } from './evm-provider.ts';
-export { type FinalBlock, fetchFinalBlock, fetchHeadTimestamp } from './final-block.ts';
 export {
   type Call,
   type CallWithGas,
@@ -20,21 +17,39 @@ export {
   estimateGasLimit,
   fetchGasCeiling,
 } from './gas-estimate.ts';
-export { type BroadcastOutcome, broadcastTransaction, isOutOfGas } from './node-answer.ts';
 export {
+  type BroadcastOutcome,
+  broadcastTransaction,
+  isEvmFailure,
+  isOutOfGas,
+} from './node-answer.ts';
+export {
+  type FinalBlock,
+  fetchFinalBlock,
+  fetchHeadTimestamp,
   fetchNonceOutcome,
   fetchReceipt,
   isFinal,
   type NonceOutcome,
   type Receipt,
 } from './receipt.ts';
-export { type Fees, isReplacementDue, raiseFees, raiseFeesWithin } from './replacement.ts';
-export { type SendAgainDeps, type StoredTransaction, sendAgain } from './send-again.ts';
+export {
+  type AskedFees,
+  decideFees,
+  type Fees,
+  fetchFees,
+  isReplacementDue,
+  raiseFees,
+  raiseFeesWithin,
+} from './replacement.ts';
 export {
   createTransactionSigner,
   readFees,
+  type SendAgainDeps,
   type SenderFunds,
   type SignedTransaction,
+  type StoredTransaction,
+  sendAgain,
   signWithinCap,
   type TransactionCaps,
   type TransactionSigner,

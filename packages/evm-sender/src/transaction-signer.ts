@@ -8,10 +8,56 @@
 
 import { errorCodeOf, PoolError, type Secret } from '@pool/core';
 import { type JsonRpcProvider, keccak256, Transaction, Wallet } from 'ethers';
-import { decideFees, fetchFees } from './asked-fees.ts';
 import { type CallWithGas, cancelGasCeiling, estimateGasLimit } from './gas-estimate.ts';
 import { broadcastTransaction } from './node-answer.ts';
-import { type Fees, raiseFeesWithin } from './replacement.ts';
+import {
+  decideFees,
+  type Fees,
+  fetchFees,
+  isReplacementDue,
+  raiseFeesWithin,
+} from './replacement.ts';
+
+// The next step for a nonce whose transactions are not mined. Whoever sends keeps the same order: store signed bytes, then send them.
+
+/** The newest stored transaction of a nonce. */
+export type StoredTransaction = {
+  readonly nonce: number;
+  readonly rawTransaction: string;
+  readonly signedAtMs: number;
+  /** How many transactions of this nonce are stored, at least 1. */
+  readonly count: number;
+};
+
+export type SendAgainDeps = {
+  readonly nowMs: () => number;
+  /** How long the first transaction of a nonce waits to be mined before it is replaced. */
+  readonly replaceAfterMs: number;
+  /** Next nonce of its account by the chain's newest block. */
+  readonly fetchNonce: () => Promise<number>;
+  /** Sends stored bytes. */
+  readonly broadcast: (rawTransaction: string) => Promise<void>;
+  /** Signs another transaction for the nonce, with higher fees. @throws PoolError `fee_cap_reached` */
+  readonly sign: () => Promise<SignedTransaction>;
+  /** Stores what was signed. False: it must not be sent. */
+  readonly store: (signed: SignedTransaction) => Promise<boolean>;
+};
+
+/** Sends the newest bytes again, or, after a long wait, a replacement that is stored first. */
+export async function sendAgain(newest: StoredTransaction, deps: SendAgainDeps): Promise<void> {
+  const { count, signedAtMs, nonce } = newest;
+  // Not replaced: a transaction that waits behind another nonce, and one that the head has mined.
+  const mayReplace =
+    isReplacementDue(count, signedAtMs, deps.nowMs(), deps.replaceAfterMs) &&
+    (await deps.fetchNonce()) === nonce;
+  const signed = mayReplace ? await signWithinCap(deps.sign) : undefined;
+  if (signed === undefined) {
+    // Where the cap forbids higher fees, the sent bytes may still be mined when the chain asks for less.
+    await deps.broadcast(newest.rawTransaction);
+  } else if (await deps.store(signed)) {
+    await deps.broadcast(signed.rawTransaction);
+  }
+}
 
 export type SignedTransaction = {
   /** The account whose nonce it takes. */
@@ -42,44 +88,14 @@ export type SenderFunds = {
   readonly fees: Fees | undefined;
 };
 
-export type TransactionSigner = {
-  /** Of the key in use. */
-  readonly address: string;
-  /** Signs with another key from now on. No transaction of the old one may still be mined. */
-  useKey(privateKey: Secret): void;
-  /**
-   * @param nonce - decided by the caller, who serialises them
-   * @throws PoolError `fee_cap_reached` (retryable) when the chain asks for more than the cap allows
-   */
-  sign(call: CallWithGas, nonce: number): Promise<SignedTransaction>;
-  /** Pays 0 to this address, to free a nonce whose transaction no node accepts. @throws PoolError as `sign` */
-  signCancel(nonce: number): Promise<SignedTransaction>;
-  /**
-   * The same nonce again with higher fees: `same-call` repeats the call and its gas limit, `cancel` pays 0 to this
-   * address, which frees the nonce when nothing else is worth sending; another call replaces the old one.
-   * @param rawTransaction - bytes that this signer signed
-   * @throws PoolError `fee_cap_reached` (retryable) when no fee within the cap would replace it
-   */
-  signReplacement(rawTransaction: string, purpose: ReplacementPurpose): Promise<SignedTransaction>;
-  /** @param gasLimit - of the transaction that the fees are for: the cap on the whole cost depends on it */
-  fetchFunds(gasLimit: bigint): Promise<SenderFunds>;
-  /** Next nonce by the chain's newest block. Stored transactions that are not mined come after it. */
-  fetchNonce(): Promise<number>;
-  /** Number of an account's transactions up to and with a block. Default: of the key in use. */
-  fetchNonceAt(block: number, account?: string): Promise<number>;
-  /**
-   * Sends the bytes. Not an error: the node has them already, or the nonce is used.
-   * @throws PoolError `transaction_rejected` when the node will never accept them
-   */
-  broadcast(rawTransaction: string): Promise<void>;
-};
+export type TransactionSigner = ReturnType<typeof createTransactionSigner>;
 
 export function createTransactionSigner(
   provider: JsonRpcProvider,
   chainId: number,
   privateKey: Secret,
   caps: TransactionCaps = {},
-): TransactionSigner {
+) {
   let wallet = new Wallet(privateKey.reveal());
 
   async function signAs(
@@ -103,6 +119,10 @@ export function createTransactionSigner(
     return { sender: wallet.address, nonce, rawTransaction, txHash, gasLimit, maxFeePerGas };
   }
 
+  /**
+   * @param nonce - decided by the caller, who serialises them
+   * @throws PoolError `fee_cap_reached` (retryable) when the chain asks for more than the cap allows
+   */
   async function sign(call: CallWithGas, nonce: number): Promise<SignedTransaction> {
     const cap = capFeePerGas(caps, call.gasLimit);
     return await signAs(call, nonce, assertWithinCap(decideFees(await fetchFees(provider), cap)));
@@ -115,15 +135,27 @@ export function createTransactionSigner(
   }
 
   return {
-    get address() {
+    /** Of the key in use. */
+    get address(): string {
       return wallet.address;
     },
-    useKey(other) {
+    /** Signs with another key from now on. No transaction of the old one may still be mined. */
+    useKey(other: Secret): void {
       wallet = new Wallet(other.reveal());
     },
     sign,
-    signCancel: async (nonce) => await sign(await describeCancel(), nonce),
-    async signReplacement(rawTransaction, purpose) {
+    /** Pays 0 to this address, to free a nonce whose transaction no node accepts. @throws PoolError as `sign` */
+    signCancel: async (nonce: number) => await sign(await describeCancel(), nonce),
+    /**
+     * The same nonce again with higher fees: `same-call` repeats the call and its gas limit, `cancel` pays 0 to this
+     * address, which frees the nonce when nothing else is worth sending; another call replaces the old one.
+     * @param rawTransaction - bytes that this signer signed
+     * @throws PoolError `fee_cap_reached` (retryable) when no fee within the cap would replace it
+     */
+    async signReplacement(
+      rawTransaction: string,
+      purpose: ReplacementPurpose,
+    ): Promise<SignedTransaction> {
       const old = Transaction.from(rawTransaction);
       const call = await describeReplacement(old, purpose);
       const cap = capFeePerGas(caps, call.gasLimit);
@@ -131,7 +163,8 @@ export function createTransactionSigner(
       const fees = assertWithinCap(raiseFeesWithin(readFees(rawTransaction), asked, cap));
       return await signAs(call, old.nonce, fees);
     },
-    async fetchFunds(gasLimit) {
+    /** @param gasLimit - of the transaction that the fees are for: the cap on the whole cost depends on it */
+    async fetchFunds(gasLimit: bigint): Promise<SenderFunds> {
       const cap = capFeePerGas(caps, gasLimit);
       const [balanceWei, asked] = await Promise.all([
         provider.getBalance(wallet.address),
@@ -139,9 +172,16 @@ export function createTransactionSigner(
       ]);
       return { balanceWei, fees: decideFees(asked, cap) };
     },
+    /** Next nonce by the chain's newest block. Stored transactions that are not mined come after it. */
     fetchNonce: () => provider.getTransactionCount(wallet.address, 'latest'),
-    fetchNonceAt: (block, account = wallet.address) => provider.getTransactionCount(account, block),
-    async broadcast(rawTransaction) {
+    /** Number of an account's transactions up to and with a block. Default: of the key in use. */
+    fetchNonceAt: (block: number, account = wallet.address) =>
+      provider.getTransactionCount(account, block),
+    /**
+     * Sends the bytes. Not an error: the node has them already, or the nonce is used.
+     * @throws PoolError `transaction_rejected` when the node will never accept them
+     */
+    async broadcast(rawTransaction: string): Promise<void> {
       const outcome = await broadcastTransaction(provider, rawTransaction);
       if (outcome.kind === 'refused-for-good') {
         throw new PoolError(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { connectErc20, parseBatchFunded } from '@pool/contracts';
+import { connectErc20, parsePoolEvent } from '@pool/contracts';
 import { PoolError } from '@pool/core';
 import { createEvmProvider } from '@pool/evm-sender';
 import type { JsonRpcProvider } from 'ethers';
@@ -66,7 +66,7 @@ export function countFundedBatches(place: ChainPlace): Promise<number> {
       address: place.contracts.pool,
       fromBlock: place.contracts.deploymentBlock,
     });
-    return logs.filter((log) => parseBatchFunded(log) !== undefined).length;
+    return logs.filter((log) => parsePoolEvent(log)?.kind === 'fund').length;
   });
 }
 

@@ -14,13 +14,15 @@
  *
  * Tested by interpreting the schedule against poseidon-lite (`poseidon.test.ts`).
  */
-import {
-  computeParameters,
-  scalarField as F,
-  fullRounds,
-  type PoseidonParameters,
-  partialRounds,
-} from './parameters.ts';
+import { Field } from '@noble/curves/abstract/modular.js';
+import { grainGenConstants } from '@noble/curves/abstract/poseidon.js';
+import { fieldModulus } from '@pool/core';
+
+// Poseidon over BN254 with three state elements, circomlib's parameters (protocol §1): x^5, 8 full and 57 partial rounds, constants and
+// matrix from the Grain LFSR of the Poseidon paper (appendix E).
+const fullRounds = 8;
+const partialRounds = 57;
+const F = Field(fieldModulus);
 
 /** `v0 + c1 * v1 + c2 * v2 + constant`: a row whose first coefficient is 1 by choice of scale. */
 export interface Row {
@@ -88,8 +90,13 @@ function scale(row: Vector, k: bigint): Vector {
 }
 
 /** Derives the cheap schedule from the textbook parameters. */
-export function computeSchedule(parameters: PoseidonParameters = computeParameters()): Schedule {
-  const { roundConstants, matrix } = parameters;
+export function computeSchedule(): Schedule {
+  const { roundConstants, mds: matrix } = grainGenConstants({
+    Fp: F,
+    t: 3,
+    roundsFull: fullRounds,
+    roundsPartial: partialRounds,
+  });
   const constant = (round: number, element: number): bigint =>
     at(at(roundConstants, round), element);
   const m = (row: number, column: number): bigint => at(at(matrix, row), column);

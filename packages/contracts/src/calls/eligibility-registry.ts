@@ -3,18 +3,11 @@
  *
  * @module
  */
-import {
-  BaseContract,
-  type BaseContractMethod,
-  type ContractRunner,
-  type ContractTransactionResponse,
-} from 'ethers';
+import { BaseContract, type ContractRunner } from 'ethers';
+import type { Read, Write } from '../artifact.ts';
 import { eligibilityRegistryArtifact } from '../generated/eligibility-registry.ts';
 
 export const eligibilityRegistryAbi = eligibilityRegistryArtifact.abi;
-
-type Read<Args extends unknown[], Result> = BaseContractMethod<Args, Result, Result>;
-type Write<Args extends unknown[]> = BaseContractMethod<Args, void, ContractTransactionResponse>;
 
 export type EligibilityRegistryMethods = {
   /** Root as 32-byte hex, below r, not zero. */

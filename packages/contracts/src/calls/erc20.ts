@@ -3,13 +3,8 @@
  *
  * @module
  */
-import {
-  BaseContract,
-  type BaseContractMethod,
-  type ContractRunner,
-  type ContractTransactionResponse,
-  Interface,
-} from 'ethers';
+import { BaseContract, type ContractRunner, Interface } from 'ethers';
+import type { Read, Write } from '../artifact.ts';
 
 /** `approve` and `transfer` without return values: old stablecoins return nothing, and no caller reads it. */
 export const erc20Abi = [
@@ -34,9 +29,6 @@ const erc20PermitAbi = [
 
 /** Parsed once: it takes ethers a millisecond, and each read makes a connection. */
 export const erc20Interface = new Interface([...erc20Abi, ...erc20PermitAbi]);
-
-type Read<Args extends unknown[], Result> = BaseContractMethod<Args, Result, Result>;
-type Write<Args extends unknown[]> = BaseContractMethod<Args, void, ContractTransactionResponse>;
 
 export type Erc20Methods = {
   name: Read<[], string>;

@@ -5,13 +5,8 @@
  * @module
  */
 import { zeroWord } from '@pool/core';
-import {
-  BaseContract,
-  type BaseContractMethod,
-  type ContractRunner,
-  type ContractTransactionResponse,
-  Interface,
-} from 'ethers';
+import { BaseContract, type ContractRunner, Interface } from 'ethers';
+import type { Read, Write } from '../artifact.ts';
 import { shieldedPoolArtifact } from '../generated/shielded-pool.ts';
 
 export const shieldedPoolAbi = shieldedPoolArtifact.abi;
@@ -94,9 +89,6 @@ export type Permit = {
 /** For `fund` without a permit. */
 export const noPermit: Permit = { value: 0n, deadline: 0n, v: 0, r: zeroWord, s: zeroWord };
 
-type Read<Args extends unknown[], Result> = BaseContractMethod<Args, Result, Result>;
-type Write<Args extends unknown[]> = BaseContractMethod<Args, void, ContractTransactionResponse>;
-
 export type ShieldedPoolMethods = {
   fund: Write<[FundBatch, Groth16Proof, string, Permit]>;
   /** @param args - the call, its proof, and the sealed notes of all outputs as one `0x` hex string */
@@ -133,34 +125,4 @@ export type ShieldedPool = BaseContract & ShieldedPoolMethods;
 /** The pool at `address`. Without a signer as runner it can only be read. */
 export function connectShieldedPool(address: string, runner?: ContractRunner): ShieldedPool {
   return BaseContract.from<ShieldedPoolMethods>(address, shieldedPoolAbi, runner);
-}
-
-/** A settled batch, read from its event. */
-export type BatchFunded = {
-  /** From 0, over all trees. Spends are counted too. */
-  readonly index: bigint;
-  readonly batchRoot: string;
-  readonly newRoot: string;
-  /** keccak256(abi.encode(funder, batchNonce)) mod r. */
-  readonly batchId: string;
-  readonly sealedNotesHash: string;
-  readonly commitments: readonly string[];
-};
-
-/** Decodes a log of the pool; undefined when it is another event. The caller has checked who emitted it. */
-export function parseBatchFunded(log: {
-  readonly topics: readonly string[];
-  readonly data: string;
-}): BatchFunded | undefined {
-  const parsed = shieldedPoolInterface.parseLog(log);
-  if (parsed?.name !== 'BatchFunded') return undefined;
-  const { args } = parsed;
-  return {
-    index: args.getValue('index') as bigint,
-    batchRoot: args.getValue('batchRoot') as string,
-    newRoot: args.getValue('newRoot') as string,
-    batchId: args.getValue('batchId') as string,
-    sealedNotesHash: args.getValue('sealedNotesHash') as string,
-    commitments: [...(args.getValue('commitments') as Iterable<string>)],
-  };
 }

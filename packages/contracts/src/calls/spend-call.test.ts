@@ -14,7 +14,7 @@ import {
   ZeroAddress,
 } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parsePoolLeaf } from '../chain/pool-leaves.ts';
+import { parsePoolEvent, parsePoolLeaf } from '../chain/pool-leaves.ts';
 import { createPoolReader, type PoolReader } from '../chain/pool-reader.ts';
 import { deployPool, type PoolAddresses } from '../deployment/deploy.ts';
 import { decodeRevert } from './decode-revert.ts';
@@ -24,7 +24,7 @@ import {
   type SpendCall,
   shieldedPoolInterface,
 } from './shielded-pool.ts';
-import { decodeSpend, encodeSpend, parseSpent, type SpendArguments } from './spend-call.ts';
+import { decodeSpend, encodeSpend, type SpendArguments } from './spend-call.ts';
 import { deployPoolTestToken, mintTestToken } from './test-tokens.ts';
 
 type Vector = {
@@ -151,26 +151,23 @@ describe('spend on a chain', () => {
 
     const sent = await pool.spend(operation, proof, sealedNotes);
     const receipt = await sent.wait();
-    const [event] = (receipt?.logs ?? []).flatMap((log) => parseSpent(log) ?? []);
+    const [event] = (receipt?.logs ?? []).flatMap((log) => parsePoolEvent(log) ?? []);
     const { outRoot } = operation;
     const facts = {
       newRoot: operation.outRoot,
       nullifiers: operation.nullifiers,
       commitments: operation.commitments,
       sealedNotesHash: keccak256(sealedNotes),
-      sealedNotes,
+      sealedNotes: Array.from({ length: operation.commitments.length }, (_, slot) =>
+        dataSlice(sealedNotes, 209 * slot, 209 * (slot + 1)),
+      ),
     };
-    expect(event).toEqual({ index: 0n, outRoot, ...facts });
+    expect(event).toEqual({ kind: 'spend', leafIndex: 0, batchRoot: outRoot, ...facts });
 
     const block = receipt?.blockNumber ?? 0;
     const found = await reader.fetchSpends(0, block);
     const place = { leafIndex: 0, txHash: sent.hash, blockNumber: block };
-    const notes = Array.from({ length: operation.commitments.length }, (_, slot) =>
-      dataSlice(sealedNotes, 209 * slot, 209 * (slot + 1)),
-    );
-    expect(found).toEqual([
-      { kind: 'spend', batchRoot: outRoot, ...facts, ...place, sealedNotes: notes },
-    ]);
+    expect(found).toEqual([{ kind: 'spend', batchRoot: outRoot, ...facts, ...place }]);
     expect(await reader.fetchPoolLeaves(0, block)).toEqual(found);
     expect(await reader.fetchSpends(0, block, operation.outRoot)).toEqual(found);
     expect(await reader.fetchSpends(0, block, id('another root'))).toEqual([]);

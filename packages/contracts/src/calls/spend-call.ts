@@ -1,5 +1,5 @@
 /**
- * The calldata and the event of a spend (protocol §8).
+ * The calldata of a spend (protocol §8).
  *
  * @module
  */
@@ -12,19 +12,6 @@ export type SpendArguments = {
   readonly operation: SpendCall;
   readonly proof: Groth16Proof;
   /** The sealed notes of all outputs in slot order, 209 bytes each, without anything between them. `0x` hex. */
-  readonly sealedNotes: string;
-};
-
-/** A settled spend, read from its event. */
-export type Spent = {
-  /** From 0, over all trees, counted together with the batches of `fund`. */
-  readonly index: bigint;
-  readonly outRoot: string;
-  readonly newRoot: string;
-  readonly nullifiers: readonly string[];
-  readonly commitments: readonly string[];
-  readonly sealedNotesHash: string;
-  /** Of all outputs in slot order, 209 bytes each, without anything between them. `0x` hex. */
   readonly sealedNotes: string;
 };
 
@@ -77,23 +64,4 @@ function parseCall(data: string): Result {
     // Not the arguments of `spend`: the same answer as for another function.
   }
   throw new PoolError('invalid_request', 'the transaction does not call spend');
-}
-
-/** Decodes a log of the pool; undefined when it is another event. The caller has checked who emitted it. */
-export function parseSpent(log: {
-  readonly topics: readonly string[];
-  readonly data: string;
-}): Spent | undefined {
-  const parsed = shieldedPoolInterface.parseLog(log);
-  if (parsed?.name !== 'Spent') return undefined;
-  const { args } = parsed;
-  return {
-    index: args.getValue('index') as bigint,
-    outRoot: args.getValue('outRoot') as string,
-    newRoot: args.getValue('newRoot') as string,
-    nullifiers: [...(args.getValue('nullifiers') as Iterable<string>)],
-    commitments: [...(args.getValue('commitments') as Iterable<string>)],
-    sealedNotesHash: args.getValue('sealedNotesHash') as string,
-    sealedNotes: args.getValue('sealedNotes') as string,
-  };
 }

@@ -4,15 +4,8 @@
  *
  * @module
  */
-import {
-  BaseContract,
-  type BaseContractMethod,
-  ContractFactory,
-  type ContractRunner,
-  type ContractTransactionResponse,
-  type Signer,
-} from 'ethers';
-import type { ContractArtifact } from '../artifact.ts';
+import { BaseContract, ContractFactory, type ContractRunner, type Signer } from 'ethers';
+import type { ContractArtifact, Write } from '../artifact.ts';
 import { poolTestTokenArtifact } from '../generated/pool-test-token.ts';
 import { zeroFirstTestTokenArtifact } from '../generated/zero-first-test-token.ts';
 
@@ -42,9 +35,7 @@ async function deployToken(artifact: ContractArtifact, options: TestTokenOptions
   return contract.getAddress();
 }
 
-type MintMethods = {
-  mint: BaseContractMethod<[string, bigint], void, ContractTransactionResponse>;
-};
+type MintMethods = { mint: Write<[string, bigint]> };
 
 /** Mints test money. The runner must be the token's owner. */
 export async function mintTestToken(

@@ -27,19 +27,19 @@ type LeafFacts = {
   readonly sealedNotesHash: Hex32;
   /** In slot order. */
   readonly commitments: readonly Hex32[];
-  readonly txHash: Hex32;
-  readonly blockNumber: number;
 };
 
-/** The event of a `fund()`, and its place. */
-export type FundedBatch = LeafFacts & {
+type Placed<TEvent> = TEvent & { readonly txHash: Hex32; readonly blockNumber: number };
+
+/** The event of a `fund()`. */
+type FundEvent = LeafFacts & {
   readonly kind: 'fund';
   /** Binds the funder (protocol §3). */
   readonly batchId: Hex32;
 };
 
-/** The event of a `spend()`, and its place. */
-export type LandedSpend = LeafFacts & {
+/** The event of a `spend()`. */
+type SpendEvent = LeafFacts & {
   readonly kind: 'spend';
   /** Of the inputs, those of dummies included. */
   readonly nullifiers: readonly Hex32[];
@@ -47,6 +47,12 @@ export type LandedSpend = LeafFacts & {
   readonly sealedNotes: readonly Hex[];
 };
 
+/** What the event of a leaf says. */
+export type PoolEvent = FundEvent | SpendEvent;
+
+/** The events with their places. */
+export type FundedBatch = Placed<FundEvent>;
+export type LandedSpend = Placed<SpendEvent>;
 export type PoolLeaf = FundedBatch | LandedSpend;
 
 const leafEvents = ['BatchFunded', 'Spent'] as const;
@@ -69,38 +75,49 @@ export function encodeLeafTopics(): string[][] {
  *   values that the pool never emits: a node could give inner nodes of the tree in place of commitments, and the root would be right
  */
 export function parsePoolLeaf(log: Log): PoolLeaf {
-  const leaf = readLeaf(log);
+  const leaf = parsePoolEvent(log);
+  if (leaf === undefined) {
+    throw new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
+  }
   if (!hasSizeOfPool(leaf)) {
     throw new PoolError(
       'chain_unreachable',
       'the RPC answered with an event whose numbers of commitments, nullifiers or sealed notes are not those of the pool; use another node',
     );
   }
-  return leaf;
+  const { transactionHash, blockNumber } = log;
+  return { ...leaf, txHash: parseHex32(transactionHash), blockNumber };
 }
 
-function readLeaf(log: Log): PoolLeaf {
+/**
+ * Decodes a log of the pool; undefined when it is another event. The caller has checked who emitted it.
+ * @throws PoolError `chain_unreachable` for a spend whose sealed notes have another hash
+ */
+export function parsePoolEvent(log: {
+  readonly topics: readonly string[];
+  readonly data: string;
+}): PoolEvent | undefined {
   const event = shieldedPoolInterface.parseLog(log);
   switch (event?.name) {
     case 'BatchFunded':
       return {
         kind: 'fund',
-        ...readFacts(event, log, 'batchRoot'),
+        ...readFacts(event, 'batchRoot'),
         batchId: parseHex32(event.args.getValue('batchId')),
       };
     case 'Spent':
       return {
         kind: 'spend',
-        ...readFacts(event, log, 'outRoot'),
+        ...readFacts(event, 'outRoot'),
         nullifiers: readWords(event, 'nullifiers'),
         sealedNotes: readSealedNotes(event),
       };
     default:
-      throw new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
+      return undefined;
   }
 }
 
-function hasSizeOfPool(leaf: PoolLeaf): boolean {
+function hasSizeOfPool(leaf: PoolEvent): boolean {
   const outputs = leaf.commitments.length;
   if (leaf.kind === 'fund') {
     return batchSizes.some((size) => size === outputs);
@@ -111,15 +128,13 @@ function hasSizeOfPool(leaf: PoolLeaf): boolean {
   return isOfCircuit && leaf.sealedNotes.length === outputs;
 }
 
-function readFacts({ args }: LogDescription, log: Log, leaf: 'batchRoot' | 'outRoot'): LeafFacts {
+function readFacts({ args }: LogDescription, leaf: 'batchRoot' | 'outRoot'): LeafFacts {
   return {
     leafIndex: Number(args.getValue('index')),
     batchRoot: parseHex32(args.getValue(leaf)),
     newRoot: parseHex32(args.getValue('newRoot')),
     sealedNotesHash: parseHex32(args.getValue('sealedNotesHash')),
     commitments: readWords({ args }, 'commitments'),
-    txHash: parseHex32(log.transactionHash),
-    blockNumber: log.blockNumber,
   };
 }
 

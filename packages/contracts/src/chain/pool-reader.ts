@@ -3,22 +3,9 @@
  *
  * @module
  */
-import {
-  type ErrorBody,
-  type EvmChainSettings,
-  type Hex32,
-  PoolError,
-  parseHex32,
-  zeroWord,
-} from '@pool/core';
-import {
-  type FinalBlock,
-  fetchFinalBlock,
-  fetchHeadTimestamp,
-  fetchReceipt,
-  type Receipt,
-} from '@pool/evm-sender';
-import type { JsonRpcProvider, Log } from 'ethers';
+import { type EvmChainSettings, type Hex32, PoolError, parseHex32, zeroWord } from '@pool/core';
+import { fetchFinalBlock, fetchHeadTimestamp, fetchReceipt } from '@pool/evm-sender';
+import type { JsonRpcProvider, TopicFilter } from 'ethers';
 import { connectShieldedPool, shieldedPoolInterface } from '../calls/shielded-pool.ts';
 import {
   encodeLeafTopics,
@@ -29,75 +16,80 @@ import {
 } from './pool-leaves.ts';
 import { fetchRevertReason } from './revert-reason.ts';
 
-export type PoolReader = {
-  fetchFinalBlock(): Promise<FinalBlock>;
-  /** Time of the newest block, Unix seconds. */
-  fetchHeadTimestamp(): Promise<number>;
-  /** Undefined: the RPC does not have the block. */
-  fetchBlockHash(blockNumber: number): Promise<Hex32 | undefined>;
-  /** Root for which a funder used a batch nonce as of a block; undefined while unused. */
-  fetchBatchRootOf(
-    funder: string,
-    batchNonce: string,
-    block: number | 'latest',
-  ): Promise<Hex32 | undefined>;
-  fetchIsVoided(funder: string, batchNonce: string, block: number | 'latest'): Promise<boolean>;
-  /** outRoot of the spend that used a nullifier as of a block; undefined while unused. */
-  fetchOutRootOf(nullifier: string, block: number | 'latest'): Promise<Hex32 | undefined>;
-  /** Root of the note tree as of a block, zero word before the first batch. */
-  fetchNoteRoot(block: number): Promise<Hex32>;
-  /** Batches of a range of blocks, both ends included. @param batchId - of the only requested batch */
-  fetchFundedBatches(fromBlock: number, toBlock: number, batchId?: string): Promise<FundedBatch[]>;
-  /** Spends of a range of blocks, both ends included. @param outRoot - of the only requested spend */
-  fetchSpends(fromBlock: number, toBlock: number, outRoot?: string): Promise<LandedSpend[]>;
-  /** Everything inserted into the note tree in a range of blocks, both ends included, in the order of the chain. */
-  fetchPoolLeaves(fromBlock: number, toBlock: number): Promise<PoolLeaf[]>;
-  /** Undefined: the transaction is not mined. */
-  fetchReceipt(txHash: string): Promise<Receipt | undefined>;
-  /** Why a mined transaction reverted. */
-  fetchRevertReason(txHash: string): Promise<ErrorBody>;
-};
+type BlockTag = number | 'latest';
+
+export type PoolReader = ReturnType<typeof createPoolReader>;
 
 export function createPoolReader(
   provider: JsonRpcProvider,
   settings: Pick<EvmChainSettings, 'pool' | 'finality'>,
-): PoolReader {
+) {
   const pool = connectShieldedPool(settings.pool, provider);
+
+  async function fetchLeaves(
+    topics: TopicFilter,
+    fromBlock: number,
+    toBlock: number,
+  ): Promise<PoolLeaf[]> {
+    const logs = await provider.getLogs({ address: settings.pool, topics, fromBlock, toBlock });
+    return logs.map(parsePoolLeaf);
+  }
+
   return {
     fetchFinalBlock: () => fetchFinalBlock(provider, settings.finality),
+    /** Time of the newest block, Unix seconds. */
     fetchHeadTimestamp: () => fetchHeadTimestamp(provider),
-    async fetchBlockHash(blockNumber) {
+    /** Undefined: the RPC does not have the block. */
+    async fetchBlockHash(blockNumber: number): Promise<Hex32 | undefined> {
       const hash = (await provider.getBlock(blockNumber))?.hash ?? undefined;
       return hash === undefined ? undefined : parseHex32(hash);
     },
-    async fetchBatchRootOf(funder, batchNonce, blockTag) {
+    /** Root for which a funder used a batch nonce as of a block; undefined while unused. */
+    async fetchBatchRootOf(
+      funder: string,
+      batchNonce: string,
+      blockTag: BlockTag,
+    ): Promise<Hex32 | undefined> {
       const root = parseHex32(await pool.batchNonceUsed(funder, batchNonce, { blockTag }));
       return root === zeroWord ? undefined : root;
     },
-    fetchIsVoided: (funder, batchNonce, blockTag) =>
+    fetchIsVoided: (funder: string, batchNonce: string, blockTag: BlockTag): Promise<boolean> =>
       pool.isVoided(funder, batchNonce, { blockTag }),
-    async fetchOutRootOf(nullifier, blockTag) {
+    /** outRoot of the spend that used a nullifier as of a block; undefined while unused. */
+    async fetchOutRootOf(nullifier: string, blockTag: BlockTag): Promise<Hex32 | undefined> {
       const outRoot = parseHex32(await pool.nullifierUsed(nullifier, { blockTag }));
       return outRoot === zeroWord ? undefined : outRoot;
     },
-    fetchNoteRoot: async (blockTag) => parseHex32(await pool.currentRoot({ blockTag })),
-    async fetchFundedBatches(fromBlock, toBlock, batchId) {
+    /** Root of the note tree as of a block, zero word before the first batch. */
+    fetchNoteRoot: async (blockTag: number): Promise<Hex32> =>
+      parseHex32(await pool.currentRoot({ blockTag })),
+    /** Batches of a range of blocks, both ends included. @param batchId - of the only requested batch */
+    async fetchFundedBatches(
+      fromBlock: number,
+      toBlock: number,
+      batchId?: string,
+    ): Promise<FundedBatch[]> {
       const topics = encodeTopics('BatchFunded', 'batchId', batchId);
-      const logs = await provider.getLogs({ address: settings.pool, topics, fromBlock, toBlock });
-      return logs.map(parseFundedBatch);
+      const leaves = await fetchLeaves(topics, fromBlock, toBlock);
+      return leaves.map((leaf) => (leaf.kind === 'fund' ? leaf : refuseLog()));
     },
-    async fetchSpends(fromBlock, toBlock, outRoot) {
+    /** Spends of a range of blocks, both ends included. @param outRoot - of the only requested spend */
+    async fetchSpends(
+      fromBlock: number,
+      toBlock: number,
+      outRoot?: string,
+    ): Promise<LandedSpend[]> {
       const topics = encodeTopics('Spent', 'outRoot', outRoot);
-      const logs = await provider.getLogs({ address: settings.pool, topics, fromBlock, toBlock });
-      return logs.map(parseLandedSpend);
+      const leaves = await fetchLeaves(topics, fromBlock, toBlock);
+      return leaves.map((leaf) => (leaf.kind === 'spend' ? leaf : refuseLog()));
     },
-    async fetchPoolLeaves(fromBlock, toBlock) {
-      const topics = encodeLeafTopics();
-      const logs = await provider.getLogs({ address: settings.pool, topics, fromBlock, toBlock });
-      return logs.map(parsePoolLeaf);
-    },
-    fetchReceipt: (txHash) => fetchReceipt(provider, txHash),
-    fetchRevertReason: (txHash) => fetchRevertReason(provider, txHash),
+    /** Everything inserted into the note tree in a range of blocks, both ends included, in the order of the chain. */
+    fetchPoolLeaves: (fromBlock: number, toBlock: number) =>
+      fetchLeaves(encodeLeafTopics(), fromBlock, toBlock),
+    /** Undefined: the transaction is not mined. */
+    fetchReceipt: (txHash: string) => fetchReceipt(provider, txHash),
+    /** Why a mined transaction reverted. */
+    fetchRevertReason: (txHash: string) => fetchRevertReason(provider, txHash),
   };
 }
 
@@ -108,18 +100,6 @@ function encodeTopics(event: string, parameter: string, value: string | undefine
   return shieldedPoolInterface.encodeFilterTopics(event, values);
 }
 
-function parseFundedBatch(log: Log): FundedBatch {
-  const leaf = parsePoolLeaf(log);
-  if (leaf.kind !== 'fund') throw wrongLog();
-  return leaf;
-}
-
-function parseLandedSpend(log: Log): LandedSpend {
-  const leaf = parsePoolLeaf(log);
-  if (leaf.kind !== 'spend') throw wrongLog();
-  return leaf;
-}
-
-function wrongLog(): PoolError {
-  return new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
+function refuseLog(): never {
+  throw new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
 }

@@ -20,9 +20,9 @@ import {
   type FundBatch,
   type Groth16Proof,
   noPermit,
-  parseBatchFunded,
 } from '../../src/calls/shielded-pool.ts';
 import { deployPoolTestToken, mintTestToken } from '../../src/calls/test-tokens.ts';
+import { parsePoolEvent } from '../../src/chain/pool-leaves.ts';
 import { deployPool, type PoolAddresses } from '../../src/deployment/deploy.ts';
 import { publicBatchTransferArtifact } from './generated/public-batch-transfer.ts';
 import { writeTree } from './tree-state.ts';
@@ -117,10 +117,10 @@ export async function measureFund(scene: GasScene, vector: ProofVector): Promise
     const receipt = await sent.wait();
     const event = receipt?.logs
       .filter((log) => log.address === addresses.pool)
-      .map((log) => parseBatchFunded(log))
-      .find((parsed) => parsed !== undefined);
+      .map((log) => parsePoolEvent(log))
+      .find((parsed) => parsed?.kind === 'fund');
     const batchId = await pool.batchIdOf(batch.funder, batch.batchNonce);
-    if (event?.index !== BigInt(settledBatches) || event.batchId !== batchId) {
+    if (event?.leafIndex !== settledBatches || event.batchId !== batchId) {
       throw new Error('the batch did not settle');
     }
     return receipt?.gasUsed ?? 0n;

@@ -21,8 +21,8 @@ import {
   type Groth16Proof,
   type SpendCall,
 } from '../../src/calls/shielded-pool.ts';
-import { parseSpent } from '../../src/calls/spend-call.ts';
 import { mintTestToken } from '../../src/calls/test-tokens.ts';
+import { parsePoolEvent } from '../../src/chain/pool-leaves.ts';
 import { verifierPlaces } from '../../src/code/contract-code.ts';
 import { trapdoorVerifierArtifact } from './generated/trapdoor-verifier.ts';
 import { account, type GasScene, undone } from './scene.ts';
@@ -84,9 +84,9 @@ export async function measureSpend(scene: GasScene, vector: SpendVector): Promis
     const receipt = await (await pool.spend(operation, proof, sealedNotes)).wait();
     const event = receipt?.logs
       .filter((log) => log.address === addresses.pool)
-      .map((log) => parseSpent(log))
+      .map((log) => parsePoolEvent(log))
       .find((parsed) => parsed !== undefined);
-    if (event?.outRoot !== operation.outRoot) throw new Error('the spend did not settle');
+    if (event?.batchRoot !== operation.outRoot) throw new Error('the spend did not settle');
     return receipt?.gasUsed ?? 0n;
   });
 }
