@@ -27,6 +27,7 @@ import {
 import {
   at,
   bitsOf,
+  bump,
   call,
   type FunctionWriter,
   get,
@@ -45,6 +46,18 @@ const scratchFixedBytes = 18 * field.pairBytes;
 
 export function pointBytes(c: CoordinateField): number {
   return 2 * c.components * field.elementBytes;
+}
+
+/** Appends the job to = first + second to the list that ends at `end`. */
+export function appendJob(end: string, first: string, second: string, to: string): string {
+  return `(i32.store ${get(end)} ${first}) (i32.store offset=4 ${get(end)} ${second}) (i32.store offset=8 ${get(end)} ${to})
+    ${bump(end, jobBytes)}`;
+}
+
+/** Adds all pairs of the list from `jobs` to `end`. */
+export function runJobs(name: string, jobs: string, end: string, scratch: string): string {
+  return `(call $${name}_addPairs ${get(jobs)}
+    (i32.div_u (i32.sub ${get(end)} ${get(jobs)}) (i32.const ${jobBytes})) ${scratch})`;
 }
 
 type Operands = { readonly p: readonly [string, string]; readonly q: readonly [string, string] };

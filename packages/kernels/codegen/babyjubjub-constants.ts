@@ -5,77 +5,46 @@
 // point is added in 8 multiplications instead of 9. -1 is a square and D is not, so the addition law is complete there
 // too: it has no exceptional case for any pair of points (Hisil, Wong, Carter, Dawson: eprint 2008/522, §3.1 and §4).
 
-import { invert, modulo, power, scalarModulus } from './constants.ts';
+import { FpIsSquare } from '@noble/curves/abstract/modular.js';
+import { bn254 } from '@noble/curves/bn254.js';
+import { babyjubjub } from '@noble/curves/misc.js';
 
-const r = scalarModulus;
+const { Fr } = bn254.fields;
 
 const curveA = 168_700n;
 const curveD = 168_696n;
 
 function times(...factors: readonly bigint[]): bigint {
-  return factors.reduce((product, factor) => modulo(product * factor, r), 1n);
+  return factors.reduce((product, factor) => Fr.create(product * factor), 1n);
 }
 function over(a: bigint, b: bigint): bigint {
-  return times(a, invert(b, r));
+  return Fr.div(Fr.create(a), Fr.create(b));
 }
 
 /** r - 1 = 2^28 · oddPart. */
 export const twoAdicity = 28;
-export const oddPart = (r - 1n) >> BigInt(twoAdicity);
+export const oddPart = (Fr.ORDER - 1n) >> BigInt(twoAdicity);
 
 /** A generator of the 2^28-th roots of unity: 5 generates the field's multiplicative group, so its power does. */
-export const rootOfUnity = power(5n, oddPart, r);
-
-/** A square root by Tonelli and Shanks, for constants. */
-function computeRoot(value: bigint): bigint {
-  let root = power(value, (oddPart + 1n) / 2n, r);
-  let rest = power(value, oddPart, r);
-  for (let bit = 1; bit < twoAdicity; bit++) {
-    if (power(rest, 1n << BigInt(twoAdicity - 1 - bit), r) !== 1n) {
-      const step = invert(power(rootOfUnity, 1n << BigInt(bit - 1), r), r);
-      root = times(root, step);
-      rest = times(rest, step, step);
-    }
-  }
-  if (times(root, root) !== modulo(value, r)) throw new Error('not a square');
-  return root;
-}
+export const rootOfUnity = Fr.pow(5n, oddPart);
 
 /** D. */
 export const twistedD = over(-curveD, curveA);
 /** x = X · xScale. */
-export const xScale = invert(computeRoot(-curveA), r);
+export const xScale = Fr.inv(Fr.sqrt(Fr.create(-curveA)));
 
 type Point = { readonly x: bigint; readonly y: bigint };
 
-function add(p: Point, q: Point): Point {
-  const product = times(curveD, p.x, q.x, p.y, q.y);
-  return {
-    x: over(p.x * q.y + p.y * q.x, 1n + product),
-    y: over(p.y * q.y - curveA * p.x * q.x, 1n - product),
-  };
-}
-
-/** The order of the subgroup, a prime; the curve has 8 times as many points. */
-const subgroupOrder = 2736030358979909402780800718157159386076813972158567259200215660948447373041n;
-
-function multiply(point: Point, scalar: bigint): Point {
-  let result: Point = { x: 0n, y: 1n };
-  for (const bit of scalar.toString(2)) {
-    result = add(result, result);
-    if (bit === '1') result = add(result, point);
-  }
-  return result;
-}
-
 /** The first point of order 8 among the multiples of points by the subgroup's order, y = 2, 3, … */
-function findPointOfOrderEight(): Point {
+function findPointOfOrderEight(): { readonly order8: Point; readonly order4: Point } {
+  const { Point, CURVE } = { Point: babyjubjub.Point, CURVE: babyjubjub.Point.CURVE() };
   for (let y = 2n; ; y++) {
     const square = over(1n - y * y, curveA - curveD * y * y);
-    if (power(square, (r - 1n) / 2n, r) !== 1n) continue;
-    const candidate = multiply({ x: computeRoot(square), y }, subgroupOrder);
-    // Of order 8 exactly if twice it is of order 4, and those points have y = 0.
-    if (add(candidate, candidate).y === 0n) return candidate;
+    if (!FpIsSquare(Fr, square)) continue;
+    const point = Point.fromAffine({ x: Fr.sqrt(square), y });
+    const candidate = point.multiplyUnsafe(CURVE.n - 1n).add(point);
+    const { x, y: doubledY } = candidate.double();
+    if (doubledY === 0n) return { order8: candidate.toAffine(), order4: { x, y: 0n } };
   }
 }
 
@@ -102,16 +71,15 @@ function findPointOfOrderEight(): Point {
  * they are refused. The identity, where f has its pole, is refused before (x = 0).
  */
 function deriveTateConstants(): { slope: bigint; line: readonly [bigint, bigint] } {
-  const order8 = findPointOfOrderEight();
-  const order4 = add(order8, order8);
+  const { order8, order4 } = findPointOfOrderEight();
   const u = over(1n + order8.y, 1n - order8.y);
   const v = over(u, order8.x);
   const montgomeryA = over(2n * (curveA + curveD), curveA - curveD);
   const slope = over(3n * u * u + 2n * montgomeryA * u + 1n, 2n * v);
   // The tangent at 2T = (1, v') goes through 4T = (0, 0): its slope is v' = 1/x'.
   return {
-    slope: invert(order4.x, r),
-    line: [modulo(v + slope - slope * u, r), modulo(slope - v + slope * u, r)],
+    slope: Fr.inv(order4.x),
+    line: [Fr.create(v + slope - slope * u), Fr.create(slope - v + slope * u)],
   };
 }
 
@@ -122,30 +90,15 @@ export const tateSlope = times(tate.slope, xScale);
 export const tate0 = times(tate.line[0], xScale);
 export const tate1 = times(tate.line[1], xScale);
 /** a, and the 2^4 of (2y)^4. */
-export const tateFactor = modulo(16n * curveA, r);
+export const tateFactor = 16n * curveA;
 
 /**
  * The common part of the exponents: every power here is composed of w^((oddPart-1)/2), whose exponent is
  * written as steps (squarings, then multiplication by the odd power w^(2·index+1)).
  */
 export const powerWindow = 5;
-export const powerSteps: ReadonlyArray<readonly [squarings: number, index: number]> = (() => {
-  const steps: Array<readonly [number, number]> = [];
-  const bits = ((oddPart - 1n) / 2n).toString(2);
-  let squarings = 0;
-  let at = 0;
-  while (at < bits.length) {
-    if (bits[at] === '0') {
-      squarings++;
-      at++;
-      continue;
-    }
-    const window = bits.slice(at, at + powerWindow).replace(/0+$/, '');
-    steps.push([squarings + window.length, (Number.parseInt(window, 2) - 1) / 2]);
-    squarings = 0;
-    at += window.length;
-  }
-  if (squarings > 0)
-    throw new Error('the exponent ends in zeros: add a step without a multiplication');
-  return steps;
-})();
+export const powerSteps: readonly (readonly [squarings: number, index: number])[] = [
+  ...((oddPart - 1n) / 2n)
+    .toString(2)
+    .matchAll(new RegExp(`(0*)(1(?:[01]{0,${powerWindow - 2}}1)?)`, 'g')),
+].map(([whole, , window = '']) => [whole.length, (Number.parseInt(window, 2) - 1) / 2]);

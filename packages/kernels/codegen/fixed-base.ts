@@ -1,13 +1,9 @@
 // Multiples of one point by a table: signed digits of fixed width, one table of multiples for each digit's place, one
 // addition per digit. src/fixed-base.ts defines the width of digits and the order of the steps. At most 1024 points.
 
-import { jobBytes, pointBytes } from './add-pairs.ts';
+import { appendJob, pointBytes, runJobs } from './add-pairs.ts';
 import type { CoordinateField } from './fp2.ts';
-import { type FunctionWriter, get, type ModuleWriter } from './wat.ts';
-
-function bump(name: string, by: number): string {
-  return `(local.set $${name} (i32.add ${get(name)} (i32.const ${by})))`;
-}
+import { bump, type FunctionWriter, get, type ModuleWriter } from './wat.ts';
 
 /** Runs `body` for each of `count` items, `count` a parameter that is 0 at the end. */
 function each(f: FunctionWriter, body: string): void {
@@ -42,13 +38,8 @@ function writeRecode(module: ModuleWriter): void {
 
 function writeFixedBaseOf(module: ModuleWriter, name: string, c: CoordinateField): void {
   const bytes = pointBytes(c);
-  const job = (end: string, first: string, second: string, to: string): string =>
-    `(i32.store ${get(end)} ${first}) (i32.store offset=4 ${get(end)} ${second}) (i32.store offset=8 ${get(end)} ${to})
-     ${bump(end, jobBytes)}`;
-  const run = (end: string): string => `(call $${name}_addPairs ${get('jobs')}
-    (i32.div_u (i32.sub ${get(end)} ${get('jobs')}) (i32.const ${jobBytes})) ${get('scratch')})`;
+  const run = (end: string): string => runJobs(name, 'jobs', end, get('scratch'));
 
-  // sums += the multiple for the digit; `table` is the table of this digit, `bias` half of the digit's range or 0.
   const add = ['sums', 'table', 'scalars', 'bit', 'bits', 'bias', 'count', 'jobs', 'scratch'];
   module.func(`${name}_addDigits`, { exported: true, params: add }, (f) => {
     const [end, digit, sign, word] = [f.take('i32'), f.take('i32'), f.take('i32'), f.take('i64')];
@@ -64,7 +55,7 @@ function writeFixedBaseOf(module: ModuleWriter, name: string, c: CoordinateField
        (local.set $${sign} (i32.shr_s ${get(digit)} (i32.const 31)))
        (local.set $${digit} (i32.sub (i32.xor ${get(digit)} ${get(sign)}) ${get(sign)}))
        (if ${get(digit)} (then
-         ${job(end, get('sums'), `(i32.or ${entry} (i32.and ${get(sign)} (i32.const 1)))`, get('sums'))}))
+         ${appendJob(end, get('sums'), `(i32.or ${entry} (i32.and ${get(sign)} (i32.const 1)))`, get('sums'))}))
        ${bump('sums', bytes)} ${bump('scalars', 40)}`,
     );
     f.push(run(end));
@@ -80,7 +71,7 @@ function writeFixedBaseOf(module: ModuleWriter, name: string, c: CoordinateField
       (local.set $table (i32.add ${get('table')} (i32.sub ${get(step)} (i32.const ${bytes}))))`);
     each(
       f,
-      `${job(end, get(from), get('table'), `(i32.add ${get(from)} ${get(step)})`)} ${bump(from, bytes)}`,
+      `${appendJob(end, get(from), get('table'), `(i32.add ${get(from)} ${get(step)})`)} ${bump(from, bytes)}`,
     );
     f.push(run(end));
   });

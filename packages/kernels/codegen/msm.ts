@@ -17,10 +17,10 @@
 // 2·(sum of i·(B_2i + B_2i+1)) + (sum of the odd ones), and so on: the odd ones of level j get key j. Those sums, at most
 // sixteen, are the window's result.
 
-import { infinityBits, jobBytes, pointBytes } from './add-pairs.ts';
+import { appendJob, infinityBits, jobBytes, pointBytes, runJobs } from './add-pairs.ts';
 import { scalarModulus } from './constants.ts';
 import type { CoordinateField } from './fp2.ts';
-import { get, i64, type ModuleWriter } from './wat.ts';
+import { bump, get, i64, type ModuleWriter } from './wat.ts';
 
 /** Maximum number of additions in one call, which share one inversion. */
 const jobsPerCall = 2048;
@@ -186,9 +186,7 @@ function writeStep(module: ModuleWriter, name: string, c: CoordinateField): void
         string,
         string,
       ];
-    const bump = (local: string, by: number): string =>
-      `(local.set $${local} (i32.add ${get(local)} (i32.const ${by})))`;
-    const emit = `(i32.store ${get(job)} ${get(a)}) (i32.store offset=4 ${get(job)} ${get(b)}) (i32.store offset=8 ${get(job)} ${get(out)}) ${bump(job, jobBytes)}`;
+    const emit = appendJob(job, get(a), get(b), get(out));
     f.push(`(local.set $${refs} ${load(0)}) (local.set $${keys} ${load(4)}) (local.set $${count} (i32.shl ${load(8)} (i32.const 2)))
       (local.set $${fresh} ${load(24)}) (local.set $${work} ${load(28)})
       (local.set $${span} (select (i32.const 0) (i32.sub ${get(fresh)} ${get(work)}) ${load(48)}))
@@ -256,9 +254,7 @@ function writeStep(module: ModuleWriter, name: string, c: CoordinateField): void
             ${store(8, '(i32.const 0)')}))))
         ${store(20, '(i32.const 0)')}))))))`);
     f.push(store(24, get(fresh)));
-    f.push(
-      `(call $${name}_addPairs ${get(jobs)} (i32.div_u (i32.sub ${get(job)} ${get(jobs)}) (i32.const ${jobBytes})) ${load(56)})`,
-    );
+    f.push(runJobs(name, jobs, job, load(56)));
   });
   // Writes the sums to the places of their keys (points, zero bytes for none), and clears the buckets.
   const output = ['state', 'to', 'slots', 'bucketCount'];

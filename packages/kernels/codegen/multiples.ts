@@ -3,13 +3,9 @@
 //
 // Scalars are used unchanged (256 bits, no reduction): the points need not have order r.
 
-import { infinityBits, jobBytes, pointBytes } from './add-pairs.ts';
+import { appendJob, infinityBits, pointBytes, runJobs } from './add-pairs.ts';
 import type { CoordinateField } from './fp2.ts';
-import { type FunctionWriter, get, i64, type ModuleWriter } from './wat.ts';
-
-function bump(name: string, by: number): string {
-  return `(local.set $${name} (i32.add ${get(name)} (i32.const ${by})))`;
-}
+import { bump, type FunctionWriter, get, i64, type ModuleWriter } from './wat.ts';
 
 /** Runs `body` for each of `count` items; `pointers` are locals with their strides. */
 function each(
@@ -29,10 +25,7 @@ function each(
 export function writeMultiples(module: ModuleWriter, name: string, c: CoordinateField): void {
   const bytes = pointBytes(c);
   const zkeyBytes = 64 * c.components;
-  const job = (first: string, second: string): string =>
-    `(i32.store ${get('j')} ${first}) (i32.store offset=4 ${get('j')} ${second}) (i32.store offset=8 ${get('j')} ${first}) ${bump('j', jobBytes)}`;
-  const run = (jobs: string, end: string): string =>
-    `(call $${name}_addPairs ${get(jobs)} (i32.div_u (i32.sub ${get(end)} ${get(jobs)}) (i32.const ${jobBytes})) ${get('scratch')})`;
+  const run = (end: string): string => runJobs(name, 'jobs', end, get('scratch'));
 
   module.func(`${name}_clear`, { exported: true, params: ['to', 'count'] }, (f) => {
     each(f, 'c', [['to', bytes]], `(i64.store ${get('to')} ${i64(infinityBits)})`);
@@ -47,10 +40,10 @@ export function writeMultiples(module: ModuleWriter, name: string, c: Coordinate
       string,
       string,
     ];
-    const emit = (second: string): string => job(get(sum), second).replaceAll('$j', `$${end}`);
+    const emit = (second: string): string => appendJob(end, get(sum), second, get(sum));
     f.push(`(local.set $${end} ${get('jobs')}) (local.set $${sum} ${get('sums')})`);
     each(f, 'd', [[sum, bytes]], emit(get(sum)));
-    f.push(run('jobs', end));
+    f.push(run(end));
     f.push(`(local.set $${end} ${get('jobs')}) (local.set $${sum} ${get('sums')}) (local.set $${point} ${get('points')})
       (local.set $${scalar} (i32.add ${get('scalars')} (i32.shr_u ${get('bit')} (i32.const 3))))`);
     each(
@@ -63,7 +56,7 @@ export function writeMultiples(module: ModuleWriter, name: string, c: Coordinate
       `(if (i32.and (i32.shr_u (i32.load8_u ${get(scalar)}) (i32.and ${get('bit')} (i32.const 7))) (i32.const 1)) (then ${emit(get(point))}))
        (local.set $${scalar} (i32.add ${get(scalar)} ${get('stride')}))`,
     );
-    f.push(run('jobs', end));
+    f.push(run(end));
   });
 
   // Points of kernels to points of proving keys.

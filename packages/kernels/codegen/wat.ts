@@ -19,8 +19,6 @@ export type FunctionWriter = {
   push(statement: string): void;
   /** A local that is free to use; its name. */
   take(type: ValueType): string;
-  /** Several, by names that make the code readable. */
-  takeAll<Name extends string>(type: ValueType, ...names: readonly Name[]): Record<Name, string>;
   /** Releases locals: a later `take` may return them again. */
   give(...names: readonly string[]): void;
   /** Takes a local and sets it. */
@@ -79,7 +77,7 @@ export function at(address: string | number, offset = 0): string {
 
 /** Moves pointers on. */
 export function advance(f: FunctionWriter, bytes: number, ...names: readonly string[]): void {
-  for (const name of names) f.push(set(name, plus(name, bytes)));
+  for (const name of names) f.push(bump(name, bytes));
 }
 
 /** Runs `body` until the condition, read before each turn, holds. */
@@ -112,6 +110,11 @@ export function plus(name: string, offset: string | number): string {
 /** The local `name` times a number or an expression. */
 export function times(name: string, factor: string | number): string {
   return op('i32.mul', get(name), typeof factor === 'number' ? i32(factor) : factor);
+}
+
+/** Adds a constant to a local. */
+export function bump(name: string, by: number): string {
+  return set(name, plus(name, by));
 }
 
 let labelCount = 0;
@@ -147,8 +150,6 @@ function createFunction(
       scopes.at(-1)?.add(local);
       return local;
     },
-    takeAll: (type, ...names) =>
-      Object.fromEntries(names.map((local) => [local, writer.take(type)])) as never,
     give: (...names) => {
       for (const local of names) {
         const type = types.get(local);
