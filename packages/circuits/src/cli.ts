@@ -7,9 +7,8 @@
  *
  * @module
  */
-import { parseArgs } from 'node:util';
-import { circuitNames } from '@pool/core';
-import { type CommandIo, createCommandIo, UsageError } from './commands/command-io.ts';
+import { circuitNames, circuitShapes, isPoolError } from '@pool/core';
+import { command, UsageError } from './commands/command-io.ts';
 
 // The text of `pool-circuits --help`.
 
@@ -36,24 +35,23 @@ ${fetchUsage}${ceremonyUsage}
 Every command except list and build accepts --json. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 refused.
 `;
 
-async function list(): Promise<string> {
+async function list(): Promise<number> {
   const { readArtifactsManifest } = await import('./artifacts-manifest.ts');
-  const { circuitNames, circuitShapes } = await import('@pool/core');
   const manifest = readArtifactsManifest();
-  return circuitNames
-    .map((name) => {
-      const { constraints, wires } = manifest[name];
-      return `${name}  ${circuitShapes[name].outputs} slots  ${constraints} constraints  ${wires} wires\n`;
-    })
-    .join('');
+  for (const name of circuitNames) {
+    const { constraints, wires } = manifest[name];
+    const slots = circuitShapes[name].outputs;
+    process.stdout.write(`${name}  ${slots} slots  ${constraints} constraints  ${wires} wires\n`);
+  }
+  return 0;
 }
 
-/** @param zkeyPath where to write the key's standard form too, for tools of the snarkjs family */
-async function build(name: string, cacheDir?: string, zkeyPath?: string): Promise<string> {
+/** With --zkey it writes the key's standard form too, for tools of the snarkjs family. */
+const build = command(['circuit'], ['cache-dir', 'zkey'], [], async ({ values, answer }) => {
   const { createArtifactStore } = await import('./artifacts/artifact-store.ts');
   const { parseCircuitName } = await import('./circuits.ts');
-  const store = createArtifactStore({ cacheDir, keyForm: 'compact' });
-  const circuit = parseCircuitName(name);
+  const store = createArtifactStore({ cacheDir: values['cache-dir'], keyForm: 'compact' });
+  const circuit = parseCircuitName(values.circuit);
   let lastStage = '';
   const artifacts = await store.ensureArtifacts(circuit, {
     onProgress: (stage) => {
@@ -63,43 +61,22 @@ async function build(name: string, cacheDir?: string, zkeyPath?: string): Promis
       }
     },
   });
-  if (zkeyPath !== undefined) {
-    await store.writeStandardZkey(circuit, zkeyPath);
+  if (values.zkey !== undefined) {
+    await store.writeStandardZkey(circuit, values.zkey);
   }
-  return `${artifacts.wasmPath}\n${artifacts.zkeyPath}\n`;
-}
+  return answer(undefined, `${artifacts.wasmPath}\n${artifacts.zkeyPath}\n`);
+});
 
-async function runBuild(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      circuit: { type: 'string' },
-      'cache-dir': { type: 'string' },
-      zkey: { type: 'string' },
-    },
-  });
-  if (values.circuit === undefined) {
-    throw new UsageError('--circuit is missing');
-  }
-  process.stdout.write(await build(values.circuit, values['cache-dir'], values.zkey));
-  return 0;
-}
-
-async function run([command, ...args]: readonly string[], io: CommandIo): Promise<number> {
-  switch (command) {
+async function run([name, ...args]: readonly string[], signal: AbortSignal): Promise<number> {
+  switch (name) {
     case 'list':
-      process.stdout.write(await list());
-      return 0;
+      return await list();
     case 'build':
-      return await runBuild(args);
-    case 'fetch': {
-      const { runFetch } = await import('./commands/fetch-command.ts');
-      return await runFetch(args, io);
-    }
-    case 'ceremony': {
-      const { runCeremony } = await import('./commands/ceremony-command.ts');
-      return await runCeremony(args, io);
-    }
+      return await build(args, signal);
+    case 'fetch':
+      return await (await import('./commands/fetch-command.ts')).runFetch(args, signal);
+    case 'ceremony':
+      return await (await import('./commands/ceremony-command.ts')).runCeremony(args, signal);
     case '--help':
     case 'help':
       process.stdout.write(usage);
@@ -109,16 +86,11 @@ async function run([command, ...args]: readonly string[], io: CommandIo): Promis
   }
 }
 
-function isUsageError(error: unknown): error is Error {
-  return (
-    error instanceof UsageError ||
-    (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_'))
-  );
-}
-
-/** @returns the exit code */
-async function reportFailure(error: unknown): Promise<number> {
-  const { isPoolError } = await import('@pool/core');
+function reportFailure(error: unknown): number {
+  if (error instanceof UsageError) {
+    process.stderr.write(`${error.message}\n\n${usage}`);
+    return 2;
+  }
   if (isPoolError(error)) {
     process.stderr.write(`${error.code}: ${error.message}\n`);
     return error.code === 'artifact_refused' ? 3 : 1;
@@ -133,15 +105,4 @@ function interrupt() {
   return interruption.abort();
 }
 process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-
-try {
-  const io = createCommandIo(process.stdout, process.stderr, interruption.signal);
-  process.exitCode = await run(process.argv.slice(2), io);
-} catch (error) {
-  if (isUsageError(error)) {
-    process.stderr.write(`${error.message}\n\n${usage}`);
-    process.exitCode = 2;
-  } else {
-    process.exitCode = await reportFailure(error);
-  }
-}
+process.exitCode = await run(process.argv.slice(2), interruption.signal).catch(reportFailure);

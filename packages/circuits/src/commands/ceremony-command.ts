@@ -5,7 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { PoolError } from '@pool/core';
 import { computeFileDigest } from '../artifacts-manifest.ts';
 import { writeFileAtomically } from '../ceremony/files/section-writer.ts';
@@ -15,7 +14,7 @@ import { initialiseKey } from '../ceremony/key/initialise.ts';
 import { createKernelArithmetic, type PointArithmetic } from '../ceremony/points/point-sums.ts';
 
 import { verifyKey } from '../ceremony/verify/verify-key.ts';
-import { type CommandIo, UsageError } from './command-io.ts';
+import { type Call, command, UsageError } from './command-io.ts';
 
 const mostEntropyBytes = 1 << 20;
 
@@ -51,54 +50,26 @@ async function readEntropy(path: string | undefined): Promise<Buffer | undefined
   }
 }
 
-type Context = {
-  readonly io: CommandIo;
-  readonly arithmetic: PointArithmetic;
-  readonly args: readonly string[];
-};
-
-/** A parsed command line. */
-type Call<Required extends string, Optional extends string> = {
-  readonly values: Readonly<Record<Required, string> & Partial<Record<Optional, string>>>;
-  readonly options: {
-    readonly arithmetic: PointArithmetic;
-    readonly signal: AbortSignal;
-    readonly force: boolean;
-    readonly onProgress: (fraction: number) => void;
-  };
-  /** Prints the text, or the value if --json was given. */
-  readonly answer: (value: unknown, text: string) => void;
-};
-
-/** A command with the options that it needs and takes; every command takes --force and --json. `run` may return an exit code. */
-function command<Required extends string, Optional extends string>(
+/** A command of a ceremony. Its point arithmetic is closed when it ends. */
+function ceremony<Required extends string, Optional extends string>(
   required: readonly Required[],
   optional: readonly Optional[],
-  run: (call: Call<Required, Optional>) => Promise<number | undefined>,
+  run: (
+    call: Call<Required, Optional>,
+    options: Omit<Call<never, never>, 'values' | 'answer'> & {
+      readonly arithmetic: PointArithmetic;
+    },
+  ) => Promise<number>,
 ) {
-  const flags = { force: { type: 'boolean' }, json: { type: 'boolean' } } as const;
-  const names = Object.fromEntries(
-    [...required, ...optional].map((name) => [name, { type: 'string' as const }]),
-  );
-  return async ({ io, arithmetic, args }: Context): Promise<number> => {
-    let values: Readonly<Record<string, string | boolean | undefined>>;
+  return command(required, optional, ['force', 'json'], async (call) => {
+    const arithmetic = await createKernelArithmetic();
     try {
-      ({ values } = parseArgs({ args: [...args], options: { ...names, ...flags } }));
-    } catch (cause) {
-      throw new UsageError(cause instanceof Error ? cause.message : 'unknown option');
+      const { force, signal, onProgress } = call;
+      return await run(call, { force, signal, onProgress, arithmetic });
+    } finally {
+      await arithmetic.close();
     }
-    const missing = required.find((name) => (values[name] ?? '') === '');
-    if (missing !== undefined) {
-      throw new UsageError(`--${missing} is missing`);
-    }
-    const { signal, onProgress } = io;
-    const code = await run({
-      values: values as Call<Required, Optional>['values'],
-      options: { arithmetic, signal, onProgress, force: values['force'] === true },
-      answer: (value, text) => io.answer(values['json'] === true, value, text),
-    });
-    return code ?? 0;
-  };
+  });
 }
 
 function readDigest(text: string | undefined): string | undefined {
@@ -109,39 +80,37 @@ function readDigest(text: string | undefined): string | undefined {
   return digest;
 }
 
-const init = command(
+const init = ceremony(
   ['r1cs', 'ptau', 'out'],
   ['ptau-sha256'],
-  async ({ values, options, answer }) => {
+  async ({ values, answer }, options) => {
     const ptauSha256 = readDigest(values['ptau-sha256']);
     const { circuitHash } = await initialiseKey(values, { ...options, ptauSha256 });
     const hash = toHex(circuitHash);
-    answer({ circuitHash: hash }, `circuit hash ${hash}\n`);
-    return undefined;
+    return answer({ circuitHash: hash }, `circuit hash ${hash}\n`);
   },
 );
 
-const contribute = command(
+const contribute = ceremony(
   ['in', 'out'],
   ['name', 'entropy-file'],
-  async ({ values, options, answer }) => {
+  async ({ values, answer }, options) => {
     const entropy = await readEntropy(values['entropy-file']);
     try {
       const own = { ...options, name: values.name, entropy };
       const { contributionHash, number } = await contributeToKey(values, own);
       const hash = toHex(contributionHash);
-      answer({ contribution: number, hash }, `contribution ${number}\nhash ${hash}\n`);
-      return undefined;
+      return answer({ contribution: number, hash }, `contribution ${number}\nhash ${hash}\n`);
     } finally {
       entropy?.fill(0);
     }
   },
 );
 
-const beacon = command(
+const beacon = ceremony(
   ['in', 'out', 'beacon', 'iterations'],
   ['name'],
-  async ({ values, options, answer }) => {
+  async ({ values, answer }, options) => {
     const hex = values.beacon.replace(/^0x/, '');
     if (!/^([0-9a-fA-F]{2})+$/.test(hex) || !/^\d{1,2}$/.test(values.iterations)) {
       throw new UsageError('--beacon must be whole bytes as hex, --iterations an exponent of two');
@@ -152,15 +121,17 @@ const beacon = command(
       { ...options, name: values.name },
     );
     const hash = toHex(contributionHash);
-    answer({ contribution: number, hash }, `beacon is contribution ${number}\nhash ${hash}\n`);
-    return undefined;
+    return answer(
+      { contribution: number, hash },
+      `beacon is contribution ${number}\nhash ${hash}\n`,
+    );
   },
 );
 
-const verify = command(
+const verify = ceremony(
   ['r1cs', 'ptau', 'zkey'],
   ['ptau-sha256'],
-  async ({ values, options, answer }) => {
+  async ({ values, answer }, options) => {
     const ptauSha256 = readDigest(values['ptau-sha256']);
     const verdict = await verifyKey(values, { ...options, ptauSha256 });
     const contributions = verdict.contributions.map(({ name, type, beacon: from, hash }) => ({
@@ -189,15 +160,15 @@ const verify = command(
       verdict.isValid ? 'the key is sound' : 'THE KEY IS REFUSED',
     ];
     const { isValid: valid, problems } = verdict;
-    answer({ valid, problems, sha256, circuitHash, contributions }, `${lines.join('\n')}\n`);
-    return valid ? 0 : 3;
+    const found = { valid, problems, sha256, circuitHash, contributions };
+    return answer(found, `${lines.join('\n')}\n`, valid ? 0 : 3);
   },
 );
 
-const exportVerifier = command(
+const exportVerifier = ceremony(
   ['zkey', 'out'],
   ['solidity', 'circuit', 'contract'],
-  async ({ values, options, answer }) => {
+  async ({ values, answer }, options) => {
     const key = await exportVerificationKey(values.zkey);
     const json = `${JSON.stringify(key, null, 1)}\n`;
     const put = (path: string, text: string) =>
@@ -215,27 +186,19 @@ const exportVerifier = command(
       await put(solidity, source);
     }
     const sha256 = createHash('sha256').update(json).digest('hex');
-    answer({ sha256 }, `sha-256 ${sha256}\n`);
-    return undefined;
+    return answer({ sha256 }, `sha-256 ${sha256}\n`);
   },
 );
 
 const commands = { init, contribute, beacon, verify, 'export-verifier': exportVerifier } as const;
 
-/**
- * Runs `ceremony <command> …`.
- * @returns the exit code: 0, or 3 if `verify` refuses the key
- * @throws UsageError; PoolError if the command failed
- */
-export async function runCeremony(args: readonly string[], io: CommandIo): Promise<number> {
-  const [name = '', ...rest] = args;
+/** Runs `pool-circuits ceremony …`. */
+export async function runCeremony(
+  [name = '', ...args]: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
   if (!Object.hasOwn(commands, name)) {
     throw new UsageError('unknown ceremony command');
   }
-  const arithmetic = await createKernelArithmetic();
-  try {
-    return await commands[name as keyof typeof commands]({ io, arithmetic, args: rest });
-  } finally {
-    await arithmetic.close();
-  }
+  return await commands[name as keyof typeof commands](args, signal);
 }

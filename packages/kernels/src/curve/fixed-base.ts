@@ -12,7 +12,13 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import { KernelsError } from '../runtime/errors.ts';
 import { encodeIntegers, scalarBytes } from '../runtime/integers.ts';
-import { type Runtime, splitRange, type TaskOptions, withBlocks } from '../runtime/runtime.ts';
+import {
+  placePerThread,
+  type Runtime,
+  splitRange,
+  type TaskOptions,
+  withBlocks,
+} from '../runtime/runtime.ts';
 import type { KernelTask } from '../runtime/threads.ts';
 import { zkeyPointBytes } from '../zkey/zkey-format.ts';
 import {
@@ -84,7 +90,7 @@ async function createTable(runtime: Runtime, group: Group): Promise<Table> {
     encodeIntegers([blindingOffset], memory.view(offset.address, scalarBytes));
     await placeBases(runtime, group, block.address);
     await withBlocks(memory, async (allocate) => {
-      const scratch = Array.from({ length: threads.count }, () => [
+      const scratch = placePerThread(runtime, () => [
         allocate(jobsBytes).address,
         allocate(scratchBytes).address,
       ]);
@@ -96,14 +102,7 @@ async function createTable(runtime: Runtime, group: Group): Promise<Table> {
             return doublings.flatMap((known) =>
               splitRange(known, taskPoints).map(
                 ([first, count]) =>
-                  [
-                    `${group}_extendTable`,
-                    table,
-                    known,
-                    first,
-                    count,
-                    ...(scratch[thread] ?? []),
-                  ] as const,
+                  [`${group}_extendTable`, table, known, first, count, ...scratch(thread)] as const,
               ),
             );
           },

@@ -14,6 +14,7 @@ import { KernelsError } from '../runtime/errors.ts';
 import { decodeInteger, encodeIntegers, scalarBytes } from '../runtime/integers.ts';
 import {
   createTaskCounter,
+  placePerThread,
   type Runtime,
   splitRange,
   type TaskOptions,
@@ -217,10 +218,11 @@ export async function computeMsm(
     const prepared = secret(count * scalarBytes).address;
     const offset = secret(scalarBytes).address;
     memory.view(offset, scalarBytes).set(encodeOffset(plan));
-    const places = Array.from({ length: threads.count }, () =>
-      allocatePlace(secret, group, part, bits),
-    );
-    for (const place of places) memory.view(place.buckets, 4 * (2 ** bits + 64)).fill(0);
+    const places = placePerThread(runtime, () => {
+      const place = allocatePlace(secret, group, part, bits);
+      memory.view(place.buckets, 4 * (2 ** bits + 64)).fill(0);
+      return place;
+    });
     const sums = secret((bits + 1) * pointSize[group] * threads.count).address;
     const states = secret(stateBytes * windows * ranges.length).address;
     const outputs = secret(outputBytes * windows * ranges.length).address;
@@ -245,8 +247,7 @@ export async function computeMsm(
       ranges.map(
         ([first, size], index): KernelTask =>
           (thread) => {
-            const place = places[thread];
-            if (place === undefined) throw new RangeError('there is no thread with this index');
+            const place = places(thread);
             const { buckets, work } = place;
             // Each task has its own list: it is written while the thread may still run another task.
             const state = states + (window * ranges.length + index) * stateBytes;

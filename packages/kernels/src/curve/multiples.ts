@@ -7,6 +7,7 @@ import { KernelsError } from '../runtime/errors.ts';
 import { scalarBytes } from '../runtime/integers.ts';
 import {
   createTaskCounter,
+  placePerThread,
   type Runtime,
   splitRange,
   type TaskOptions,
@@ -57,7 +58,7 @@ export async function computeMultiples(
     const sums = allocate(chunk * pointSize[group], secret).address;
     const results = allocate(chunk * zkeyBytes, secret).address;
     const factors = allocate(isCommon ? scalarBytes : chunk * scalarBytes, secret).address;
-    const places = Array.from({ length: threads.count }, () => ({
+    const places = placePerThread(runtime, () => ({
       // One digit of each scalar decides which points are added.
       jobs: allocate(jobsBytes, secret).address,
       scratch: allocate(scratchBytes, secret).address,
@@ -69,11 +70,15 @@ export async function computeMultiples(
         : scalars.subarray(start * scalarBytes, (start + size) * scalarBytes);
       memory.view(factors, wanted.length).set(wanted);
       const tasks = splitRange(size, taskPoints).map(([first, part]) => (thread: number) => {
-        const place = places[thread];
-        if (place === undefined) throw new RangeError('there is no thread with this index');
         const sum = sums + first * pointSize[group];
         const scalar = isCommon ? factors : factors + first * scalarBytes;
-        const work = { ...place, sums: sum, scalars: scalar, start: start + first, count: part };
+        const work = {
+          ...places(thread),
+          sums: sum,
+          scalars: scalar,
+          start: start + first,
+          count: part,
+        };
         return [
           [`${group}_clear`, sum, part] as const,
           ...describe(work),

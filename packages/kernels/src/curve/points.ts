@@ -78,8 +78,5 @@ export async function loadPoints(
     throw error;
   }
   // The address is read at each use, so that the use of a released table is detected.
-  return Object.defineProperty(createResident(count, block), 'group', {
-    value: group,
-    enumerable: true,
-  }) as PointTable;
+  return createResident(count, block, { group });
 }

@@ -33,10 +33,14 @@ export type Resident = {
   readonly release: () => void;
 };
 
-/** A resident in one block. */
-export function createResident(count: number, block: Block): Resident {
+/** A resident in one block, with its own fields beside those of every resident. */
+export function createResident<Extra extends object>(
+  count: number,
+  block: Block,
+  extra: Extra,
+): Resident & Extra {
   let released = false;
-  return {
+  const resident = {
     count,
     bytes: block.bytes,
     get address() {
@@ -48,6 +52,8 @@ export function createResident(count: number, block: Block): Resident {
       block.release();
     },
   };
+  // The getter remains: it is a property of the target.
+  return Object.assign(resident, extra);
 }
 
 /** Counts the finished tasks of an operation with several runs. @param total - number of tasks in all runs */
@@ -93,6 +99,25 @@ export async function withBlocks<T>(
   } finally {
     for (const block of blocks) block.release();
   }
+}
+
+/** A place in memory for each thread. @throws RangeError for a number that no thread has */
+export function placePerThread<T>({ threads }: Runtime, make: () => T): (thread: number) => T {
+  const places = Array.from({ length: threads.count }, make);
+  return (thread) => {
+    const place = places[thread];
+    if (place === undefined) throw new RangeError('there is no thread with this index');
+    return place;
+  };
+}
+
+/** The items of a task whose kernels take pairs: the last pair may have one item. */
+export function splitPairs(count: number, pairsInTask: number) {
+  return splitRange(count, 2 * pairsInTask).map(([first, items]) => ({
+    first,
+    items,
+    pairs: Math.ceil(items / 2),
+  }));
 }
 
 /** [start, count] of consecutive parts with at most `size` items. */

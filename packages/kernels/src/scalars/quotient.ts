@@ -161,6 +161,6 @@ export async function computeQuotient(
       output.release();
       throw error;
     }
-    return createResident(domain.size, output);
+    return createResident(domain.size, output, {});
   });
 }

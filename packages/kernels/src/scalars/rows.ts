@@ -157,16 +157,9 @@ export async function loadRows(
     block.release();
     throw error;
   }
-  const resident = createResident(domainSize, block);
-  return {
-    count: resident.count,
-    bytes: resident.bytes,
-    get address() {
-      return resident.address;
-    },
-    release: resident.release,
+  return createResident(domainSize, block, {
     wires,
     a: { ends: endsA, entries: entriesA, length: lengthA },
     b: { ends: endsB, entries: entriesB, length: lengthB },
-  };
+  });
 }

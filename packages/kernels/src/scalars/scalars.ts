@@ -34,5 +34,5 @@ export function loadScalars(
     block.release();
     throw new KernelsError('input_refused', 'a scalar is not below the group order r');
   }
-  return createResident(count, block);
+  return createResident(count, block, {});
 }

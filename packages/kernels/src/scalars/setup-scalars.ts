@@ -10,6 +10,7 @@ import { KernelsError } from '../runtime/errors.ts';
 import { computeRootOfUnity, encodeIntegers, scalarBytes } from '../runtime/integers.ts';
 import {
   nextTurn,
+  placePerThread,
   type Runtime,
   runTasks,
   splitRange,
@@ -67,7 +68,7 @@ export function computeLagrangeBasis(
   basis: LagrangeBasis,
   options: TaskOptions = {},
 ): Promise<Uint8Array> {
-  const { memory, threads } = runtime;
+  const { memory } = runtime;
   const { size } = basis;
   if (!Number.isInteger(Math.log2(size)) || size < 2 || size > 2 ** 27) {
     throw new KernelsError(
@@ -81,13 +82,13 @@ export function computeLagrangeBasis(
     encodeIntegers(numbers, memory.view(places.address, places.bytes));
     const elements = allocate(size * elementBytes).address;
     const output = allocate(size * scalarBytes);
-    const scratch = Array.from({ length: threads.count }, () => allocate(scratchBytes).address);
+    const scratch = placePerThread(runtime, () => allocate(scratchBytes).address);
     const tasks = splitRange(size / 2, taskPairs).map(
       ([start, pairs], index): KernelTask =>
         (thread) => {
           const to = elements + 2 * start * elementBytes;
           return [
-            ['setup_basis', to, places.address + index * numbersBytes, pairs, scratch[thread] ?? 0],
+            ['setup_basis', to, places.address + index * numbersBytes, pairs, scratch(thread)],
             ['r_toCanonical', output.address + 2 * start * scalarBytes, to, 2 * pairs],
           ];
         },
@@ -143,7 +144,7 @@ export function combineScalars(
         { signal: options.signal },
       );
     }
-    const places = Array.from({ length: threads.count }, () => ({
+    const places = placePerThread(runtime, () => ({
       sum: allocate(taskScalars * elementBytes).address,
       term: allocate(taskScalars * elementBytes).address,
     }));
@@ -151,7 +152,7 @@ export function combineScalars(
     const tasks = splitRange(length / scalarBytes, taskScalars).map(
       ([start, count]) =>
         (thread: number) => {
-          const { sum, term } = places[thread] ?? { sum: 0, term: 0 };
+          const { sum, term } = places(thread);
           const offset = start * scalarBytes;
           return [
             ...inputs.flatMap((input, index): KernelCall[] => {

@@ -10,8 +10,14 @@
  * @module
  */
 import { KernelsError } from '../runtime/errors.ts';
-import type { Block } from '../runtime/memory.ts';
-import { type Runtime, runTasks, type TaskOptions, withBlocks } from '../runtime/runtime.ts';
+import {
+  placePerThread,
+  type Runtime,
+  runTasks,
+  splitPairs,
+  type TaskOptions,
+  withBlocks,
+} from '../runtime/runtime.ts';
 import { tagBytes } from '../runtime/scan-kernel.ts';
 import type { KernelCall } from '../runtime/thread-messages.ts';
 
@@ -129,17 +135,6 @@ export function recodeScalar(scalar: Uint8Array): Uint8Array {
   return digits;
 }
 
-/** The tasks of a batch of `count` items: the first item and the number of pairs of each. An odd last item has no partner. */
-function cutIntoTasks(
-  count: number,
-): readonly { readonly first: number; readonly pairs: number }[] {
-  const items = 2 * pairsInTask;
-  return Array.from({ length: Math.ceil(count / items) }, (_, task) => {
-    const first = task * items;
-    return { first, pairs: Math.ceil(Math.min(items, count - first) / 2) };
-  });
-}
-
 /** Copies bytes into memory that is erased at the end, zeros behind them up to `room`, and returns their address. */
 export type Load = (bytes: Uint8Array, room?: number) => number;
 
@@ -170,7 +165,7 @@ export async function multiplyInTasks<T>(
     readonly collect: (all: Pick<MultipliedPoints, 'points' | 'valid'>) => T;
   },
 ): Promise<T> {
-  const { memory, threads } = runtime;
+  const { memory } = runtime;
   const count = packed.length / packedPointBytes;
   if (!Number.isInteger(count)) {
     throw new KernelsError('input_refused', 'packed points must be 32 bytes each');
@@ -188,24 +183,28 @@ export async function multiplyInTasks<T>(
       const points = load(packed, even * packedPointBytes);
       const valid = load(new Uint8Array(0), even);
       const recoded = load(digits);
-      const scratch = Array.from({ length: threads.count }, () =>
-        allocate(pointScratchBytes, { secret: true }),
+      const scratch = placePerThread(
+        runtime,
+        () => allocate(pointScratchBytes, { secret: true }).address,
       );
-      const tasks = cutIntoTasks(count).map(({ first, pairs }) => (thread: number) => {
-        const task = {
-          first,
-          items: Math.min(2 * pairs, count - first),
-          points: points + first * packedPointBytes,
-          valid: valid + first,
-        };
-        const own = [task.points, task.valid, pairs, addressFor(scratch, thread)] as const;
-        return [
-          ['bj_unpack', ...own] as const,
-          ['bj_multiplyAll', recoded, pairs, own[3]] as const,
-          ['bj_pack', ...own] as const,
-          ...(finish?.(task) ?? []),
-        ];
-      });
+      const tasks = splitPairs(count, pairsInTask).map(
+        ({ first, items, pairs }) =>
+          (thread: number) => {
+            const task = {
+              first,
+              items,
+              points: points + first * packedPointBytes,
+              valid: valid + first,
+            };
+            const own = [task.points, task.valid, pairs, scratch(thread)] as const;
+            return [
+              ['bj_unpack', ...own] as const,
+              ['bj_multiplyAll', recoded, pairs, own[3]] as const,
+              ['bj_pack', ...own] as const,
+              ...(finish?.(task) ?? []),
+            ];
+          },
+      );
       await runTasks(runtime, tasks, options);
       return collect({ points, valid });
     });
@@ -238,13 +237,4 @@ export function multiplyPackedPoints(
       valid: memory.view(all.valid, count).slice(),
     }),
   }));
-}
-
-/** The scratch memory of a thread. */
-export function addressFor(blocks: readonly Block[], thread: number): number {
-  const block = blocks[thread];
-  if (block === undefined) {
-    throw new KernelsError('kernel_failed', 'this thread has no scratch memory');
-  }
-  return block.address;
 }

@@ -8,8 +8,14 @@
 import { KernelsError } from '../runtime/errors.ts';
 import { encodeIntegers, scalarFieldOrder } from '../runtime/integers.ts';
 import type { Block } from '../runtime/memory.ts';
-import { type Runtime, runTasks, type TaskOptions, withBlocks } from '../runtime/runtime.ts';
-import { addressFor } from './babyjubjub.ts';
+import {
+  placePerThread,
+  type Runtime,
+  runTasks,
+  splitPairs,
+  type TaskOptions,
+  withBlocks,
+} from '../runtime/runtime.ts';
 
 /** The constants of one width, with partial rounds in sparse form (eprint 2019/458, appendix B). Numbers in [0, r). */
 export type PoseidonConstants = {
@@ -133,16 +139,14 @@ export function createPoseidonHasher(runtime: Runtime): PoseidonHasher {
       const even = count + (count % 2);
       const from = allocate(even * inputBytes, { secret: true });
       const to = allocate(even * numberBytes, { secret: true });
-      const scratch = Array.from({ length: threads.count }, () =>
-        allocate(2 * width * pairBytes, { secret: true }),
+      const scratch = placePerThread(
+        runtime,
+        () => allocate(2 * width * pairBytes, { secret: true }).address,
       );
       const view = memory.view(from.address, from.bytes);
       view.fill(0);
       view.set(inputs);
-      const items = 2 * pairsInTask;
-      const tasks = Array.from({ length: Math.ceil(count / items) }, (_, task) => {
-        const first = task * items;
-        const pairs = Math.ceil(Math.min(items, count - first) / 2);
+      const tasks = splitPairs(count, pairsInTask).map(({ first, pairs }) => {
         const places = [
           to.address + first * numberBytes,
           from.address + first * inputBytes,
@@ -155,7 +159,7 @@ export function createPoseidonHasher(runtime: Runtime): PoseidonHasher {
             table.address,
             width,
             partialRounds,
-            addressFor(scratch, thread),
+            scratch(thread),
           ] as const,
         ];
       });
