@@ -84,9 +84,9 @@ export type {
   PlatformPort,
   ProverPort,
 } from './ports.ts';
+export { defaultBatchDeadlineSeconds } from './run/batch/batch.ts';
 export { decideSettlement, type SettlementDecision } from './run/batch/decide-settlement.ts';
 export { findForeignUse } from './run/batch/foreign-settlement.ts';
-export { defaultBatchDeadlineSeconds } from './run/batch/release-record.ts';
 export { deliveryName, hasNotesOnChain, parseDelivery } from './run/batch/settlement-request.ts';
 export { type CancelDeps, cancelJob } from './run/cancel-job.ts';
 export { type ErasurePass, eraseExpired, readPaidBatch } from './run/erase-expired.ts';
@@ -96,7 +96,6 @@ export {
   fingerprintRequest,
   refuseOtherRequest,
 } from './run/job/body-fingerprint.ts';
-export { serializeCancellation } from './run/job/cancellation.ts';
 export { ensureFingerprintKey, findFingerprintKey } from './run/job/fingerprint-key.ts';
 export { type FaultPoint, faultPoints, hasEnded } from './run/job/phases.ts';
 export {
@@ -105,6 +104,7 @@ export {
   createRecord,
   type DisbursementRecord,
   deserializeRecord,
+  serializeCancellation,
   serializeRecord,
 } from './run/job/record.ts';
 export type { DisbursementDeps, RunEvent, RunInput } from './run/job/run.ts';

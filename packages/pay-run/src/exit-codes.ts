@@ -1,8 +1,9 @@
 /**
- * Exit codes of the commands, for scripts. Documented in README.md. Imports nothing, so that `--help` starts fast.
+ * Exit codes of the commands, for scripts. Documented in README.md.
  *
  * @module
  */
+import { findErrorEntry } from '@pool/core';
 
 export const exitCodes = {
   ok: 0,
@@ -25,3 +26,8 @@ export const exitCodes = {
   /** A signal ended the following of a payment, and the payment continues: 128 plus the number of SIGINT. */
   interrupted: 130,
 } as const;
+
+/** The exit code of an error, from core's table of error codes. @param code - of the error that ended a command */
+export function exitCodeOfError(code: string): number {
+  return findErrorEntry(code)?.exit ?? exitCodes.error;
+}

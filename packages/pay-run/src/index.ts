@@ -36,7 +36,7 @@ export { listPayRuns, type PayRunsOptions, showPayRun } from './commands/pay-run
 export { checkRecipients, encodeCsvField, type RecipientsOptions } from './commands/recipients.ts';
 export { type RedeliverOptions, redeliver } from './commands/redeliver.ts';
 export { listPaidInsertions } from './disclose/paid-insertions.ts';
-export { exitCodes } from './exit-codes.ts';
+export { exitCodeOfError, exitCodes } from './exit-codes.ts';
 export { computePartKey, computePayRunDigest } from './ledger/pay-run-key.ts';
 export { parsePayRun } from './ledger/pay-run-label.ts';
 export { listAllPayRuns, openPayRunLedger, payRunLedgerPath } from './ledger/pay-run-ledger.ts';
@@ -48,7 +48,6 @@ export {
   listStoredKeys,
   type StoredKey,
 } from './ledger/stored-keys.ts';
-export { exitCodeOfError } from './pay/exit-code-of-error.ts';
 export { withInterruption } from './pay/follow-job.ts';
 export { drawBar, formatSeconds } from './pay/progress-view.ts';
 export type {

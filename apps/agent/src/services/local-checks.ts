@@ -80,7 +80,6 @@ export async function withLocalChecks<T>(
           platform: validation.checks.platform,
           evidence: validation.checks.evidence,
           hasGate: validation.checks.hasGate,
-          paidKeys: validation.checks.paidKeys,
           evidenceDomain: chainsFile.evidence,
           nowMs: systemClock.nowMs,
         }),

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import {
   describeSplitDryRun,
   dryRunSplit,
-} from '../../../../packages/pay-run/src/pay/split-dry-run.ts';
+} from '../../../../packages/pay-run/src/commands/dry-run.ts';
 import { exitCodeOfSplit } from '../../../../packages/pay-run/src/report/split-report.ts';
 import { createTestPayRun, type TestPayRun } from './test-pay-run.ts';
 

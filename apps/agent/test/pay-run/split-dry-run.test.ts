@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   describeSplitDryRun,
   dryRunSplit,
-} from '../../../../packages/pay-run/src/pay/split-dry-run.ts';
+} from '../../../../packages/pay-run/src/commands/dry-run.ts';
 import { runCli } from '../../src/cli.ts';
 import { createTestPayRun } from './test-pay-run.ts';
 

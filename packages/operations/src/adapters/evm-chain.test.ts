@@ -31,8 +31,7 @@ import {
 } from '../../../wallet/src/fixtures/test-chain.ts';
 import { observeFunds } from '../check/preflight.ts';
 import { createWorld } from '../fixtures/fake-world.ts';
-import { computeJobNonce } from '../run/batch/batch.ts';
-import { deserializeManifest, manifestName } from '../run/job/record.ts';
+import { computeJobNonce, deserializeManifest, manifestName } from '../run/job/record.ts';
 import type { DisbursementDeps } from '../run/job/run.ts';
 import { createEvmChain, type EvmChain } from './evm-chain.ts';
 import { createFunder } from './funder.ts';
@@ -303,9 +302,8 @@ function allowanceOf(symbol: string) {
 function nonceOf(jobKey: string) {
   return computeJobNonce(
     {
-      context: { key: 'anvil', settings, chain },
-      funder: { address: parseEvmAddress(funderWallet().address) } as never,
-      token: parseEvmAddress(settings.tokens['USDC']?.address),
+      context: { settings },
+      funder: { address: parseEvmAddress(funderWallet().address) },
     },
     '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01',
     jobKey,

@@ -121,64 +121,60 @@ const noGate: EvidenceVerdict = {
   reason: 'this deployment has no pool-gate, so no recipient can be paid',
 };
 
-async function* judgeInTurns(
-  entries: readonly AddressedEntry[],
+/**
+ * The verdict on each entry, and the platform's record of it, look-up by look-up.
+ * @throws PoolError as {@link walkRegistration}
+ */
+export async function* judgeInTurns<Entry extends { readonly address: EvmAddress }>(
+  entries: readonly Entry[],
   context: ChainContext,
-  deps: CheckDeps,
-): AsyncGenerator<readonly [AddressedEntry, EvidenceVerdict], void, undefined> {
+  deps: Pick<CheckDeps, 'platform' | 'evidence' | 'hasGate'>,
+): AsyncGenerator<readonly [Entry, EvidenceVerdict, RecipientRecord | undefined], void, undefined> {
   for (let start = 0; start < entries.length; start += addressesPerLookup) {
     const asked = entries.slice(start, start + addressesPerLookup);
-    const verdicts = await judgeAll(asked, context, deps);
-    for (const [position, entry] of asked.entries()) {
-      yield [entry, verdicts[position] ?? notEnrolled];
+    const records = deps.hasGate ? await lookup(asked, context, deps.platform) : new Map();
+    const ready = asked.flatMap(({ address }) => {
+      const record: RecipientRecord | undefined = records.get(address.toLowerCase());
+      return record?.readiness === 'ready' ? [{ address, record }] : [];
+    });
+    const judged = await deps.evidence.verifyAll(ready);
+    const verdicts = new Map(ready.map(({ address }, index) => [address, judged[index]]));
+    for (const entry of asked) {
+      const record: RecipientRecord | undefined = records.get(entry.address.toLowerCase());
+      const verdict = deps.hasGate ? judge(record, verdicts.get(entry.address)) : noGate;
+      yield [entry, verdict, record];
     }
   }
 }
 
-async function judgeAll(
-  entries: readonly AddressedEntry[],
-  context: ChainContext,
-  deps: CheckDeps,
-): Promise<readonly EvidenceVerdict[]> {
-  if (!deps.hasGate) {
-    return entries.map(() => noGate);
+/** @param verdict - on the evidence of a recipient that the platform calls ready */
+function judge(
+  record: RecipientRecord | undefined,
+  verdict: EvidenceVerdict = notEnrolled,
+): EvidenceVerdict {
+  const { readiness = 'not_enrolled' } = record ?? {};
+  if (readiness === 'not_enrolled') {
+    return notEnrolled;
   }
-  const records = await lookup(entries, context, deps);
-  const ready = entries.flatMap(({ address }, position) => {
-    const record = records[position];
-    return record?.readiness === 'ready' ? [{ address, record, position }] : [];
-  });
-  const judged = await deps.evidence.verifyAll(ready);
-  const byPosition = new Map(ready.map(({ position }, index) => [position, judged[index]]));
-  return records.map((record, position): EvidenceVerdict => {
-    if (record === undefined || record.readiness === 'not_enrolled') {
-      return notEnrolled;
-    }
-    if (record.readiness !== 'ready') {
-      return {
-        kind: 'refused',
-        reason: `the recipient is enrolled but not eligible (${record.readiness})`,
-      };
-    }
-    const verdict = byPosition.get(position) ?? notEnrolled;
-    return verdict.kind === 'verified'
-      ? verdict
-      : { kind: 'refused', reason: `sign-in evidence does not hold: ${verdict.reason}` };
-  });
+  if (readiness !== 'ready') {
+    const reason = `the recipient is enrolled but not eligible (${readiness})`;
+    return { kind: 'refused', reason };
+  }
+  return verdict.kind === 'verified'
+    ? verdict
+    : { kind: 'refused', reason: `sign-in evidence does not hold: ${verdict.reason}` };
 }
 
+/** @returns by address in small letters */
 async function lookup(
-  entries: readonly AddressedEntry[],
+  entries: readonly { readonly address: EvmAddress }[],
   context: ChainContext,
-  deps: CheckDeps,
-): Promise<readonly (RecipientRecord | undefined)[]> {
+  platform: CheckDeps['platform'],
+): Promise<ReadonlyMap<string, RecipientRecord>> {
   try {
-    const records = await deps.platform.lookupRecipients(
-      context.key,
-      entries.map(({ address }) => address),
-    );
-    const byAddress = new Map(records.map((record) => [record.address.toLowerCase(), record]));
-    return entries.map(({ address }) => byAddress.get(address.toLowerCase()));
+    const addresses = entries.map(({ address }) => address);
+    const records = await platform.lookupRecipients(context.key, addresses);
+    return new Map(records.map((record) => [record.address.toLowerCase(), record]));
   } catch (cause) {
     throw explainPlatformFailure(
       cause,

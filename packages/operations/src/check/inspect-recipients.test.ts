@@ -16,7 +16,6 @@ async function createInspection(changes: { readonly hasGate?: boolean } = {}) {
       inspectRecipients(addresses, route.context, {
         platform: world.platform,
         evidence: world.checks.evidence,
-        paidKeys: world.checks.paidKeys,
         hasGate: changes.hasGate ?? true,
         evidenceDomain: fakeEvidenceDomain,
         nowMs: world.clock.nowMs,

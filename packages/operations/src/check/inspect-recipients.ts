@@ -1,13 +1,13 @@
 /**
  * Which recipients could be paid now, why the others could not, and when each one signed in. The judgement is that of a
- * disbursement ({@link walkRegistration}); this module adds the facts behind it. Moves nothing.
+ * disbursement ({@link judgeInTurns}); this module adds the facts behind it. Moves nothing.
  *
  * @module
  */
 import type { Readiness, RecipientRecord } from '@pool/api';
 import { type EvidenceDomain, type EvmAddress, isPoolError, verifyEvidence } from '@pool/core';
 import type { ChainContext } from '../ports.ts';
-import { walkRegistration } from './check-registration.ts';
+import { judgeInTurns } from './check-registration.ts';
 import type { CheckDeps } from './checks.ts';
 
 export type RecipientStanding = {
@@ -22,14 +22,11 @@ export type RecipientStanding = {
   readonly signedInAtMs?: number;
 };
 
-export type InspectDeps = Pick<CheckDeps, 'platform' | 'evidence' | 'paidKeys' | 'hasGate'> & {
+export type InspectDeps = Pick<CheckDeps, 'platform' | 'evidence' | 'hasGate'> & {
   /** For reading the time of a sign-in. */
   readonly evidenceDomain: EvidenceDomain;
   readonly nowMs: () => number;
 };
-
-/** Addresses in one look-up. */
-const addressesPerLookup = 256;
 
 /**
  * One result per address, in their order.
@@ -40,53 +37,19 @@ export async function inspectRecipients(
   context: ChainContext,
   deps: InspectDeps,
 ): Promise<readonly RecipientStanding[]> {
+  const entries = addresses.map((address) => ({ address }));
   const standings: RecipientStanding[] = [];
-  for (let start = 0; start < addresses.length; start += addressesPerLookup) {
-    const asked = addresses.slice(start, start + addressesPerLookup);
-    standings.push(...(await inspectSome(asked, context, deps)));
+  for await (const [{ address }, verdict, record] of judgeInTurns(entries, context, deps)) {
+    const signedInAtMs = readSignInTime(record, deps);
+    standings.push({
+      address,
+      isReady: verdict.kind === 'verified',
+      readiness: deps.hasGate ? (record?.readiness ?? 'not_enrolled') : 'eligibility_disabled',
+      ...(verdict.kind === 'verified' ? {} : { reason: verdict.reason }),
+      ...(signedInAtMs === undefined ? {} : { signedInAtMs }),
+    });
   }
   return standings;
-}
-
-async function inspectSome(
-  addresses: readonly EvmAddress[],
-  context: ChainContext,
-  deps: InspectDeps,
-): Promise<readonly RecipientStanding[]> {
-  const records = new Map<string, RecipientRecord>();
-  const platform: InspectDeps['platform'] = {
-    async lookupRecipients(chain, asked) {
-      const found = await deps.platform.lookupRecipients(chain, asked);
-      for (const record of found) {
-        records.set(record.address.toLowerCase(), record);
-      }
-      return found;
-    },
-  };
-  const entries = addresses.map((address, requestIndex) => ({
-    requestIndex,
-    address,
-    amount: undefined,
-    memo: undefined,
-  }));
-  const reasons = new Map<number, string>();
-  const checks = { ...deps, hasGate: deps.hasGate, platform, routeChain: refuseToRoute };
-  const request = { unregistered: 'fail' as const };
-  for await (const issue of walkRegistration(request, entries, context, checks)) {
-    reasons.set(issue.requestIndex, issue.message.replace(/^recipients\[[0-9]+\]: /, ''));
-  }
-  return addresses.map((address, index): RecipientStanding => {
-    const record = records.get(address.toLowerCase());
-    const reason = reasons.get(index);
-    const signedInAtMs = readSignInTime(record, deps);
-    return {
-      address,
-      isReady: reason === undefined,
-      readiness: deps.hasGate ? (record?.readiness ?? 'not_enrolled') : 'eligibility_disabled',
-      ...(reason === undefined ? {} : { reason }),
-      ...(signedInAtMs === undefined ? {} : { signedInAtMs }),
-    };
-  });
 }
 
 function readSignInTime(
@@ -104,8 +67,4 @@ function readSignInTime(
     }
     throw error;
   }
-}
-
-function refuseToRoute(): never {
-  throw new Error('the chain is known already');
 }

@@ -1,7 +1,7 @@
 // The advisory read: its results, and that none of them stops a batch.
 import { parseEvmAddress } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { observeAllowance } from './observe-allowance.ts';
+import { observeAllowance } from './preflight.ts';
 
 const token = parseEvmAddress('0x00000000000000000000000000000000000000a1');
 const funder = parseEvmAddress('0x00000000000000000000000000000000000000a2');

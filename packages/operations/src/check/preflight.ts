@@ -12,8 +12,8 @@ import {
   edgeTokenRefused,
   platformInvalidResponse,
 } from '@pool/core';
+import { waitAtMost } from '@pool/evm-sender';
 import type { ChainPort } from '../ports.ts';
-import { withinTime } from '../within-time.ts';
 import type { PaymentTarget } from './checks.ts';
 
 export const preflightCodes = [
@@ -40,6 +40,24 @@ export type PreflightFinding = {
 /** How long a chain may take to answer the funds of the funder. */
 const chainTimeoutMs = 3_000;
 
+/**
+ * Reads the allowance before proving. Advisory: it is reported as read and never read again. Never throws. A chain that does not answer
+ * makes the state `unknown`, and the batch is proved anyway.
+ */
+export async function observeAllowance(input: {
+  readonly chain: Pick<ChainPort, 'fetchAllowance'>;
+  readonly token: EvmAddress;
+  readonly funder: EvmAddress;
+  readonly total: bigint;
+}): Promise<AllowanceState> {
+  try {
+    const read = input.chain.fetchAllowance(input.token, input.funder);
+    return (await waitAtMost(read, chainTimeoutMs)) >= input.total ? 'sufficient' : 'insufficient';
+  } catch {
+    return 'unknown';
+  }
+}
+
 /** Never throws. A chain that does not answer makes the allowance `unknown`, and is a finding itself. */
 export async function observeFunds(
   target: PaymentTarget,
@@ -53,7 +71,7 @@ export async function observeFunds(
   let allowance: bigint;
   let balance: bigint;
   try {
-    [allowance, balance] = await withinTime(
+    [allowance, balance] = await waitAtMost(
       Promise.all([chain.fetchAllowance(token, funder), chain.fetchTokenBalance(token, funder)]),
       chainTimeoutMs,
     );
@@ -93,7 +111,7 @@ async function checkGas(
   const { target, token, funder, allowance } = input;
   const isTwice = allowance > 0n && target.token.zeroFirst === true;
   try {
-    const [approval, coin] = await withinTime(
+    const [approval, coin] = await waitAtMost(
       Promise.all([
         chain.prepareApproval(token, funder, isTwice ? 0n : target.total),
         chain.fetchCoinBalance(funder),

@@ -11,86 +11,64 @@
 import { assertAmount, PoolError } from '@pool/core';
 import { isTooLateToLeave } from '@pool/idempotency/engine';
 import { observeFunds } from '../check/preflight.ts';
+import { type DatedBatch, ensureRelease } from './batch/batch.ts';
 import { assertNotForeign } from './batch/foreign-settlement.ts';
 import { renewStaleProof } from './batch/prove-batch.ts';
-import { type DatedBatch, ensureRelease } from './batch/release-record.ts';
-import { assertNotCancelled } from './job/cancellation.ts';
-import type { Batch } from './job/plan-batch.ts';
+import type { Batch } from './job/record.ts';
 import type { Run } from './job/run.ts';
-import {
-  askSigner,
-  createAuthorizationRequest,
-  mayBeSigned,
-  requireSigned,
-} from './sign/ask-signer.ts';
-import { grantAllowance } from './sign/grant-allowance.ts';
+import { grantAllowance } from './sign/allowance.ts';
+import { askForSignature, createAuthorizationRequest, mayBeSigned } from './sign/ask-signer.ts';
 
 /** @throws PoolError why the batch cannot be paid now. Nothing of it has left then */
-export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch> {
-  if (!mayBeSigned(run.phase())) {
+export async function authorizeBatch(run: Run, batch: Batch): Promise<void> {
+  const isAsked = mayBeSigned(run.phase);
+  if (!isAsked) {
     // A pool with another verifier could take the money for good.
-    await run.retry(() => run.context.chain.requirePool());
+    await run.chain.requirePool();
   }
-  const dated = run.funder.needsVote
-    ? await authorizeByVote(run, batch)
-    : await authorizeNow(run, batch);
-  await assertInTime(run, dated);
-  await assertNotCancelled(run);
-  return dated;
-}
-
-async function authorizeNow(run: Run, batch: Batch): Promise<DatedBatch> {
-  await run.awaitTurn();
-  await renewStaleProof(run, batch);
-  const dated = await run.within('signing', async () => {
-    await assertNotCancelled(run);
-    await assertNotForeign(run);
-    const chosen = await ensureRelease(run, batch);
-    await assertInTime(run, chosen);
-    await assertCollectable(run);
-    await sign(run, chosen);
-    return chosen;
-  });
-  await approve(run, dated);
-  return dated;
-}
-
-async function authorizeByVote(run: Run, batch: Batch): Promise<DatedBatch> {
-  const dated = await run.within('signing', async () => {
-    await assertNotCancelled(run);
-    await assertNotForeign(run);
-    const chosen = await ensureRelease(run, batch);
-    await assertInTime(run, chosen);
-    if (!mayBeSigned(run.phase())) {
-      // Nobody is asked to approve a batch that cannot be paid now.
-      await assertCollectable(run);
-    }
-    await sign(run, chosen);
-    return chosen;
-  });
+  if (run.funder.needsVote) {
+    // Nobody is asked to approve a batch that cannot be paid now.
+    await signInTime(run, batch, !isAsked);
+  }
   for (;;) {
     await run.awaitTurn();
     await renewStaleProof(run, batch);
-    await run.within('signing', async () => {
-      await assertNotCancelled(run);
-      await assertNotForeign(run);
-      await assertInTime(run, dated);
-      await assertCollectable(run);
+    const dated = await signInTime(run, batch, true);
+    const step = await run.within('approving-allowance', async () => {
+      await run.assertNotCancelled();
+      return grantAllowance(asking(run, dated));
     });
-    if ((await approve(run, dated)) === 'granted') {
-      return dated;
+    if (step === 'granted') {
+      await assertInTime(run, dated);
+      return run.assertNotCancelled();
     }
     // A vote can last for hours, and the lock may have been free: another batch may have taken the money.
   }
 }
 
-function approve(run: Run, dated: DatedBatch): ReturnType<typeof grantAllowance> {
-  return run.within('approving-allowance', async () => {
-    await assertNotCancelled(run);
-    return grantAllowance(run, dated, {
-      deadline: dated.deadline,
-      check: () => assertNotCancelled(run),
-    });
+function asking(run: Run, batch: DatedBatch) {
+  return { run, batch, wait: { deadline: batch.deadline, check: run.assertNotCancelled } };
+}
+
+async function signInTime(run: Run, batch: Batch, checksMoney: boolean): Promise<DatedBatch> {
+  return run.within('signing', async () => {
+    await run.assertNotCancelled();
+    await assertNotForeign(run);
+    const dated = await ensureRelease(run, batch);
+    await assertInTime(run, dated);
+    if (checksMoney) {
+      await assertCollectable(run);
+    }
+    if (run.phase.kind !== 'signed') {
+      const request = createAuthorizationRequest(dated);
+      const signature = await askForSignature(asking(run, dated), request);
+      if (run.funder.needsVote) {
+        // A vote can end after the deadline. Such a signature is not stored: it is of no use.
+        await assertInTime(run, dated);
+      }
+      await run.move('signed', { signature, approvals: [] });
+    }
+    return dated;
   });
 }
 
@@ -98,9 +76,8 @@ function approve(run: Run, dated: DatedBatch): ReturnType<typeof grantAllowance>
  * A batch that cannot land in time never leaves. A second deadline would be a second attempt, which no key has
  * (docs/decisions/0007): the job fails, also when its first authorisation was only written down.
  */
-async function assertInTime(run: Run, batch: DatedBatch): Promise<void> {
-  const nowSeconds = await run.retry(() => run.now());
-  if (isTooLateToLeave(nowSeconds, batch.deadline, run.deps.batchDeadlineSeconds)) {
+async function assertInTime(run: Run, { deadline }: DatedBatch): Promise<void> {
+  if (isTooLateToLeave(await run.retry(run.now), deadline, run.deps.batchDeadlineSeconds)) {
     throw new PoolError(
       'settlement_expired',
       run.funder.needsVote && (run.hold.hasWaited() || run.approvalHold.hasWaited())
@@ -110,43 +87,23 @@ async function assertInTime(run: Run, batch: DatedBatch): Promise<void> {
   }
 }
 
-async function sign(run: Run, batch: DatedBatch): Promise<void> {
-  if (run.phase().kind === 'signed') {
-    return;
-  }
-  const given = await askSigner(run, createAuthorizationRequest(batch), {
-    deadline: batch.deadline,
-    check: () => assertNotCancelled(run),
-  });
-  const signature = requireSigned(given);
-  if (run.funder.needsVote) {
-    // A vote can end after the deadline. Such a signature is not stored: it is of no use.
-    await assertInTime(run, batch);
-  }
-  await run.move('signed', { signature, approvals: [] });
-}
-
 /**
  * Checks the funder's money before its key signs: an authorisation that is out and cannot land delays its batch until it is withdrawn or
  * expires. Reads the balance of the funder, and its coin if an approval transaction is needed. A chain that does not answer prevents
  * nothing: the contract decides.
  * @throws PoolError `insufficient_balance`, `insufficient_gas`
  */
-async function assertCollectable(run: Run): Promise<void> {
-  const token = run.context.settings.tokens[run.record().tokenSymbol];
+async function assertCollectable({ context, record, total, funder, phase }: Run): Promise<void> {
+  const token = context.settings.tokens[record.tokenSymbol];
   if (token === undefined) {
     return;
   }
-  const { findings } = await observeFunds(
-    { context: run.context, token, total: assertAmount(run.total) },
-    run.funder.address,
-  );
-  const defect = findings.find(
-    ({ code }) => code === 'insufficient_balance' || code === 'insufficient_gas',
-  );
+  const target = { context, token, total: assertAmount(total) };
+  const { findings } = await observeFunds(target, funder.address);
+  const defect = findings.find(({ code }) => code.startsWith('insufficient_'));
   if (defect !== undefined) {
     const what =
-      run.phase().kind === 'signed'
+      phase.kind === 'signed'
         ? 'the signed batch was not sent, and nothing was paid'
         : 'nothing was signed and nothing was paid';
     throw new PoolError(

@@ -3,7 +3,7 @@
 import { bigintToHex32, type Hex32, parseEvmAddress } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createWorld, viewOf, type World } from '../fixtures/fake-world.ts';
-import { computeJobNonce } from './batch/batch.ts';
+import { computeJobNonce } from './job/record.ts';
 
 const relayer = parseEvmAddress('0x00000000000000000000000000000000000000a7');
 

@@ -4,12 +4,7 @@
  *
  * @module
  */
-import {
-  assertNoFieldLeft,
-  type DisburseRequest,
-  isPoolError,
-  type RequestedRecipient,
-} from '@pool/core';
+import { type DisburseRequest, isPoolError } from '@pool/core';
 import { preflightCodes } from '@pool/operations';
 import type { PayRun } from '../ledger/pay-run-key.ts';
 import type { CheckedRequest } from '../ports.ts';
@@ -49,15 +44,9 @@ export function createRequest(
   return {
     token,
     chain,
-    recipients: entries.map(toRequested),
+    recipients: entries.map(({ line: _line, ...recipient }) => recipient),
     ...(unregistered === undefined ? {} : { unregistered }),
   };
-}
-
-function toRequested(entry: RosterEntry): RequestedRecipient {
-  const { recipientAddress, amount, memo, line: _line, ...rest } = entry;
-  assertNoFieldLeft(rest);
-  return { recipientAddress, amount, ...(memo === undefined ? {} : { memo }) };
 }
 
 export type CheckedParts = {

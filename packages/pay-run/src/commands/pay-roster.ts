@@ -4,15 +4,39 @@
  *
  * @module
  */
-import { type AmountUnit, type NumberFormat, PoolError, quote } from '@pool/core';
-import { explainMistakes } from '../check/check-parts.ts';
-import { createApproval } from '../check/confirm-payment.ts';
-import { createRosterError, RosterError, type RosterProblem } from '../check/roster-problems.ts';
+import {
+  type AmountUnit,
+  type DisbursementJob,
+  type DisburseRequest,
+  type NumberFormat,
+  PoolError,
+  quote,
+} from '@pool/core';
+import { createRequest, explainMistakes } from '../check/check-parts.ts';
+import { type ApprovePayment, createApproval } from '../check/confirm-payment.ts';
+import { locateSkipped, type SkippedEntry } from '../check/pay-run-echo.ts';
+import {
+  createRosterError,
+  describeProblem,
+  locateFinding,
+  mergeProblems,
+  RosterError,
+  type RosterProblem,
+} from '../check/roster-problems.ts';
 import { exitCodes } from '../exit-codes.ts';
+import {
+  assertNoneLost,
+  assertWhole,
+  type ClaimDeps,
+  claimPayRun,
+  findPayRun,
+} from '../ledger/pay-run-claim.ts';
+import { findPart } from '../ledger/pay-run-find.ts';
+import type { PayRun } from '../ledger/pay-run-key.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
 import { openPayRunLedger, payRunLedgerPath } from '../ledger/pay-run-ledger.ts';
+import { recordKnownPart, sendPart, submitOrFind } from '../ledger/pay-run-send.ts';
 import { type FollowOptions, followJob, withInterruption } from '../pay/follow-job.ts';
-import { payWhole, type WholeOutcome } from '../pay/pay-whole.ts';
 import { paySplit, type SplitPlan } from '../pay/split-pay-run.ts';
 import type { AgentClient, Output, Payer, Terminal } from '../ports.ts';
 import { createJobDocument, describeJob, exitCodeOfJob } from '../report/job-report.ts';
@@ -26,6 +50,100 @@ import { chooseFormat, decideRosterUnit, warnOfTokenUnits } from '../roster/rost
 import { parseRoster, type RosterEntry } from '../roster/roster-csv.ts';
 import { readRosterText } from '../roster/roster-file.ts';
 import { runDry } from './dry-run.ts';
+
+// The questions of `--dry-run`, asked before a payment is sent: the checks of the running agent, and what would prevent
+// the batch although nothing is wrong with the roster (docs/decisions/0008).
+
+/**
+ * Findings that do not prevent a payment: a read that failed says nothing about the payment, and the agent waits for what
+ * it needs. `platform_unreachable`: the submission asks the platform again, and is refused if that does not answer.
+ */
+const unreadCodes: readonly string[] = ['chain_unreachable', 'platform_unreachable'];
+
+/**
+ * @param entries - of the request, in its order
+ * @returns the recipients that would be skipped
+ * @throws PoolError `invalid_roster` with every problem of the roster, `payment_blocked` with all other problems
+ */
+async function askFirst(
+  entries: readonly RosterEntry[],
+  request: DisburseRequest,
+  {
+    client,
+    terminal,
+  }: { readonly client: Pick<AgentClient, 'validate'>; readonly terminal: Terminal },
+): Promise<readonly SkippedEntry[]> {
+  const { issues, preflight = [], skipped } = await client.validate(request);
+  const problems = mergeProblems(entries, [], issues);
+  if (problems.length > 0) {
+    throw createRosterError(problems);
+  }
+  const blocking = preflight.filter(
+    ({ code, severity }) => severity !== 'warning' && !unreadCodes.includes(code),
+  );
+  if (blocking.length > 0) {
+    throw createBlocked(blocking.map((finding) => locateFinding(entries, finding)));
+  }
+  for (const finding of preflight) {
+    terminal.write(`warning: ${describeProblem(locateFinding(entries, finding))}\n`);
+  }
+  return locateSkipped(entries, skipped);
+}
+
+function createBlocked(findings: readonly RosterProblem[]): PoolError {
+  return new PoolError(
+    'payment_blocked',
+    [
+      'nothing was sent: the roster can be paid, but not now',
+      ...findings.map(describeProblem),
+      'run the same command again when this is corrected',
+    ].join('\n'),
+  );
+}
+
+type WholeDeps = ClaimDeps & {
+  readonly client: AgentClient;
+  readonly terminal: Terminal;
+  /** Asked last, before anything is sent. Not asked if an earlier run sent the roster. */
+  readonly approve: ApprovePayment;
+};
+
+type WholeOutcome = {
+  readonly job: DisbursementJob;
+  /** An earlier run submitted the roster. This one sent nothing. */
+  readonly isRepeat: boolean;
+};
+
+/**
+ * The job of this roster under this label: the existing one, or a new one.
+ * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `payment_declined`, and the errors of {@link askFirst}
+ */
+export async function payWhole(
+  plan: PayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
+  deps: WholeDeps,
+): Promise<WholeOutcome> {
+  const { client } = deps;
+  const { digest, sent, count = 1 } = await findPayRun(plan, deps);
+  assertWhole(count);
+  const name = { payRun: plan.payRun, digest, part: 1, count };
+  const seen = sent?.parts[0];
+  const { key, attempt, job } = await findPart(name, seen?.attempt ?? 1, client);
+  assertNoneLost(job === undefined && seen?.sent === 'accepted' ? [1] : []);
+  const request = createRequest(plan, plan.entries, plan.unregistered);
+  if (job === undefined) {
+    // A submission is refused with its first problem only. The operator needs all of them to correct the file.
+    const skipped = await askFirst(plan.entries, request, deps);
+    await deps.approve(plan, { ...plan, skipped, parts: 1 });
+  }
+  await claimPayRun(plan, { digest, count }, deps);
+  const place = { digest, part: 1, count, attempt };
+  if (job !== undefined) {
+    recordKnownPart(plan, place, deps);
+    return { job, isRepeat: true };
+  }
+  const submitted = await sendPart(plan, place, () => submitOrFind(client, key, request), deps);
+  return { job: submitted, isRepeat: false };
+}
 
 const livezTimeoutMs = 1_000;
 

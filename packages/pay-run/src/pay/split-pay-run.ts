@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, isPoolError, PoolError } from '@pool/core';
 import { checkParts, createRequest, describeIssue, isFinding } from '../check/check-parts.ts';
 import type { ApprovePayment } from '../check/confirm-payment.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodeOfError, exitCodes } from '../exit-codes.ts';
 import {
   assertNoneLost,
   type ClaimDeps,
@@ -21,7 +21,6 @@ import { computePartKey, cutRoster, type PartName, type PayRun } from '../ledger
 import { recordKnownPart, sendPart, submitOrFind } from '../ledger/pay-run-send.ts';
 import type { AgentClient, JobTrace, Terminal } from '../ports.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import { exitCodeOfError } from './exit-code-of-error.ts';
 import { followJob, isTerminal } from './follow-job.ts';
 
 export type SplitPlan = PayRun & {

@@ -17,9 +17,11 @@ import {
   delimiters,
   type Header,
   parseHeader,
+  parseLine,
   parseSeparatorLine,
+  splitLines,
+  type TextLine,
 } from './roster-delimiter.ts';
-import { parseLine, splitLines, type TextLine } from './roster-line.ts';
 
 /** A recipient as a request lists it, and its line in the file. `amount` is in base units, a canonical decimal. */
 export type RosterEntry = Readonly<RequestedRecipient> & {

@@ -1,63 +1,43 @@
 /**
- * The batch of a job: manifest and seed, stored once, and the plan that follows from them (protocol §3). A stored
- * manifest is always used, so no key ever has two.
+ * The batch of a job (protocol §3), stored in two parts. Manifest and seed come before the proof. The release record, with the deadline of
+ * the one authorisation, is chosen just before the batch leaves and stored before anything is signed: a restart signs under the same
+ * deadline or not at all. What is stored is always used, so no key ever has two batches or two deadlines.
  *
  * @module
  */
 import {
-  assertNoFieldLeft,
   bytesToHex32,
   chooseBatchSize,
-  computeBatchNonce,
-  type EvmAddress,
-  type EvmChainSettings,
   type FundManifest,
-  type FundRecipient,
-  fieldToHex,
-  type Hex32,
   PoolError,
+  parseWire,
+  releaseRecordSchema,
 } from '@pool/core';
-import type { SeededManifest } from '@pool/wallet';
-import type { CheckedRecipient } from '../../check/checks.ts';
-import { type Batch, planBatch } from '../job/plan-batch.ts';
-import { attempt, deserializeManifest, manifestName, serializeManifest } from '../job/record.ts';
-import type { Run, RunBase } from '../job/run.ts';
+import { computeDeadline } from '@pool/idempotency/engine';
+import {
+  attempt,
+  type Batch,
+  deserializeManifest,
+  manifestName,
+  planBatch,
+  releaseName,
+  serializeManifest,
+} from '../job/record.ts';
+import type { Run } from '../job/run.ts';
 
-/** The nonce under which the contract pays this job once, for any caller (protocol §3). */
-export function computeJobNonce(base: RunBase, employerId: string, jobKey: string): Hex32 {
-  return computeKeyNonce(base.context.settings, base.funder.address, employerId, jobKey);
-}
+/** Window of a batch authorisation: 60 minutes. A signer that requires a vote adds its time limit. */
+export const defaultBatchDeadlineSeconds = 3600;
 
-/** The nonce of a key under any funder. */
-export function computeKeyNonce(
-  settings: Pick<EvmChainSettings, 'chainId' | 'pool'>,
-  funder: EvmAddress,
-  employerId: string,
-  jobKey: string,
-): Hex32 {
-  return fieldToHex(
-    computeBatchNonce({
-      employerId,
-      chainId: settings.chainId,
-      pool: settings.pool,
-      funder,
-      jobKey,
-      attempt,
-    }),
-  );
-}
+/** A batch with the deadline of its authorisation, Unix seconds. Confidential. */
+export type DatedBatch = Batch & { readonly deadline: number };
 
 /**
  * The stored batch. Built once per run, because a batch of 256 takes a second; its manifest never changes.
  * @returns undefined: no manifest is stored yet
  */
 export async function loadBatch(run: Run): Promise<Batch | undefined> {
-  const built = run.builtBatch();
-  if (built !== undefined) {
-    return built;
-  }
-  const text = await run.journal.getValue(manifestName);
-  return text === undefined ? undefined : buildBatch(run, deserializeManifest(text));
+  const text = run.batch === undefined ? await run.getValue(manifestName) : undefined;
+  return text === undefined ? run.batch : buildBatch(run, text);
 }
 
 /** The stored batch, or a new one that is stored now. Two writers end up with the same batch. */
@@ -66,61 +46,91 @@ export async function ensureBatch(run: Run): Promise<Batch> {
   if (stored !== undefined) {
     return stored;
   }
-  const seeded: SeededManifest = {
-    manifest: createManifest(run),
-    seed: bytesToHex32(run.deps.randomBytes(32)),
-  };
-  await run.passFaultPoint('manifest.before-store');
-  const winner = await run.journal.putOnce(manifestName, serializeManifest(seeded));
-  await run.passFaultPoint('manifest.after-store');
-  return buildBatch(run, deserializeManifest(winner));
+  const seeded = { manifest: createManifest(run), seed: bytesToHex32(run.deps.randomBytes(32)) };
+  const points = { before: 'manifest.before-store', after: 'manifest.after-store' } as const;
+  return buildBatch(run, await run.putOnce(manifestName, serializeManifest(seeded), points));
 }
 
 function createManifest(run: Run): FundManifest {
   const { settings, key: chain } = run.context;
-  const { employerId, key: jobKey, recipients } = run.record();
+  const { employerId, key: jobKey, recipients } = run.record;
   const size = chooseBatchSize(recipients.length);
   if (size === undefined) {
     throw new PoolError('batch-too-large', 'no circuit holds this many recipients');
   }
   return {
-    version: 1,
-    kind: 'fund',
-    employerId,
-    jobKey,
-    attempt,
-    chain,
+    ...{ version: 1, kind: 'fund', employerId, jobKey, attempt, chain, size },
     chainId: settings.chainId,
     pool: settings.pool,
     token: run.token,
     funder: run.funder.address,
-    size,
-    recipients: recipients.map(toFundRecipient),
+    recipients: recipients.map(({ requestIndex: _position, ...recipient }) => recipient),
   };
 }
 
-function toFundRecipient(recipient: CheckedRecipient): FundRecipient {
-  const { requestIndex, address, walletPub, encryptionPublicKey, evidence, amount, memo, ...rest } =
-    recipient;
-  assertNoFieldLeft(rest);
-  const keys = { address, walletPub, encryptionPublicKey, evidence };
-  return { ...keys, amount, ...(memo === undefined ? {} : { memo }) };
-}
-
-async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
-  const { manifest } = seeded;
-  const isOurs =
-    manifest.funder === run.funder.address &&
-    manifest.pool === run.context.settings.pool &&
-    manifest.token === run.token &&
-    manifest.chainId === run.context.settings.chainId;
-  if (!isOurs) {
+async function buildBatch(run: Run, text: string): Promise<Batch> {
+  const seeded = deserializeManifest(text);
+  if (listDifferences(run, seeded.manifest).length > 0) {
     throw new PoolError(
       'configuration_changed',
       'funder, pool, token or chain id were configured differently when this job began; restore them to finish it',
     );
   }
-  const batch = await planBatch(seeded, run.pace);
-  run.keepBatch(batch);
-  return batch;
+  run.batch = await planBatch(seeded, run.pace);
+  return run.batch;
+}
+
+/** What the settings have that a manifest has not, one sentence each. */
+export function listDifferences(run: Run, manifest: FundManifest): readonly string[] {
+  const { settings, key } = run.context;
+  const differences: [string, string, string][] = [
+    ['funder', manifest.funder, run.funder.address],
+    [`pool of chain ${key}`, manifest.pool, settings.pool],
+    [`token ${run.record.tokenSymbol}`, manifest.token, run.token],
+    [`chain id of ${key}`, String(manifest.chainId), String(settings.chainId)],
+  ];
+  return differences
+    .filter(([, then, now]) => then !== now)
+    .map(([what, then, now]) => `the ${what} was ${then} and is ${now}`);
+}
+
+/** Undefined: this attempt was never released. */
+export async function loadRelease(run: Run, batch: Batch): Promise<DatedBatch | undefined> {
+  const text = await run.getValue(releaseName);
+  return text === undefined ? undefined : readRelease(text, batch);
+}
+
+/** The stored batch with its stored deadline. Undefined: one of them is not stored. */
+export async function loadDated(run: Run): Promise<DatedBatch | undefined> {
+  const batch = await loadBatch(run);
+  return batch === undefined ? undefined : loadRelease(run, batch);
+}
+
+/** The stored deadline, or a new one that is stored now. Two writers end up with the same deadline. */
+export async function ensureRelease(run: Run, batch: Batch): Promise<DatedBatch> {
+  const stored = await loadRelease(run, batch);
+  if (stored !== undefined) {
+    return stored;
+  }
+  const { batchDeadlineSeconds, voteLimitSeconds } = run.deps;
+  const windowSeconds = batchDeadlineSeconds + (run.funder.needsVote ? voteLimitSeconds : 0);
+  return storeRelease(run, batch, computeDeadline(await run.retry(run.now), windowSeconds));
+}
+
+/**
+ * Stores the deadline of an authorisation if none is stored, and returns the stored one.
+ * @param deadline - Unix seconds
+ */
+export async function storeRelease(run: Run, batch: Batch, deadline: number): Promise<DatedBatch> {
+  const text = JSON.stringify({ manifestDigest: batch.plan.manifestDigest, deadline });
+  const points = { before: 'release.before-store', after: 'release.after-store' } as const;
+  return readRelease(await run.putOnce(releaseName, text, points), batch);
+}
+
+function readRelease(text: string, batch: Batch): DatedBatch {
+  const stored = parseWire(releaseRecordSchema, JSON.parse(text), 'the stored release record');
+  if (stored.manifestDigest !== batch.plan.manifestDigest) {
+    throw new PoolError('job_unreadable', 'the stored release record is of another manifest');
+  }
+  return { ...batch, deadline: stored.deadline };
 }

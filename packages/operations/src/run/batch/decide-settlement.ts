@@ -4,8 +4,12 @@
  *
  * @module
  */
+import type { SettlementRecord } from '@pool/api';
 import type { Hex32 } from '@pool/core';
+import { computeSealedNotesHash } from '@pool/notes';
 import type { FundedBatch, NonceState } from '../../ports.ts';
+import { compareFingerprints } from '../job/body-fingerprint.ts';
+import type { Run } from '../job/run.ts';
 
 export type SettlementDecision =
   /** The batch of this job is on chain, no matter who sent it. */
@@ -48,4 +52,80 @@ export function decideSettlement(view: SettlementView): SettlementDecision {
     return { kind: 'dead', cause: 'expired' };
   }
   return { kind: 'wait' };
+}
+
+/** Why it cannot be told that the batch on chain is the payment of this job. */
+export class UnprovenError extends Error {}
+
+function assertProven(isProven: boolean, reason: string): asserts isProven {
+  if (!isProven) {
+    throw new UnprovenError(reason);
+  }
+}
+
+/**
+ * Whether the batch on chain is the payment that this job requests. Its batchId was used by a batch that this agent did not build
+ * (protocol §8, case (c)). The batchId binds the funder, so its money has moved: another agent has paid the key, or this one before its
+ * store was lost. The platform's row of the key says what was paid. It counts only as far as the event on chain and the request of this
+ * job confirm it.
+ *
+ * The chain does not show single amounts. They are taken from the request, whose sum the chain confirms, and only if the
+ * keyed fingerprint in the row shows that the other agent received the same request. Which commitment belongs to which P
+ * is known from the platform only.
+ *
+ * @param row - of this key
+ * @param transferred - base units of the funder's tokens that the transaction moved into the pool
+ * @returns for each recipient of the request the commitment of its note
+ * @throws UnprovenError
+ */
+export function readPaidCommitments(
+  run: Run,
+  row: SettlementRecord | undefined,
+  funded: FundedBatch,
+  transferred: bigint,
+): readonly Hex32[] {
+  const { key, requestDigest, recipients } = run.record;
+  assertProven(row !== undefined, 'the platform has no settlement of this key');
+  const { batch, sealedNotes } = row;
+  const own = run.deps.fingerprints.compute(key, requestDigest);
+  const bodies = compareFingerprints(own, row.bodyFingerprint);
+  assertProven(bodies !== 'other', 'another body was paid under it');
+  assertProven(
+    bodies === 'same',
+    'the agent that paid it has another DISBURSE_FINGERPRINT_KEY or none, so it is unknown whether the body was the same',
+  );
+  assertProven(
+    batch.batchNonce === run.batchNonce &&
+      batch.batchRoot === funded.batchRoot &&
+      batch.commitments.join() === funded.commitments.join(),
+    "the platform's settlement is not the one on chain",
+  );
+  assertProven(
+    batch.sealedNotesHash === funded.sealedNotesHash &&
+      computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)) === funded.sealedNotesHash &&
+      sealedNotes.length === funded.commitments.length,
+    "the platform's sealed notes are not the ones on chain",
+  );
+  assertProven(
+    batch.token.toLowerCase() === run.token.toLowerCase() &&
+      batch.funder.toLowerCase() === run.funder.address.toLowerCase() &&
+      BigInt(batch.total) === run.total &&
+      transferred === run.total,
+    'token, funder or total differ from this request',
+  );
+  // Each recipient's P must be in a slot of its own. Other slots may be dummies.
+  const slots = new Map<string, Hex32[]>();
+  for (const [slot, { encryptionPublicKey }] of sealedNotes.entries()) {
+    const commitment = funded.commitments[slot];
+    const known = slots.get(encryptionPublicKey) ?? [];
+    slots.set(encryptionPublicKey, commitment === undefined ? known : [...known, commitment]);
+  }
+  return recipients.map(({ encryptionPublicKey }) => {
+    const commitment = slots.get(encryptionPublicKey)?.shift();
+    assertProven(
+      commitment !== undefined,
+      'a recipient of this request has no note in the batch on chain',
+    );
+    return commitment;
+  });
 }

@@ -22,10 +22,8 @@ import {
 import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { ChainContext, NonceState, PlatformPort } from '../../ports.ts';
 import { compareFingerprints, usedForOther } from '../job/body-fingerprint.ts';
-import type { ForeignSettlement } from '../job/record.ts';
+import { computeJobNonce, type ForeignSettlement } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
-import { computeJobNonce, computeKeyNonce } from './batch.ts';
-import { isUnderNonce } from './settlement-request.ts';
 
 /** Code of a job, or of a dry run, whose key has such a settlement. */
 export const settledElsewhere = 'settled_elsewhere';
@@ -41,40 +39,46 @@ export type KeyPlace = {
 
 type Read = <T>(work: () => Promise<T>) => Promise<T>;
 
-/**
- * For the steps before the release.
- * @param row - the platform's, of this key
- * @returns why the job must end without paying. Undefined: it may pay
- */
-export async function judgeRow(
-  run: Run,
-  row: SettlementRecord | undefined,
-  read: Read,
-): Promise<ErrorBody | undefined> {
-  return row === undefined || pickForeign(run, row) === undefined
-    ? undefined
-    : judgeOther(run, row, read);
+function readOnce<T>(work: () => Promise<T>): Promise<T> {
+  return work();
 }
 
-/** {@link judgeRow} for a row whose nonce is known not to be the one of this job. */
-export async function judgeOther(
-  run: Run,
-  row: SettlementRecord,
-  read: Read,
-): Promise<ErrorBody | undefined> {
-  const error = await judgeForeign(toForeign(row), placeOf(run), read);
+/** Is the platform's row about this nonce of this funder? Another funder under the same nonce pays another batch. */
+export function isUnderNonce(row: SettlementRecord, funder: EvmAddress, nonce: Hex32): boolean {
+  const { batch } = row;
+  return batch.batchNonce === nonce && batch.funder.toLowerCase() === funder.toLowerCase();
+}
+
+/** Undefined: the row is about this job's own batch nonce. */
+export function pickForeign(run: Run, row: SettlementRecord): ForeignSettlement | undefined {
+  return isUnderNonce(row, run.funder.address, run.batchNonce) ? undefined : toForeign(row);
+}
+
+function toForeign({ chain, batch, state }: SettlementRecord): ForeignSettlement {
+  const { funder, batchNonce, deadline } = batch;
+  return { chain, funder, batchNonce, deadline, isSettled: state === 'settled' };
+}
+
+/**
+ * For the steps before the release.
+ * @param row - the platform's, of this key, not under the nonce of this job
+ * @returns why the job must end without paying. Undefined: it may pay
+ */
+export async function judgeRow(run: Run, row: SettlementRecord): Promise<ErrorBody | undefined> {
+  const error = await judge(toForeign(row), placeOf(run), run.retry);
   if (error === undefined) {
     return undefined;
   }
-  const { key, requestDigest } = run.record();
+  const { key, requestDigest } = run.record;
   const own = run.deps.fingerprints.compute(key, requestDigest);
   return compareFingerprints(own, row.bodyFingerprint) === 'other' ? usedForOther : error;
 }
 
 /** Asked once more before anything is signed. @throws PoolError the error that {@link judgeRow} returns */
 export async function assertNotForeign(run: Run): Promise<void> {
-  const row = await run.retry(() => run.deps.platform.getSettlement(run.record().key));
-  const error = await judgeRow(run, row, run.retry);
+  const row = await run.platform.getSettlement(run.record.key);
+  const isForeign = row !== undefined && pickForeign(run, row) !== undefined;
+  const error = isForeign ? await judgeRow(run, row) : undefined;
   if (error !== undefined) {
     throw new PoolError(peerCode(error.code), error.message);
   }
@@ -95,32 +99,21 @@ export async function findForeignUse(
   if (row === undefined || context === undefined) {
     return undefined;
   }
-  const nonce = computeKeyNonce(context.settings, own.funder, place.employerId, place.key);
-  return isUnderNonce(row, own.funder, nonce) ? undefined : judgeForeign(toForeign(row), place);
-}
-
-/** Undefined: the row is about this job's own batch nonce. */
-export function pickForeign(run: Run, row: SettlementRecord): ForeignSettlement | undefined {
-  const { key, employerId } = run.record();
-  return isUnderNonce(row, run.funder.address, computeJobNonce(run, employerId, key))
-    ? undefined
-    : toForeign(row);
-}
-
-function toForeign({ chain, batch, state }: SettlementRecord): ForeignSettlement {
-  const { funder, batchNonce, deadline } = batch;
-  return { chain, funder, batchNonce, deadline, isSettled: state === 'settled' };
+  const base = { context, funder: { address: own.funder } };
+  const nonce = computeJobNonce(base, place.employerId, place.key);
+  return isUnderNonce(row, own.funder, nonce) ? undefined : judge(toForeign(row), place, readOnce);
 }
 
 /** Stores that the settlement was seen, because the platform may lose it and the agent may be restarted. */
 export async function recordForeign(run: Run, seen: ForeignSettlement): Promise<void> {
-  const known = run.record().foreign;
-  const others = known.filter((one) => !isSame(one, seen));
-  const before = known.find((one) => isSame(one, seen));
-  const isNews =
-    before === undefined ? known.length < maxKept : before.isSettled !== seen.isSettled;
-  if (isNews) {
-    await run.note({ foreign: [...others, seen] });
+  const isSame = (one: ForeignSettlement): boolean =>
+    one.chain === seen.chain &&
+    one.funder.toLowerCase() === seen.funder.toLowerCase() &&
+    one.batchNonce === seen.batchNonce;
+  const known = run.record.foreign;
+  const before = known.find(isSame);
+  if (before === undefined ? known.length < maxKept : before.isSettled !== seen.isSettled) {
+    await run.note({ foreign: [...known.filter((one) => !isSame(one)), seen] });
   }
 }
 
@@ -128,9 +121,9 @@ export async function recordForeign(run: Run, seen: ForeignSettlement): Promise<
  * Why this key must not be paid again. Undefined: each settlement that was seen is dead.
  * @param read - how a chain is asked. Default: once
  */
-export async function findForeign(run: Run, read?: Read): Promise<ErrorBody | undefined> {
-  for (const foreign of run.record().foreign) {
-    const alive = await judgeForeign(foreign, placeOf(run), read);
+export async function findForeign(run: Run, read: Read = readOnce): Promise<ErrorBody | undefined> {
+  for (const foreign of run.record.foreign) {
+    const alive = await judge(foreign, placeOf(run), read);
     if (alive !== undefined) {
       return alive;
     }
@@ -138,23 +131,32 @@ export async function findForeign(run: Run, read?: Read): Promise<ErrorBody | un
   return undefined;
 }
 
+function placeOf({ record: { employerId, key }, deps: { findChain } }: Run): KeyPlace {
+  return { employerId, key, findChain };
+}
+
 /** @returns the error for the user. Undefined: the settlement is provably dead */
-async function judgeForeign(
+async function judge(
   foreign: ForeignSettlement,
-  place: KeyPlace,
-  read: Read = (work) => work(),
+  { employerId, key, findChain }: KeyPlace,
+  read: Read,
 ): Promise<ErrorBody | undefined> {
-  const context = place.findChain(foreign.chain);
+  const context = findChain(foreign.chain);
   if (context === undefined) {
     return mayBePaid(foreign, 'this agent has no such chain configured, so it cannot check');
   }
-  if (!isOfPool(foreign, place, context)) {
+  // A platform may send any text as the funder. A text that is not an address does not belong to this pool.
+  const address = isEvmAddress(foreign.funder) ? parseEvmAddress(foreign.funder) : undefined;
+  // The nonce binds the pool (protocol §3), so computing it again shows whether it belongs to the configured pool.
+  if (
+    address === undefined ||
+    computeJobNonce({ context, funder: { address } }, employerId, key) !== foreign.batchNonce
+  ) {
     return mayBePaid(foreign, 'it is of another pool than this agent has, so it cannot check');
   }
-  const funder = parseEvmAddress(foreign.funder);
   let state: NonceState;
   try {
-    state = await read(() => context.chain.fetchNonceState(funder, foreign.batchNonce));
+    state = await read(() => context.chain.fetchNonceState(address, foreign.batchNonce));
   } catch (error) {
     rethrowInterruption(error);
     if (!isPoolError(error)) {
@@ -162,27 +164,16 @@ async function judgeForeign(
     }
     return mayBePaid(foreign, `the RPC of that chain does not tell (${error.code})`);
   }
-  return judgeState(foreign, state);
-}
-
-function judgeState(foreign: ForeignSettlement, state: NonceState): ErrorBody | undefined {
-  const { funded, pending, voided, finalBlock } = state;
-  if (funded !== undefined) {
-    return describePaid(funded.txHash, foreign.chain, foreign.funder);
+  if (state.funded !== undefined) {
+    return describePaid(state.funded.txHash, foreign.chain, foreign.funder);
   }
-  if (pending) {
-    return mayBePaid(foreign, 'its transaction is mined and not final yet');
-  }
-  if (foreign.isSettled) {
-    return mayBePaid(
-      foreign,
-      'the platform calls it settled, and the RPC of this agent does not show it',
-    );
-  }
-  if (voided || finalBlock.timestampSeconds > foreign.deadline) {
-    return undefined;
-  }
-  return mayBePaid(foreign, `it can be paid until ${formatTime(foreign.deadline)}`);
+  const why = state.pending
+    ? 'its transaction is mined and not final yet'
+    : foreign.isSettled
+      ? 'the platform calls it settled, and the RPC of this agent does not show it'
+      : `it can be paid until ${formatTime(foreign.deadline)}`;
+  const isDead = state.voided || state.finalBlock.timestampSeconds > foreign.deadline;
+  return isDead && !state.pending && !foreign.isSettled ? undefined : mayBePaid(foreign, why);
 }
 
 /** The error for a key that was paid by a batch on other terms. */
@@ -191,19 +182,6 @@ export function describePaid(txHash: Hex32, chain: string, funder: string): Erro
     code: settledElsewhere,
     message: `this Idempotency-Key was already paid by transaction ${txHash} on chain ${chain}, by funder ${funder}, and not by the batch of this job; do not resubmit`,
   };
-}
-
-/** The nonce binds the pool (protocol §3), so computing it again shows whether it belongs to the configured pool. */
-function isOfPool(
-  { funder, batchNonce }: ForeignSettlement,
-  { employerId, key }: KeyPlace,
-  { settings }: ChainContext,
-): boolean {
-  // A platform may send any text as the funder. A text that is not an address does not belong to this pool.
-  return (
-    isEvmAddress(funder) &&
-    computeKeyNonce(settings, parseEvmAddress(funder), employerId, key) === batchNonce
-  );
 }
 
 function mayBePaid({ chain, funder }: ForeignSettlement, why: string): ErrorBody {
@@ -219,17 +197,4 @@ function formatTime(seconds: number): string {
   return Math.abs(milliseconds) <= 8.64e15
     ? new Date(milliseconds).toISOString()
     : `Unix time ${seconds}`;
-}
-
-function placeOf(run: Run): KeyPlace {
-  const { employerId, key } = run.record();
-  return { employerId, key, findChain: run.deps.findChain };
-}
-
-function isSame(one: ForeignSettlement, other: ForeignSettlement): boolean {
-  return (
-    one.chain === other.chain &&
-    one.funder.toLowerCase() === other.funder.toLowerCase() &&
-    one.batchNonce === other.batchNonce
-  );
 }

@@ -1,42 +1,173 @@
 /**
- * From plan and eligibility to a proof. The agent verifies the proof against public inputs that it computed itself, before
- * anything is signed.
+ * From plan to proof. The place of each recipient in the eligibility tree comes from the gate: its paths are checked against their root,
+ * and the root against the chain, which is the authority. The agent verifies the proof against public inputs that it computed itself,
+ * before anything is signed.
  *
  * @module
  */
-import { fieldToHex, PoolError, parseField } from '@pool/core';
-import { computeFundPublicInputs, stepFundWitnessInput } from '@pool/notes';
+import {
+  fieldToHex,
+  type Hex32,
+  hexToBigint,
+  isField,
+  isPoolError,
+  PoolError,
+  parseField,
+} from '@pool/core';
+import {
+  computeFundPublicInputs,
+  computeWalletId,
+  stepFundWitnessInput,
+  type VerifiedPath,
+  verifyEligibilityPath,
+} from '@pool/notes';
 import { computeInTurns } from '@pool/wallet';
 import type { RecordedProof } from '../job/phases.ts';
-import type { Batch } from '../job/plan-batch.ts';
+import type { Batch } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
-import { type Eligibility, fetchEligibility } from './eligibility.ts';
+import { ensureBatch } from './batch.ts';
 
-/** @throws PoolError `prover_mock`, `proof_invalid`, and errors of the prover */
-export async function proveBatch(
+export type Eligibility = {
+  readonly root: Hex32;
+  /** By wallet id. Confidential as a whole: it is the roster. */
+  readonly paths: ReadonlyMap<string, VerifiedPath>;
+};
+
+/**
+ * @throws PoolError `unregistered-recipient` when a wallet is no longer on the list; retryable
+ *   `gate_invalid_response` for a path that does not lead to the gate's root; retryable
+ *   `eligibility_root_unknown` while the chain does not know that root
+ */
+export async function fetchEligibility(run: Run): Promise<Eligibility> {
+  const { gate } = run.deps;
+  if (gate === undefined) {
+    throw new PoolError(
+      'unregistered-recipient',
+      'this deployment has no pool-gate, so no recipient can be paid',
+    );
+  }
+  const ids = new Map<Hex32, number>();
+  for (const { walletPub, requestIndex } of run.record.recipients) {
+    ids.set(fieldToHex(computeWalletId(walletPub)), requestIndex);
+    await run.pace();
+  }
+  const answer = await gate.paths([...ids.keys()]);
+  const root = hexToBigint(answer.root);
+  const served = new Map(answer.paths.map((path) => [path.walletId, path]));
+  const missing = new Set(answer.missing);
+  const paths = new Map<string, VerifiedPath>();
+  for (const [id, requestIndex] of ids) {
+    if (missing.has(id)) {
+      throw new PoolError(
+        'unregistered-recipient',
+        `recipients[${requestIndex}]: the wallet is no longer on the eligibility list`,
+      );
+    }
+    const path = served.get(id);
+    const verified =
+      path !== undefined && isField(root)
+        ? verifyEligibilityPath(root, parseField(id), path)
+        : undefined;
+    if (verified === undefined) {
+      throw new PoolError(
+        'gate_invalid_response',
+        'the pool-gate served a path that does not lead to its own root',
+      );
+    }
+    paths.set(id, verified);
+    await run.pace();
+  }
+  if (!(await run.context.chain.isEligibilityRootAccepted(answer.root))) {
+    throw new PoolError(
+      'eligibility_root_unknown',
+      "the chain does not accept the pool-gate's current root; wait for the gate to publish it",
+    );
+  }
+  return { root: answer.root, paths };
+}
+
+/** The first proof of a batch, under the eligibility that was confirmed before, or a new one if the root changed in the queue. */
+export async function proveFirst(run: Run, confirmed: Eligibility): Promise<void> {
+  assertRealProver(run);
+  await run.within('proving', () =>
+    run.withLock('accelerator', async () => {
+      const batch = await ensureBatch(run);
+      const isCurrent = await run.chain.isEligibilityRootAccepted(confirmed.root);
+      const eligibility = isCurrent ? confirmed : await run.retry(() => fetchEligibility(run));
+      await run.move('proved', { proved: await proveBatch(run, batch, eligibility), votes: [] });
+    }),
+  );
+}
+
+/**
+ * Proves the same manifest again when the chain no longer accepts the root of its proof, because the batch waited long for its turn.
+ * @throws PoolError `unregistered-recipient` when a wallet has left the list meanwhile
+ */
+export async function renewStaleProof(run: Run, batch: Batch): Promise<void> {
+  if (!(await run.retry(() => isProofCurrent(run)))) {
+    const eligibility = () => run.retry(() => fetchEligibility(run));
+    await run.within('proving', () => proveAgain(run, batch, eligibility));
+  }
+}
+
+/** The same for a released batch. A wallet that left the list since ends the job, but only once the authorisation is dead. */
+export async function renewReleasedProof(run: Run, batch: Batch): Promise<'current'> {
+  try {
+    if (!(await isProofCurrent(run))) {
+      await proveAgain(run, batch, () => fetchEligibility(run));
+    }
+    return 'current';
+  } catch (error) {
+    if (isPoolError(error) && error.code === 'unregistered-recipient') {
+      await run.amend({ eligibilityLoss: { code: error.code, message: error.message } });
+    }
+    throw error;
+  }
+}
+
+/** True while the chain accepts the root that the stored proof was made for. */
+async function isProofCurrent({ phase, context }: Run): Promise<boolean> {
+  return (
+    'proved' in phase &&
+    (await context.chain.isEligibilityRootAccepted(phase.proved.eligibilityRoot))
+  );
+}
+
+/** One proof per accelerator at a time. */
+async function proveAgain(
   run: Run,
   batch: Batch,
+  fetch: () => Promise<Eligibility>,
+): Promise<void> {
+  await run.withLock('accelerator', async () => {
+    const proved = await proveBatch(run, batch, await fetch());
+    await run.amend({ proved, eligibilityLoss: undefined }, { after: 'proving.after-store' });
+  });
+}
+
+/** @throws PoolError `prover_mock`, `proof_invalid`, and errors of the prover */
+async function proveBatch(
+  run: Run,
+  { plan, manifest }: Batch,
   eligibility: Eligibility,
 ): Promise<RecordedProof> {
-  const { prover } = run.deps;
+  const { prover, onEvent } = run.deps;
   assertRealProver(run);
-  const { plan, manifest } = batch;
   const eligibilityRoot = parseField(eligibility.root);
   const input = await computeInTurns(
     stepFundWitnessInput(plan, eligibilityRoot, eligibility.paths),
     run.pace,
   );
-  const proved = await run.retry(() =>
-    prover.prove(manifest.size, input, {
-      signal: run.signal,
-      onProgress: (fraction) => run.progress(fraction),
-    }),
-  );
+  function onProgress(fraction: number): void {
+    const { stage } = run.record;
+    if (stage !== undefined) {
+      onEvent({ kind: 'progress', stage, fraction });
+    }
+  }
+  const { signal } = run;
+  const proved = await run.retry(() => prover.prove(manifest.size, input, { signal, onProgress }));
   const { digest, z, y } = computeFundPublicInputs({ ...plan, eligibilityRoot });
-  const expected = [digest, z, y];
-  const isOurs =
-    proved.publicSignals.length === expected.length &&
-    proved.publicSignals.every((signal, index) => signal === expected[index]);
+  const isOurs = proved.publicSignals.join() === [digest, z, y].join();
   if (!isOurs || !(await prover.verify(manifest.size, proved))) {
     throw new PoolError(
       'proof_invalid',
@@ -46,54 +177,9 @@ export async function proveBatch(
   return { eligibilityRoot: eligibility.root, digest: fieldToHex(digest), proof: proved.proof };
 }
 
-/** True while the chain accepts the root that the stored proof was made for. */
-export async function isProofCurrent(run: Run): Promise<boolean> {
-  const phase = run.phase();
-  return (
-    'proved' in phase &&
-    (await run.context.chain.isEligibilityRootAccepted(phase.proved.eligibilityRoot))
-  );
-}
-
-/**
- * Proves the same manifest again when the chain no longer accepts the root of its proof, because the batch waited long for
- * its turn.
- * @throws PoolError `unregistered-recipient` when a wallet has left the list meanwhile
- */
-export async function renewStaleProof(run: Run, batch: Batch): Promise<void> {
-  if (await run.retry(() => isProofCurrent(run))) {
-    return;
-  }
-  await run.within('proving', () =>
-    withAccelerator(run, async () => {
-      const eligibility = await run.retry(() => fetchEligibility(run));
-      await run.amend({ proved: await proveBatch(run, batch, eligibility) });
-      await run.passFaultPoint('proving.after-store');
-    }),
-  );
-}
-
-/** The eligibility that was confirmed before, or a new one if the root changed while the job waited to prove. */
-export async function currentEligibility(run: Run, confirmed: Eligibility): Promise<Eligibility> {
-  const isCurrent = await run.retry(() =>
-    run.context.chain.isEligibilityRootAccepted(confirmed.root),
-  );
-  return isCurrent ? confirmed : run.retry(() => fetchEligibility(run));
-}
-
-/** One proof per accelerator at a time. */
-export async function withAccelerator<T>(run: Run, work: () => Promise<T>): Promise<T> {
-  const release = await run.acquire('accelerator');
-  try {
-    return await work();
-  } finally {
-    release();
-  }
-}
-
 /** @throws PoolError `prover_mock` */
-export function assertRealProver(run: Run): void {
-  if (run.deps.prover.mode === 'mock') {
+function assertRealProver({ deps: { prover } }: Run): void {
+  if (prover.mode === 'mock') {
     throw new PoolError(
       'prover_mock',
       'DISBURSE_PROVER=mock proves nothing: unset it to pay; checks and dry runs work with it',

@@ -9,40 +9,39 @@ import {
   type Delivery,
   edgeRoutes,
   type FundBatchWire,
-  type SettlementRecord,
   type SettlementRequest,
 } from '@pool/api';
-import { type EvmAddress, fieldToHex, type Hex32, PoolError, parseWire } from '@pool/core';
-import type { Fingerprinter } from '../job/body-fingerprint.ts';
+import { fieldToHex, PoolError, parseWire } from '@pool/core';
 import type { OpenPhase, RecordedProof } from '../job/phases.ts';
-import type { Batch } from '../job/plan-batch.ts';
 import type { DisbursementRecord } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
-import type { DatedBatch } from './release-record.ts';
+import type { DatedBatch } from './batch.ts';
 
 /** A phase in which proof and signature are stored. */
-export type SignedPhase = Extract<OpenPhase, { readonly kind: 'signed' | 'released' }>;
+type SignedPhase = Extract<OpenPhase, { readonly kind: 'signed' | 'released' }>;
 
 /** Everything the relayer needs, and nothing that opens a note. */
 export function createSettlementRequest(
+  { record, deps }: Run,
   batch: DatedBatch,
   { proved, signature, permit }: SignedPhase,
-  record: DisbursementRecord,
-  fingerprints: Fingerprinter,
 ): SettlementRequest {
-  const { manifest, plan } = batch;
   return {
-    chain: manifest.chain,
+    chain: batch.manifest.chain,
     batch: createBatchWire(batch, proved),
     proof: proved.proof,
     funderSignature: signature,
     ...(permit === undefined ? {} : { permit: permit.wire }),
-    bodyFingerprint: fingerprints.compute(record.key, record.requestDigest),
-    sealedNotes: plan.sealedNotes.map(({ encryptionPublicKey, sealed }) => ({
-      encryptionPublicKey,
-      sealed,
-    })),
+    bodyFingerprint: deps.fingerprints.compute(record.key, record.requestDigest),
+    sealedNotes: listSealedNotes(batch),
   };
+}
+
+function listSealedNotes({ plan }: DatedBatch): SettlementRequest['sealedNotes'] {
+  return plan.sealedNotes.map(({ encryptionPublicKey, sealed }) => ({
+    encryptionPublicKey,
+    sealed,
+  }));
 }
 
 /** The batch as the contract receives it. Nothing in it opens a note. */
@@ -62,34 +61,21 @@ export function createBatchWire(batch: DatedBatch, proved: RecordedProof): FundB
   };
 }
 
-/** Is the platform's row about this very batch? */
-export function isRowOf(batch: Batch, row: SettlementRecord): boolean {
-  return row.batch.batchRoot === batch.batchRoot;
-}
-
-/** Is the platform's row about this nonce of this funder? Another funder under the same nonce pays another batch. */
-export function isUnderNonce(row: SettlementRecord, funder: EvmAddress, nonce: Hex32): boolean {
-  const { batch } = row;
-  return batch.batchNonce === nonce && batch.funder.toLowerCase() === funder.toLowerCase();
-}
-
 /** Name of the write-once value beside the job. */
 export const deliveryName = 'delivery/1';
 
 /** Stores the delivery once. Called before the batch leaves, so no batch settles without one. */
 export async function keepDelivery(run: Run, batch: DatedBatch): Promise<void> {
-  const phase = run.phase();
-  if (phase.kind !== 'signed' && phase.kind !== 'released') {
-    // The store was restored from before the signature. The run that released the batch stored its own delivery.
-    return;
+  const { phase } = run;
+  // Otherwise the store was restored from before the signature. The run that released the batch stored its own delivery.
+  if (phase.kind === 'signed' || phase.kind === 'released') {
+    const delivery: Delivery = {
+      chain: batch.manifest.chain,
+      batch: createBatchWire(batch, phase.proved),
+      sealedNotes: listSealedNotes(batch),
+    };
+    await run.putOnce(deliveryName, JSON.stringify(delivery));
   }
-  const {
-    chain,
-    batch: wire,
-    sealedNotes,
-  } = createSettlementRequest(batch, phase, run.record(), run.deps.fingerprints);
-  const delivery: Delivery = { chain, batch: wire, sealedNotes };
-  await run.journal.putOnce(deliveryName, JSON.stringify(delivery));
 }
 
 /** @throws PoolError `store_damaged` when it is not one that {@link keepDelivery} stored */

@@ -7,10 +7,13 @@
  */
 import {
   type AllowanceState,
+  computeBatchNonce,
   type DisbursementJob,
   type ErrorBody,
+  fieldToHex,
   fundManifestSchema,
   type Hex32,
+  hexToBytes,
   type JobStage,
   type JobState,
   PoolError,
@@ -19,8 +22,10 @@ import {
   type SkippedRecipient,
 } from '@pool/core';
 import { readPhase } from '@pool/idempotency/engine';
-import type { SeededManifest } from '@pool/wallet';
+import { type FundBatchPlan, stepFundBatch } from '@pool/notes';
+import { computeInTurns, type Pace, type SeededManifest } from '@pool/wallet';
 import type { CheckedDisbursement, CheckedRecipient } from '../../check/checks.ts';
+import type { ChainContext, FunderPort } from '../../ports.ts';
 import { disbursementPhases, type Phase } from './phases.ts';
 
 /** The stored data of a settlement on other terms (foreign-settlement.ts). */
@@ -68,8 +73,19 @@ export const manifestName = `fund-manifest/${attempt}`;
 /** Name of the write-once value that holds the release record: one for each attempt. */
 export const releaseName = `fund-release/${attempt}`;
 
-/** Name of the write-once value that records a cancellation request. */
+/**
+ * Name of the write-once value that records a cancellation request. The route stores it without the lease of the worker, and it is never
+ * taken back. Nothing is signed for a cancellation before the request is on disk.
+ *
+ * - If nothing has left, the job fails with `cancelled`.
+ * - If the authorisation is out, its funder withdraws it (`voidBatch`), and the job waits for the chain.
+ */
 export const cancellationName = 'cancellation';
+
+/** The stored text. @param nowMs - when the cancellation was requested */
+export function serializeCancellation(nowMs: number): string {
+  return JSON.stringify({ askedAtMs: nowMs });
+}
 
 /** The record of a freshly accepted job. */
 export function createRecord(
@@ -141,6 +157,30 @@ export function deserializeManifest(text: string): SeededManifest {
     manifest: parseWire(fundManifestSchema, value.manifest, 'the stored manifest'),
     seed: parseHex32(value.seed),
   };
+}
+
+/** The nonce under which the contract pays this job once, for any caller (protocol §3). It binds chain, pool and funder. */
+export function computeJobNonce(
+  base: {
+    readonly context: { readonly settings: Pick<ChainContext['settings'], 'chainId' | 'pool'> };
+    readonly funder: Pick<FunderPort, 'address'>;
+  },
+  employerId: string,
+  jobKey: string,
+): Hex32 {
+  const { chainId, pool } = base.context.settings;
+  const funder = base.funder.address;
+  return fieldToHex(computeBatchNonce({ employerId, chainId, pool, funder, jobKey, attempt }));
+}
+
+/** A stored manifest with its seed, and the batch that follows from them (protocol §3), whatever the settings are. Confidential. */
+export type Batch = SeededManifest & { readonly plan: FundBatchPlan; readonly batchRoot: Hex32 };
+
+/** Takes about a second for 256 slots. @param pace - awaited after each slot */
+export async function planBatch(seeded: SeededManifest, pace: Pace): Promise<Batch> {
+  const { manifest, seed } = seeded;
+  const plan = await computeInTurns(stepFundBatch(manifest, hexToBytes(seed, 32)), pace);
+  return { ...seeded, plan, batchRoot: fieldToHex(plan.batchRoot) };
 }
 
 /** The job object of `GET /api/disburse/:key`. @throws PoolError `job_unreadable` for an ended job without its outcome */

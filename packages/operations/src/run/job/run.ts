@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type EvmAddress, type Hex, type JobStage, PoolError } from '@pool/core';
+import { type EvmAddress, type Hex, type Hex32, type JobStage, PoolError } from '@pool/core';
 import {
   createStopError,
   InterruptedRunError,
@@ -15,6 +15,7 @@ import {
 import type { Clock, ComputeQueue, KeyLock, Pace } from '@pool/wallet';
 import type {
   ChainContext,
+  ChainPort,
   FunderPort,
   GatePort,
   JobJournal,
@@ -22,7 +23,6 @@ import type {
   PlatformPort,
   ProverPort,
 } from '../../ports.ts';
-import { type AllowanceHold, createAllowanceHold } from './allowance-hold.ts';
 import type { Fingerprinter } from './body-fingerprint.ts';
 import {
   type Asked,
@@ -36,8 +36,13 @@ import {
   type RecordedProof,
   type RecordedVote,
 } from './phases.ts';
-import type { Batch } from './plan-batch.ts';
-import { type DisbursementRecord, serializeRecord } from './record.ts';
+import {
+  type Batch,
+  cancellationName,
+  computeJobNonce,
+  type DisbursementRecord,
+  serializeRecord,
+} from './record.ts';
 
 /** Something that happened in a run, for logs, terminals and measurements. Never confidential. */
 export type RunEvent =
@@ -94,21 +99,25 @@ export type DisbursementDeps = {
 };
 
 /** A stage in which the agent works. The other stages name what a job waits for. */
-export type WorkStage = Exclude<JobStage, WaitingStage>;
-type WaitingStage =
+export type WorkStage = Exclude<
+  JobStage,
   | 'awaiting-approval'
   | 'awaiting-turn'
   | 'settlement-refused'
   | 'cancelling'
-  | 'configuration-changed';
+  | 'configuration-changed'
+>;
 
 /** Facts that change within a phase. */
-export type PhaseChanges = Partial<Asked & Grant & Landing & { readonly proved: RecordedProof }>;
+type PhaseChanges = Partial<Asked & Grant & Landing & { readonly proved: RecordedProof }>;
 
 /** Facts that change independently of the phase. */
-export type RecordChanges = Partial<
+type RecordChanges = Partial<
   Pick<DisbursementRecord, 'allowanceState' | 'foreign' | 'blocked' | 'stage'>
 >;
+
+/** The fault points just before a write, and just after. */
+type Points = { readonly before?: FaultPoint; readonly after?: FaultPoint };
 
 export type RunInput = {
   readonly record: DisbursementRecord;
@@ -117,28 +126,37 @@ export type RunInput = {
   readonly signal: AbortSignal;
 };
 
-export type Run = {
-  readonly deps: DisbursementDeps;
-  readonly journal: JobJournal;
-  readonly signal: AbortSignal;
+/** What a run needs from a routable chain and a configured funder. */
+export type RunBase = {
   readonly context: ChainContext;
   readonly funder: FunderPort;
   readonly token: EvmAddress;
+};
+
+export type Run = RunBase & {
+  readonly deps: DisbursementDeps;
+  readonly signal: AbortSignal;
   /** Sum of the recipients, base units. */
   readonly total: bigint;
-  record(): DisbursementRecord;
-  phase(): OpenPhase;
+  /** {@link computeJobNonce} under the current settings. */
+  readonly batchNonce: Hex32;
+  /** Chain and platform, asked again through an outage, for `patienceMs`. `context.chain` and `deps.platform` are asked once. */
+  readonly chain: ChainPort;
+  readonly platform: PlatformPort;
+  readonly record: DisbursementRecord;
+  readonly phase: OpenPhase;
   /** What the signer was asked for and has given. Nothing before the proof. */
-  given(): Asked & Grant & { readonly signature?: Hex };
+  readonly given: Asked & Grant & { readonly signature?: Hex };
   /** What became of the authorisation. Nothing before its release. */
-  landing(): Landing;
+  readonly landing: Landing;
+  /** True while an approval of the job may still be given, or be mined: then no other batch may count on the allowance. */
+  readonly mayChangeAllowance: boolean;
   /** The batch, if this run has built it. */
-  builtBatch(): Batch | undefined;
-  keepBatch(batch: Batch): void;
+  batch: Batch | undefined;
   /** Stores facts beside the phase. They are on disk when it resolves. */
   note(changes: RecordChanges): Promise<void>;
   /** Stores facts of the phase. Refuses facts that {@link disbursementPhases} does not give it. */
-  amend(changes: PhaseChanges): Promise<void>;
+  amend(changes: PhaseChanges, points?: Points): Promise<void>;
   /** Stores the next phase, with all facts of the present one that it has too. Refuses a change that {@link disbursementPhases} does not contain. */
   move<Kind extends OpenPhase['kind']>(
     kind: Kind,
@@ -149,14 +167,22 @@ export type Run = {
     kind: Kind,
     facts: Omit<Extract<EndPhase, { readonly kind: Kind }>, 'kind' | 'before'>,
   ): Promise<void>;
+  getValue(name: string): Promise<string | undefined>;
+  /** Stores a named text if none is stored, and returns the stored one. */
+  putOnce(name: string, value: string, points?: Points): Promise<string>;
+  isCancelled(): Promise<boolean>;
+  /** For the steps before the release. @throws PoolError `cancelled` */
+  assertNotCancelled(): Promise<void>;
   /** Stores the stage, then works. Its seconds are stored with the next update. */
   within<T>(stage: WorkStage, work: () => Promise<T>): Promise<T>;
   /** Stores and announces what the job waits for. The time still counts for the current work stage. */
   announce(stage: JobStage): Promise<void>;
+  /** Announces that something is tried again. Codes only: the text of an unknown error may quote confidential values. */
+  announceRetry(error: unknown): void;
   /** @throws InterruptedRunError when a test ends the run there */
   passFaultPoint(point: FaultPoint): Promise<void>;
-  /** Waits for a lock of the process. @returns how to release it */
-  acquire(name: string): Promise<() => void>;
+  /** Works while no other run of the process holds the lock. */
+  withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
   /**
    * Waits for {@link Run.hold}: one batch of a chain, token and funder at a time, so that two do not count on the same money. Announces
    * the wait, because another batch may hold the lock until it is final. Does nothing while this run holds it.
@@ -167,21 +193,14 @@ export type Run = {
   readonly hold: AllowanceHold;
   /** The lock on the funder's account on this chain, for approval transactions of any token. Acquired under `hold` only. */
   readonly approvalHold: AllowanceHold;
-  progress(fraction: number): void;
   /** Tries again while the error is retryable, for `patienceMs`. */
   retry<T>(work: () => Promise<T>): Promise<T>;
-  pause(milliseconds: number): Promise<void>;
+  /** @param leastMs - where `pollMs` would be too often */
+  pause(leastMs?: number): Promise<void>;
   /** Awaited between two pieces of computing. */
   readonly pace: Pace;
   /** The later of our clock and the chain's newest block, Unix seconds. */
   now(): Promise<number>;
-};
-
-/** What a run needs from a routable chain and a configured funder. */
-export type RunBase = {
-  readonly context: ChainContext;
-  readonly funder: FunderPort;
-  readonly token: EvmAddress;
 };
 
 export function createRun(
@@ -190,10 +209,10 @@ export function createRun(
   base: RunBase,
   deps: DisbursementDeps,
 ): Run {
-  const { clock } = deps;
+  const { clock, onEvent, patienceMs } = deps;
+  const { context, funder, token } = base;
   let current = record;
   let phase = start;
-  let batch: Batch | undefined;
   let announced: JobStage | undefined;
   let working: { readonly stage: WorkStage; readonly sinceMs: number } | undefined;
 
@@ -217,23 +236,29 @@ export function createRun(
     }
   }
 
-  async function store(next: OpenPhase, changes: RecordChanges = {}): Promise<void> {
-    countSeconds();
-    phase = next;
-    current = { ...current, ...changes, phase };
-    await guard(() => journal.save('submitted', serializeRecord(current)));
-  }
-
-  const note = (changes: RecordChanges): Promise<void> => store(phase, changes);
   const passFaultPoint = (point: FaultPoint): Promise<void> => passPoint(deps.onFaultPoint, point);
 
-  async function passStored(kind: Phase['kind'], when: 'before' | 'after'): Promise<void> {
-    const points: { readonly before?: FaultPoint; readonly after?: FaultPoint } =
-      disbursementPhases[kind].stored;
-    const point = points[when];
-    if (point !== undefined) {
-      await passFaultPoint(point);
+  /** A store that does not answer ends the run. The job stays as it is stored. */
+  async function write<T>({ before, after }: Points, work: () => Promise<T>): Promise<T> {
+    if (before !== undefined) {
+      await passFaultPoint(before);
     }
+    const written = await work().catch((cause: unknown) => {
+      throw new InterruptedRunError('the job store did not answer', { cause });
+    });
+    if (after !== undefined) {
+      await passFaultPoint(after);
+    }
+    return written;
+  }
+
+  function store(next: OpenPhase, changes: RecordChanges, points: Points = {}): Promise<void> {
+    return write(points, () => {
+      countSeconds();
+      phase = next;
+      current = { ...current, ...changes, phase };
+      return journal.save('submitted', serializeRecord(current));
+    });
   }
 
   /** What the process gives until it stops. */
@@ -245,89 +270,86 @@ export function createRun(
     }
   }
 
-  const pause = (milliseconds: number): Promise<void> => orStop(clock.sleep(milliseconds, signal));
   const acquire = (name: string): Promise<() => void> => orStop(deps.locks.acquire(name, signal));
 
-  /** A store that does not answer ends the run. The job stays as it is stored. */
-  async function guard<T>(work: () => Promise<T>): Promise<T> {
+  function createHold(name: string): AllowanceHold {
+    return createAllowanceHold({
+      acquire: () => acquire(name),
+      isTaken: () => deps.locks.isTaken(name),
+    });
+  }
+
+  async function retry<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await work();
-    } catch (cause) {
-      throw new InterruptedRunError('the job store did not answer', { cause });
+      return await retryWork({ clock, patienceMs, signal, onRetry: run.announceRetry }, work);
+    } catch (error) {
+      rethrowInterruption(error, signal);
+      throw error;
     }
   }
 
-  async function announce(stage: JobStage): Promise<void> {
-    if (current.stage !== stage || announced !== stage) {
-      if (current.stage !== stage) {
-        await note({ stage });
-      }
-      announced = stage;
-      deps.onEvent({ kind: 'stage', stage });
-    }
+  /** The same port, each call of which is tried again. */
+  function askAgain<T extends object>(port: T): T {
+    return new Proxy(port, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        return typeof member === 'function'
+          ? (...values: unknown[]) =>
+              retry(async () => (await Reflect.apply(member, target, values)) as unknown)
+          : member;
+      },
+    });
   }
 
-  const locks = { acquire, isTaken: deps.locks.isTaken };
-  const place = [base.context.key, base.token, base.funder.address].join(' ');
-  const hold = createAllowanceHold(`allowance ${place}`, locks);
-  return {
-    deps,
-    journal: {
-      save: (state, payload) => guard(() => journal.save(state, payload)),
-      putOnce: (name, value) => guard(() => journal.putOnce(name, value)),
-      getValue: (name) => guard(() => journal.getValue(name)),
-    },
-    signal,
-    ...base,
+  const run: Run = {
+    ...{ deps, signal, context, funder, token, retry, passFaultPoint },
     total: current.recipients.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
-    record: () => current,
-    phase: () => phase,
-    given: () => ({ votes: [], approvals: [], ...phase }),
-    landing: () =>
-      phase.kind === 'released' || phase.kind === 'abandoned' || phase.kind === 'recovered'
-        ? phase
-        : {},
-    builtBatch: () => batch,
-    keepBatch(built) {
-      batch = built;
+    batchNonce: computeJobNonce(base, record.employerId, record.key),
+    chain: askAgain(context.chain),
+    platform: askAgain(deps.platform),
+    get record() {
+      return current;
     },
-    note,
-    amend: (changes) => store(change<OpenPhase>(phase.kind, changes)),
-    async move(kind, facts) {
-      const next = change<OpenPhase>(kind, facts);
-      await passStored(kind, 'before');
-      await store(next);
-      await passStored(kind, 'after');
+    get phase() {
+      return phase;
     },
-    passFaultPoint,
-    pause,
-    pace: deps.computeQueue.createJobPace(),
-    acquire,
-    hold,
-    async awaitTurn(next) {
-      const mustWait = hold.isTaken();
-      if (mustWait) {
-        await announce('awaiting-turn');
-      }
-      await hold.acquire();
-      if (mustWait && next !== undefined) {
-        await announce(next);
-      }
+    get given() {
+      return { votes: [], approvals: [], ...phase };
     },
-    approvalHold: createAllowanceHold(`approval ${base.context.key} ${base.funder.address}`, locks),
+    get landing() {
+      return 'releasedAtMs' in phase || phase.kind === 'abandoned' ? phase : {};
+    },
+    get mayChangeAllowance() {
+      const { approvalRequest, approvals } = run.given;
+      return approvalRequest !== undefined || approvals.at(-1)?.mined === false;
+    },
+    batch: undefined,
+    note: (changes) => store(phase, changes),
+    amend: (changes, points) => store(change<OpenPhase>(phase.kind, changes), {}, points),
+    move: (kind, facts) =>
+      store(change<OpenPhase>(kind, facts), {}, disbursementPhases[kind].stored),
     async finish(kind, facts) {
       const ended = change<EndPhase>(kind, { ...facts, before: phase });
       current = { ...current, stage: undefined, blocked: undefined, phase: ended };
       const state = kind === 'failed' ? 'failed' : 'done';
-      await passStored(kind, 'before');
-      await guard(() => journal.save(state, serializeRecord(current)));
-      await passStored(kind, 'after');
-      const code = ended.kind === 'failed' ? ended.error.code : undefined;
-      deps.onEvent({ kind: 'outcome', state, ...(code === undefined ? {} : { code }) });
+      const save = () => journal.save(state, serializeRecord(current));
+      await write(disbursementPhases[kind].stored, save);
+      const code = ended.kind === 'failed' ? { code: ended.error.code } : {};
+      onEvent({ kind: 'outcome', state, ...code });
     },
-    announce,
+    getValue: (name) => write({}, () => journal.getValue(name)),
+    putOnce: (name, value, points = {}) => write(points, () => journal.putOnce(name, value)),
+    isCancelled: async () => (await run.getValue(cancellationName)) !== undefined,
+    async assertNotCancelled() {
+      if (await run.isCancelled()) {
+        throw new PoolError(
+          'cancelled',
+          'the job was cancelled before its batch left this agent, and nothing was paid; to pay after all, use a new Idempotency-Key',
+        );
+      }
+    },
     async within(stage, work) {
-      await announce(stage);
+      await run.announce(stage);
       await passFaultPoint(`${stage}.entered`);
       working = { stage, sinceMs: clock.nowMs() };
       try {
@@ -337,38 +359,52 @@ export function createRun(
         working = undefined;
       }
     },
-    progress(fraction) {
-      const { stage } = current;
-      if (stage !== undefined) {
-        deps.onEvent({ kind: 'progress', stage, fraction });
+    async announce(stage) {
+      const isStored = current.stage === stage;
+      if (!isStored) {
+        await run.note({ stage });
+      }
+      if (!isStored || announced !== stage) {
+        announced = stage;
+        onEvent({ kind: 'stage', stage });
       }
     },
-    async retry(work) {
-      const onRetry = (error: unknown): void =>
-        deps.onEvent(createRetryEvent(current.stage, error));
+    announceRetry(error) {
+      const cause = error instanceof Error ? codeOf(error.cause) : undefined;
+      const code = codeOf(error) ?? 'internal_error';
+      onEvent({
+        ...{ kind: 'retry', stage: current.stage, code },
+        ...(cause === undefined ? {} : { cause }),
+      });
+    },
+    async withLock(name, work) {
+      const release = await acquire(name);
       try {
-        return await retryWork({ clock, patienceMs: deps.patienceMs, signal, onRetry }, work);
-      } catch (error) {
-        rethrowInterruption(error, signal);
-        throw error;
+        return await work();
+      } finally {
+        release();
       }
     },
+    async awaitTurn(next) {
+      const mustWait = run.hold.isTaken();
+      if (mustWait) {
+        await run.announce('awaiting-turn');
+      }
+      await run.hold.acquire();
+      if (mustWait && next !== undefined) {
+        await run.announce(next);
+      }
+    },
+    hold: createHold(`allowance ${context.key} ${token} ${funder.address}`),
+    approvalHold: createHold(`approval ${context.key} ${funder.address}`),
+    pause: (leastMs = 0) => orStop(clock.sleep(Math.max(deps.pollMs, leastMs), signal)),
+    pace: deps.computeQueue.createJobPace(),
     async now() {
-      const head = await base.context.chain.fetchHeadTimestamp();
+      const head = await context.chain.fetchHeadTimestamp();
       return Math.max(head, Math.floor(clock.nowMs() / 1000));
     },
   };
-}
-
-/** Holds codes only, because the text of an unknown error may quote confidential values. */
-export function createRetryEvent(stage: JobStage | undefined, error: unknown): RunEvent {
-  const cause = error instanceof Error ? codeOf(error.cause) : undefined;
-  return {
-    kind: 'retry',
-    stage,
-    code: codeOf(error) ?? 'internal_error',
-    ...(cause === undefined ? {} : { cause }),
-  };
+  return run;
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -378,11 +414,71 @@ function codeOf(error: unknown): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** Address of the job's token in the agent's own settings, checksummed. */
-export function findTokenAddress(context: ChainContext, symbol: string): EvmAddress {
-  const token = context.settings.tokens[symbol];
-  if (token === undefined) {
-    throw new PoolError('invalid-token', `token ${symbol} is no longer configured for this chain`);
+/**
+ * The lock of one run on its chain, token and funder. Only its holder decides what the balance of the funder still covers
+ * and what the pool may take. A batch holds it from that decision until it has ended, or until the relayer says that nothing
+ * of it is out. Before the batch is sent again, it takes the lock again (docs/decisions/0007).
+ */
+type AllowanceHold = {
+  /** True if another run holds it, so that {@link AllowanceHold.acquire} would wait. */
+  isTaken(): boolean;
+  /** True if {@link AllowanceHold.acquire} or {@link AllowanceHold.claim} ever found the lock taken. */
+  hasWaited(): boolean;
+  /** Waits for the lock. Does nothing when it is held. */
+  acquire(): Promise<void>;
+  /** Queues for the lock without waiting. @returns whether it is held now */
+  claim(): boolean;
+  /** Releases the lock. It may be taken again. */
+  release(): void;
+  /** Releases the lock permanently, and leaves the queue. */
+  end(): void;
+};
+
+/** @param lock - of the process; `acquire` rejects when the run is interrupted */
+function createAllowanceHold(lock: {
+  acquire(): Promise<() => void>;
+  isTaken(): boolean;
+}): AllowanceHold {
+  let free: (() => void) | undefined;
+  let waiting: Promise<void> | undefined;
+  let hasEnded = false;
+  let hasWaited = false;
+
+  async function wait(): Promise<void> {
+    free = await lock.acquire();
+    if (hasEnded) {
+      hold.release();
+    }
   }
-  return token.address;
+
+  function queue(): Promise<void> {
+    hasWaited ||= hold.isTaken();
+    if (free !== undefined) {
+      return Promise.resolve();
+    }
+    waiting ??= wait().finally(() => {
+      waiting = undefined;
+    });
+    return waiting;
+  }
+
+  const hold: AllowanceHold = {
+    isTaken: () => free === undefined && lock.isTaken(),
+    hasWaited: () => hasWaited,
+    acquire: queue,
+    claim() {
+      // An interruption also ends the run, which reports it.
+      queue().catch(() => undefined);
+      return free !== undefined;
+    },
+    release() {
+      free?.();
+      free = undefined;
+    },
+    end() {
+      hasEnded = true;
+      hold.release();
+    },
+  };
+  return hold;
 }

@@ -10,32 +10,25 @@ import {
   type ErrorBody,
   type FundManifest,
   fieldToHex,
-  type Hex32,
   parseEvmAddress,
 } from '@pool/core';
 import { BlockedRunError, rethrowInterruption } from '@pool/idempotency/engine';
 import type { SeededManifest } from '@pool/wallet';
+import { listDifferences, loadRelease } from '../batch/batch.ts';
 import { decideSettlement } from '../batch/decide-settlement.ts';
-import { describePaid, findForeign, judgeOther } from '../batch/foreign-settlement.ts';
-import { loadRelease } from '../batch/release-record.ts';
-import { isUnderNonce } from '../batch/settlement-request.ts';
-import { describeCancelled, isCancelled } from '../job/cancellation.ts';
-import { type Batch, planBatch } from '../job/plan-batch.ts';
-import { deserializeManifest, manifestName } from '../job/record.ts';
+import { describePaid, findForeign, isUnderNonce, judgeRow } from '../batch/foreign-settlement.ts';
+import { deserializeManifest, manifestName, planBatch } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
-import { withdrawRequests } from '../sign/withdraw-requests.ts';
-import { concludeRun, finishReverted } from './conclude.ts';
+import { conclude, describeCancelled, finishUnpaid } from './conclude.ts';
 
 export const configurationChanged = 'configuration_changed';
 
 /** The stored manifest, if it was made with other settings. */
 export async function findChangedManifest(run: Run): Promise<SeededManifest | undefined> {
-  const text = await run.journal.getValue(manifestName);
-  if (text === undefined) {
-    return undefined;
-  }
-  const seeded = deserializeManifest(text);
-  return listDifferences(run, seeded.manifest).length === 0 ? undefined : seeded;
+  const text = await run.getValue(manifestName);
+  const seeded = text === undefined ? undefined : deserializeManifest(text);
+  const isChanged = seeded !== undefined && listDifferences(run, seeded.manifest).length > 0;
+  return isChanged ? seeded : undefined;
 }
 
 /**
@@ -43,22 +36,29 @@ export async function findChangedManifest(run: Run): Promise<SeededManifest | un
  * @throws BlockedRunError if it does not, after the reason was stored
  */
 export async function concludeChanged(run: Run, seeded: SeededManifest): Promise<void> {
+  const { settings } = run.context;
   const { manifest } = seeded;
-  let hasEnded = false;
   try {
-    hasEnded = isReadable(run, manifest) && (await concludeFromChain(run, seeded));
+    const isReadable = settings.chainId === manifest.chainId && settings.pool === manifest.pool;
+    if (isReadable && (await concludeFromChain(run, seeded))) {
+      return;
+    }
   } catch (error) {
     // Chain or platform do not answer. The job waits, blocked for the same reason.
     rethrowInterruption(error);
   }
-  if (!hasEnded) {
-    await block(run, manifest);
+  const differences = listDifferences(run, manifest).join('; ');
+  const error: ErrorBody = {
+    code: configurationChanged,
+    message: `this job began with other settings: ${differences}. Restore them and start the agent again, or start an agent with the earlier settings on this directory, to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
+  };
+  const isCancelled = await run.isCancelled();
+  const known = run.record.blocked;
+  if (known?.message !== error.message || known.isCancelled !== isCancelled) {
+    await run.note({ blocked: { ...error, isCancelled } });
+    await run.announce('configuration-changed');
   }
-}
-
-/** The current settings name the chain and the pool of the manifest. */
-function isReadable({ context: { settings } }: Run, manifest: FundManifest): boolean {
-  return settings.chainId === manifest.chainId && settings.pool === manifest.pool;
+  throw new BlockedRunError(error);
 }
 
 /** @returns whether the job has ended */
@@ -68,40 +68,50 @@ async function concludeFromChain(run: Run, seeded: SeededManifest): Promise<bool
   const batch = await planBatch(seeded, run.pace);
   const nonce = fieldToHex(batch.plan.batchNonce);
   const release = await loadRelease(run, batch);
-  const row = await run.retry(() => run.deps.platform.getSettlement(run.record().key));
+  const row = await run.platform.getSettlement(run.record.key);
   const own = row !== undefined && isUnderNonce(row, funder, nonce) ? row : undefined;
-  const state = await run.retry(() => run.context.chain.fetchNonceState(funder, nonce));
-  const known = [release?.deadline, run.landing().latestDeadline, own?.batch.deadline];
+  const state = await run.chain.fetchNonceState(funder, nonce);
+  const { latestDeadline, revert } = run.landing;
+  const known = [release?.deadline, latestDeadline, own?.batch.deadline];
   const deadlines = known.filter((deadline) => deadline !== undefined);
   const decision = decideSettlement({
     batchRoot: batch.batchRoot,
     deadline: deadlines.length === 0 ? undefined : Math.max(...deadlines),
     nonce: state,
   });
+
+  async function fail(error: ErrorBody): Promise<true> {
+    const txHash = decision.kind === 'dead' ? revert?.txHash : undefined;
+    await finishUnpaid(run, withRemainder(run, manifest, error), txHash, batch);
+    return true;
+  }
+
   if (decision.kind === 'settled') {
-    await concludeRun(run, batch, decision);
+    await conclude(run, decision, batch);
     return true;
   }
   if (decision.kind === 'settled-elsewhere') {
-    return fail(run, manifest, describePaid(decision.funded.txHash, manifest.chain, funder));
+    return fail(describePaid(decision.funded.txHash, manifest.chain, funder));
   }
-  const other =
-    row === undefined || own !== undefined ? undefined : await judgeOther(run, row, run.retry);
+  const other = row === undefined || own !== undefined ? undefined : await judgeRow(run, row);
   const foreign = other ?? (await findForeign(run, run.retry));
   if (decision.kind === 'dead') {
-    const { revert } = run.landing();
-    const error = foreign ?? revert?.error ?? (await describeDead(run, decision.cause));
-    return revert === undefined
-      ? fail(run, manifest, error)
-      : failReverted(run, batch, revert.txHash, error);
+    const error = foreign ?? revert?.error ?? (await describeCancelled(run, decision.cause));
+    return fail(error ?? expired);
   }
   // No release record: nothing was signed. And neither chain nor platform has anything under this nonce.
-  const isUnsigned = release === undefined && own === undefined && !state.pending;
-  if (isUnsigned && foreign !== undefined) {
-    return fail(run, manifest, foreign);
+  if (release !== undefined || own !== undefined || state.pending) {
+    return false;
   }
-  return isUnsigned && (await isCancelled(run)) ? fail(run, manifest, cancelledUnsigned) : false;
+  const unpaid = foreign ?? ((await run.isCancelled()) ? cancelledUnsigned : undefined);
+  return unpaid !== undefined && fail(unpaid);
 }
+
+const expired: ErrorBody = {
+  code: 'settlement_expired',
+  message:
+    'the settings were changed while the job was underway, its authorisation expired before it was settled, and nothing was paid; resubmit under a new Idempotency-Key',
+};
 
 const cancelledUnsigned: ErrorBody = {
   code: 'cancelled',
@@ -109,39 +119,12 @@ const cancelledUnsigned: ErrorBody = {
     'the job was cancelled before anything of it was signed, and nothing was paid; to pay after all, use a new Idempotency-Key',
 };
 
-async function describeDead(run: Run, cause: 'expired' | 'voided'): Promise<ErrorBody> {
-  return cause === 'voided' || (await isCancelled(run))
-    ? { code: 'cancelled', message: describeCancelled(cause) }
-    : {
-        code: 'settlement_expired',
-        message:
-          'the settings were changed while the job was underway, its authorisation expired before it was settled, and nothing was paid; resubmit under a new Idempotency-Key',
-      };
-}
-
-async function fail(run: Run, manifest: FundManifest, error: ErrorBody): Promise<true> {
-  await withdrawRequests(run);
-  await run.finish('failed', { error: withRemainder(run, manifest, error) });
-  return true;
-}
-
-async function failReverted(
-  run: Run,
-  batch: Batch,
-  txHash: Hex32,
-  error: ErrorBody,
-): Promise<true> {
-  await finishReverted(run, batch, txHash, withRemainder(run, batch.manifest, error));
-  return true;
-}
-
 /** The earlier funder gave the approvals of this job, or was asked for one. The current funder cannot take them back. */
 function withRemainder(
-  run: Run,
+  { given: { approvals, approvalRequest }, context: { settings } }: Run,
   { funder, token }: FundManifest,
   { code, message }: ErrorBody,
 ): ErrorBody {
-  const { approvals, approvalRequest } = run.given();
   const given =
     approvals.length === 0
       ? ''
@@ -149,34 +132,6 @@ function withRemainder(
   const asked =
     approvalRequest === undefined
       ? ''
-      : `; an approval of ${describeAmountOf(run.context.settings.tokens, token, BigInt(approvalRequest.value))} that funder ${funder} was asked for may still be given: deny the request at its signer, or set the allowance of the pool to 0 with its key afterwards`;
+      : `; an approval of ${describeAmountOf(settings.tokens, token, BigInt(approvalRequest.value))} that funder ${funder} was asked for may still be given: deny the request at its signer, or set the allowance of the pool to 0 with its key afterwards`;
   return { code, message: `${message}${given}${asked}` };
-}
-
-async function block(run: Run, manifest: FundManifest): Promise<never> {
-  const differences = listDifferences(run, manifest).join('; ');
-  const error: ErrorBody = {
-    code: configurationChanged,
-    message: `this job began with other settings: ${differences}. Restore them and start the agent again, or start an agent with the earlier settings on this directory, to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
-  };
-  const blocked = { ...error, isCancelled: await isCancelled(run) };
-  const known = run.record().blocked;
-  if (known?.message !== blocked.message || known.isCancelled !== blocked.isCancelled) {
-    await run.note({ blocked });
-    await run.announce('configuration-changed');
-  }
-  throw new BlockedRunError(error);
-}
-
-function listDifferences(run: Run, manifest: FundManifest): readonly string[] {
-  const { settings, key } = run.context;
-  const differences: [string, string, string][] = [
-    ['funder', manifest.funder, run.funder.address],
-    [`pool of chain ${key}`, manifest.pool, settings.pool],
-    [`token ${run.record().tokenSymbol}`, manifest.token, run.token],
-    [`chain id of ${key}`, String(manifest.chainId), String(settings.chainId)],
-  ];
-  return differences
-    .filter(([, then, now]) => then !== now)
-    .map(([what, then, now]) => `the ${what} was ${then} and is ${now}`);
 }

@@ -3,102 +3,62 @@
  * §8, "Late landing"). Only {@link decideSettlement} can end the job here. A released authorisation may land until it is
  * dead, independently of the answers of platform, gate and relayer.
  *
+ * A refusal of platform and relayer decides nothing about the job. It is shown while the job waits, it lets other batches of the funder go
+ * first, and it explains an end without a payment.
+ *
  * @module
  */
 import type { SettlementRecord } from '@pool/api';
 import { type ErrorBody, isPoolError } from '@pool/core';
+import { waitAtMost } from '@pool/evm-sender';
 import { createPacer, rethrowInterruption } from '@pool/idempotency/engine';
-import { withinTime } from '../../within-time.ts';
-import { computeJobNonce } from '../batch/batch.ts';
-import {
-  decideSettlement,
-  type Outcome,
-  type SettlementDecision,
-} from '../batch/decide-settlement.ts';
-import { type Eligibility, fetchEligibility } from '../batch/eligibility.ts';
+import type { NonceState } from '../../ports.ts';
+import type { DatedBatch } from '../batch/batch.ts';
+import { decideSettlement, type Outcome } from '../batch/decide-settlement.ts';
 import {
   findForeign,
   pickForeign,
   recordForeign,
   settledElsewhere,
 } from '../batch/foreign-settlement.ts';
-import { isProofCurrent, proveBatch, withAccelerator } from '../batch/prove-batch.ts';
-import type { DatedBatch } from '../batch/release-record.ts';
-import { createSettlementRequest, isRowOf, keepDelivery } from '../batch/settlement-request.ts';
-import { isCancelled } from '../job/cancellation.ts';
+import { renewReleasedProof } from '../batch/prove-batch.ts';
+import { createSettlementRequest, keepDelivery } from '../batch/settlement-request.ts';
 import type { Run } from '../job/run.ts';
-import { abandonRefused } from '../sign/abandon-batch.ts';
+import { grantAllowance, stopApproval } from '../sign/allowance.ts';
+import { freeAccount } from '../sign/approval.ts';
 import { VotePendingError } from '../sign/ask-signer.ts';
-import { freeAccount } from '../sign/give-approval.ts';
-import { grantAllowance } from '../sign/grant-allowance.ts';
-import { mayChangeAllowance } from '../sign/pending-approval.ts';
-import { postVoid } from '../sign/void-batch.ts';
-import { stopApproval } from '../sign/withdraw-allowance.ts';
-import { recordError, recordRevert, toRefusal, updateRefusal } from './refusal.ts';
+import { abandonRefused, postVoid } from '../sign/give-up.ts';
+import { toErrorBody } from './conclude.ts';
+
+/** How long a chain may take to answer the balance of the funder. */
+const readTimeoutMs = 3_000;
+
+/** The platform may refuse for hours. The batch is sent again later, and other batches need not wait for it. */
+const budgetCode = 'gas_budget_exceeded';
+
+const unknownRevert: ErrorBody = {
+  code: 'reverted',
+  message: 'The transaction reverted; no node tells why.',
+};
 
 /** @returns what the chain has finalised. Throws interruptions only */
 export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome> {
-  const watch = createWatch(run, batch);
-  await keepDelivery(run, batch);
-  if (run.phase().kind === 'signed') {
-    // Stored before it is sent: after a crash the job must not be reported as failed.
-    await run.move('released', { releasedAtMs: run.deps.clock.nowMs() });
-    await watch.post();
-  }
-  for (;;) {
-    const decision = await watch.readChain();
-    if (decision.kind !== 'wait') {
-      await run.passFaultPoint('settling.observed');
-      return decision;
-    }
-    const isGivenUp = run.phase().kind === 'abandoned' || (await isCancelled(run));
-    await (isGivenUp ? watch.withdraw() : watch.resendIfRefused());
-    await run.pause(run.deps.pollMs);
-  }
-}
-
-/** The platform's settlement under this key. */
-type RowView =
-  /** A transaction with the batch nonce of this job may be pending. */
-  | 'out'
-  /** No transaction of this job is pending. */
-  | 'none'
-  /** A settlement on other terms may be alive: the batch of this job must not be sent again. */
-  | 'foreign'
-  /** The platform did not answer. */
-  | 'unknown';
-
-type Watch = {
-  /** Decides by a fresh reading of the chain. */
-  readChain(): Promise<SettlementDecision>;
-  /** Reads the platform's row, and sends the batch again if the platform has nothing of it out. */
-  resendIfRefused(): Promise<void>;
-  /** Reads the platform's row, and sends the funder's withdrawal and nothing else. */
-  withdraw(): Promise<void>;
-  /** Sends the settlement to the platform. */
-  post(): Promise<void>;
-};
-
-function createWatch(run: Run, batch: DatedBatch): Watch {
   const { chain } = run.context;
-  const { platform } = run.deps;
-  const key = run.record().key;
-  const nonce = computeJobNonce(run, run.record().employerId, key);
+  const { platform, clock, pollMs } = run.deps;
+  const { key } = run.record;
   // The latest deadline of any authorisation known under this nonce. Another agent may have signed one, or this agent
   // before its store was restored.
-  let deadline = Math.max(batch.deadline, run.landing().latestDeadline ?? 0);
-  // True if the nonce is used and not final, or not known. Sending again could only spend another allowance.
-  let mayBeUsed = true;
+  let deadline = Math.max(batch.deadline, run.landing.latestDeadline ?? 0);
   // The platform's answer to the last post, if it was an error.
   let postError: unknown;
   let hasPosted = false;
   // What the batch needs before it can be sent again.
   let waitsFor: 'settlement-refused' | 'awaiting-approval' = 'settlement-refused';
-  const resending = createPacer(run.deps.clock, run.deps.pollMs);
-  const withdrawing = createPacer(run.deps.clock, run.deps.pollMs);
-  const stopping = createPacer(run.deps.clock, run.deps.pollMs);
+  const resending = createPacer(clock, pollMs);
+  const withdrawing = createPacer(clock, pollMs);
+  const stopping = createPacer(clock, pollMs);
 
-  /** Keeps an error of the outside world from ending the watch. */
+  /** Keeps an error of the outside world from ending the watch. The last one is stored for the message of `settlement_expired`. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -107,7 +67,11 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       if (error instanceof VotePendingError) {
         throw error;
       }
-      await recordError(run, error);
+      const body = toErrorBody(error);
+      if (run.landing.lastRefusal?.code !== body.code) {
+        run.announceRetry(error);
+        await run.amend({ lastRefusal: body });
+      }
       return undefined;
     }
   }
@@ -121,12 +85,17 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       deadline = row.batch.deadline;
       await run.amend({ latestDeadline: deadline });
     }
-    if (isRowOf(batch, row) && row.state === 'reverted') {
-      await recordRevert(run, batch, row);
+    if (row.batch.batchRoot === batch.batchRoot && row.state === 'reverted') {
+      await recordRevert(run, row);
     }
   }
 
-  async function readRow(): Promise<RowView> {
+  /**
+   * Reads the platform's settlement under this key.
+   * @returns whether the batch may be sent again: no transaction with its nonce is pending, and no settlement on other terms is alive, as far
+   *   as the platform answers
+   */
+  async function readRow(): Promise<boolean> {
     const answer = await attempt(async () => ({ row: await platform.getSettlement(key) }));
     const row = answer?.row;
     if (row !== undefined) {
@@ -135,37 +104,40 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     const foreign = await findForeign(run);
     if (foreign !== undefined) {
       await updateRefusal(run, foreign);
-      return 'foreign';
+      return false;
     }
     if (answer === undefined) {
-      return 'unknown';
+      return true;
     }
     const own = row === undefined || pickForeign(run, row) !== undefined ? undefined : row;
-    if (own !== undefined && (!isRowOf(batch, own) || own.state !== 'reverted')) {
+    if (
+      own !== undefined &&
+      (own.batch.batchRoot !== batch.batchRoot || own.state !== 'reverted')
+    ) {
       await updateRefusal(run, undefined);
-      return 'out';
+      return false;
     }
-    // A run that has posted nothing yet keeps the refusal that an earlier run stored.
-    const known = hasPosted ? undefined : knownRefusal(run);
-    await updateRefusal(run, toRefusal(own, postError) ?? known, waitsFor);
-    return 'none';
+    // A run that has posted nothing yet keeps the refusal that an earlier run stored. One on other terms is dead by now.
+    const { refusal } = run.landing;
+    const known = hasPosted || refusal?.code === settledElsewhere ? undefined : refusal;
+    const told = own === undefined ? toRefusal(postError) : (own.error ?? unknownRevert);
+    await updateRefusal(run, told ?? known, waitsFor);
+    return true;
   }
 
+  /** Sends the settlement to the platform. */
   async function post(): Promise<void> {
     resending.markTried();
     postError = undefined;
     hasPosted = true;
     await attempt(async () => {
-      const phase = run.phase();
-      if (phase.kind !== 'released') {
-        return;
-      }
-      const request = createSettlementRequest(batch, phase, run.record(), run.deps.fingerprints);
-      try {
-        await recordRow(await platform.postSettlement(key, request));
-      } catch (error) {
-        postError = error;
-        throw error;
+      if (run.phase.kind === 'released') {
+        const request = createSettlementRequest(run, batch, run.phase);
+        const posting = async () => recordRow(await platform.postSettlement(key, request));
+        await posting().catch((error: unknown) => {
+          postError = error;
+          throw error;
+        });
       }
     });
     await abandonRefused(run, batch, postError);
@@ -180,22 +152,22 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     // A store without the signature has nothing to send. A batch that cannot be collected now must not take a turn,
     // because others would wait for it.
     const isReady =
-      run.phase().kind === 'released' &&
+      run.phase.kind === 'released' &&
       (await canCollect(run)) &&
       (await attempt(() => renewReleasedProof(run, batch))) === 'current';
+    if (isReady && !run.hold.claim()) {
+      return false;
+    }
+    waitsFor = 'settlement-refused';
     if (!isReady) {
-      waitsFor = 'settlement-refused';
       resending.markTried();
       return false;
     }
-    if (!run.hold.claim()) {
-      return false;
-    }
     try {
-      let step: Awaited<ReturnType<typeof grantAllowance>> | undefined;
-      do {
-        step = await attempt(() => grantAllowance(run, batch, 'once'));
-      } while (step === 'look-again');
+      const grant = () => grantAllowance({ run, batch, wait: 'once' });
+      while ((await attempt(grant)) === 'look-again') {
+        // A vote took its time.
+      }
     } catch (error) {
       if (!(error instanceof VotePendingError)) {
         throw error;
@@ -205,7 +177,6 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       resending.markTried();
       return false;
     }
-    waitsFor = 'settlement-refused';
     await post();
     return true;
   }
@@ -217,61 +188,126 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
    */
   function shareTurn(): void {
     freeAccount(run);
-    const isIdle = run.landing().refusal !== undefined || run.phase().kind === 'abandoned';
-    if (isIdle && !mayChangeAllowance(run)) {
+    const isIdle = run.landing.refusal !== undefined || run.phase.kind === 'abandoned';
+    if (isIdle && !run.mayChangeAllowance) {
       run.hold.release();
     } else {
       run.hold.claim();
     }
   }
 
-  return {
-    post,
-    async readChain() {
-      const state = await attempt(() => chain.fetchNonceState(run.funder.address, nonce));
-      mayBeUsed = state === undefined || state.pending;
-      return state === undefined
-        ? { kind: 'wait' }
-        : decideSettlement({ batchRoot: batch.batchRoot, deadline, nonce: state });
-    },
-    async resendIfRefused() {
-      const view = await readRow();
-      const canResend =
-        (view === 'none' || view === 'unknown') &&
-        !mayBeUsed &&
-        resending.isDue() &&
-        !(await isPastDeadline(run, batch));
-      if (!(canResend && (await resend()))) {
-        shareTurn();
-      }
-    },
-    async withdraw() {
-      await run.announce('cancelling');
-      await readRow();
-      if (stopping.isDue()) {
-        stopping.markTried();
-        await attempt(() => stopApproval(run, batch));
-      }
+  /** @param mayBeUsed - the nonce is used and not final, or not known: sending again could only spend another allowance */
+  async function resendIfRefused(mayBeUsed: boolean): Promise<void> {
+    const isFree = await readRow();
+    const isDue = isFree && !mayBeUsed && resending.isDue() && !(await isPastDeadline(run, batch));
+    if (!(isDue && (await resend()))) {
       shareTurn();
-      if (mayBeUsed || !withdrawing.isDue()) {
-        return;
+    }
+  }
+
+  /** Sends the funder's withdrawal and nothing else. */
+  async function withdraw(mayBeUsed: boolean): Promise<void> {
+    await run.announce('cancelling');
+    await readRow();
+    if (stopping.isDue()) {
+      stopping.markTried();
+      await attempt(() => stopApproval(run, batch));
+    }
+    shareTurn();
+    if (mayBeUsed || !withdrawing.isDue()) {
+      return;
+    }
+    withdrawing.markTried();
+    try {
+      await attempt(() => postVoid(run, batch));
+    } catch (error) {
+      if (!(error instanceof VotePendingError)) {
+        throw error;
       }
-      withdrawing.markTried();
-      try {
-        await attempt(() => postVoid(run, batch));
-      } catch (error) {
-        if (!(error instanceof VotePendingError)) {
-          throw error;
-        }
-      }
-    },
-  };
+    }
+  }
+
+  await keepDelivery(run, batch);
+  if (run.phase.kind === 'signed') {
+    // Stored before it is sent: after a crash the job must not be reported as failed.
+    await run.move('released', { releasedAtMs: clock.nowMs() });
+    await post();
+  }
+  for (;;) {
+    const nonce: NonceState | undefined = await attempt(() =>
+      chain.fetchNonceState(run.funder.address, run.batchNonce),
+    );
+    const { batchRoot } = batch;
+    const decision =
+      nonce === undefined ? undefined : decideSettlement({ batchRoot, deadline, nonce });
+    if (decision !== undefined && decision.kind !== 'wait') {
+      await run.passFaultPoint('settling.observed');
+      return decision;
+    }
+    const isGivenUp = run.phase.kind === 'abandoned' || (await run.isCancelled());
+    const mayBeUsed = nonce === undefined || nonce.pending;
+    await (isGivenUp ? withdraw(mayBeUsed) : resendIfRefused(mayBeUsed));
+    await run.pause();
+  }
 }
 
-/** The refusal that an earlier run stored. A settlement on other terms is left out, because it is dead by now. */
-function knownRefusal(run: Run): ErrorBody | undefined {
-  const { refusal } = run.landing();
-  return refusal?.code === settledElsewhere ? undefined : refusal;
+/** Why no transaction of the platform with this batch is pending. Undefined: its answer to the post does not say that. */
+function toRefusal(postError: unknown): ErrorBody | undefined {
+  if (!isPoolError(postError)) {
+    return undefined;
+  }
+  const { code, status, retryable, message } = postError;
+  const isRefused = code === budgetCode || (!retryable && status >= 400 && status < 500);
+  return isRefused ? { code, message } : undefined;
+}
+
+/**
+ * Stores and announces a refusal if it is new.
+ * @param refusal - undefined: there is none now
+ * @param waitsFor - the stage while there is one
+ */
+async function updateRefusal(
+  run: Run,
+  refusal: ErrorBody | undefined,
+  waitsFor: 'settlement-refused' | 'awaiting-approval' = 'settlement-refused',
+): Promise<void> {
+  if (refusal?.code !== run.landing.refusal?.code) {
+    await run.amend({
+      refusal: refusal === undefined ? undefined : { code: refusal.code, message: refusal.message },
+    });
+    if (refusal !== undefined) {
+      run.deps.onEvent({ kind: 'refused', stage: run.record.stage, code: refusal.code });
+    }
+  }
+  if (run.record.stage !== 'cancelling') {
+    await run.announce(refusal === undefined ? 'settling' : waitsFor);
+  }
+}
+
+/** A mined revert later decides between `partial` and `failed`, so it is stored once the chain confirms it. */
+async function recordRevert(run: Run, row: SettlementRecord): Promise<void> {
+  const { error, txHash } = row;
+  if (error !== undefined && run.landing.lastRefusal?.code !== error.code) {
+    await run.amend({ lastRefusal: { code: error.code, message: error.message } });
+  }
+  if (txHash === undefined || run.landing.revert?.txHash === txHash) {
+    return;
+  }
+  const { chain } = run.context;
+  const receipt = await chain.fetchReceipt(txHash);
+  if (receipt?.reverted !== true || !receipt.final) {
+    return;
+  }
+  // The row may name any reverted transaction. Only one that carried this batch makes the job `partial`.
+  const carried = await chain.fetchCarriedBatch(txHash);
+  const { batchRoot, batchNonce } = row.batch;
+  if (carried?.batchRoot === batchRoot && carried.batchNonce === batchNonce) {
+    const seen = await chain.fetchRevertReason(txHash).catch(() => undefined);
+    const isTold = seen !== undefined && seen.code !== 'reverted';
+    await run.amend({
+      revert: { txHash, error: isTold ? seen : (error ?? seen ?? unknownRevert) },
+    });
+  }
 }
 
 async function isPastDeadline(run: Run, batch: DatedBatch): Promise<boolean> {
@@ -283,43 +319,11 @@ async function isPastDeadline(run: Run, batch: DatedBatch): Promise<boolean> {
   }
 }
 
-/** How long a chain may take to answer the balance of the funder. */
-const readTimeoutMs = 3_000;
-
 /** False: the funder holds less than the total. True too if the chain does not answer. */
-async function canCollect(run: Run): Promise<boolean> {
-  const { chain } = run.context;
-  try {
-    const balance = await withinTime(
-      chain.fetchTokenBalance(run.token, run.funder.address),
-      readTimeoutMs,
-    );
-    return balance >= run.total;
-  } catch {
-    return true;
-  }
-}
-
-/** Proves the same manifest again when the chain no longer accepts the root of the stored proof. */
-async function renewReleasedProof(run: Run, batch: DatedBatch): Promise<'current'> {
-  if (!(await isProofCurrent(run))) {
-    const proved = await withAccelerator(run, async () =>
-      proveBatch(run, batch, await refetchEligibility(run)),
-    );
-    await run.amend({ proved, eligibilityLoss: undefined });
-    await run.passFaultPoint('proving.after-store');
-  }
-  return 'current';
-}
-
-/** A wallet that left the list since the release ends the job, but only once the authorisation is dead. */
-async function refetchEligibility(run: Run): Promise<Eligibility> {
-  try {
-    return await fetchEligibility(run);
-  } catch (error) {
-    if (isPoolError(error) && error.code === 'unregistered-recipient') {
-      await run.amend({ eligibilityLoss: { code: error.code, message: error.message } });
-    }
-    throw error;
-  }
+async function canCollect({ context, token, funder, total }: Run): Promise<boolean> {
+  const balance = context.chain.fetchTokenBalance(token, funder.address);
+  return await waitAtMost(balance, readTimeoutMs).then(
+    (held) => held >= total,
+    () => true,
+  );
 }

@@ -1,7 +1,7 @@
 // Fees of a replacement. An approval may cost 0.1 of the chain's coin, so with 100,000 gas it pays at most 10^12 wei per gas.
 import { expect, it } from 'vitest';
 import type { ApprovalTransaction } from '../../ports.ts';
-import { isOutbid, raiseFees } from './pending-approval.ts';
+import { isOutbid, raiseFees } from './approval.ts';
 
 function approval(maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): ApprovalTransaction {
   const fees = { gasLimit: 100_000n, maxFeePerGas, maxPriorityFeePerGas };
@@ -11,20 +11,20 @@ function approval(maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): ApprovalT
 const most = 10n ** 12n;
 
 it.each([
-  ['an eighth more, and 1 wei', [800n, 8n], [0n, 0n], [901n, 10n]],
+  ['an eighth more', [800n, 8n], [0n, 0n], [900n, 9n]],
   ['what the chain asks for now', [800n, 8n], [5_000n, 90n], [5_000n, 90n]],
-  ['a tip that is not above the fee', [800n, 800n], [0n, 5_000n], [901n, 901n]],
+  ['a tip that is not above the fee', [800n, 800n], [0n, 5_000n], [900n, 900n]],
   [
     'what an approval may cost, if the chain asks for more',
     [800n, 8n],
     [2n * most, 9n],
-    [most, 10n],
+    [most, 9n],
   ],
   [
     'what an approval may cost, if an eighth more is just that',
     [888_888_888_888n, 8n],
     [0n, 0n],
-    [most, 10n],
+    [most - 1n, 9n],
   ],
 ] as const)('a replacement pays %s', (_what, [fee, tip], [nowFee, nowTip], [maxFee, maxTip]) => {
   const now = { baseFeePerGas: 0n, maxFeePerGas: nowFee, maxPriorityFeePerGas: nowTip };

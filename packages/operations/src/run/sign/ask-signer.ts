@@ -16,9 +16,9 @@ import {
 } from '@pool/core';
 import { isTooLateToLeave, rethrowInterruption } from '@pool/idempotency/engine';
 import type { FunderAnswer, FunderRequest } from '../../ports.ts';
-import type { DatedBatch } from '../batch/release-record.ts';
+import type { DatedBatch } from '../batch/batch.ts';
 import type { Phase, RecordedVote } from '../job/phases.ts';
-import { createRetryEvent, type Run } from '../job/run.ts';
+import type { Run } from '../job/run.ts';
 
 /** What the signer gave. */
 export type Given = Exclude<FunderAnswer, { readonly state: 'waiting' | 'ended' }>;
@@ -29,6 +29,13 @@ export type VoteWait = {
   readonly deadline: number;
   /** Asked before each question. It ends the wait by throwing. */
   readonly check: () => Promise<void>;
+};
+
+/** The batch that a request belongs to, and how to wait for a vote on it. `once`: ask and do not wait. */
+export type Asking = {
+  readonly run: Run;
+  readonly batch: DatedBatch;
+  readonly wait: VoteWait | 'once';
 };
 
 /** The vote is underway, and the caller does not wait for it. */
@@ -45,6 +52,7 @@ export function createFundFile({ manifest, seed, deadline }: DatedBatch): FundFi
 /** The authorisation of a batch as the funder signs it, with the file that it follows from. */
 export function createAuthorizationRequest(batch: DatedBatch): FunderRequest {
   const { manifest, plan, deadline } = batch;
+  const { total, batchRoot, batchNonce, sealedNotesHash } = plan;
   return {
     kind: 'fund-authorization',
     payload: {
@@ -53,43 +61,11 @@ export function createAuthorizationRequest(batch: DatedBatch): FunderRequest {
       authorization: {
         funder: parseEvmAddress(manifest.funder),
         token: parseEvmAddress(manifest.token),
-        total: plan.total,
-        batchRoot: plan.batchRoot,
-        batchNonce: plan.batchNonce,
-        sealedNotesHash: plan.sealedNotesHash,
-        deadline: BigInt(deadline),
+        ...{ total, batchRoot, batchNonce, sealedNotesHash, deadline: BigInt(deadline) },
       },
     },
     file: createFundFile(batch),
   };
-}
-
-/**
- * @param wait - how to wait for a vote; `once`: ask and do not wait
- * @throws PoolError `signer_refused`, `signer_expired`, or the error of a signer that needs no vote and does not answer
- * @throws VotePendingError with `once`
- */
-export async function askSigner(
-  run: Run,
-  request: FunderRequest,
-  wait: VoteWait | 'once',
-): Promise<Given> {
-  return run.funder.needsVote
-    ? awaitVote(run, request, wait)
-    : run.retry(() => askNow(run, request));
-}
-
-/** Without the text for the user of a job that fails. */
-function toPoolError({ code, message }: ErrorBody): PoolError {
-  return new PoolError(peerCode(code), message);
-}
-
-/** A signature as 65 bytes, or a raw transaction. @throws PoolError if the provider sent a transaction of its own */
-export function requireSigned(given: Given): Hex {
-  if (given.state === 'sent') {
-    throw new PoolError('signature_rejected', 'the signer answered with a transaction');
-  }
-  return given.signed;
 }
 
 /** True if the authorisation was asked for, and the signer may have made it. */
@@ -103,20 +79,55 @@ export function mayBeSigned(phase: Phase): boolean {
 
 export function findVote(run: Run, request: FunderRequest): RecordedVote | undefined {
   const id = run.funder.identify(request);
-  return run.given().votes.find((vote) => vote.id === id);
+  return run.given.votes.find((vote) => vote.id === id);
 }
 
-/** Records that there will be no signature. */
-export async function markEnded(run: Run, request: FunderRequest): Promise<void> {
-  await changeVote(run, run.funder.identify(request), { hasEnded: true });
+/** Records what is known of a request now, if it is stored. */
+export async function changeVote(
+  run: Run,
+  request: FunderRequest,
+  changes: Partial<RecordedVote>,
+): Promise<void> {
+  const id = run.funder.identify(request);
+  const votes = run.given.votes.map((vote) => (vote.id === id ? { ...vote, ...changes } : vote));
+  await run.amend({ votes }, changes.providerId === undefined ? {} : { after: 'vote.after-store' });
 }
+
+/** {@link ask} for a signature: 65 bytes, or a raw transaction. @throws PoolError if the provider sent a transaction of its own */
+export async function askForSignature(asking: Asking, request: FunderRequest): Promise<Hex> {
+  const given = await ask(asking, request);
+  if (given.state === 'sent') {
+    throw new PoolError('signature_rejected', 'the signer answered with a transaction');
+  }
+  return given.signed;
+}
+
+/**
+ * @throws PoolError `signer_refused`, `signer_expired`, or the error of a signer that needs no vote and does not answer
+ * @throws VotePendingError with `once`
+ */
+export async function ask(asking: Asking, request: FunderRequest): Promise<Given> {
+  const { run } = asking;
+  const answer = await (run.funder.needsVote
+    ? awaitVote(asking, request)
+    : run.retry(() => askNow(run, request)));
+  if (answer.state === 'ended') {
+    throw new PoolError(
+      peerCode(answer.error.code),
+      `${answer.error.message}; nothing was paid: resubmit under a new Idempotency-Key once the signer allows it`,
+    );
+  }
+  return answer;
+}
+
+type Answered = Exclude<FunderAnswer, { readonly state: 'waiting' }>;
 
 /**
  * Asked under the lock, so there is no time for a wait: a signer that says that it still works is asked again as after an outage.
  * @throws PoolError `timed_out`, which can be repeated
  */
-async function askNow(run: Run, request: FunderRequest): Promise<Given> {
-  const answer = await run.funder.ask(request, undefined, run.signal);
+async function askNow({ funder, signal }: Run, request: FunderRequest): Promise<Answered> {
+  const answer = await funder.ask(request, undefined, signal);
   if (answer.state === 'waiting') {
     throw new PoolError(
       'timed_out',
@@ -124,27 +135,71 @@ async function askNow(run: Run, request: FunderRequest): Promise<Given> {
       { retryable: true },
     );
   }
-  return readGiven(answer);
+  return answer;
 }
 
-async function awaitVote(
-  run: Run,
-  request: FunderRequest,
-  wait: VoteWait | 'once',
-): Promise<Given> {
+async function awaitVote({ run, wait }: Asking, request: FunderRequest): Promise<Answered> {
   // Until the first answer, a refusal of this side is final: no request has left it.
   let isFresh = findVote(run, request) === undefined;
+  let announcedOutage: string | undefined;
+
+  /** An outage can last for hours: it is stored and announced when it begins, and when its reason changes. */
+  async function noteOutage(error: PoolError): Promise<void> {
+    const { code, message } = error;
+    if (code !== announcedOutage) {
+      run.announceRetry(error);
+    }
+    announcedOutage = code;
+    const stored = run.given.outage;
+    if (stored?.code !== code || stored.message !== message) {
+      await run.amend({ outage: { code, message } });
+    }
+  }
+
+  /** Undefined: there is no answer now. */
+  async function askOnce(): Promise<Answered | undefined> {
+    const vote = findVote(run, request);
+    let answer: FunderAnswer;
+    try {
+      answer = await run.funder.ask(request, vote?.providerId, run.signal);
+    } catch (error) {
+      rethrowInterruption(error, run.signal);
+      if (!isPoolError(error) || !error.retryable) {
+        throw error;
+      }
+      return noteOutage(error).then(() => undefined);
+    }
+    if (answer.state === 'ended' && answer.isOwn === true && !isFresh) {
+      // The configuration of this side has changed. The request that was sent before may still be signed.
+      return noteOutage(toPoolError(answer.error)).then(() => undefined);
+    }
+    announcedOutage = undefined;
+    if (run.given.outage !== undefined) {
+      await run.amend({ outage: undefined });
+    }
+    await run.passFaultPoint('vote.asked');
+    if (answer.state !== 'waiting') {
+      return answer;
+    }
+    if (vote?.providerId !== answer.providerId) {
+      await changeVote(run, request, { providerId: answer.providerId });
+    }
+    return undefined;
+  }
+
   await keepVote(run, request);
   await run.passFaultPoint('vote.before-ask');
-  const outages = createOutageLog(run);
   for (let pauseMs = run.deps.pollMs; ; pauseMs = Math.min(pauseMs * 1.2, maxPauseMs)) {
     if (wait !== 'once') {
       await wait.check();
     }
-    const answer = await askOnce(run, request, { outages, isFresh });
+    const answer = await askOnce();
     isFresh = false;
-    if (answer !== undefined && answer.state !== 'waiting') {
-      return readGiven(answer);
+    if (answer?.state === 'ended') {
+      await changeVote(run, request, { hasEnded: true });
+    }
+    if (answer !== undefined) {
+      return answer;
     }
     if (wait === 'once') {
       throw new VotePendingError();
@@ -156,57 +211,9 @@ async function awaitVote(
   }
 }
 
-/**
- * @param options - `isFresh`: nothing of the request can be at the provider yet
- * @returns undefined: the signer does not answer now
- */
-async function askOnce(
-  run: Run,
-  request: FunderRequest,
-  { outages, isFresh }: { readonly outages: OutageLog; readonly isFresh: boolean },
-): Promise<FunderAnswer | undefined> {
-  const vote = findVote(run, request);
-  let answer: FunderAnswer;
-  try {
-    answer = await run.funder.ask(request, vote?.providerId, run.signal);
-  } catch (error) {
-    rethrowInterruption(error, run.signal);
-    if (!isPoolError(error) || !error.retryable) {
-      throw error;
-    }
-    await outages.note(error);
-    return undefined;
-  }
-  if (answer.state === 'ended' && answer.isOwn === true && !isFresh) {
-    // The configuration of this side has changed. The request that was sent before may still be signed.
-    await outages.note(toPoolError(answer.error));
-    return undefined;
-  }
-  await outages.clear();
-  await run.passFaultPoint('vote.asked');
-  if (answer.state === 'waiting' && vote?.providerId !== answer.providerId) {
-    await changeVote(run, run.funder.identify(request), { providerId: answer.providerId });
-    await run.passFaultPoint('vote.after-store');
-  }
-  if (answer.state === 'ended') {
-    await markEnded(run, request);
-  }
-  return answer;
-}
-
-function readGiven(answer: FunderAnswer): Given {
-  switch (answer.state) {
-    case 'ended':
-      throw new PoolError(
-        peerCode(answer.error.code),
-        `${answer.error.message}; nothing was paid: resubmit under a new Idempotency-Key once the signer allows it`,
-      );
-    case 'waiting':
-      throw new VotePendingError();
-    case 'signed':
-    case 'sent':
-      return answer;
-  }
+/** Without the text for the user of a job that fails. */
+function toPoolError({ code, message }: ErrorBody): PoolError {
+  return new PoolError(peerCode(code), message);
 }
 
 async function assertStillUseful(run: Run, deadline: number): Promise<void> {
@@ -214,15 +221,14 @@ async function assertStillUseful(run: Run, deadline: number): Promise<void> {
   // An RPC that does not answer must not end a vote.
   const nowSeconds = await run.now().catch(() => ownSeconds);
   if (isTooLateToLeave(nowSeconds, deadline, run.deps.batchDeadlineSeconds)) {
-    throw new PoolError('signer_expired', describeExpiry(run.given().outage));
+    const { outage } = run.given;
+    throw new PoolError(
+      'signer_expired',
+      outage === undefined
+        ? 'the vote on the signature did not end before the deadline of the batch, and nothing was paid; resubmit under a new Idempotency-Key and approve it in time'
+        : `no vote on the signature was possible before the deadline of the batch, and nothing was paid (${outage.code}: ${outage.message}); correct that first, then resubmit under a new Idempotency-Key`,
+    );
   }
-}
-
-/** @param outage - what kept the vote from ending, if anything did */
-function describeExpiry(outage: ErrorBody | undefined): string {
-  return outage === undefined
-    ? 'the vote on the signature did not end before the deadline of the batch, and nothing was paid; resubmit under a new Idempotency-Key and approve it in time'
-    : `no vote on the signature was possible before the deadline of the batch, and nothing was paid (${outage.code}: ${outage.message}); correct that first, then resubmit under a new Idempotency-Key`;
 }
 
 /** Stored before each question: from here on, there may be a signature. */
@@ -231,96 +237,58 @@ async function keepVote(run: Run, request: FunderRequest): Promise<void> {
   const askedAtMs = run.deps.clock.nowMs();
   if (known === undefined) {
     const vote: RecordedVote = {
-      id: run.funder.identify(request),
-      kind: request.kind,
-      askedAtMs,
+      ...{ id: run.funder.identify(request), kind: request.kind, askedAtMs },
       ...(request.kind === 'permit'
         ? { permitNonce: request.payload.permit.nonce.toString() }
         : {}),
     };
-    await run.amend({ votes: [...run.given().votes, vote] });
+    await run.amend({ votes: [...run.given.votes, vote] });
   } else if (known.hasEnded === true || known.providerId === undefined) {
-    await changeVote(run, known.id, { hasEnded: undefined, askedAtMs });
+    await changeVote(run, request, { hasEnded: undefined, askedAtMs });
   }
-}
-
-async function changeVote(run: Run, id: string, changes: Partial<RecordedVote>): Promise<void> {
-  await run.amend({
-    votes: run.given().votes.map((vote) => (vote.id === id ? { ...vote, ...changes } : vote)),
-  });
-}
-
-type OutageLog = { note(error: PoolError): Promise<void>; clear(): Promise<void> };
-
-/** An outage can last for hours: it is stored and announced when it begins, and when its reason changes. */
-function createOutageLog(run: Run): OutageLog {
-  let known: string | undefined;
-  return {
-    async note(error) {
-      const { code, message } = error;
-      if (code !== known) {
-        run.deps.onEvent(createRetryEvent(run.record().stage, error));
-      }
-      known = code;
-      const stored = run.given().outage;
-      if (stored?.code !== code || stored.message !== message) {
-        await run.amend({ outage: { code, message } });
-      }
-    },
-    async clear() {
-      known = undefined;
-      if (run.given().outage !== undefined) {
-        await run.amend({ outage: undefined });
-      }
-    },
-  };
 }
 
 /** A create that was cut off may still be on its way, and lists of a provider lag behind, milliseconds. */
 const lateCreateMs = 60_000;
 
 /**
- * Does not believe that the provider has no such request while a question for it may still be on its way.
- * @param onOutage - called with the reason before the answer `unknown`. Default: the log says that the job tries again
+ * Takes back a request that may wait for a vote. Does not believe that the provider has no such request while a question for it may
+ * still be on its way.
+ * @param onOutage - called with the reason why the signer cannot be asked. Default: the log says that the job tries again
+ * @returns `none`: the provider shows no such request. `ended`: there will be no signature, which is stored. `open`: it may still be given
  */
 export async function withdrawRequest(
   run: Run,
   request: FunderRequest,
-  onOutage = (error: unknown): void =>
-    run.deps.onEvent(createRetryEvent(run.record().stage, error)),
-): Promise<FunderAnswer | 'none' | 'unknown'> {
+  onOutage = run.announceRetry,
+): Promise<Given | 'none' | 'ended' | 'open'> {
   for (;;) {
-    const answer = await withdrawOnce(run, request, onOutage);
-    const askedAtMs = findVote(run, request)?.askedAtMs ?? 0;
-    if (answer !== 'none' || run.deps.clock.nowMs() >= askedAtMs + lateCreateMs) {
-      return answer;
+    const vote = findVote(run, request);
+    let answer: FunderAnswer | undefined;
+    try {
+      answer = await run.funder.withdraw(request, vote?.providerId, run.signal);
+    } catch (error) {
+      rethrowInterruption(error, run.signal);
+      onOutage(error);
+      if (isPoolError(error)) {
+        return 'open';
+      }
+      throw error;
     }
-    await run.pause(Math.max(run.deps.pollMs, 2_000));
-  }
-}
-
-/** @returns `none`: the provider shows no such request. `unknown`: it does not answer, or this side refuses to ask it */
-async function withdrawOnce(
-  run: Run,
-  request: FunderRequest,
-  onOutage: (error: unknown) => void,
-): Promise<FunderAnswer | 'none' | 'unknown'> {
-  let answer: FunderAnswer | undefined;
-  try {
-    const providerId = findVote(run, request)?.providerId;
-    answer = await run.funder.withdraw(request, providerId, run.signal);
-  } catch (error) {
-    rethrowInterruption(error, run.signal);
-    onOutage(error);
-    if (isPoolError(error)) {
-      return 'unknown';
+    if (answer?.state === 'ended' && answer.isOwn === true) {
+      onOutage(toPoolError(answer.error));
+      return 'open';
     }
-    throw error;
+    await run.passFaultPoint('vote.withdrawn');
+    if (answer?.state === 'ended') {
+      await changeVote(run, request, { hasEnded: true });
+    }
+    if (answer !== undefined) {
+      return answer.state === 'waiting' ? 'open' : answer.state === 'ended' ? 'ended' : answer;
+    }
+    if (run.deps.clock.nowMs() >= (vote?.askedAtMs ?? 0) + lateCreateMs) {
+      return 'none';
+    }
+    await run.pause(2_000);
   }
-  if (answer?.state === 'ended' && answer.isOwn === true) {
-    onOutage(toPoolError(answer.error));
-    return 'unknown';
-  }
-  await run.passFaultPoint('vote.withdrawn');
-  return answer ?? 'none';
 }
