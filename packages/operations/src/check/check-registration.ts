@@ -132,15 +132,17 @@ export async function* judgeInTurns<Entry extends { readonly address: EvmAddress
 ): AsyncGenerator<readonly [Entry, EvidenceVerdict, RecipientRecord | undefined], void, undefined> {
   for (let start = 0; start < entries.length; start += addressesPerLookup) {
     const asked = entries.slice(start, start + addressesPerLookup);
-    const records = deps.hasGate ? await lookup(asked, context, deps.platform) : new Map();
+    const records: ReadonlyMap<string, RecipientRecord> = deps.hasGate
+      ? await lookup(asked, context, deps.platform)
+      : new Map();
     const ready = asked.flatMap(({ address }) => {
-      const record: RecipientRecord | undefined = records.get(address.toLowerCase());
+      const record = records.get(address.toLowerCase());
       return record?.readiness === 'ready' ? [{ address, record }] : [];
     });
     const judged = await deps.evidence.verifyAll(ready);
     const verdicts = new Map(ready.map(({ address }, index) => [address, judged[index]]));
     for (const entry of asked) {
-      const record: RecipientRecord | undefined = records.get(entry.address.toLowerCase());
+      const record = records.get(entry.address.toLowerCase());
       const verdict = deps.hasGate ? judge(record, verdicts.get(entry.address)) : noGate;
       yield [entry, verdict, record];
     }
