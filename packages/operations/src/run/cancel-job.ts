@@ -8,8 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PoolError, peerCode } from '@pool/core';
 import type { JobStore, StoredJob } from '@pool/idempotency';
-import { serializeCancellation } from './job/cancellation.ts';
-import { cancellationName, deserializeRecord } from './job/record.ts';
+import { cancellationName, deserializeRecord, serializeCancellation } from './job/record.ts';
 
 export type CancelDeps = {
   readonly store: JobStore;

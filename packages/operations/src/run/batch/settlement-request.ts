@@ -5,12 +5,7 @@
  *
  * @module
  */
-import {
-  type Delivery,
-  edgeRoutes,
-  type FundBatchWire,
-  type SettlementRequest,
-} from '@pool/api';
+import { type Delivery, edgeRoutes, type FundBatchWire, type SettlementRequest } from '@pool/api';
 import { fieldToHex, PoolError, parseWire } from '@pool/core';
 import type { OpenPhase, RecordedProof } from '../job/phases.ts';
 import type { DisbursementRecord } from '../job/record.ts';
