@@ -17,7 +17,7 @@ import { createSettingsOnlyChain } from '../../../packages/relayer/test/settings
 import { testSettings } from '../../../packages/relayer/test/test-settings.ts';
 import { createTestSettlement } from '../../../packages/relayer/test/test-settlement.ts';
 import { createTestSpend } from '../../../packages/relayer/test/test-spend.ts';
-import { revokeEdgeToken } from './accounts/edge-tokens.ts';
+import { revokeCredential } from './accounts/credentials.ts';
 import {
   createFakeGate,
   createTestPlatform,
@@ -347,7 +347,7 @@ describe('the platform and its documents', () => {
     const cookie = await openSession();
     const edge = await platform.edgeToken(a.address);
     const { apiKey } = await createKey(cookie, 'disburse');
-    await revokeEdgeToken(database.db, edge.id, platform.clock.nowMs);
+    await revokeCredential(database.db, 'edge token', edge.id, platform.clock.nowMs);
     const seen = await fuzzApi({
       document: createOpenApi(edgeApi),
       send,

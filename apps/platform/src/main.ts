@@ -5,9 +5,12 @@
  *
  * @module
  */
+
+import type { Log } from '@pool/http-server';
 import { Command } from 'commander';
 import type { ControlCall } from './operator/control-client.ts';
 import type { withControl } from './operator/edge-token-command.ts';
+import type { Served } from './serve-platform.ts';
 
 // `platform eligibility capacity|remove|limit|invite` (decision 6), beside a running platform.
 
@@ -81,14 +84,9 @@ program
   .command('serve')
   .description('run the platform; configuration from PLATFORM_* variables')
   .action(async () => {
-    const { parsePlatformConfig } = await import('./config.ts');
-    const { createLog } = await import('@pool/http-server');
-    const { runUntilStopped } = await import('./run-until-stopped.ts');
+    const { parsePlatformConfig: parse } = await import('./config.ts');
     const { servePlatform } = await import('./serve-platform.ts');
-    const config = parsePlatformConfig(process.env);
-    const log = createLog(config.logLevel, 'platform');
-    const readConfig = () => parsePlatformConfig(process.env);
-    runUntilStopped(await servePlatform(config, log, readConfig), log);
+    await run('platform', () => parse(process.env), servePlatform);
   });
 
 program
@@ -97,15 +95,22 @@ program
   .command('serve')
   .description('run the pool-gate; configuration from GATE_* variables')
   .action(async () => {
-    const { parseGateConfig } = await import('./config.ts');
-    const { createLog } = await import('@pool/http-server');
-    const { runUntilStopped } = await import('./run-until-stopped.ts');
+    const { parseGateConfig: parse } = await import('./config.ts');
     const { serveGate } = await import('./serve-gate.ts');
-    const config = parseGateConfig(process.env);
-    const log = createLog(config.logLevel, 'gate');
-    const readConfig = () => parseGateConfig(process.env);
-    runUntilStopped(await serveGate(config, log, readConfig), log);
+    await run('gate', () => parse(process.env), serveGate);
   });
+
+async function run<Config extends { readonly logLevel: string }>(
+  name: string,
+  readConfig: () => Config,
+  serve: (config: Config, log: Log, readConfig: () => Config) => Promise<Served>,
+): Promise<void> {
+  const { createLog } = await import('@pool/http-server');
+  const { runUntilStopped } = await import('./run-until-stopped.ts');
+  const config = readConfig();
+  const log = createLog(config.logLevel, name);
+  runUntilStopped(await serve(config, log, readConfig), log);
+}
 
 program
   .command('chains')
@@ -135,17 +140,15 @@ edgeToken
 edgeToken
   .command('list')
   .description('list all tokens, without their secrets')
-  .action(async () => {
-    await print((call) => call('GET', '/edge-tokens'));
-  });
+  .action(() => print((call) => call('GET', '/edge-tokens')));
 
 edgeToken
   .command('revoke')
   .description('revoke a token by its id')
   .argument('<id>')
-  .action(async (id: string) => {
-    await print((call) => call('DELETE', `/edge-tokens/${encodeURIComponent(id)}`));
-  });
+  .action((id: string) =>
+    print((call) => call('DELETE', `/edge-tokens/${encodeURIComponent(id)}`)),
+  );
 
 const gateReader = program
   .command('gate-reader')
@@ -154,9 +157,7 @@ const gateReader = program
 gateReader
   .command('list')
   .description('list all readers, without their secrets')
-  .action(async () => {
-    await print((call) => call('GET', '/gate-readers'));
-  });
+  .action(() => print((call) => call('GET', '/gate-readers')));
 
 gateReader
   .command('rotate')
@@ -164,9 +165,9 @@ gateReader
     'give a reader a new secret, also a revoked one; agents get it at their next bootstrap',
   )
   .argument('<employerId>')
-  .action(async (employerId: string) => {
-    await print((call) => call('POST', `/gate-readers/${encodeURIComponent(employerId)}/rotate`));
-  });
+  .action((employerId: string) =>
+    print((call) => call('POST', `/gate-readers/${encodeURIComponent(employerId)}/rotate`)),
+  );
 
 gateReader
   .command('revoke')
@@ -174,9 +175,9 @@ gateReader
     'revoke a reader; the gate refuses it and its tokens once it receives the revocation',
   )
   .argument('<employerId>')
-  .action(async (employerId: string) => {
-    await print((call) => call('DELETE', `/gate-readers/${encodeURIComponent(employerId)}`));
-  });
+  .action((employerId: string) =>
+    print((call) => call('DELETE', `/gate-readers/${encodeURIComponent(employerId)}`)),
+  );
 
 program
   .command('indexer')
@@ -186,9 +187,9 @@ program
     'lift a halt after its reason was found; the indexer halts again if the reason remains',
   )
   .requiredOption('--chain <key>', 'chain key')
-  .action(async ({ chain }: { chain: string }) => {
-    await print((call) => call('POST', '/indexer/resume', { chain }));
-  });
+  .action(({ chain }: { chain: string }) =>
+    print((call) => call('POST', '/indexer/resume', { chain })),
+  );
 
 addEligibilityCommands(program, print);
 

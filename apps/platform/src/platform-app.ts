@@ -19,9 +19,7 @@ import {
 } from '@pool/http-server';
 import type { PoolChain, SettlementChecks, SettlementLimits, SpendLimits } from '@pool/relayer';
 import { type BatchPages, createBatchPages } from '@pool/relayer';
-import { addEdgeTokenRoutes } from './accounts/edge-token-routes.ts';
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
-import { addInvitationRoutes } from './accounts/invitation-routes.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
 import { createContractWallets } from './auth/contract-wallets.ts';
 import type { CredentialMint } from './credentials/credential.ts';
@@ -116,8 +114,6 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
       assertAnyOpen(Object.keys(deps.chains.chains), findClosed);
     },
   });
-  addInvitationRoutes(app, callers);
-  addEdgeTokenRoutes(app, callers);
   const bootstrap: BootstrapSettings = {
     defaultChain: deps.defaultChain,
     chains: deps.chains.chains,

@@ -43,7 +43,7 @@ import {
   spendSeconds,
 } from '@pool/relayer';
 import type { PlatformConfig } from './config.ts';
-import { openCredentialMint } from './credentials/credential-key.ts';
+import { openCredentialMint } from './credentials/credential.ts';
 import { createReaderVendor, type ReaderVendorDeps } from './edge/vend-readers.ts';
 import { deleteUnusedEmployers } from './employers/employers.ts';
 import { startControl } from './operator/control.ts';

@@ -4,11 +4,10 @@
  * @module
  */
 
-export { readDatabase } from './database-config.ts';
-export { lockDirectory } from './directory-lock.ts';
 export { lockEmployer, lockName } from './lock-name.ts';
 export {
   type DatabaseConfig,
+  lockDirectory,
   type Migration,
   migrateEmbedded,
   type OpenDatabase,
@@ -20,7 +19,6 @@ export {
   type PlatformTables,
   platformMigrations,
 } from './platform-tables.ts';
-export { parsePostgresUrl } from './postgres-url.ts';
-export { type Ownership, ownerLock } from './process-lock.ts';
-export { claimStore, type StorePart } from './store-claim.ts';
+export { parsePostgresUrl, readDatabase } from './postgres-url.ts';
+export { claimStore, type Ownership, ownerLock, type StorePart } from './process-lock.ts';
 export { createTables, describeTables, type TablesOf, typed } from './table.ts';

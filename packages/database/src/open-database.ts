@@ -4,18 +4,55 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { PoolError } from '@pool/core';
+import { type FileLock, lockFile } from '@pool/storage';
 import { type Kysely, Kysely as KyselyDatabase, PGliteDialect, PostgresDialect, sql } from 'kysely';
 import type { Logger as Log } from 'pino';
-import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { createPostgresPool } from './postgres-pool.ts';
 import type { PostgresSettings } from './postgres-url.ts';
+import type { StorePart } from './process-lock.ts';
 import { holdProcessLock, type Ownership } from './process-lock.ts';
 
-import type { StorePart } from './store-claim.ts';
+// One process per data directory. PGlite takes no lock of its own, and two writers would destroy the
+// database. The lock is SQLite's: the operating system drops it with the process, so a killed platform
+// leaves nothing to clean up and no stale lock.
+
+type DirectoryLock = { release(): void };
+
+/**
+ * Creates the directory when missing, removes the rights of other users and locks it.
+ * @throws PoolError `data_directory_locked` when another process, or another part of this one, holds it
+ */
+export function lockDirectory(directory: string): DirectoryLock {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  // The directory may exist already, with rights that are too wide for its content.
+  const { mode } = statSync(directory);
+  if ((mode & 0o077) !== 0) {
+    chmodSync(directory, mode & 0o700);
+  }
+  let lock: FileLock;
+  try {
+    lock = lockFile(join(directory, 'lock.sqlite'));
+  } catch (cause) {
+    throw new PoolError(
+      'data_directory_locked',
+      'another process uses this data directory; stop it, or choose another directory',
+      { cause },
+    );
+  }
+  let released = false;
+  return {
+    release() {
+      if (!released) {
+        released = true;
+        lock.close();
+      }
+    },
+  };
+}
 
 // Whether a PostgreSQL server keeps acknowledged writes through a power cut. Acknowledged data (sealed notes,
 // settlements, revocations) cannot be requested again.

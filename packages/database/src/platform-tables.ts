@@ -89,32 +89,21 @@ const tables = describeTables({
     address: 'text not null',
     created_at: 'text not null',
   },
-  api_keys: {
+  /** API keys, and edge tokens of agents. */
+  credentials: {
     id: 'integer generated always as identity primary key',
     employer_id: 'text not null references employers (id)',
     public_id: 'text not null unique',
     secret_hash: 'text not null',
-    capability: typed<Capability>('text not null'),
+    /** Of an API key. Null: an edge token. */
+    capability: typed<Capability | null>('text'),
     name: 'text not null',
     created_at: 'text not null',
     revoked_at: 'text',
-    /** Spends posted with this key whose proof did not verify. */
+    /** Settlements or spends posted with it whose proof did not verify. */
     refused_proofs: 'integer not null default 0',
-  },
-  edge_tokens: {
-    id: 'integer generated always as identity primary key',
-    employer_id: 'text not null references employers (id)',
-    public_id: 'text not null unique',
-    secret_hash: 'text not null',
-    name: 'text not null',
-    created_at: 'text not null',
-    revoked_at: 'text',
-    /** Settlements sent with this token whose proof did not verify. */
-    refused_proofs: 'integer not null default 0',
-    /** Who made it. Only a token of the operator lets its employer invite wallets. */
-    issued_by: typed<Generated<'operator' | 'session'>>(
-      "text not null default 'operator' check (issued_by in ('operator', 'session'))",
-    ),
+    /** Who made it. Only an edge token of the operator lets its employer invite wallets. */
+    issued_by: typed<'operator' | 'session'>('text not null'),
   },
   /** The client with which an employer's agents read the pool-gate. Its secret is derived, not stored. */
   gate_readers: {
@@ -291,9 +280,11 @@ const rules = [
   `alter table subjects add constraint subjects_whitelisted
     check (readiness = 'ready' or whitelisted_at is null)`,
   'create unique index subjects_encryption_key on subjects (encryption_public_key)',
-  `alter table api_keys add constraint api_keys_capability
+  `alter table credentials add constraint credentials_capability
     check (capability in ('disburse', 'holder.read', 'holder.transfer', 'holder.send'))`,
-  'create index api_keys_employer on api_keys (employer_id)',
+  `alter table credentials add constraint credentials_issued_by
+    check (issued_by = 'session' or (issued_by = 'operator' and capability is null))`,
+  'create index credentials_employer on credentials (employer_id)',
   'alter table submissions add constraint submissions_batch unique (chain, batch_id)',
   `alter table submissions add constraint submissions_kind
     check (kind in ('settlement', 'spend'))`,

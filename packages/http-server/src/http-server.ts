@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
-import { forgetBody } from './forget-body.ts';
+
 import { formatAuthority, withoutBrackets } from './host-name.ts';
 import {
   answerRefusal,
@@ -22,6 +22,48 @@ import {
   refusals,
 } from './http-refusal.ts';
 import { createPeerCount, describePeer } from './peer.ts';
+
+// Reads and drops the body of a request that was refused before its body was read.
+
+/** How much is read, and for how long. */
+type ForgetLimits = { readonly maxBytes: number; readonly maxMs: number };
+
+/**
+ * Reads the rest of a body and drops it. The system resets a connection that is closed with unread bytes, and a reset
+ * discards an answer that the client has not read yet: the client would see a broken connection instead of the reason.
+ *
+ * @returns when the body ends, when it exceeds a limit, or when the client disconnects
+ */
+function forgetBody(request: IncomingMessage, limits: ForgetLimits): Promise<void> {
+  return new Promise((resolve) => {
+    if (request.complete || request.destroyed) {
+      resolve();
+      return;
+    }
+    let bytes = 0;
+    const timer = setTimeout(finish, limits.maxMs);
+    function count(chunk: Uint8Array): void {
+      bytes += chunk.length;
+      if (bytes > limits.maxBytes) {
+        request.pause();
+        finish();
+      }
+    }
+    function finish(): void {
+      clearTimeout(timer);
+      request.off('data', count);
+      request.off('end', finish);
+      request.off('close', finish);
+      resolve();
+    }
+    // This listener stays: an error after the end must not be unhandled.
+    request.on('error', finish);
+    request.on('end', finish);
+    request.on('close', finish);
+    request.on('data', count);
+    request.resume();
+  });
+}
 
 export type HttpLimits = {
   /** From the first byte, or from connecting, to the end of the headers. */

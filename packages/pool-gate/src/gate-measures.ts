@@ -20,40 +20,44 @@ const states = ['open', 'final', 'reverted', 'dropped'] as const;
 
 export function listGateMeasures(deps: GateMeasureDeps): Measure[] {
   const { db, leaves, chain, readBalanceWei, nowMs } = deps;
+  const one = (
+    name: string,
+    help: string,
+    read: () => number | undefined | Promise<number>,
+  ): Measure => ({
+    name,
+    help,
+    async read() {
+      const value = await read();
+      return value === undefined ? [] : [{ value }];
+    },
+  });
   return [
-    {
-      name: 'pool_publisher_coin',
-      help: "The publisher's balance, in the chain's coin.",
-      read() {
-        const wei = readBalanceWei();
-        return wei === undefined ? [] : [{ value: Number(wei) / 1e18 }];
-      },
-    },
-    {
-      name: 'pool_gate_chain_silent_seconds',
-      help: 'Seconds since the RPC last answered.',
-      read: () => [{ value: chain.readSilentMs() / 1_000 }],
-    },
-    {
-      name: 'pool_eligibility_tree_fill',
-      help: 'Share of the eligibility tree that is used.',
-      async read() {
-        const { used, capacity } = await leaves.count();
-        return [{ value: used / capacity }];
-      },
-    },
-    {
-      name: 'pool_eligibility_changes_waiting',
-      help: 'Wallets that are not yet on the published list, or not yet off it.',
-      async read() {
+    one('pool_publisher_coin', "The publisher's balance, in the chain's coin.", () => {
+      const wei = readBalanceWei();
+      return wei === undefined ? undefined : Number(wei) / 1e18;
+    }),
+    one(
+      'pool_gate_chain_silent_seconds',
+      'Seconds since the RPC last answered.',
+      () => chain.readSilentMs() / 1_000,
+    ),
+    one('pool_eligibility_tree_fill', 'Share of the eligibility tree that is used.', async () => {
+      const { used, capacity } = await leaves.count();
+      return used / capacity;
+    }),
+    one(
+      'pool_eligibility_changes_waiting',
+      'Wallets that are not yet on the published list, or not yet off it.',
+      async () => {
         const { count } = await db
           .selectFrom('wallets')
           .select((eb) => eb.fn.countAll<string | number>().as('count'))
           .whereRef('wanted', '!=', 'published')
           .executeTakeFirstOrThrow();
-        return [{ value: Number(count) }];
+        return Number(count);
       },
-    },
+    ),
     {
       name: 'pool_publications',
       help: 'Publications by state.',
@@ -69,10 +73,10 @@ export function listGateMeasures(deps: GateMeasureDeps): Measure[] {
         }));
       },
     },
-    {
-      name: 'pool_publication_open_seconds',
-      help: 'Age of the publication that is not final yet; 0 without one.',
-      async read() {
+    one(
+      'pool_publication_open_seconds',
+      'Age of the publication that is not final yet; 0 without one.',
+      async () => {
         const row = await db
           .selectFrom('publications')
           .select('created_at')
@@ -80,8 +84,8 @@ export function listGateMeasures(deps: GateMeasureDeps): Measure[] {
           .orderBy('id')
           .executeTakeFirst();
         const ageMs = row === undefined ? 0 : nowMs() - Date.parse(row.created_at);
-        return [{ value: Math.max(0, ageMs) / 1_000 }];
+        return Math.max(0, ageMs) / 1_000;
       },
-    },
+    ),
   ];
 }

@@ -7,26 +7,23 @@
 /** A steady stream of wallets delays a root by no more than this. */
 const longestMs = 2_000;
 
-export type Gathering = {
-  /** A wallet arrived. @returns true: the root that is now being gathered will contain it */
-  join(): boolean;
-  /** Resolves when no wallet arrived during one pause, or at the latest after the longest time. */
-  untilQuiet(): Promise<void>;
-};
+export type Gathering = ReturnType<typeof createGathering>;
 
 /**
  * @param pause - waits for one quiet moment
  * @param nowMs - a clock that never goes back
  */
-export function createGathering(pause: () => Promise<void>, nowMs: () => number): Gathering {
+export function createGathering(pause: () => Promise<void>, nowMs: () => number) {
   let isOpen = false;
   let arrivals = 0;
   return {
-    join() {
+    /** A wallet arrived. @returns true: the root that is now being gathered will contain it */
+    join(): boolean {
       arrivals += 1;
       return isOpen;
     },
-    async untilQuiet() {
+    /** Resolves when no wallet arrived during one pause, or at the latest after the longest time. */
+    async untilQuiet(): Promise<void> {
       const startedMs = nowMs();
       isOpen = true;
       let before: number;

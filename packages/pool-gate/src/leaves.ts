@@ -8,20 +8,72 @@
 import { PoolError } from '@pool/core';
 import type { Log } from '@pool/http-server';
 import { eligibilityCapacity } from '@pool/notes';
+import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
-import type { GateDatabase } from './gate-tables.ts';
+import type { GateDatabase, GateTables } from './gate-tables.ts';
+
+// The wanted list of wallets. The publisher puts its root on chain.
+
+type WalletRow = Selectable<GateTables['wallets']>;
+
+export async function findWallet(
+  db: GateDatabase,
+  walletId: string,
+): Promise<WalletRow | undefined> {
+  return await db
+    .selectFrom('wallets')
+    .selectAll()
+    .where('wallet_id', '=', walletId)
+    .executeTakeFirst();
+}
+
+/**
+ * Puts a wallet on the wanted list, at the lowest free leaf unless it has one.
+ * @throws PoolError `tree_full` (503)
+ */
+export async function wantWallet(
+  db: GateDatabase,
+  walletId: string,
+  walletPub: string,
+  capacity: number,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await lockLeaves(trx);
+    const known = await trx
+      .updateTable('wallets')
+      .set({ wanted: true })
+      .where('wallet_id', '=', walletId)
+      .returning('wallet_id')
+      .executeTakeFirst();
+    if (known !== undefined) {
+      return;
+    }
+    const leafIndex = await takeLowestLeaf(trx, capacity);
+    await trx
+      .insertInto('wallets')
+      .values({
+        wallet_id: walletId,
+        wallet_pub: walletPub,
+        leaf_index: leafIndex,
+        wanted: true,
+        published: false,
+        whitelisted_at: null,
+      })
+      .execute();
+  });
+}
+
+/** Takes a wallet off the wanted list. It keeps its leaf until the publisher has freed it. */
+export async function unwantWallet(db: GateDatabase, walletId: string): Promise<void> {
+  await db
+    .updateTable('wallets')
+    .set({ wanted: false })
+    .where('wallet_id', '=', walletId)
+    .execute();
+}
 
 /** Share of all leaves from which on the operator is warned. */
 const nearlyFullPercent = 80;
-
-export type LeafCount = {
-  /** Leaves of the tree. */
-  readonly capacity: number;
-  /** Leaves that belong to a wallet: listed, about to be listed, or about to be removed. */
-  readonly used: number;
-  /** Whether {@link nearlyFullPercent} of them are used. */
-  readonly nearlyFull: boolean;
-};
 
 /** First statement of each transaction that assigns or frees leaves: two must not find the same leaf. */
 export async function lockLeaves(trx: GateDatabase): Promise<void> {
@@ -58,22 +110,13 @@ export async function releaseLeaves(trx: GateDatabase): Promise<void> {
     insert into free_leaves (leaf_index) select leaf_index from removed`.execute(trx);
 }
 
-/** The leaves of one gate, and the warning when few are left. */
-export type Leaves = {
-  readonly capacity: number;
-  count(): Promise<LeafCount>;
-  /** Counts, and logs a warning once for each percent from {@link nearlyFullPercent} on. */
-  watch(): Promise<void>;
-};
+export type Leaves = ReturnType<typeof createLeaves>;
 
-/** @param capacity - leaves of the tree; fewer in tests */
-export function createLeaves(
-  db: GateDatabase,
-  log: Log,
-  capacity: number = eligibilityCapacity,
-): Leaves {
+/** The leaves of one gate, and the warning when few are left. @param capacity - leaves of the tree; fewer in tests */
+export function createLeaves(db: GateDatabase, log: Log, capacity: number = eligibilityCapacity) {
   let warnedPercent = 0;
-  async function count(): Promise<LeafCount> {
+  /** `used`: belong to a wallet, listed, about to be listed, or about to be removed. `nearlyFull`: see {@link nearlyFullPercent}. */
+  async function count() {
     const { free } = await db
       .selectFrom('free_leaves')
       .select((eb) => eb.fn.countAll().as('free'))
@@ -84,6 +127,7 @@ export function createLeaves(
   return {
     capacity,
     count,
+    /** Counts, and logs a warning once for each percent from {@link nearlyFullPercent} on. */
     async watch() {
       const { used, nearlyFull } = await count();
       const percent = Math.floor((used * 100) / capacity);

@@ -3,13 +3,13 @@ import { errorCodeOf, Secret } from '@pool/core';
 import { createShell, type Shell } from '@pool/http-server';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../http-server/src/service/log.ts';
+import { addTokenRoute } from './gate-app.ts';
 import {
   createAccessTokens,
   createTokenService,
   deletedPerGrant,
   type TokenService,
 } from './oauth.ts';
-import { addTokenRoute } from './oauth-route.ts';
 
 const short = { clientId: 'short', clientSecret: new Secret('w'), scopes: ['gate.read'] } as const;
 const long = {

@@ -17,10 +17,13 @@ export type OAuthClient = {
   readonly scopes: readonly GateScope[];
 };
 
-export type GrantedToken = {
-  readonly accessToken: Secret;
-  readonly expiresInSeconds: number;
-  readonly scope: string;
+type TokenRequest = {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly grantType: string | undefined;
+  readonly scope: string | undefined;
+  /** The source of the request, for limits. */
+  readonly address: string;
 };
 
 /** Sustained requests for tokens per second; ten seconds' worth may arrive at once. */
@@ -33,21 +36,7 @@ export type TokenLimits = {
 
 const defaultTokenLimits: TokenLimits = { addressPerSecond: 10, clientPerSecond: 10 };
 
-export type TokenService = {
-  /**
-   * @throws PoolError `invalid_client` (401), `unsupported_grant_type`, `invalid_scope` (400), `rate_limited` (429)
-   */
-  grant(request: {
-    readonly clientId: string;
-    readonly clientSecret: string;
-    readonly grantType: string | undefined;
-    readonly scope: string | undefined;
-    /** The source of the request, for limits. */
-    readonly address: string;
-  }): GrantedToken;
-  /** @throws PoolError `unauthorized` (401), `forbidden` (403) when the token lacks the scope */
-  assertScope(token: string, scope: GateScope): void;
-};
+export type TokenService = ReturnType<typeof createTokenService>;
 
 /** A client, prepared for the comparison of credentials. */
 export type KnownClient = {
@@ -70,7 +59,7 @@ export function createTokenService(
     /** Clients besides the configured ones; they change while the gate runs. */
     readonly readers?: { find(clientId: string): KnownClient | undefined };
   } = {},
-): TokenService {
+) {
   if (clients.some((client) => client.clientId === '' || client.clientSecret.reveal() === '')) {
     throw new PoolError(
       'invalid_configuration',
@@ -81,14 +70,11 @@ export function createTokenService(
   const addresses = createCallerLimiter(addressPerSecond, nowMs);
   const turns = createCallerLimiter(clientPerSecond, nowMs);
   const known = new Map<string, KnownClient>(
-    clients.map(({ clientId, clientSecret, scopes }) => [
-      clientId,
-      {
-        secretHash: hashCredential(clientSecret.reveal()),
-        scopes,
-        isGuessable: clientSecret.reveal().length < unguessableLength,
-      },
-    ]),
+    clients.map(({ clientId, clientSecret, scopes }) => {
+      const secret = clientSecret.reveal();
+      const isGuessable = secret.length < unguessableLength;
+      return [clientId, { secretHash: hashCredential(secret), scopes, isGuessable }];
+    }),
   );
   // An unknown client takes as long to refuse as a wrong secret.
   const nobody = hashCredential(randomBytes(32).toString('base64url'));
@@ -125,7 +111,8 @@ export function createTokenService(
   }
 
   return {
-    grant({ clientId, clientSecret, grantType, scope, address }) {
+    /** @throws PoolError `invalid_client` (401), `unsupported_grant_type`, `invalid_scope` (400), `rate_limited` (429) */
+    grant({ clientId, clientSecret, grantType, scope, address }: TokenRequest) {
       const client = authenticate(clientId, clientSecret, address);
       if (grantType !== 'client_credentials') {
         throw new PoolError('unsupported_grant_type', 'only client_credentials is supported');
@@ -134,20 +121,18 @@ export function createTokenService(
       if (!asked.every((name) => client.scopes.some((allowed) => allowed === name))) {
         throw new PoolError('invalid_scope', 'this client may not have that scope');
       }
-      const now = nowMs();
       const token = randomBytes(32).toString('base64url');
-      tokens.add(
-        token,
-        { scopes: new Set(asked), clientId, client },
-        { nowMs: now, expiresAtMs: now + ttlSeconds * 1000 },
-      );
+      const now = nowMs();
+      const times = { nowMs: now, expiresAtMs: now + ttlSeconds * 1000 };
+      tokens.add(token, { scopes: new Set<string>(asked), clientId, client }, times);
       return {
         accessToken: new Secret(token),
         expiresInSeconds: ttlSeconds,
         scope: asked.join(' '),
       };
     },
-    assertScope(token, scope) {
+    /** @throws PoolError `unauthorized` (401), `forbidden` (403) when the token lacks the scope */
+    assertScope(token: string, scope: GateScope) {
       const granted = tokens.find(token, nowMs());
       // A token is valid only as long as its client: it ends when the client is revoked or gets another secret.
       if (granted === undefined || findClient(granted.clientId) !== granted.client) {
@@ -160,31 +145,20 @@ export function createTokenService(
   };
 }
 
+/** More than one, so that the number of expired tokens falls; few, so that no grant takes long. */
+export const deletedPerGrant = 16;
+
 /**
  * Granted access tokens, found by their hash. All have the same lifetime, so the map is in the order of expiry: the
  * oldest come first, and each grant deletes a few expired ones.
  */
-type AccessTokens<T> = {
-  readonly size: number;
-  add(
-    token: string,
-    grant: T,
-    times: { readonly nowMs: number; readonly expiresAtMs: number },
-  ): void;
-  /** The grant of the token; undefined for an unknown or expired one. */
-  find(token: string, nowMs: number): T | undefined;
-};
-
-/** More than one, so that the number of expired tokens falls; few, so that no grant takes long. */
-export const deletedPerGrant = 16;
-
-export function createAccessTokens<T>(): AccessTokens<T> {
+export function createAccessTokens<T>() {
   const tokens = new Map<string, { readonly grant: T; readonly expiresAtMs: number }>();
   return {
     get size() {
       return tokens.size;
     },
-    add(token, grant, { nowMs, expiresAtMs }) {
+    add(token: string, grant: T, { nowMs, expiresAtMs }: { nowMs: number; expiresAtMs: number }) {
       let looked = 0;
       for (const [hash, oldest] of tokens) {
         if (looked === deletedPerGrant || oldest.expiresAtMs > nowMs) {
@@ -195,7 +169,8 @@ export function createAccessTokens<T>(): AccessTokens<T> {
       }
       tokens.set(hashCredential(token), { grant, expiresAtMs });
     },
-    find(token, nowMs) {
+    /** The grant of the token; undefined for an unknown or expired one. */
+    find(token: string, nowMs: number): T | undefined {
       const known = tokens.get(hashCredential(token));
       return known === undefined || known.expiresAtMs <= nowMs ? undefined : known.grant;
     },

@@ -44,12 +44,7 @@ export type FinalPublication = {
   readonly finalAtMs: number;
 };
 
-export type PastLists = {
-  /** Keeps the list under the root that is replaced now, and applies the changes to the tree. */
-  replace(changes: readonly Change[]): void;
-  /** Undefined: there is no list of that root, or it was replaced too long ago. */
-  find(root: Field): PublishedList | undefined;
-};
+export type PastLists = Awaited<ReturnType<typeof createPastLists>>;
 
 /** Bounds the memory on a chain that finalises within seconds. At one publication per 12 seconds these are 50 minutes. */
 const maxPastLists = 250;
@@ -62,7 +57,7 @@ type PastList = {
 };
 
 /**
- * @param tree - the list under the last final root. Only {@link PastLists.replace} changes it from now on
+ * @param tree - the list under the last final root. Only `replace` changes it from now on
  * @param publications - the final ones, the newest first
  * @param maxAgeMs - how long after its replacement a list is served
  */
@@ -70,7 +65,7 @@ export async function createPastLists(
   tree: EligibilityTree,
   publications: readonly FinalPublication[],
   options: { maxAgeMs: number; nowMs: () => number; log: Log; hashMany: HashMany },
-): Promise<PastLists> {
+) {
   const { maxAgeMs, nowMs, log, hashMany } = options;
   /** The oldest first. */
   let past = await restore(tree, publications, log, hashMany);
@@ -93,7 +88,8 @@ export async function createPastLists(
   }
 
   return {
-    replace(changes) {
+    /** Keeps the list under the root that is replaced now, and applies the changes to the tree. */
+    replace(changes: readonly Change[]): void {
       const snapshot = tree.snapshot();
       applyChanges(tree, changes);
       if (tree.root !== snapshot.root) {
@@ -101,7 +97,8 @@ export async function createPastLists(
       }
       forgetOld();
     },
-    find(root) {
+    /** Undefined: there is no list of that root, or it was replaced too long ago. */
+    find(root: Field): PublishedList | undefined {
       forgetOld();
       if (root === tree.root) {
         return { root: fieldToHex(root), has: tree.has, path: tree.path };

@@ -23,7 +23,6 @@ import {
   createPastLists,
   type FinalPublication,
   type PastLists,
-  type PublishedList,
 } from './past-lists.ts';
 import type { RegistryChain } from './registry-chain.ts';
 
@@ -49,27 +48,7 @@ export type PublisherDeps = {
   readonly signal: AbortSignal;
 };
 
-export type Publisher = {
-  /** The list under the last final root. Read only. */
-  readonly tree: EligibilityTree;
-  /**
-   * The list under a root that is final and was not replaced too long ago. It must be read before the next turn of the
-   * event loop: a publication may change it then.
-   */
-  findList(root: Field): PublishedList | undefined;
-  /** Why there is no list of a root: `eligibility_root_too_old` (409) or `eligibility_root_unknown` (503, retryable). */
-  explainMissing(root: Field): Promise<PoolError>;
-  /**
-   * Publishes the wanted list and waits until its root is final.
-   * @throws PoolError `publication_failed` (503, retryable)
-   */
-  publishWanted(): Promise<void>;
-  /** Transaction of the last final publication. */
-  fetchLastTxHash(): Promise<string | undefined>;
-  /** Resolves when no publication is in progress. */
-  idle(): Promise<void>;
-};
-
+export type Publisher = Awaited<ReturnType<typeof startPublisher>>;
 type Publication = Selectable<GateTables['publications']>;
 /** A publication in progress works on the published tree and on the lists before it. */
 type Lists = { readonly tree: EligibilityTree; readonly past: PastLists };
@@ -86,7 +65,7 @@ const rowsAtOnce = 1_000;
 export const defaultPastRootSeconds = 3_000;
 
 /** Continues an unfinished publication, and publishes again when the chain's root is not the stored one. */
-export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
+export async function startPublisher(deps: PublisherDeps) {
   const { db, chain, log } = deps;
   const tree = createEligibilityTree();
   // Before the first publication: later, only the publication in progress knows what may still land.
@@ -153,11 +132,22 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
   });
 
   return {
+    /** The list under the last final root. Read only. */
     tree,
+    /**
+     * The list under a root that is final and was not replaced too long ago. It must be read before the next turn of the
+     * event loop: a publication may change it then.
+     */
     findList: past.find,
-    explainMissing: (root) => explainMissing(db, root),
+    /** Why there is no list of a root: `eligibility_root_too_old` (409) or `eligibility_root_unknown` (503, retryable). */
+    explainMissing: (root: Field) => explainMissing(db, root),
+    /**
+     * Publishes the wanted list and waits until its root is final.
+     * @throws PoolError `publication_failed` (503, retryable)
+     */
     publishWanted,
-    async fetchLastTxHash() {
+    /** Transaction of the last final publication. */
+    async fetchLastTxHash(): Promise<string | undefined> {
       const row = await db
         .selectFrom('publications')
         .select('tx_hash')
@@ -166,7 +156,8 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
         .executeTakeFirst();
       return row?.tx_hash;
     },
-    async idle() {
+    /** Resolves when no publication is in progress. */
+    async idle(): Promise<void> {
       await recovery;
       await running?.catch(() => undefined);
     },

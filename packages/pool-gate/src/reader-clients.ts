@@ -11,23 +11,15 @@ import { PoolError } from '@pool/core';
 import type { GateDatabase } from './gate-tables.ts';
 import type { KnownClient } from './oauth.ts';
 
-export type ReaderClientState = {
+type ReaderClientState = {
   readonly generation: number;
   /** SHA-256 of the secret; null: revoked. */
   readonly secretHash: string | null;
 };
 
-export type ReaderClients = {
-  /** The live client of an id. The same object as long as its secret is the same. */
-  find(clientId: string): KnownClient | undefined;
-  /** @throws PoolError `stale_generation` (409) */
-  put(clientId: string, state: ReaderClientState): Promise<void>;
-};
+export type ReaderClients = Awaited<ReturnType<typeof openReaderClients>>;
 
-export async function openReaderClients(
-  db: GateDatabase,
-  nowMs: () => number,
-): Promise<ReaderClients> {
+export async function openReaderClients(db: GateDatabase, nowMs: () => number) {
   const live = new Map<string, KnownClient>();
 
   function adopt(clientId: string, secretHash: string | null): void {
@@ -43,8 +35,10 @@ export async function openReaderClients(
   }
 
   return {
-    find: (clientId) => live.get(clientId),
-    async put(clientId, { generation, secretHash }) {
+    /** The live client of an id. The same object as long as its secret is the same. */
+    find: (clientId: string): KnownClient | undefined => live.get(clientId),
+    /** @throws PoolError `stale_generation` (409) */
+    async put(clientId: string, { generation, secretHash }: ReaderClientState): Promise<void> {
       const values = {
         secret_hash: secretHash,
         generation,

@@ -13,28 +13,30 @@ export {
 } from './accept/accept-spend.ts';
 export { acceptVoid } from './accept/accept-void.ts';
 export { redeliverNotes } from './accept/redeliver-notes.ts';
+export { isCustomer } from './budget/gas-budget.ts';
 export {
+  authorisationSeconds,
   defaultEmployerDailyGas,
-  defaultSelfEnrolledDailyGas,
-  isCustomer,
-} from './budget/gas-budget.ts';
-export { defaultDailyWei, type RelayerTotal } from './budget/relayer-total.ts';
-export { authorisationSeconds, type SettlementLimits } from './budget/settlement-limits.ts';
-export {
   defaultHolderDailyGas,
+  defaultSelfEnrolledDailyGas,
   defaultSpendsDailyGas,
+  type SettlementLimits,
   type SpendLimits,
   spendSeconds,
-} from './budget/spend-limits.ts';
+} from './budget/limits.ts';
+export { defaultDailyWei, type RelayerTotal } from './budget/relayer-total.ts';
 export { createChainDoor } from './chain/chain-door.ts';
 export type { ContractVerdict } from './chain/contract-signature.ts';
 export { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
 export { createBatchChecker } from './checks/batch-checker.ts';
-export { createProofCheck } from './checks/check-proof.ts';
+export { createProofCheck, type KeyFolder, loadVerificationKeys } from './checks/check-proof.ts';
 export { createSettlementChecks, type SettlementChecks } from './checks/settlement-checks.ts';
-export { type KeyFolder, loadVerificationKeys } from './checks/verification-keys.ts';
-export { createHaltWatch } from './indexer/halt-watch.ts';
-export { createIndexer, haltMovedChain, resumeIndexer } from './indexer/indexer.ts';
+export {
+  createHaltWatch,
+  createIndexer,
+  haltMovedChain,
+  resumeIndexer,
+} from './indexer/indexer.ts';
 export { createEraser } from './send/erase-dead-notes.ts';
 export { createRelayer } from './send/relayer.ts';
 export { createRelayerWatch, type RelayerWatch } from './send/relayer-health.ts';

@@ -12,7 +12,7 @@ import {
   createTestPlatform,
   type TestPlatform,
 } from '../fixtures/test-platform.ts';
-import { revokeEdgeToken } from './edge-tokens.ts';
+import { revokeCredential } from './credentials.ts';
 
 describe('edge tokens of a session', () => {
   let database: TestDatabase;
@@ -74,7 +74,7 @@ describe('edge tokens of a session', () => {
     expect(listed).toMatchObject([{ id: made.id, tokenPrefix: made.tokenPrefix }]);
     expect(listed[0]).not.toHaveProperty('token');
     const stored = JSON.stringify(
-      await database.db.selectFrom('edge_tokens').selectAll().execute(),
+      await database.db.selectFrom('credentials').selectAll().execute(),
     );
     expect(stored).not.toContain(made.token.reveal());
   });
@@ -150,7 +150,7 @@ describe('edge tokens of a session', () => {
       });
       const customer = await strict.edgeToken(a.address);
       expect((await bootstrap(strict, own)).status).toBe(200);
-      await revokeEdgeToken(database.db, customer.id, strict.clock.nowMs);
+      await revokeCredential(database.db, 'edge token', customer.id, strict.clock.nowMs);
       expect((await bootstrap(strict, own)).status).toBe(403);
       expect((await bootstrap(strict, customer.token)).status).toBe(401);
       await database.db.updateTable('subjects').set({ admitted_at: 'now' }).execute();

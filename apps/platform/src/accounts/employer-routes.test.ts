@@ -275,7 +275,7 @@ describe('employer routes', () => {
           createdAt: '2026-11-21T10:00:00.000Z',
         },
       ]);
-      const rows = await database.db.selectFrom('api_keys').selectAll().execute();
+      const rows = await database.db.selectFrom('credentials').selectAll().execute();
       expect(JSON.stringify(rows)).not.toContain(plain.slice(-30));
     });
 

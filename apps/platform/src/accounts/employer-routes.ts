@@ -1,5 +1,5 @@
 /**
- * `/api/employers/…` (docs/decisions/0010): register, enrol, rotate, keys, and `verify-key` for agents.
+ * `/api/employers/…` (docs/decisions/0006; 0010): register, enrol, rotate, invite, keys and edge tokens, and `verify-key` for agents.
  *
  * @module
  */
@@ -9,14 +9,26 @@ import { readJson } from '@pool/http-server';
 import { apiKeyPrefix } from '../credentials/credential.ts';
 import { getEmployer, registerEmployer } from '../employers/employers.ts';
 import {
+  cancelInvitation,
+  inviteWallets,
+  listInvitations,
+  readInvitationQuota,
+} from '../employers/invitations.ts';
+import {
   type EnrolmentDeps,
   enrolHolder,
   findSubject,
   type Subject,
 } from '../enrolment/enrolment.ts';
 import { rotateEncryptionKey } from '../enrolment/key-rotation.ts';
-import { listApiKeys, mintApiKey, verifyApiKey } from './api-keys.ts';
-import { revokeCredential } from './credential-rows.ts';
+import {
+  type CredentialMetadata,
+  createOwnEdgeToken,
+  listCredentials,
+  mintApiKey,
+  revokeCredential,
+  verifyApiKey,
+} from './credentials.ts';
 import {
   assertHolder,
   type CallerDeps,
@@ -33,8 +45,12 @@ export type EmployerDeps = EnrolmentDeps &
     readonly assertEnrols: () => void;
   };
 
+const invitationsPath = '/api/employers/invitations';
+const keysPath = '/api/employers/keys';
+const edgeTokensPath = '/api/employers/edge-tokens';
+
 export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
-  const { db, nowMs } = deps;
+  const { db, credentials, admission, nowMs } = deps;
 
   app.post('/api/employers/register', async (c) => {
     const session = await identifySession(deps, c);
@@ -75,25 +91,66 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
     });
   });
 
-  app.post('/api/employers/keys', async (c) => {
+  app.post(keysPath, async (c) => {
     const session = await identifySession(deps, c);
     const { capability, name } = await readJson(c, platformRoutes.mintKey.body);
     if (capability !== 'disburse') {
       assertHolder(session);
     }
     const employer = await getEmployer(db, session);
-    const minted = await mintApiKey(db, deps.credentials, employer, capability, name, nowMs());
-    return c.json({ success: true, ...minted }, 201);
+    const made = await mintApiKey(db, credentials, employer, capability, name, nowMs());
+    return c.json({ success: true, ...describeKey(made), apiKey: made.secret.reveal() }, 201);
   });
 
-  app.get('/api/employers/keys', async (c) => {
-    const employer = await identifyEmployer(deps, c);
-    return c.json({ success: true, keys: await listApiKeys(db, employer) });
+  app.get(keysPath, async (c) => {
+    const keys = await listCredentials(db, 'key', await identifyEmployer(deps, c));
+    return c.json({ success: true, keys: keys.map(describeKey) });
   });
 
-  app.delete('/api/employers/keys/:id', async (c) => {
+  app.post(edgeTokensPath, async (c) => {
     const employer = await identifyEmployer(deps, c);
-    await revokeCredential(db, 'api_keys', readRowId(c), nowMs(), employer);
+    const { name } = await readJson(c, platformRoutes.mintEdgeToken.body);
+    const made = await createOwnEdgeToken(db, credentials, admission, employer, name, nowMs());
+    const { employerId, secret } = made;
+    return c.json(
+      { success: true, ...describeToken(made), employerId, token: secret.reveal() },
+      201,
+    );
+  });
+
+  app.get(edgeTokensPath, async (c) => {
+    const edgeTokens = await listCredentials(db, 'edge token', await identifyEmployer(deps, c));
+    return c.json({ success: true, edgeTokens: edgeTokens.map(describeToken) });
+  });
+
+  for (const [path, kind] of [
+    [keysPath, 'key'],
+    [edgeTokensPath, 'edge token'],
+  ] as const) {
+    app.delete(`${path}/:id`, async (c) => {
+      const employer = await identifyEmployer(deps, c);
+      await revokeCredential(db, kind, readRowId(c), nowMs(), employer);
+      return c.json({ success: true });
+    });
+  }
+
+  app.post(invitationsPath, async (c) => {
+    const employer = await identifyEmployer(deps, c);
+    const { addresses } = await readJson(c, platformRoutes.invite.body);
+    const quota = await inviteWallets(db, admission, employer, addresses, nowMs());
+    return c.json({ success: true, ...quota });
+  });
+
+  app.get(invitationsPath, async (c) => {
+    const employer = await identifyEmployer(deps, c);
+    const quota = await readInvitationQuota(db, admission, employer, nowMs());
+    const invitations = await listInvitations(db, employer, nowMs());
+    return c.json({ success: true, ...quota, invitations });
+  });
+
+  app.delete(`${invitationsPath}/:address`, async (c) => {
+    const employer = await identifyEmployer(deps, c);
+    await cancelInvitation(db, employer, c.req.param('address'));
     return c.json({ success: true });
   });
 
@@ -101,7 +158,7 @@ export function addEmployerRoutes(app: Shell, deps: EmployerDeps): void {
     const { id } = await identifyAgent(deps, c);
     const { apiKey } = await readJson(c, platformRoutes.verifyKey.body);
     // A guess that an agent forwards is recognised without a query.
-    const isOurs = deps.credentials.isOurs(apiKeyPrefix, apiKey);
+    const isOurs = credentials.isOurs(apiKeyPrefix, apiKey);
     const key = isOurs ? await verifyApiKey(db, apiKey) : ({ valid: false } as const);
     // Whose the key of another employer is, and that it exists, is not this agent's business.
     return c.json(key.valid && key.employerId === id ? key : { valid: false });
@@ -117,4 +174,14 @@ function describeSubject(subject: Subject) {
       ? {}
       : { eligibilityWhitelistedAt: subject.whitelisted_at }),
   };
+}
+
+function describeKey({ id, prefix, capability, name, createdAt, revokedAt }: CredentialMetadata) {
+  const revoked = revokedAt === null ? {} : { revokedAt };
+  return { id, keyPrefix: prefix, capability, name, createdAt, ...revoked };
+}
+
+function describeToken({ id, prefix, name, createdAt, revokedAt, issuedBy }: CredentialMetadata) {
+  const revoked = revokedAt === null ? {} : { revokedAt };
+  return { id, tokenPrefix: prefix, name, issuedBy, createdAt, ...revoked };
 }

@@ -17,9 +17,7 @@ import type { CredentialMemory } from '../credentials/credential-memory.ts';
 import type { AdmissionConfig } from '../employers/admission.ts';
 import { type Employer, getEmployer } from '../employers/employers.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
-import { verifyApiKey } from './api-keys.ts';
-import { type EdgeCaller, findEdgeEmployer } from './edge-tokens.ts';
-import { assertTokenStands } from './own-edge-tokens.ts';
+import { type EdgeCaller, findEdgeEmployer, isKnownEmployer, verifyApiKey } from './credentials.ts';
 
 export type CallerDeps = {
   readonly db: PlatformDatabase;
@@ -93,7 +91,13 @@ export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<
     limiter: deps.limits.edge,
     callerOf: () => hash,
   });
-  await assertTokenStands(deps.db, deps.admission, caller);
+  // The operator removed the wallet, or revoked the last token that it gave the employer. Admitted again, the token is good again.
+  if (!(await isKnownEmployer(deps.db, deps.admission, caller))) {
+    throw new PoolError(
+      'edge_token_not_allowed',
+      'the wallet of this employer is not on the eligibility list any more, so the edge tokens that it made itself are refused; ask the operator of the platform',
+    );
+  }
   return caller;
 }
 

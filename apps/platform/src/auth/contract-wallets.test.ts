@@ -30,7 +30,7 @@ import {
   strangeCode,
 } from '../../../../packages/relayer/test/contract-wallet.ts';
 import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
-import { createEdgeToken } from '../accounts/edge-tokens.ts';
+import { createEdgeToken } from '../accounts/credentials.ts';
 import {
   createFakeGate,
   createTestPlatform,
@@ -240,7 +240,7 @@ describe('a contract wallet', () => {
       cookie,
     );
     const { apiKey, id } = (await minted.json()) as { apiKey: string; id: number };
-    const { token } = await createEdgeToken(
+    const { secret: token } = await createEdgeToken(
       database.db,
       testCredentials,
       { id: String(registered['employerId']), address: treasury },
@@ -295,7 +295,7 @@ describe('a contract wallet', () => {
     );
     const enrolment = await call('GET', '/api/employers/holder/enrollment', undefined, cookie);
     expect(await enrolment.json()).toEqual({ success: true, readiness: 'not_enrolled' });
-    expect(await database.db.selectFrom('api_keys').selectAll().execute()).toEqual([]);
+    expect(await database.db.selectFrom('credentials').selectAll().execute()).toEqual([]);
   });
 
   it('keeps its session when its contract stops accepting signatures, and cannot sign in again', async () => {

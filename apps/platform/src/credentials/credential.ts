@@ -6,9 +6,30 @@
  * @module
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { Secret } from '@pool/core';
+import { bytesToHex, hexToBytes, Secret } from '@pool/core';
+import type { PlatformDatabase } from '@pool/database';
 import { hashCredential, isSameHash } from '@pool/http-server';
 import { encodeBase58 } from 'ethers';
+
+// The key with which this platform tags the credentials it makes. It must live as long as the credentials, so it is in
+// the database beside them: a backup restores both.
+
+const credentialKeyName = 'credential-tag';
+
+/** Reads the key. The first start makes it. */
+export async function openCredentialMint(db: PlatformDatabase): Promise<CredentialMint> {
+  await db
+    .insertInto('platform_keys')
+    .values({ name: credentialKeyName, value: bytesToHex(randomBytes(32)) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const { value } = await db
+    .selectFrom('platform_keys')
+    .select('value')
+    .where('name', '=', credentialKeyName)
+    .executeTakeFirstOrThrow();
+  return createCredentialMint(hexToBytes(value));
+}
 
 export const apiKeyPrefix = 'pool_live';
 export const edgeTokenPrefix = 'pool_edge';

@@ -96,8 +96,8 @@ describe('the platform’s tables', () => {
     ['a session of both', 'sessions', "('1', '0xA', '0x02', 'm', '0x', 't', 1)"],
     [
       'an unknown capability',
-      'api_keys (employer_id, public_id, secret_hash, capability, name, created_at)',
-      "('e', 'p', 's', 'holder', 'n', 't')",
+      'credentials (employer_id, public_id, secret_hash, capability, name, created_at, issued_by)',
+      "('e', 'p', 's', 'holder', 'n', 't', 'session')",
     ],
     [
       'an unknown state',

@@ -12,7 +12,7 @@ import {
   type TestDatabase,
 } from '../../../../packages/database/test/test-database.ts';
 import { createLog } from '../../../../packages/http-server/src/service/log.ts';
-import { wantWallet } from '../../../../packages/pool-gate/src/wallet-list.ts';
+import { wantWallet } from '../../../../packages/pool-gate/src/leaves.ts';
 import { openTestGateDatabase } from '../../../../packages/pool-gate/test/test-gate-database.ts';
 import { redeliverNotes } from '../../../../packages/relayer/src/accept/redeliver-notes.ts';
 import { assertTotalLeft } from '../../../../packages/relayer/src/budget/relayer-total.ts';
@@ -28,14 +28,14 @@ import {
   createTestSettlement,
   testEmployerId,
 } from '../../../../packages/relayer/test/test-settlement.ts';
-import { mintApiKey } from '../accounts/api-keys.ts';
+import { mintApiKey } from '../accounts/credentials.ts';
 import { maxSessionsPerWallet } from '../auth/sessions.ts';
 import {
   claimSignInNonce,
   createSignInNonce,
   maxLiveNoncesPerCaller,
 } from '../auth/sign-in-nonces.ts';
-import { openCredentialMint } from '../credentials/credential-key.ts';
+import { openCredentialMint } from '../credentials/credential.ts';
 import { registerEmployer } from '../employers/employers.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
 

@@ -12,7 +12,7 @@ import { batchIdOf } from '../../../../packages/relayer/src/store/settlement-sto
 import { createSettingsOnlyChain } from '../../../../packages/relayer/test/settings-only-chain.ts';
 import { testSettings } from '../../../../packages/relayer/test/test-settings.ts';
 import { createTestSettlement } from '../../../../packages/relayer/test/test-settlement.ts';
-import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
+import { revokeCredential } from '../accounts/credentials.ts';
 import {
   createFakeGate,
   createTestPlatform,
@@ -91,7 +91,7 @@ describe('agent edge', () => {
   it('refuses a caller without a live edge token [service.edge-is-authenticated]', async () => {
     const { client, id, edgeToken } = await edgeOf(a);
     await client.bootstrap();
-    await revokeEdgeToken(database.db, id, platform.clock.nowMs);
+    await revokeCredential(database.db, 'edge token', id, platform.clock.nowMs);
     await expect(client.bootstrap()).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
     const session = await enrolled(a);
     const { apiKey } = await session.mintKey('disburse', 'x');

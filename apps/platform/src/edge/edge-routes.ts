@@ -7,7 +7,6 @@
 
 import { edgeRoutes, type Readiness, type RecipientRecord } from '@pool/api';
 import {
-  errorCodeOf,
   isIdempotencyKey,
   PoolError,
   parseEncryptionPublicKey,
@@ -16,7 +15,7 @@ import {
 } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import type { Shell, ShellContext } from '@pool/http-server';
-import { readIdempotencyKey, readJson } from '@pool/http-server';
+import { readJson } from '@pool/http-server';
 import {
   type AcceptDeps,
   acceptSettlement,
@@ -27,18 +26,11 @@ import {
   redeliverNotes,
   type SubmissionRow,
 } from '@pool/relayer';
-import { countRefusedProof } from '../accounts/credential-rows.ts';
 import { type CallerDeps, identifyAgent } from '../accounts/identify-caller.ts';
 import type { Subject } from '../enrolment/enrolment.ts';
 import { settlementCost } from '../http/rate-limit.ts';
-import {
-  assertOpen,
-  assertServed,
-  type BootstrapSettings,
-  describeBootstrap,
-} from './bootstrap.ts';
-import { traceJob } from './edge-requests.ts';
-import { assertProofsGood, noteRefusedProof } from './refused-proofs.ts';
+import { assertServed, type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
+import { readFresh, submit, traceJob } from './submissions.ts';
 
 // Recipient look-up (protocol §2): W, P, readiness and evidence by address. The agent verifies the
 // evidence itself and need not trust this answer.
@@ -119,52 +111,22 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.post('/agent-edge/settlements', async (c) => {
     const { id, edgeTokenId } = await identifyAgent(deps, c);
-    deps.limits.settlements.take(id, settlementCost.request);
-    const key = readIdempotencyKey(c);
-    traceJob(c, key);
-    const request = await readJson(c, edgeRoutes.postSettlement.body);
-    const beforeWork = (): void => {
-      assertOpen(bootstrap, request.chain);
-      assertProofsGood(deps.limits.refusedProofs, id, 'settlements of this employer');
-      deps.limits.settlements.take(id, settlementCost.checks);
-    };
-    const accepting = acceptSettlement({ ...deps, beforeWork }, id, key, request);
-    const row = await accepting.catch(async (error: unknown) => {
-      if (errorCodeOf(error) === 'proof_invalid') {
-        const refused = await countRefusedProof(db, 'edge_tokens', edgeTokenId);
-        c.get('log').warn({ employer: id, edgeToken: edgeTokenId, refused }, 'a proof was refused');
-        noteRefusedProof(deps.limits.refusedProofs, id);
-      }
-      if (errorCodeOf(error) === 'gas_budget_exceeded') {
-        c.get('log').warn(
-          { employer: id, chain: request.chain },
-          'an employer has no gas left today',
-        );
-      }
-      throw error;
+    const row = await submit(c, deps, edgeRoutes.postSettlement.body, {
+      ...{ kind: 'settlement', owner: id, credential: edgeTokenId },
+      who: { employer: id, edgeToken: edgeTokenId },
+      accept: (key, request, beforeWork) =>
+        acceptSettlement({ ...deps, beforeWork }, id, key, request),
     });
-    c.get('log').info({ settlement: row.id, state: row.state }, 'settlement accepted');
-    if (row.state === 'accepted') {
-      deps.onAccepted();
-    }
     return await answerSettlement(c, row);
   });
 
   app.get('/agent-edge/settlements/:key', async (c) => {
     const { id } = await identifyAgent(deps, c);
-    // The path has the key without quoting: a quote character there is part of the key.
-    const key = c.req.param('key');
-    traceJob(c, key);
-    const row = isIdempotencyKey(key) ? await findSubmission(db, id, key) : undefined;
+    const row = await readFresh(c, deps, (key) => findSubmission(db, id, key));
     if (row === undefined) {
       throw new PoolError('settlement_not_found', 'there is no settlement of that key');
     }
-    if (!isUnfinished(row)) {
-      return await answerSettlement(c, row);
-    }
-    // The caller may have seen the batch on chain already, so the answer must not be older than the chain.
-    await deps.refreshIndex(row.chain);
-    return await answerSettlement(c, (await findSubmission(db, id, key)) ?? row);
+    return await answerSettlement(c, row);
   });
 
   app.post('/agent-edge/settlements/:key/void', async (c) => {

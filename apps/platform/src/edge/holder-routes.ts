@@ -6,15 +6,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { edgeRoutes } from '@pool/api';
-import {
-  type EvmChainSettings,
-  errorCodeOf,
-  findAccountFamily,
-  isIdempotencyKey,
-  PoolError,
-} from '@pool/core';
+import { type EvmChainSettings, errorCodeOf, findAccountFamily, PoolError } from '@pool/core';
 import type { Shell, ShellContext } from '@pool/http-server';
-import { hashCredential, readIdempotencyKey, readJson } from '@pool/http-server';
+import { hashCredential, readJson } from '@pool/http-server';
 import type { BatchPages, SubmissionRow } from '@pool/relayer';
 import {
   type AcceptSpendDeps,
@@ -27,18 +21,16 @@ import {
   listServedNotes,
   parseSpend,
 } from '@pool/relayer';
-import { countRefusedProof } from '../accounts/credential-rows.ts';
+import { isKnownEmployer } from '../accounts/credentials.ts';
 import { type CallerDeps, identifyAgent, identifyKey } from '../accounts/identify-caller.ts';
-import { isKnownEmployer } from '../accounts/own-edge-tokens.ts';
 import { apiKeyPrefix } from '../credentials/credential.ts';
 import type { CredentialMemory } from '../credentials/credential-memory.ts';
 import { createCredentialMemory } from '../credentials/credential-memory.ts';
 import { findSubject } from '../enrolment/enrolment.ts';
 import { createFewAtOnce } from '../http/few-at-once.ts';
-import { batchCost, settlementCost } from '../http/rate-limit.ts';
-import { assertOpen, assertServed, type BootstrapSettings } from './bootstrap.ts';
-import { traceJob } from './edge-requests.ts';
-import { assertProofsGood, noteRefusedProof } from './refused-proofs.ts';
+import { batchCost } from '../http/rate-limit.ts';
+import { assertServed, type BootstrapSettings } from './bootstrap.ts';
+import { readFresh, submit } from './submissions.ts';
 
 // Who may read `/agent-edge/batches`: an agent by its edge token, or a holder by one of its keys, whose wallet is admitted
 // (docs/decisions/0010). What they read is counted together for their owner, whatever number of credentials it has.
@@ -194,61 +186,26 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
 
   app.post('/agent-edge/spends', async (c) => {
     const holder = await identifySpender(c);
-    deps.limits.spends.take(holder.address, settlementCost.request);
-    const key = readIdempotencyKey(c);
-    traceJob(c, key);
-    const request = await readJson(c, edgeRoutes.postSpend.body);
-    const beforeWork = (): void => {
-      assertOpen(bootstrap, request.chain);
-      deps.limits.spends.take(holder.address, settlementCost.checks);
-      assertProofsGood(deps.limits.refusedProofs, holder.address, 'spends of this holder');
-    };
-    const accepting = acceptSpend({ ...deps, beforeWork }, holder, key, request);
-    const row = await accepting.catch(async (error: unknown) => {
-      await recordRefusal(c, holder, errorCodeOf(error));
-      throw error;
+    const row = await submit(c, deps, edgeRoutes.postSpend.body, {
+      ...{ kind: 'spend', owner: holder.address, credential: holder.keyId },
+      who: { apiKey: holder.keyId },
+      accept: (key, request, beforeWork) =>
+        acceptSpend({ ...deps, beforeWork }, holder, key, request),
     });
-    c.get('log').info({ spend: row.id, state: row.state }, 'spend taken');
-    if (row.state === 'accepted') {
-      deps.onAccepted();
-    }
     return answerSpend(c, row);
   });
 
   app.get('/agent-edge/spends/:key', async (c) => {
     const holder = await identifySpender(c);
-    // The path has the key without quoting: a quote character there is part of the key.
-    const key = c.req.param('key');
-    traceJob(c, key);
-    const row = await findOwnSpend(holder, key);
+    const row = await readFresh(c, deps, (key) => findOwnSpend(holder, key));
     if (row === undefined) {
       throw new PoolError(
         'spend_not_found',
         'there is no spend of that key that this API key may see',
       );
     }
-    if (!isUnfinished(row)) {
-      return answerSpend(c, row);
-    }
-    // The caller may have seen the spend on chain already, so the answer must not be older than the chain.
-    await deps.refreshIndex(row.chain);
-    return answerSpend(c, (await findOwnSpend(holder, key)) ?? row);
+    return answerSpend(c, row);
   });
-
-  async function recordRefusal(
-    c: ShellContext,
-    { address, keyId }: Spender,
-    code: string | undefined,
-  ): Promise<void> {
-    if (code === 'proof_invalid') {
-      const refused = await countRefusedProof(db, 'api_keys', keyId);
-      c.get('log').warn({ apiKey: keyId, refused }, 'the proof of a spend was refused');
-      noteRefusedProof(deps.limits.refusedProofs, address);
-    }
-    if (code === 'gas_budget_exceeded') {
-      c.get('log').warn({ apiKey: keyId }, 'no gas is left for a spend today');
-    }
-  }
 
   async function identifySpender(c: ShellContext): Promise<Spender> {
     const { address, capability, keyId } = await identifyKey(deps, c);
@@ -264,7 +221,7 @@ export function addHolderRoutes(app: Shell, deps: HolderDeps): void {
 
   /** Of the kind that the key may post. */
   async function findOwnSpend(holder: Holder, key: string): Promise<SubmissionRow | undefined> {
-    const row = isIdempotencyKey(key) ? await findSubmission(db, holder.address, key) : undefined;
+    const row = await findSubmission(db, holder.address, key);
     const isTransfer = row !== undefined && parseSpend(row).spend.withdrawAmount === '0';
     return isTransfer === (holder.capability === 'holder.transfer') ? row : undefined;
   }

@@ -31,9 +31,11 @@ import {
   type BatchChecker,
   createBatchChecker,
 } from '../../../../packages/relayer/src/checks/batch-checker.ts';
-import { createProofCheck } from '../../../../packages/relayer/src/checks/check-proof.ts';
+import {
+  createProofCheck,
+  loadVerificationKeys,
+} from '../../../../packages/relayer/src/checks/check-proof.ts';
 import { createSettlementChecks } from '../../../../packages/relayer/src/checks/settlement-checks.ts';
-import { loadVerificationKeys } from '../../../../packages/relayer/src/checks/verification-keys.ts';
 import { createIndexer } from '../../../../packages/relayer/src/indexer/indexer.ts';
 import { runRelayerPass } from '../../../../packages/relayer/src/send/relayer.ts';
 import { listServedNotes } from '../../../../packages/relayer/src/served/served-notes.ts';

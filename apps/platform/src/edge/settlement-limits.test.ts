@@ -17,11 +17,11 @@ import {
   type TestDatabase,
 } from '../../../../packages/database/test/test-database.ts';
 import { createLog } from '../../../../packages/http-server/src/service/log.ts';
-import { computeReserve } from '../../../../packages/relayer/src/budget/gas-budget.ts';
 import {
   authorisationSeconds,
+  computeReserve,
   defaultSettlementLimits,
-} from '../../../../packages/relayer/src/budget/settlement-limits.ts';
+} from '../../../../packages/relayer/src/budget/limits.ts';
 import {
   createEvmPoolChain,
   type PoolChain,

@@ -18,17 +18,17 @@ import {
 } from '../../../../packages/relayer/src/checks/batch-checker.ts';
 import {
   createProofCheck,
+  loadVerificationKeys,
   type ProofCheck,
 } from '../../../../packages/relayer/src/checks/check-proof.ts';
 import { createSettlementChecks } from '../../../../packages/relayer/src/checks/settlement-checks.ts';
-import { loadVerificationKeys } from '../../../../packages/relayer/src/checks/verification-keys.ts';
 import {
   changeProof,
   createProvenSettlement,
   provenSettings,
 } from '../../../../packages/relayer/test/proven-settlement.ts';
 import { createSettingsOnlyChain } from '../../../../packages/relayer/test/settings-only-chain.ts';
-import { listEdgeTokens } from '../accounts/edge-tokens.ts';
+import { listCredentials } from '../accounts/credentials.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
 
 describe('the proof of a settlement', () => {
@@ -147,7 +147,9 @@ describe('the proof of a settlement', () => {
       await client.postSettlement(key, bad).catch(() => undefined);
     }
     await client.postSettlement('three', good);
-    expect(await listEdgeTokens(database.db)).toMatchObject([{ id, refusedProofs: 2 }]);
+    expect(await listCredentials(database.db, 'edge token')).toMatchObject([
+      { id, refusedProofs: 2 },
+    ]);
     const told = lines.filter(({ msg }) => msg === 'a proof was refused');
     expect(told).toMatchObject([
       { employer: employerId, edgeToken: id, refused: 1 },

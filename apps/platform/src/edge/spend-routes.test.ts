@@ -8,7 +8,7 @@ import {
   openTestDatabase,
   type TestDatabase,
 } from '../../../../packages/database/test/test-database.ts';
-import { defaultSpendLimits } from '../../../../packages/relayer/src/budget/spend-limits.ts';
+import { defaultSpendLimits } from '../../../../packages/relayer/src/budget/limits.ts';
 import { createProofCheck } from '../../../../packages/relayer/src/checks/check-proof.ts';
 import { createSettlementChecks } from '../../../../packages/relayer/src/checks/settlement-checks.ts';
 import { fakeChecks, plainBatchChecker } from '../../../../packages/relayer/test/fake-checks.ts';
@@ -271,7 +271,7 @@ describe('spends at the edge', () => {
     });
     const judged = await post(await keyOf('holder.transfer', other), 'k', request);
     expect(judged.body.code).toBe('proof_invalid');
-    const counts = await database.db.selectFrom('api_keys').select('refused_proofs').execute();
+    const counts = await database.db.selectFrom('credentials').select('refused_proofs').execute();
     expect(counts.map(({ refused_proofs }) => refused_proofs)).toEqual([10, 0, 1]);
   });
 

@@ -20,7 +20,7 @@ import {
   type TestDatabase,
 } from '../../../../packages/database/test/test-database.ts';
 import { createLog } from '../../../../packages/http-server/src/service/log.ts';
-import { defaultSettlementLimits } from '../../../../packages/relayer/src/budget/settlement-limits.ts';
+import { defaultSettlementLimits } from '../../../../packages/relayer/src/budget/limits.ts';
 import {
   createEvmPoolChain,
   type PoolChain,

@@ -8,7 +8,7 @@ import {
   type TestDatabase,
 } from '../../../../packages/database/test/test-database.ts';
 import { isAdmitted } from '../../../../packages/relayer/src/accept/accept-spend.ts';
-import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
+import { revokeCredential } from '../accounts/credentials.ts';
 import {
   createFakeGate,
   createTestPlatform,
@@ -235,7 +235,7 @@ describe('admission to the eligibility tree', () => {
     it('ends the open invitations of an employer when its last edge token is revoked', async () => {
       await inviting.invite(addresses(0, 1));
       await enrolled(0);
-      await revokeEdgeToken(database.db, tokenId, platform.clock.nowMs);
+      await revokeCredential(database.db, 'edge token', tokenId, platform.clock.nowMs);
       expect(await enrolled(1)).toBe('not_invited');
       expect(await enrolled(0)).toMatchObject({ readiness: 'ready' });
     });

@@ -94,7 +94,7 @@ function tooManyAccounts(retryAfterSeconds: number): PoolError {
  * @returns how many
  */
 export async function deleteUnusedEmployers(db: PlatformDatabase, nowMs: number): Promise<number> {
-  const used = ['api_keys', 'edge_tokens', 'submissions', 'invitations', 'gate_readers'] as const;
+  const used = ['credentials', 'submissions', 'invitations', 'gate_readers'] as const;
   const holders = ['subjects', 'sessions'] as const;
   const unused = db
     .selectFrom('employers')

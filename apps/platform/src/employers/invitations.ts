@@ -188,8 +188,8 @@ export async function claimInvitation(
 // The operator's limit for this employer; without one, the default for an employer with a live edge token of the operator.
 function walletLimitOf({ walletsPerEmployer }: InvitationConfig) {
   return sql<number>`coalesce(employers.wallet_limit, case when exists (
-    select 1 from edge_tokens where edge_tokens.employer_id = employers.id and edge_tokens.revoked_at is null
-      and edge_tokens.issued_by = 'operator')
+    select 1 from credentials c where c.employer_id = employers.id and c.revoked_at is null
+      and c.issued_by = 'operator')
     then ${sql.lit(walletsPerEmployer)} else 0 end)`;
 }
 

@@ -8,8 +8,13 @@ import { PoolError, readSignInKey } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import type { KeySession } from '../auth/sessions.ts';
 import { getEmployer } from '../employers/employers.ts';
-import { assertEvidence, claimEncryptionKey, hasEncryptionKey } from './encryption-keys.ts';
-import { assertOwnWallet, type Subject } from './enrolment.ts';
+import {
+  assertEvidence,
+  assertOwnWallet,
+  claimEncryptionKey,
+  hasEncryptionKey,
+  type Subject,
+} from './enrolment.ts';
 import { rulesOf } from './wallet-rules.ts';
 
 export type RotationRequest = {

@@ -7,7 +7,7 @@ import {
   openTestDatabase,
   type TestDatabase,
 } from '../../../../packages/database/test/test-database.ts';
-import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
+import { revokeCredential } from '../accounts/credentials.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
 
 describe('guessed credentials', () => {
@@ -107,7 +107,7 @@ describe('guessed credentials', () => {
   it('refuses a revoked token at its next request, and queries the database once', async () => {
     const { token, id } = await platform.edgeToken(holder.address);
     expect(await callEdge(token.reveal())).toBe(200);
-    await revokeEdgeToken(database.db, id, platform.clock.nowMs);
+    await revokeCredential(database.db, 'edge token', id, platform.clock.nowMs);
     questions = 0;
     for (let i = 0; i < 20; i += 1) {
       expect(await callEdge(token.reveal())).toBe(i < 10 ? 401 : 429);

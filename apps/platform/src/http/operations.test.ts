@@ -19,7 +19,7 @@ import {
 import { listGateMeasures } from '../../../../packages/pool-gate/src/gate-measures.ts';
 import { createLeaves } from '../../../../packages/pool-gate/src/leaves.ts';
 import { openTestGateDatabase } from '../../../../packages/pool-gate/test/test-gate-database.ts';
-import { createHaltWatch } from '../../../../packages/relayer/src/indexer/halt-watch.ts';
+import { createHaltWatch } from '../../../../packages/relayer/src/indexer/indexer.ts';
 import type { RelayerWatch } from '../../../../packages/relayer/src/send/relayer-health.ts';
 import { listPlatformMeasures } from '../platform-measures.ts';
 

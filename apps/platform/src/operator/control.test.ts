@@ -6,7 +6,7 @@ import {
   type TestDatabase,
 } from '../../../../packages/database/test/test-database.ts';
 import { createLog } from '../../../../packages/http-server/src/service/log.ts';
-import { findEdgeEmployer } from '../accounts/edge-tokens.ts';
+import { findEdgeEmployer } from '../accounts/credentials.ts';
 import { registerEmployer } from '../employers/employers.ts';
 import { testCredentials } from '../fixtures/test-platform.ts';
 import { createControlApp } from './control.ts';

@@ -33,8 +33,7 @@ import {
 import type { GateClient } from '@pool/platform-client';
 import { resumeIndexer } from '@pool/relayer';
 import * as v from 'valibot';
-import { revokeCredential } from '../accounts/credential-rows.ts';
-import { createEdgeToken, listEdgeTokens } from '../accounts/edge-tokens.ts';
+import { createEdgeToken, listCredentials, revokeCredential } from '../accounts/credentials.ts';
 import { listGateReaders, revokeGateReader, rotateGateReader } from '../accounts/gate-readers.ts';
 import { readRowId } from '../accounts/identify-caller.ts';
 import type { CredentialMint } from '../credentials/credential.ts';
@@ -236,12 +235,16 @@ export function createControlApp(deps: ControlDeps, token: Secret) {
     const { address, name, contractChainId } = await readJson(c, createRequestSchema);
     const holder = { address: parseAccountAddress(address), contractChainId };
     const employer = await getEmployerOfAddress(db, holder);
-    const created = await createEdgeToken(db, credentials, employer, name, nowMs());
-    return c.json({ ...created, token: created.token.reveal() });
+    const made = await createEdgeToken(db, credentials, employer, name, nowMs());
+    const { capability: _, secret, ...token } = made;
+    return c.json({ ...token, token: secret.reveal() });
   });
-  app.get('/edge-tokens', async (c) => c.json({ edgeTokens: await listEdgeTokens(db) }));
+  app.get('/edge-tokens', async (c) => {
+    const rows = await listCredentials(db, 'edge token');
+    return c.json({ edgeTokens: rows.map(({ capability: _, ...token }) => token) });
+  });
   app.delete('/edge-tokens/:id', async (c) => {
-    await revokeCredential(db, 'edge_tokens', readRowId(c), nowMs());
+    await revokeCredential(db, 'edge token', readRowId(c), nowMs());
     return c.json({ revoked: true });
   });
   addEligibilityControl(app, { db, nowMs, eligibility: deps.eligibility });

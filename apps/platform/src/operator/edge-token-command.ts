@@ -9,7 +9,7 @@ import { errorCodeOf, PoolError, Secret } from '@pool/core';
 import type { DatabaseConfig, PlatformTables } from '@pool/database';
 import { openStore, platformMigrations } from '@pool/database';
 import { createLog } from '@pool/http-server';
-import { openCredentialMint } from '../credentials/credential-key.ts';
+import { openCredentialMint } from '../credentials/credential.ts';
 import { createControlApp } from './control.ts';
 import {
   type ControlCall,

@@ -6,6 +6,21 @@
 import type { Shell } from '../shell/shell-context.ts';
 import type { Check } from './readiness.ts';
 
+// `/openapi.json` and `/docs`: the description of a service. They need no credential.
+
+/** A text that is the same for every request. */
+type ServedText = {
+  readonly path: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export function addApiPages(app: Shell, pages: readonly ServedText[]): void {
+  for (const { path, body, headers } of pages) {
+    app.get(path, (c) => c.body(body, 200, headers));
+  }
+}
+
 /** @param findProblem - why the process is not ready */
 export function addHealthRoutes(app: Shell, findProblem: Check = () => undefined): void {
   app.get('/livez', (c) => c.json({ ok: true }));

@@ -1,6 +1,6 @@
 // Which address a limit counts for: an address that a caller made up must not count.
 import { expect, it } from 'vitest';
-import { parseCallerAddress } from './caller-address.ts';
+import { parseCallerAddress } from './shell.ts';
 
 it.each([
   ['the connection', '192.0.2.1', undefined, 0, '192.0.2.1'],

@@ -9,15 +9,84 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { PoolError } from '@pool/core';
+import { isIP } from 'node:net';
+import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
 import { Hono } from 'hono';
-import { createAnswerHeaders } from '../answer-headers.ts';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { createAnswerHeaders, defaultRetryAfterSeconds } from '../answer-headers.ts';
 import type { Connection } from '../http-server.ts';
-import { answerError, answerFailure } from './answer-error.ts';
+import { describePeer } from '../peer.ts';
 import { limitBody } from './body-limit.ts';
-import { parseCallerAddress } from './caller-address.ts';
 import { createNameCheck, type ServedNames } from './served-names.ts';
-import type { LogFields, Shell, ShellEnv, ShellLog } from './shell-context.ts';
+import type { LogFields, Shell, ShellContext, ShellEnv, ShellLog } from './shell-context.ts';
+
+// Which address a request came from, for limits: the address of the connection, or the one that a trusted proxy saw.
+
+/**
+ * @param remote - address of the connection
+ * @param forwardedFor - the `X-Forwarded-For` header; each proxy appends the address that it saw
+ * @param proxyHops - number of own proxies in front. Only what they appended is trusted: the rest of the header is text
+ *   of the caller
+ * @returns an IPv4 address, or the /64 network of an IPv6 address, all of which one host controls
+ */
+export function parseCallerAddress(
+  remote: string | undefined,
+  forwardedFor: string | undefined,
+  proxyHops: number,
+): string {
+  const seen = (forwardedFor ?? '').split(',').map((entry) => entry.trim());
+  const forwarded = proxyHops === 0 ? undefined : seen.at(-proxyHops);
+  const address = forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remote;
+  return address === undefined ? 'unknown' : describePeer(address);
+}
+
+// Errors as answers: `{code, message}` with the status of the error.
+
+/**
+ * A 401 names how to authenticate; 429 and 503 say when to try again.
+ *
+ * @param challenge - `WWW-Authenticate` of a 401
+ */
+function answerError(c: ShellContext, error: PoolError, challenge: string): Response {
+  const { code, message, status, details } = error;
+  const body: ErrorBody = { code, message };
+  c.set('answeredCode', code);
+  if (status === 401) {
+    c.header('www-authenticate', challenge);
+  }
+  if (status === 429 || status === 503) {
+    c.header('retry-after', String(details?.['retryAfterSeconds'] ?? defaultRetryAfterSeconds));
+  }
+  return c.json(body, status as ContentfulStatusCode);
+}
+
+/** Answers any error of a route. For an unexpected error, the answer contains only the request id. */
+function answerFailure(
+  c: ShellContext,
+  error: unknown,
+  options: {
+    readonly challenge: string;
+    readonly describeFailure: (error: unknown) => LogFields;
+  },
+): Response {
+  return answerError(c, describeAsPoolError(c, error, options.describeFailure), options.challenge);
+}
+
+function describeAsPoolError(
+  c: ShellContext,
+  error: unknown,
+  describeFailure: (error: unknown) => LogFields,
+): PoolError {
+  // The caller disconnected while its body was read: nothing failed here, and no one reads the answer.
+  if (c.req.raw.signal.aborted) {
+    return new PoolError('invalid_request', 'the client aborted the request');
+  }
+  if (isPoolError(error)) {
+    return error;
+  }
+  c.get('log').error(describeFailure(error), 'request failed');
+  return new PoolError('internal_error', `internal error; request ${c.get('requestId')}`);
+}
 
 export type ShellOptions = ServedNames & {
   readonly log: ShellLog;

@@ -9,5 +9,5 @@ export {
   type OnboardPass,
   runOnboarding,
 } from './onboard-session.ts';
+export type { SignInWait } from './pending-sign-in.ts';
 export { openPendingSignIn } from './pending-sign-in.ts';
-export type { SignInWait } from './voted-sign-in.ts';

@@ -25,9 +25,14 @@ import {
   type SessionClient,
   type SignInOptions,
 } from '../session-client.ts';
-import { endsSignIn, type PendingSignIn } from './pending-sign-in.ts';
+import {
+  endsSignIn,
+  type PendingSignIn,
+  type SignInWait,
+  signInByVote,
+  type VoteOptions,
+} from './pending-sign-in.ts';
 import { revokePass } from './revoke-pass.ts';
-import { type SignInWait, signInByVote, type VoteOptions } from './voted-sign-in.ts';
 
 /** What a pass does, decided before the platform is asked for anything. */
 export type OnboardPass = {

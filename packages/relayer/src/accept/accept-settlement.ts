@@ -5,28 +5,26 @@
  * @module
  */
 
-import type { SettlementRequest } from '@pool/api';
+import type { FundBatchWire, SettlementRequest } from '@pool/api';
 import {
   computeFundAuthorizationData,
   computeTypedDataDigest,
   type Hex,
-  PoolError,
   parseEvmAddress,
-  parseField,
 } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
+import { askChain } from '@pool/evm-sender';
 import {
   assertDeadline,
   defaultSettlementLimits,
   reserveGas,
   type SettlementLimits,
-} from '../budget/settlement-limits.ts';
+} from '../budget/limits.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import { assertDelivery } from '../checks/check-delivery.ts';
-import { assertNonceFree } from '../checks/check-nonce.ts';
-import { attempt } from '../checks/refuse-settlement.ts';
+import { assertDelivery } from '../checks/check-form.ts';
+import { settlementRefusals } from '../checks/refuse-settlement.ts';
 import type { SettlementChecks } from '../checks/settlement-checks.ts';
-import { isDead } from '../store/on-chain.ts';
+import { assertMayFollow, findChain } from '../store/on-chain.ts';
 import {
   assertBatchFree,
   assertSameNotes,
@@ -68,10 +66,7 @@ export async function acceptSettlement(
   request: SettlementRequest,
 ): Promise<SubmissionRow> {
   const { db, checks } = deps;
-  const chain = deps.chains.get(request.chain);
-  if (chain === undefined) {
-    throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
-  }
+  const chain = findChain(deps.chains, request.chain);
   const isSameAs = (row: SubmissionRow) => isSameAuthorisation(row, request.chain, request.batch);
   const standing = await findSubmission(db, employerId, key);
   const isSame = standing !== undefined && isSameAs(standing);
@@ -88,7 +83,7 @@ export async function acceptSettlement(
     await assertBatchFree(db, request);
   }
   if (standing !== undefined && !isSame) {
-    await assertMayFollow(deps, standing);
+    await assertMayFollow(deps.chains.get(standing.chain), standing, idempotencyConflict);
   }
   // Once before the checks that take long, and once with the row.
   const reserve: ReserveGas = (trx) =>
@@ -101,11 +96,24 @@ export async function acceptSettlement(
   return await storeChecked(db, submission, standing, isSameAs);
 }
 
-/** Another authorisation may take the key of a dead one. @throws PoolError `idempotency_conflict` (409) */
-async function assertMayFollow(deps: AcceptDeps, standing: SubmissionRow): Promise<void> {
-  const chain = deps.chains.get(standing.chain);
-  if (chain === undefined || standing.state === 'settled' || !(await isDead(chain, standing))) {
-    throw idempotencyConflict();
+const nonceTimeoutMs = 5_000;
+
+/**
+ * Checks that the funder's batch nonce is free for this batch. A settlement with a nonce that another batch used could
+ * only block that batch's own settlement.
+ * @throws PoolError `invalid_settlement` (400), `chain_unreachable` (503, retryable) when the chain does not answer:
+ *   nothing can be sent then, and the agent tries again
+ */
+async function assertNonceFree(
+  chain: PoolChain,
+  { funder, batchNonce, batchRoot }: FundBatchWire,
+): Promise<void> {
+  const ask = () => chain.fetchBatchRootOf(funder, batchNonce, 'latest');
+  const usedFor = await askChain(ask, nonceTimeoutMs);
+  if (usedFor !== undefined && usedFor !== batchRoot) {
+    throw settlementRefusals.refuse(
+      'the chain has another batch of this funder under batch.batchNonce',
+    );
   }
 }
 
@@ -116,8 +124,8 @@ function computeClaim({ batch, funderSignature }: SettlementRequest, { settings 
     funder,
     token: parseEvmAddress(batch.token),
     total: BigInt(batch.total),
-    batchRoot: attempt('batch.batchRoot', () => parseField(batch.batchRoot)),
-    batchNonce: attempt('batch.batchNonce', () => parseField(batch.batchNonce)),
+    batchRoot: settlementRefusals.field(batch, 'batchRoot'),
+    batchNonce: settlementRefusals.field(batch, 'batchNonce'),
     sealedNotesHash: batch.sealedNotesHash,
     deadline: BigInt(batch.deadline),
   });

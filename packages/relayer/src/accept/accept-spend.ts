@@ -9,14 +9,23 @@ import type { Capability, SpendRequest } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import { askChain } from '@pool/evm-sender';
-import { assertDeadline } from '../budget/settlement-limits.ts';
-import { defaultSpendLimits, reserveSpendGas, type SpendLimits } from '../budget/spend-limits.ts';
+import {
+  assertDeadline,
+  defaultSpendLimits,
+  reserveSpendGas,
+  type SpendLimits,
+} from '../budget/limits.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import { assertSpendForm, type SpendForm } from '../checks/check-spend-form.ts';
+import { assertSpendForm, type SpendForm } from '../checks/check-form.ts';
 import type { SettlementChecks } from '../checks/settlement-checks.ts';
-import { fetchOutRoots, isDead } from '../store/on-chain.ts';
-import { areLabelsOther, disputeLabels } from '../store/spend-labels.ts';
-import { describeNewSpend, isSameSpend, spendConflict } from '../store/spend-store.ts';
+import { assertMayFollow, fetchOutRoots, findChain } from '../store/on-chain.ts';
+import {
+  areLabelsOther,
+  describeNewSpend,
+  disputeLabels,
+  isSameSpend,
+  spendConflict,
+} from '../store/spend-store.ts';
 import {
   findSubmission,
   mayReopen,
@@ -58,10 +67,7 @@ export async function acceptSpend(
 ): Promise<SubmissionRow> {
   const { db, checks, nowMs, spendLimits: limits = defaultSpendLimits } = deps;
   assertMaySpend(holder, request.spend.withdrawAmount);
-  const chain = deps.chains.get(request.chain);
-  if (chain === undefined) {
-    throw new PoolError('invalid-chain', 'this platform spends on no chain of that key');
-  }
+  const chain = findChain(deps.chains, request.chain, 'spends');
   const form = assertSpendForm(request, chain.settings);
   const isSameAs = (row: SubmissionRow) => isSameSpend(row, request, form.sealedNotesHash);
   const standing = await findSubmission(db, holder.address, key);
@@ -74,20 +80,15 @@ export async function acceptSpend(
   if (!isSame) {
     await assertOutputsFree(deps, holder, request, form, chain);
   }
+  const question = { chain: request.chain, circuit: form.circuit };
   const reserve: ReserveGas = (trx) =>
-    reserveSpendGas(
-      trx,
-      holder.address,
-      { chain: request.chain, circuit: form.circuit },
-      standing?.id,
-      limits,
-      nowMs(),
-    );
+    reserveSpendGas(trx, holder.address, question, standing?.id, limits, nowMs());
   // Once before the checks that take long, and once with the row.
   await db.transaction().execute(reserve);
   await assertDeadline(chain, request.spend.deadline, limits, nowMs(), 'spend');
   if (standing !== undefined && !isSame) {
-    await assertMayFollow(chain, standing);
+    const own = standing.chain === chain.key ? chain : undefined;
+    await assertMayFollow(own, standing, spendConflict);
   }
   await assertUnspent(chain, request);
   await checks.assertSpendProven(holder.address, request, form, chain.settings);
@@ -158,17 +159,6 @@ async function assertOutputsFree(
     await disputeLabels(db, taken.id, nowMs());
   }
   throw spendConflict();
-}
-
-/** Another spend may take the key of a dead one. @throws PoolError `idempotency_conflict` (409) */
-async function assertMayFollow(chain: PoolChain, standing: SubmissionRow): Promise<void> {
-  if (
-    standing.state === 'settled' ||
-    standing.chain !== chain.key ||
-    !(await isDead(chain, standing))
-  ) {
-    throw spendConflict();
-  }
 }
 
 /** @throws PoolError `note_already_spent` (409), `chain_unreachable` (503, retryable) */

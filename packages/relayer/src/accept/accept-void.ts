@@ -17,8 +17,9 @@ import {
   parseField,
 } from '@pool/core';
 import { askChain } from '@pool/evm-sender';
-import { defaultSettlementLimits, reserveGas } from '../budget/settlement-limits.ts';
+import { defaultSettlementLimits, reserveGas } from '../budget/limits.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
+import { findChain } from '../store/on-chain.ts';
 import { assertBatchFree, insertWithdrawn, storeWithdrawal } from '../store/settlement-store.ts';
 import {
   findSubmission,
@@ -42,10 +43,7 @@ export async function acceptVoid(
   key: string,
   request: VoidRequest,
 ): Promise<SubmissionRow> {
-  const chain = deps.chains.get(request.chain);
-  if (chain === undefined) {
-    throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
-  }
+  const chain = findChain(deps.chains, request.chain);
   const row = isIdempotencyKey(key) ? await findSubmission(deps.db, employerId, key) : undefined;
   if (row === undefined && request.batch !== undefined && isIdempotencyKey(key)) {
     return await storeUnposted(deps, employerId, key, chain, { ...request, batch: request.batch });
@@ -60,13 +58,9 @@ export async function acceptVoid(
     return row;
   }
   await assertSigned(deps, employerId, chain, request);
-  const refusal = (await askChain(() => chain.simulate({ kind: 'void', call: request })))?.code;
-  if (refusal === 'batch-nonce-used') {
+  if (await isRefused(chain, request, 'batch-nonce-used')) {
     // It landed: the indexer settles the row once that is final.
     return row;
-  }
-  if (refusal !== undefined) {
-    throw new PoolError('invalid_settlement', `withdrawal refused by the pool: ${refusal}`);
   }
   await storeWithdrawal(deps.db, row.id, request.signature);
   return (await findSubmission(deps.db, employerId, key)) ?? row;
@@ -97,14 +91,20 @@ async function storeUnposted(
   // For any deadline: a batch whose deadline is refused as too far is the one that must be withdrawn. Its gas is budgeted.
   await assertBatchFree(deps.db, request);
   await assertSigned(deps, employerId, chain, request);
-  const refusal = (await askChain(() => chain.simulate({ kind: 'void', call: request })))?.code;
-  if (refusal !== undefined) {
-    throw new PoolError('invalid_settlement', `withdrawal refused by the pool: ${refusal}`);
-  }
+  await isRefused(chain, request);
   const reserve: ReserveGas = (trx) =>
     reserveGas(trx, employerId, request, undefined, limits, nowMs());
   const withdrawn = { chain: request.chain, batch, signature };
   return await insertWithdrawn(deps.db, { employerId, key }, withdrawn, nowMs(), reserve);
+}
+
+/** @returns whether the pool refuses it as `known`. @throws PoolError `invalid_settlement` for another refusal */
+async function isRefused(chain: PoolChain, call: VoidRequest, known?: string): Promise<boolean> {
+  const refusal = (await askChain(() => chain.simulate({ kind: 'void', call })))?.code;
+  if (refusal !== undefined && refusal !== known) {
+    throw new PoolError('invalid_settlement', `withdrawal refused by the pool: ${refusal}`);
+  }
+  return refusal !== undefined;
 }
 
 function isAbout(row: SubmissionRow, { chain, funder, batchNonce }: VoidRequest): boolean {

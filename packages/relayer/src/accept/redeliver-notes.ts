@@ -10,8 +10,9 @@ import type { Delivery } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import { assertDelivery } from '../checks/check-delivery.ts';
+import { assertDelivery } from '../checks/check-form.ts';
 import type { SettlementChecks } from '../checks/settlement-checks.ts';
+import { findChain } from '../store/on-chain.ts';
 import {
   batchIdOf,
   hasSameNotes,
@@ -42,10 +43,7 @@ export async function redeliverNotes(
   key: string,
   delivery: Delivery,
 ): Promise<SubmissionRow> {
-  const chain = deps.chains.get(delivery.chain);
-  if (chain === undefined) {
-    throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
-  }
+  const chain = findChain(deps.chains, delivery.chain);
   assertDelivery(delivery, chain.settings);
   await deps.refreshIndex(delivery.chain);
   const { landed, standing } = await findPlace(deps.db, employerId, key, delivery);

@@ -8,21 +8,11 @@
  * @module
  */
 
-import { computeFundGasCeiling, voidGasCeiling } from '@pool/contracts';
+import { voidGasCeiling } from '@pool/contracts';
 import { PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
-import { lockName } from '@pool/database';
 import { sql } from 'kysely';
 import type { RelayerTransaction, SubmissionRow } from '../store/submissions.ts';
-
-/**
- * 150 batches of 256 slots: 38,400 people paid by one employer in a day, at 1 gwei for a tenth of the chain's coin. At most
- * 28 accepted ones wait at once, each with all that a hostile contract could make of it.
- */
-export const defaultEmployerDailyGas = 100_000_000;
-
-/** One batch at a time, and two or three small ones in a day. */
-export const defaultSelfEnrolledDailyGas = 4_000_000;
 
 const windowMs = 86_400_000;
 
@@ -33,7 +23,7 @@ const underWaySeconds = 60;
 export type GasCharge = { readonly atMs: number; readonly gas: number };
 
 /** Whose rows are counted. */
-type Counted = {
+export type Counted = {
   readonly chain: string;
   /** Default: both. */
   readonly kind?: SubmissionRow['kind'];
@@ -45,67 +35,10 @@ type Counted = {
   readonly instead?: number | undefined;
 };
 
-type BudgetQuestion = {
-  readonly employerId: string;
-  readonly chain: string;
-  /** Slots of the batch to be accepted. */
-  readonly size: number;
-  readonly instead: number | undefined;
-};
-
-/** Gas that the `fund()` of a batch may use. The withdrawal comes on top. */
-export function computeReserve(size: number): number {
-  return Number(computeFundGasCeiling(size));
-}
-
-export type GasBudgets = {
-  /** Gas of a chain's relayer that one employer may take in 24 hours. */
-  readonly dailyGas: number;
-  /** The same for an employer without a live edge token of the operator. All of them together may take `dailyGas`. */
-  readonly selfEnrolledDailyGas: number;
-};
-
-/** Must run in the transaction that stores the row. @throws PoolError `gas_budget_exceeded` (429) with `retryAfterSeconds` */
-export async function assertWithinBudget(
-  db: PlatformDatabase,
-  { employerId, chain, size, instead }: BudgetQuestion,
-  { dailyGas, selfEnrolledDailyGas }: GasBudgets,
-  nowMs: number,
-): Promise<void> {
-  const settlements = { chain, kind: 'settlement', instead } as const;
-  const needed = computeReserve(size) + Number(voidGasCeiling);
-  const assertGasOf = async (counted: Counted, limit: number, reason: string) =>
-    assertGasLeft(
-      { ...(await selectUse(db, counted, nowMs)), needed, dailyGas: limit, nowMs },
-      `settlement not accepted now: ${reason}`,
-    );
-  const own = { ...settlements, owner: employerId };
-  if (await isCustomer(db, employerId)) {
-    await assertGasOf(
-      own,
-      dailyGas,
-      `this employer has used its ${dailyGas} gas for 24 hours on this chain; the agent tries again later, or the operator of the platform raises PLATFORM_EMPLOYER_DAILY_GAS`,
-    );
-    return;
-  }
-  // An account costs nothing: without a limit for all of them together, many accounts take what one must not take.
-  await lockName(db, `gas of self-enrolled employers on ${chain}`);
-  await assertGasOf(
-    own,
-    selfEnrolledDailyGas,
-    `an employer to which the operator issued no edge token has ${selfEnrolledDailyGas} gas for 24 hours on this chain (PLATFORM_SELF_ENROLLED_DAILY_GAS), and this one needs more; ask the operator of the platform for an edge token`,
-  );
-  await assertGasOf(
-    { ...settlements, isWithoutToken: true },
-    dailyGas,
-    `all employers to which the operator issued no edge token have used their ${dailyGas} gas for 24 hours on this chain (PLATFORM_EMPLOYER_DAILY_GAS); ask the operator of the platform for an edge token`,
-  );
-}
-
 /** Whether the operator issued the employer an edge token that is not revoked. */
 export async function isCustomer(db: PlatformDatabase, employerId: string): Promise<boolean> {
   const token = await db
-    .selectFrom('edge_tokens')
+    .selectFrom('credentials')
     .select('id')
     .where('employer_id', '=', employerId)
     .where('issued_by', '=', 'operator')
@@ -171,8 +104,8 @@ export async function selectUse(db: PlatformDatabase, counted: Counted, nowMs: n
 }
 
 /** True for a holder, and for an employer without a live edge token of the operator. */
-const isOther = sql<boolean>`not exists (select 1 from edge_tokens where edge_tokens.employer_id = s.employer_id
-  and edge_tokens.issued_by = 'operator' and edge_tokens.revoked_at is null)`;
+const isOther = sql<boolean>`not exists (select 1 from credentials c where c.employer_id = s.employer_id
+  and c.issued_by = 'operator' and c.revoked_at is null)`;
 
 /** Transactions of the last 24 hours. */
 export async function selectSent(

@@ -10,9 +10,14 @@ import { createLog } from '../../../http-server/src/service/log.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import { insertCall } from '../send/nonces.ts';
 import { createRelayerWatch } from '../send/relayer-health.ts';
-import { computeReserve } from './gas-budget.ts';
-import { defaultSettlementLimits, reserveGas, type SettlementLimits } from './settlement-limits.ts';
-import { defaultSpendLimits, reserveSpendGas } from './spend-limits.ts';
+import {
+  computeReserve,
+  defaultSettlementLimits,
+  defaultSpendLimits,
+  reserveGas,
+  reserveSpendGas,
+  type SettlementLimits,
+} from './limits.ts';
 
 const nowMs = Date.parse('2026-11-21T10:00:00Z');
 const now = new Date(nowMs).toISOString();
@@ -37,7 +42,7 @@ describe('the coin of the relayer', () => {
       .values({ id, address: `0x${id}`, name: null, created_at: now })
       .execute();
     await db
-      .insertInto('edge_tokens')
+      .insertInto('credentials')
       .values({
         employer_id: id,
         public_id: id,
@@ -108,9 +113,9 @@ describe('the coin of the relayer', () => {
     await addEmployer('payee', 'session');
     expect(await accept('payee', 'job-1')).toBeUndefined();
     expect(await accept('payee', 'job-2')).toBe('gas_budget_exceeded');
-    await database.db.updateTable('edge_tokens').set({ issued_by: 'operator' }).execute();
+    await database.db.updateTable('credentials').set({ issued_by: 'operator' }).execute();
     expect(await accept('payee', 'job-2')).toBeUndefined();
-    await database.db.updateTable('edge_tokens').set({ revoked_at: now }).execute();
+    await database.db.updateTable('credentials').set({ revoked_at: now }).execute();
     expect(await accept('payee', 'job-3')).toBe('gas_budget_exceeded');
   });
 
@@ -125,7 +130,7 @@ describe('the coin of the relayer', () => {
     };
     const chain = {
       key: 'anvil',
-      fetchRelayerFunds: () => Promise.resolve(funds),
+      fetchFunds: () => Promise.resolve(funds),
       fetchNonce: () => Promise.resolve(0),
       hasRelayerRole: () => Promise.resolve(true),
     } as unknown as PoolChain;

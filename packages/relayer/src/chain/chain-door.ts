@@ -6,23 +6,17 @@
  * @module
  */
 import { errorCodeOf, PoolError } from '@pool/core';
-import type { Check, Log } from '@pool/http-server';
+import type { Log } from '@pool/http-server';
 import type { PoolChain } from './pool-chain.ts';
-
-export type ChainDoor = {
-  /** Must succeed before work on the chain. @throws PoolError `wrong_chain`, `pool_code_differs`, `chain_unreachable` */
-  look(): Promise<void>;
-  /** Why the chain is closed. Undefined: no other pool was seen. */
-  readonly check: Check;
-};
 
 export function createChainDoor(
   chain: Pick<PoolChain, 'key' | 'assertChain'>,
   log: Pick<Log, 'info' | 'error'>,
-): ChainDoor {
+) {
   let problem: PoolError | undefined;
   return {
-    async look() {
+    /** Must succeed before work on the chain. @throws PoolError `wrong_chain`, `pool_code_differs`, `chain_unreachable` */
+    async look(): Promise<void> {
       try {
         await chain.assertChain();
       } catch (error) {
@@ -45,6 +39,7 @@ export function createChainDoor(
         problem = undefined;
       }
     },
+    /** Why the chain is closed. Undefined: no other pool was seen. */
     check: () => problem,
   };
 }

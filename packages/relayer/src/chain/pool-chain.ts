@@ -41,9 +41,9 @@ import {
   estimateGasLimit,
   fetchGasCeiling,
   isEvmFailure,
-  type SenderFunds,
   type SignedTransaction,
   type TransactionCaps,
+  type TransactionSigner,
 } from '@pool/evm-sender';
 import { computeAddress, concat, id, Transaction, ZeroAddress } from 'ethers';
 import {
@@ -76,51 +76,41 @@ export type GasDecision =
   | { readonly kind: 'limit'; readonly gasLimit: bigint }
   | { readonly kind: 'refused'; readonly reason: ErrorBody };
 
-export type PoolChain = PoolReader & {
-  readonly key: string;
-  readonly settings: EvmChainSettings;
-  /** Of the key in use. */
-  readonly relayerAddress: string;
-  /** Signs with another key from now on (send/reload.ts). @returns its address */
-  useRelayerKey(key: Secret): string;
-  /** Whether the pool accepts `fund` from the account of a key. Default: the key in use. */
-  hasRelayerRole(key?: Secret): Promise<boolean>;
-  /**
-   * That the RPC serves the configured chain, and that the contracts of the pool have the code that the pinned keys give. The second
-   * is asked until it is true, and not again.
-   * @throws PoolError `wrong_chain`, `pool_code_differs`, `chain_unreachable`
-   */
-  assertChain(): Promise<void>;
-  /** eth_call from the relayer, within the gas ceiling. @returns why it would fail, or undefined */
-  simulate(call: PoolCall): Promise<ErrorBody | undefined>;
-  decideGas(call: PoolCall): Promise<GasDecision>;
-  /** @throws PoolError `fee_cap_reached` (retryable) */
-  sign(call: PoolCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
-  /**
-   * Signs a transaction of higher fees for the nonce of one that is not mined.
-   * @throws PoolError `fee_cap_reached` (retryable); `gas_ceiling_exceeded` for another call
-   */
-  signReplacement(
-    rawTransaction: string,
-    purpose: 'same-call' | 'cancel' | PoolCall,
-  ): Promise<SignedTransaction>;
-  /** Signs a payment of 0 to the relayer itself. @throws PoolError `fee_cap_reached` (retryable) */
-  signCancel(nonce: number): Promise<SignedTransaction>;
-  /** Why signed bytes must not be sent (again): their gas limit is above the ceiling of their call. */
-  findExcess(rawTransaction: string): Promise<ErrorBody | undefined>;
-  /** Balance of the relayer's account, and the fees that a transaction with this gas limit would offer now. */
-  fetchRelayerFunds(gasLimit: bigint): Promise<SenderFunds>;
-  fetchNonce(): Promise<number>;
-  /** @param account - default: of the key in use */
-  fetchNonceAt(block: number, account?: string): Promise<number>;
-  /** @throws PoolError `transaction_rejected` when the node will never accept the bytes */
-  broadcast(rawTransaction: string): Promise<void>;
-  /** Asks the contract at an address (ERC-1271). @throws PoolError `chain_unreachable` (503, retryable) */
-  checkContractSignature(subject: ContractSignature): Promise<ContractVerdict>;
-  /** Asks as the pool asks the contract of a funder. @throws PoolError `chain_unreachable` (503, retryable) */
-  checkFunderContract(subject: ContractSignature): Promise<ContractVerdict>;
-  close(): void;
-};
+export type PoolChain = PoolReader &
+  Omit<TransactionSigner, 'address' | 'sign' | 'signReplacement'> & {
+    readonly key: string;
+    readonly settings: EvmChainSettings;
+    /** Of the key in use. */
+    readonly relayerAddress: string;
+    /** Whether the pool accepts `fund` from the account of a key. Default: the key in use. */
+    hasRelayerRole(key?: Secret): Promise<boolean>;
+    /**
+     * That the RPC serves the configured chain, and that the contracts of the pool have the code that the pinned keys give. The second
+     * is asked until it is true, and not again.
+     * @throws PoolError `wrong_chain`, `pool_code_differs`, `chain_unreachable`
+     */
+    assertChain(): Promise<void>;
+    /** eth_call from the relayer, within the gas ceiling. @returns why it would fail, or undefined */
+    simulate(call: PoolCall): Promise<ErrorBody | undefined>;
+    decideGas(call: PoolCall): Promise<GasDecision>;
+    /** @throws PoolError `fee_cap_reached` (retryable) */
+    sign(call: PoolCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
+    /**
+     * Signs a transaction of higher fees for the nonce of one that is not mined.
+     * @throws PoolError `fee_cap_reached` (retryable); `gas_ceiling_exceeded` for another call
+     */
+    signReplacement(
+      rawTransaction: string,
+      purpose: 'same-call' | 'cancel' | PoolCall,
+    ): Promise<SignedTransaction>;
+    /** Why signed bytes must not be sent (again): their gas limit is above the ceiling of their call. */
+    findExcess(rawTransaction: string): Promise<ErrorBody | undefined>;
+    /** Asks the contract at an address (ERC-1271). @throws PoolError `chain_unreachable` (503, retryable) */
+    checkContractSignature(subject: ContractSignature): Promise<ContractVerdict>;
+    /** Asks as the pool asks the contract of a funder. @throws PoolError `chain_unreachable` (503, retryable) */
+    checkFunderContract(subject: ContractSignature): Promise<ContractVerdict>;
+    close(): void;
+  };
 
 const relayerRole = id('RELAYER_ROLE');
 
@@ -129,10 +119,6 @@ const contractTimeoutMs = 5_000;
 
 /** For calls that run a funder's own code: an honest one takes milliseconds, and other settlements wait behind it. */
 const tenantCallTimeoutMs = 5_000;
-
-function encodeFundCall({ batch, proof, funderSignature, permit }: FundCall): string {
-  return pool.encodeFunctionData('fund', [batch, proof, funderSignature, permit ?? noPermit]);
-}
 
 function encodeSpendCall({ spend, proof, sealedNotes }: HolderSpendCall): string {
   const { digest, withdrawAmount, recipient, deadline, ...rest } = spend;
@@ -152,8 +138,10 @@ function encodeSpendCall({ spend, proof, sealedNotes }: HolderSpendCall): string
 /** Calldata. Public once sent. */
 function encodeCall({ kind, call }: PoolCall): string {
   switch (kind) {
-    case 'fund':
-      return encodeFundCall(call);
+    case 'fund': {
+      const { batch, proof, funderSignature, permit } = call;
+      return pool.encodeFunctionData('fund', [batch, proof, funderSignature, permit ?? noPermit]);
+    }
     case 'void':
       return pool.encodeFunctionData('voidBatch', [call.funder, call.batchNonce, call.signature]);
     case 'spend':
@@ -196,13 +184,8 @@ export function createEvmPoolChain(
 
   async function simulate(call: PoolCall): Promise<ErrorBody | undefined> {
     const gasLimit = await fetchGasCeiling(provider, findCeiling(call));
-    const from = signer.address;
-    const outcome = await simulateCall(tenantProvider, {
-      from,
-      to,
-      data: encodeCall(call),
-      gasLimit,
-    });
+    const transaction = { from: signer.address, to, data: encodeCall(call), gasLimit };
+    const outcome = await simulateCall(tenantProvider, transaction);
     switch (outcome.kind) {
       case 'success':
         return undefined;
@@ -243,13 +226,10 @@ export function createEvmPoolChain(
 
   return {
     ...createPoolReader(provider, settings),
+    ...signer,
     key,
     settings,
     get relayerAddress() {
-      return signer.address;
-    },
-    useRelayerKey(other) {
-      signer.useKey(other);
       return signer.address;
     },
     hasRelayerRole: (other) =>
@@ -265,16 +245,11 @@ export function createEvmPoolChain(
     sign: (call, nonce, gasLimit) => signer.sign({ to, data: encodeCall(call), gasLimit }, nonce),
     signReplacement: async (raw, purpose) =>
       await signer.signReplacement(raw, await describeReplacement(purpose)),
-    signCancel: (nonce) => signer.signCancel(nonce),
     async findExcess(rawTransaction) {
       const { data, gasLimit } = Transaction.from(rawTransaction);
       const ceiling = await fetchGasCeiling(provider, findKindCeiling(data));
       return gasLimit > ceiling ? describeGasCeiling(ceiling) : undefined;
     },
-    fetchRelayerFunds: (gasLimit) => signer.fetchFunds(gasLimit),
-    fetchNonce: () => signer.fetchNonce(),
-    fetchNonceAt: (block, account) => signer.fetchNonceAt(block, account),
-    broadcast: (raw) => signer.broadcast(raw),
     checkContractSignature: (subject) =>
       checkContractSignature(provider, settings, subject, {
         timeoutMs: contractTimeoutMs,

@@ -4,15 +4,10 @@
  * @module
  */
 import { createBatchArithmetic } from '@pool/notes';
-import { type BatchJob, type BatchVerdict, checkBatch } from './check-batch.ts';
-import { checkSpend, type SpendJob } from './check-spend.ts';
+import { type BatchJob, checkInputs, type SpendJob, type Verdict } from './check-inputs.ts';
 import { serveThread } from './thread-calls.ts';
 
 // One thread for the kernels: more would take the cores that answer requests.
 const arithmetic = createBatchArithmetic({ threads: 1 });
 
-serveThread<BatchJob | SpendJob, BatchVerdict>(async (job) =>
-  job.kind === 'batch'
-    ? await checkBatch(job, await arithmetic)
-    : await checkSpend(job, await arithmetic),
-);
+serveThread<BatchJob | SpendJob, Verdict>(async (job) => checkInputs(job, await arithmetic));

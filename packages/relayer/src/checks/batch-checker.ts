@@ -6,49 +6,27 @@
  */
 import type { Delivery, SpendRequest } from '@pool/api';
 import { type EvmChainSettings, PoolError } from '@pool/core';
-import type { BatchJob, BatchVerdict, ProofInputs } from './check-batch.ts';
-import type { SpendJob } from './check-spend.ts';
-import type { SpendForm } from './check-spend-form.ts';
+import type { SpendForm } from './check-form.ts';
+import type { BatchJob, ProofInputs, SpendJob, Verdict } from './check-inputs.ts';
 import { createThreadCalls, type ThreadCalls } from './thread-calls.ts';
 
 type PoolPlace = Pick<EvmChainSettings, 'chainId' | 'pool'>;
 
-export type BatchChecker = {
-  /**
-   * @returns the public inputs that the proof must have
-   * @throws PoolError `invalid_settlement` (400), `verifier_unavailable` (503, retryable)
-   */
-  check(
-    delivery: Pick<Delivery, 'batch' | 'sealedNotes'>,
-    settings: PoolPlace,
-  ): Promise<ProofInputs>;
-  /** The same for a spend that `assertSpendForm` has passed. @throws PoolError `invalid_spend`, `verifier_unavailable` */
-  checkSpend(
-    request: Pick<SpendRequest, 'spend' | 'sealedNotes'>,
-    form: SpendForm,
-    settings: PoolPlace,
-  ): Promise<ProofInputs>;
-  close(): Promise<void>;
-};
+export type BatchChecker = ReturnType<typeof createBatchChecker>;
 
 /** A batch of 256 takes about 30 ms; the first one waits for the thread to start. */
 const timeoutMs = 10_000;
 
 /** Starts the thread. @param thread - for tests only */
 export function createBatchChecker(
-  thread: ThreadCalls<BatchJob | SpendJob, BatchVerdict> = createThreadCalls(
-    programUrl(),
-    timeoutMs,
-  ),
-): BatchChecker {
+  thread: ThreadCalls<BatchJob | SpendJob, Verdict> = createThreadCalls(programUrl(), timeoutMs),
+) {
   thread.start();
   return { ...createChecks((job) => thread.call(job)), close: () => thread.close() };
 }
 
 /** @param work - gives the verdict about a job, in a thread or, in tests, at once */
-export function createChecks(
-  work: (job: BatchJob | SpendJob) => Promise<BatchVerdict>,
-): Pick<BatchChecker, 'check' | 'checkSpend'> {
+export function createChecks(work: (job: BatchJob | SpendJob) => Promise<Verdict>) {
   async function ask(job: BatchJob | SpendJob): Promise<ProofInputs> {
     const what = job.kind === 'batch' ? 'settlement' : 'spend';
     const verdict = await work(job).catch((cause: unknown) => {
@@ -65,20 +43,28 @@ export function createChecks(
   }
 
   return {
-    check: ({ batch, sealedNotes }, { chainId, pool }) =>
+    /**
+     * @returns the public inputs that the proof must have
+     * @throws PoolError `invalid_settlement` (400), `verifier_unavailable` (503, retryable)
+     */
+    check: (
+      { batch, sealedNotes }: Pick<Delivery, 'batch' | 'sealedNotes'>,
+      { chainId, pool }: PoolPlace,
+    ) =>
       ask({
         ...{ kind: 'batch', batch, chainId, pool },
         encryptionPublicKeys: listKeys(sealedNotes),
         sealed: sealedNotes.map(({ sealed }) => sealed),
       }),
-    checkSpend: ({ spend, sealedNotes }, form, { chainId, pool }) =>
+    /** The same for a spend that `assertSpendForm` has passed. @throws PoolError `invalid_spend`, `verifier_unavailable` */
+    checkSpend: (
+      { spend, sealedNotes }: Pick<SpendRequest, 'spend' | 'sealedNotes'>,
+      form: SpendForm,
+      { chainId, pool }: PoolPlace,
+    ) =>
       ask({
-        kind: 'spend',
-        spend,
-        ...form,
+        ...{ kind: 'spend', spend, ...form, chainId, pool },
         encryptionPublicKeys: listKeys(sealedNotes),
-        chainId,
-        pool,
       }),
   };
 }

@@ -3,7 +3,7 @@ import { type Hex, type Hex32, hexToBytes, parseEvmAddress } from '@pool/core';
 import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/eip712.json' with { type: 'json' };
-import { assertFunderSigned, recoverSigner } from './check-funder.ts';
+import { assertFunderSigned, recoverSigner } from './settlement-checks.ts';
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const digest = `0x${'5a'.repeat(32)}` as Hex32;

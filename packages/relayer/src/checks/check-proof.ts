@@ -4,58 +4,102 @@
  *
  * @module
  */
+
+import { createHash } from 'node:crypto';
 import type { SolidityProof } from '@pool/api';
-import { PoolError, type SpendCircuit } from '@pool/core';
+import {
+  openProductionKeys,
+  readArtifactsManifest,
+  type VerificationKey,
+  verificationKeys,
+} from '@pool/circuits';
+import { type CircuitName, circuitNames, PoolError, type SpendCircuit } from '@pool/core';
 import { fromSolidityProof, type ProofVerifier, ProverError } from '@pool/prover';
-import type { ProofInputs } from './check-batch.ts';
-import type { VerificationKeys } from './verification-keys.ts';
+import type { ProofInputs } from './check-inputs.ts';
+
+// The keys with which the platform verifies proofs, one per circuit. It needs no proving key.
+
+/** Keys of a ceremony, as `openProductionKeys` expects them. */
+export type KeyFolder = { readonly folder: string; readonly manifest: string };
+
+/** By the name of the circuit. */
+type VerificationKeys = ReadonlyMap<string, VerificationKey>;
+
+/**
+ * @param production - the keys of a ceremony; undefined: the development keys
+ * @throws PoolError `artifact_refused` for a key that its manifest does not pin, and as `openProductionKeys`
+ */
+export async function loadVerificationKeys(
+  production: KeyFolder | undefined,
+): Promise<VerificationKeys> {
+  if (production === undefined) {
+    return new Map(circuitNames.map((name) => [name, readDevelopmentKey(name)]));
+  }
+  const keys = openProductionKeys(production);
+  return new Map(
+    await Promise.all(
+      keys.circuits.map(async (name) => [name, await keys.readVerificationKey(name)] as const),
+    ),
+  );
+}
+
+function readDevelopmentKey(name: CircuitName): VerificationKey {
+  const key = verificationKeys[name];
+  // The digest of the file that the setup writes.
+  const digest = createHash('sha256')
+    .update(`${JSON.stringify(key, null, 2)}\n`)
+    .digest('hex');
+  if (digest !== readArtifactsManifest()[name].sha256.verificationKey) {
+    throw new PoolError(
+      'artifact_refused',
+      `the development key of ${name} is not the one that artifacts.json pins; run \`pnpm generate\``,
+    );
+  }
+  return key;
+}
 
 /** What a proof is about: a batch of so many slots, or a spend of a circuit. */
 export type Proven =
   | { readonly kind: 'settlement'; readonly size: number }
   | { readonly kind: 'spend'; readonly circuit: SpendCircuit };
 
-export type ProofCheck = {
-  /** Runs before the long checks. @throws PoolError `size_unsupported` (400) */
-  assertSupported(proven: Proven): void;
-  /**
-   * @throws PoolError `proof_invalid`, `size_unsupported` (400), `verifier_unavailable` (503,
-   *   retryable)
-   */
-  assertProof(proven: Proven, inputs: ProofInputs, proof: SolidityProof): Promise<void>;
-};
+export type ProofCheck = ReturnType<typeof createProofCheck>;
 
-export function createProofCheck(
-  verifier: Pick<ProofVerifier, 'verify'>,
-  keys: VerificationKeys,
-): ProofCheck {
-  function keyFor(proven: Proven) {
-    const key = keys.get(proven.kind === 'spend' ? proven.circuit : `fund-${proven.size}`);
+export function createProofCheck(verifier: Pick<ProofVerifier, 'verify'>, keys: VerificationKeys) {
+  function keyFor(proven: Proven): VerificationKey {
+    const isSpend = proven.kind === 'spend';
+    const key = keys.get(isSpend ? proven.circuit : `fund-${proven.size}`);
     if (key === undefined) {
       // Not retryable: an agent that tries again would delay the other batches of its funder.
-      throw proven.kind === 'spend'
-        ? new PoolError(
-            'size_unsupported',
-            `spend refused: this platform has no verification key for ${proven.circuit}; its operator must add one`,
-          )
-        : new PoolError(
-            'size_unsupported',
-            `settlement refused: this platform has no verification key for batches of ${proven.size} slots; its operator must add one`,
-          );
+      const what = isSpend ? proven.circuit : `batches of ${proven.size} slots`;
+      throw new PoolError(
+        'size_unsupported',
+        `${proven.kind} refused: this platform has no verification key for ${what}; its operator must add one`,
+      );
     }
     return key;
   }
 
   return {
-    assertSupported(proven) {
+    /** Runs before the long checks. @throws PoolError `size_unsupported` (400) */
+    assertSupported(proven: Proven): void {
       keyFor(proven);
     },
-    async assertProof(proven, { digest, z, y }, proof) {
+    /**
+     * @throws PoolError `proof_invalid`, `size_unsupported` (400), `verifier_unavailable` (503,
+     *   retryable)
+     */
+    async assertProof(
+      proven: Proven,
+      { digest, z, y }: ProofInputs,
+      proof: SolidityProof,
+    ): Promise<void> {
       const signals = [digest, z, y].map(String);
       const isValid = await verifier
         .verify(keyFor(proven), signals, fromSolidityProof(proof))
         .catch((cause: unknown) => {
-          throw unavailable(describe(cause), cause);
+          const why = cause instanceof ProverError ? cause.message : 'the proof was not verified';
+          throw new PoolError('verifier_unavailable', why, { cause });
         });
       if (!isValid) {
         throw new PoolError(
@@ -66,12 +110,4 @@ export function createProofCheck(
       }
     },
   };
-}
-
-function describe(error: unknown): string {
-  return error instanceof ProverError ? error.message : 'the proof was not verified';
-}
-
-function unavailable(message: string, cause?: unknown): PoolError {
-  return new PoolError('verifier_unavailable', message, { cause });
 }

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testSettings } from '../../test/test-settings.ts';
 import { createTestSettlement } from '../../test/test-settlement.ts';
 import { type BatchChecker, createBatchChecker } from './batch-checker.ts';
-import { assertDelivery } from './check-delivery.ts';
+import { assertDelivery } from './check-form.ts';
 
 type Change = (request: SettlementRequest) => SettlementRequest;
 function batchWith(

@@ -7,7 +7,7 @@ import { plainBatchChecker } from '../../test/fake-checks.ts';
 import { testSettings } from '../../test/test-settings.ts';
 import { createTestSpend } from '../../test/test-spend.ts';
 import { createBatchChecker } from './batch-checker.ts';
-import { assertSpendForm } from './check-spend-form.ts';
+import { assertSpendForm } from './check-form.ts';
 
 const token = testSettings.tokens['USDC']?.address ?? '';
 const recipient = '0x00000000000000000000000000000000000000A1';

@@ -132,7 +132,7 @@ describe('a settlement', () => {
 describe('the long checks of a batch', () => {
   const source = join(import.meta.dirname, '../../../..');
   const longWork =
-    /\b(?:computeBatchRoot|decodeEncryptionPublicKey|computeFundPublicInputs|computeSpendPublicInputs|verifyMaskedSigner|createBatchArithmetic|verifyProof)\b|import \{[^}]*\bcheck(?:Batch|Spend)\b/;
+    /\b(?:computeBatchRoot|decodeEncryptionPublicKey|computeFundPublicInputs|computeSpendPublicInputs|verifyMaskedSigner|createBatchArithmetic|verifyProof)\b|import \{[^}]*\bcheck(?:Batch|Spend|Inputs)\b/;
 
   it('are imported by the modules of the worker thread only', () => {
     const found = ['apps/platform/src/edge', 'packages/relayer/src']
@@ -145,8 +145,7 @@ describe('the long checks of a batch', () => {
       .filter((file) => longWork.test(readFileSync(join(source, file), 'utf8')));
     expect(found.map((file) => relative('packages/relayer/src/checks', file)).sort()).toEqual([
       'batch-check-worker.ts',
-      'check-batch.ts',
-      'check-spend.ts',
+      'check-inputs.ts',
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns, type TurnLimits } from './turns.ts';
+import { createTurns, type TurnLimits } from './settlement-checks.ts';
 
 /** Work that a test ends, one after the other. */
 function open(limits: Partial<TurnLimits> = {}) {

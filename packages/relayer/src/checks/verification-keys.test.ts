@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { verificationKeys } from '@pool/circuits';
 import { circuitNames } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadVerificationKeys } from './verification-keys.ts';
+import { loadVerificationKeys } from './check-proof.ts';
 
 describe('the keys that proofs are verified with', () => {
   let folder: string;

@@ -10,7 +10,7 @@ import type { Log } from '@pool/http-server';
 import { computeSealedNotesHash } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import { parseWords } from '../served/served-batches.ts';
-import { openLeaf } from '../store/spend-labels.ts';
+import { openLeaf } from '../store/spend-store.ts';
 
 export type RestoreDeps = {
   readonly db: PlatformDatabase;

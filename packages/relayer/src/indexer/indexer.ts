@@ -27,6 +27,28 @@ import { restoreSpendNotes } from './event-notes.ts';
 import { assertContents, storeLeaves } from './pool-leaves.ts';
 import { settleLanded } from './settle-landed.ts';
 
+/** Whether the indexer of a chain has halted, as its worker saw it after its last pass. */
+export function createHaltWatch(db: PlatformDatabase, chain: string) {
+  let isHalted = false;
+  return {
+    async look(): Promise<void> {
+      const row = await db
+        .selectFrom('indexer_cursors')
+        .select('halted')
+        .where('chain', '=', chain)
+        .executeTakeFirst();
+      isHalted = (row?.halted ?? null) !== null;
+    },
+    check: () =>
+      isHalted
+        ? new PoolError(
+            'notes_unavailable',
+            `chain ${chain}: the indexer has halted, because the index disagrees with the chain; see "The indexer has halted" in docs/operations`,
+          )
+        : undefined,
+  };
+}
+
 export type IndexerDeps = {
   readonly db: PlatformDatabase;
   readonly chain: PoolChain;
@@ -40,11 +62,6 @@ type HaltDeps = Pick<IndexerDeps, 'db' | 'log'> & {
   readonly chain: Pick<PoolChain, 'key' | 'settings'>;
 };
 
-export type Indexer = {
-  /** Reads up to the final block and settles what has landed. Passes must not overlap. */
-  pass(): Promise<void>;
-};
-
 /** Blocks per read: public RPCs accept this many. */
 const blocksPerRange = 1_000;
 
@@ -52,7 +69,9 @@ const blocksPerRange = 1_000;
 const believedAfterPasses = 5;
 const believedAfterMs = 30_000;
 
-export function createIndexer(deps: IndexerDeps): Indexer {
+export type Indexer = ReturnType<typeof createIndexer>;
+
+export function createIndexer(deps: IndexerDeps) {
   let doubt: { readonly sinceMs: number; readonly passes: number } | undefined;
 
   async function weigh(reason: string | undefined): Promise<void> {
@@ -70,7 +89,8 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   }
 
   return {
-    async pass() {
+    /** Reads up to the final block and settles what has landed. Passes must not overlap. */
+    async pass(): Promise<void> {
       await weigh(await runPass(deps));
     },
   };

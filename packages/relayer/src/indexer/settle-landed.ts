@@ -8,7 +8,7 @@ import { deriveTraceId } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
-import { areLabelsOpen, openLeaf } from '../store/spend-labels.ts';
+import { areLabelsOpen, openLeaf } from '../store/spend-store.ts';
 
 type SettleDeps = {
   readonly db: PlatformDatabase;

@@ -31,16 +31,13 @@ export type EraseDeps = {
   readonly keepSeconds: number;
 };
 
-export type Eraser = {
-  /** Checks the next few rows; after the last one, it starts again with the first. */
-  pass(): Promise<void>;
-};
-
 const rowsPerPass = 50;
 
 const names = { settlement: 'batch', spend: 'spend' } as const;
 
-export function createEraser(deps: EraseDeps): Eraser {
+export type Eraser = ReturnType<typeof createEraser>;
+
+export function createEraser(deps: EraseDeps) {
   let lastId = 0;
   let awaited: FinalBlock | undefined;
 
@@ -61,7 +58,8 @@ export function createEraser(deps: EraseDeps): Eraser {
   }
 
   return {
-    async pass() {
+    /** Checks the next few rows; after the last one, it starts again with the first. */
+    async pass(): Promise<void> {
       const final = await deps.chain.fetchFinalBlock();
       // On a fast chain the index is always a little behind, so this waits for the final block of the previous pass.
       const indexed = awaited ?? final;

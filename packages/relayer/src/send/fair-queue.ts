@@ -12,13 +12,7 @@ export type QueuedRow = { readonly id: number; readonly owner: string };
 /** `failed`: the funder's own code could not be run. `refused`: the chain refuses for now. */
 export type RowOutcome = 'done' | 'refused' | 'failed';
 
-export type FairQueue = {
-  /** Rows to try now; the rows of one owner are spread out. */
-  choose<T extends QueuedRow>(rows: readonly T[]): T[];
-  /** True after a failed call of this owner: its other rows wait for the next pass. */
-  isPaused(owner: string): boolean;
-  note(row: QueuedRow, outcome: RowOutcome): void;
-};
+export type FairQueue = ReturnType<typeof createFairQueue>;
 
 /** Rows of one owner per pass. */
 export const rowsPerPass = 16;
@@ -30,7 +24,7 @@ const longestOwnerWaitMs = 30_000;
 
 type Wait = { failures: number; dueAtMs: number; triedAs: number };
 
-export function createFairQueue(nowMs: () => number): FairQueue {
+export function createFairQueue(nowMs: () => number) {
   const rowWaits = new Map<number, Wait>();
   const ownerWaits = new Map<string, Wait>();
   let tries = 0;
@@ -49,10 +43,11 @@ export function createFairQueue(nowMs: () => number): FairQueue {
   }
 
   return {
-    choose(rows) {
+    /** Rows to try now; the rows of one owner are spread out. */
+    choose<T extends QueuedRow>(rows: readonly T[]): T[] {
       forgetAllBut(rowWaits, new Set(rows.map(({ id }) => id)));
       forgetAllBut(ownerWaits, new Set(rows.map(({ owner }) => owner)));
-      const byOwner = new Map<string, (typeof rows)[number][]>();
+      const byOwner = new Map<string, T[]>();
       for (const row of rows) {
         if (isDue(ownerWaits.get(row.owner)) && isDue(rowWaits.get(row.id))) {
           const own = byOwner.get(row.owner) ?? [];
@@ -68,8 +63,9 @@ export function createFairQueue(nowMs: () => number): FairQueue {
         turns.flatMap((own) => own.slice(turn, turn + 1)),
       ).flat();
     },
-    isPaused: (owner) => !isDue(ownerWaits.get(owner)),
-    note({ id, owner }, outcome) {
+    /** True after a failed call of this owner: its other rows wait for the next pass. */
+    isPaused: (owner: string): boolean => !isDue(ownerWaits.get(owner)),
+    note({ id, owner }: QueuedRow, outcome: RowOutcome): void {
       tries += 1;
       rowWaits.set(id, wait(rowWaits.get(id), outcome !== 'done', longestRowWaitMs));
       if (outcome !== 'refused') {

@@ -112,7 +112,7 @@ describe('the health of the relayer', () => {
 
   it('requires coin for a fund transaction at the fees that it would offer now', async () => {
     // Twice the base fee and the tip, for a million gas.
-    const { fees } = await poolChain.fetchRelayerFunds(1_000_000n);
+    const { fees } = await poolChain.fetchFunds(1_000_000n);
     const needed = 1_000_000n * (fees?.maxFeePerGas ?? 0n);
     expect(needed).toBeGreaterThan(0n);
     await setBalance(needed - 1n);
@@ -187,8 +187,8 @@ describe('the health of the relayer', () => {
     let isCut = true;
     watch = watchOf({
       ...poolChain,
-      fetchRelayerFunds: () =>
-        isCut ? Promise.reject(new Error('cut')) : poolChain.fetchRelayerFunds(1_000_000n),
+      fetchFunds: () =>
+        isCut ? Promise.reject(new Error('cut')) : poolChain.fetchFunds(1_000_000n),
     });
     expect(await see()).toEqual({ ok: false, code: 'chain_unreachable' });
     isCut = false;
@@ -200,9 +200,9 @@ describe('the health of the relayer', () => {
     let looks = 0;
     watch = watchOf({
       ...poolChain,
-      fetchRelayerFunds: () => {
+      fetchFunds: () => {
         looks += 1;
-        return poolChain.fetchRelayerFunds(1_000_000n);
+        return poolChain.fetchFunds(1_000_000n);
       },
     });
     for (let pass = 0; pass < 10; pass += 1) {

@@ -26,21 +26,7 @@ export type RelayerHealthDeps = {
   readonly isWaiting?: () => boolean;
 };
 
-export type RelayerWatch = {
-  readonly chain: string;
-  /** Checks, unless a check shortly before found no problem. Never throws. */
-  look(): Promise<void>;
-  /** Reports progress of the worker: a long pass would otherwise count as stalled. */
-  notePulse(): void;
-  /** The result of the last check. Undefined: none yet. */
-  read(): RelayerHealth | undefined;
-  /** What a transaction would have offered per unit of gas at the last check. Undefined: not known yet. */
-  readFeeWei(): bigint | undefined;
-  /** The relayer's coin at the last check. Undefined: not known yet. */
-  readBalanceWei(): bigint | undefined;
-  /** The coin of 24 hours at the last check. Undefined: not known yet, or without a limit. */
-  readTotalUse(): TotalUse | undefined;
-};
+export type RelayerWatch = ReturnType<typeof createRelayerWatch>;
 
 /** Gas that a `fund` transaction of the largest batch is given for a funder with a key, margins included. */
 const fundGas = 1_000_000n;
@@ -51,13 +37,11 @@ const lookEveryMs = 5_000;
 /** A worker without a check or progress for so long is stalled. */
 const stalledAfterMs = 120_000;
 
-export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
+export function createRelayerWatch(deps: RelayerHealthDeps) {
   const { chain, log, nowMs } = deps;
   let seen: { readonly health: RelayerHealth; readonly atMs: number } | undefined;
   let pulseAtMs = 0;
-  let feeWei: bigint | undefined;
-  let balanceWei: bigint | undefined;
-  let use: TotalUse | undefined;
+  let last: Partial<Observation> = {};
 
   async function look(): Promise<void> {
     const agoMs = seen === undefined ? undefined : nowMs() - seen.atMs;
@@ -68,7 +52,7 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
     const health = await observe();
     if (seen?.health.code !== health.code) {
       const level = health.code === undefined ? 'info' : 'warn';
-      log[level]({ chain: chain.key, ...health, ...use }, 'relayer health changed');
+      log[level]({ chain: chain.key, ...health, ...last.use }, 'relayer health changed');
     }
     pulseAtMs = nowMs();
     seen = { health, atMs: pulseAtMs };
@@ -77,34 +61,37 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
   async function observe(): Promise<RelayerHealth> {
     try {
       const seenNow = await observeRelayer(deps);
-      feeWei = seenNow.feeWei ?? feeWei;
-      use = seenNow.use;
-      balanceWei = seenNow.balanceWei;
+      last = { ...seenNow, feeWei: seenNow.feeWei ?? last.feeWei };
       return seenNow.health;
     } catch (error) {
       log.debug(
         { chain: chain.key, ...describeFailure(error) },
         'the relayer cannot check its health',
       );
-      const isDatabase = errorCodeOf(error) === 'database_unavailable';
+      const isDatabase = /^database_/.test(errorCodeOf(error) ?? '');
       return { ok: false, code: isDatabase ? 'stalled' : 'chain_unreachable' };
     }
   }
 
   return {
-    chain: chain.key,
+    /** Checks, unless a check shortly before found no problem. Never throws. */
     look,
+    /** Reports progress of the worker: a long pass would otherwise count as stalled. */
     notePulse() {
       pulseAtMs = nowMs();
     },
-    read() {
+    /** The result of the last check. Undefined: none yet. */
+    read(): RelayerHealth | undefined {
       return seen !== undefined && nowMs() - pulseAtMs > stalledAfterMs
         ? { ok: false, code: 'stalled' }
         : seen?.health;
     },
-    readFeeWei: () => feeWei,
-    readBalanceWei: () => balanceWei,
-    readTotalUse: () => use,
+    /** What a transaction would have offered per unit of gas at the last check. Undefined: not known yet. */
+    readFeeWei: () => last.feeWei,
+    /** The relayer's coin at the last check. Undefined: not known yet. */
+    readBalanceWei: () => last.balanceWei,
+    /** The coin of 24 hours at the last check. Undefined: not known yet, or without a limit. */
+    readTotalUse: () => last.use,
   };
 }
 
@@ -118,7 +105,7 @@ type Observation = {
 async function observeRelayer(deps: RelayerHealthDeps): Promise<Observation> {
   const { chain, db, dailyWei, nowMs } = deps;
   const [funds, minedNonce, hasRole] = await Promise.all([
-    chain.fetchRelayerFunds(fundGas),
+    chain.fetchFunds(fundGas),
     chain.fetchNonce(),
     chain.hasRelayerRole(),
   ]);

@@ -20,11 +20,6 @@ import { followNonce, type RelayerDeps, selectOpenNonces } from './nonces.ts';
 
 export type { RelayerDeps } from './nonces.ts';
 
-export type Relayer = {
-  /** Works on every unfinished row of the chain. Passes must not overlap, since they assign nonces. */
-  pass(): Promise<void>;
-};
-
 /** Calls of the chain's node at once. */
 const parallel = 8;
 /** Calls of one employer or holder at once: a contract that blocks its calls leaves most of them free. */
@@ -33,7 +28,8 @@ const perOwner = 2;
 /** Each kind with its own queue, since an employer's failing contract must not delay the spends of a holder. */
 type Line = { readonly kind: SubmissionKind; readonly queue: FairQueue };
 
-export function createRelayer(deps: RelayerDeps): Relayer {
+/** Its passes work on every unfinished row of the chain. They must not overlap, since they assign nonces. */
+export function createRelayer(deps: RelayerDeps) {
   const lines = (['settlement', 'spend'] as const).map((kind) => ({
     kind,
     queue: createFairQueue(deps.nowMs),

@@ -26,9 +26,8 @@ describe('createRelayerReload', () => {
           return addressOf(used.at(-1) ?? oldKey.reveal());
         },
         hasRelayerRole: (key) => Promise.resolve(key?.reveal() !== refused),
-        useRelayerKey(key) {
+        useKey(key) {
           used.push(key.reveal());
-          return addressOf(key.reveal());
         },
       },
       caps,

@@ -14,25 +14,18 @@ import type { PoolChain } from '../chain/pool-chain.ts';
 /** Caps that are read at each signature. */
 export type ChangingCaps = { -readonly [Name in keyof TransactionCaps]: TransactionCaps[Name] };
 
-export type RelayerReload = {
-  /** @param key - if it differs, it is used once nothing of the old one is open */
-  change(caps: TransactionCaps, key: Secret): void;
-  /** While true, the relayer sends nothing new, so that the old key has an end. */
-  isWaiting(): boolean;
-  /** Must be called between two passes of the relayer. */
-  apply(): Promise<void>;
-};
+export type RelayerReload = ReturnType<typeof createRelayerReload>;
 
 /** A new key. */
 type Change = { readonly key: Secret; isAnnounced: boolean };
 
 export function createRelayerReload(
   db: PlatformDatabase,
-  chain: Pick<PoolChain, 'key' | 'relayerAddress' | 'hasRelayerRole' | 'useRelayerKey'>,
+  chain: Pick<PoolChain, 'key' | 'relayerAddress' | 'hasRelayerRole' | 'useKey'>,
   caps: ChangingCaps,
   first: Secret,
   log: Pick<Log, 'info' | 'warn' | 'error'>,
-): RelayerReload {
+) {
   let current = first;
   let next: Change | undefined;
 
@@ -47,13 +40,16 @@ export function createRelayerReload(
   }
 
   return {
-    change({ maxFeePerGas, maxCostWei }, key) {
+    /** @param key - if it differs, it is used once nothing of the old one is open */
+    change({ maxFeePerGas, maxCostWei }: TransactionCaps, key: Secret): void {
       caps.maxFeePerGas = maxFeePerGas;
       caps.maxCostWei = maxCostWei;
       next = key.reveal() === current.reveal() ? undefined : { key, isAnnounced: false };
     },
-    isWaiting: () => next !== undefined,
-    async apply() {
+    /** While true, the relayer sends nothing new, so that the old key has an end. */
+    isWaiting: (): boolean => next !== undefined,
+    /** Must be called between two passes of the relayer. */
+    async apply(): Promise<void> {
       const change = next;
       if (change === undefined) {
         return;
@@ -78,10 +74,8 @@ export function createRelayerReload(
       }
       current = change.key;
       next = undefined;
-      log.info(
-        { chain: chain.key, relayer: chain.useRelayerKey(current) },
-        'the relayer has a new key',
-      );
+      chain.useKey(current);
+      log.info({ chain: chain.key, relayer: chain.relayerAddress }, 'the relayer has a new key');
     },
   };
 }

@@ -17,15 +17,7 @@ export type BatchBytes = {
   readonly etag?: string;
 };
 
-export type BatchPages = {
-  /**
-   * @param from - index of the first leaf
-   * @throws PoolError `notes_unavailable` (503)
-   */
-  read(chain: string, from: number): Promise<BatchBytes>;
-  /** Stores the pages that are full by now, so that no reader waits for them. */
-  extend(chain: string): Promise<void>;
-};
+export type BatchPages = ReturnType<typeof createBatchPages>;
 
 type Page = {
   readonly first: number;
@@ -56,7 +48,7 @@ const newline = 0x0a;
 /** A halt of the indexer takes effect within this time. */
 const believeRightMs = 1_000;
 
-export function createBatchPages(db: PlatformDatabase, nowMs: () => number): BatchPages {
+export function createBatchPages(db: PlatformDatabase, nowMs: () => number) {
   const chains = new Map<string, Promise<ChainPages>>();
   const rightAtMs = new Map<string, number>();
   const remembered = createPageMemory(maxRememberedBytes);
@@ -104,7 +96,7 @@ export function createBatchPages(db: PlatformDatabase, nowMs: () => number): Bat
     if (from >= end) {
       return tail;
     }
-    const first = firsts[findLast(firsts, from)] ?? 0;
+    const first = firsts.findLast((leaf) => leaf <= from) ?? 0;
     const name = `${chain} ${first}`;
     const page = remembered.get(name) ?? (await selectPage(db, chain, first));
     remembered.put(name, page);
@@ -112,7 +104,11 @@ export function createBatchPages(db: PlatformDatabase, nowMs: () => number): Bat
   }
 
   return {
-    async read(chain, from) {
+    /**
+     * @param from - index of the first leaf
+     * @throws PoolError `notes_unavailable` (503)
+     */
+    async read(chain: string, from: number): Promise<BatchBytes> {
       // The distance: a clock that was set back must not prolong it.
       const checkedAgoMs = Math.abs(nowMs() - (rightAtMs.get(chain) ?? 0));
       if (checkedAgoMs >= believeRightMs) {
@@ -124,7 +120,8 @@ export function createBatchPages(db: PlatformDatabase, nowMs: () => number): Bat
         ? { bytes: Buffer.from('{"batches":[]}') }
         : sliceFrom(page, from);
     },
-    async extend(chain) {
+    /** Stores the pages that are full by now, so that no reader waits for them. */
+    async extend(chain: string): Promise<void> {
       await extend(chain);
     },
   };
@@ -153,21 +150,6 @@ function sliceFrom({ first, bytes, etag }: Page, from: number): BatchBytes {
     bytes: Buffer.concat([head, bytes.subarray(start)]),
     ...tagged(`${etag ?? ''}.${from - first}`),
   };
-}
-
-/** The place of the last value that is not above the limit. */
-function findLast(rising: readonly number[], limit: number): number {
-  let low = 0;
-  let high = rising.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((rising[middle] ?? 0) <= limit) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low - 1;
 }
 
 /** Forgets the page that was read longest ago first. */

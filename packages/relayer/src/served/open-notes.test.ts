@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../../../database/test/test-database.ts';
-import { openLeaf } from '../store/spend-labels.ts';
+import { openLeaf } from '../store/spend-store.ts';
 import { listServedNotes } from './served-notes.ts';
 
 const token = '0xt';

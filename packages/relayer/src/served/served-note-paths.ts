@@ -11,16 +11,11 @@ import type { PlatformDatabase } from '@pool/database';
 import { computeNotePath, createLeanImt, type LeanImt } from '@pool/notes';
 import { assertIndexRight, parseWords } from './served-batches.ts';
 
-export type NotePaths = {
-  /** @throws PoolError `unknown_leaf` (404), `notes_unavailable` (503) */
-  find(request: NotePathsRequest): Promise<NotePathsResponse>;
-};
-
 /** Leaves inserted in one turn of the event loop: about 20 ms of hashing. */
 const leavesAtOnce = 200;
 
 /** The trees stay in memory. They grow with the index, and are made again if they do not fit it. */
-export function createNotePaths(db: PlatformDatabase): NotePaths {
+export function createNotePaths(db: PlatformDatabase) {
   const trees = new Map<string, Promise<LeanImt>>();
 
   /** One caller at a time extends a tree. */
@@ -33,7 +28,8 @@ export function createNotePaths(db: PlatformDatabase): NotePaths {
   }
 
   return {
-    async find({ chain, notes }) {
+    /** @throws PoolError `unknown_leaf` (404), `notes_unavailable` (503) */
+    async find({ chain, notes }: NotePathsRequest): Promise<NotePathsResponse> {
       await assertIndexRight(db, chain);
       const tree = await openTree(chain);
       const rows = await db

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { PoolError } from '@pool/core';
 import type { PlatformDatabase } from '@pool/database';
 import { askChain, type FinalBlock } from '@pool/evm-sender';
 import type { PoolCall, PoolChain } from '../chain/pool-chain.ts';
@@ -89,7 +90,7 @@ export async function fetchOutRoots(
  * used for other outputs.
  * @throws PoolError `chain_unreachable` (503, retryable)
  */
-export async function isDead(chain: PoolChain, row: SubmissionRow): Promise<boolean> {
+async function isDead(chain: PoolChain, row: SubmissionRow): Promise<boolean> {
   return await askChain(async () => {
     const final = await chain.fetchFinalBlock();
     const roots =
@@ -104,4 +105,32 @@ export async function isDead(chain: PoolChain, row: SubmissionRow): Promise<bool
       (await fetchIsVoided(chain, row, final.number))
     );
   });
+}
+
+/**
+ * Another submission may take the key of a dead one.
+ * @param chain - of the one that has the key; undefined: it cannot be asked here
+ * @throws PoolError as `conflict`, `chain_unreachable` (503, retryable)
+ */
+export async function assertMayFollow(
+  chain: PoolChain | undefined,
+  standing: SubmissionRow,
+  conflict: () => PoolError,
+): Promise<void> {
+  if (chain === undefined || standing.state === 'settled' || !(await isDead(chain, standing))) {
+    throw conflict();
+  }
+}
+
+/** @throws PoolError `invalid-chain` (400) */
+export function findChain(
+  chains: ReadonlyMap<string, PoolChain>,
+  key: string,
+  what: 'settles' | 'spends' = 'settles',
+): PoolChain {
+  const chain = chains.get(key);
+  if (chain === undefined) {
+    throw new PoolError('invalid-chain', `this platform ${what} on no chain of that key`);
+  }
+  return chain;
 }

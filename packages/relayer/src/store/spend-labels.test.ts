@@ -7,7 +7,7 @@ import { errorCodeOf, PoolError } from '@pool/core';
 import { createTestHolder, type TestHolder } from '@pool/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSpendScene } from '../../test/spend-scene.ts';
-import { disputeLabels } from './spend-labels.ts';
+import { disputeLabels } from './spend-store.ts';
 
 const scene = createSpendScene();
 let mallory: TestHolder;

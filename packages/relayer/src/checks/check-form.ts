@@ -1,10 +1,10 @@
 /**
- * The cheap checks of a spend request (protocol §8): addresses, sizes, suites. They run before the long ones, which are in
- * check-spend.ts.
+ * The cheap checks of a settlement or a spend (protocol §8): addresses, sizes, suites. They run before the long ones, which are in
+ * check-inputs.ts.
  *
  * @module
  */
-import type { SpendRequest } from '@pool/api';
+import type { Delivery, SpendRequest } from '@pool/api';
 import {
   type EvmChainSettings,
   maxAmount,
@@ -13,12 +13,21 @@ import {
   spendShapes,
 } from '@pool/core';
 import { computeSealedNotesHash } from '@pool/notes';
-import type { SpendJob } from './check-spend.ts';
-import { spendRefusals } from './refuse-settlement.ts';
+import type { SpendJob } from './check-inputs.ts';
+import { settlementRefusals, spendRefusals } from './refuse-settlement.ts';
 
-const { refuse, attempt, assertThat, assertNotes, assertToken } = spendRefusals;
+/** @throws PoolError `invalid_settlement` (400) naming the first field that does not fit */
+export function assertDelivery(
+  { batch, sealedNotes }: Delivery,
+  settings: Pick<EvmChainSettings, 'tokens'>,
+): void {
+  const { attempt, assertNotes, parseToken } = settlementRefusals;
+  parseToken(batch.token, settings);
+  attempt('batch.funder', () => parseEvmAddress(batch.funder));
+  assertNotes(sealedNotes, batch.commitments);
+}
 
-/** What the cheap checks find. */
+/** What the cheap checks of a spend find. */
 export type SpendForm = Pick<SpendJob, 'circuit' | 'sealedNotesHash'>;
 
 /** @throws PoolError `invalid_spend` (400) naming the first field that does not fit */
@@ -26,8 +35,8 @@ export function assertSpendForm(
   { spend, sealedNotes }: SpendRequest,
   settings: Pick<EvmChainSettings, 'tokens' | 'pool'>,
 ): SpendForm {
-  const token = attempt('spend.token', () => parseEvmAddress(spend.token));
-  assertToken(token, settings, 'spend.token');
+  const { refuse, attempt, assertThat, assertNotes, parseToken } = spendRefusals;
+  const token = parseToken(spend.token, settings);
   assertThat(BigInt(spend.withdrawAmount) <= maxAmount, 'spend.withdrawAmount is 2^128 or more');
   assertThat(
     (spend.withdrawAmount === '0') === (spend.recipient === undefined),
@@ -52,7 +61,7 @@ export function assertSpendForm(
     new Set(spend.nullifiers).size === spend.nullifiers.length,
     'spend.nullifiers lists one twice',
   );
-  assertNotes(sealedNotes, spend.commitments.length, 'spend.commitments');
+  assertNotes(sealedNotes, spend.commitments);
   return {
     circuit,
     sealedNotesHash: computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)),
