@@ -125,7 +125,7 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     .action(async (given: { dryRun?: boolean; standby?: boolean; envFile?: string }) => {
       const { dryRun: isDryRun = false, standby: isStandby = false } = given;
       const { parseGateConfig } = await import('./config/config.ts');
-      const { createGateLog } = await import('./config/gate-log.ts');
+      const { createGateLog } = await import('./config/env-file.ts');
       const { runGate } = await import('./gate/run-gate.ts');
       const config = parseGateConfig(source, given.envFile);
       const log = createGateLog(config.logLevel);
@@ -263,7 +263,7 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     audit,
     'verify',
     'Verify that no entry was changed, removed or inserted.',
-    async () => onLedger((await import('./commands/audit-command.ts')).runAuditVerify),
+    async () => onLedger((await import('./commands/ledger-command.ts')).runAuditVerify),
     [
       new Option('--head <hash>', 'a hash that was seen before; an entry must have it').argParser(
         parseHead,
@@ -272,7 +272,7 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     ],
   );
   add(audit, 'list', 'Print every entry as one line of JSON.', async () =>
-    onLedger((await import('./commands/audit-command.ts')).runAuditList),
+    onLedger((await import('./commands/ledger-command.ts')).runAuditList),
   );
   add(
     program.command('config').description('Inspect the configuration.'),

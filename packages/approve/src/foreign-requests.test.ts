@@ -2,12 +2,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rebaselineLedger } from './commands/ledger-command.ts';
 import { fundBody, textBody } from './fixtures/bodies.ts';
 import { createWorldA, funderWallet, type WorldA } from './fixtures/custodian-a.ts';
 import { createWorldB, typedMessage, type WorldB } from './fixtures/custodian-b.ts';
 import { type ServedGate, serveTestGate } from './fixtures/gate-home.ts';
 import { funderKey, fundFile, holder, holderKey, signInText } from './fixtures/payroll.ts';
-import { rebaselineLedger } from './gate/rebaseline.ts';
 
 const byTest = { by: 'a test', acceptUnknown: 0, nowMs: Date.now };
 const mebibyte = 1024 * 1024;

@@ -19,8 +19,15 @@ import { readChainsFile, readPolicyFile } from '../config/settings-files.ts';
 import { createFactSource, openPoolReader } from '../judge/facts.ts';
 import { createJudge } from '../judge/judge.ts';
 import { createRebuilds } from '../judge/rebuilds.ts';
-import { describePayment, line, type Payment, renderPayment } from './describe-payment.ts';
-import { describePeople, type PeopleOfBatch, renderPeople } from './describe-people.ts';
+import {
+  describePayment,
+  describePeople,
+  line,
+  type Payment,
+  type PeopleOfBatch,
+  renderPayment,
+  renderPeople,
+} from './describe-payment.ts';
 import { readManifestArgument } from './manifest-argument.ts';
 import { exitCodes, type LedgerCall, type Outcome } from './output.ts';
 

@@ -6,17 +6,16 @@
 import { existsSync } from 'node:fs';
 import { type Ledger, openLedger, type Policy } from '@pool/policy';
 import { parseGateConfig } from '../config/config.ts';
-import { ledgerPath } from '../config/gate-home.ts';
+import { ledgerPath } from '../config/env-file.ts';
 import { readSettings } from '../config/settings-files.ts';
 import {
+  checked,
   createDoctor,
   type DoctorCheck,
   type DoctorReport,
-  failed,
   passed,
 } from '../examine/doctor.ts';
-import { createHistoryCheck } from '../examine/history.ts';
-import { createHistoryExamination } from '../examine/history-examination.ts';
+import { createHistoryCheck, createHistoryExamination } from '../examine/history.ts';
 import { connectCustodian } from '../gate/transport.ts';
 import { type Call, exitCodes, type Outcome } from './output.ts';
 
@@ -59,12 +58,12 @@ export async function runDoctor({ source, options, nowMs, streams }: Call): Prom
 
 function checkRestored(ledger: Ledger): DoctorCheck {
   const { isRestored, restoredBecause = 'unknown' } = ledger.status();
-  return isRestored
-    ? failed(
-        'restored',
-        `the ledger counts as restored (${restoredBecause}); run "pool-approve ledger rebaseline --by NAME"`,
-      )
-    : passed('restored', 'the ledger does not count as restored');
+  return checked(
+    'restored',
+    !isRestored,
+    'the ledger does not count as restored',
+    `the ledger counts as restored (${restoredBecause}); run "pool-approve ledger rebaseline --by NAME"`,
+  );
 }
 
 function renderReport({ ok, checks }: DoctorReport): string {

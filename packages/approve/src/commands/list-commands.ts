@@ -14,8 +14,8 @@ import {
   type WaitingRequest,
 } from '@pool/policy';
 import { readPolicyFile } from '../config/settings-files.ts';
-import { findManifestState, heldReasons } from '../judge/manifest-state.ts';
-import { describePeople, renderPeople } from './describe-people.ts';
+import { findManifestState, heldReasons } from '../judge/intake.ts';
+import { describePeople, renderPeople } from './describe-payment.ts';
 import type { LedgerCall, Outcome } from './output.ts';
 
 /** Requests that wait, with what ends the wait, and votes that the custodian has not shown yet. */

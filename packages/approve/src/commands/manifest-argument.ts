@@ -3,6 +3,8 @@
  *
  * @module
  */
+
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import {
   describeCause,
@@ -13,9 +15,108 @@ import {
   parseStrictJson,
   parseWire,
 } from '@pool/core';
-import type { Ledger, StoredManifest } from '@pool/policy';
-import { describeInput } from '../config/env-file.ts';
-import type { LedgerCall } from './output.ts';
+import type { Ledger, PersonSignature, PolicyPerson, StoredManifest } from '@pool/policy';
+import { type ConfigSource, describeInput, findModeProblem } from '../config/env-file.ts';
+import type { Call, CommonOptions, LedgerCall } from './output.ts';
+
+// What people give to commands: their key, or what they signed on a machine of their own.
+
+/** Either the key, or a statement that was signed on another machine. */
+export type SigningOptions = {
+  readonly keyFile?: string;
+  readonly statement?: string;
+  readonly signature?: string;
+};
+
+/**
+ * The signed word of a person: made with the key, or a statement that was signed elsewhere and counts for a person.
+ * @param word.adopt - the content of a statement. It throws unless the statement is about the same
+ * @param word.refusal - what a statement lacks that counts for nobody
+ * @throws PoolError `invalid_release`
+ */
+export function readSigned<TContent extends object>(
+  { options: { keyFile, statement, signature }, source }: Call<CommonOptions & SigningOptions>,
+  word: {
+    readonly sign: (key: KeyObject) => TContent & PersonSignature;
+    readonly adopt: (text: string) => TContent;
+    readonly people: readonly PolicyPerson[];
+    readonly counts: (signed: TContent & PersonSignature) => boolean;
+    readonly refusal: string;
+  },
+): TContent & PersonSignature {
+  if (keyFile !== undefined && statement === undefined && signature === undefined) {
+    return word.sign(readPersonKey(keyFile, source));
+  }
+  if (keyFile !== undefined || statement === undefined || signature === undefined) {
+    throw new PoolError(
+      'invalid_release',
+      'give --key-file, or --statement and --signature together, and not both',
+    );
+  }
+  const content = word.adopt(readText(statement, 'statement', source));
+  const hex = parseSignature(signature);
+  const signed = word.people
+    .map(({ publicKey }) => ({ ...content, publicKey, signature: hex }))
+    .find((one) => word.counts(one));
+  if (signed === undefined) {
+    throw new PoolError('invalid_release', `the statement does not count: ${word.refusal}`);
+  }
+  return signed;
+}
+
+/** @returns 64 bytes of hex */
+function parseSignature(signature: string): string {
+  const hex = signature.toLowerCase().replace(/^0x/, '');
+  if (!/^[0-9a-f]{128}$/.test(hex)) {
+    throw new PoolError(
+      'invalid_release',
+      '--signature is not an Ed25519 signature: 64 bytes of hex',
+    );
+  }
+  return `0x${hex}`;
+}
+
+function readText(path: string, what: string, source: ConfigSource): string {
+  try {
+    return source.readFile(path);
+  } catch (cause) {
+    throw new PoolError(
+      'invalid_release',
+      `the ${what} file ${path} cannot be read${describeCause(cause)}`,
+      { cause },
+    );
+  }
+}
+
+/** PKCS#8 PEM, or the 32 bytes of an Ed25519 seed as hex. */
+export function readPersonKey(path: string, source: ConfigSource): KeyObject {
+  const open = findModeProblem(source, path);
+  if (open !== undefined) {
+    throw new PoolError('invalid_release', `the key file is not private: ${open}`);
+  }
+  const text = readText(path, 'key', source).trim();
+  const [, seed] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? [];
+  try {
+    const key =
+      seed === undefined
+        ? createPrivateKey(text)
+        : createPrivateKey({
+            // The fixed beginning of an Ed25519 key in PKCS#8 (RFC 8410).
+            key: Buffer.from(`302e020100300506032b657004220420${seed}`, 'hex'),
+            format: 'der',
+            type: 'pkcs8',
+          });
+    if (key.asymmetricKeyType === 'ed25519') {
+      return key;
+    }
+  } catch {
+    // The cause is dropped on purpose: parsers repeat their input in messages.
+  }
+  throw new PoolError(
+    'invalid_release',
+    `the key file ${path} is not an Ed25519 private key: PKCS#8 PEM, or 32 bytes of hex`,
+  );
+}
 
 /** @throws PoolError `invalid_request` for a file that is no manifest file, `manifest_unknown` */
 export function readManifestArgument({

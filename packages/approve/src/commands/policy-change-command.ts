@@ -17,8 +17,8 @@ import {
   signPolicyChange,
 } from '@pool/policy';
 import { readPolicyFile } from '../config/settings-files.ts';
+import { readSigned, type SigningOptions } from './manifest-argument.ts';
 import type { CommonOptions, LedgerCall, Outcome } from './output.ts';
-import { readSigned, type SigningOptions } from './person-key.ts';
 
 /** Stores a policy file, so that people can sign it. The argument is the file, or `-` for standard input. */
 export function runPolicyPropose(call: LedgerCall): Outcome {

@@ -19,9 +19,8 @@ import {
   verifyRelease,
 } from '@pool/policy';
 import { readPolicyFile } from '../config/settings-files.ts';
-import { findStored } from './manifest-argument.ts';
+import { findStored, readSigned, type SigningOptions } from './manifest-argument.ts';
 import type { CommonOptions, LedgerCall, Outcome } from './output.ts';
-import { readSigned, type SigningOptions } from './person-key.ts';
 
 type Decision = ReleaseContent['decision'];
 

@@ -4,7 +4,45 @@
  *
  * @module
  */
-import { createConfigFiles, type ConfigSource as FileSource } from '@pool/configuration';
+
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  createConfigFiles,
+  type ConfigSource as FileSource,
+  type LogLevel,
+} from '@pool/configuration';
+import type { ShellLog } from '@pool/http-server';
+import { pino } from 'pino';
+
+// Structured log lines: ids, codes and counts, never an amount, a recipient or a secret. Fields with the names of secrets are removed as
+// a second line of defence.
+
+/** What the parts of the gate need of a log. */
+export type GateLog = Omit<ShellLog, 'child'>;
+
+const secretNames = ['authorization', 'token', 'apiKey', 'privateKey', 'seed', 'secret'];
+
+/** Writes JSON lines to stderr, because stdout is for results. */
+export function createGateLog(level: LogLevel): ShellLog {
+  return pino(
+    { level, base: null, redact: { paths: secretNames, remove: true } },
+    pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+// The gate's directory. It holds the ledger, which one gate opens as its voter. The commands of the operator open it beside the running
+// gate: every write is one immediate transaction, so no socket has to be guarded (docs/decisions/0014).
+
+/** Creates the directory if it is missing, and removes the access of other users. */
+export function ensureGateHome(home: string): void {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  chmodSync(home, 0o700);
+}
+
+export function ledgerPath(home: string): string {
+  return join(home, 'ledger.sqlite');
+}
 
 /** What the configuration reads from this machine. */
 export type ConfigSource = FileSource & {

@@ -4,12 +4,12 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytesToHex } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rebaselineLedger } from '../commands/ledger-command.ts';
 import type { FaultPoint } from '../config/variables.ts';
 import { fundBody } from '../fixtures/bodies.ts';
 import { createWorldA, funderWallet, type WorldA } from '../fixtures/custodian-a.ts';
 import { type ServedGate, serveTestGate } from '../fixtures/gate-home.ts';
 import { fundFile, policyJson, recipient } from '../fixtures/payroll.ts';
-import { rebaselineLedger } from '../gate/rebaseline.ts';
 
 const byTest = { by: 'a test', acceptUnknown: 0, nowMs: Date.now };
 

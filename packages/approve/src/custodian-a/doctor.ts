@@ -16,13 +16,17 @@ import {
 import type { Policy } from '@pool/policy';
 import type { CustodianAClient } from '@pool/signers';
 import * as v from 'valibot';
-import { type DoctorCheck, type Examine, failed, passed } from '../examine/doctor.ts';
 import {
   checkAddress,
+  checked,
   checkListed,
+  type DoctorCheck,
+  type Examine,
+  failed,
   listPolicyWallets,
   type PolicyWallet,
-} from '../examine/policy-wallets.ts';
+  passed,
+} from '../examine/doctor.ts';
 
 const id = v.pipe(v.string(), v.maxLength(128));
 
@@ -100,12 +104,12 @@ export function createCustodianAExamination(deps: {
     const policies = (await listPolicies(deps.client)).filter(({ status }) => status === 'Active');
     const checks: DoctorCheck[] = [
       checkListed(wallets),
-      initiators.includes(deps.userId)
-        ? failed(
-            'own-user',
-            'the gate’s own user is listed as an initiator; the agent needs another user',
-          )
-        : passed('own-user', 'the gate’s user is not an initiator'),
+      checked(
+        'own-user',
+        !initiators.includes(deps.userId),
+        'the gate’s user is not an initiator',
+        'the gate’s own user is listed as an initiator; the agent needs another user',
+      ),
       await examineOwnKey(deps.client),
       await examineOwnRights(deps.client, deps.userId),
     ];
@@ -145,12 +149,12 @@ async function examineOwnKey(client: CustodianAClient): Promise<DoctorCheck> {
 
 async function examineOwnRights(client: CustodianAClient, userId: string): Promise<DoctorCheck> {
   const operations = await readOperations(client, userId);
-  return operations === undefined || voteOperations.some((right) => operations.includes(right))
-    ? passed('own-rights', "the gate's user may vote")
-    : failed(
-        'own-rights',
-        `the gate's user ${userId} has no right to vote; give it ${voteOperations[0]}`,
-      );
+  return checked(
+    'own-rights',
+    operations === undefined || voteOperations.some((right) => operations.includes(right)),
+    "the gate's user may vote",
+    `the gate's user ${userId} has no right to vote; give it ${voteOperations[0]}`,
+  );
 }
 
 async function listPolicies(client: CustodianAClient): Promise<readonly CustodyPolicy[]> {
@@ -240,18 +244,24 @@ function examineWallet(
   const expires = covering.some(({ action }) => (action.autoRejectTimeout ?? 0) > 0);
   return [
     passed('wallet-covered', `${place}: every signature needs the gate's vote`),
-    selfApproved
-      ? failed('initiator-cannot-approve', `${place}: initiatorCanApprove is true; set it to false`)
-      : passed('initiator-cannot-approve', `${place}: who asks cannot approve`),
-    agents.length > 0
-      ? failed(
-          'agent-not-approver',
-          `${place}: the agent's user ${agents[0]} is an approver; remove it`,
-        )
-      : passed('agent-not-approver', `${place}: the agent's user is no approver`),
-    expires
-      ? passed('auto-reject', `${place}: requests expire`)
-      : failed('auto-reject', `${place}: requests never expire; set autoRejectTimeout`),
+    checked(
+      'initiator-cannot-approve',
+      !selfApproved,
+      `${place}: who asks cannot approve`,
+      `${place}: initiatorCanApprove is true; set it to false`,
+    ),
+    checked(
+      'agent-not-approver',
+      agents.length === 0,
+      `${place}: the agent's user is no approver`,
+      `${place}: the agent's user ${agents[0]} is an approver; remove it`,
+    ),
+    checked(
+      'auto-reject',
+      expires,
+      `${place}: requests expire`,
+      `${place}: requests never expire; set autoRejectTimeout`,
+    ),
   ];
 }
 
@@ -299,12 +309,12 @@ async function examineInitiator(client: CustodianAClient, initiator: string): Pr
     );
   }
   const others = new Set(operations.filter((operation) => !initiatorOperations.has(operation)));
-  return others.size === 0
-    ? passed('agent-rights', `the agent's user ${initiator} may ask for signatures, and no more`)
-    : failed(
-        'agent-rights',
-        `the agent's user ${initiator} has more rights than to ask for signatures: ${[...others].join(', ')}; take them away`,
-      );
+  return checked(
+    'agent-rights',
+    others.size === 0,
+    `the agent's user ${initiator} may ask for signatures, and no more`,
+    `the agent's user ${initiator} has more rights than to ask for signatures: ${[...others].join(', ')}; take them away`,
+  );
 }
 
 function examineGovernance(
@@ -321,12 +331,12 @@ function examineGovernance(
         (action.kind === 'RequestApproval' &&
           action.approvalGroups.some((group) => isOfPeople(group, initiators)))),
   );
-  return gating === undefined
-    ? failed(
-        'changes-are-gated',
-        `a change of the kind ${kind} needs no approval; add a policy for it with the rule AlwaysTrigger, without filters and without the agent's user`,
-      )
-    : passed('changes-are-gated', `a change of the kind ${kind} needs an approval`);
+  return checked(
+    'changes-are-gated',
+    gating !== undefined,
+    `a change of the kind ${kind} needs an approval`,
+    `a change of the kind ${kind} needs no approval; add a policy for it with the rule AlwaysTrigger, without filters and without the agent's user`,
+  );
 }
 
 /** A group without a list contains everybody, the agent included. */

@@ -8,7 +8,7 @@ import { errorCodeOf, isPoolError } from '@pool/core';
 import { decisionReasons, type Vote } from '@pool/policy';
 import type { Judgement, VotingDeps } from '../judge/judge.ts';
 import type { Approvals } from './approvals.ts';
-import { type Activity, type Approval, type ListedApproval, readActivity } from './wire.ts';
+import { type Approval, type ListedApproval, readActivity } from './wire.ts';
 
 export type PollerDeps = VotingDeps & {
   readonly approvals: Approvals;
@@ -16,18 +16,6 @@ export type PollerDeps = VotingDeps & {
   readonly userId: string;
   /** The custodian shows an approval of ours that the ledger lacks: nothing may be voted before the two were compared. */
   readonly onUnknownVote: () => void;
-};
-
-export type PollOutcome = {
-  readonly pending: number;
-  readonly voted: number;
-  readonly waiting: number;
-  readonly failed: number;
-};
-
-export type Poller = {
-  /** One look at everything. An approval whose vote fails does not stop the others. @throws if the list cannot be read */
-  poll(): Promise<PollOutcome>;
 };
 
 /** An approval that waits. `listed` undefined: it is read again when its turn comes, so that a long list does not fill the memory. */
@@ -41,7 +29,7 @@ type Refusal = { readonly pauseMs: number; readonly untilMs: number };
 const minPauseMs = 60_000;
 const maxPauseMs = 600_000;
 
-export function createPoller(deps: PollerDeps): Poller {
+export function createPoller(deps: PollerDeps) {
   const { approvals, ledger, userId, nowMs, log, fault } = deps;
   /** Events without a place in the ledger, each written once. By approval. */
   const told = new Map<string, ReadonlySet<string>>();
@@ -78,22 +66,12 @@ export function createPoller(deps: PollerDeps): Poller {
     }
   }
 
-  async function judge(approval: Approval, activity: Activity): Promise<Judgement> {
-    if (activity.kind === 'foreign') {
-      return activity;
-    }
-    if (activity.reading.kind === 'foreign') {
-      return activity.reading;
-    }
-    return await deps.judge.judge({
-      requestId: approval.id,
-      origin: {
-        kind: 'custodian',
-        wallet: activity.walletId,
-        initiator: approval.initiatorId ?? '',
-      },
-      preimage: activity.reading.preimage,
-    });
+  async function judge({ id, initiatorId = '', activity }: Approval): Promise<Judgement> {
+    const { walletId: wallet, reading } = readActivity(activity);
+    const origin = { kind: 'custodian', wallet, initiator: initiatorId } as const;
+    return reading.kind === 'foreign'
+      ? reading
+      : await deps.judge.judge({ requestId: id, origin, preimage: reading });
   }
 
   /** What waits, oldest first: the newest come first in the list, and the oldest has waited longest. */
@@ -135,7 +113,7 @@ export function createPoller(deps: PollerDeps): Poller {
     if (!deps.mayVote() || nowMs() < (refused.get(approval.id)?.untilMs ?? 0)) {
       return 'waiting';
     }
-    const judgement = await judge(approval, readActivity(approval.activity));
+    const judgement = await judge(approval);
     switch (judgement.kind) {
       case 'later':
         log.debug({ approval: approval.id, reason: judgement.reason }, 'approval waits');
@@ -245,6 +223,7 @@ export function createPoller(deps: PollerDeps): Poller {
   }
 
   return {
+    /** One look at everything. An approval whose vote fails does not stop the others. @throws if the list cannot be read */
     async poll() {
       const pending = await listPending();
       if (!deps.mayVote()) {

@@ -7,8 +7,7 @@
 import { parseHex32 } from '@pool/core';
 import { tooLarge } from '@pool/http-client';
 import * as v from 'valibot';
-import { foreign, type Reading } from '../preimage/preimage.ts';
-import { readHexText, readTransaction } from '../preimage/text.ts';
+import { foreign, type Reading, readHexText, readTransaction } from '../preimage/preimage.ts';
 import { readTypedData } from '../preimage/typed-data.ts';
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
@@ -77,16 +76,6 @@ export function readApproval(item: unknown): ListedApproval {
   };
 }
 
-/** What an approval asks for. */
-export type Activity =
-  | {
-      readonly kind: 'signature';
-      readonly signatureId: string;
-      readonly walletId: string;
-      readonly reading: Reading;
-    }
-  | { readonly kind: 'foreign'; readonly message: string };
-
 const signatureActivitySchema = v.object({
   kind: v.literal('Wallets:Sign'),
   signatureRequest: v.object({
@@ -96,23 +85,25 @@ const signatureActivitySchema = v.object({
   }),
 });
 
-/** Never throws. */
-export function readActivity(activity: unknown): Activity {
-  if (activity === tooLarge) {
-    return { kind: 'foreign', message: 'the request is larger than the gate reads' };
-  }
+/** What an approval asks for. Never throws. */
+export function readActivity(activity: unknown): {
+  readonly walletId: string;
+  readonly reading: Reading;
+} {
   const parsed = v.safeParse(signatureActivitySchema, activity);
-  if (!parsed.success) {
-    const isOther = typeof activity === 'object' && activity !== null && 'kind' in activity;
-    return {
-      kind: 'foreign',
-      message: isOther
-        ? 'the approval is not for a signature: this gate approves signatures only, and never a change of policies, permissions or wallets'
-        : 'the approval has no activity that this gate understands',
-    };
+  if (parsed.success) {
+    const { walletId, requestBody } = parsed.output.signatureRequest;
+    return { walletId, reading: readRequestBody(requestBody) };
   }
-  const { id: signatureId, walletId, requestBody } = parsed.output.signatureRequest;
-  return { kind: 'signature', signatureId, walletId, reading: readRequestBody(requestBody) };
+  const isOther = typeof activity === 'object' && activity !== null && 'kind' in activity;
+  const message = isOther
+    ? 'the approval is not for a signature: this gate approves signatures only, and never a change of policies, permissions or wallets'
+    : 'the approval has no activity that this gate understands';
+  const isLarge = activity === tooLarge;
+  return {
+    walletId: '',
+    reading: foreign(isLarge ? 'the request is larger than the gate reads' : message),
+  };
 }
 
 const externalId = v.optional(v.pipe(v.string(), v.maxLength(128)));
@@ -166,8 +157,5 @@ function readHash(hash: unknown): Reading {
   const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(typeof hash === 'string' ? hash : '') ?? [];
   return digits === undefined
     ? foreign('the hash is not 32 bytes of hex')
-    : {
-        kind: 'preimage',
-        preimage: { kind: 'hash', digest: parseHex32(`0x${digits.toLowerCase()}`) },
-      };
+    : { kind: 'hash', digest: parseHex32(`0x${digits.toLowerCase()}`) };
 }

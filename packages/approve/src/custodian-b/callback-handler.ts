@@ -9,7 +9,7 @@
 import { errorCodeOf, type Hex32 } from '@pool/core';
 import { decisionReasons } from '@pool/policy';
 import { type Judgement, notVoting, type VotingDeps } from '../judge/judge.ts';
-import type { Callback, CallbackAnswer } from './callback-token.ts';
+import type { Callback, CallbackAnswer } from './callback-endpoint.ts';
 import type { CustodianBReader } from './read-client.ts';
 import {
   type FetchedTransaction,
@@ -22,10 +22,7 @@ import {
 /** The co-signer waits 30 seconds. After this long the answer is RETRY, and the work goes on for the next time. */
 const answerWithinMs = 25_000;
 
-export type CallbackHandler = {
-  /** Never throws. */
-  answer(callback: Callback): Promise<CallbackAnswer>;
-};
+export type CallbackHandler = ReturnType<typeof createCallbackHandler>;
 
 export type CallbackDeps = VotingDeps & {
   readonly reader: CustodianBReader;
@@ -39,7 +36,7 @@ type Verdict =
   | { readonly action: 'APPROVE' }
   | { readonly action: 'REJECT' | 'RETRY'; readonly reason: string };
 
-export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
+export function createCallbackHandler(deps: CallbackDeps) {
   const { ledger, log, nowMs, fault } = deps;
   /** One piece of work per request: a callback that is repeated while the first is answered joins it. */
   const running = new Map<string, Promise<Verdict>>();
@@ -163,7 +160,7 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
         initiator: transaction.createdBy ?? '',
         ...(isCall ? { transactionId: transaction.id } : {}),
       },
-      preimage: reading.preimage,
+      preimage: reading,
       ...(digest === undefined ? {} : { signedDigest: digest }),
     });
     return conclude(requestId, judgement);
@@ -197,7 +194,8 @@ export function createCallbackHandler(deps: CallbackDeps): CallbackHandler {
   }
 
   return {
-    async answer(callback) {
+    /** Never throws. */
+    async answer(callback: Callback): Promise<CallbackAnswer> {
       const verdict = await decideOnce(callback);
       const { requestId } = callback;
       log.info(

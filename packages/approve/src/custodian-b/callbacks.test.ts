@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { encodeApproveCall } from '@pool/policy';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ledgerPath } from '../config/gate-home.ts';
+import { rebaselineLedger } from '../commands/ledger-command.ts';
+import { ledgerPath } from '../config/env-file.ts';
 import { fundBody, permitBody, rebuildFund } from '../fixtures/bodies.ts';
 import { contractCall, createWorldB, typedMessage, type WorldB } from '../fixtures/custodian-b.ts';
 import {
@@ -13,7 +14,6 @@ import {
   serveTestGate,
 } from '../fixtures/gate-home.ts';
 import { fundFile, otherAddress, pool, recipient, token } from '../fixtures/payroll.ts';
-import { rebaselineLedger } from '../gate/rebaseline.ts';
 
 const byTest = { by: 'a test', acceptUnknown: 0, nowMs: Date.now };
 

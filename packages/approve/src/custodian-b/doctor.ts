@@ -9,13 +9,17 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { PoolError, tryParseEvmAddress } from '@pool/core';
 import type { Policy } from '@pool/policy';
 import * as v from 'valibot';
-import { type DoctorCheck, type Examine, failed, passed } from '../examine/doctor.ts';
 import {
   checkAddress,
+  checked,
   checkListed,
+  type DoctorCheck,
+  type Examine,
+  failed,
   listPolicyWallets,
   type PolicyWallet,
-} from '../examine/policy-wallets.ts';
+  passed,
+} from '../examine/doctor.ts';
 import type { CustodianBReader } from './read-client.ts';
 
 const pairedUserSchema = v.object({
@@ -104,18 +108,18 @@ async function examineCosigner(deps: CosignerDeps): Promise<readonly DoctorCheck
   return [
     ...checks,
     passed('handler', 'the co-signer asks a handler'),
-    isSameUrl(handler.url, deps.callbackUrl)
-      ? passed('callback-url', 'the handler is this gate')
-      : failed(
-          'callback-url',
-          'the handler is another address than APPROVE_CUSTODIAN_B_CALLBACK_URL',
-        ),
-    isSameKey(handler.publicKey, deps.callbackKey)
-      ? passed('callback-key', 'the co-signer verifies answers with the key of this gate')
-      : failed(
-          'callback-key',
-          'the co-signer verifies answers with another key than that of APPROVE_CUSTODIAN_B_CALLBACK_PRIVATE_KEY',
-        ),
+    checked(
+      'callback-url',
+      isSameUrl(handler.url, deps.callbackUrl),
+      'the handler is this gate',
+      'the handler is another address than APPROVE_CUSTODIAN_B_CALLBACK_URL',
+    ),
+    checked(
+      'callback-key',
+      isSameKey(handler.publicKey, deps.callbackKey),
+      'the co-signer verifies answers with the key of this gate',
+      'the co-signer verifies answers with another key than that of APPROVE_CUSTODIAN_B_CALLBACK_PRIVATE_KEY',
+    ),
   ];
 }
 

@@ -5,8 +5,7 @@
  */
 import { PoolError } from '@pool/core';
 import * as v from 'valibot';
-import { cutPage, cutWidePage } from '../custodian/list-cut.ts';
-import { createPageReader } from '../custodian/page-reader.ts';
+import { createPageReader, cutPage, cutWidePage } from '../custodian/page-reader.ts';
 import { createUnread, type HistorySource, type PastApproval } from '../examine/history.ts';
 import { foreign } from '../preimage/preimage.ts';
 import type { CustodianBReader } from './read-client.ts';
@@ -154,7 +153,7 @@ function readPast(
   const chainId = findChainId(transaction.destinationAddress ?? '');
   const reading = readTransactionContent(transaction, {}, chainId);
   // Others sign other things in the same workspace. Where it does not show who, the gate signs with the policy's vaults only.
-  return isOwn || (reading.kind === 'preimage' && isListed(transaction.source.id))
+  return isOwn || (reading.kind !== 'foreign' && isListed(transaction.source.id))
     ? [{ id: transaction.id, wallet: transaction.source.id, reading, ...times }]
     : [];
 }

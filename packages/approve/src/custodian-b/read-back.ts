@@ -30,18 +30,13 @@ const transactionSchema = v.object({
 });
 type Shown = v.InferOutput<typeof transactionSchema>;
 
-export type ReadBack = {
-  /** One look at each open vote and each wait. @throws PoolError of the first read that failed, after the others */
-  look(): Promise<void>;
-};
-
 export function createReadBack(
   deps: Pick<VotingDeps, 'ledger' | 'nowMs' | 'log'> & {
     readonly reader: CustodianBReader;
     /** The paired user. */
     readonly signerId: string;
   },
-): ReadBack {
+) {
   const { reader, ledger, signerId, nowMs, log } = deps;
 
   /**
@@ -98,7 +93,8 @@ export function createReadBack(
   }
 
   return {
-    async look() {
+    /** One look at each open vote and each wait. @throws PoolError of the first read that failed, after the others */
+    async look(): Promise<void> {
       const work = [
         ...ledger.listOpenVotes().map((vote) => () => followVote(vote)),
         ...ledger.listWaiting().map((waiting) => () => followWaiting(waiting)),

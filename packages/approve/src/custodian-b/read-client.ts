@@ -12,7 +12,7 @@ import {
   type HttpClientOptions,
 } from '@pool/http-client';
 import { SignJWT } from 'jose';
-import { cutItem } from '../custodian/list-cut.ts';
+import { cutItem } from '../custodian/page-reader.ts';
 
 export type CustodianBReader = {
   /**

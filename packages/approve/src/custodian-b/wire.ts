@@ -6,10 +6,9 @@
 import { type Hex32, parseEvmAddress, parseHex, parseHex32 } from '@pool/core';
 import { tooLarge } from '@pool/http-client';
 import * as v from 'valibot';
-import { foreign, type Reading } from '../preimage/preimage.ts';
-import { readHexText, readTransaction } from '../preimage/text.ts';
+import { foreign, type Reading, readHexText, readTransaction } from '../preimage/preimage.ts';
 import { readTypedData } from '../preimage/typed-data.ts';
-import type { Callback } from './callback-token.ts';
+import type { Callback } from './callback-endpoint.ts';
 
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 
@@ -126,12 +125,7 @@ function readCall(
   const unsigned = callback.rawTx?.[0]?.rawTx;
   if (unsigned !== undefined) {
     const built = readTransaction(withPrefix(unsigned));
-    return built.kind === 'preimage' && built.preimage.kind === 'transaction'
-      ? {
-          kind: 'preimage',
-          preimage: { kind: 'built-call', unsignedTransaction: built.preimage.unsignedTransaction },
-        }
-      : built;
+    return built.kind === 'transaction' ? { ...built, kind: 'built-call' } : built;
   }
   const parsed = v.safeParse(contractCallSchema, transaction.extraParameters);
   const to = transaction.destinationAddress || callback.destAddress;
@@ -143,7 +137,7 @@ function readCall(
   }
   const data = parseHex(withPrefix(parsed.output.contractCallData).toLowerCase());
   try {
-    return { kind: 'preimage', preimage: { kind: 'call', chainId, to: parseEvmAddress(to), data } };
+    return { kind: 'call', chainId, to: parseEvmAddress(to), data };
   } catch {
     return foreign('the destination of the contract call is not an address');
   }

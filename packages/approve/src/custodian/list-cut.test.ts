@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createHttpClient, tooLarge } from '@pool/http-client';
 import { expect, it, onTestFinished } from 'vitest';
-import { cutItem, cutPage, cutWidePage } from './list-cut.ts';
+import { cutItem, cutPage, cutWidePage } from './page-reader.ts';
 
 const pieces = 80;
 const piece = 'x'.repeat(1024 * 1024);

@@ -14,7 +14,7 @@ const wallets = { funderWallet: 'wa-funder', holderWallet: 'wa-holder', initiato
 /** @param atMs - when it was approved. @param createdAtMs - when it was asked for */
 function spend(index: number, atMs: number, createdAtMs = atMs): PastApproval {
   const digest = parseWire(hex32Schema, `0x${String(index).padStart(64, '0')}`, 'a digest');
-  const reading = { kind: 'preimage', preimage: { kind: 'hash', digest } } as const;
+  const reading = { kind: 'hash', digest } as const;
   return { id: `spend-${index}`, wallet: 'wa-holder', reading, createdAtMs, atMs };
 }
 
@@ -117,13 +117,13 @@ it('names each approval once that it cannot describe', async () => {
   const lost = {
     id: 'an approval of a removed wallet',
     wallet: 'wa-removed',
-    reading: { kind: 'preimage', preimage },
+    reading: preimage,
     ...common,
   } as const;
   const text = {
     id: 'a text',
     wallet: 'wa-holder',
-    reading: { kind: 'preimage', preimage: { kind: 'text', text: 'I agree.' } },
+    reading: { kind: 'text', text: 'I agree.' },
     ...common,
   } as const;
   const { approvals, unknown } = await readAll([

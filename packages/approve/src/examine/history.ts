@@ -4,17 +4,71 @@
  *
  * @module
  */
-import { type EvmAddress, isPoolError, parseSignInMessage } from '@pool/core';
-import {
-  createSignedHistory,
-  type Ledger,
-  type LedgerHistory,
-  type Policy,
-  type SignedRequest,
-} from '@pool/policy';
+import { type EvmAddress, errorCodeOf, isPoolError, parseSignInMessage } from '@pool/core';
+import { createSignedHistory, type Ledger, type Policy, type SignedRequest } from '@pool/policy';
+import type { GateLog } from '../config/env-file.ts';
 import { findSigner } from '../judge/judge.ts';
 import { foreign, type Preimage, type Reading } from '../preimage/preimage.ts';
 import { toSignRequest } from '../preimage/to-request.ts';
+import { checked, type DoctorCheck } from './doctor.ts';
+
+// The comparison of the custodian's history with the ledger, as a check of the doctor. A ledger that was restored is only noticed by it.
+
+export function createHistoryExamination(deps: {
+  readonly history: HistoryCheck;
+  /** A request that is older cannot be voted on any more. */
+  readonly voteLimitSeconds: number;
+  readonly nowMs: () => number;
+  readonly log: Pick<GateLog, 'warn' | 'error'>;
+}) {
+  const { history, log } = deps;
+  let isCompared = false;
+  let forgotten = 0;
+  return {
+    /** Fails until one comparison succeeded. */
+    async examine(): Promise<readonly DoctorCheck[]> {
+      const startedAfter = forgotten;
+      const nowMs = deps.nowMs();
+      try {
+        const voteMs = isCompared ? 0 : 1000 * deps.voteLimitSeconds;
+        const { missing, unknown } = await history.compare({ nowMs, voteMs });
+        isCompared = startedAfter === forgotten;
+        if (missing.length > 0) {
+          log.error(
+            { missing: missing.length },
+            'the custodian shows approvals that the ledger does not have; nothing is voted before "pool-approve ledger rebaseline --by NAME"',
+          );
+        }
+        if (unknown.length > 0) {
+          log.warn(
+            {
+              unknown: unknown.length,
+              first: unknown[0]?.id ?? null,
+              why: unknown[0]?.why ?? null,
+            },
+            "the custodian shows approvals by the gate's user that the gate cannot describe",
+          );
+        }
+      } catch (error) {
+        const code = errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
+        log.warn({ error: code }, "the custodian's history could not be read");
+      }
+      return [
+        checked(
+          'history',
+          isCompared,
+          "the custodian's history was compared with the ledger",
+          "the custodian's history was not compared with the ledger yet; read the log, and let the gate's user read it",
+        ),
+      ];
+    },
+    /** The next comparison goes back as far as the first one: another policy may know other wallets, or the custodian showed more. */
+    forget(): void {
+      isCompared = false;
+      forgotten += 1;
+    },
+  };
+}
 
 /** An approval by the gate, as the custodian shows it. */
 export type PastApproval = {
@@ -50,59 +104,34 @@ export type HistorySource = {
 /** An approval of which nothing can be said for the ledger. */
 export type UnknownApproval = { readonly id: string; readonly why: string };
 
-export type HistoryCheck = {
-  /**
-   * Reads until a page shows guarded approvals and the ledger has all of them, and at least back to requests that were created `voteMs`
-   * before the newest approval was given: an older request may have been approved later. If the ledger lacks an approval, it counts as
-   * restored from then on.
-   * @throws PoolError of the source; nothing is known then
-   */
-  compare(range: { readonly nowMs: number; readonly voteMs: number }): Promise<{
-    readonly missing: readonly string[];
-    readonly unknown: readonly UnknownApproval[];
-  }>;
-  /**
-   * Everything that the custodian remembers.
-   * @throws PoolError of the source, also where its list is cut
-   */
-  readAll(): Promise<{
-    readonly history: LedgerHistory;
-    readonly approvals: number;
-    readonly unknown: readonly UnknownApproval[];
-  }>;
-};
-
-type Described =
-  | { readonly kind: 'signed'; readonly signed: SignedRequest }
-  | { readonly kind: 'unknown'; readonly why: string };
+export type HistoryCheck = ReturnType<typeof createHistoryCheck>;
 
 export function createHistoryCheck(deps: {
   readonly source: HistorySource;
   readonly ledger: Ledger;
   readonly policy: () => Policy;
-}): HistoryCheck {
+}) {
   const { source, ledger } = deps;
 
-  function describe(approvals: readonly PastApproval[]): {
-    readonly history: LedgerHistory;
-    readonly unknown: readonly UnknownApproval[];
-  } {
-    const all = approvals.map((approval) => ({
-      id: approval.id,
-      described: describeOne(deps.policy(), approval),
-    }));
+  function describe(approvals: readonly PastApproval[]) {
+    const all = approvals.map(({ id, ...approval }) => {
+      const described = describeOne(deps.policy(), approval);
+      return typeof described === 'string' ? { id, why: described } : described;
+    });
     return {
-      history: createSignedHistory(
-        all.flatMap(({ described }) => (described.kind === 'signed' ? [described.signed] : [])),
-      ),
-      unknown: all.flatMap(({ id, described }) =>
-        described.kind === 'unknown' ? [{ id, why: described.why }] : [],
-      ),
+      history: createSignedHistory(all.filter((one) => 'kind' in one)),
+      unknown: all.filter((one): one is UnknownApproval => 'why' in one),
     };
   }
 
   return {
-    async compare({ nowMs, voteMs }) {
+    /**
+     * Reads until a page shows guarded approvals and the ledger has all of them, and at least back to requests that were created `voteMs`
+     * before the newest approval was given: an older request may have been approved later. If the ledger lacks an approval, it counts as
+     * restored from then on.
+     * @throws PoolError of the source; nothing is known then
+     */
+    async compare({ nowMs, voteMs }: { readonly nowMs: number; readonly voteMs: number }) {
       const missing: string[] = [];
       const unknown: UnknownApproval[] = [];
       let newestMs = 0;
@@ -121,6 +150,10 @@ export function createHistoryCheck(deps: {
       }
       return { missing, unknown };
     },
+    /**
+     * Everything that the custodian remembers.
+     * @throws PoolError of the source, also where its list is cut
+     */
     async readAll() {
       // Pages of custodian B overlap.
       const all = new Map<string, PastApproval>();
@@ -134,26 +167,26 @@ export function createHistoryCheck(deps: {
   };
 }
 
-function describeOne(policy: Policy, { wallet, reading, atMs }: PastApproval): Described {
+/** @returns what was signed, or why nothing can be said about it */
+function describeOne(
+  policy: Policy,
+  { wallet, reading, atMs }: Omit<PastApproval, 'id'>,
+): SignedRequest | string {
   if (reading.kind === 'foreign') {
-    return { kind: 'unknown', why: reading.message };
+    return reading.message;
   }
-  const { preimage } = reading;
   const listed = findSigner(policy, wallet);
-  if (preimage.kind === 'hash') {
+  if (reading.kind === 'hash') {
     // Its digest is known, whosever wallet it was.
-    const { digest } = preimage;
-    return { kind: 'signed', signed: { kind: 'spend-digest', digest, holder: listed, atMs } };
+    return { kind: 'spend-digest', digest: reading.digest, holder: listed, atMs };
   }
   // The document names its signer, also after the wallet left the policy: what was approved outlives its key.
-  const signer = findNamedSigner(preimage) ?? listed;
+  const signer = findNamedSigner(reading) ?? listed;
   if (signer === undefined) {
-    return { kind: 'unknown', why: `the policy does not list the wallet ${wallet}` };
+    return `the policy does not list the wallet ${wallet}`;
   }
-  const read = toSignRequest(preimage, signer, undefined, undefined);
-  return read.kind === 'request'
-    ? { kind: 'signed', signed: { kind: 'request', request: read.request, atMs } }
-    : { kind: 'unknown', why: read.message };
+  const request = toSignRequest(reading, signer, undefined, undefined);
+  return request.kind === 'foreign' ? request.message : { kind: 'request', request, atMs };
 }
 
 function findNamedSigner(preimage: Preimage): EvmAddress | undefined {

@@ -4,10 +4,10 @@
  * @module
  */
 import { type ChainsFile, errorCodeOf, isPoolError } from '@pool/core';
-import type { Shell, ShellLog } from '@pool/http-server';
+import type { ShellLog } from '@pool/http-server';
 import { type AuditVerdict, type Ledger, openLedger, type Policy } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
-import { ensureGateHome, ledgerPath } from '../config/gate-home.ts';
+import { ensureGateHome, ledgerPath } from '../config/env-file.ts';
 import {
   type LoadedPolicy,
   listPolicyPools,
@@ -16,23 +16,22 @@ import {
 } from '../config/settings-files.ts';
 import type { FaultPoint } from '../config/variables.ts';
 import {
+  checked,
   createDoctor,
-  type Doctor,
   type DoctorCheck,
   type DoctorReport,
   failed,
+  findWalletRoles,
+  type GateHealth,
   passed,
+  readHealth,
 } from '../examine/doctor.ts';
-import { type GateHealth, readHealth } from '../examine/health.ts';
-import { createHistoryCheck, type HistoryCheck } from '../examine/history.ts';
-import { createHistoryExamination } from '../examine/history-examination.ts';
-import { findWalletRoles } from '../examine/policy-wallets.ts';
+import { createHistoryCheck, createHistoryExamination } from '../examine/history.ts';
 import { createApp } from '../http/app.ts';
 import { listMeasures } from '../http/metrics.ts';
-import { createFactSource, openPoolReader } from '../judge/facts.ts';
+import { createFactSource, type FactReader, openPoolReader } from '../judge/facts.ts';
 import { createIntake } from '../judge/intake.ts';
 import { createJudge, type Judge } from '../judge/judge.ts';
-import type { FactReader } from '../judge/read-facts.ts';
 import { createRebuilds, type Rebuilds } from '../judge/rebuilds.ts';
 import { connectCustodian } from './transport.ts';
 
@@ -48,31 +47,10 @@ export type GateOptions = {
   readonly fault?: (point: FaultPoint) => void;
 };
 
-export type Gate = {
-  readonly app: Shell;
-  readonly ledger: Ledger;
-  readonly doctor: Doctor;
-  readonly history: HistoryCheck;
-  health(): GateHealth;
-  /** Examines custodian, history, ledger and node, and erases what is past its retention. */
-  examine(): Promise<DoctorReport>;
-  /** One look at the custodian. Failures are logged. */
-  poll(): Promise<void>;
-  /** Pause between two looks. */
-  readonly pollSeconds: number;
-  /** What the gate's own nodes do not answer. */
-  nodeProblems(): readonly string[];
-  /** Reads the policy file again. A bad file keeps the policy as it is. @returns whether it took effect */
-  reloadPolicy(): boolean;
-  /** Called when something new may be there to look at. */
-  onWake(listener: () => void): void;
-  /** Called when another policy took effect: nothing is voted before the next examination. */
-  onReload(listener: () => void): void;
-  close(): void;
-};
+export type Gate = ReturnType<typeof openGate>;
 
 /** @throws PoolError `ledger_in_use`, `invalid_policy`, `invalid_configuration` */
-export function openGate(options: GateOptions): Gate {
+export function openGate(options: GateOptions) {
   const { config, log, isDryRun = false, nowMs = Date.now } = options;
   const fault = options.fault ?? createFault(config.fault);
   const settings = readSettings(config);
@@ -185,12 +163,14 @@ export function openGate(options: GateOptions): Gate {
     doctor,
     history,
     health,
-    async examine() {
+    /** Examines custodian, history, ledger and node, and erases what is past its retention. */
+    async examine(): Promise<DoctorReport> {
       const report = await doctor.examine();
       await facts.probe(listPolicyPools(policy()), nowMs());
       return report;
     },
-    async poll() {
+    /** One look at the custodian. Failures are logged. */
+    async poll(): Promise<void> {
       try {
         await transport.poll();
         lastLookMs = nowMs();
@@ -203,9 +183,12 @@ export function openGate(options: GateOptions): Gate {
         );
       }
     },
+    /** Pause between two looks. */
     pollSeconds: transport.pollSeconds,
-    nodeProblems: () => facts.problems(),
-    reloadPolicy() {
+    /** What the gate's own nodes do not answer. */
+    nodeProblems: facts.problems,
+    /** Reads the policy file again. A bad file keeps the policy as it is. @returns whether it took effect */
+    reloadPolicy(): boolean {
       try {
         const next = readPolicyFor(chains, config);
         ledger.policies.adopt(next, nowMs());
@@ -230,13 +213,15 @@ export function openGate(options: GateOptions): Gate {
       wake();
       return true;
     },
-    onWake(listener) {
+    /** Called when something new may be there to look at. */
+    onWake(listener: () => void): void {
       wake = listener;
     },
-    onReload(listener) {
+    /** Called when another policy took effect: nothing is voted before the next examination. */
+    onReload(listener: () => void): void {
       announceReload = listener;
     },
-    close() {
+    close(): void {
       try {
         ledger.writeAudit('stopped', {}, nowMs());
       } finally {
@@ -282,12 +267,12 @@ function recordReport(
 }
 
 function describeAudit(verdict: AuditVerdict): DoctorCheck {
-  return verdict.kind === 'intact'
-    ? passed('audit-log', 'the audit log was intact at the start, and so were the daily sums')
-    : failed(
-        'audit-log',
-        `the audit log is broken: ${verdict.message}; find out who wrote into the ledger, and restore it from a backup`,
-      );
+  return checked(
+    'audit-log',
+    verdict.kind === 'intact',
+    'the audit log was intact at the start, and so were the daily sums',
+    `the audit log is broken: ${verdict.kind === 'broken' ? verdict.message : ''}; find out who wrote into the ledger, and restore it from a backup`,
+  );
 }
 
 /** The messages of SQLite name no content. */

@@ -20,8 +20,7 @@ import {
 } from '@pool/http-server';
 import { readCustodianAEvent } from '@pool/signers';
 import type { CallbackEndpoint } from '../custodian-b/callback-endpoint.ts';
-import type { GateHealth } from '../examine/health.ts';
-import type { WalletStanding } from '../examine/policy-wallets.ts';
+import type { GateHealth, WalletStanding } from '../examine/doctor.ts';
 import type { Intake } from '../judge/intake.ts';
 
 /** 256 recipients with the longest evidence and memo are about 1.3 MiB. */

@@ -4,8 +4,7 @@
  * @module
  */
 import type { Measure } from '@pool/http-server';
-import type { DoctorCheck } from '../examine/doctor.ts';
-import type { GateHealth } from '../examine/health.ts';
+import type { DoctorCheck, GateHealth } from '../examine/doctor.ts';
 
 export type Counts = {
   /** Answers to the custodian by value since the process began: approve, deny, retry. */

@@ -4,41 +4,146 @@
  *
  * @module
  */
-import { createPoolComparison, createPoolReader, requirePoolCode } from '@pool/contracts';
+
+import {
+  createPoolComparison,
+  createPoolReader,
+  type PoolReader,
+  requirePoolCode,
+} from '@pool/contracts';
 import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   type ChainsFile,
   type EvmChainSettings,
   errorCodeOf,
+  type Hex32,
   PoolError,
   parseHex32,
 } from '@pool/core';
 import { createEvmProvider } from '@pool/evm-sender';
-import { computeDifference, differs, type FactQuestions, type Facts } from '@pool/policy';
-import type { GateLog } from '../config/gate-log.ts';
-import type { PoolPlace } from '../config/settings-files.ts';
 import {
-  type FactReader,
-  type FactReaders,
-  readBatch,
-  readDeadSpends,
-  readPreviousAttempt,
-  readUsed,
-} from './read-facts.ts';
+  type BatchQuestion,
+  computeDifference,
+  deadMarginSeconds,
+  differs,
+  type FactQuestions,
+  type Facts,
+} from '@pool/policy';
+import type { GateLog } from '../config/env-file.ts';
+import type { PoolPlace } from '../config/settings-files.ts';
+
+// What the nodes of one chain say about the questions of a decision. Where two nodes are configured, a fact is what both say.
+
+/** The part of a pool reader that facts need. */
+export type FactReader = Pick<
+  PoolReader,
+  'fetchFinalBlock' | 'fetchHeadTimestamp' | 'fetchBatchRootOf' | 'fetchIsVoided' | 'fetchOutRootOf'
+>;
+
+/** Of the nodes of one pool: the one that everything is read from, and a second one that must say the same. */
+type FactReaders = readonly FactReader[];
+
+/** @throws PoolError `chain_unreachable` if the nodes differ: which of them lies or lags is unknown, so the question stays open */
+async function readSame<T extends string>(
+  readers: FactReaders,
+  read: (reader: FactReader) => Promise<T>,
+): Promise<T> {
+  const answers = await Promise.all(readers.map(read));
+  const [first] = answers;
+  if (first === undefined || answers.some((answer) => answer !== first)) {
+    throw new PoolError('chain_unreachable', 'the two nodes of the chain say different things');
+  }
+  return first;
+}
+
+async function readBatch(
+  readers: FactReaders,
+  { funder, batchNonce }: BatchQuestion,
+): Promise<NonNullable<Facts['batch']>> {
+  return await readSame(readers, async (reader) => {
+    if ((await reader.fetchBatchRootOf(funder, batchNonce, 'latest')) !== undefined) {
+      return 'used';
+    }
+    return (await reader.fetchIsVoided(funder, batchNonce, 'latest')) ? 'voided' : 'open';
+  });
+}
+
+/**
+ * The rule of late landing (protocol §8), at a final block only. A single node is not believed that an approved attempt was voided: the
+ * clock must be past its deadline too.
+ */
+async function readPreviousAttempt(
+  readers: FactReaders,
+  { funder, batchNonce, deadline, isApproved }: BatchQuestion,
+  nowMs: number,
+): Promise<NonNullable<Facts['previousAttempt']>> {
+  const isOwnClockPast = deadline !== undefined && isPast(deadline, nowMs);
+  return await readSame(readers, async (reader) => {
+    const { number, timestampSeconds } = await reader.fetchFinalBlock();
+    if ((await reader.fetchBatchRootOf(funder, batchNonce, number)) !== undefined) {
+      return 'settled';
+    }
+    const isVoided = await reader.fetchIsVoided(funder, batchNonce, number);
+    if (isVoided && (!isApproved || readers.length > 1)) {
+      return 'dead';
+    }
+    return isOwnClockPast && (isVoided || timestampSeconds > deadline) ? 'dead' : 'alive';
+  });
+}
+
+/** Used as any of the nodes says: a note that one of them calls spent is not spent again. */
+async function readUsed(
+  readers: FactReaders,
+  nullifiers: readonly Hex32[],
+): Promise<readonly Hex32[]> {
+  const used = await Promise.all(readers.map((reader) => readUsedAt(reader, nullifiers, 'latest')));
+  return [...new Set(used.flat())];
+}
+
+async function readUsedAt(
+  reader: FactReader,
+  nullifiers: readonly Hex32[],
+  block: number | 'latest',
+): Promise<readonly Hex32[]> {
+  const roots = await Promise.all(
+    nullifiers.map((nullifier) => reader.fetchOutRootOf(nullifier, block)),
+  );
+  return nullifiers.filter((_, index) => roots[index] !== undefined);
+}
+
+/** Spends that no node lets land any more. */
+async function readDeadSpends(
+  readers: FactReaders,
+  spends: FactQuestions['earlierSpends'],
+  nowMs: number,
+): Promise<readonly Hex32[]> {
+  const finals = await Promise.all(
+    readers.map(async (reader) => ({ reader, block: await reader.fetchFinalBlock() })),
+  );
+  const dead: Hex32[] = [];
+  for (const { manifestDigest, deadline, nullifiers } of spends) {
+    const isOver =
+      isPast(deadline, nowMs) && finals.every(({ block }) => block.timestampSeconds > deadline);
+    const used = isOver
+      ? await Promise.all(
+          finals.map(({ reader, block }) => readUsedAt(reader, nullifiers, block.number)),
+        )
+      : [];
+    if (isOver && used.flat().length === 0) {
+      dead.push(manifestDigest);
+    }
+  }
+  return dead;
+}
+
+function isPast(deadline: number, nowMs: number): boolean {
+  return nowMs > 1000 * (deadline + deadMarginSeconds);
+}
 
 /** Undefined in `maxClockDifferenceSeconds` of a chain's settings. A newest block is some seconds old; a clock without NTP drifts by minutes. */
 const defaultClockSeconds = 300;
 
-export type FactSource = {
-  /** What the node does not answer is left out. */
-  read(questions: FactQuestions, nowMs: number): Promise<Facts>;
-  /** The newest block of each chain, of every node of it; without places, of every chain of the settings. Undefined: a node does not answer. */
-  readClock(places: readonly PoolPlace[]): Promise<Facts['clock']>;
-  /** Asks the node of each pool for what decisions ask for, so that an outage is known before a batch waits for it. Never throws. */
-  probe(places: readonly PoolPlace[], nowMs: number): Promise<void>;
-  /** What the nodes do not answer now, as sentences for the operator. */
-  problems(): readonly string[];
-};
+export type FactSource = ReturnType<typeof createFactSource>;
 
 /** No pool has it. */
 const noNullifier = parseHex32(`0x${'00'.repeat(32)}`);
@@ -48,7 +153,7 @@ export function createFactSource(
   chains: ChainsFile,
   openReader: (settings: EvmChainSettings) => Promise<FactReader>,
   log?: Pick<GateLog, 'info' | 'error'>,
-): FactSource {
+) {
   const readers = new Map<string, Promise<FactReaders>>();
   /** Chains whose newest block differs from the clock, with the difference in seconds. */
   const clocks = new Map<number, number>();
@@ -130,7 +235,9 @@ export function createFactSource(
   }
 
   return {
-    async read({ batch, previousAttempt, nullifiers, earlierSpends }, nowMs) {
+    /** What the node does not answer is left out. */
+    async read(questions: FactQuestions, nowMs: number): Promise<Facts> {
+      const { batch, previousAttempt, nullifiers, earlierSpends } = questions;
       return {
         batch: await answer('batch', batch, async (question) =>
           readBatch(await findReaders(question), question),
@@ -148,7 +255,8 @@ export function createFactSource(
         ),
       };
     },
-    async readClock(places) {
+    /** The newest block of each chain, of every node of it; without places, of every chain of the settings. Undefined: a node does not answer. */
+    async readClock(places: readonly PoolPlace[]): Promise<Facts['clock']> {
       // A policy without a pool, for example one of sign-ins only: every chain of the settings tells the time.
       const asked = places.length > 0 ? places : Object.values(chains.chains);
       const ofChains = [
@@ -158,7 +266,8 @@ export function createFactSource(
       const known = read.filter((witnesses) => witnesses !== undefined);
       return known.length < read.length || known.length === 0 ? undefined : known.flat();
     },
-    async probe(places, nowMs) {
+    /** Asks the node of each pool for what decisions ask for, so that an outage is known before a batch waits for it. Never throws. */
+    async probe(places: readonly PoolPlace[], nowMs: number): Promise<void> {
       clocks.clear();
       for (const place of places) {
         const isReached = await answer('probe', place, async (question) => {
@@ -181,7 +290,8 @@ export function createFactSource(
         }
       }
     },
-    problems() {
+    /** What the nodes do not answer now, as sentences for the operator. */
+    problems(): readonly string[] {
       const lines = [...failing.values()].map(({ chainId, code }) =>
         code === 'pool_code_differs'
           ? `the pool of chain ${chainId} does not have the contracts that the pinned keys give (${code}), so nothing is voted for it: read the log for the contract, and compare the chain settings with the addresses that were published`

@@ -15,6 +15,7 @@ import {
 import {
   type DecisionReason,
   decideIntake,
+  decisionReasons,
   type Ledger,
   listFactQuestions,
   type Policy,
@@ -22,8 +23,64 @@ import {
 } from '@pool/policy';
 import { listClockPlaces } from '../config/settings-files.ts';
 import type { FactSource } from './facts.ts';
-import { findManifestState, type ManifestState } from './manifest-state.ts';
 import type { Rebuilds } from './rebuilds.ts';
+
+// What became of a stored manifest, from the ledger's votes and waiting requests.
+
+/**
+ * - `pending`: stored; nothing was asked for it, or a fact is missing
+ * - `held`: people must release it
+ * - `approved`: the gate voted yes
+ * - `denied`: the gate voted no, or a person did
+ */
+type ManifestState = 'pending' | 'held' | 'approved' | 'denied';
+
+type StateOfManifest = {
+  readonly state: ManifestState;
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+/** Reasons that people end. */
+export const heldReasons: ReadonlySet<string> = new Set([
+  'hold-amount',
+  'hold-new-payee',
+  'hold-duplicate-roster',
+  'hold-unknown-roster',
+  'hold-denied-roster',
+]);
+
+/** Votes and waits about the payment itself; a withdrawal, a permit or an approval says nothing about it. */
+const paymentKinds: ReadonlySet<string> = new Set(['fund-authorization', 'spend']);
+
+/** @param waiting - for a caller that asks about many manifests */
+export function findManifestState(
+  ledger: Pick<Ledger, 'listVotes' | 'listWaiting'>,
+  manifestDigest: Hex32,
+  waiting = ledger.listWaiting(),
+): StateOfManifest {
+  const votes = ledger.listVotes(manifestDigest).filter(({ kind }) => paymentKinds.has(kind));
+  if (votes.some(({ value }) => value === 'approve')) {
+    return { state: 'approved' };
+  }
+  const denied = votes.at(-1);
+  if (denied !== undefined) {
+    const { reason = 'denied' } = denied;
+    return { state: 'denied', reason, message: decisionReasons[reason] };
+  }
+  const wait = waiting.find(
+    (one) => one.manifestDigest === manifestDigest && paymentKinds.has(one.kind),
+  );
+  if (wait === undefined) {
+    return { state: 'pending' };
+  }
+  const { reason } = wait;
+  return {
+    state: heldReasons.has(reason) ? 'held' : 'pending',
+    reason,
+    message: decisionReasons[reason],
+  };
+}
 
 /** What the agent reads. */
 export type ManifestReceipt = {
@@ -34,16 +91,7 @@ export type ManifestReceipt = {
   readonly message?: string;
 };
 
-export type Intake = {
-  /**
-   * @param body - JSON of the request
-   * @param signal - of the connection: who went away is not waited for
-   * @throws PoolError `invalid_request`, `manifest_conflict`, `manifest_refused`, `manifest_not_ready`
-   */
-  post(body: unknown, signal?: AbortSignal): Promise<ManifestReceipt>;
-  /** @throws PoolError `manifest_unknown` */
-  read(manifestDigest: string): ManifestReceipt;
-};
+export type Intake = ReturnType<typeof createIntake>;
 
 /** Posts that wait for their turn: a minute of rebuilding, and at most 2 MiB each. */
 const maxQueued = 64;
@@ -56,7 +104,7 @@ export function createIntake(deps: {
   readonly nowMs: () => number;
   /** Called when a manifest is new, so that its request is looked for at once. */
   readonly onStored?: (manifest: StoredManifest) => void;
-}): Intake {
+}) {
   const { ledger, nowMs } = deps;
   let last: Promise<unknown> = Promise.resolve();
   let queued = 0;
@@ -97,7 +145,12 @@ export function createIntake(deps: {
   }
 
   return {
-    async post(body, signal) {
+    /**
+     * @param body - JSON of the request
+     * @param signal - of the connection: who went away is not waited for
+     * @throws PoolError `invalid_request`, `manifest_conflict`, `manifest_refused`, `manifest_not_ready`
+     */
+    async post(body: unknown, signal?: AbortSignal): Promise<ManifestReceipt> {
       const file = parseWire(manifestFileSchema, body, 'manifest file');
       if (queued >= maxQueued) {
         throw new PoolError(
@@ -117,7 +170,8 @@ export function createIntake(deps: {
       last = turn.catch(() => undefined);
       return await turn;
     },
-    read(manifestDigest) {
+    /** @throws PoolError `manifest_unknown` */
+    read(manifestDigest: string): ManifestReceipt {
       const stored = ledger
         .listManifests()
         .find((candidate) => candidate.manifestDigest === manifestDigest);

@@ -22,7 +22,7 @@ import {
   type Vote,
   viewAsStored,
 } from '@pool/policy';
-import type { GateLog } from '../config/gate-log.ts';
+import type { GateLog } from '../config/env-file.ts';
 import { listClockPlaces } from '../config/settings-files.ts';
 import type { FaultPoint } from '../config/variables.ts';
 import type { Preimage } from '../preimage/preimage.ts';
@@ -55,12 +55,7 @@ export type Judgement =
       readonly reason: DecisionReason | undefined;
     };
 
-export type Judge = {
-  /** @throws errors of the ledger, for example a full disk: then nothing may be voted */
-  judge(asked: Asked): Promise<Judgement>;
-  /** Decides and stores nothing, for `approve check`. A manifest that is not stored is judged as if it were. */
-  explain(request: SignRequest, origin: Origin, manifest: RebuiltManifest): Promise<Decision>;
-};
+export type Judge = ReturnType<typeof createJudge>;
 
 /** What the transport of a custodian needs to vote. */
 export type VotingDeps = {
@@ -87,7 +82,7 @@ export type JudgeDeps = {
   readonly isDryRun: boolean;
 };
 
-export function createJudge(deps: JudgeDeps): Judge {
+export function createJudge(deps: JudgeDeps) {
   const { ledger, rebuilds, nowMs } = deps;
 
   async function findManifest(digest: Hex32 | undefined): Promise<RebuiltManifest | undefined> {
@@ -123,17 +118,18 @@ export function createJudge(deps: JudgeDeps): Judge {
   }
 
   return {
-    async judge({ requestId, transactionId, origin, preimage, signedDigest }) {
+    /** @throws errors of the ledger, for example a full disk: then nothing may be voted */
+    async judge(asked: Asked): Promise<Judgement> {
+      const { requestId, transactionId, origin, preimage, signedDigest } = asked;
       const signer = findSigner(deps.policy(), origin.wallet);
       if (signer === undefined) {
         return { kind: 'foreign', message: decisionReasons['wallet-not-listed'] };
       }
       const stored = await findManifest(findByDigest(ledger, preimage));
-      const reading = toSignRequest(preimage, signer, stored, signedDigest);
-      if (reading.kind === 'foreign') {
-        return reading;
+      const request = toSignRequest(preimage, signer, stored, signedDigest);
+      if (request.kind === 'foreign') {
+        return request;
       }
-      const { request } = reading;
       const known = ledger.findVote(requestId);
       if (known !== undefined) {
         const repeated = repeatVote(known, request);
@@ -175,7 +171,12 @@ export function createJudge(deps: JudgeDeps): Judge {
       });
       return voted.kind === 'vote' ? { kind: 'vote', vote: voted.vote, message } : voted;
     },
-    async explain(request, origin, manifest) {
+    /** Decides and stores nothing, for `approve check`. A manifest that is not stored is judged as if it were. */
+    async explain(
+      request: SignRequest,
+      origin: Origin,
+      manifest: RebuiltManifest,
+    ): Promise<Decision> {
       const input = await readInput(request, origin, manifest);
       return ledger.read((view) => {
         const { facts, ...given } = input(viewAsStored(view, manifest, nowMs()));

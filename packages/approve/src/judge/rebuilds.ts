@@ -20,22 +20,13 @@ const sliceMs = 8;
 /** How many are kept: a batch of 256 is about a megabyte. */
 const maxKept = 16;
 
-export type Rebuilds = {
-  /** Keeps nothing: the file may be another one than the stored file. @throws PoolError `manifest_refused` if it cannot be rebuilt */
-  rebuild(file: ManifestFile): Promise<RebuiltManifest>;
-  /** Not after a change of what evidence is accepted. @param manifest - of exactly the file that is stored */
-  keep(manifest: RebuiltManifest): void;
-  /** Undefined: nothing is stored, or it was erased, or it cannot be rebuilt any more. */
-  find(manifestDigest: Hex32): Promise<RebuiltManifest | undefined>;
-  /** After a change of what evidence is accepted. */
-  forget(): void;
-};
+export type Rebuilds = ReturnType<typeof createRebuilds>;
 
 /** @param deps.evidence - the platform whose sign-in texts count, from the policy */
 export function createRebuilds(deps: {
   readonly readFile: (manifestDigest: Hex32) => ManifestFile | undefined;
   readonly evidence: () => EvidenceDomain;
-}): Rebuilds {
+}) {
   const kept = new Map<Hex32, RebuiltManifest>();
 
   async function rebuildFile(file: ManifestFile): Promise<RebuiltManifest> {
@@ -51,6 +42,7 @@ export function createRebuilds(deps: {
     return evidence.domain === domain && evidence.uri === uri;
   }
 
+  /** Not after a change of what evidence is accepted. @param manifest - of exactly the file that is stored */
   function keep(manifest: RebuiltManifest): void {
     // What evidence is accepted changed while it was rebuilt: it would be refused for good.
     if (!isCurrent(manifest)) {
@@ -64,9 +56,11 @@ export function createRebuilds(deps: {
   }
 
   return {
+    /** Keeps nothing: the file may be another one than the stored file. @throws PoolError `manifest_refused` if it cannot be rebuilt */
     rebuild: rebuildFile,
     keep,
-    async find(manifestDigest) {
+    /** Undefined: nothing is stored, or it was erased, or it cannot be rebuilt any more. */
+    async find(manifestDigest: Hex32): Promise<RebuiltManifest | undefined> {
       const known = kept.get(manifestDigest);
       if (known !== undefined) {
         return known;
@@ -89,6 +83,7 @@ export function createRebuilds(deps: {
         throw error;
       }
     },
+    /** After a change of what evidence is accepted. */
     forget: () => kept.clear(),
   };
 }

@@ -23,11 +23,7 @@ import {
   type SignRequest,
 } from '@pool/policy';
 import { Transaction } from 'ethers';
-import type { Preimage } from './preimage.ts';
-
-export type RequestReading =
-  | { readonly kind: 'request'; readonly request: SignRequest }
-  | { readonly kind: 'foreign'; readonly message: string };
+import { type Foreign, foreign, type Preimage } from './preimage.ts';
 
 /**
  * @param expectedSigner - address of the custodian's wallet, from the policy
@@ -39,23 +35,23 @@ export function toSignRequest(
   expectedSigner: EvmAddress,
   stored: RebuiltManifest | undefined,
   signedDigest: Hex32 | undefined,
-): RequestReading {
+): SignRequest | Foreign {
   try {
-    const reading = convert(preimage, expectedSigner, stored);
-    if (reading.kind === 'foreign') {
-      return reading;
+    const request = convert(preimage, expectedSigner, stored);
+    if (request.kind === 'foreign') {
+      return request;
     }
     // What is judged must have the digest that is signed, whatever the stored manifest says by now.
     const asked = [signedDigest, digestOf(preimage)].filter((digest) => digest !== undefined);
-    const digest = readSignedDigest(preimage, reading.request);
+    const digest = readSignedDigest(preimage, request);
     return asked.every((one) => one === digest)
-      ? reading
-      : { kind: 'foreign', message: 'the digest to sign is not that of the content' };
+      ? request
+      : foreign('the digest to sign is not that of the content');
   } catch (error) {
     if (!isPoolError(error) && !(error instanceof TypeError)) {
       throw error;
     }
-    return { kind: 'foreign', message: 'the request is not a valid document of its kind' };
+    return foreign('the request is not a valid document of its kind');
   }
 }
 
@@ -63,48 +59,46 @@ function convert(
   preimage: Preimage,
   expectedSigner: EvmAddress,
   stored: RebuiltManifest | undefined,
-): RequestReading {
+): SignRequest | Foreign {
   switch (preimage.kind) {
     case 'fund-authorization':
     case 'void': {
       const { kind, ...payload } = preimage;
-      return made(createSignRequest({ kind, payload, expectedSigner } as never));
+      return createSignRequest({ kind, payload, expectedSigner } as never);
     }
     case 'permit': {
       const { domain, permit } = preimage;
       const { chainId, verifyingContract: token } = domain;
       const expected = { chainId, token, pool: permit.spender, total: permit.value };
       const payload = { domain, permit, expected };
-      return made(createSignRequest({ kind: 'permit', payload, expectedSigner }));
+      return createSignRequest({ kind: 'permit', payload, expectedSigner });
     }
     case 'disclosure': {
-      const { statement } = preimage;
-      return made(
-        createSignRequest({ kind: 'disclosure', payload: { statement }, expectedSigner }),
-      );
+      const payload = { statement: preimage.statement };
+      return createSignRequest({ kind: 'disclosure', payload, expectedSigner });
     }
-    case 'text':
-      return made(createSignRequest(readSignIn(preimage.text, expectedSigner)));
+    case 'text': {
+      const message = preimage.text;
+      const { domain, uri, chainId } = parseSignInMessage(message);
+      const payload = { message, expected: { domain, uri, chainId } };
+      return createSignRequest({ kind: 'sign-in', payload, expectedSigner });
+    }
     case 'transaction':
-      return made(createApproval(preimage.unsignedTransaction, expectedSigner));
+      return createApproval(preimage.unsignedTransaction, expectedSigner);
     case 'call':
-      return made(createApproval(encodeCall(preimage), expectedSigner));
+      return createApproval(encodeCall(preimage), expectedSigner);
     case 'built-call':
       return readBuiltCall(preimage.unsignedTransaction, expectedSigner);
     case 'stored':
       return readStored(preimage.digest, expectedSigner, stored);
     case 'hash': {
       if (stored?.kind !== 'spend' || stored.address !== expectedSigner) {
-        return {
-          kind: 'foreign',
-          message:
-            'the digest is not that of a stored spend: the agent has posted no manifest for it',
-        };
+        return foreign(
+          'the digest is not that of a stored spend: the agent has posted no manifest for it',
+        );
       }
       const { operation, salt } = stored;
-      return made(
-        createSignRequest({ kind: 'spend', payload: { operation, salt }, expectedSigner }),
-      );
+      return createSignRequest({ kind: 'spend', payload: { operation, salt }, expectedSigner });
     }
   }
 }
@@ -114,40 +108,39 @@ function digestOf(preimage: Preimage): Hex32 | undefined {
   return preimage.kind === 'stored' || preimage.kind === 'hash' ? preimage.digest : undefined;
 }
 
-function made(request: SignRequest): RequestReading {
-  return { kind: 'request', request };
-}
-
 /** A batch whose authorisation or withdrawal has this digest. */
 function readStored(
   digest: Hex32,
   expectedSigner: EvmAddress,
   stored: RebuiltManifest | undefined,
-): RequestReading {
+): SignRequest | Foreign {
   if (stored?.kind !== 'fund') {
-    return { kind: 'foreign', message: 'the digest is not that of a stored batch' };
+    return foreign('the digest is not that of a stored batch');
   }
   const { chainId, pool, authorization, funder, batchNonce } = stored;
   switch (digest) {
     case stored.fundDigest: {
       const payload = { chainId, pool, authorization };
-      return made(createSignRequest({ kind: 'fund-authorization', payload, expectedSigner }));
+      return createSignRequest({ kind: 'fund-authorization', payload, expectedSigner });
     }
     case stored.voidDigest: {
       const payload = { chainId, pool, funder, batchNonce };
-      return made(createSignRequest({ kind: 'void', payload, expectedSigner }));
+      return createSignRequest({ kind: 'void', payload, expectedSigner });
     }
     default:
-      return { kind: 'foreign', message: 'the digest is not that of the stored batch' };
+      return foreign('the digest is not that of the stored batch');
   }
 }
 
 /** The transaction is an approval within the limits of fees. What is judged is the call, which was the same before it was built. */
-function readBuiltCall(unsignedTransaction: Hex, expectedSigner: EvmAddress): RequestReading {
+function readBuiltCall(
+  unsignedTransaction: Hex,
+  expectedSigner: EvmAddress,
+): SignRequest | Foreign {
   const built = createApproval(unsignedTransaction, expectedSigner);
   const refusal = findRefusal(built, expectedSigner, {}, 0);
   if (refusal !== undefined) {
-    return { kind: 'foreign', message: decisionReasons[refusal] };
+    return foreign(decisionReasons[refusal]);
   }
   const { chainId, to, data } = Transaction.from(unsignedTransaction);
   const call = {
@@ -156,7 +149,7 @@ function readBuiltCall(unsignedTransaction: Hex, expectedSigner: EvmAddress): Re
     to: parseEvmAddress(to ?? ''),
     data: parseHex(data),
   } as const;
-  return made(createApproval(encodeCall(call), expectedSigner));
+  return createApproval(encodeCall(call), expectedSigner);
 }
 
 /** Of a built call: the digest of the transaction itself. */
@@ -164,12 +157,6 @@ function readSignedDigest(preimage: Preimage, request: SignRequest): Hex32 {
   return preimage.kind === 'built-call'
     ? parseHex32(Transaction.from(preimage.unsignedTransaction).unsignedHash)
     : computeRequestDigest(request);
-}
-
-function readSignIn(message: string, expectedSigner: EvmAddress) {
-  const { domain, uri, chainId } = parseSignInMessage(message);
-  const payload = { message, expected: { domain, uri, chainId } };
-  return { kind: 'sign-in', payload, expectedSigner } as const;
 }
 
 /** The approval that the transaction makes, if it is one. Anything else has no expectation that it could meet. */

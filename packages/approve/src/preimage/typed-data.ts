@@ -140,10 +140,10 @@ export function readTypedData({ types, domain, message, primaryType }: TypedData
   if (primaryType !== undefined && primaryType !== document.name) {
     return foreign('the primary type is not the one of the document');
   }
-  const preimage = document.parse(parsedDomain, message);
-  return preimage === undefined
-    ? foreign(`the message is not a ${document.name} with every field in its usual form`)
-    : { kind: 'preimage', preimage };
+  return (
+    document.parse(parsedDomain, message) ??
+    foreign(`the message is not a ${document.name} with every field in its usual form`)
+  );
 }
 
 type Document = {
