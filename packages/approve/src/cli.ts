@@ -139,7 +139,7 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     program,
     'doctor',
     'Prove that the gate cannot be gone around, or say what is wrong.',
-    async () => (await import('./commands/doctor-command.ts')).runDoctor,
+    async () => (await import('./commands/file-commands.ts')).runDoctor,
   );
   add(
     program,
@@ -157,7 +157,7 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     program,
     'statement <manifest>',
     'Print the statement about a batch that a person signs on a machine of their own.',
-    async () => onLedger((await import('./commands/release-command.ts')).runStatement),
+    async () => onLedger((await import('./commands/policy-change-command.ts')).runStatement),
     [
       new Option('--deny', 'a statement that denies the batch; without it, one that releases it'),
       envFile,
@@ -167,14 +167,15 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     program,
     'release <manifest>',
     'Release a batch that waits, with the key of a person whom the policy lists.',
-    async () => onLedger((await import('./commands/release-command.ts')).runRelease('release')),
+    async () =>
+      onLedger((await import('./commands/policy-change-command.ts')).runRelease('release')),
     signing,
   );
   add(
     program,
     'deny <manifest>',
     'Deny a batch for good, with the key of a person whom the policy lists.',
-    async () => onLedger((await import('./commands/release-command.ts')).runRelease('deny')),
+    async () => onLedger((await import('./commands/policy-change-command.ts')).runRelease('deny')),
     signing,
   );
 

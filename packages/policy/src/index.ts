@@ -21,9 +21,9 @@ export { viewAsStored } from './ledger/manifests.ts';
 export { type Ledger, type LedgerStatus, openLedger } from './ledger/open-ledger.ts';
 export type { AuditEntry, Vote, WaitingRequest } from './ledger/tables.ts';
 export type { Question } from './ledger/votes.ts';
-export { acceptLoss } from './people/loss-statement.ts';
 export {
   type AppliedPolicy,
+  acceptLoss,
   computePolicyChangeText,
   countRequiredPeople,
   listPolicySigners,
@@ -45,13 +45,15 @@ export {
 export type { PersonSignature } from './people/statement.ts';
 export { lintPolicy, type PolicyFinding } from './policy/lint-policy.ts';
 export {
+  describeAmount,
+  findTokenUnit,
   type Policy,
   type PolicyPerson,
   parsePolicy,
   policySchema,
+  type TokenUnit,
   type WorkingHours,
 } from './policy/policy-schema.ts';
-export { describeAmount, findTokenUnit, type TokenUnit } from './policy/token-unit.ts';
 export {
   type Rebuild,
   type RebuiltFund,

@@ -12,6 +12,7 @@ import {
   type ConfigSource as FileSource,
   type LogLevel,
 } from '@pool/configuration';
+import { errorCodeOf } from '@pool/core';
 import type { ShellLog } from '@pool/http-server';
 import { pino } from 'pino';
 
@@ -72,4 +73,9 @@ export function findModeProblem(
 /** How messages call a file that a command reads. */
 export function describeInput(path: string): string {
   return path === '-' ? 'standard input' : path;
+}
+
+/** What of an error a log line may contain: its code, or its class. Its message can quote its input. */
+export function nameError(error: unknown): string {
+  return errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
 }

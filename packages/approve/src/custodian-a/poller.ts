@@ -4,8 +4,10 @@
  *
  * @module
  */
+
 import { errorCodeOf, isPoolError } from '@pool/core';
 import { decisionReasons, type Vote } from '@pool/policy';
+import { nameError } from '../config/env-file.ts';
 import type { Judgement, VotingDeps } from '../judge/judge.ts';
 import type { Approvals } from './approvals.ts';
 import { type Approval, type ListedApproval, readActivity } from './wire.ts';
@@ -213,7 +215,7 @@ export function createPoller(deps: PollerDeps) {
       log.warn(
         {
           approval: approvalId,
-          error: errorCodeOf(error) ?? nameOf(error),
+          error: nameError(error),
           ...(isPoolError(error) ? { reason: error.message } : {}),
         },
         'an approval could not be handled; it is tried again',
@@ -266,8 +268,4 @@ export function createPoller(deps: PollerDeps) {
       }
     }
   }
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'unknown';
 }

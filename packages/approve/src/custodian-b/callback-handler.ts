@@ -6,8 +6,10 @@
  *
  * @module
  */
-import { errorCodeOf, type Hex32 } from '@pool/core';
+
+import type { Hex32 } from '@pool/core';
 import { decisionReasons } from '@pool/policy';
+import { nameError } from '../config/env-file.ts';
 import { type Judgement, notVoting, type VotingDeps } from '../judge/judge.ts';
 import type { Callback, CallbackAnswer } from './callback-endpoint.ts';
 import type { CustodianBReader } from './read-client.ts';
@@ -58,7 +60,7 @@ export function createCallbackHandler(deps: CallbackDeps) {
       writeAudit(callback.requestId, verdict);
       return verdict;
     } catch (error) {
-      const code = errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
+      const code = nameError(error);
       log.warn({ request: callback.requestId, error: code }, 'callback could not be judged');
       return retry('the gate cannot judge the request now');
     }

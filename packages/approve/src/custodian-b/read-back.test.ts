@@ -10,7 +10,7 @@ import {
   serveTestGate,
 } from '../fixtures/gate-home.ts';
 import { fundFile } from '../fixtures/payroll.ts';
-import { createReadBack } from './read-back.ts';
+import { createReadBack } from './past-transactions.ts';
 
 let world: WorldB;
 let served: ServedGate | undefined;

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { type EvmAddress, errorCodeOf, isPoolError, parseSignInMessage } from '@pool/core';
+import { type EvmAddress, isPoolError, parseSignInMessage } from '@pool/core';
 import { createSignedHistory, type Ledger, type Policy, type SignedRequest } from '@pool/policy';
-import type { GateLog } from '../config/env-file.ts';
+import { type GateLog, nameError } from '../config/env-file.ts';
 import { findSigner } from '../judge/judge.ts';
 import { foreign, type Preimage, type Reading } from '../preimage/preimage.ts';
 import { toSignRequest } from '../preimage/to-request.ts';
@@ -50,7 +50,7 @@ export function createHistoryExamination(deps: {
           );
         }
       } catch (error) {
-        const code = errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
+        const code = nameError(error);
         log.warn({ error: code }, "the custodian's history could not be read");
       }
       return [

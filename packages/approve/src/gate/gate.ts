@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { type ChainsFile, errorCodeOf, isPoolError } from '@pool/core';
+import { type ChainsFile, isPoolError } from '@pool/core';
 import type { ShellLog } from '@pool/http-server';
 import { type AuditVerdict, type Ledger, openLedger, type Policy } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
-import { ensureGateHome, ledgerPath } from '../config/env-file.ts';
+import { ensureGateHome, ledgerPath, nameError } from '../config/env-file.ts';
 import {
   type LoadedPolicy,
   listPolicyPools,
@@ -178,7 +178,7 @@ export function openGate(options: GateOptions) {
         lastLookMs ??= nowMs();
         counts.pollFailures += 1;
         log.warn(
-          { error: codeOf(error) },
+          { error: nameError(error) },
           'the custodian could not be looked at; it is tried again',
         );
       }
@@ -290,8 +290,4 @@ function createFault(configured: FaultPoint | undefined): (point: FaultPoint) =>
       process.kill(process.pid, 'SIGKILL');
     }
   };
-}
-
-function codeOf(error: unknown): string {
-  return errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
 }

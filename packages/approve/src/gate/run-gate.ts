@@ -4,9 +4,11 @@
  *
  * @module
  */
+
 import { setTimeout } from 'node:timers/promises';
 import { errorCodeOf, PoolError } from '@pool/core';
 import { type HttpServer, serveHttp } from '@pool/http-server';
+import { nameError } from '../config/env-file.ts';
 import { gateLimits } from '../http/app.ts';
 import { type Gate, type GateOptions, openGate } from './gate.ts';
 
@@ -83,7 +85,7 @@ async function serveGate(
     try {
       gate.reloadPolicy();
     } catch (error) {
-      log.error({ error: codeOf(error) }, 'the new policy could not be recorded');
+      log.error({ error: nameError(error) }, 'the new policy could not be recorded');
     }
   };
   process.on('SIGHUP', reload);
@@ -95,7 +97,7 @@ async function serveGate(
     try {
       await Promise.all(loops);
     } catch (error) {
-      log.error({ error: codeOf(error) }, 'the gate ends, because it cannot go on');
+      log.error({ error: nameError(error) }, 'the gate ends, because it cannot go on');
       throw error;
     } finally {
       const hardStop = globalThis.setTimeout(() => process.exit(1), graceMs);
@@ -154,8 +156,4 @@ async function keepPolling(gate: Gate, signal: AbortSignal): Promise<void> {
 /** Ends early when the signal is aborted. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
-}
-
-function codeOf(error: unknown): string {
-  return errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
 }

@@ -15,7 +15,6 @@ import { type KeySource, readPinnedKeys } from '@pool/contracts/pinned-keys';
 import {
   type ChainsFile,
   type EvmChainSettings,
-  errorCodeOf,
   type Hex32,
   PoolError,
   parseHex32,
@@ -29,7 +28,7 @@ import {
   type FactQuestions,
   type Facts,
 } from '@pool/policy';
-import type { GateLog } from '../config/env-file.ts';
+import { type GateLog, nameError } from '../config/env-file.ts';
 import type { PoolPlace } from '../config/settings-files.ts';
 
 // What the nodes of one chain say about the questions of a decision. Where two nodes are configured, a fact is what both say.
@@ -179,7 +178,7 @@ export function createFactSource(
       return found;
     } catch (error) {
       // Whatever went wrong, the question is open, and a decision that depends on it waits.
-      const code = errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
+      const code = nameError(error);
       if (failing.get(key)?.code !== code) {
         const isOther = error instanceof PoolError && code === 'pool_code_differs';
         log?.error(

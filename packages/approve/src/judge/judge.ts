@@ -57,29 +57,27 @@ export type Judgement =
 
 export type Judge = ReturnType<typeof createJudge>;
 
-/** What the transport of a custodian needs to vote. */
-export type VotingDeps = {
-  readonly judge: Judge;
-  readonly ledger: Ledger;
-  /** False: nothing is voted, neither yes nor no. */
-  readonly mayVote: () => boolean;
-  readonly isDryRun: boolean;
-  readonly nowMs: () => number;
-  readonly log: GateLog;
-  readonly fault: (point: FaultPoint) => void;
-  /** For metrics. */
-  readonly onAnswer: (value: 'approve' | 'deny' | 'retry') => void;
-};
-
 export type JudgeDeps = {
   readonly ledger: Ledger;
   readonly policy: () => Policy;
   readonly rebuilds: Rebuilds;
   readonly facts: FactSource;
-  /** Asked again right before a decision is stored: another policy may have been read while facts were. */
+  /**
+   * False: nothing is voted, neither yes nor no. Asked again right before a decision is stored: another policy may have been read while
+   * facts were.
+   */
   readonly mayVote: () => boolean;
   readonly nowMs: () => number;
   readonly isDryRun: boolean;
+};
+
+/** What the transport of a custodian needs to vote. */
+export type VotingDeps = Pick<JudgeDeps, 'ledger' | 'mayVote' | 'isDryRun' | 'nowMs'> & {
+  readonly judge: Judge;
+  readonly log: GateLog;
+  readonly fault: (point: FaultPoint) => void;
+  /** For metrics. */
+  readonly onAnswer: (value: 'approve' | 'deny' | 'retry') => void;
 };
 
 export function createJudge(deps: JudgeDeps) {

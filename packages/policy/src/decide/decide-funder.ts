@@ -36,7 +36,7 @@ import {
 } from '../rules/check-batch.ts';
 import { listBatchCounts, readRollingSum } from '../rules/check-day.ts';
 import { checkGuard, createRecord, type Guarded } from '../rules/check-guard.ts';
-import { listPins } from '../rules/check-payees.ts';
+import { listPins } from '../rules/check-learnt.ts';
 import { checkOrigin, checkRequest, explainMissing } from '../rules/check-request.ts';
 import {
   check,
@@ -127,10 +127,9 @@ function listApprovalCounts(
 
 /** The authorisation that pays a batch: every rule of the policy. */
 export function decideFund(input: DecideInput, request: FundAuthorizationRequest): Decision {
-  const common = checkFunder(input);
-  const manifest = findStoredBatch(input);
+  const { common, manifest } = findStoredBatch(input);
   if (manifest === undefined) {
-    return conclude([...common, explainMissing(input)], undefined);
+    return conclude(common, undefined);
   }
   const guarded = checkGuard(input, {});
   const { entry, isRepeat } = guarded;
@@ -188,10 +187,9 @@ export function decideVoid(input: DecideInput, request: VoidRequest): Decision {
 
 /** A permit for the pool, of the total of a stored batch that the policy allows. People are not asked. */
 export function decidePermit(input: DecideInput, request: PermitSignRequest): Decision {
-  const common = checkFunder(input);
-  const manifest = findStoredBatch(input);
+  const { common, manifest } = findStoredBatch(input);
   if (manifest === undefined) {
-    return conclude([...common, explainMissing(input)], undefined);
+    return conclude(common, undefined);
   }
   const { name, version } = request.payload.domain;
   const listed = findTokenRule(input.policy, manifest)?.permit;
@@ -212,10 +210,9 @@ export function decidePermit(input: DecideInput, request: PermitSignRequest): De
 
 /** `approve(pool, v)` of the total of a stored batch that the policy allows, or of zero. */
 export function decideTokenApproval(input: DecideInput, request: TokenApprovalRequest): Decision {
-  const common = checkFunder(input);
-  const manifest = findStoredBatch(input);
+  const { common, manifest } = findStoredBatch(input);
   if (manifest === undefined) {
-    return conclude([...common, explainMissing(input)], undefined);
+    return conclude(common, undefined);
   }
   const guarded = checkGuard(input, { batchNonce: manifest.batchNonce });
   const findings = [
@@ -250,11 +247,13 @@ function checkFunder(input: DecideInput): readonly Finding[] {
  * The batch of the request, if the ledger has it. A manifest that only came with a request is not stored. Its digest covers neither seed
  * nor deadline, so the digest to sign is compared too.
  */
-function findStoredBatch({ manifest, ledger }: DecideInput): RebuiltFund | undefined {
+function findStoredBatch(input: DecideInput) {
+  const { manifest, ledger } = input;
+  const common = checkFunder(input);
   return manifest?.kind === 'fund' &&
     ledger.findManifest(manifest.manifestDigest)?.digest === manifest.fundDigest
-    ? manifest
-    : undefined;
+    ? { common, manifest }
+    : { common: [...common, explainMissing(input)], manifest: undefined };
 }
 
 function checkMatch(difference: string | undefined): Finding {

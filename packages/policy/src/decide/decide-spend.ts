@@ -8,15 +8,14 @@ import type { Hex32 } from '@pool/core';
 import { computeCountScope, computeDay } from '../history/guard-id.ts';
 import type { GuardEntry, LedgerHistory } from '../history/ledger-history.ts';
 import type { HolderRule } from '../policy/holder-rule.ts';
-import { describeAmount, findTokenUnit } from '../policy/token-unit.ts';
+import { describeAmount, findTokenUnit } from '../policy/policy-schema.ts';
 import { findSpendMismatch } from '../rebuild/find-mismatch.ts';
 import type { RebuiltSpend } from '../rebuild/rebuild-manifest.ts';
 import type { SpendRequest } from '../requests/requests.ts';
 import { checkDeadline } from '../rules/check-batch.ts';
 import { checkDailyLimit } from '../rules/check-day.ts';
 import { checkGuard, createRecord, type Guarded } from '../rules/check-guard.ts';
-import { checkUnknownSpends } from '../rules/check-learnt.ts';
-import { checkEvidence, findPlace, listPins } from '../rules/check-payees.ts';
+import { checkEvidence, checkUnknownSpends, findPlace, listPins } from '../rules/check-learnt.ts';
 import { checkHolder, explainMissing, findHolder } from '../rules/check-request.ts';
 import {
   check,

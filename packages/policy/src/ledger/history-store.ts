@@ -15,10 +15,10 @@ import {
   mergeRosters,
 } from '../history/ledger-history.ts';
 import type { LedgerView } from '../history/ledger-view.ts';
-import type { AcceptedLoss } from '../people/loss-statement.ts';
+import type { AcceptedLoss } from '../people/policy-change.ts';
 import type { Release } from '../people/release.ts';
 import { appendAudit, findRecipientsEnd, readCountDigests } from './audit.ts';
-import { markRestored } from './generation-marker.ts';
+import { markRestored } from './ledger-database.ts';
 import type { Statements, Table } from './table.ts';
 import {
   countTable,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeTokenPolicy, pool, stranger, token } from '../fixtures/batches.ts';
-import { describeAmount, findTokenUnit } from './token-unit.ts';
+import { describeAmount, findTokenUnit } from './policy-schema.ts';
 
 it.each([
   [100_000_000_000n, 6, '100,000.00 USDC (100000000000)'],

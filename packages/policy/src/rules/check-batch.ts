@@ -9,12 +9,16 @@ import { computeBatchGuardId, computeCountScope, computePayeeKey } from '../hist
 import type { RosterEntry } from '../history/ledger-history.ts';
 import type { LedgerView, StoredManifest } from '../history/ledger-view.ts';
 import { countReleases, type ReleaseCount } from '../people/release.ts';
-import type { Policy, TokenRule, Weekday, WorkingHours } from '../policy/policy-schema.ts';
-import { describeAmount } from '../policy/token-unit.ts';
+import {
+  describeAmount,
+  type Policy,
+  type TokenRule,
+  type Weekday,
+  type WorkingHours,
+} from '../policy/policy-schema.ts';
 import type { RebuiltFund } from '../rebuild/rebuild-manifest.ts';
 import { checkDay, readRollingSum } from './check-day.ts';
-import { hasUnknownRoster } from './check-learnt.ts';
-import { checkEvidence, findPlace } from './check-payees.ts';
+import { checkEvidence, findPlace, hasUnknownRoster } from './check-learnt.ts';
 import { check, checkLater, type DecideInput, type Finding, fail, pass, wait } from './findings.ts';
 
 const dayMs = 86_400_000;

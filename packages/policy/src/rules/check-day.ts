@@ -7,8 +7,7 @@
 import { computeCountScope, computeDay, computePayeeScope } from '../history/guard-id.ts';
 import type { CountEntry } from '../history/ledger-history.ts';
 import type { LedgerView } from '../history/ledger-view.ts';
-import type { TokenRule } from '../policy/policy-schema.ts';
-import { describeAmount } from '../policy/token-unit.ts';
+import { describeAmount, type TokenRule } from '../policy/policy-schema.ts';
 import type { RebuiltFund } from '../rebuild/rebuild-manifest.ts';
 import type { DecisionReason } from '../requests/reasons.ts';
 import { check, checkLater, type DecideInput, type Finding, pass } from './findings.ts';
