@@ -13,7 +13,7 @@ import { signerKinds } from './custody/start-custody.ts';
 import { runDemo } from './demo/demo.ts';
 import { createProgress } from './processes/progress.ts';
 import { bringUp, readStatus, takeDown } from './stack/lifecycle.ts';
-import { sandboxFilePath } from './stack/sandbox-file.ts';
+import { type SandboxFile, sandboxFilePath } from './stack/sandbox-file.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The command that every Node brings, with the version of package.json. */
@@ -21,13 +21,6 @@ const pnpm = `npx ${(JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf
 const defaultDirectory = resolve(root, '.sandbox');
 
 type CommonOptions = { readonly dir: string; readonly json?: boolean };
-
-type DemoCommandOptions = {
-  readonly roster: string;
-  readonly token: string;
-  readonly dir: string;
-  readonly signer: SignerKind;
-};
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -124,28 +117,35 @@ program
   .option('--token <symbol>', 'which test token to pay in', 'USDC')
   .option('--dir <folder>', 'where the demo creates its folder', defaultDirectory)
   .addOption(signerOption())
-  .action(async ({ roster, token, dir, signer }: DemoCommandOptions) => {
-    process.exitCode = await runDemo({
-      parent: resolve(dir),
-      // npm and pnpm run scripts from the repository; a path is relative to the folder of the caller.
-      rosterPath: resolve(process.env['INIT_CWD'] ?? process.cwd(), roster),
+  .action(
+    async ({
+      roster,
       token,
+      dir,
       signer,
-    });
-    if (process.exitCode === 0) {
-      say('\nNext:');
-      say(`  ${pnpm} sandbox up    start a deployment that stays up; it prints how to use it`);
-      say(
-        '  npm start -- --roster my.csv    pay your own list to addresses of examples/roster.csv',
-      );
-      say(`  ${pnpm} --silent disburse-agent --help    show every command of the agent`);
-    }
-  });
+    }: CommonOptions & { roster: string; token: string; signer: SignerKind }) => {
+      process.exitCode = await runDemo({
+        parent: resolve(dir),
+        // npm and pnpm run scripts from the repository; a path is relative to the folder of the caller.
+        rosterPath: resolve(process.env['INIT_CWD'] ?? process.cwd(), roster),
+        token,
+        signer,
+      });
+      if (process.exitCode === 0) {
+        say('\nNext:');
+        say(`  ${pnpm} sandbox up    start a deployment that stays up; it prints how to use it`);
+        say(
+          '  npm start -- --roster my.csv    pay your own list to addresses of examples/roster.csv',
+        );
+        say(`  ${pnpm} --silent disburse-agent --help    show every command of the agent`);
+      }
+    },
+  );
 
 /** How a person uses the sandbox from the repository's root, ready to be copied. */
 function describeUse(
   directory: string,
-  { agentHome, approveHome }: { readonly agentHome: string; readonly approveHome?: string },
+  { agentHome, approveHome }: SandboxFile,
 ): readonly string[] {
   return [
     '',
@@ -163,15 +163,7 @@ function quote(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-function describe(file: {
-  readonly agentUrl: string;
-  readonly platformUrl: string;
-  readonly gateUrl: string;
-  readonly rpcUrl: string;
-  readonly signer: SignerKind;
-  readonly custodianUrl?: string;
-  readonly approveHome?: string;
-}): Readonly<Record<string, string>> {
+function describe(file: SandboxFile): Readonly<Record<string, string>> {
   const { agentUrl, platformUrl, gateUrl, rpcUrl, signer, custodianUrl, approveHome } = file;
   return {
     ...{ agentUrl, platformUrl, gateUrl, rpcUrl, signer },

@@ -6,7 +6,7 @@
 import type { ChainsFile, EncryptionPublicKey, EvmAddress, Hex, WalletPub } from '@pool/core';
 import type { FunderKind } from '@pool/signers';
 import type { ManagedProcess } from '@pool/testkit';
-import type { Environment } from '../processes/env-file.ts';
+import type { Environment, StartNode } from '../processes/env-file.ts';
 
 /** Signers of `--signer`: a key in the agent's process, or in the custody of a signer that has a simulator here. */
 export type SignerKind = 'local-key' | FunderKind;
@@ -30,8 +30,7 @@ export type CustodyHolder = CustodyWallet & {
 export type CustodyPlace = {
   /** Everything is written below this folder. */
   readonly directory: string;
-  readonly logs: string;
-  readonly track: (process: ManagedProcess) => ManagedProcess;
+  readonly start: StartNode;
   readonly chain: string;
   readonly chains: ChainsFile;
   readonly platformUrl: string;

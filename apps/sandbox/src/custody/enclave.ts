@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Hex } from '@pool/core';
 import { PoolError } from '@pool/core';
-import { startNodeProcess, waitUntilReady } from '@pool/testkit';
+import { waitUntilReady } from '@pool/testkit';
 import { writePrivate } from '../processes/env-file.ts';
 import type { Custody, CustodyPlace } from './custody-place.ts';
 import { createPolicy } from './policy-file.ts';
@@ -96,17 +96,14 @@ async function startEnclave(
   await runEnclave(['seal', ...sealed, '--private-key', file('private.key')]);
   rmSync(file('private.key'));
   const socket = file('enclave.sock');
-  const process = place.track(
-    startNodeProcess({
-      name,
-      script,
-      args: [
-        ...['serve', ...sealed, '--policy', file('policy.json'), '--socket', socket],
-        ...['--ledger', file('ledger.sqlite'), '--development-root', root],
-      ],
-      logPath: join(place.logs, `${name}.log`),
-    }),
-  );
+  const process = place.start({
+    name,
+    script,
+    args: [
+      ...['serve', ...sealed, '--policy', file('policy.json'), '--socket', socket],
+      ...['--ledger', file('ledger.sqlite'), '--development-root', root],
+    ],
+  });
   await waitUntilReady(process, async () =>
     readFileSync(process.logPath, 'utf8').includes('serving ') ? true : undefined,
   );

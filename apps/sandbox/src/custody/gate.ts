@@ -6,16 +6,31 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  findFreePorts,
-  isAnswering,
-  type ManagedProcess,
-  startNodeProcess,
-  waitUntilReady,
-} from '@pool/testkit';
+import { findFreePorts, isAnswering, type ManagedProcess, waitUntilReady } from '@pool/testkit';
 import type { Environment } from '../processes/env-file.ts';
 import { formatEnvFile, placeSecrets, writePrivate } from '../processes/env-file.ts';
 import { type CustodyPlace, voteLimitSeconds } from './custody-place.ts';
+
+// Starts the simulator of a custodian as a process of its own.
+
+/** @returns its URL */
+export async function startProvider(
+  place: CustodyPlace,
+  provider: { readonly name: string; readonly script: string; readonly config: unknown },
+): Promise<string> {
+  const { name, script, config } = provider;
+  const folder = join(place.directory, 'custody');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${name}.json`);
+  writePrivate(path, JSON.stringify(config));
+  const process = place.start({ name, script, args: [path] });
+  return await waitUntilReady(process, async () => readUrl(process.output()));
+}
+
+/** The simulator prints one JSON line when it listens. */
+function readUrl(output: string): string | undefined {
+  return /"url":"(http:\/\/127\.0\.0\.1:[0-9]+)"/.exec(output)?.[1];
+}
 
 export type Gate = {
   readonly process: ManagedProcess;
@@ -54,15 +69,8 @@ export async function startGate(place: CustodyPlace, options: GateOptions): Prom
     ...options.custodian,
   };
   writePrivate(join(home, 'approve.env'), formatEnvFile(placeSecrets(home, variables)));
-  const process = place.track(
-    startNodeProcess({
-      name,
-      script: options.script,
-      args: options.args,
-      env: { APPROVE_HOME: home },
-      logPath: join(place.logs, `${name}.log`),
-    }),
-  );
+  const env = { APPROVE_HOME: home };
+  const process = place.start({ name, script: options.script, args: options.args, env });
   await waitUntilReady(process, () => isAnswering(`${url}/healthz`));
   return {
     process,

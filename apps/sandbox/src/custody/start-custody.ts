@@ -3,12 +3,168 @@
  *
  * @module
  */
+
+import { fileURLToPath } from 'node:url';
 import { PoolError } from '@pool/core';
+import { createSampleOrganisation } from '@pool/custodians/custodian-a';
+import { createExample } from '@pool/custodians/custodian-b';
 import type { FunderKind } from '@pool/signers';
-import { startCustodianA } from './custodian-a.ts';
-import { startCustodianB } from './custodian-b.ts';
+import { findFreePorts } from '@pool/testkit';
+import { agentScript } from '../processes/agent-process.ts';
 import type { Custody, CustodyPlace, SignerKind } from './custody-place.ts';
+import { voteLimitSeconds } from './custody-place.ts';
 import { startEnclaves } from './enclave.ts';
+import { startGate, startProvider } from './gate.ts';
+import { createPolicy } from './policy-file.ts';
+
+// The sandbox with custodian B: its simulator, whose co-signer asks the gate before it signs, and the gate that answers.
+
+const custodianBScript = fileURLToPath(
+  new URL('../../../../tooling/custodians/custodian-b/main.ts', import.meta.url),
+);
+const gateScript = fileURLToPath(new URL('../../../approve/src/main.ts', import.meta.url));
+
+const vaultAccount = '7';
+const asset = 'ETH_TEST5';
+
+async function startCustodianB(place: CustodyPlace): Promise<Custody> {
+  const [gatePort = 0] = await findFreePorts(1);
+  const callbackUrl = `http://127.0.0.1:${gatePort}`;
+  const settings = place.chains.chains[place.chain];
+  const example = createExample({
+    vaultAccounts: [{ id: vaultAccount, privateKey: place.funder.privateKey, assets: [asset] }],
+    chains:
+      settings?.family === 'evm'
+        ? { [asset]: { rpcUrl: settings.rpcUrl, chainId: settings.chainId } }
+        : {},
+    // Three minutes between two questions become 1.8 seconds.
+    timeScale: 100,
+  });
+  const { config, users, handlerKeys, cosignerPublicKey } = example;
+  const { cosigner } = config;
+  const url = await startProvider(place, {
+    name: 'custodian-b',
+    script: custodianBScript,
+    config: {
+      ...config,
+      cosigner: { ...cosigner, callback: { url: callbackUrl, publicKey: handlerKeys.publicKey } },
+    },
+  });
+  const gate = await startGate(place, {
+    name: 'approve-b',
+    script: gateScript,
+    args: [],
+    port: gatePort,
+    policy: createPolicy(place, {
+      funder: { wallets: [vaultAccount], initiators: [users.agent.apiKey] },
+      holders: [],
+      isDeterministic: false,
+    }),
+    custodian: {
+      APPROVE_CUSTODIAN: 'custodian_b',
+      APPROVE_CUSTODIAN_B_URL: url,
+      APPROVE_CUSTODIAN_B_API_KEY: users.gate.apiKey,
+      APPROVE_CUSTODIAN_B_API_SECRET: users.gate.privateKey,
+      APPROVE_CUSTODIAN_B_CALLBACK_URL: callbackUrl,
+      APPROVE_CUSTODIAN_B_CALLBACK_PRIVATE_KEY: handlerKeys.privateKey,
+      APPROVE_CUSTODIAN_B_COSIGNER_PUBLIC_KEY: cosignerPublicKey,
+      APPROVE_CUSTODIAN_B_SIGNER_ID: cosigner.signerId,
+      APPROVE_CUSTODIAN_B_COSIGNER_ID: cosigner.id,
+    },
+  });
+  return {
+    kind: 'custodian_b',
+    funder: {
+      DISBURSE_SIGNER: 'custodian_b',
+      DISBURSE_CUSTODIAN_B_URL: url,
+      DISBURSE_CUSTODIAN_B_API_KEY: users.agent.apiKey,
+      DISBURSE_CUSTODIAN_B_API_SECRET: users.agent.privateKey,
+      DISBURSE_CUSTODIAN_B_VAULT_ACCOUNT: vaultAccount,
+      DISBURSE_CUSTODIAN_B_ASSET: asset,
+      DISBURSE_CUSTODIAN_B_ADDRESS: place.funder.address,
+      DISBURSE_VOTE_LIMIT_SECONDS: String(voteLimitSeconds),
+      ...gate.agentVariables,
+    },
+    holder: undefined,
+    custodianUrl: url,
+    gate: gate.process,
+    gateHome: gate.home,
+  };
+}
+
+// The sandbox with custodian A: its simulator, whose policy requires a vote for every signature, and the gate that votes.
+
+const custodianAScript = fileURLToPath(
+  new URL('../../../../tooling/custodians/custodian-a/main.ts', import.meta.url),
+);
+
+const funderWallet = 'wa-funder';
+
+function holderWallet(name: string): string {
+  return `wa-${name}`;
+}
+
+async function startCustodianA(place: CustodyPlace): Promise<Custody> {
+  const { funder, holders } = place;
+  const { config, initiator, approver } = createSampleOrganisation({
+    [funderWallet]: funder.privateKey,
+    ...Object.fromEntries(holders.map(({ name, privateKey }) => [holderWallet(name), privateKey])),
+  });
+  const url = await startProvider(place, { name: 'custodian-a', script: custodianAScript, config });
+  const initiators = [initiator.userId];
+  const gate = await startGate(place, {
+    name: 'approve-a',
+    script: agentScript,
+    args: ['approve'],
+    policy: createPolicy(place, {
+      funder: { wallets: [funderWallet], initiators },
+      holders: holders.map((holder) => ({
+        holder,
+        ids: { wallets: [holderWallet(holder.name)], initiators },
+      })),
+      isDeterministic: false,
+    }),
+    custodian: {
+      APPROVE_CUSTODIAN: 'custodian_a',
+      APPROVE_CUSTODIAN_A_URL: url,
+      APPROVE_CUSTODIAN_A_ORIGIN: config.origin ?? url,
+      APPROVE_CUSTODIAN_A_SERVICE_TOKEN: approver.token,
+      APPROVE_CUSTODIAN_A_CREDENTIAL_ID: approver.credentialId,
+      APPROVE_CUSTODIAN_A_SERVICE_KEY: approver.privateKey,
+      APPROVE_CUSTODIAN_A_USER_ID: approver.userId,
+      APPROVE_CUSTODIAN_A_POLL_SECONDS: '1',
+    },
+  });
+  const connection = {
+    DISBURSE_CUSTODIAN_A_URL: url,
+    DISBURSE_CUSTODIAN_A_ORIGIN: config.origin ?? url,
+    DISBURSE_CUSTODIAN_A_SERVICE_TOKEN: initiator.token,
+    DISBURSE_CUSTODIAN_A_CREDENTIAL_ID: initiator.credentialId,
+    DISBURSE_CUSTODIAN_A_SERVICE_KEY: initiator.privateKey,
+    ...gate.agentVariables,
+  };
+  return {
+    kind: 'custodian_a',
+    funder: {
+      DISBURSE_SIGNER: 'custodian_a',
+      ...connection,
+      DISBURSE_CUSTODIAN_A_WALLET_ID: funderWallet,
+      DISBURSE_CUSTODIAN_A_ADDRESS: funder.address,
+      DISBURSE_VOTE_LIMIT_SECONDS: String(voteLimitSeconds),
+    },
+    holder: (name) => ({
+      DISBURSE_HOLDER_SIGNER: 'custodian_a',
+      ...connection,
+      DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID: holderWallet(name),
+      DISBURSE_CUSTODIAN_A_HOLDER_WALLET_PUB:
+        holders.find((holder) => holder.name === name)?.walletPub ?? '',
+      DISBURSE_HOLDER_VOTE_LIMIT_SECONDS: '300',
+    }),
+    custodianUrl: url,
+    gate: gate.process,
+    gateHome: gate.home,
+  };
+}
 
 /** By signer. One without a simulator is not offered. */
 const starters: Readonly<Partial<Record<FunderKind, (place: CustodyPlace) => Promise<Custody>>>> = {

@@ -6,9 +6,18 @@
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { chooseBatchSize } from '@pool/core';
+import {
+  chooseBatchSize,
+  type Hex,
+  PoolError,
+  parseEncryptionPublicKey,
+  parseHex,
+  type Secret,
+} from '@pool/core';
+import { holderKinds, type RemoteHolderRole, remoteHolderRole } from '@pool/signers';
+import * as v from 'valibot';
 import type { Holder, SignInPlace } from '../chain/people.ts';
-import { findHolderRole, prepareHolder } from '../custody/custody-holder.ts';
+import { deriveHolder } from '../chain/people.ts';
 import type { Custody, CustodyHolder, SignerKind } from '../custody/custody-place.ts';
 import { runAgentCommand } from '../processes/agent-command.ts';
 import type { Agent } from '../processes/agent-process.ts';
@@ -32,6 +41,44 @@ import {
 import { printHolderReport } from './holder-report.ts';
 import { createDemoReport, type Payment, printDemoReport } from './report.ts';
 import { readRoster } from './roster.ts';
+
+// The keys of a holder whose signer is in custody, before it is enrolled: its signer's policy lists them.
+
+const viewingKeySchema = v.object({
+  scalar: v.string(),
+  encryptionPublicKeys: v.object({ babyjubjub: v.string() }),
+});
+
+/** Undefined: the key of a holder is in its own agent. */
+function findHolderRole(kind: SignerKind): RemoteHolderRole | undefined {
+  const known = holderKinds.find((one) => one === kind);
+  return known && remoteHolderRole(known);
+}
+
+/**
+ * An enclave repeats its signatures, so the viewing key is derived from one. A custodian does not, so the holder makes a viewing key with
+ * the agent's command and keeps it.
+ */
+export async function prepareHolder(
+  kind: SignerKind,
+  privateKey: Secret<Hex>,
+  place: SignInPlace,
+): Promise<Holder> {
+  const derived = await deriveHolder(privateKey, place);
+  if (findHolderRole(kind)?.needsViewingKey !== true) {
+    return derived;
+  }
+  const { stdout, code } = await runAgentCommand({ environment: {} }, ['viewing-key', 'new']);
+  if (code !== 0) {
+    throw new PoolError('sandbox_failed', 'no viewing key could be made; see above');
+  }
+  const { scalar, encryptionPublicKeys } = v.parse(viewingKeySchema, JSON.parse(stdout));
+  return {
+    ...derived,
+    viewingKey: parseHex(scalar, 32),
+    encryptionPublicKey: parseEncryptionPublicKey(encryptionPublicKeys.babyjubjub),
+  };
+}
 
 export type DemoOptions = {
   /** The sandbox directory; the demo makes a folder of its own below it. */

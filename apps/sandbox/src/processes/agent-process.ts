@@ -3,19 +3,13 @@
  *
  * @module
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ChainsFile } from '@pool/core';
-import {
-  findFreePorts,
-  isAnswering,
-  type ManagedProcess,
-  startNodeProcess,
-  waitUntilReady,
-} from '@pool/testkit';
-import { placeSecrets } from './env-file.ts';
-import { createAgentFile } from './service-environment.ts';
+import { findFreePorts, isAnswering, type ManagedProcess, waitUntilReady } from '@pool/testkit';
+import { placeSecrets, type StartNode, writePrivate } from './env-file.ts';
+import { type AgentSettings, createAgentFile } from './service-environment.ts';
 
 export type StartAgentOptions = {
   /** Names its home (`<name>-home`), its log and its process. */
@@ -48,17 +42,9 @@ export const agentScript = fileURLToPath(new URL('../../../agent/src/main.ts', i
 
 type Surroundings = {
   readonly directory: string;
-  readonly logs: string;
-  readonly track: (process: ManagedProcess) => ManagedProcess;
+  readonly start: StartNode;
   readonly chains: ChainsFile;
-  readonly defaults: {
-    readonly platformUrl: string;
-    readonly edgeToken: string;
-    readonly chain: string;
-    readonly fingerprintKey: string;
-    /** Variables of the funder's signer. */
-    readonly funder: Readonly<Record<string, string>>;
-  };
+  readonly defaults: Omit<AgentSettings, 'port'>;
   readonly environment: Readonly<Record<string, string>>;
 };
 
@@ -78,9 +64,9 @@ export function createAgentStarter(
       funder: placeSecrets(home, funder ?? surroundings.defaults.funder),
       port,
     };
-    writeFileSync(join(home, 'agent.env'), createAgentFile(settings), { mode: 0o600 });
+    writePrivate(join(home, 'agent.env'), createAgentFile(settings));
     const chainsText = JSON.stringify(chains ?? surroundings.chains, undefined, 2);
-    writeFileSync(join(home, 'chains.json'), `${chainsText}\n`, { mode: 0o600 });
+    writePrivate(join(home, 'chains.json'), `${chainsText}\n`);
     return await startIn(surroundings, { name, home, port, env });
   };
 }
@@ -94,18 +80,11 @@ async function startIn(
     readonly env: Readonly<Record<string, string>>;
   },
 ): Promise<Agent> {
-  const { name, home, port, env } = place;
+  const { name, home, port } = place;
   const url = `http://127.0.0.1:${port}`;
   const environment = { ...surroundings.environment, DISBURSE_HOME: home };
-  const process = surroundings.track(
-    startNodeProcess({
-      name,
-      script: agentScript,
-      args: ['serve'],
-      env: { ...environment, ...env },
-      logPath: join(surroundings.logs, `${name}.log`),
-    }),
-  );
+  const env = { ...environment, ...place.env };
+  const process = surroundings.start({ name, script: agentScript, args: ['serve'], env });
   // It listens before it knows its employer; ready means that it accepts disbursements.
   const loopbackToken = await waitUntilReady(process, async () => {
     const token = readLoopbackToken(home);

@@ -13,13 +13,15 @@ export type GateClients = {
   readonly writer: { readonly clientId: string; readonly clientSecret: string };
 };
 
-export function createGateEnvironment(options: {
+type ServiceOptions = {
   readonly port: number;
   readonly dataDirectory: string;
   readonly chainsFile: string;
   readonly chain: string;
   readonly clients: GateClients;
-}): Environment {
+};
+
+export function createGateEnvironment(options: ServiceOptions): Environment {
   const { reader, writer } = options.clients;
   return {
     GATE_PORT: String(options.port),
@@ -35,16 +37,13 @@ export function createGateEnvironment(options: {
   };
 }
 
-export function createPlatformEnvironment(options: {
-  readonly port: number;
-  readonly dataDirectory: string;
-  readonly chainsFile: string;
-  readonly chain: string;
-  readonly gateUrl: string;
-  readonly clients: GateClients;
-  /** Added to the deadlines that it accepts; 0 if no signer waits for a vote. */
-  readonly voteLimitSeconds: number;
-}): Environment {
+export function createPlatformEnvironment(
+  options: ServiceOptions & {
+    readonly gateUrl: string;
+    /** Added to the deadlines that it accepts; 0 if no signer waits for a vote. */
+    readonly voteLimitSeconds: number;
+  },
+): Environment {
   const { writer } = options.clients;
   return {
     PLATFORM_PORT: String(options.port),

@@ -17,18 +17,8 @@ import {
 } from './sandbox-file.ts';
 import { startStack } from './stack.ts';
 
-export type SandboxStatus = {
-  readonly state: 'up' | 'down' | 'broken';
-  readonly processes: readonly {
-    readonly name: string;
-    readonly pid: number;
-    readonly running: boolean;
-  }[];
-  readonly file: SandboxFile | undefined;
-};
-
 /** `broken`: some of the processes are gone, or `up` never finished. */
-export function readStatus(directory: string): SandboxStatus {
+export function readStatus(directory: string) {
   const ledger = openProcessLedger(directory);
   const running = new Set(ledger.listRunning().map(({ pid }) => pid));
   const processes = ledger
@@ -37,22 +27,18 @@ export function readStatus(directory: string): SandboxStatus {
   const file = readSandboxFile(directory);
   const named = file?.processes ?? [];
   const isComplete = named.length > 0 && named.every(({ pid }) => running.has(pid));
-  const state = isComplete ? 'up' : running.size > 0 ? 'broken' : 'down';
+  const state: 'up' | 'broken' | 'down' = isComplete ? 'up' : running.size > 0 ? 'broken' : 'down';
   return { state, processes, file: state === 'up' ? file : undefined };
 }
 
-export type UpOutcome = { readonly alreadyUp: boolean; readonly file: SandboxFile };
-
-export type UpOptions = {
+/** @throws PoolError `data_directory_locked`, `sandbox_failed`, and the errors of the services */
+export async function bringUp(options: {
   readonly directory: string;
   readonly holderCount: number;
   /** Where the funder's key is. */
   readonly signer: SignerKind;
   readonly progress: Progress;
-};
-
-/** @throws PoolError `data_directory_locked`, `sandbox_failed`, and the errors of the services */
-export async function bringUp(options: UpOptions): Promise<UpOutcome> {
+}): Promise<{ readonly alreadyUp: boolean; readonly file: SandboxFile }> {
   const { directory, progress } = options;
   const lock = lockDirectory(directory);
   const ledger = openProcessLedger(directory);

@@ -9,56 +9,35 @@ import { join } from 'node:path';
 import type { SignerKind } from '../custody/custody-place.ts';
 import type { Stack } from './stack.ts';
 
-export type SandboxFile = {
-  /** Where the funder's key is. */
-  readonly signer: SignerKind;
-  /** The custodian's simulator, with its control routes. Absent if the signer is no custodian. */
-  readonly custodianUrl?: string;
-  /** The directory of the gate that votes: `APPROVE_HOME` for its commands. Absent if the signer is no custodian. */
-  readonly approveHome?: string;
-  readonly agentUrl: string;
-  readonly platformUrl: string;
-  readonly gateUrl: string;
-  readonly rpcUrl: string;
-  /** Chain key, as requests name it. */
-  readonly chain: string;
-  readonly chainId: number;
-  readonly contracts: Stack['deployed']['contracts'];
-  readonly tokens: Stack['deployed']['tokens'];
-  /** Bearer for the agent's disbursement routes. */
-  readonly loopbackToken: string;
-  readonly employer: Stack['employer'];
-  readonly holders: Stack['holders'];
-  /** The agent's own directory: `DISBURSE_HOME` for its commands. */
-  readonly agentHome: string;
-  readonly processes: readonly {
-    readonly name: string;
-    readonly pid: number;
-    readonly log: string;
-  }[];
-};
+export type SandboxFile = ReturnType<typeof describeStack>;
 
 export function sandboxFilePath(directory: string): string {
   return join(directory, 'sandbox.json');
 }
 
-export function writeSandboxFile(stack: Stack): SandboxFile {
-  const { kind = 'local-key', custodianUrl, gateHome } = stack.custody ?? {};
-  const file: SandboxFile = {
-    signer: kind,
+function describeStack(stack: Stack) {
+  const { kind, custodianUrl, gateHome } = stack.custody ?? {};
+  const signer: SignerKind = kind ?? 'local-key';
+  return {
+    /** Where the funder's key is. */
+    signer,
+    // Both absent if the signer is no custodian: its simulator, with its control routes, and `APPROVE_HOME` of the gate that votes.
     ...(custodianUrl === undefined ? {} : { custodianUrl }),
     ...(gateHome === undefined ? {} : { approveHome: gateHome }),
     agentUrl: stack.agent.url,
     platformUrl: stack.platformUrl,
     gateUrl: stack.gateUrl,
     rpcUrl: stack.rpcUrl,
+    /** Chain key, as requests name it. */
     chain: stack.chain,
     chainId: stack.chainId,
     contracts: stack.deployed.contracts,
     tokens: stack.deployed.tokens,
+    /** Bearer for the agent's disbursement routes. */
     loopbackToken: stack.agent.loopbackToken,
     employer: stack.employer,
     holders: stack.holders,
+    /** The agent's own directory: `DISBURSE_HOME` for its commands. */
     agentHome: stack.agent.home,
     processes: stack.ledger.listRunning().map(({ name, pid }) => ({
       name,
@@ -66,6 +45,10 @@ export function writeSandboxFile(stack: Stack): SandboxFile {
       log: join(stack.directory, 'logs', `${name}.log`),
     })),
   };
+}
+
+export function writeSandboxFile(stack: Stack): SandboxFile {
+  const file = describeStack(stack);
   const text = `${JSON.stringify(file, undefined, 2)}\n`;
   writeFileSync(sandboxFilePath(stack.directory), text, { mode: 0o600 });
   return file;

@@ -46,7 +46,7 @@ import {
   createAgentStarter,
   type StartAgentOptions,
 } from '../processes/agent-process.ts';
-import { writePrivate } from '../processes/env-file.ts';
+import { type StartNode, writePrivate } from '../processes/env-file.ts';
 import { openProcessLedger, type ProcessLedger } from '../processes/process-ledger.ts';
 import {
   createGateEnvironment,
@@ -175,6 +175,8 @@ async function startServices(
     ledger.add(process.name, process.identity);
     return process;
   };
+  const start: StartNode = (program) =>
+    track(startNodeProcess({ ...program, logPath: join(logs, `${program.name}.log`) }));
   const [chainPort = 0, platformPort = 0, gatePort = 0] = await findFreePorts(3);
   const rpcUrl = `http://127.0.0.1:${chainPort}`;
   const platformUrl = `http://127.0.0.1:${platformPort}`;
@@ -216,26 +218,19 @@ async function startServices(
     gateUrl,
     voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
   });
-  const startService = (name: string, args: readonly string[], env: Record<string, string>) =>
-    track(
-      startNodeProcess({
-        name,
-        script: platformScript,
-        args,
-        env,
-        logPath: join(logs, `${name}.log`),
-      }),
-    );
-  const gate = startService(
-    'gate',
-    ['gate', 'serve'],
-    createGateEnvironment({
-      ...common,
-      port: gatePort,
-      dataDirectory: gateData,
-    }),
-  );
-  const startPlatform = () => startService('platform', ['serve'], platformEnvironment);
+  const gate = start({
+    name: 'gate',
+    script: platformScript,
+    args: ['gate', 'serve'],
+    env: createGateEnvironment({ ...common, port: gatePort, dataDirectory: gateData }),
+  });
+  const startPlatform = () =>
+    start({
+      name: 'platform',
+      script: platformScript,
+      args: ['serve'],
+      env: platformEnvironment,
+    });
   const platform = startPlatform();
   await waitUntilReady(platform, () => isAnswering(platformUrl));
   await waitUntilReady(gate, () => isAnswering(gateUrl));
@@ -253,7 +248,7 @@ async function startServices(
   });
 
   const custodyPlace = {
-    ...{ directory, logs, track, chain: chainKey, chains, platformUrl, funder: employer },
+    ...{ directory, start, chain: chainKey, chains, platformUrl, funder: employer },
     employerId: (await employerSession.register()).employerId,
   };
   let custody: Custody | undefined;
@@ -286,8 +281,7 @@ async function startServices(
   begin({ text: 'starting the agent', service: 'agent' });
   const startAgent = createAgentStarter({
     directory,
-    logs,
-    track,
+    start,
     chains,
     defaults: {
       platformUrl,
