@@ -7,7 +7,6 @@ export {
 } from './chain-families/account-address.ts';
 export type { ChainFamily, Curve } from './chain-families/chain-family.ts';
 export {
-  type ChainFamilyName,
   chainFamilies,
   type Ed25519FamilyName,
   findChainFamily,
@@ -31,15 +30,12 @@ export {
   isPoolError,
   type PeerCode,
   PoolError,
-  type PoolErrorOptions,
   peerCode,
 } from './errors/pool-error.ts';
 export { errors as coreErrors } from './errors.ts';
 export {
-  type AmountReading,
   type AmountUnit,
   describeAmountOf,
-  describeTokenAmount,
   findTokenUnit,
   formatTokenAmount,
   type NumberFormat,
@@ -81,7 +77,6 @@ export {
   type JobStage,
   type JobState,
   jobStages,
-  type MalformedRecipient,
   type ReadRecipient,
   type ReadRequest,
   type RequestedRecipient,
@@ -142,7 +137,6 @@ export {
   type SpendOperationName,
   type SpendReceipt,
   sendRequestSchema,
-  spendOperations,
   spendReceiptSchema,
   type TransferRequest,
   transferRequestSchema,
@@ -154,7 +148,6 @@ export {
   findEd25519Family,
   parseEd25519SignIn,
   readSignInKey,
-  type VerifiedEd25519Evidence,
   verifyEd25519Evidence,
   verifyEd25519SignIn,
 } from './sign-in/ed25519-sign-in.ts';
@@ -178,7 +171,6 @@ export {
 } from './sign-in/sign-in.ts';
 export {
   type AssetId,
-  type BatchNonceParts,
   computeAssetId,
   computeBatchId,
   computeBatchNonce,
@@ -208,7 +200,6 @@ export {
 export {
   computeFundAuthorizationData,
   computePermitData,
-  computePoolDomain,
   computeTypedDataDigest,
   computeVoidBatchData,
   type FundAuthorization,
@@ -223,7 +214,6 @@ export { cleanMessage } from './text/clean-message.ts';
 export {
   describeCause,
   type EnvFile,
-  type EnvFileProblem,
   parseEnvFile,
 } from './text/env-file.ts';
 export {
@@ -245,7 +235,6 @@ export {
   isAmountString,
   maxAmount,
   parseAmount,
-  parseTokenUnits,
 } from './values/amount.ts';
 export {
   type BatchSize,
@@ -261,7 +250,6 @@ export {
   maxSpendInputs,
   maxSpendPayees,
   type SpendCircuit,
-  type SpendShape,
   spendCircuits,
   spendShapes,
 } from './values/circuit-sizes.ts';
@@ -287,7 +275,6 @@ export {
 } from './values/field.ts';
 export {
   bigintToBytes,
-  bigintToHex,
   bigintToHex32,
   bytesToBigint,
   bytesToHex,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RouteExample } from '../openapi/route.ts';
+import { type RouteExample, refusal } from '../openapi/route.ts';
 
 const key = 'payroll-2026-11';
 const anna = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
@@ -89,15 +89,11 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
     answers: {
       200: { ...done, statusUrl },
       202: { key, state: 'accepted', statusUrl },
-      400: {
-        code: 'invalid-token',
-        message: 'token must be a symbol configured for chain base: USDC',
-      },
-      409: {
-        code: 'idempotency_conflict',
-        message:
-          'this Idempotency-Key was used with another body; send a new key for a new payment',
-      },
+      400: refusal('invalid-token', 'token must be a symbol configured for chain base: USDC'),
+      409: refusal(
+        'idempotency_conflict',
+        'this Idempotency-Key was used with another body; send a new key for a new payment',
+      ),
     },
   },
   validate: {
@@ -121,7 +117,7 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
     parameters: { key },
     answers: {
       200: done,
-      404: { code: 'not_found', message: 'this agent has never seen that key' },
+      404: refusal('not_found', 'this agent has never seen that key'),
     },
   },
   cancelDisbursement: {
@@ -136,7 +132,7 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
             'the job was cancelled: the funder withdrew its authorisation, and nothing was paid; to pay after all, use a new Idempotency-Key',
         },
       },
-      404: { code: 'not_found', message: 'this agent has never seen that key' },
+      404: refusal('not_found', 'this agent has never seen that key'),
     },
   },
   balance: {
@@ -149,10 +145,7 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
         largestNote: '4000000000',
         chain: 'base',
       },
-      400: {
-        code: 'unknown_token',
-        message: 'token must be a symbol configured for chain base: EURC, USDC',
-      },
+      400: refusal('unknown_token', 'token must be a symbol configured for chain base: EURC, USDC'),
     },
   },
   history: {
@@ -203,7 +196,7 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
         ],
         more: false,
       },
-      400: { code: 'invalid_request', message: 'the query.token: missing' },
+      400: refusal('invalid_request', 'the query.token: missing'),
     },
   },
   transfer: {
@@ -225,10 +218,10 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
         nullifiers: ['0x102de1a05ace848fd029d2e9920e652ffe853dcefc7335aa58302a59a7f24a7a'],
         changeAmount: '50000000',
       },
-      409: {
-        code: 'insufficient_funds',
-        message: 'the notes that are free to spend hold 200 USDC (200000000 base units)',
-      },
+      409: refusal(
+        'insufficient_funds',
+        'the notes that are free to spend hold 200 USDC (200000000 base units)',
+      ),
     },
   },
   consolidate: {
@@ -262,11 +255,10 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
         nullifiers: ['0x1e852d17d50bab1b8d811678590a000fa1d0296df4b1234618b312a33415b5aa'],
         changeAmount: '0',
       },
-      400: {
-        code: 'unpinned_destination',
-        message:
-          'to must be a label of DISBURSE_SEND_DESTINATIONS: treasury; an address is never accepted',
-      },
+      400: refusal(
+        'unpinned_destination',
+        'to must be a label of DISBURSE_SEND_DESTINATIONS: treasury; an address is never accepted',
+      ),
     },
   },
 };

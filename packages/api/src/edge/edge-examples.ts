@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RouteExample } from '../openapi/route.ts';
+import { type RouteExample, refusal } from '../openapi/route.ts';
 
 const address = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
 const encryptionPublicKey = '0x1c5d2e8f00112233445566778899aabbccddeeff00112233445566778899aa0b';
@@ -52,7 +52,7 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
   getSettlement: {
     parameters: { key: 'payroll-2026-11' },
     answers: {
-      404: { code: 'settlement_not_found', message: 'there is no settlement of that key' },
+      404: refusal('settlement_not_found', 'there is no settlement of that key'),
     },
   },
   postVoid: {
@@ -64,10 +64,10 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
       signature: `0x${'5e'.repeat(64)}1b`,
     },
     answers: {
-      404: {
-        code: 'not_found',
-        message: 'there is no settlement of that key with this chain, funder and batch nonce',
-      },
+      404: refusal(
+        'not_found',
+        'there is no settlement of that key with this chain, funder and batch nonce',
+      ),
     },
   },
   redeliverNotes: { parameters: { key: 'payroll-2026-11' } },
@@ -98,10 +98,7 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
     answers: {
       200: settledSpend,
       202: acceptedSpend,
-      404: {
-        code: 'spend_not_found',
-        message: 'there is no spend of that key that this API key may see',
-      },
+      404: refusal('spend_not_found', 'there is no spend of that key that this API key may see'),
     },
   },
   getBatches: {
@@ -140,11 +137,10 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
           },
         ],
       },
-      403: {
-        code: 'note_paths_disabled',
-        message:
-          'this platform makes no note paths; read /agent-edge/batches and make them yourself',
-      },
+      403: refusal(
+        'note_paths_disabled',
+        'this platform makes no note paths; read /agent-edge/batches and make them yourself',
+      ),
     },
   },
 };

@@ -67,6 +67,11 @@ export type RouteExample = {
   readonly answers?: Readonly<Record<number, unknown>>;
 };
 
+/** The body of an error. */
+export function refusal(code: ApiErrorCode, message: string): ErrorBody {
+  return { code, message };
+}
+
 export type SecurityScheme = Readonly<Record<string, string>>;
 
 /** Everything one service says about itself. */

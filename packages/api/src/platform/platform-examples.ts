@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RouteExample } from '../openapi/route.ts';
+import { type RouteExample, refusal } from '../openapi/route.ts';
 
 const address = '0xc65f18206Ed9d2f431867D05F8fF2734E87e75E0';
 const walletPub = '0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
@@ -67,10 +67,7 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     body: { message: signInText, signature: `0x${'5a'.repeat(64)}1b` },
     answers: {
       200: { success: true, address, walletPub, expiresAt: '2026-11-21T22:00:00.000Z' },
-      401: {
-        code: 'invalid_signature',
-        message: 'the signature is not of the address in the text',
-      },
+      401: refusal('invalid_signature', 'the signature is not of the address in the text'),
     },
   },
   logout: { answers: { 200: { success: true } } },
@@ -82,12 +79,11 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     body: { walletPub, encryptionPublicKey },
     answers: {
       200: { created: true, ...enrolled },
-      403: { code: 'wallet_mismatch', message: 'walletPub is not of the wallet that signed in' },
-      503: {
-        code: 'tree_full',
-        message:
-          'the eligibility tree is full; nobody can be enrolled until the operator makes room',
-      },
+      403: refusal('wallet_mismatch', 'walletPub is not of the wallet that signed in'),
+      503: refusal(
+        'tree_full',
+        'the eligibility tree is full; nobody can be enrolled until the operator makes room',
+      ),
     },
   },
   rotateEncryptionKey: {
@@ -103,10 +99,10 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     body: { addresses: [address] },
     answers: {
       200: { success: true, walletLimit: 1_000, walletsTaken: 1 },
-      403: {
-        code: 'invitation_quota_exhausted',
-        message: 'this employer may not invite wallets; ask the operator of the platform',
-      },
+      403: refusal(
+        'invitation_quota_exhausted',
+        'this employer may not invite wallets; ask the operator of the platform',
+      ),
     },
   },
   listInvitations: {
@@ -124,10 +120,7 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     body: { capability: 'disburse', name: 'payroll server' },
     answers: {
       201: { success: true, apiKey, ...keyMetadata },
-      409: {
-        code: 'key_limit_reached',
-        message: 'a wallet may have 50 live API keys; revoke one first',
-      },
+      409: refusal('key_limit_reached', 'a wallet may have 50 live API keys; revoke one first'),
     },
   },
   listKeys: {
@@ -138,11 +131,10 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     body: { name: 'payroll server' },
     answers: {
       201: { success: true, ...edgeToken, employerId, token: edgeTokenText },
-      403: {
-        code: 'edge_token_not_allowed',
-        message:
-          'the wallet of this employer is not enrolled: enrol it first, or ask the operator of the platform for an edge token',
-      },
+      403: refusal(
+        'edge_token_not_allowed',
+        'the wallet of this employer is not enrolled: enrol it first, or ask the operator of the platform for an edge token',
+      ),
     },
   },
   listEdgeTokens: { answers: { 200: { success: true, edgeTokens: [edgeToken] } } },

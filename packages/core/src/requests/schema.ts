@@ -90,6 +90,13 @@ export const amountSchema = v.pipe(
   ),
 );
 
+/** A canonical amount, which may be 0. */
+export const amountOrZeroSchema = v.pipe(
+  v.string(),
+  v.maxLength(39),
+  v.check((value) => value === '0' || isAmountString(value)),
+);
+
 /** A key of a chain, for example `anvil` or `base`. */
 export const chainKeySchema = described(
   v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/)),

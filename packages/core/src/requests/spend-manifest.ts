@@ -7,9 +7,9 @@
  */
 import * as v from 'valibot';
 import { maxMemoBytes } from '../text/memo.ts';
-import { isAmountString } from '../values/amount.ts';
 import { maxSpendInputs, maxSpendPayees, spendCircuits } from '../values/circuit-sizes.ts';
 import {
+  amountOrZeroSchema,
   amountSchema,
   chainKeySchema,
   described,
@@ -21,12 +21,6 @@ import {
   unixSecondsSchema,
   walletPubSchema,
 } from './schema.ts';
-
-const amountOrZeroSchema = v.pipe(
-  v.string(),
-  v.maxLength(39),
-  v.check((value) => value === '0' || isAmountString(value)),
-);
 
 /** Confidential: it contains payees and amounts, and links nullifiers to a wallet. */
 export const spendManifestSchema = v.strictObject({

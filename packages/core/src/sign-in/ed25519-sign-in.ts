@@ -17,12 +17,17 @@ import {
 import { PoolError } from '../errors/pool-error.ts';
 import { bytesToHex, type Hex, hexToBytes } from '../values/hex.ts';
 import {
+  assertFaithful,
   type EncryptionPublicKey,
   type EvidenceDomain,
   encryptionKeyResourcePrefix,
-  maxEvidenceSkewMs,
+  formatSignInTime,
+  malformedSignIn,
   parseEncryptionPublicKey,
   parseSignInMessage,
+  parseSignInPart,
+  readBinding,
+  refuseEvidence,
   type SignInEvidence,
 } from './sign-in.ts';
 
@@ -75,14 +80,7 @@ export function findEd25519Family(message: string): Ed25519FamilyName | undefine
 /** The text for the fields. @throws PoolError `invalid_sign_in` when they do not form one */
 export function createEd25519SignInMessage(fields: Ed25519SignIn): string {
   const message = writeText(fields);
-  const read = parseEd25519SignIn(message);
-  // A line break in a field could add further lines: the fields that are read back must equal the given fields.
-  const isFaithful = (Object.keys(read) as (keyof Ed25519SignIn)[]).every(
-    (name) => read[name] === fields[name],
-  );
-  if (!isFaithful) {
-    throw new PoolError('invalid_sign_in', 'the sign-in text does not say what its fields say');
-  }
+  assertFaithful(parseEd25519SignIn(message), fields);
   return message;
 }
 
@@ -98,20 +96,13 @@ function writeText(fields: Ed25519SignIn): string {
     'Version: 1',
     `Chain ID: ${family}:${fields.network}`,
     `Nonce: ${fields.nonce}`,
-    `Issued At: ${formatTime(fields.issuedAtMs)}`,
-    `Expiration Time: ${formatTime(fields.expirationTimeMs)}`,
+    `Issued At: ${formatSignInTime(fields.issuedAtMs)}`,
+    `Expiration Time: ${formatSignInTime(fields.expirationTimeMs)}`,
   ];
   if (encryptionPublicKey !== undefined) {
     lines.push('Resources:', `- ${encryptionKeyResourcePrefix}${encryptionPublicKey}`);
   }
   return lines.join('\n');
-}
-
-function formatTime(milliseconds: number): string {
-  if (!Number.isInteger(milliseconds) || Math.abs(milliseconds) > 8.64e15) {
-    throw malformed('its times are not times');
-  }
-  return new Date(milliseconds).toISOString();
 }
 
 /**
@@ -123,18 +114,18 @@ export function parseEd25519SignIn(message: string): Ed25519SignIn {
   const [, domain, , address, statement, uri, chain, network, nonce, issued, expires, resource] =
     textPattern.exec(message) ?? [];
   if (family === undefined || domain === undefined || chain !== family) {
-    throw malformed('it is not the text of a Solana or Stellar wallet, line by line');
+    throw malformedSignIn('it is not the text of a Solana or Stellar wallet, line by line');
   }
   const { networks } = rulesOf(family);
   if (network === undefined || !networks.includes(network)) {
-    throw malformed(
+    throw malformedSignIn(
       `its chain must be one of ${networks.map((name) => `${family}:${name}`).join(', ')}`,
     );
   }
   const parsed: Ed25519SignIn = {
     family,
     domain,
-    address: attempt('its address', () => parseEd25519Address(family, address)),
+    address: parseSignInPart('address', () => parseEd25519Address(family, address)),
     statement: statement ?? '',
     uri: uri ?? '',
     network,
@@ -144,13 +135,13 @@ export function parseEd25519SignIn(message: string): Ed25519SignIn {
     encryptionPublicKey:
       resource === undefined
         ? undefined
-        : attempt('its encryption key', () =>
+        : parseSignInPart('encryption key', () =>
             parseEncryptionPublicKey(resource.slice(encryptionKeyResourcePrefix.length)),
           ),
   };
   // Times have several spellings.
   if (writeText(parsed) !== message) {
-    throw malformed('its times must be in UTC with milliseconds');
+    throw malformedSignIn('its times must be in UTC with milliseconds');
   }
   return parsed;
 }
@@ -193,14 +184,11 @@ export function verifyEd25519SignIn(
 }
 
 /** What valid evidence of an ed25519 wallet proves. */
-export type VerifiedEd25519Evidence = {
-  readonly family: Ed25519FamilyName;
-  /** 32 bytes of hex. */
-  readonly walletPub: Hex;
-  readonly address: Ed25519Address;
-  readonly encryptionPublicKey: EncryptionPublicKey;
-  readonly issuedAtMs: number;
-};
+export type VerifiedEd25519Evidence = Pick<Ed25519SignIn, 'family' | 'address'> &
+  ReturnType<typeof readBinding> & {
+    /** 32 bytes of hex. */
+    readonly walletPub: Hex;
+  };
 
 /**
  * As `verifyEvidence`, for ed25519 wallets: the owner of W bound P to it. Expiry is ignored on purpose, evidence outlives the session.
@@ -211,31 +199,19 @@ export function verifyEd25519Evidence(
   expected: EvidenceDomain,
   nowMs: number,
 ): VerifiedEd25519Evidence {
-  const refuse = (reason: string, cause?: unknown): never => {
-    throw new PoolError('invalid_evidence', `sign-in evidence refused: ${reason}`, { cause });
-  };
   let text: Ed25519SignIn;
   let walletPub: Hex;
   try {
     text = parseEd25519SignIn(evidence.message);
     walletPub = verifyEd25519SignIn(evidence, text);
   } catch (cause) {
-    return refuse(
+    throw refuseEvidence(
       'text or signature is malformed, or the wallet that it names did not sign it',
       cause,
     );
   }
-  const { family, address, encryptionPublicKey, issuedAtMs } = text;
-  if (text.domain !== expected.domain || text.uri !== expected.uri) {
-    return refuse('it was signed for another platform');
-  }
-  if (encryptionPublicKey === undefined) {
-    return refuse('it lists no encryption key');
-  }
-  if (issuedAtMs > nowMs + maxEvidenceSkewMs) {
-    return refuse('it is dated in the future');
-  }
-  return { family, walletPub, address, encryptionPublicKey, issuedAtMs };
+  const { family, address } = text;
+  return { family, walletPub, address, ...readBinding(text, expected, nowMs) };
 }
 
 /** What the text of any wallet says about its time and P. @throws PoolError `invalid_sign_in` */
@@ -246,16 +222,4 @@ export function readSignInKey(message: string): {
   return findEd25519Family(message) === undefined
     ? parseSignInMessage(message)
     : parseEd25519SignIn(message);
-}
-
-function attempt<T>(what: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (cause) {
-    throw new PoolError('invalid_sign_in', `the sign-in text is malformed: ${what}`, { cause });
-  }
-}
-
-function malformed(reason: string): PoolError {
-  return new PoolError('invalid_sign_in', `the sign-in text is malformed: ${reason}`);
 }

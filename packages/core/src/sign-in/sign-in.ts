@@ -71,9 +71,6 @@ export const maxEvidenceSkewMs = 5 * 60_000;
 
 /** The EIP-4361 text for the fields. @throws PoolError `invalid_sign_in` when they do not form one */
 export function createSignInMessage(fields: SignInFields): string {
-  if (!isTime(fields.issuedAtMs) || !isTime(fields.expirationTimeMs)) {
-    throw new PoolError('invalid_sign_in', 'issuedAt and expirationTime must be times');
-  }
   const lines = [
     `${fields.domain} wants you to sign in with your Ethereum account:`,
     fields.address,
@@ -84,28 +81,25 @@ export function createSignInMessage(fields: SignInFields): string {
     'Version: 1',
     `Chain ID: ${fields.chainId}`,
     `Nonce: ${fields.nonce}`,
-    `Issued At: ${new Date(fields.issuedAtMs).toISOString()}`,
-    `Expiration Time: ${new Date(fields.expirationTimeMs).toISOString()}`,
+    `Issued At: ${formatSignInTime(fields.issuedAtMs)}`,
+    `Expiration Time: ${formatSignInTime(fields.expirationTimeMs)}`,
   ];
   if (fields.encryptionPublicKey !== undefined) {
     lines.push('Resources:', `- ${encryptionKeyResourcePrefix}${fields.encryptionPublicKey}`);
   }
   const message = lines.join('\n');
-  const parsed = parseSignInMessage(message);
-  // A line break in a field could add further lines: the fields that are read back must equal the given fields.
-  const isFaithful =
-    parsed.domain === fields.domain &&
-    parsed.address === parseEvmAddress(fields.address) &&
-    parsed.uri === fields.uri &&
-    parsed.chainId === fields.chainId &&
-    parsed.nonce === fields.nonce &&
-    parsed.issuedAtMs === fields.issuedAtMs &&
-    parsed.expirationTimeMs === fields.expirationTimeMs &&
-    parsed.encryptionPublicKey === fields.encryptionPublicKey;
-  if (!isFaithful) {
+  const read = parseSignInMessage(message);
+  const { statement: _, ...given } = { ...fields, address: parseEvmAddress(fields.address) };
+  assertFaithful(read, given);
+  return message;
+}
+
+/** A line break in a field could add further lines: the fields that are read back must equal the given fields. */
+export function assertFaithful<T extends object>(read: T, given: Partial<T>): void {
+  const names = Object.keys(read) as (keyof T)[];
+  if (!names.every((name) => read[name] === given[name])) {
     throw new PoolError('invalid_sign_in', 'the sign-in text does not say what its fields say');
   }
-  return message;
 }
 
 /**
@@ -135,8 +129,25 @@ export function isPinnedSignIn(message: string): boolean {
   }
 }
 
-function isTime(milliseconds: number): boolean {
-  return Number.isInteger(milliseconds) && Math.abs(milliseconds) <= 8.64e15;
+/** @throws PoolError `invalid_sign_in` */
+export function formatSignInTime(milliseconds: number): string {
+  if (!Number.isInteger(milliseconds) || Math.abs(milliseconds) > 8.64e15) {
+    throw malformedSignIn('its times are not times');
+  }
+  return new Date(milliseconds).toISOString();
+}
+
+export function malformedSignIn(reason: string, cause?: unknown): PoolError {
+  return new PoolError('invalid_sign_in', `the sign-in text is malformed: ${reason}`, { cause });
+}
+
+/** Parses a part of a text. @throws PoolError `invalid_sign_in` */
+export function parseSignInPart<T>(name: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw malformedSignIn(`its ${name}`, cause);
+  }
 }
 
 /** @throws PoolError `invalid_sign_in` for anything but a well-formed EIP-4361 text of version 1 */
@@ -157,7 +168,7 @@ export function parseSignInMessage(message: string): SignInMessage {
   }
   return {
     domain: parsed.domain,
-    address: parsePart(() => parseEvmAddress(parsed.address), 'address'),
+    address: parseSignInPart('address', () => parseEvmAddress(parsed.address)),
     uri: parsed.uri,
     chainId: parsed.chainId,
     nonce: parsed.nonce,
@@ -176,20 +187,9 @@ function parseEncryptionKeyResource(resources: readonly string[]): EncryptionPub
   const key = keys[0];
   return key === undefined
     ? undefined
-    : parsePart(
-        () => parseEncryptionPublicKey(key.slice(encryptionKeyResourcePrefix.length)),
-        'encryption key',
+    : parseSignInPart('encryption key', () =>
+        parseEncryptionPublicKey(key.slice(encryptionKeyResourcePrefix.length)),
       );
-}
-
-function parsePart<T>(parse: () => T, name: string): T {
-  try {
-    return parse();
-  } catch (cause) {
-    throw new PoolError('invalid_sign_in', `the ${name} in the sign-in text is malformed`, {
-      cause,
-    });
-  }
 }
 
 /**
@@ -253,33 +253,39 @@ export function verifyEvidence(
   expected: EvidenceDomain,
   nowMs: number,
 ): VerifiedEvidence {
-  const refuse = (reason: string, cause?: unknown): never => {
-    throw new PoolError('invalid_evidence', `sign-in evidence refused: ${reason}`, { cause });
-  };
   let message: SignInMessage;
   let walletPub: WalletPub;
   try {
     message = parseSignInMessage(evidence.message);
     walletPub = recoverWalletPub(evidence.message, evidence.signature);
   } catch (cause) {
-    return refuse('text or signature is malformed', cause);
-  }
-  if (message.domain !== expected.domain || message.uri !== expected.uri) {
-    return refuse('it was signed for another platform');
+    throw refuseEvidence('text or signature is malformed', cause);
   }
   if (computeWalletAddress(walletPub) !== message.address) {
-    return refuse('it was not signed by the wallet it names');
+    throw refuseEvidence('it was not signed by the wallet it names');
   }
-  if (message.encryptionPublicKey === undefined) {
-    return refuse('it lists no encryption key');
+  return { walletPub, address: message.address, ...readBinding(message, expected, nowMs) };
+}
+
+export function refuseEvidence(reason: string, cause?: unknown): PoolError {
+  return new PoolError('invalid_evidence', `sign-in evidence refused: ${reason}`, { cause });
+}
+
+/** The P that a signed text of any wallet binds, and when. @throws PoolError `invalid_evidence` */
+export function readBinding(
+  text: Pick<SignInMessage, 'domain' | 'uri' | 'issuedAtMs' | 'encryptionPublicKey'>,
+  expected: EvidenceDomain,
+  nowMs: number,
+): Pick<VerifiedEvidence, 'encryptionPublicKey' | 'issuedAtMs'> {
+  const { encryptionPublicKey, issuedAtMs } = text;
+  if (text.domain !== expected.domain || text.uri !== expected.uri) {
+    throw refuseEvidence('it was signed for another platform');
   }
-  if (!Number.isFinite(message.issuedAtMs) || message.issuedAtMs > nowMs + maxEvidenceSkewMs) {
-    return refuse('it is dated in the future');
+  if (encryptionPublicKey === undefined) {
+    throw refuseEvidence('it lists no encryption key');
   }
-  return {
-    walletPub,
-    address: message.address,
-    encryptionPublicKey: message.encryptionPublicKey,
-    issuedAtMs: message.issuedAtMs,
-  };
+  if (!Number.isFinite(issuedAtMs) || issuedAtMs > nowMs + maxEvidenceSkewMs) {
+    throw refuseEvidence('it is dated in the future');
+  }
+  return { encryptionPublicKey, issuedAtMs };
 }

@@ -6,6 +6,7 @@
  */
 import * as v from 'valibot';
 import {
+  amountOrZeroSchema,
   amountSchema,
   described,
   encryptionPublicKeySchema,
@@ -18,7 +19,6 @@ import {
 } from '../requests/schema.ts';
 import { canonicalDigest } from '../text/canonical-json.ts';
 import { findMemoProblem, maxMemoBytes } from '../text/memo.ts';
-import { isAmountString } from '../values/amount.ts';
 import { parseEvmAddress, tryParseEvmAddress } from '../values/evm-address.ts';
 import { fieldModulus } from '../values/field.ts';
 import { type Hex32, hexToBigint } from '../values/hex.ts';
@@ -36,12 +36,6 @@ const checksumAddressSchema = v.pipe(
 const fieldSchema = v.pipe(
   hex32Schema,
   v.check((value) => hexToBigint(value) < fieldModulus),
-);
-
-const amountOrZeroSchema = v.pipe(
-  v.string(),
-  v.maxLength(39),
-  v.check((value) => value === '0' || isAmountString(value)),
 );
 
 /** The memo of a note, and the secret that decrypts exactly this sealed note. */
