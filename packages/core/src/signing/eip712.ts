@@ -55,7 +55,7 @@ export const permitTypes: Record<string, TypedField[]> = {
 };
 
 /** Domain of every signature the pool contract checks. */
-export function computePoolDomain(chainId: number, pool: EvmAddress): TypedData['domain'] {
+function computePoolDomain(chainId: number, pool: EvmAddress): TypedData['domain'] {
   return { name: 'ShieldedPool', version: '1', chainId, verifyingContract: pool };
 }
 
