@@ -18,6 +18,7 @@ export {
   stepBatchPayments,
 } from './disclosure/open-payments.ts';
 export { verifyDisclosure } from './disclosure/verify-disclosure.ts';
+export { type BatchArithmetic, createBatchArithmetic } from './fund/batch-arithmetic.ts';
 export { computeBatchRoot, computeBatchRoots } from './fund/batch-root.ts';
 export { buildFundBatch, type FundBatchPlan, stepFundBatch } from './fund/fund-batch.ts';
 export {
@@ -27,7 +28,6 @@ export {
   stepFundWitnessInput,
 } from './fund/fund-proof-inputs.ts';
 export type { WitnessSignal } from './fund/witness-signals.ts';
-export { type BatchArithmetic, createBatchArithmetic } from './hash/batch-arithmetic.ts';
 export { computeChainHash, poseidon } from './hash/poseidon.ts';
 export { hashPoseidonMany } from './hash/scan-poseidon.ts';
 export { createTreeHasher, type HashMany, hashHere } from './hash/tree-hasher.ts';

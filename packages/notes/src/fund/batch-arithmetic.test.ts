@@ -2,9 +2,9 @@
 import { assertField } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import keyVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
-import { computeBatchRoot } from '../fund/batch-root.ts';
 import { computeEncryptionPublicKey } from '../keys/encryption-key.ts';
 import { type BatchArithmetic, createBatchArithmetic } from './batch-arithmetic.ts';
+import { computeBatchRoot } from './batch-root.ts';
 
 describe('batch arithmetic', () => {
   let arithmetic: BatchArithmetic;

@@ -4,9 +4,10 @@
  *
  * @module
  */
-import { assertField, type Field, hexToBytes, PoolError, zeroField } from '@pool/core';
+import { type Field, hexToBytes, zeroField } from '@pool/core';
 import { createKernels } from '@pool/kernels';
-import { hashPoseidonMany } from './scan-poseidon.ts';
+import { hashPoseidonMany } from '../hash/scan-poseidon.ts';
+import { assertBatch, computeBatchRoots } from './batch-root.ts';
 
 export type BatchArithmetic = {
   /** Like `computeBatchRoot`. @throws PoolError `invalid_value`, `invalid_field_element` */
@@ -32,17 +33,11 @@ export async function createBatchArithmetic(
   const kernels = await createKernels({ ...options, maximumBytes });
   return {
     async computeBatchRoot(commitments) {
-      if (!Number.isInteger(Math.log2(commitments.length))) {
-        throw new PoolError(
-          'invalid_value',
-          'the number of commitments in a batch must be a power of two',
-        );
-      }
-      let level: readonly Field[] = commitments.map(assertField);
-      while (level.length > 1) {
-        level = await hashPoseidonMany(kernels, pair(level));
-      }
-      return level[0] ?? zeroField;
+      assertBatch(commitments);
+      const [root] = await computeBatchRoots([commitments], (pairs) =>
+        hashPoseidonMany(kernels, pairs),
+      );
+      return root ?? zeroField;
     },
     async findInvalidKey(encryptionPublicKeys) {
       const points = new Uint8Array(keyBytes * encryptionPublicKeys.length);
@@ -59,12 +54,6 @@ export async function createBatchArithmetic(
     },
     close: () => kernels.close(),
   };
-}
-
-function pair(level: readonly Field[]): (readonly Field[])[] {
-  return Array.from({ length: level.length / 2 }, (_, place) =>
-    level.slice(2 * place, 2 * place + 2),
-  );
 }
 
 function tryDecode(key: string): Uint8Array | undefined {

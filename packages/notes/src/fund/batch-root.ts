@@ -19,13 +19,8 @@ export function computeBatchRoot(commitments: readonly Field[]): Field {
 
 /** {@link computeBatchRoot} that pauses after each node. */
 export function* stepBatchRoot(commitments: readonly Field[]): Steps<Field> {
-  if (!Number.isInteger(Math.log2(commitments.length))) {
-    throw new PoolError(
-      'invalid_value',
-      'the number of commitments in a batch must be a power of two',
-    );
-  }
-  let level: readonly Field[] = commitments.map(assertField);
+  assertBatch(commitments);
+  let level: readonly Field[] = commitments;
   while (level.length > 1) {
     const parents: Field[] = [];
     for (let i = 0; i < level.length; i += 2) {
@@ -35,6 +30,17 @@ export function* stepBatchRoot(commitments: readonly Field[]): Steps<Field> {
     level = parents;
   }
   return level[0] ?? zeroField;
+}
+
+/** @throws PoolError `invalid_value`, `invalid_field_element` */
+export function assertBatch(commitments: readonly Field[]): void {
+  if (!Number.isInteger(Math.log2(commitments.length))) {
+    throw new PoolError(
+      'invalid_value',
+      'the number of commitments in a batch must be a power of two',
+    );
+  }
+  commitments.forEach(assertField);
 }
 
 /**

@@ -12,7 +12,6 @@ import {
   type Amount,
   type ConsolidateRequest,
   type Consolidation,
-  computeAssetId,
   consolidateRequestSchema,
   fieldToHex,
   maxSpendInputs,
@@ -23,7 +22,12 @@ import {
 } from '@pool/core';
 import { type ConsolidationStep, planConsolidation } from '@pool/notes';
 import type { ArchivedSpend } from '../archive/spend-archive.ts';
-import { type CandidateNote, findToken, type SpendIntent } from '../spend/check-spend.ts';
+import {
+  type CandidateNote,
+  createOwnIntent,
+  findToken,
+  type SpendIntent,
+} from '../spend/check-spend.ts';
 import { createReceipt } from '../spend/conclude-spend.ts';
 import { finishSpend } from '../spend/perform-spend.ts';
 import {
@@ -108,14 +112,9 @@ function checkMerge(
   const context = deps.route(chain);
   const token = findToken(context, symbol);
   const merge = { context, token, until: until === undefined ? undefined : parseAmount(until) };
-  const { chainId, pool } = context.settings;
-  return {
-    operation: 'transfer',
-    ...{ ...merge, assetId: computeAssetId(chainId, pool, token) },
-    ...{ outputs: [], withdrawAmount: 0n, recipient: undefined, total: 0n },
-    // The first merge of the plan, which spends existing notes only.
-    choose: (notes) => planSteps(notes, merge, deps)[0]?.notes,
-  };
+  // The first merge of the plan, which spends existing notes only.
+  const choose = (notes: readonly CandidateNote[]) => planSteps(notes, merge, deps)[0]?.notes;
+  return { ...createOwnIntent(context, token, choose), until: merge.until };
 }
 
 async function performStep(checked: Merge, deps: SpendDeps): Promise<Consolidation> {

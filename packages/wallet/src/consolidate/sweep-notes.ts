@@ -15,7 +15,7 @@ import {
 import { computeNullifier, type SpendPlan } from '@pool/notes';
 import type { ArchivedSpend } from '../archive/spend-archive.ts';
 import { isOpen } from '../archive/spend-state.ts';
-import type { CandidateNote, SpendIntent } from '../spend/check-spend.ts';
+import { type CandidateNote, createOwnIntent, findToken } from '../spend/check-spend.ts';
 import { createReceipt } from '../spend/conclude-spend.ts';
 import { finishSpend } from '../spend/perform-spend.ts';
 import { archiveSpend, planArchived } from '../spend/plan-spend.ts';
@@ -120,35 +120,21 @@ function findChange({ slots, operation, walletId }: SpendPlan, viewingKey: bigin
  * @throws PoolError `unknown_token`, `prover_mock`; like a transfer
  */
 export async function sweepOnce(symbol: string, deps: SpendDeps): Promise<SweepStep> {
-  const { context, token, assetId, counts } = await findSweepable(symbol, deps);
+  const { context, token, counts } = await findSweepable(symbol, deps);
   if (counts.notes === counts.locked) {
     return { receipt: undefined, ...counts };
   }
-  const intent: SpendIntent = {
-    operation: 'transfer',
-    context,
-    token,
-    assetId,
-    outputs: [],
-    withdrawAmount: 0n,
-    recipient: undefined,
-    total: 0n,
-    choose: (notes) => chooseSwept(notes.filter((note) => isEarlier(note, deps))),
-  };
+  const intent = createOwnIntent(context, token, (notes) =>
+    chooseSwept(notes.filter((note) => isEarlier(note, deps))),
+  );
   const ended = await finishSpend(await archiveSpend(intent, deps), false, deps);
   return { receipt: createReceipt(ended), ...counts };
 }
 
 async function findSweepable(symbol: string, deps: SpendDeps) {
   const context = deps.route();
-  const { tokens, chainId, pool } = context.settings;
-  const token = Object.hasOwn(tokens, symbol) ? tokens[symbol]?.address : undefined;
-  if (token === undefined) {
-    throw new PoolError(
-      'unknown_token',
-      `token must be a symbol configured for chain ${context.key}: ${Object.keys(tokens).sort().join(', ')}`,
-    );
-  }
+  const { chainId, pool } = context.settings;
+  const token = findToken(context, symbol);
   if (deps.prover.mode === 'mock') {
     throw new PoolError('prover_mock', 'DISBURSE_PROVER=mock proves nothing: unset it to spend');
   }
@@ -158,7 +144,7 @@ async function findSweepable(symbol: string, deps: SpendDeps) {
   const earlier = owned.filter((note) => isEarlier(note, deps));
   const locked = earlier.filter(({ nullifier }) => held.has(fieldToHex(nullifier))).length;
   const counts: NoteCounts = { notes: earlier.length, locked };
-  return { context, token, assetId, counts, owned };
+  return { context, token, counts, owned };
 }
 
 function isEarlier(

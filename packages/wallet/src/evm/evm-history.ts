@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { createPoolReader, type PoolLeaf } from '@pool/contracts';
+import type { PoolLeaf } from '@pool/contracts';
 import { type EvmChainSettings, parseField } from '@pool/core';
-import { createChainCall, createEvmProvider } from '@pool/evm-sender';
 import type { HistoryLeaf, HistoryPort } from '../sync/ports.ts';
+import { connectPool } from './pool-connection.ts';
 
 /** Time limit of one RPC call. The events of a window can be many. */
 const rpcTimeoutMs = 30_000;
@@ -18,9 +18,7 @@ export type EvmHistory = HistoryPort & {
 
 /** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
 export function createEvmHistory(settings: EvmChainSettings): EvmHistory {
-  const provider = createEvmProvider(settings, rpcTimeoutMs);
-  const pool = createPoolReader(provider, settings);
-  const call = createChainCall(provider, settings);
+  const { pool, call, close } = connectPool(settings, rpcTimeoutMs);
 
   return {
     node: new URL(settings.rpcUrl).host,
@@ -34,7 +32,7 @@ export function createEvmHistory(settings: EvmChainSettings): EvmHistory {
       call(async () => (await pool.fetchPoolLeaves(fromBlock, toBlock)).map(readLeaf)),
     fetchNoteRoot: (blockNumber) =>
       call(async () => parseField(await pool.fetchNoteRoot(blockNumber))),
-    close: () => provider.destroy(),
+    close,
   };
 }
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createPoolReader, decodeSpend, type PoolLeaf } from '@pool/contracts';
+import { decodeSpend, type PoolLeaf } from '@pool/contracts';
 import {
   type EvmAddress,
   type EvmChainSettings,
@@ -13,7 +13,7 @@ import {
   parseEvmAddress,
   parseHex32,
 } from '@pool/core';
-import { createChainCall, createEvmProvider } from '@pool/evm-sender';
+import { connectPool } from './pool-connection.ts';
 
 /** What the calldata of a spend says. Public. */
 export type SpendCalldata = {
@@ -46,9 +46,7 @@ const rpcTimeoutMs = 30_000;
 
 /** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
 export function createEvmRecords(settings: EvmChainSettings): EvmRecords {
-  const provider = createEvmProvider(settings, rpcTimeoutMs);
-  const pool = createPoolReader(provider, settings);
-  const call = createChainCall(provider, settings);
+  const { provider, pool, call, close } = connectPool(settings, rpcTimeoutMs);
 
   return {
     fetchFinalBlock: () => call(async () => (await pool.fetchFinalBlock()).number),
@@ -85,7 +83,7 @@ export function createEvmRecords(settings: EvmChainSettings): EvmRecords {
         return leaves.filter((leaf) => leaf.txHash === txHash);
       }),
     fetchLeaves: (fromBlock, toBlock) => call(() => pool.fetchPoolLeaves(fromBlock, toBlock)),
-    close: () => provider.destroy(),
+    close,
   };
 }
 

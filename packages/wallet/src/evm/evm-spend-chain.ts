@@ -3,15 +3,11 @@
  *
  * @module
  */
-import {
-  connectEligibilityRegistry,
-  createPoolReader,
-  decodeSpend,
-  shieldedPoolInterface,
-} from '@pool/contracts';
+import { connectEligibilityRegistry, decodeSpend, shieldedPoolInterface } from '@pool/contracts';
 import { type EvmChainSettings, type Hex32, PoolError, parseHex32 } from '@pool/core';
-import { createChainCall, createEvmProvider, isFinal } from '@pool/evm-sender';
+import { isFinal } from '@pool/evm-sender';
 import type { SpendChainPort, SpentTransaction } from '../spend/spend-ports.ts';
+import { connectPool } from './pool-connection.ts';
 
 /** Time limit of one RPC call. */
 const rpcTimeoutMs = 10_000;
@@ -28,10 +24,8 @@ export type EvmSpendChain = SpendChainPort & {
 
 /** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
 export function createEvmSpendChain(settings: EvmChainSettings): EvmSpendChain {
-  const provider = createEvmProvider(settings, rpcTimeoutMs);
-  const reader = createPoolReader(provider, settings);
+  const { provider, pool: reader, call, close } = connectPool(settings, rpcTimeoutMs);
   const registry = connectEligibilityRegistry(settings.registry, provider);
-  const call = createChainCall(provider, settings);
 
   async function findSpent(
     outRoot: Hex32,
@@ -112,6 +106,6 @@ export function createEvmSpendChain(settings: EvmChainSettings): EvmSpendChain {
         }
       }),
     fetchRevertReason: (txHash) => call(() => reader.fetchRevertReason(txHash)),
-    close: () => provider.destroy(),
+    close,
   };
 }

@@ -3,49 +3,33 @@
  *
  * @module
  */
-import { createPoolReader } from '@pool/contracts';
-import type { ErrorBody, EvmAddress, EvmChainSettings } from '@pool/core';
-import {
-  type AskedFees,
-  createChainCall,
-  createEvmProvider,
-  type FinalBlock,
-  fetchFees,
-  type Receipt,
-} from '@pool/evm-sender';
+import type { EvmChainSettings } from '@pool/core';
+import { fetchFees } from '@pool/evm-sender';
 import type { JsonRpcProvider } from 'ethers';
+import { connectPool } from './pool-connection.ts';
 
 /** Time limit of one RPC call. */
 const rpcTimeoutMs = 15_000;
 
-/** Every call throws PoolError `chain_unreachable` (retryable) or `wrong_chain`. */
-export type GasChain = {
-  readonly chainId: number;
-  readonly pool: EvmAddress;
-  /** Runs one read or one broadcast against the right chain. */
-  call<T>(work: (provider: JsonRpcProvider) => Promise<T>): Promise<T>;
-  fetchFees(): Promise<AskedFees>;
-  fetchFinalBlock(): Promise<FinalBlock>;
-  fetchReceipt(txHash: string): Promise<Receipt | undefined>;
-  fetchRevertReason(txHash: string): Promise<ErrorBody>;
-  /** Frees the connection. */
-  close(): void;
-};
+export type GasChain = ReturnType<typeof createEvmGasChain>;
 
-/** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
-export function createEvmGasChain(settings: EvmChainSettings): GasChain {
-  const provider = createEvmProvider(settings, rpcTimeoutMs);
-  const reader = createPoolReader(provider, settings);
-  const call = createChainCall(provider, settings);
+/**
+ * Opens nothing yet; the first call checks that the RPC serves the configured chain.
+ * Every call throws PoolError `chain_unreachable` (retryable) or `wrong_chain`.
+ */
+export function createEvmGasChain(settings: EvmChainSettings) {
+  const { provider, pool, call, close } = connectPool(settings, rpcTimeoutMs);
 
   return {
     chainId: settings.chainId,
     pool: settings.pool,
-    call: (work) => call(() => work(provider)),
+    /** Runs one read or one broadcast against the right chain. */
+    call: <T>(work: (provider: JsonRpcProvider) => Promise<T>): Promise<T> =>
+      call(() => work(provider)),
     fetchFees: () => call(() => fetchFees(provider)),
-    fetchFinalBlock: () => call(() => reader.fetchFinalBlock()),
-    fetchReceipt: (txHash) => call(() => reader.fetchReceipt(txHash)),
-    fetchRevertReason: (txHash) => call(() => reader.fetchRevertReason(txHash)),
-    close: () => provider.destroy(),
+    fetchFinalBlock: () => call(() => pool.fetchFinalBlock()),
+    fetchReceipt: (txHash: string) => call(() => pool.fetchReceipt(txHash)),
+    fetchRevertReason: (txHash: string) => call(() => pool.fetchRevertReason(txHash)),
+    close,
   };
 }

@@ -42,10 +42,7 @@ export {
   createEqualWithdrawal,
   describePaid,
   describeWithdrawn,
-  isEqualWithdrawal,
   mayBePaid,
-  refuseEqualWithdrawals,
-  repetitionMs,
 } from './spends/equal-withdrawals.ts';
 export { createHolderSpends, type HolderSpends } from './spends/holder-spends.ts';
 export {
@@ -54,7 +51,6 @@ export {
   toSendBody,
   type WithdrawalRequest,
 } from './spends/self-submission.ts';
-export { createNotesPort, parseDestinations } from './spends/spend-inputs.ts';
 export { openSpendOwners } from './spends/spend-owner.ts';
 export type { SpendProgress } from './spends/spend-progress.ts';
 export {
@@ -76,11 +72,7 @@ export {
   openOpeningsStore,
 } from './store/openings-store.ts';
 export { assertSpendsKnown } from './store/restored-state.ts';
-export {
-  listSentHashes,
-  openSentTransactions,
-  sentTransactionsPath,
-} from './store/sent-transactions.ts';
+export { listSentHashes } from './store/sent-transactions.ts';
 export { openSpendArchive } from './store/spend-archive.ts';
 export {
   openEvidencePins,

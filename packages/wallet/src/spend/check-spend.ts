@@ -145,6 +145,20 @@ export function writeAmount(
     : `${formatTokenUnits(amount, unit.decimals)}${unit.symbol}`;
 }
 
+/** A spend that pays only its own change. @param choose - of the notes: those that it spends */
+export function createOwnIntent(
+  context: SpendContext,
+  token: EvmAddress,
+  choose: Extract<SpendIntent, { total: 0n }>['choose'],
+): SpendIntent {
+  const { chainId, pool } = context.settings;
+  return {
+    operation: 'transfer',
+    ...{ context, token, assetId: computeAssetId(chainId, pool, token) },
+    ...{ outputs: [], withdrawAmount: 0n, recipient: undefined, total: 0n, choose },
+  };
+}
+
 /** @throws PoolError `unknown_token` */
 export function findToken({ key, settings }: SpendContext, symbol: string): EvmAddress {
   const token = Object.hasOwn(settings.tokens, symbol) ? settings.tokens[symbol] : undefined;

@@ -334,35 +334,28 @@ function markSpends(notes: OwnNotes, store: NoteStore, fromLeaf: number): void {
   }
 }
 
-type LeafGate = {
-  readonly wait: (leafIndex: number) => Promise<number>;
-  announce(): void;
-  end(): void;
-  fail(error: unknown): void;
-};
-
 /** Lets the scan wait until the chain's leaves of its notes are stored. */
-function createLeafGate(store: NoteStore): LeafGate {
+function createLeafGate(store: NoteStore) {
   let change = Promise.withResolvers<void>();
   change.promise.catch(() => undefined);
   let hasEnded = false;
   return {
-    async wait(leafIndex) {
+    async wait(leafIndex: number): Promise<number> {
       while (!hasEnded && store.leafCount <= leafIndex) {
         await change.promise;
       }
       return store.leafCount;
     },
-    announce() {
+    announce(): void {
       change.resolve();
       change = Promise.withResolvers<void>();
       change.promise.catch(() => undefined);
     },
-    end() {
+    end(): void {
       hasEnded = true;
       change.resolve();
     },
-    fail(error) {
+    fail(error: unknown): void {
       change.reject(error);
     },
   };

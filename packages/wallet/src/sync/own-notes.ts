@@ -16,37 +16,23 @@ export type HolderBalance = {
   readonly largestNote: bigint;
 };
 
-export type OwnNotes = {
-  readonly size: number;
-  has(leafIndex: number, slot: number): boolean;
-  add(notes: readonly OwnNote[]): void;
-  /** Marks the notes that a spend used up. Nullifiers of other holders change nothing. */
-  markSpent(spend: StoredSpend): void;
-  /** Unspent notes of an asset in the order of the tree. Of several notes with one nullifier only the largest. */
-  listSpendable(assetId: AssetId): readonly OwnNote[];
-  /** As {@link OwnNotes.listSpendable}, spent notes included. */
-  listCounted(assetId: AssetId): readonly OwnNote[];
-  /** The spend that used up a note, if one did. */
-  findSpend(note: OwnNote): StoredSpend | undefined;
-  /** Whether a leaf is of a spend of the holder's own, so that its notes are change and no income. */
-  isOwnSpend(leafIndex: number): boolean;
-};
+export type OwnNotes = ReturnType<typeof createOwnNotes>;
 
 /** More slots than the largest batch has. */
 const slots = 65_536;
 
-export function createOwnNotes(): OwnNotes {
+export function createOwnNotes() {
   const byPlace = new Map<number, OwnNote>();
   /** Of the notes with one nullifier, the one that counts: a spend of any of them ends all. */
   const byNullifier = new Map<Field, OwnNote>();
   const spends = new Map<Field, StoredSpend>();
   const spendLeaves = new Set<number>();
   return {
-    get size() {
+    get size(): number {
       return byPlace.size;
     },
-    has: (leafIndex, slot) => byPlace.has(leafIndex * slots + slot),
-    add(notes) {
+    has: (leafIndex: number, slot: number) => byPlace.has(leafIndex * slots + slot),
+    add(notes: readonly OwnNote[]): void {
       for (const note of notes) {
         byPlace.set(note.leafIndex * slots + note.slot, note);
         const other = byNullifier.get(note.nullifier);
@@ -55,7 +41,8 @@ export function createOwnNotes(): OwnNotes {
         }
       }
     },
-    markSpent(spend) {
+    /** Marks the notes that a spend used up. Nullifiers of other holders change nothing. */
+    markSpent(spend: StoredSpend): void {
       for (const nullifier of spend.nullifiers) {
         if (byNullifier.has(nullifier)) {
           spends.set(nullifier, spend);
@@ -63,14 +50,18 @@ export function createOwnNotes(): OwnNotes {
         }
       }
     },
-    listSpendable: (assetId) =>
+    /** Unspent notes of an asset in the order of the tree. Of several notes with one nullifier only the largest. */
+    listSpendable: (assetId: AssetId): readonly OwnNote[] =>
       [...byNullifier.values()]
         .filter((note) => note.assetId === assetId && !spends.has(note.nullifier))
         .sort(comparePlaces),
-    listCounted: (assetId) =>
+    /** The same, spent notes included. */
+    listCounted: (assetId: AssetId): readonly OwnNote[] =>
       [...byNullifier.values()].filter((note) => note.assetId === assetId).sort(comparePlaces),
-    findSpend: ({ nullifier }) => spends.get(nullifier),
-    isOwnSpend: (leafIndex) => spendLeaves.has(leafIndex),
+    /** The spend that used up a note, if one did. */
+    findSpend: ({ nullifier }: OwnNote) => spends.get(nullifier),
+    /** Whether a leaf is of a spend of the holder's own, so that its notes are change and no income. */
+    isOwnSpend: (leafIndex: number) => spendLeaves.has(leafIndex),
   };
 }
 

@@ -15,17 +15,7 @@ export type EventDeps = Pick<CandidateDeps, 'kernels' | 'viewingKey' | 'walletId
   readonly assets: readonly AssetId[];
 };
 
-export type EventReader = {
-  /**
-   * Archives what is the holder's. The leaves need not be stored yet.
-   * @throws PoolError `note_history_incomplete` (retryable) if the commitments of an event do not give its root; errors of the archive
-   */
-  read(leaves: readonly HistoryLeaf[]): Promise<void>;
-  /** Whether the note at a place was found in an event. It is in the archive. */
-  has(leafIndex: number, slot: number): boolean;
-};
-
-export function createEventReader(deps: EventDeps): EventReader {
+export function createEventReader(deps: EventDeps) {
   const { archive, history, kernels } = deps;
   const found = new Set<string>();
   /** What the archive had before this process found something. */
@@ -34,8 +24,13 @@ export function createEventReader(deps: EventDeps): EventReader {
   const has = (leafIndex: number, slot: number): boolean => found.has(`${leafIndex}.${slot}`);
 
   return {
+    /** Whether the note at a place was found in an event. It is in the archive. */
     has,
-    async read(leaves) {
+    /**
+     * Archives what is the holder's. The leaves need not be stored yet.
+     * @throws PoolError `note_history_incomplete` (retryable) if the commitments of an event do not give its root; errors of the archive
+     */
+    async read(leaves: readonly HistoryLeaf[]): Promise<void> {
       const spends = new Map(
         leaves.flatMap((leaf) => (leaf.sealedNotes.length === 0 ? [] : [[leaf.leafIndex, leaf]])),
       );

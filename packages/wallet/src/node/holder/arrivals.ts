@@ -17,27 +17,6 @@ export type Arrivals = {
   readonly cursor: string;
 };
 
-export type ArrivalLog = {
-  /**
-   * A cache was opened. What it had when it was opened first is no arrival. What it has more at a later opening was stored by
-   * another process, or by a sync that then failed: it is, once.
-   * @param name - of the cache: its chain and P
-   * @param isChange - of a note of the cache: it is of a spend of the holder
-   */
-  begin(
-    name: string,
-    store: Pick<NoteStore, 'readNotes' | 'leafCount'>,
-    isChange: (note: OwnNote) => boolean,
-  ): void;
-  /** After a sync of a cache, with the notes that are new to it. */
-  note(name: string, added: readonly OwnNote[]): void;
-  /**
-   * @param cursor - of an earlier call. Undefined: lists nothing. Of another process, which had listed what the cache has: lists
-   *   everything since this one began
-   */
-  since(cursor: string | undefined, assetId: AssetId): Arrivals;
-};
-
 /** The newest are kept. */
 const maxArrivals = 1_000;
 
@@ -48,7 +27,7 @@ type Begun = {
   isFirstFill: boolean;
 };
 
-export function createArrivalLog(nowMs: () => number): ArrivalLog {
+export function createArrivalLog(nowMs: () => number) {
   const process = randomBytes(8).toString('hex');
   const begun = new Map<string, Begun>();
   let count = 0;
@@ -68,7 +47,17 @@ export function createArrivalLog(nowMs: () => number): ArrivalLog {
   }
 
   return {
-    begin(name, store, isChange) {
+    /**
+     * A cache was opened. What it had when it was opened first is no arrival. What it has more at a later opening was stored by another
+     * process, or by a sync that then failed: it is, once.
+     * @param name - of the cache: its chain and P
+     * @param isChange - of a note of the cache: it is of a spend of the holder
+     */
+    begin(
+      name: string,
+      store: Pick<NoteStore, 'readNotes' | 'leafCount'>,
+      isChange: (note: OwnNote) => boolean,
+    ): void {
       const before = begun.get(name);
       const current = before ?? { known: new Set(), isFirstFill: true };
       const added = add(current, store.readNotes());
@@ -83,7 +72,8 @@ export function createArrivalLog(nowMs: () => number): ArrivalLog {
       }
       kept = kept.slice(-maxArrivals);
     },
-    note(name, added) {
+    /** After a sync of a cache, with the notes that are new to it. */
+    note(name: string, added: readonly OwnNote[]): void {
       const current = begun.get(name);
       if (current === undefined) {
         return;
@@ -94,7 +84,11 @@ export function createArrivalLog(nowMs: () => number): ArrivalLog {
       current.isFirstFill = false;
       kept = kept.slice(-maxArrivals);
     },
-    since(cursor, assetId) {
+    /**
+     * @param cursor - of an earlier call. Undefined: lists nothing. Of another process, which had listed what the cache has: lists
+     *   everything since this one began
+     */
+    since(cursor: string | undefined, assetId: AssetId): Arrivals {
       const [from, seen] = cursor?.split('.') ?? [];
       const last = cursor === undefined ? count : from === process ? Number(seen) : 0;
       return {

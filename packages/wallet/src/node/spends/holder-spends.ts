@@ -12,8 +12,6 @@ import {
   errorCodeOf,
   type Hex32,
   PoolError,
-  parseEvmAddress,
-  parseWalletPub,
   type Secret,
   type SpendOperationName,
   type SpendReceipt,
@@ -52,7 +50,12 @@ import { assertSpendsKnown as assertNotRestored } from '../store/restored-state.
 import { openSpendArchive } from '../store/spend-archive.ts';
 import { systemClock } from '../system-clock.ts';
 import { warnOfShortGrace } from './registry-grace.ts';
-import { createNotesPort, parseDestinations, type SpendableNotes } from './spend-inputs.ts';
+import {
+  createNotesPort,
+  createSpendHolder,
+  parseDestinations,
+  type SpendableNotes,
+} from './spend-inputs.ts';
 import { keepSpends } from './spend-keeping.ts';
 import { openSpendOwners } from './spend-owner.ts';
 import { createSpendProgress, type SpendProgress } from './spend-progress.ts';
@@ -208,18 +211,9 @@ export function createHolderSpends(deps: HolderSpendsDeps): HolderSpends {
         'this repository has no pool on the chain of this holder, so it cannot spend',
       );
     }
-    const { encryptionPublicKey } = holder;
-    const keys = new Map(
-      [holder, ...holder.earlier].map((one) => [one.encryptionPublicKey, one.viewingKey]),
-    );
     const spendDeps: SpendDeps = {
       ...base,
-      holder: {
-        walletPub: parseWalletPub(holder.walletPub),
-        address: parseEvmAddress(holder.address),
-        changeKey: encryptionPublicKey,
-        viewingKeyOf: (key) => keys.get(key),
-      },
+      holder: createSpendHolder(holder),
       signer: holder.signer,
       lookup: deps.lookup,
       evidence: deps.evidence,

@@ -13,8 +13,6 @@ import { join } from 'node:path';
 import {
   type Hex32,
   PoolError,
-  parseEvmAddress,
-  parseWalletPub,
   type Secret,
   type SendRequest,
   type SpendReceipt,
@@ -54,7 +52,7 @@ import {
   refuseEqualWithdrawals,
   repetitionMs,
 } from './equal-withdrawals.ts';
-import { createNotesPort, parseDestinations } from './spend-inputs.ts';
+import { createNotesPort, createSpendHolder, parseDestinations } from './spend-inputs.ts';
 import { openSpendOwners } from './spend-owner.ts';
 
 /** How often a chain that does not answer is asked about one spend, and the pause in between, in milliseconds. */
@@ -206,20 +204,11 @@ export function openSelfSubmission(deps: SelfSubmissionDeps): SelfSubmission {
   }
 
   function createDeps(journal: SpendJournal, accepted: ReadonlySet<Hex32>): SpendDeps {
-    const { encryptionPublicKey } = holder;
-    const keys = new Map(
-      [holder, ...holder.earlier].map((key) => [key.encryptionPublicKey, key.viewingKey]),
-    );
     return {
       ...followDeps,
       owner: owners.own,
       route: () => context,
-      holder: {
-        walletPub: parseWalletPub(holder.walletPub),
-        address: parseEvmAddress(holder.address),
-        changeKey: encryptionPublicKey,
-        viewingKeyOf: (key) => keys.get(key),
-      },
+      holder: createSpendHolder(holder),
       signer: holder.signer,
       lookup: { lookupRecipients: async () => Promise.reject(noTransfers()) },
       evidence: createEvidenceVerifier({

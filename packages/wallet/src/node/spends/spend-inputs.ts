@@ -11,10 +11,11 @@ import {
   fieldToHex,
   PoolError,
   parseEvmAddress,
+  parseWalletPub,
   zeroField,
 } from '@pool/core';
 import type { SpendDeps } from '../../spend/spend-deps.ts';
-import type { HolderChain } from '../holder/holder.ts';
+import type { Holder, HolderChain } from '../holder/holder.ts';
 import type { HolderNotes } from '../holder/holder-notes.ts';
 
 export type SpendableNotes = Pick<
@@ -67,6 +68,19 @@ export function createNotesPort({ notes, chains }: SpendableSources): SpendDeps[
       const { symbol, chain } = findPlace(assetId);
       await notes.compareUses(symbol, uses, chain);
     },
+  };
+}
+
+/** The keys of the holder whose notes are spent. */
+export function createSpendHolder(holder: Holder): SpendDeps['holder'] {
+  const keys = new Map(
+    [holder, ...holder.earlier].map((one) => [one.encryptionPublicKey, one.viewingKey]),
+  );
+  return {
+    walletPub: parseWalletPub(holder.walletPub),
+    address: parseEvmAddress(holder.address),
+    changeKey: holder.encryptionPublicKey,
+    viewingKeyOf: (key) => keys.get(key),
   };
 }
 

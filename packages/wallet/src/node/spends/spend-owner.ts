@@ -11,15 +11,6 @@ import { join } from 'node:path';
 import { lockFile } from '@pool/storage';
 import type { SpendOwner } from '../../archive/spend-archive.ts';
 
-export type SpendOwners = {
-  /** This process. */
-  readonly own: SpendOwner;
-  /** True if nobody performs its spends any more. If that is not known, false: then the deadline of the spend decides. */
-  hasEnded(owner: SpendOwner | undefined): boolean;
-  /** Its spends are given up from now on. */
-  close(): void;
-};
-
 const prefix = 'spend-process-';
 const suffix = '.lock';
 
@@ -27,19 +18,27 @@ const suffix = '.lock';
 const staleMs = 3_600_000;
 
 /** @param home - the agent directory. Undefined: no other process has the spends */
-export function openSpendOwners(home: string | undefined): SpendOwners {
+export function openSpendOwners(home: string | undefined) {
   const own = randomBytes(16).toString('hex');
   if (home === undefined) {
-    return { own, hasEnded: (owner) => owner !== own, close: () => undefined };
+    return {
+      own,
+      hasEnded: (owner: SpendOwner | undefined) => owner !== own,
+      close: () => undefined,
+    };
   }
   const pathOf = (owner: SpendOwner): string => join(home, `${prefix}${owner}${suffix}`);
   removeStale(home);
   const path = pathOf(own);
   const lock = lockFile(path);
   return {
+    /** This process. */
     own,
-    hasEnded: (owner) => owner === undefined || (owner !== own && removeIfReleased(pathOf(owner))),
-    close() {
+    /** True if nobody performs its spends any more. If that is not known, false: then the deadline of the spend decides. */
+    hasEnded: (owner: SpendOwner | undefined) =>
+      owner === undefined || (owner !== own && removeIfReleased(pathOf(owner))),
+    /** Its spends are given up from now on. */
+    close(): void {
       lock.close();
       rmSync(path, { force: true });
     },

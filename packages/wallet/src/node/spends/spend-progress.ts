@@ -16,22 +16,14 @@ export type SpendProgress = {
   readonly fraction?: number;
 };
 
-export type SpendProgressBoard = {
-  /** Follows one spend. A second call with the same key does not begin again. @returns what to call with each event, and at the end */
-  begin(
-    operation: SpendOperationName,
-    key: string,
-  ): { readonly note: (event: SpendEvent) => void; readonly end: () => void };
-  of(operation: SpendOperationName, key: string): SpendProgress;
-};
-
 type Entry = { stage: SpendStage; sinceMs: number; fraction: number | undefined; callers: number };
 
-export function createSpendProgress(nowMs: () => number): SpendProgressBoard {
+export function createSpendProgress(nowMs: () => number) {
   const entries = new Map<string, Entry>();
   const nameOf = (operation: SpendOperationName, key: string): string => `${operation} ${key}`;
   return {
-    begin(operation, key) {
+    /** Follows one spend. A second call with the same key does not begin again. @returns what to call with each event, and at the end */
+    begin(operation: SpendOperationName, key: string) {
       const name = nameOf(operation, key);
       const entry = entries.get(name) ?? {
         stage: 'checking',
@@ -42,14 +34,14 @@ export function createSpendProgress(nowMs: () => number): SpendProgressBoard {
       entry.callers += 1;
       entries.set(name, entry);
       return {
-        note(event) {
+        note(event: SpendEvent): void {
           if (event.kind === 'stage') {
             Object.assign(entry, { stage: event.stage, sinceMs: nowMs(), fraction: undefined });
           } else if (event.kind === 'progress') {
             entry.fraction = event.fraction;
           }
         },
-        end() {
+        end(): void {
           entry.callers -= 1;
           if (entry.callers === 0) {
             entries.delete(name);
@@ -57,7 +49,7 @@ export function createSpendProgress(nowMs: () => number): SpendProgressBoard {
         },
       };
     },
-    of(operation, key) {
+    of(operation: SpendOperationName, key: string): SpendProgress {
       const entry = entries.get(nameOf(operation, key));
       if (entry === undefined) {
         return { isRunning: false };
