@@ -52,7 +52,7 @@ export interface Schedule {
   /** The final full rounds except the last. */
   readonly closing: readonly (readonly Row[])[];
   /** The last round, of which only element 0 is needed: coefficients of the three S-box results. */
-  readonly output: readonly [bigint, bigint, bigint];
+  readonly output: readonly bigint[];
 }
 
 type Vector = readonly [bigint, bigint];
@@ -114,7 +114,7 @@ export function computeSchedule(): Schedule {
 
   /** Rows of a full round, the three outputs rescaled so that v0 enters with coefficient 1. */
   const fullRound = (round: number): Row[] => {
-    const [s0, s1, s2] = [power5(at(t, 0)), power5(at(t, 1)), power5(at(t, 2))];
+    const [s0 = 0n, s1 = 0n, s2 = 0n] = t.map(power5);
     const next = [0, 1, 2].map((row) => F.mul(m(row, 0), s0));
     const rows = [0, 1, 2].map((row) => ({
       c1: F.div(F.mul(m(row, 1), s1), at(next, row)),
@@ -197,11 +197,7 @@ export function computeSchedule(): Schedule {
   for (let round = half + partialRounds; round < rounds - 1; round += 1) {
     closing.push(fullRound(round));
   }
-  const output: [bigint, bigint, bigint] = [
-    F.mul(m(0, 0), power5(at(t, 0))),
-    F.mul(m(0, 1), power5(at(t, 1))),
-    F.mul(m(0, 2), power5(at(t, 2))),
-  ];
+  const output = [0, 1, 2].map((column) => F.mul(m(0, column), power5(at(t, column))));
   return {
     inputConstants: [constant(0, 1), constant(0, 2)],
     first,

@@ -84,7 +84,7 @@ function permutation(schedule: Schedule): string[] {
 
   for (const rows of schedule.closing) lines.push(...fullRound(rows));
   lines.push(...sbox('v0', 's0'), ...sbox('v1', 's1'), ...sbox('v2', 's2'));
-  const [o0, o1, o2] = schedule.output;
+  const [o0 = 0n, o1 = 0n, o2 = 0n] = schedule.output;
   const sum = `add(${product('v0', o0)}, add(${product('v1', o1)}, ${product('v2', o2)}))`;
   lines.push(`digest := mod(${sum}, r)`);
   return lines;

@@ -181,14 +181,13 @@ function readOptions(args: readonly string[]): Options {
       json: { type: 'boolean' },
     },
   });
-  const required = (name: 'chain-id' | 'keys' | 'manifest' | 'out'): string => {
+  const required = (name: Exclude<keyof typeof values, 'dry-run' | 'json'>): string => {
     const value = values[name];
     if (value === undefined) throw new UsageError(`--${name} is missing`);
     return value;
   };
   const account = (name: 'admin' | 'guardian' | 'relayer' | 'gate'): string => {
-    const value = values[name];
-    if (value === undefined) throw new UsageError(`--${name} is missing`);
+    const value = required(name);
     if (!isAddress(value) || getAddress(value) === ZeroAddress) {
       throw new UsageError(`--${name} is not an address with its checksum`);
     }

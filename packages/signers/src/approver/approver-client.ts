@@ -39,15 +39,6 @@ export type ApproverWallet = {
   readonly custodian: string;
 };
 
-export type ApproverClient = Approver & {
-  /**
-   * Is the gate there, does it accept the token, and does it judge for these wallets?
-   * @throws PoolError `approver_unreachable`, `approver_refused`, `approver_invalid_response`; `manifest_refused`: it would refuse every
-   *   manifest of one of the wallets
-   */
-  probe(wallets: readonly ApproverWallet[], signal?: AbortSignal): Promise<void>;
-};
-
 export type ApproverClientOptions = Omit<HttpClientOptions, 'service'> & {
   /** Bearer token of the intake. */
   readonly token: Secret;
@@ -62,29 +53,25 @@ const refusalSchema = v.object({ code: v.string() });
 const finalCodes: readonly string[] = ['manifest_refused', 'invalid_request', 'payload_too_large'];
 
 /** A client of the gate's `POST /v1/manifests`. @throws PoolError `invalid_configuration` */
-export function createApproverClient({ token, ...options }: ApproverClientOptions): ApproverClient {
+export function createApproverClient({ token, ...options }: ApproverClientOptions) {
   const call: HttpClient = createHttpClient({ ...options, service: 'approver' });
   const headers = (): Readonly<Record<string, string>> => ({
     authorization: `Bearer ${token.reveal()}`,
   });
 
   function createRefusal(answer: HttpAnswer): PoolError {
-    const { status } = answer;
+    const { status, body } = answer;
     const why = describeAnswer(answer, [token]);
-    const code = codeOf(answer);
-    if (status >= 500 || status === 408 || status === 429) {
-      return new PoolError(
-        'approver_unreachable',
-        `the approve process did not take the manifest: ${why}`,
-      );
-    }
-    if (code !== undefined && finalCodes.includes(code)) {
+    const refusal = v.safeParse(refusalSchema, body);
+    const code = refusal.success ? refusal.output.code : '';
+    const isDown = status >= 500 || status === 408 || status === 429;
+    if (!isDown && finalCodes.includes(code)) {
       return new PoolError(
         'manifest_refused',
         `the approve process refuses the manifest, so nothing was sent to the custodian: ${why}`,
       );
     }
-    if (code === 'manifest_conflict') {
+    if (!isDown && code === 'manifest_conflict') {
       return new PoolError(
         'manifest_conflict',
         `the approve process has another manifest of this job, which another agent or an earlier store of this one has posted, and which may still be paid: ${why}`,
@@ -93,7 +80,7 @@ export function createApproverClient({ token, ...options }: ApproverClientOption
       );
     }
     return new PoolError(
-      'approver_refused',
+      isDown ? 'approver_unreachable' : 'approver_refused',
       `the approve process did not take the manifest: ${why}`,
     );
   }
@@ -139,7 +126,8 @@ export function createApproverClient({ token, ...options }: ApproverClientOption
   }
 
   return {
-    async postManifest(file, signal) {
+    /** As {@link Approver.postManifest}. */
+    async postManifest(file: ManifestFile, signal?: AbortSignal): Promise<void> {
       const answer = await call({
         method: 'POST',
         path: '/v1/manifests',
@@ -163,15 +151,15 @@ export function createApproverClient({ token, ...options }: ApproverClientOption
       }
     },
 
-    async probe(wallets, signal) {
+    /**
+     * Is the gate there, does it accept the token, and does it judge for these wallets?
+     * @throws PoolError `approver_unreachable`, `approver_refused`, `approver_invalid_response`; `manifest_refused`: it would refuse every
+     *   manifest of one of the wallets
+     */
+    async probe(wallets: readonly ApproverWallet[], signal?: AbortSignal): Promise<void> {
       for (const wallet of wallets) {
         await probeWallet(wallet, signal);
       }
     },
   };
-}
-
-function codeOf({ body }: HttpAnswer): string | undefined {
-  const refusal = v.safeParse(refusalSchema, body);
-  return refusal.success ? refusal.output.code : undefined;
 }

@@ -22,7 +22,6 @@ import {
   type Secret,
 } from '@pool/core';
 import type { RefusalReason } from '@pool/policy';
-import type { SignerCapabilities } from '../signer.ts';
 import { openEd25519Key } from './ed25519-key.ts';
 
 export type Ed25519FundRequest = {
@@ -45,15 +44,7 @@ export type Ed25519Outcome =
       readonly message: string;
     };
 
-export type Ed25519Funder = {
-  readonly name: 'local-ed25519';
-  readonly capabilities: SignerCapabilities;
-  /** W: the ed25519 public key. */
-  publicKey(): Hex32;
-  /** The wallet's address on a chain of that family. */
-  address(family: Ed25519FamilyName): Ed25519Address;
-  submit(request: Ed25519FundRequest): Ed25519Outcome;
-};
+export type Ed25519Funder = ReturnType<typeof createLocalEd25519Funder>;
 
 export type LocalEd25519FunderOptions = {
   /** The seed of RFC 8032: 32 bytes of lower-case 0x-hex. */
@@ -73,18 +64,20 @@ export type LocalEd25519FunderOptions = {
  *
  * @throws PoolError `invalid_configuration`, without the value
  */
-export function createLocalEd25519Funder(options: LocalEd25519FunderOptions): Ed25519Funder {
+export function createLocalEd25519Funder(options: LocalEd25519FunderOptions) {
   const { seed, allow = {} } = options;
   const key = openEd25519Key(seed);
   const walletPub = bytesToHex32(key.publicKey);
 
   return {
     name: 'local-ed25519',
-    capabilities: { deterministic: true, needsApprover: false, curves: ['ed25519'] },
+    capabilities: { deterministic: true, needsApprover: false, curves: ['ed25519'] } as const,
+    /** W: the ed25519 public key. */
     publicKey: () => walletPub,
-    address: (family) =>
+    /** The wallet's address on a chain of that family. */
+    address: (family: Ed25519FamilyName): Ed25519Address =>
       parseEd25519Address(family, chainFamilies[family].formatAddress(walletPub)),
-    submit(request) {
+    submit(request: Ed25519FundRequest): Ed25519Outcome {
       const refusal = findRefusal(request, walletPub, allow);
       const bytes = refusal === undefined ? tryEncode(request) : undefined;
       if (bytes === undefined) {
