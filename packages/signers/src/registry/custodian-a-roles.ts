@@ -27,7 +27,7 @@ import {
   type FunderRole,
   type RemoteHolderRole,
   type SignerReader,
-  variable,
+  variablesOf,
 } from './signer-role.ts';
 
 /** The origin of a URL as a browser writes it, without a path and without a slash at the end. */
@@ -39,8 +39,9 @@ const urlOrigin: Kind<string> = {
   },
 };
 
-const role = 'disburse, holder';
-const holderRole = 'holder, identity';
+const ofAccount = variablesOf('disburse, holder');
+const ofFunder = variablesOf('disburse');
+const ofHolder = variablesOf('holder, identity');
 const headerPrefix = matching(
   'prefix of headers',
   (value) => /^x-(?:[a-z0-9-]{0,30}-)?$/.test(value),
@@ -48,55 +49,45 @@ const headerPrefix = matching(
 );
 
 const variables = {
-  url: variable('DISBURSE_CUSTODIAN_A_URL', role, 'API of custodian A', serviceUrl),
-  origin: variable(
+  url: ofAccount('DISBURSE_CUSTODIAN_A_URL', 'API of custodian A', serviceUrl),
+  origin: ofAccount(
     'DISBURSE_CUSTODIAN_A_ORIGIN',
-    role,
     'origin in the client data of user actions',
     urlOrigin,
     { whenUnset: 'the origin of `DISBURSE_CUSTODIAN_A_URL`' },
   ),
   headerPrefix: {
     name: 'DISBURSE_CUSTODIAN_A_HEADER_PREFIX',
-    role,
+    role: 'disburse, holder',
     purpose: "prefix of custodian A's own headers",
     kind: headerPrefix,
     fallback: () => 'x-',
   },
-  serviceToken: variable(
+  serviceToken: ofAccount(
     'DISBURSE_CUSTODIAN_A_SERVICE_TOKEN',
-    role,
     'bearer token of the service account',
     opaqueSecret,
     { credential: { fields: ['token'] } },
   ),
-  credentialId: variable(
+  credentialId: ofAccount(
     'DISBURSE_CUSTODIAN_A_CREDENTIAL_ID',
-    role,
     "id of the service account's credential",
     text,
   ),
-  serviceKey: variable(
+  serviceKey: ofAccount(
     'DISBURSE_CUSTODIAN_A_SERVICE_KEY',
-    role,
     'key of that credential, Ed25519 or P-256',
     privateKeyPem,
     { credential: { fields: ['privateKey'], isText: true } },
   ),
-  walletId: variable('DISBURSE_CUSTODIAN_A_WALLET_ID', 'disburse', "the funder's wallet", text),
-  address: variable('DISBURSE_CUSTODIAN_A_ADDRESS', 'disburse', 'its address', evmAddress),
-  holderWalletId: variable(
+  walletId: ofFunder('DISBURSE_CUSTODIAN_A_WALLET_ID', "the funder's wallet", text),
+  address: ofFunder('DISBURSE_CUSTODIAN_A_ADDRESS', 'its address', evmAddress),
+  holderWalletId: ofHolder(
     'DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID',
-    holderRole,
     "the holder's wallet: not the funder's, and holding nothing else",
     text,
   ),
-  holderWalletPub: variable(
-    'DISBURSE_CUSTODIAN_A_HOLDER_WALLET_PUB',
-    holderRole,
-    'its W',
-    walletPub,
-  ),
+  holderWalletPub: ofHolder('DISBURSE_CUSTODIAN_A_HOLDER_WALLET_PUB', 'its W', walletPub),
 } as const;
 const all = Object.values(variables);
 

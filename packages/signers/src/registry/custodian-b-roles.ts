@@ -7,39 +7,28 @@ import { evmAddress, opaqueSecret, serviceUrl, text } from '@pool/configuration'
 import { createApproverClient } from '../approver/approver-client.ts';
 import { createCustodianBSigner } from '../custodian-b/custodian-b-signer.ts';
 import { custodianAnswers, privateKeyPem, readApprove } from './custodian-values.ts';
-import { complete, type FunderRole, variable } from './signer-role.ts';
+import { complete, type FunderRole, variablesOf } from './signer-role.ts';
 
-const role = 'disburse';
+const variable = variablesOf('disburse');
 const variables = {
-  url: variable('DISBURSE_CUSTODIAN_B_URL', role, 'API of custodian B', serviceUrl),
-  apiKey: variable('DISBURSE_CUSTODIAN_B_API_KEY', role, 'id of the API user', opaqueSecret, {
+  url: variable('DISBURSE_CUSTODIAN_B_URL', 'API of custodian B', serviceUrl),
+  apiKey: variable('DISBURSE_CUSTODIAN_B_API_KEY', 'id of the API user', opaqueSecret, {
     credential: { fields: ['apiKey'] },
   }),
-  apiSecret: variable(
-    'DISBURSE_CUSTODIAN_B_API_SECRET',
-    role,
-    'RSA key of that user',
-    privateKeyPem,
-    { credential: { fields: ['privateKey'], isText: true } },
-  ),
+  apiSecret: variable('DISBURSE_CUSTODIAN_B_API_SECRET', 'RSA key of that user', privateKeyPem, {
+    credential: { fields: ['privateKey'], isText: true },
+  }),
   vaultAccountId: variable(
     'DISBURSE_CUSTODIAN_B_VAULT_ACCOUNT',
-    role,
     "the funder's vault account",
     text,
   ),
   assetId: variable(
     'DISBURSE_CUSTODIAN_B_ASSET',
-    role,
     'asset id, which chooses key and chain: that of `DISBURSE_CHAIN`',
     text,
   ),
-  address: variable(
-    'DISBURSE_CUSTODIAN_B_ADDRESS',
-    role,
-    'address of that vault account',
-    evmAddress,
-  ),
+  address: variable('DISBURSE_CUSTODIAN_B_ADDRESS', 'address of that vault account', evmAddress),
 } as const;
 
 export const custodianBFunder = {

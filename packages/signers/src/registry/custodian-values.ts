@@ -5,7 +5,7 @@
  */
 import { accept, bearerSecret, type Kind, reject, serviceUrl } from '@pool/configuration';
 import { Secret } from '@pool/core';
-import { type ApproveConnection, complete, type SignerReader, variable } from './signer-role.ts';
+import { type ApproveConnection, complete, type SignerReader, variablesOf } from './signer-role.ts';
 
 /** A private key as PKCS#8 in PEM. In one line, `\n` stands for a line break. */
 export const privateKeyPem: Kind<Secret> = {
@@ -23,16 +23,16 @@ export const privateKeyPem: Kind<Secret> = {
 export const custodianAnswers =
   'the custodian answers, and the wallet has the configured address; whether a vote is given shows at the first payment';
 
+const variable = variablesOf('disburse, holder');
+
 export const approveVariables = {
   url: variable(
     'DISBURSE_APPROVE_URL',
-    'disburse, holder',
     'the approve process, which receives each manifest first. Required by custodians; another host through a tunnel to loopback',
     serviceUrl,
   ),
   token: variable(
     'DISBURSE_APPROVE_TOKEN',
-    'disburse, holder',
     'bearer token of the approve process',
     bearerSecret(20),
     { credential: { fields: ['token'] } },

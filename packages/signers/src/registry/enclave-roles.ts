@@ -23,7 +23,7 @@ import {
   type FunderRole,
   type RemoteHolderRole,
   type SignerReader,
-  variable,
+  variablesOf,
 } from './signer-role.ts';
 
 /** @param parse - its messages begin with "the … must be" and quote no value */
@@ -47,13 +47,14 @@ function createVariables<T>(
   own: ConfigVariable<T>,
   purposes: Readonly<Record<'socket' | 'rootSha256' | 'pcrs' | 'deterministic', string>>,
 ) {
+  const variable = variablesOf(role);
   const root = parsing('SHA-256, 64 hex digits', parseRootSha256);
   const pins = parsing('`0=<hex>,1=<hex>,2=<hex>`', parsePcrPins);
   return {
-    socketPath: variable(`${prefix}_SOCKET`, role, purposes.socket, path),
+    socketPath: variable(`${prefix}_SOCKET`, purposes.socket, path),
     own,
-    rootSha256: variable(`${prefix}_ROOT_SHA256`, role, purposes.rootSha256, root),
-    pcrs: variable(`${prefix}_PCRS`, role, purposes.pcrs, pins),
+    rootSha256: variable(`${prefix}_ROOT_SHA256`, purposes.rootSha256, root),
+    pcrs: variable(`${prefix}_PCRS`, purposes.pcrs, pins),
     deterministic: {
       name: `${prefix}_DETERMINISTIC`,
       role,
@@ -98,7 +99,7 @@ function warnOfDevelopment(pcrs: Variables['pcrs']): NonNullable<FunderRole['fin
 const funder = createVariables(
   'DISBURSE_ENCLAVE',
   'disburse',
-  variable('DISBURSE_ENCLAVE_ADDRESS', 'disburse', 'address of its key', evmAddress),
+  variablesOf('disburse')('DISBURSE_ENCLAVE_ADDRESS', 'address of its key', evmAddress),
   {
     socket: "AF_UNIX socket of the funder's enclave or of its bridge",
     rootSha256: 'fingerprint of the root that attests it',
@@ -131,9 +132,8 @@ export const enclaveFunder = {
 const holder = createVariables(
   'DISBURSE_HOLDER_ENCLAVE',
   'holder, identity',
-  variable(
+  variablesOf('holder, identity')(
     'DISBURSE_HOLDER_ENCLAVE_WALLET_PUB',
-    'holder, identity',
     "W of the holder's enclave",
     walletPub,
   ),

@@ -53,15 +53,14 @@ export function complete<T extends Readonly<Record<string, unknown>>>(
     : (values as { readonly [Name in keyof T]: Exclude<T[Name], undefined> });
 }
 
-/** @param name - whole, so that a search finds it */
-export function variable<T>(
-  name: string,
-  role: string,
-  purpose: string,
-  kind: Kind<T>,
-  rest: Pick<ConfigVariable<T>, 'credential' | 'whenUnset'> = {},
-): ConfigVariable<T> {
-  return { name, role, purpose, kind, ...rest };
+/** Makes variables of one role. Their names are whole, so that a search finds them. */
+export function variablesOf(role: string) {
+  return <T>(
+    name: string,
+    purpose: string,
+    kind: Kind<T>,
+    rest: Pick<ConfigVariable<T>, 'credential' | 'whenUnset'> = {},
+  ): ConfigVariable<T> => ({ name, role, purpose, kind, ...rest });
 }
 
 /** The approve process, which receives manifests. */
