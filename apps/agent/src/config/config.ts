@@ -161,7 +161,7 @@ export function readKeepingSettings(envFile?: string): KeepingSettings {
  * The settings of a command that needs a part of the configuration only.
  * @throws PoolError `invalid_configuration` naming every problem
  */
-export function readSettings<T>(
+function readSettings<T>(
   envFile: string | undefined,
   readThem: (read: ConfigReader, layers: ConfigLayers, problems: ConfigRemark[]) => T,
 ): T {
