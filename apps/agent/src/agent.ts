@@ -30,6 +30,7 @@ import {
 } from '@pool/operations';
 import { listEmployersOf } from '@pool/pay-run';
 import { createEdgeClient, createKeyGate, createKeyVerifier } from '@pool/platform-client';
+import { assertSigns, openHolder } from '@pool/signers';
 import { createComputeQueue, createKeyLock } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
 import {
@@ -53,7 +54,6 @@ import { type AgentParts, createParts } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { createDeliveries } from './services/holder/served-notes.ts';
 import { createFaultHandler, startRunner } from './services/jobs/runner.ts';
-import { assertSigns, openHolder } from './services/signers/holder.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { parseChainsFile, readChainsFile } from './chains-file.ts';
 export {
   evmAddress,
   opaqueSecret,

@@ -35,7 +35,7 @@ export {
   type ValidationReport,
   validateDisbursement,
 } from './check/validate-disbursement.ts';
-export { type RouteDeps, readChainsFile, refuseOtherPool, routeChain } from './peers/chains.ts';
+export { type RouteDeps, refuseOtherPool, routeChain } from './peers/chains.ts';
 export {
   askCustody,
   type CustodyProbe,

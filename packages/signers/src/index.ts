@@ -64,7 +64,18 @@ export { createReadOnlyHolder } from './holder/read-only-holder.ts';
 export { createRemoteHolder } from './holder/remote-holder.ts';
 export { createLocalKeySigner } from './local-key.ts';
 export { approveVariables } from './registry/custodian-values.ts';
+export { type HolderSettings, readHolderSettings } from './registry/holder-settings.ts';
+export { type EarlierViewingKey, holderVariables } from './registry/holder-variables.ts';
 export { funderKeys, holderKeys } from './registry/local-keys.ts';
+export {
+  assertSigns,
+  createHolderSigner,
+  type Holder,
+  type HolderKey,
+  type HolderPlace,
+  openHolder,
+  parseSecretKey,
+} from './registry/open-holder.ts';
 export {
   type FunderKind,
   funderKinds,

@@ -6,9 +6,11 @@
  */
 
 import { openProductionKeys } from '@pool/circuits';
+import { readChainsFile } from '@pool/configuration';
 import { type ChainsFile, PoolError, parseWalletPub } from '@pool/core';
-import { createSpendProverPort, readChainsFile } from '@pool/operations';
+import { createSpendProverPort } from '@pool/operations';
 import { chooseFormat, readTypedAmounts } from '@pool/pay-run';
+import { openHolder } from '@pool/signers';
 import type { Holder, HolderChain, Log } from '@pool/wallet/node';
 import { openSelfSubmission, readKeptNotes } from '@pool/wallet/node';
 import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/config.ts';
@@ -16,7 +18,6 @@ import { variables } from '../config/variables.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { createConfiguredProver } from '../services/agent-prover.ts';
 import { findDecimals } from '../services/holder/spend-place.ts';
-import { openHolder } from '../services/signers/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { createSelfSubmitView } from '../terminal/self-submit-view.ts';

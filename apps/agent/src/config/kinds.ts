@@ -12,10 +12,9 @@ import {
   secret,
   serviceUrl,
 } from '@pool/configuration';
-import { isAmountString, isPoolError, parseEvmAddress, Secret } from '@pool/core';
-import { computeEncryptionPublicKey, computeX25519PublicKey, parseViewingKey } from '@pool/notes';
+import { isAmountString, isPoolError, parseEvmAddress } from '@pool/core';
 import { employerIdSchema, faultPoints } from '@pool/operations';
-import { funderKinds, funderRoles, holderKinds } from '@pool/signers';
+import { funderKinds } from '@pool/signers';
 import { spendFaultPoints } from '@pool/wallet';
 import * as v from 'valibot';
 
@@ -52,14 +51,6 @@ export const faultPoint: Kind<AgentFaultPoint> = { ...choice(agentFaultPoints), 
 export const funderSigner = choice(
   funderKinds,
   `must be ${funderKinds.slice(0, -1).join(', ')} or ${funderKinds.at(-1)}; leave it unset for the local key`,
-);
-
-export const holderSigner = choice(
-  holderKinds,
-  [
-    `must be one of ${holderKinds.join(', ')}`,
-    ...funderRoles.flatMap(({ withoutHolder }) => withoutHolder ?? []),
-  ].join('; '),
 );
 
 export const chainKey = matching(
@@ -103,66 +94,11 @@ export const jobStore = matching(
   'must be sqlite:<path> or memory: in this build',
 );
 
-export const publicKeyHex = matching(
-  '32 bytes of hex',
-  (value) => /^0x[0-9a-f]{64}$/.test(value),
-  'must be 32 bytes of lower-case hex with 0x',
-);
-
 export const employerId: Kind<string> = {
   label: 'UUID',
   parse(value) {
     const id = v.safeParse(employerIdSchema, value);
     return id.success ? accept(id.output) : reject('must be a UUID');
-  },
-};
-
-/** v, from 1 to below the order of the subgroup: other numbers would be second spellings of a key. */
-export const viewingKey = secret(
-  matching(
-    'viewing key',
-    isViewingKey,
-    'must be a viewing key as `viewing-key new` prints it in `scalar`: 32 bytes of lower-case hex with 0x, not 0 and below the order of the Baby Jubjub subgroup',
-  ),
-);
-
-function isViewingKey(text: string): boolean {
-  try {
-    parseViewingKey(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A viewing key of an earlier P: the scalar, or the key that derives from a signature of the holder's signer. */
-export type EarlierViewingKey =
-  | { readonly kind: 'scalar'; readonly scalar: Secret }
-  | { readonly kind: 'derived' };
-
-export const earlierViewingKeys: Kind<readonly EarlierViewingKey[]> = {
-  label: 'secrets, comma separated',
-  parse(value) {
-    const entries = value.split(',').map((entry) => entry.trim());
-    const wrong = entries.flatMap((entry, index) =>
-      entry === 'derived' || isViewingKey(entry)
-        ? []
-        : [
-            `entry ${index + 1} must be the scalar of a viewing key, as \`viewing-key new\` prints it, or the word derived`,
-          ],
-    );
-    if (new Set(entries).size !== entries.length) {
-      wrong.push('names one key twice');
-    }
-    return wrong.length > 0
-      ? reject(...wrong)
-      : accept(
-          entries.map((entry) =>
-            entry === 'derived'
-              ? { kind: 'derived' }
-              : { kind: 'scalar', scalar: new Secret(entry) },
-          ),
-        );
   },
 };
 
@@ -216,29 +152,4 @@ function readDestination(entry: string, found: Map<string, string>): string | un
   } catch (error) {
     return isPoolError(error) ? `has an invalid address: ${error.message}` : 'is wrong';
   }
-}
-
-/** The document of a viewing key can have a P that its scalar does not give: a part of it was changed or mixed up. */
-export function findOtherKeys(
-  document: Readonly<Record<string, unknown>>,
-  text: string,
-): string | undefined {
-  const named = document['encryptionPublicKeys'];
-  if (typeof named !== 'object' || named === null) {
-    return undefined;
-  }
-  let viewingKey: bigint;
-  try {
-    viewingKey = parseViewingKey(text);
-  } catch {
-    // The kind of the variable says what is wrong with the scalar.
-    return undefined;
-  }
-  const own: Readonly<Record<string, string>> = {
-    babyjubjub: computeEncryptionPublicKey(viewingKey),
-    x25519: computeX25519PublicKey(viewingKey),
-  };
-  return Object.entries(named).some(([curve, key]) => own[curve] !== key)
-    ? 'names the document of a viewing key whose encryption keys are not those of its scalar: restore the file as `viewing-key new` printed it'
-    : undefined;
 }

@@ -20,8 +20,7 @@ import {
   text,
 } from '@pool/configuration';
 import { defaultBatchDeadlineSeconds } from '@pool/operations';
-import { approveVariables, funderKeys, signerVariables } from '@pool/signers';
-import { holderVariables } from './holder-variables.ts';
+import { approveVariables, funderKeys, holderVariables, signerVariables } from '@pool/signers';
 import * as kinds from './kinds.ts';
 
 export const variables = {

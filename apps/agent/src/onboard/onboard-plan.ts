@@ -4,10 +4,12 @@
  *
  * @module
  */
+
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { capabilities as allCapabilities, type Capability } from '@pool/api';
+import { readChainsFile } from '@pool/configuration';
 import {
   computeWalletAddress,
   type EvidenceDomain,
@@ -15,19 +17,20 @@ import {
   parseAccountAddress,
   parseWalletPub,
 } from '@pool/core';
-import { readChainsFile } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
 import { type OnboardPass, openPendingSignIn } from '@pool/platform-client/onboard';
 import {
+  assertSigns,
+  createHolderSigner,
   createLocalKeyHolder,
   type HolderSigner,
   holderKinds,
+  openHolder,
   remoteHolderRole,
 } from '@pool/signers';
 import type { Holder } from '@pool/wallet/node';
 import type { KeepingSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
-import { assertSigns, createHolderSigner, openHolder } from '../services/signers/holder.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 
 export type OnboardOptions = {

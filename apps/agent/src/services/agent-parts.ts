@@ -6,6 +6,7 @@
  */
 
 import type { Bootstrap } from '@pool/api';
+import { readChainsFile } from '@pool/configuration';
 import {
   type ChainContext,
   type CustodyProbe,
@@ -24,7 +25,6 @@ import {
   type Probe,
   probeTimeoutMs,
   type ReadinessCheck,
-  readChainsFile,
   refuseOtherPool,
   routeChain,
   type ValidateDeps,

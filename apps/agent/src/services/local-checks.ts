@@ -4,7 +4,9 @@
  *
  * @module
  */
+
 import type { Bootstrap } from '@pool/api';
+import { readChainsFile } from '@pool/configuration';
 import { type ErrorBody, explainPlatformFailure, isPoolError, PoolError } from '@pool/core';
 import {
   type ChainContext,
@@ -14,7 +16,6 @@ import {
   type FunderPort,
   findForeignUse,
   inspectRecipients,
-  readChainsFile,
   routeChain,
   validateDisbursement,
   withTenancy,

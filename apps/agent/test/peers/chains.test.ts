@@ -1,9 +1,11 @@
 // Each reason why a chain is `invalid-chain`, from the chains file to the answer.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readChainsFile } from '@pool/configuration';
 import { PoolError } from '@pool/core';
-import { type RouteDeps, readChainsFile, refuseOtherPool, routeChain } from '@pool/operations';
+import { type RouteDeps, refuseOtherPool, routeChain } from '@pool/operations';
 import { createFakeClock, createFakePoolChain } from '@pool/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bootstrap, pool } from '../../src/fixtures/test-app.ts';

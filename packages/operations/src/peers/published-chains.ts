@@ -5,7 +5,9 @@
  *
  * @module
  */
+
 import { existsSync, readFileSync } from 'node:fs';
+import { parseChainsFile } from '@pool/configuration';
 import {
   createConfigurationError,
   describeCause,
@@ -16,7 +18,6 @@ import {
 } from '@pool/core';
 import { createDurableFile } from '@pool/storage';
 import { findChainDifferences } from '../adapters/chain-differences.ts';
-import { parseChainsFile } from './chains.ts';
 
 export type PlacedChains = {
   readonly path: string;

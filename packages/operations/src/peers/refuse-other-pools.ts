@@ -4,10 +4,11 @@
  *
  * @module
  */
+
 import { existsSync } from 'node:fs';
+import { readChainsFile } from '@pool/configuration';
 import { errorCodeOf, PoolError } from '@pool/core';
 import { createEvmChain, findKeySource, type KeyPlace } from '../adapters/evm-chain.ts';
-import { readChainsFile } from './chains.ts';
 
 /**
  * Without a chains file there is no node to ask: the agent compares at its start.

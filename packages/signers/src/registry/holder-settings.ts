@@ -1,9 +1,9 @@
 /**
- * The part of the configuration that concerns the holder: its signer, keys, credentials, destinations and ceilings.
+ * The configuration of a holder's signer and keys, and what separates its parties: funder and holder have wallets of their own, a key in
+ * custody is not also on this host, and the secrets that vote are not beside the process that asks for votes.
  *
  * @module
  */
-
 import { createECDH } from 'node:crypto';
 import {
   type ConfigLayers,
@@ -13,21 +13,63 @@ import {
   createConfigReader,
   createRemark,
   findText,
-  readVariable,
 } from '@pool/configuration';
 import { computeWalletAddress, parseWalletPub, type Secret } from '@pool/core';
+import { type EarlierViewingKey, holderVariables } from './holder-variables.ts';
+import { funderKeys } from './local-keys.ts';
 import {
   funderRoles,
   type HolderKind,
   type RemoteHolder,
-  readHolder as readRemoteHolder,
+  readHolder,
   remoteHolderRole,
-} from '@pool/signers';
-import type { EarlierViewingKey } from './kinds.ts';
-import { variables } from './variables.ts';
+} from './registry.ts';
 
-// What separates the parties: funder and holder have wallets of their own, a key in custody is not also on this host, and the secrets
-// that vote are not beside the process that asks for votes.
+const table = {
+  signer: holderVariables.holderSigner,
+  /** secp256k1, for `local-key`. */
+  privateKey: holderVariables.holderPrivateKey,
+  /** Seed, for `local-ed25519`. */
+  ed25519Key: holderVariables.holderEd25519Key,
+  /** W. Without a key of the signer: the holder only reads. */
+  walletPub: holderVariables.holderWalletPub,
+  /** Scalar of 32 bytes, hex. Absent: derived from a signature. */
+  viewingKey: holderVariables.holderViewingKey,
+  /** The enrolled P, public: the viewing key must produce it. */
+  encryptionPublicKey: holderVariables.holderEncryptionPublicKey,
+};
+
+export type HolderSettings = ConfigValues<typeof table> & {
+  /** Present for a signer outside this process. */
+  readonly remote: RemoteHolder | undefined;
+  readonly isProduction: boolean;
+  /** Keys of earlier P, without the present one. */
+  readonly earlierViewingKeys: readonly EarlierViewingKey[];
+};
+
+/** @param problems - the list that problems are added to */
+export function readHolderSettings(
+  read: ConfigReader,
+  layers: ConfigLayers,
+  problems: ConfigRemark[],
+): HolderSettings {
+  const values = read.all(table);
+  const { signer } = values;
+  if (
+    remoteHolderRole(signer)?.needsViewingKey &&
+    !read.isWritten(holderVariables.holderViewingKey)
+  ) {
+    problems.push(createRemark(holderVariables.holderViewingKey.name, `is required by ${signer}`));
+  }
+  const remote = readHolder(signer, read, problems);
+  problems.push(...findPartyProblems(layers, signer, remote));
+  return {
+    ...values,
+    remote,
+    isProduction: findText(layers, 'NODE_ENV')?.text === 'production',
+    earlierViewingKeys: read.optional(holderVariables.holderEarlierViewingKeys) ?? [],
+  };
+}
 
 /** @param remote - the holder's signer outside this process, if it is complete */
 function findPartyProblems(
@@ -59,12 +101,12 @@ function findVoteSecrets(layers: ConfigLayers): ConfigRemark[] {
 
 function findLocalHolderKeys(layers: ConfigLayers, signer: HolderKind): ConfigRemark[] {
   const read = createConfigReader(layers, []);
-  return [variables.holderPrivateKey, variables.holderEd25519Key]
+  return [holderVariables.holderPrivateKey, holderVariables.holderEd25519Key]
     .filter((variable) => read.isWritten(variable))
     .map(({ name }) =>
       createRemark(
         name,
-        `must be unset with ${variables.holderSigner.name}=${signer}: the holder's key is there, and not on this host`,
+        `must be unset with ${holderVariables.holderSigner.name}=${signer}: the holder's key is there, and not on this host`,
       ),
     );
 }
@@ -75,14 +117,14 @@ function findSharedWallet(layers: ConfigLayers, remote: RemoteHolder): ConfigRem
   const read = createConfigReader(layers, []);
   const { walletPub, walletIds } = remote.role;
   const address = computeWalletAddress(remote.walletPub);
-  const funderKey = read.optional(variables.funderPrivateKey);
+  const funderKey = read.optional(funderKeys.secp256k1);
   const funders = [
     ...funderRoles.map((funder) => ({
       name: funder.address.name,
       address: read.optional(funder.address),
     })),
     {
-      name: variables.funderPrivateKey.name,
+      name: funderKeys.secp256k1.name,
       address: funderKey === undefined ? undefined : computeKeyAddress(funderKey),
     },
   ];
@@ -116,84 +158,4 @@ function computeKeyAddress(privateKey: Secret): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Besides its signer outside this process, and what an unset variable leaves empty. */
-const holderTable = {
-  signer: variables.holderSigner,
-  /** Of a signer that needs a vote. */
-  voteLimitSeconds: variables.holderVoteLimitSeconds,
-  /** secp256k1, for `local-key`. */
-  privateKey: variables.holderPrivateKey,
-  /** Seed, for `local-ed25519`. */
-  ed25519Key: variables.holderEd25519Key,
-  /** W. Without a key of the signer: the holder only reads. */
-  walletPub: variables.holderWalletPub,
-  /** Scalar of 32 bytes, hex. Absent: derived from a signature. */
-  viewingKey: variables.holderViewingKey,
-  /** The enrolled P, public: the viewing key must produce it. */
-  encryptionPublicKey: variables.holderEncryptionPublicKey,
-  /** Default pool token. */
-  tokenSymbol: variables.tokenSymbol,
-  balanceToken: variables.balanceToken,
-  transferToken: variables.transferToken,
-  sendToken: variables.sendToken,
-  /** Ceiling of one call in base units. Absent: no ceiling. */
-  transferMaxAmount: variables.transferMaxAmount,
-  sendMaxAmount: variables.sendMaxAmount,
-};
-
-/** Configuration of the holder's commands and routes. Each of them refuses to start when its token is missing. */
-export type HolderConfig = ConfigValues<typeof holderTable> & {
-  /** Present for a signer outside this process. */
-  readonly remote: RemoteHolder | undefined;
-  readonly isProduction: boolean;
-  /** Keys of earlier P, without the present one. */
-  readonly earlierViewingKeys: readonly EarlierViewingKey[];
-  /** By label; checksummed addresses. Empty: the holder's own wallet only. */
-  readonly sendDestinations: ReadonlyMap<string, string>;
-};
-
-/** Besides those of the holder. Without `chain`, the curve of the signer decides the family; without `employerId`, the pinned one counts. */
-export const keepingVariables = {
-  chain: variables.chain,
-  chainsFile: variables.chainsFile,
-  onboardPrivateKey: variables.onboardPrivateKey,
-  artifactsDir: variables.artifactsDir,
-  artifactsManifest: variables.artifactsManifest,
-  jobStore: variables.jobStore,
-  spendJournal: variables.spendJournal,
-  fingerprintKey: variables.fingerprintKey,
-  employerId: variables.employerId,
-};
-
-/** What `identity`, `onboard`, `backup` and `rotate-viewing-key` read. */
-export type KeepingSettings = ConfigValues<typeof keepingVariables> & {
-  /** Agent directory. */
-  readonly home: string;
-  readonly holder: HolderConfig;
-  /** Where all of it was read. */
-  readonly layers: ConfigLayers;
-};
-
-/** @param problems - the list that problems are added to */
-export function readHolder(
-  read: ConfigReader,
-  layers: ConfigLayers,
-  problems: ConfigRemark[],
-): HolderConfig {
-  const values = read.all(holderTable);
-  const { signer } = values;
-  if (remoteHolderRole(signer)?.needsViewingKey && !read.isWritten(variables.holderViewingKey)) {
-    problems.push(createRemark(variables.holderViewingKey.name, `is required by ${signer}`));
-  }
-  const remote = readRemoteHolder(signer, read, problems);
-  problems.push(...findPartyProblems(layers, signer, remote));
-  return {
-    ...values,
-    remote,
-    isProduction: readVariable(variables.nodeEnv, layers).value === 'production',
-    earlierViewingKeys: read.optional(variables.holderEarlierViewingKeys) ?? [],
-    sendDestinations: read.optional(variables.sendDestinations) ?? new Map<string, string>(),
-  };
 }

@@ -4,31 +4,53 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readChainsFile } from '@pool/configuration';
 import {
   type ChainFamily,
   type ChainsFile,
   chainFamilies,
+  type EncryptionPublicKey,
   findChainFamily,
+  type Hex,
   isPoolError,
   PoolError,
   Secret,
 } from '@pool/core';
 import { parseViewingKey } from '@pool/notes';
-import { readChainsFile } from '@pool/operations';
-import {
-  computeHolderEncryptionKey,
-  createReadOnlyHolder,
-  deriveHolderViewingKey,
-  type HolderSigner,
-  holderRole,
-} from '@pool/signers';
-import type { Holder, HolderKey } from '@pool/wallet/node';
-import type { KeepingSettings } from '../../config/config.ts';
-import type { HolderConfig } from '../../config/holder-config.ts';
-import { variables } from '../../config/variables.ts';
+import { computeHolderEncryptionKey, deriveHolderViewingKey } from '../holder/holder-keys.ts';
+import type { HolderSigner } from '../holder/holder-signer.ts';
+import { createReadOnlyHolder } from '../holder/read-only-holder.ts';
+import type { HolderSettings } from './holder-settings.ts';
+import { holderVariables as variables } from './holder-variables.ts';
+import { holderRole } from './registry.ts';
 
 /** What the holder's keys derive from. Needs no variable of a platform. */
-export type HolderPlace = Pick<KeepingSettings, 'chain' | 'chainsFile' | 'holder'>;
+export type HolderPlace = {
+  /** `DISBURSE_CHAIN`. */
+  readonly chain: string | undefined;
+  readonly chainsFile: string;
+  readonly holder: HolderSettings;
+};
+
+/** A viewing key with its P. */
+export type HolderKey = {
+  /** v, secret: reads the notes of this P. */
+  readonly viewingKey: Secret<bigint>;
+  /** P on the curve of W. */
+  readonly encryptionPublicKey: EncryptionPublicKey;
+};
+
+/** An opened holder: its signer, W and keys. */
+export type Holder = HolderKey & {
+  readonly signer: HolderSigner;
+  readonly family: ChainFamily;
+  /** W, hex. */
+  readonly walletPub: Hex;
+  /** address(W) as the chain family writes it. */
+  readonly address: string;
+  /** Of earlier P. Notes of these are still shown and spent; change goes to the present P. */
+  readonly earlier: readonly HolderKey[];
+};
 
 /** Pause between two questions whether a vote has ended, milliseconds. */
 const votePollMs = 1_000;
@@ -82,14 +104,14 @@ export function parseSecretKey(text: Secret): Secret<bigint> {
 }
 
 /** True: the configuration has W and no key of the signer, so the holder reads and signs nothing. */
-function isReadOnly({ signer, privateKey, walletPub }: HolderConfig): boolean {
+function isReadOnly({ signer, privateKey, walletPub }: HolderSettings): boolean {
   const { place, curve } = holderRole(signer);
   const isOwnKey = place === 'local' && curve === 'secp256k1';
   return walletPub !== undefined && isOwnKey && privateKey === undefined;
 }
 
 /** @param what - that needs the signer's key. @throws PoolError `holder_read_only` */
-export function assertSigns(config: HolderConfig, what: string): void {
+export function assertSigns(config: HolderSettings, what: string): void {
   if (isReadOnly(config)) {
     throw new PoolError(
       'holder_read_only',
@@ -101,7 +123,7 @@ export function assertSigns(config: HolderConfig, what: string): void {
 /** A machine that was meant for one holder must not work for another. */
 async function assertConfiguredWallet(
   signer: HolderSigner,
-  { walletPub }: HolderConfig,
+  { walletPub }: HolderSettings,
 ): Promise<void> {
   if (walletPub !== undefined && walletPub !== (await signer.walletPub())) {
     throw invalid(
@@ -111,7 +133,7 @@ async function assertConfiguredWallet(
 }
 
 /** @throws PoolError `invalid_configuration` if the signer's key is not set */
-export function createHolderSigner(config: HolderConfig): HolderSigner {
+export function createHolderSigner(config: HolderSettings): HolderSigner {
   if (config.walletPub !== undefined && isReadOnly(config)) {
     if (config.viewingKey === undefined) {
       throw invalid(
@@ -149,7 +171,7 @@ async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> 
 
 /** The family of DISBURSE_CHAIN. Without it, the only family on the signer's curve. */
 function findFamily(signer: HolderSigner, { chain, chainsFile }: HolderPlace): ChainFamily {
-  const { name } = variables.chain;
+  const name = 'DISBURSE_CHAIN';
   if (chain === undefined) {
     const families: readonly ChainFamily[] = Object.values(chainFamilies).filter(
       ({ curve }) => curve === signer.curve,

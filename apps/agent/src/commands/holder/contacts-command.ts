@@ -4,9 +4,10 @@
  *
  * @module
  */
+
 import { join } from 'node:path';
+import { readChainsFile } from '@pool/configuration';
 import { computeWalletAddress, PoolError, parseWalletPub, type WalletPub } from '@pool/core';
-import { readChainsFile } from '@pool/operations';
 import { exitCodes } from '@pool/pay-run';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createEvidenceVerifier } from '@pool/wallet';

@@ -5,8 +5,8 @@
  */
 
 import { exitCodes } from '@pool/pay-run';
+import { openHolder } from '@pool/signers';
 import { readKeepingSettings } from '../../config/config.ts';
-import { openHolder } from '../../services/signers/holder.ts';
 import type { Output } from '../../terminal/command-output.ts';
 
 export type IdentityOptions = { readonly envFile?: string };

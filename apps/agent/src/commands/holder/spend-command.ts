@@ -4,7 +4,9 @@
  *
  * @module
  */
+
 import { randomUUID } from 'node:crypto';
+import { readChainsFile } from '@pool/configuration';
 import {
   computeWalletAddress,
   isPoolError,
@@ -14,7 +16,6 @@ import {
   parseWalletPub,
   type SpendReceipt,
 } from '@pool/core';
-import { readChainsFile } from '@pool/operations';
 import {
   chooseFormat,
   computeSpendWaitMs,
@@ -26,12 +27,12 @@ import {
   type TypedAmount,
   urlOf,
 } from '@pool/pay-run';
+import { createHolderSigner } from '@pool/signers';
 import type { SpendProgress } from '@pool/wallet/node';
 import { findContact, readLabels } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
 import { findGasNotice } from '../../services/holder/destination-gas.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
-import { createHolderSigner } from '../../services/signers/holder.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';

@@ -8,7 +8,13 @@ import { type ConfigLayers, findText, readVariable } from '@pool/configuration';
 import { PoolError, type Secret } from '@pool/core';
 import { readTenancyPin } from '@pool/operations';
 import { exitCodes } from '@pool/pay-run';
-import { computeHolderEncryptionKey, holderRole } from '@pool/signers';
+import {
+  computeHolderEncryptionKey,
+  createHolderSigner,
+  holderRole,
+  openHolder,
+  parseSecretKey,
+} from '@pool/signers';
 import {
   type BackupKeys,
   type BackupManifest,
@@ -29,7 +35,6 @@ import {
 import { type KeepingSettings, readKeepingSettings } from '../../config/config.ts';
 import { allVariables } from '../../config/variables.ts';
 import { version } from '../../config/version.ts';
-import { createHolderSigner, openHolder, parseSecretKey } from '../../services/signers/holder.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 
 export type CreateBackupOptions = {

@@ -4,7 +4,9 @@
  *
  * @module
  */
+
 import { readFileSync, writeFileSync } from 'node:fs';
+import { readChainsFile } from '@pool/configuration';
 import { formatTokenUnits, PoolError, quote } from '@pool/core';
 import {
   type ChainFacts,
@@ -12,7 +14,6 @@ import {
   type PaymentClaims,
   verifyDisclosure,
 } from '@pool/notes';
-import { readChainsFile } from '@pool/operations';
 import { exitCodes } from '@pool/pay-run';
 import {
   createEvmRecords,

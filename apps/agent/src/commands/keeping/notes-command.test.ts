@@ -1,5 +1,6 @@
 // `disburse-agent notes export` and `notes import`: what is written, what is taken, what is refused, and the exit codes. The chain is a fake
 // of the testkit; its notes are real.
+
 import {
   existsSync,
   mkdtempSync,
@@ -11,9 +12,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readChainsFile } from '@pool/configuration';
 import { assertField, bigintToHex32, type EvmChainSettings } from '@pool/core';
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
-import { readChainsFile } from '@pool/operations';
+import { openHolder } from '@pool/signers';
 import {
   createFakeHolder,
   createFakeNotePool,
@@ -27,7 +29,6 @@ import { readKeptNotes } from '../../../../../packages/wallet/src/node/holder/no
 import { runCli } from '../../cli.ts';
 import { readKeepingSettings } from '../../config/config.ts';
 import { writeAgentFiles } from '../../fixtures/stub-platform.ts';
-import { openHolder } from '../../services/signers/holder.ts';
 import { runNotesExport, runNotesImport } from './notes-command.ts';
 
 const anna = createFakeHolder(1);

@@ -6,6 +6,7 @@
  */
 import { PoolError } from '@pool/core';
 import { exitCodes } from '@pool/pay-run';
+import { openHolder } from '@pool/signers';
 import type { ImportOutcome, OfferedNote } from '@pool/wallet';
 import type { Holder, HolderChain, HolderNotes } from '@pool/wallet/node';
 import {
@@ -18,7 +19,6 @@ import {
 import { readKeepingSettings } from '../../config/config.ts';
 import { createAgentLog } from '../../services/agent-log.ts';
 import { findChain, findToken } from '../../services/holder/spend-place.ts';
-import { openHolder } from '../../services/signers/holder.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
 import type { Output } from '../../terminal/command-output.ts';
 import { writeNewFile } from '../../terminal/new-file.ts';

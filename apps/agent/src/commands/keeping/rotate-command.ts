@@ -6,8 +6,8 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readChainsFile } from '@pool/configuration';
 import { isPoolError, PoolError, type SpendReceipt, spendReceiptSchema } from '@pool/core';
-import { readChainsFile } from '@pool/operations';
 import {
   type AgentCaller,
   commandHeaders,
@@ -15,6 +15,7 @@ import {
   exitCodes,
   urlOf,
 } from '@pool/pay-run';
+import { openHolder } from '@pool/signers';
 import {
   fetchRegisteredKey,
   type Holder,
@@ -32,7 +33,6 @@ import {
 } from '../../config/config.ts';
 import { variables } from '../../config/variables.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
-import { openHolder } from '../../services/signers/holder.ts';
 import { ensureAgentHome, readLoopbackToken } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { inTokens } from '../holder/spend-echo.ts';

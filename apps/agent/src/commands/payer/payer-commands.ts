@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readChainsFile } from '@pool/operations';
+import { readChainsFile } from '@pool/configuration';
 import {
   cancelPayment,
   checkRecipients,

@@ -11,12 +11,13 @@ import {
   type ConfigRemark,
   type ConfigSource,
   describeVariable,
+  readChainsFile,
   readVariable,
   type VariableReport,
 } from '@pool/configuration';
 import { isPoolError } from '@pool/core';
 import type { Finding } from '@pool/operations';
-import { askCustody, readChainsFile, readTenancyPin, tenancyPinPath } from '@pool/operations';
+import { askCustody, readTenancyPin, tenancyPinPath } from '@pool/operations';
 import { exitCodes, type Output } from '@pool/pay-run';
 import {
   chooseConfigFile,

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@pool/core';
+import { type HolderPlace, openHolder } from '@pool/signers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import encryptionVectors from '../../../../../vectors/encryption-key.json' with { type: 'json' };
 import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
 import type { HolderConfig } from '../../config/holder-config.ts';
-import { type HolderPlace, openHolder } from '../signers/holder.ts';
 
 const [wallet] = walletVectors.wallets.slice(-1);
 const [first, second] = encryptionVectors.keys.slice(-2);

@@ -12,7 +12,7 @@ import {
 } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
 import { createNoteScanner, type NoteScanner } from '@pool/notes';
-import { createLocalKeyHolder } from '@pool/signers';
+import { assertSigns, createLocalKeyHolder, openHolder } from '@pool/signers';
 import {
   createFakeClock,
   createFakeHolder,
@@ -31,7 +31,6 @@ import { writeRestoreMark } from '../../../../../packages/wallet/src/node/store/
 import { openSpendArchive } from '../../../../../packages/wallet/src/node/store/spend-archive.ts';
 import { parseConfig } from '../../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../../fixtures/config-world.ts';
-import { assertSigns, openHolder } from '../signers/holder.ts';
 import { requireRoleToken } from '../signers/role-tokens.ts';
 
 const [anna, bob] = [1, 2].map((index) => createFakeHolder(index)) as [

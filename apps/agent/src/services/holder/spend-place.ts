@@ -3,8 +3,8 @@
  *
  * @module
  */
+import { readChainsFile } from '@pool/configuration';
 import { type EvmAddress, type EvmChainSettings, PoolError } from '@pool/core';
-import { readChainsFile } from '@pool/operations';
 import type { HolderChain } from '@pool/wallet/node';
 import type { Config } from '../../config/config.ts';
 

@@ -15,6 +15,7 @@ import {
 import {
   type ApproverWallet,
   createApproverClient,
+  createHolderSigner,
   createLocalKeySigner,
   type HolderSigner,
   type RemoteHolder,
@@ -22,7 +23,6 @@ import {
   type SignerAllow,
 } from '@pool/signers';
 import type { Config } from '../../config/config.ts';
-import { createHolderSigner } from './holder.ts';
 
 // The funder's signer as the configuration names it: a key of this process, an enclave, or a wallet at a custodian.
 

@@ -4,10 +4,9 @@
  * @module
  */
 import { type ChainsFile, PoolError } from '@pool/core';
-import { computeHolderEncryptionKey, holderRole } from '@pool/signers';
+import { computeHolderEncryptionKey, holderRole, parseSecretKey } from '@pool/signers';
 import type { HolderConfig } from '../../config/holder-config.ts';
 import { variables } from '../../config/variables.ts';
-import { parseSecretKey } from './holder.ts';
 
 /** @throws PoolError `invalid_configuration`, `viewing_key_mismatch` */
 export function assertHolderAgrees(

@@ -1,11 +1,11 @@
 // A holder of W and its viewing key alone: it reads and signs nothing. A spend with one is in holder-routes and balance.e2e.
 import { type DisclosureContent, PoolError, parseWalletPub, Secret } from '@pool/core';
 import type { SpendOperation } from '@pool/notes';
+import { assertSigns, openHolder } from '@pool/signers';
 import { describe, expect, it } from 'vitest';
 import encryptionVectors from '../../../../../vectors/encryption-key.json' with { type: 'json' };
 import walletVectors from '../../../../../vectors/wallet-id.json' with { type: 'json' };
 import type { HolderConfig } from '../../config/holder-config.ts';
-import { assertSigns, openHolder } from './holder.ts';
 
 const [wallet, stranger] = walletVectors.wallets;
 const [keys] = encryptionVectors.keys;
