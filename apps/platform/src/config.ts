@@ -53,6 +53,8 @@ export function parsePlatformConfig(env: Environment) {
   const chainIds = Object.values(chains?.chains ?? {}).map((chain) => chain.chainId);
   const isProduction = readIsProduction(read);
   const dataDirectory = read.text('PLATFORM_DATA_DIR');
+  const dailyGas = (name: string, fallback: number, min: number) =>
+    read.integer(name, fallback, min, 1_000_000_000_000);
   const config = {
     /** `NODE_ENV=production`: settings for development only are refused. */
     isProduction,
@@ -98,35 +100,19 @@ export function parsePlatformConfig(env: Environment) {
     /** The most wei that a transaction of the relayer may cost, by chain key; absent: no cap. */
     maxCost: readFeeCaps(read, 'PLATFORM_RELAYER_MAX_COST_COIN', 'coin', chains?.chains),
     /** Gas of each chain's relayer that one employer may use in 24 hours. */
-    employerDailyGas: read.integer(
-      'PLATFORM_EMPLOYER_DAILY_GAS',
-      defaultEmployerDailyGas,
-      5_000_000,
-      1_000_000_000_000,
-    ),
+    employerDailyGas: dailyGas('PLATFORM_EMPLOYER_DAILY_GAS', defaultEmployerDailyGas, 5_000_000),
     /** The same for an employer to which the operator issued no edge token. */
-    selfEnrolledDailyGas: read.integer(
+    selfEnrolledDailyGas: dailyGas(
       'PLATFORM_SELF_ENROLLED_DAILY_GAS',
       defaultSelfEnrolledDailyGas,
       0,
-      1_000_000_000_000,
     ),
     /** The most wei that the relayer may spend in 24 hours, by chain key; absent: `defaultDailyWei`. */
     relayerDailyWei: readFeeCaps(read, 'PLATFORM_RELAYER_DAILY_COIN', 'coin', chains?.chains),
     /** Gas of each chain's relayer that one holder may use in 24 hours. */
-    holderDailyGas: read.integer(
-      'PLATFORM_HOLDER_DAILY_GAS',
-      defaultHolderDailyGas,
-      2_000_000,
-      1_000_000_000_000,
-    ),
+    holderDailyGas: dailyGas('PLATFORM_HOLDER_DAILY_GAS', defaultHolderDailyGas, 2_000_000),
     /** Gas of each chain's relayer that all holders together may use in 24 hours. */
-    spendsDailyGas: read.integer(
-      'PLATFORM_SPENDS_DAILY_GAS',
-      defaultSpendsDailyGas,
-      2_000_000,
-      1_000_000_000_000,
-    ),
+    spendsDailyGas: dailyGas('PLATFORM_SPENDS_DAILY_GAS', defaultSpendsDailyGas, 2_000_000),
     // Default and maximum of the agent's DISBURSE_VOTE_LIMIT_SECONDS: it learns this limit only from a refusal after the vote.
     /** How long a signer may take to agree: an authorisation may live this much longer. */
     voteLimitSeconds: read.integer('PLATFORM_VOTE_LIMIT_SECONDS', 86_400, 0, 2_592_000),

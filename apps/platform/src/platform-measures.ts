@@ -7,7 +7,7 @@
 import type { PlatformDatabase } from '@pool/database';
 import type { ChainWatch, Measure, Sample } from '@pool/http-server';
 import { leanImtCapacity } from '@pool/notes';
-import type { RelayerReload, RelayerWatch } from '@pool/relayer';
+import { countLeaves, type RelayerReload, type RelayerWatch, selectCursor } from '@pool/relayer';
 
 type WatchedChain = {
   readonly key: string;
@@ -94,35 +94,20 @@ export function listPlatformMeasures(
       "Seconds since the indexer last read up to the chain's final block: the lag of the index.",
       ({ silence }) => silence.readSilentMs() / 1_000,
     ),
-    perChain('pool_index_block', 'The last block that is indexed.', async ({ key }) => {
-      const row = await selectCursor(db, key);
-      return row?.block_number;
-    }),
-    perChain('pool_index_halted', '1 if the index disagrees with the chain.', async ({ key }) => {
-      const row = await selectCursor(db, key);
-      return Number((row?.halted ?? null) !== null);
-    }),
+    perChain(
+      'pool_index_block',
+      'The last block that is indexed.',
+      async ({ key }) => (await selectCursor(db, key)).block_number,
+    ),
+    perChain('pool_index_halted', '1 if the index disagrees with the chain.', async ({ key }) =>
+      Number((await selectCursor(db, key)).halted !== null),
+    ),
     perChain(
       'pool_note_tree_fill',
       'Share of the newest note tree that is used.',
-      async ({ key }) => {
-        const { last } = await db
-          .selectFrom('batches')
-          .select((eb) => eb.fn.max<number | null>('leaf_index').as('last'))
-          .where('chain', '=', key)
-          .executeTakeFirstOrThrow();
-        return (((last ?? -1) + 1) % leanImtCapacity) / leanImtCapacity;
-      },
+      async ({ key }) => ((await countLeaves(db, key)) % leanImtCapacity) / leanImtCapacity,
     ),
   ];
-}
-
-async function selectCursor(db: PlatformDatabase, chain: string) {
-  return await db
-    .selectFrom('indexer_cursors')
-    .select(['block_number', 'halted'])
-    .where('chain', '=', chain)
-    .executeTakeFirst();
 }
 
 async function countUnfinished(db: PlatformDatabase, chain: string): Promise<Sample[]> {

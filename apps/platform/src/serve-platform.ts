@@ -101,24 +101,21 @@ export async function servePlatform(
   });
   const { assertOwner } = ownership;
   const { pollIntervalMs: intervalMs, replaceAfterMs } = config;
+  const loop = (name: string, everyMs: number, pass: () => Promise<void>) =>
+    startWorkerLoop({ name, intervalMs: everyMs, pass, log });
   const relayers = lanes.map(({ key, chain, door, watch, reload, dailyWei }) => {
     const relayer = createRelayer({
       ...{ db, chain, log, nowMs, replaceAfterMs, assertOwner, dailyWei },
       isWaiting: reload.isWaiting,
       onStep: watch.notePulse,
     });
-    return startWorkerLoop({
-      name: `relayer ${key}`,
-      intervalMs,
-      pass: async () => {
-        await watch.look();
-        await door.look();
-        if (ownership.isHeld()) {
-          await reload.apply();
-          await relayer.pass();
-        }
-      },
-      log,
+    return loop(`relayer ${key}`, intervalMs, async () => {
+      await watch.look();
+      await door.look();
+      if (ownership.isHeld()) {
+        await reload.apply();
+        await relayer.pass();
+      }
     });
   });
   // Before anything is served: pages of another pool are final for caches.
@@ -132,46 +129,36 @@ export async function servePlatform(
   const indexers = new Map(
     lanes.map(({ key, chain, door, silence, halt }) => {
       const indexer = createIndexer({ db, chain, log, nowMs, hashMany: hasher.hashMany });
-      const loop = startWorkerLoop({
-        name: `indexer ${key}`,
-        intervalMs,
-        pass: async () => {
-          await door.look();
-          if (ownership.isHeld()) {
-            await indexer.pass();
-            silence.noteAnswer();
-            // First: a page that cannot be made must not hide a halt.
-            await halt.look();
-            await batchPages.extend(key);
-          }
-        },
-        log,
-      });
-      return [key, loop] as const;
+      const pass = async () => {
+        await door.look();
+        if (ownership.isHeld()) {
+          await indexer.pass();
+          silence.noteAnswer();
+          // First: a page that cannot be made must not hide a halt.
+          await halt.look();
+          await batchPages.extend(key);
+        }
+      };
+      return [key, loop(`indexer ${key}`, intervalMs, pass)] as const;
     }),
   );
   const erasers = lanes.map(({ key, chain, door }) => {
     const { keepDeadNotesSeconds: keepSeconds } = config;
     const eraser = createEraser({ db, chain, log, nowMs, keepSeconds });
-    return startWorkerLoop({
-      name: `erasing notes ${key}`,
-      intervalMs: eraseIntervalMs,
-      pass: async () => {
-        await door.look();
-        await eraser.pass();
-      },
-      log,
+    return loop(`erasing notes ${key}`, eraseIntervalMs, async () => {
+      await door.look();
+      await eraser.pass();
     });
   });
-  const accounts = startWorkerLoop({
-    name: 'deleting unused accounts',
-    intervalMs: accountsIntervalMs,
-    pass: async () => {
-      await deleteUnusedEmployers(db, nowMs());
-    },
-    log,
+  const accounts = loop('deleting unused accounts', accountsIntervalMs, async () => {
+    await deleteUnusedEmployers(db, nowMs());
   });
-  const gate = createEnrolmentGate(config);
+  const gate =
+    config.gate &&
+    createGateClient({
+      url: config.gate.url,
+      oauth: { ...config.gate.writer, tokenUrl: config.gate.tokenUrl, scope: 'gate.write' },
+    });
   const readers = createReaders(config, { db, log, nowMs, gate });
   const verifier = createProofVerifier();
   const batches = createBatchChecker();
@@ -303,16 +290,6 @@ function warnOfUncapped({ chains, maxFeePerGas, maxCost }: PlatformConfig, log: 
       'neither PLATFORM_RELAYER_MAX_FEE_GWEI nor PLATFORM_RELAYER_MAX_COST_COIN sets a cap here: the relayer pays any fees that the chain asks for',
     );
   }
-}
-
-function createEnrolmentGate({ gate }: PlatformConfig) {
-  if (gate === undefined) {
-    return undefined;
-  }
-  return createGateClient({
-    url: gate.url,
-    oauth: { ...gate.writer, tokenUrl: gate.tokenUrl, scope: 'gate.write' },
-  });
 }
 
 /** Vends each employer its own reader of the gate, where this platform makes readers. */

@@ -8,14 +8,7 @@ import type { ContractVerdict, PoolChain } from '@pool/relayer';
 import { hashMessage } from 'ethers';
 
 /** Checks on behalf of one caller. */
-export type ContractWallets = {
-  /**
-   * @returns the answer of the contract; `no-contract` also where the platform has no chain with the id
-   * @throws PoolError `contract_wallet_unsupported` (401), `rate_limited` (429), `chain_unreachable`,
-   *   `too_many_sign_ins` (503)
-   */
-  ask(chainId: number, address: EvmAddress, evidence: SignInEvidence): Promise<ContractVerdict>;
-};
+export type ContractWallets = ReturnType<ReturnType<typeof createContractWallets>>;
 
 /** Per chain. The relayer uses the same RPC, so sign-ins must not occupy it. */
 export const maxQuestionsAtOnce = 16;
@@ -29,12 +22,21 @@ const undeployedMark = '6492'.repeat(16);
 /** @returns a checker for the caller at this address */
 export function createContractWallets(
   chains: Iterable<Pick<PoolChain, 'settings' | 'checkContractSignature'>>,
-): (caller: string) => ContractWallets {
+) {
   const byId = new Map([...chains].map((chain) => [chain.settings.chainId, chain]));
   // Each chain has its own places: a chain that hangs occupies its places for long, and wallets of other chains need theirs.
   const askers = new Map<number, string[]>();
-  return (caller) => ({
-    async ask(chainId, address, { message, signature }) {
+  return (caller: string) => ({
+    /**
+     * @returns the answer of the contract; `no-contract` also where the platform has no chain with the id
+     * @throws PoolError `contract_wallet_unsupported` (401), `rate_limited` (429), `chain_unreachable`,
+     *   `too_many_sign_ins` (503)
+     */
+    async ask(
+      chainId: number,
+      address: EvmAddress,
+      { message, signature }: SignInEvidence,
+    ): Promise<ContractVerdict> {
       assertUnwrapped(signature);
       const chain = byId.get(chainId);
       if (chain === undefined) {

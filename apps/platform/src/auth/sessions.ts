@@ -16,6 +16,7 @@ import {
 import type { PlatformDatabase } from '@pool/database';
 import { lockName } from '@pool/database';
 import { hashCredential } from '@pool/http-server';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import type { CredentialMint } from '../credentials/credential.ts';
 import type { ContractWallets } from './contract-wallets.ts';
 import { type SignInSettings, verifySignIn } from './verify-sign-in.ts';
@@ -102,42 +103,32 @@ export async function openSession(
         has_account: account !== undefined,
       })
       .execute();
-    await endSurplus(trx, address, signer.contractChainId, idHash);
-    await endThrowAway(trx, callerHash, idHash);
+    // Repeated sign-ins must not fill the table: a session lives for hours. The owner of a contract must not end the sessions of
+    // another contract at the same address on another chain.
+    const chainId = signer.contractChainId ?? null;
+    const ofWallet = sql<boolean>`address = ${address} and contract_chain_id is not distinct from ${chainId}`;
+    await endSurplus(trx, idHash, maxSessionsPerWallet, ofWallet);
+    const ofCaller = sql<boolean>`caller = ${callerHash} and not has_account`;
+    await endSurplus(trx, idHash, maxThrowAwaySessions, ofCaller);
   });
   return { cookie, session: { address, evidence, expiresAt, ...signer } };
 }
 
-// Repeated sign-ins must not fill the table: a session lives for hours. The owner of a contract must not end the sessions of
-// another contract at the same address on another chain.
+/** Ends the oldest of the sessions that `ofSame` selects, beyond the newest `max`. */
 async function endSurplus(
   trx: PlatformDatabase,
-  address: string,
-  contractChainId: number | undefined,
   newest: string,
+  max: number,
+  ofSame: Expression<SqlBool>,
 ): Promise<void> {
   const surplus = trx
     .selectFrom('sessions')
     .select('id_hash')
-    .where('address', '=', address)
-    .where('contract_chain_id', 'is not distinct from', contractChainId ?? null)
+    .where(ofSame)
     .where('id_hash', '!=', newest)
     .orderBy('expires_at', 'desc')
     .orderBy('id_hash')
-    .offset(maxSessionsPerWallet - 1);
-  await trx.deleteFrom('sessions').where('id_hash', 'in', surplus).execute();
-}
-
-async function endThrowAway(trx: PlatformDatabase, caller: string, newest: string): Promise<void> {
-  const surplus = trx
-    .selectFrom('sessions')
-    .select('id_hash')
-    .where('caller', '=', caller)
-    .where('has_account', '=', false)
-    .where('id_hash', '!=', newest)
-    .orderBy('expires_at', 'desc')
-    .orderBy('id_hash')
-    .offset(maxThrowAwaySessions - 1);
+    .offset(max - 1);
   await trx.deleteFrom('sessions').where('id_hash', 'in', surplus).execute();
 }
 

@@ -10,27 +10,22 @@ export type Remembered =
   /** It was valid at the last check. */
   { readonly kind: 'good'; readonly caller: string } | { readonly kind: 'dead' };
 
-export type CredentialMemory = {
-  recall(hash: string): Remembered | undefined;
-  remember(hash: string, what: Remembered): void;
-};
+export type CredentialMemory = ReturnType<typeof createCredentialMemory>;
 
 /** The most credentials remembered. The least recently seen one is forgotten first, and costs one more query. */
 const maxRememberedCredentials = 20_000;
 
-export function createCredentialMemory(): CredentialMemory {
+export function createCredentialMemory() {
   const known = new Map<string, Remembered>();
   return {
-    recall: (hash) => known.get(hash),
-    remember(hash, what) {
+    recall: (hash: string): Remembered | undefined => known.get(hash),
+    remember(hash: string, what: Remembered): void {
       // Inserted again, so that the first entry of the map is the least recently seen.
       known.delete(hash);
       known.set(hash, what);
-      if (known.size > maxRememberedCredentials) {
-        for (const oldest of known.keys()) {
-          known.delete(oldest);
-          break;
-        }
+      const oldest = known.size > maxRememberedCredentials ? known.keys().next().value : undefined;
+      if (oldest !== undefined) {
+        known.delete(oldest);
       }
     },
   };

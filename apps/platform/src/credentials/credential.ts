@@ -34,24 +34,8 @@ export async function openCredentialMint(db: PlatformDatabase): Promise<Credenti
 export const apiKeyPrefix = 'pool_live';
 export const edgeTokenPrefix = 'pool_edge';
 
-export type MintedCredential = {
-  /** The whole credential: shown once, never stored. */
-  readonly credential: Secret;
-  /** The 8 characters that find its row. Public. */
-  readonly publicId: string;
-  /** Prefix up to and including the id. Public. */
-  readonly displayPrefix: string;
-  readonly hash: string;
-};
-
 /** Makes credentials, and distinguishes them from guesses. */
-export type CredentialMint = {
-  mint(prefix: string): MintedCredential;
-  mintCookie(): Secret;
-  /** Whether this platform made a presented credential; its row decides whether it is still valid. */
-  isOurs(prefix: string, credential: string): boolean;
-  isOurCookie(cookie: string): boolean;
-};
+export type CredentialMint = ReturnType<typeof createCredentialMint>;
 
 /** Letters and digits that are not mistaken for one another. */
 const idAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
@@ -60,7 +44,7 @@ const tagLength = 10;
 const cookieKind = 'sessionId ';
 
 /** @param key - 32 bytes, secret. Knowing them lets an attacker make guesses that cost a query, but no valid credential */
-export function createCredentialMint(key: Uint8Array): CredentialMint {
+export function createCredentialMint(key: Uint8Array) {
   const tag = (text: string): string => {
     const mac = createHmac('sha256', key).update(text, 'utf8').digest();
     return toIdCharacters(mac.subarray(0, tagLength));
@@ -68,25 +52,26 @@ export function createCredentialMint(key: Uint8Array): CredentialMint {
   const isTagged = (credential: string, kind = ''): boolean =>
     isSameHash(tag(kind + credential.slice(0, -tagLength)), credential.slice(-tagLength));
   return {
-    mint(prefix) {
+    mint(prefix: string) {
       const publicId = toIdCharacters(randomBytes(8));
-      const displayPrefix = `${prefix}_${publicId}`;
-      const body = `${displayPrefix}_${encodeBase58(randomBytes(32))}`;
+      const body = `${prefix}_${publicId}_${encodeBase58(randomBytes(32))}`;
       const credential = `${body}${tag(body)}`;
       return {
+        /** The whole credential: shown once, never stored. */
         credential: new Secret(credential),
+        /** The 8 characters that find its row. Public. */
         publicId,
-        displayPrefix,
         hash: hashCredential(credential),
       };
     },
-    mintCookie() {
+    mintCookie(): Secret {
       const body = randomBytes(32).toString('base64url');
       return new Secret(`${body}${tag(cookieKind + body)}`);
     },
-    isOurs: (prefix, credential) =>
+    /** Whether this platform made a presented credential; its row decides whether it is still valid. */
+    isOurs: (prefix: string, credential: string): boolean =>
       parsePublicId(prefix, credential) !== undefined && isTagged(credential),
-    isOurCookie: (cookie) => isTagged(cookie, cookieKind),
+    isOurCookie: (cookie: string): boolean => isTagged(cookie, cookieKind),
   };
 }
 

@@ -30,7 +30,7 @@ import { type CallerDeps, identifyAgent } from '../accounts/identify-caller.ts';
 import type { Subject } from '../enrolment/enrolment.ts';
 import { settlementCost } from '../http/rate-limit.ts';
 import { assertServed, type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
-import { readFresh, submit, traceJob } from './submissions.ts';
+import { readFresh, type SubmissionDeps, submit, traceJob } from './submissions.ts';
 
 // Recipient look-up (protocol §2): W, P, readiness and evidence by address. The agent verifies the
 // evidence itself and need not trust this answer.
@@ -78,14 +78,11 @@ function describeRecipient(
 }
 
 export type EdgeDeps = AcceptDeps &
-  CallerDeps & {
+  CallerDeps &
+  SubmissionDeps & {
     readonly bootstrap: BootstrapSettings;
     /** Whether this deployment has a gate, which confirms wallets. */
     readonly hasGate: boolean;
-    /** Wakes the relayer, because there is something to send. */
-    readonly onAccepted: () => void;
-    /** Brings the index up to the chain's final block, within a short time limit. */
-    readonly refreshIndex: (chain: string) => Promise<void>;
   };
 
 export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {

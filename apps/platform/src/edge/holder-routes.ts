@@ -30,7 +30,7 @@ import { findSubject } from '../enrolment/enrolment.ts';
 import { createFewAtOnce } from '../http/few-at-once.ts';
 import { batchCost } from '../http/rate-limit.ts';
 import { assertServed, type BootstrapSettings } from './bootstrap.ts';
-import { readFresh, submit } from './submissions.ts';
+import { readFresh, type SubmissionDeps, submit } from './submissions.ts';
 
 // Who may read `/agent-edge/batches`: an agent by its edge token, or a holder by one of its keys, whose wallet is admitted
 // (docs/decisions/0010). What they read is counted together for their owner, whatever number of credentials it has.
@@ -88,15 +88,12 @@ async function judgeKey(deps: ReaderDeps, c: ShellContext): Promise<Judged> {
 }
 
 export type HolderDeps = CallerDeps &
-  AcceptSpendDeps & {
+  AcceptSpendDeps &
+  SubmissionDeps & {
     readonly bootstrap: Pick<BootstrapSettings, 'chains' | 'findClosed'>;
     readonly batchPages: BatchPages;
     /** Whether holders may ask for the paths of their notes, which links the notes to their spends. */
     readonly makesNotePaths: boolean;
-    /** Tells the relayer that there is something to send. */
-    readonly onAccepted: () => void;
-    /** Brings the index up to the chain's final block, within a short time limit. */
-    readonly refreshIndex: (chain: string) => Promise<void>;
   };
 
 /** A refusal says that one second is the least to wait. */

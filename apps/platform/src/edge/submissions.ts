@@ -14,7 +14,7 @@ import { countRefusedProof } from '../accounts/credentials.ts';
 import { type RateLimits, settlementCost } from '../http/rate-limit.ts';
 import { assertOpen, type BootstrapSettings } from './bootstrap.ts';
 
-type SubmissionDeps = {
+export type SubmissionDeps = {
   readonly db: PlatformDatabase;
   readonly limits: RateLimits;
   readonly bootstrap: Pick<BootstrapSettings, 'findClosed'>;

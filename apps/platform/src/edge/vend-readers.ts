@@ -25,14 +25,7 @@ export type ReaderGate = {
 
 export type VendedReader = { readonly clientId: string; readonly clientSecret: Secret };
 
-export type ReaderVendor = {
-  /** The employer's reader; undefined while it is revoked, or while the gate does not know it. */
-  vend(employerId: string): Promise<VendedReader | undefined>;
-  /** Sends the gate every state that it has not acknowledged, or that was not sent to it recently. */
-  pass(): Promise<void>;
-  /** Whether the gate has acknowledged the current state of the employer's reader. */
-  knows(employerId: string): Promise<boolean>;
-};
+export type ReaderVendor = ReturnType<typeof createReaderVendor>;
 
 export type ReaderVendorDeps = {
   readonly db: PlatformDatabase;
@@ -48,7 +41,7 @@ export type ReaderVendorDeps = {
 /** A gate may have been restored from a backup since it acknowledged, so the state is sent again after this time. */
 const tellAgainAfterMs = 10 * 60_000;
 
-export function createReaderVendor(deps: ReaderVendorDeps): ReaderVendor {
+export function createReaderVendor(deps: ReaderVendorDeps) {
   const { db, gate, platformSecret, log, nowMs, waitMs = 3_000 } = deps;
   /** When the gate last acknowledged a client. */
   const toldAtMs = new Map<string, number>();
@@ -87,7 +80,8 @@ export function createReaderVendor(deps: ReaderVendorDeps): ReaderVendor {
   }
 
   return {
-    async vend(employerId) {
+    /** The employer's reader; undefined while it is revoked, or while the gate does not know it. */
+    async vend(employerId: string): Promise<VendedReader | undefined> {
       const row = await ensureGateReader(db, employerId, nowMs());
       if (row.revoked_at !== null) {
         return undefined;
@@ -100,7 +94,8 @@ export function createReaderVendor(deps: ReaderVendorDeps): ReaderVendor {
       }
       return { clientId: row.client_id, clientSecret: deriveReaderSecret(platformSecret, row) };
     },
-    async pass() {
+    /** Sends the gate every state that it has not acknowledged, or that was not sent to it recently. */
+    async pass(): Promise<void> {
       const rows = await db.selectFrom('gate_readers').selectAll().execute();
       for (const row of rows) {
         if (isAcknowledged(row) && isLatelyTold(row)) {
@@ -112,7 +107,8 @@ export function createReaderVendor(deps: ReaderVendorDeps): ReaderVendor {
         }
       }
     },
-    async knows(employerId) {
+    /** Whether the gate has acknowledged the current state of the employer's reader. */
+    async knows(employerId: string): Promise<boolean> {
       const rows = await db
         .selectFrom('gate_readers')
         .selectAll()

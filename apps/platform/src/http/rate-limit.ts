@@ -21,19 +21,7 @@ export type RateLimitConfig = {
   readonly batchMibPerSecond: number;
 };
 
-export type RateLimits = {
-  readonly address: RateLimiter;
-  readonly session: RateLimiter;
-  readonly edge: RateLimiter;
-  /** In parts of a settlement: see {@link settlementCost}. */
-  readonly settlements: RateLimiter;
-  /** In the same parts. */
-  readonly spends: RateLimiter;
-  /** Of one employer or holder: settlements or spends whose proof did not verify. */
-  readonly refusedProofs: RateLimiter;
-  /** Of one owner of edge tokens and holder keys, in parts of {@link batchCost}. */
-  readonly batches: RateLimiter;
-};
+export type RateLimits = ReturnType<typeof createRateLimits>;
 
 /**
  * What a request takes from `settlements` or `spends`: a request that is answered from the stored row costs a fifth of one that
@@ -52,25 +40,25 @@ const batchPartsPerMib = (1024 * 1024) / batchCost.bytes;
 /** Of one employer or holder. An honest agent verifies its proof before it sends it. */
 const refusedProofs = { atOnce: 10, perDay: 24 } as const;
 
-export function createRateLimits(config: RateLimitConfig, nowMs: () => number): RateLimits {
+export function createRateLimits(config: RateLimitConfig, nowMs: () => number) {
   const parts = settlementCost.request + settlementCost.checks;
   const perMinute = (count: number): RateLimiter =>
-    createRateLimiter({
-      perSecond: (parts * count) / 60,
-      burst: parts * count,
-      nowMs,
-    });
+    createRateLimiter({ perSecond: (parts * count) / 60, burst: parts * count, nowMs });
   return {
     address: createCallerLimiter(config.addressPerSecond, nowMs),
     session: createCallerLimiter(config.sessionPerSecond, nowMs),
     edge: createCallerLimiter(config.edgePerSecond, nowMs),
+    /** In parts of a settlement: see {@link settlementCost}. */
     settlements: perMinute(config.settlementsPerMinute),
+    /** In the same parts. */
     spends: perMinute(config.spendsPerMinute),
+    /** Of one owner of edge tokens and holder keys, in parts of {@link batchCost}. */
     batches: createRateLimiter({
       perSecond: batchPartsPerMib * config.batchMibPerSecond,
       burst: 60 * batchPartsPerMib * config.batchMibPerSecond,
       nowMs,
     }),
+    /** Of one employer or holder: settlements or spends whose proof did not verify. */
     refusedProofs: createRateLimiter({
       perSecond: refusedProofs.perDay / 86_400,
       burst: refusedProofs.atOnce,

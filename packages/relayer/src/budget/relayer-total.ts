@@ -71,27 +71,9 @@ export async function assertTotalLeft(
   nowMs: number,
 ): Promise<void> {
   await lockName(trx, `coin of the relayer on ${chain}`);
-  const { customers, others } = await selectUses(trx, chain, instead, feeWei, nowMs);
+  const uses = await selectUses(trx, chain, instead, feeWei, nowMs);
   const needed = toGwei(neededGas, feeWei);
-  if (!mayUseAll) {
-    assertGasLeft(
-      {
-        ...{ charges: others.charges, outstanding: others.reserved, needed, nowMs },
-        dailyGas: shareOfOthers(dailyWei),
-      },
-      describeShare('not accepted now'),
-    );
-  }
-  assertGasLeft(
-    {
-      charges: customers.charges,
-      outstanding: customers.reserved + countOthers(others, dailyWei),
-      needed,
-      dailyGas: toGwei(1, dailyWei),
-      nowMs,
-    },
-    describeTotal('not accepted now'),
-  );
+  assertCoinLeft(uses, { needed, dailyWei, nowMs }, mayUseAll, 'not accepted now');
 }
 
 /**
@@ -107,18 +89,28 @@ export async function assertMaySign(
   nowMs: number,
 ): Promise<void> {
   const { customers, others } = await selectUses(trx, chain, undefined, maxFeePerGas, nowMs);
-  const asked = { outstanding: 0, needed: toGwei(Number(gasLimit), maxFeePerGas), nowMs };
-  if (!(await isOfCustomer(trx, submissionId))) {
-    assertGasLeft(
-      { ...asked, charges: others.charges, dailyGas: shareOfOthers(dailyWei) },
-      describeShare('not sent now'),
-    );
+  // What is only reserved is not sent before this one.
+  const sent = { customers: { ...customers, reserved: 0 }, others: { ...others, reserved: 0 } };
+  const asked = { needed: toGwei(Number(gasLimit), maxFeePerGas), dailyWei, nowMs };
+  assertCoinLeft(sent, asked, await isOfCustomer(trx, submissionId), 'not sent now');
+}
+
+/** @throws PoolError `gas_budget_exceeded` for others whose share is used up, and for all when the total is */
+function assertCoinLeft(
+  { customers, others }: Uses,
+  { needed, dailyWei, nowMs }: { needed: number; dailyWei: bigint; nowMs: number },
+  mayUseAll: boolean,
+  what: string,
+): void {
+  if (!mayUseAll) {
+    const dailyGas = shareOfOthers(dailyWei);
+    const { charges, reserved: outstanding } = others;
+    assertGasLeft({ charges, outstanding, needed, dailyGas, nowMs }, describeShare(what));
   }
-  const charges = [...customers.charges, ...others.charges];
-  assertGasLeft(
-    { ...asked, charges, dailyGas: toGwei(1, dailyWei) },
-    describeTotal('not sent now'),
-  );
+  const outstanding = customers.reserved + countOthers(others, dailyWei);
+  const dailyGas = toGwei(1, dailyWei);
+  const { charges } = customers;
+  assertGasLeft({ charges, outstanding, needed, dailyGas, nowMs }, describeTotal(what));
 }
 
 /** What is used and reserved now. */

@@ -23,6 +23,7 @@ import {
   serializeFrontier,
 } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
+import { selectCursor } from '../served/served-batches.ts';
 import { restoreSpendNotes } from './event-notes.ts';
 import { assertContents, storeLeaves } from './pool-leaves.ts';
 import { settleLanded } from './settle-landed.ts';
@@ -32,12 +33,7 @@ export function createHaltWatch(db: PlatformDatabase, chain: string) {
   let isHalted = false;
   return {
     async look(): Promise<void> {
-      const row = await db
-        .selectFrom('indexer_cursors')
-        .select('halted')
-        .where('chain', '=', chain)
-        .executeTakeFirst();
-      isHalted = (row?.halted ?? null) !== null;
+      isHalted = (await selectCursor(db, chain)).halted !== null;
     },
     check: () =>
       isHalted
@@ -99,19 +95,21 @@ export function createIndexer(deps: IndexerDeps) {
 /** @returns what is wrong with the chain's answers, or undefined */
 async function runPass(deps: IndexerDeps): Promise<string | undefined> {
   const { chain } = deps;
-  const { halted, cursor, frontier: stored } = await readCursor(deps);
-  if (halted !== null || (await haltMovedChain(deps))) {
+  const cursor = await selectCursor(deps.db, chain.key);
+  if (cursor.halted !== null || (await haltMovedChain(deps))) {
     return undefined;
   }
   const final = await chain.fetchFinalBlock();
-  if (cursor !== undefined) {
-    const hash = await chain.fetchBlockHash(cursor.blockNumber);
-    if (hash !== undefined && hash !== cursor.blockHash) {
+  if (cursor.block_number !== undefined) {
+    const hash = await chain.fetchBlockHash(cursor.block_number);
+    if (hash !== undefined && hash !== cursor.block_hash) {
       return 'a block that was final has changed';
     }
   }
-  let frontier = stored ?? (await restoreFrontier(deps));
-  let from = cursor === undefined ? chain.settings.deployedAtBlock : cursor.blockNumber + 1;
+  let frontier =
+    cursor.frontier === null ? await restoreFrontier(deps) : deserializeFrontier(cursor.frontier);
+  let from =
+    cursor.block_number === undefined ? chain.settings.deployedAtBlock : cursor.block_number + 1;
   while (from <= final.number) {
     const to = Math.min(from + blocksPerRange - 1, final.number);
     const read = await readRange(deps, frontier, from, to);
@@ -135,12 +133,8 @@ export async function resumeIndexer(
   chainKey: string,
 ): Promise<string | undefined> {
   return await db.transaction().execute(async (trx) => {
-    const row = await trx
-      .selectFrom('indexer_cursors')
-      .select(['halted', 'block_hash'])
-      .where('chain', '=', chainKey)
-      .executeTakeFirst();
-    if (row === undefined || row.halted === null) {
+    const row = await selectCursor(trx, chainKey);
+    if (row.halted === null) {
       return undefined;
     }
     // A halt before the first range leaves a row without a cursor.
@@ -191,21 +185,6 @@ async function readRange(
   return frontier;
 }
 
-async function readCursor({ db, chain }: IndexerDeps) {
-  const row = await db
-    .selectFrom('indexer_cursors')
-    .selectAll()
-    .where('chain', '=', chain.key)
-    .executeTakeFirst();
-  const frontier = row?.frontier ?? null;
-  return {
-    halted: row?.halted ?? null,
-    cursor:
-      row === undefined ? undefined : { blockNumber: row.block_number, blockHash: row.block_hash },
-    frontier: frontier === null ? undefined : deserializeFrontier(frontier),
-  };
-}
-
 /** Leaves read from the database and hashed at once. */
 const leavesAtOnce = 1_000;
 
@@ -245,12 +224,7 @@ async function restoreFrontier({
  */
 export async function haltMovedChain(deps: HaltDeps): Promise<boolean> {
   const { db, chain } = deps;
-  const row = await db
-    .selectFrom('indexer_cursors')
-    .select('pool')
-    .where('chain', '=', chain.key)
-    .executeTakeFirst();
-  const pool = row?.pool ?? null;
+  const { pool } = await selectCursor(db, chain.key);
   const isMoved = pool !== null && pool !== chain.settings.pool.toLowerCase();
   if (isMoved) {
     await halt(

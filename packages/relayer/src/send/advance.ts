@@ -12,6 +12,7 @@ import {
   isUnfinished,
   markEnded,
   markRefused,
+  queryOpen,
   type SubmissionKind,
   type SubmissionRow,
   selectSubmission,
@@ -191,12 +192,8 @@ async function isUnderWay({ db }: RelayerDeps, id: number): Promise<boolean> {
 // The chain's count alone would reuse the nonce of bytes that are stored and not yet mined.
 async function nextNonce({ chain, db }: RelayerDeps): Promise<number> {
   const onChain = await chain.fetchNonce();
-  const open = await db
-    .selectFrom('relayer_transactions')
+  const open = await queryOpen(db, chain.key, chain.relayerAddress)
     .select((eb) => eb.fn.max('nonce').as('highest'))
-    .where('chain', '=', chain.key)
-    .where('sender', '=', chain.relayerAddress)
-    .where('state', '=', 'open')
     .executeTakeFirst();
   const highest = open?.highest ?? null;
   return highest === null ? onChain : Math.max(onChain, Number(highest) + 1);

@@ -16,6 +16,7 @@ import type { PlatformDatabase } from '@pool/database';
 import type { FinalBlock } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
+import { selectCursor } from '../served/served-batches.ts';
 import { fetchRoot } from '../store/on-chain.ts';
 import { type SubmissionRow, selectSubmission } from '../store/submissions.ts';
 
@@ -74,12 +75,8 @@ export function createEraser(deps: EraseDeps) {
 }
 
 async function hasIndexed({ db, chain }: EraseDeps, block: FinalBlock): Promise<boolean> {
-  const cursor = await db
-    .selectFrom('indexer_cursors')
-    .select(['block_number', 'halted'])
-    .where('chain', '=', chain.key)
-    .executeTakeFirst();
-  return cursor !== undefined && cursor.halted === null && cursor.block_number >= block.number;
+  const { halted, block_number = -1 } = await selectCursor(db, chain.key);
+  return halted === null && block_number >= block.number;
 }
 
 /** The next rows that seem dead. */

@@ -12,6 +12,7 @@ import type { SenderFunds } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import { isNearTotal, isShareNear, readTotalUse, type TotalUse } from '../budget/relayer-total.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
+import { queryOpen } from '../store/submissions.ts';
 
 export type RelayerHealthDeps = {
   readonly db: PlatformDatabase;
@@ -154,12 +155,8 @@ async function hasStuckTransaction(
   { db, chain, nowMs, stuckAfterMs }: RelayerHealthDeps,
   minedNonce: number,
 ): Promise<boolean> {
-  const first = await db
-    .selectFrom('relayer_transactions')
+  const first = await queryOpen(db, chain.key, chain.relayerAddress)
     .select((eb) => eb.fn.min('created_at').as('signedAt'))
-    .where('chain', '=', chain.key)
-    .where('sender', '=', chain.relayerAddress)
-    .where('state', '=', 'open')
     .where('nonce', '>=', minedNonce)
     .executeTakeFirst();
   const signedAt = first?.signedAt ?? null;

@@ -10,6 +10,7 @@ import type { PlatformDatabase } from '@pool/database';
 import type { TransactionCaps } from '@pool/evm-sender';
 import type { Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
+import { queryOpen } from '../store/submissions.ts';
 
 /** Caps that are read at each signature. */
 export type ChangingCaps = { -readonly [Name in keyof TransactionCaps]: TransactionCaps[Name] };
@@ -82,12 +83,8 @@ export function createRelayerReload(
 
 /** What the account may still have mined. Rows of an account before it are followed under every key. */
 async function countOpen(db: PlatformDatabase, chain: string, sender: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('relayer_transactions')
+  const { count } = await queryOpen(db, chain, sender)
     .select((eb) => eb.fn.countAll<string | number>().as('count'))
-    .where('chain', '=', chain)
-    .where('sender', '=', sender)
-    .where('state', '=', 'open')
     .executeTakeFirstOrThrow();
   return Number(count);
 }

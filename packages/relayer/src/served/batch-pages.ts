@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { BatchesResponse } from '@pool/api';
 import type { PlatformDatabase } from '@pool/database';
-import { assertIndexRight, readPage } from './served-batches.ts';
+import { assertIndexRight, countLeaves, readPage } from './served-batches.ts';
 
 export type BatchBytes = {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -209,13 +209,4 @@ async function insertPage(
     .values(row)
     .onConflict((conflict) => conflict.columns(['chain', 'first_leaf']).doNothing())
     .execute();
-}
-
-async function countLeaves(db: PlatformDatabase, chain: string): Promise<number> {
-  const { last } = await db
-    .selectFrom('batches')
-    .select((eb) => eb.fn.max('leaf_index').as('last'))
-    .where('chain', '=', chain)
-    .executeTakeFirstOrThrow();
-  return (last as number | null) === null ? 0 : last + 1;
 }

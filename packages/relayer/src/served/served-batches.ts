@@ -14,14 +14,31 @@ const pageSize = 100;
 /** Commitments per page, besides those of its last leaf: 16 batches of 256 are 300 kB. */
 const pageCommitments = 4_096;
 
-/** @throws PoolError `notes_unavailable` (503) after the indexer halted on a wrong tree */
-export async function assertIndexRight(db: PlatformDatabase, chain: string): Promise<void> {
-  const state = await db
+/** How far the indexer is, and why it halted. Nothing is set before its first range. */
+export async function selectCursor(db: PlatformDatabase, chain: string) {
+  const row = await db
     .selectFrom('indexer_cursors')
-    .select('halted')
+    .selectAll()
     .where('chain', '=', chain)
     .executeTakeFirst();
-  if (state !== undefined && state.halted !== null) {
+  return (
+    row ?? { block_number: undefined, block_hash: '', halted: null, frontier: null, pool: null }
+  );
+}
+
+/** How many leaves are indexed. */
+export async function countLeaves(db: PlatformDatabase, chain: string): Promise<number> {
+  const { last } = await db
+    .selectFrom('batches')
+    .select((eb) => eb.fn.max<number | null>('leaf_index').as('last'))
+    .where('chain', '=', chain)
+    .executeTakeFirstOrThrow();
+  return (last ?? -1) + 1;
+}
+
+/** @throws PoolError `notes_unavailable` (503) after the indexer halted on a wrong tree */
+export async function assertIndexRight(db: PlatformDatabase, chain: string): Promise<void> {
+  if ((await selectCursor(db, chain)).halted !== null) {
     throw new PoolError(
       'notes_unavailable',
       'notes of this chain are not served: the index disagrees with the chain; tell the operator',

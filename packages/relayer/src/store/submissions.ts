@@ -342,3 +342,12 @@ export function describeOutcome(row: SubmissionRow) {
       : { error: { code: row.error_code, message: row.error_message ?? '' } }),
   };
 }
+
+/** Transactions of an account that may still be mined. */
+export function queryOpen(db: PlatformDatabase, chain: string, sender: string) {
+  return db
+    .selectFrom('relayer_transactions')
+    .where('chain', '=', chain)
+    .where('sender', '=', sender)
+    .where('state', '=', 'open');
+}
