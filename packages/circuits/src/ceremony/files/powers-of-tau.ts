@@ -18,7 +18,11 @@ import {
 
 import { asBuffer } from '../points/points.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
-import { type ContributionLabel, contributionTypes, parseParameters } from './transcript.ts';
+import {
+  type ContributionLabel,
+  type contributionTypes,
+  createRecordReader,
+} from './transcript.ts';
 
 // The record of contributions in a powers-of-tau file (section 7), as snarkjs writes it.
 
@@ -46,54 +50,23 @@ export type PowersContribution = ContributionLabel & {
 
 const [G1, G2, partialHashBytes, hashBytes] = [64, 128, 216, 64];
 const fixedBytes = 3 * G1 + 2 * G2 + 6 * G1 + 3 * G2 + partialHashBytes + hashBytes + 8;
-const mostContributions = 10_000;
-
-function malformed(what: string) {
-  return malformedFile('ptau', what);
-}
 
 /**
  * Parses section 7. Only the form is checked.
  * @throws PoolError `artifact_malformed`
  */
 function parsePowersRecord(section: Uint8Array): PowersContribution[] {
-  const bytes = asBuffer(section);
-  let position = 0;
-  const take = (length: number): Uint8Array => {
-    if (position + length > bytes.length) {
-      throw malformed('its record of contributions is cut off');
-    }
-    position += length;
-    return Uint8Array.from(bytes.subarray(position - length, position));
-  };
-  const takeCount = (): number => asBuffer(take(4)).readUInt32LE(0);
-  const count = takeCount();
-  if (count > mostContributions || count * fixedBytes > bytes.length) {
-    throw malformed('it declares too many contributions');
-  }
-  const contributions: PowersContribution[] = [];
-  for (let index = 0; index < count; index++) {
+  const { take, takeList, takeLabel } = createRecordReader('ptau', asBuffer(section));
+  return takeList(fixedBytes, () => {
     const [tau1, tau2, alpha1, beta1, beta2] = [take(G1), take(G2), take(G1), take(G1), take(G2)];
-    const bases = [0, 1, 2].map(() => ({ base: take(G1), multiplied: take(G1) }));
-    const [tau, alpha, beta] = bases.map((base) => ({ ...base, proof: take(G2) }));
+    const takeBase = () => ({ base: take(G1), multiplied: take(G1) });
+    const [tau, alpha, beta] = [takeBase(), takeBase(), takeBase()];
+    const withProof = (base: ReturnType<typeof takeBase>) => ({ ...base, proof: take(G2) });
+    const proofs = [withProof(tau), withProof(alpha), withProof(beta)] as const;
     take(partialHashBytes);
     const challenge = take(hashBytes);
-    const type = contributionTypes[takeCount()];
-    const label = parseParameters('ptau', asBuffer(take(takeCount())));
-    const isBeacon = label.beacon !== undefined;
-    if ((type === 'beacon') !== isBeacon) {
-      throw malformed('a contribution is of an unknown kind');
-    }
-    if (type === undefined || tau === undefined || alpha === undefined || beta === undefined) {
-      throw malformed('a contribution is of an unknown kind');
-    }
-    const proofs = [tau, alpha, beta] as const;
-    contributions.push({ tau1, tau2, alpha1, beta1, beta2, proofs, challenge, type, ...label });
-  }
-  if (position !== bytes.length) {
-    throw malformed('there are bytes after its last contribution');
-  }
-  return contributions;
+    return { tau1, tau2, alpha1, beta1, beta2, proofs, challenge, ...takeLabel() };
+  });
 }
 
 /** Numbers of the sections, by contents. */

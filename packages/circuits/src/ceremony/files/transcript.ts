@@ -13,7 +13,6 @@ import { asBuffer, encodeForTranscript } from '../points/points.ts';
 import { malformedFile, type SectionFile, type SectionFileKind } from './section-file.ts';
 
 const hashBytes = 64;
-const fixedBytes = 3 * 64 + 128 + hashBytes + 8;
 const mostContributions = 10_000;
 const mostRecordBytes = 64 << 20;
 const nameBytes = 64;
@@ -122,7 +121,7 @@ export function encodeRecord({ circuitHash, contributions }: ContributionRecord)
  * The parameters at the end of a contribution, in a key and in a powers-of-tau file.
  * @throws PoolError `zkey_malformed`, `artifact_malformed`
  */
-export function parseParameters(kind: SectionFileKind, bytes: Buffer): ContributionLabel {
+function parseParameters(kind: SectionFileKind, bytes: Buffer): ContributionLabel {
   let name: string | undefined;
   let exponent: number | undefined;
   let value: Uint8Array | undefined;
@@ -161,49 +160,41 @@ export function parseParameters(kind: SectionFileKind, bytes: Buffer): Contribut
   return { name, beacon: { value, exponent } };
 }
 
-/**
- * Parses section 10. Only the form is checked.
- * @throws PoolError `zkey_malformed`
- */
-function parseRecord(bytes: Buffer): ContributionRecord {
-  if (bytes.length < hashBytes + 4) {
-    throw malformedFile('zkey', 'its record of contributions is cut off');
-  }
-  const count = bytes.readUInt32LE(hashBytes);
-  if (count > mostContributions) {
-    throw malformedFile('zkey', 'it declares too many contributions');
-  }
-  let position = hashBytes + 4;
+/** Reads a record of contributions part by part. @throws PoolError `zkey_malformed`, `artifact_malformed` */
+export function createRecordReader(kind: SectionFileKind, bytes: Buffer) {
+  let position = 0;
   const take = (length: number): Uint8Array => {
     if (position + length > bytes.length) {
-      throw malformedFile('zkey', 'its record of contributions is cut off');
+      throw malformedFile(kind, 'its record of contributions is cut off');
     }
     position += length;
     return Uint8Array.from(bytes.subarray(position - length, position));
   };
-  const contributions: Contribution[] = [];
-  for (let index = 0; index < count; index++) {
-    const fixed = take(fixedBytes);
-    const tail = asBuffer(fixed.subarray(fixedBytes - 8));
-    const type = contributionTypes[tail.readUInt32LE(0)];
-    const parameters = parseParameters('zkey', asBuffer(take(tail.readUInt32LE(4))));
-    if (type === undefined || (type === 'beacon') !== (parameters.beacon !== undefined)) {
-      throw malformedFile('zkey', 'a contribution is of an unknown kind');
-    }
-    contributions.push({
-      deltaAfter: fixed.subarray(0, 64),
-      base: fixed.subarray(64, 128),
-      multiplied: fixed.subarray(128, 192),
-      proof: fixed.subarray(192, 320),
-      transcript: fixed.subarray(320, 384),
-      type,
-      ...parameters,
-    });
-  }
-  if (position !== bytes.length) {
-    throw malformedFile('zkey', 'there are bytes after its last contribution');
-  }
-  return { circuitHash: Uint8Array.from(bytes.subarray(0, hashBytes)), contributions };
+  const takeCount = (): number => asBuffer(take(4)).readUInt32LE(0);
+  return {
+    take,
+    /** All contributions to the record's end. @param leastBytes of one of them */
+    takeList: <T>(leastBytes: number, takeOne: () => T): T[] => {
+      const count = takeCount();
+      if (count > mostContributions || count * leastBytes > bytes.length) {
+        throw malformedFile(kind, 'it declares too many contributions');
+      }
+      const list = Array.from({ length: count }, takeOne);
+      if (position !== bytes.length) {
+        throw malformedFile(kind, 'there are bytes after its last contribution');
+      }
+      return list;
+    },
+    /** Type, name and beacon of a contribution, which end it. */
+    takeLabel: () => {
+      const type = contributionTypes[takeCount()];
+      const label = parseParameters(kind, asBuffer(take(takeCount())));
+      if (type === undefined || (type === 'beacon') !== (label.beacon !== undefined)) {
+        throw malformedFile(kind, 'a contribution is of an unknown kind');
+      }
+      return { type, ...label };
+    },
+  };
 }
 
 /** Reads section 10 of an open key. @throws PoolError `zkey_malformed` */
@@ -212,7 +203,18 @@ export async function readRecord(file: SectionFile): Promise<ContributionRecord>
   if (size > mostRecordBytes) {
     throw malformedFile('zkey', 'its record of contributions is too large');
   }
-  return parseRecord(await file.read(zkeySection.contributions, 0, size));
+  const bytes = await file.read(zkeySection.contributions, 0, size);
+  const { take, takeList, takeLabel } = createRecordReader('zkey', bytes);
+  const circuitHash = take(hashBytes);
+  const contributions = takeList(0, () => ({
+    deltaAfter: take(64),
+    base: take(64),
+    multiplied: take(64),
+    proof: take(128),
+    transcript: take(hashBytes),
+    ...takeLabel(),
+  }));
+  return { circuitHash, contributions };
 }
 
 /** True if the text can be a contribution's name: 1 to 64 bytes, no control characters. */

@@ -43,37 +43,24 @@ import {
 import { asBuffer, decodeG2, isSoundG2 } from '../points/points.ts';
 import { findWrongWireSections } from './verify-wires.ts';
 
-const sectionProblems: Readonly<Record<number, KeyProblem>> = {
-  [zkeySection.ic]: {
-    code: 'public_points_mismatch',
-    message:
-      "Section 3 (public inputs' points) differs from the result of circuit and powers of tau.",
-  },
-  [zkeySection.coefficients]: {
-    code: 'coefficients_mismatch',
-    message: 'Section 4 (coefficients) differs from the circuit.',
-  },
-  [zkeySection.a]: {
-    code: 'a_points_mismatch',
-    message: 'Section 5 (A) differs from the result of circuit and powers of tau.',
-  },
-  [zkeySection.b1]: {
-    code: 'b1_points_mismatch',
-    message: 'Section 6 (B in G1) differs from the result of circuit and powers of tau.',
-  },
-  [zkeySection.b2]: {
-    code: 'b2_points_mismatch',
-    message: 'Section 7 (B in G2) differs from the result of circuit and powers of tau.',
-  },
-  [zkeySection.c]: {
-    code: 'private_points_mismatch',
-    message: "Section 8 (private wires' points) is not the initial one divided by delta.",
-  },
-  [zkeySection.h]: {
-    code: 'quotient_points_mismatch',
-    message: "Section 9 (quotient's points) is not the initial one divided by delta.",
-  },
-};
+const differs = 'differs from the result of circuit and powers of tau';
+const isUndivided = 'is not the initial one divided by delta';
+const sectionProblems = new Map<number, KeyProblem>(
+  (
+    [
+      ['ic', 'public_points_mismatch', "public inputs' points", differs],
+      ['coefficients', 'coefficients_mismatch', 'coefficients', 'differs from the circuit'],
+      ['a', 'a_points_mismatch', 'A', differs],
+      ['b1', 'b1_points_mismatch', 'B in G1', differs],
+      ['b2', 'b2_points_mismatch', 'B in G2', differs],
+      ['c', 'private_points_mismatch', "private wires' points", isUndivided],
+      ['h', 'quotient_points_mismatch', "quotient's points", isUndivided],
+    ] as const
+  ).map(([name, code, contents, what]) => {
+    const id = zkeySection[name];
+    return [id, { code, message: `Section ${id} (${contents}) ${what}.` }];
+  }),
+);
 
 /** Compares a section that no contribution changes. */
 async function isEqualSection({ file }: KeyFile, section: SectionContents): Promise<boolean> {
@@ -226,7 +213,7 @@ export async function findSectionProblems(
   });
   wrong.push(...wrongWires);
 
-  const problems = wrong.flatMap((id) => sectionProblems[id] ?? []);
+  const problems = wrong.flatMap((id) => sectionProblems.get(id) ?? []);
   // With wrong points, the hash would differ as well, which adds no information.
   if (wrongWires.length === 0 && Buffer.compare(hasher.digest(), circuitHash) !== 0) {
     problems.push({
