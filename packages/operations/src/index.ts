@@ -4,7 +4,6 @@
  * @module
  */
 
-export { findChainDifferences } from './adapters/chain-differences.ts';
 export { createEvmChain, type EvmChain, findKeySource } from './adapters/evm-chain.ts';
 
 export { createFunder } from './adapters/funder.ts';
@@ -24,8 +23,6 @@ export {
   type RecipientStanding,
 } from './check/inspect-recipients.ts';
 export {
-  describeRelayerTrouble,
-  findRelayerOutage,
   type PreflightFinding,
   preflightCodes,
 } from './check/preflight.ts';
@@ -87,9 +84,8 @@ export type {
 export { defaultBatchDeadlineSeconds } from './run/batch/batch.ts';
 export { decideSettlement, type SettlementDecision } from './run/batch/decide-settlement.ts';
 export { findForeignUse } from './run/batch/foreign-settlement.ts';
-export { deliveryName, hasNotesOnChain, parseDelivery } from './run/batch/settlement-request.ts';
+export { deliveryName, parseDelivery } from './run/batch/settlement-request.ts';
 export { type CancelDeps, cancelJob } from './run/cancel-job.ts';
-export { type ErasurePass, eraseExpired, readPaidBatch } from './run/erase-expired.ts';
 export {
   createFingerprinter,
   type Fingerprinter,
@@ -104,7 +100,6 @@ export {
   createRecord,
   type DisbursementRecord,
   deserializeRecord,
-  serializeCancellation,
   serializeRecord,
 } from './run/job/record.ts';
 export type { DisbursementDeps, RunEvent, RunInput } from './run/job/run.ts';
@@ -119,6 +114,6 @@ export {
   type JobRunnerOptions,
   startJobRunner,
 } from './run/job-runner.ts';
-export { startRetention } from './run/retention.ts';
+export { readPaidBatch, startRetention } from './run/retention.ts';
 export { runDisbursement } from './run/run-disbursement.ts';
 export { withinTime } from './within-time.ts';

@@ -8,8 +8,8 @@ import { type JobStore, openJobStore } from '@pool/idempotency';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createWorld } from '../fixtures/fake-world.ts';
 import { readView } from '../fixtures/view-record.ts';
-import { eraseExpired } from './erase-expired.ts';
 import { serializeRecord } from './job/record.ts';
+import { eraseExpired } from './retention.ts';
 
 const dayMs = 86_400_000;
 const scope = 'employer';

@@ -11,7 +11,6 @@ import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { readView } from '../fixtures/view-record.ts';
 import { deliveryName, parseDelivery } from './batch/settlement-request.ts';
-import { eraseExpired } from './erase-expired.ts';
 import {
   cancellationName,
   createRecord,
@@ -20,6 +19,7 @@ import {
   serializeRecord,
 } from './job/record.ts';
 import { type JobEvent, startJobRunner } from './job-runner.ts';
+import { eraseExpired } from './retention.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 const running: JobWorker[] = [];

@@ -16,8 +16,8 @@ import { type ArchivedSpend, openBatch, openSpend, type PaidBatch } from '@pool/
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/disclosure.json' with { type: 'json' };
 import { createWorld } from '../fixtures/fake-world.ts';
-import { eraseExpired } from './erase-expired.ts';
 import { manifestName } from './job/record.ts';
+import { eraseExpired } from './retention.ts';
 
 const dayMs = 86_400_000;
 const txHash = bigintToHex32(1n);

@@ -85,30 +85,32 @@ export async function decideRosterUnit(
   if (ask === undefined) {
     return format;
   }
-  const largest = entries.reduce(
-    (found, { amount }) => (BigInt(amount) > found ? BigInt(amount) : found),
-    0n,
-  );
+  const largest = findLargest(entries);
   const total = sumAmounts(entries);
-  const answer = await ask(
-    [
-      'The amounts of the roster have no unit. What is meant?',
-      `  b  base units: the largest is ${formatTokenAmount(largest, unit)}, all together ${formatTokenAmount(total, unit)}`,
-      `  t  tokens:     the largest is ${largest} ${symbol}, all together ${total} ${symbol}`,
-      '[b/t] ',
-    ].join('\n'),
-  );
-  switch (answer?.trim().toLowerCase()) {
-    case 'b':
-      return 'base-units';
-    case 't':
-      return 'decimal';
-    default:
-      throw new PoolError(
-        'payment_declined',
-        'nothing was sent: the unit of the amounts was not chosen; --decimal declares tokens',
-      );
+  return askUnit(ask, {
+    what: 'The amounts of the roster have no unit.',
+    inBaseUnits: `the largest is ${formatTokenAmount(largest, unit)}, all together ${formatTokenAmount(total, unit)}`,
+    inTokens: `the largest is ${largest} ${symbol}, all together ${total} ${symbol}`,
+    advice: 'the unit of the amounts was not chosen; --decimal declares tokens',
+  });
+}
+
+/** Asks on a terminal what numbers without a unit count. @throws PoolError `payment_declined` */
+export async function askUnit(
+  ask: NonNullable<UnitQuestion['ask']>,
+  words: Readonly<Record<'what' | 'inBaseUnits' | 'inTokens' | 'advice', string>>,
+): Promise<'base-units' | 'decimal'> {
+  const lines = [
+    `${words.what} What is meant?`,
+    `  b  base units: ${words.inBaseUnits}`,
+    `  t  tokens:     ${words.inTokens}`,
+    '[b/t] ',
+  ];
+  const letter = (await ask(lines.join('\n')))?.trim().toLowerCase();
+  if (letter !== 'b' && letter !== 't') {
+    throw new PoolError('payment_declined', `nothing was sent: ${words.advice}`);
   }
+  return letter === 't' ? 'decimal' : 'base-units';
 }
 
 /**
@@ -117,10 +119,7 @@ export async function decideRosterUnit(
  */
 export function warnOfTokenUnits(entries: Amounts, unit: AmountUnit): string | undefined {
   const { decimals, symbol, format } = unit;
-  const largest = entries.reduce((found, { amount }) => {
-    const value = BigInt(amount);
-    return value > found ? value : found;
-  }, 0n);
+  const largest = findLargest(entries);
   if (format !== 'base-units' || largest === 0n || largest >= 10n ** BigInt(decimals)) {
     return undefined;
   }
@@ -130,4 +129,11 @@ export function warnOfTokenUnits(entries: Amounts, unit: AmountUnit): string | u
 /** The sum, in base units. */
 export function sumAmounts(entries: Amounts): bigint {
   return entries.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
+
+function findLargest(entries: Amounts): bigint {
+  return entries.reduce(
+    (found, { amount }) => (BigInt(amount) > found ? BigInt(amount) : found),
+    0n,
+  );
 }

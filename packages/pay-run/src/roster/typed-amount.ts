@@ -15,7 +15,7 @@ import {
   readAmount,
   type TokenUnit,
 } from '@pool/core';
-import type { UnitQuestion } from './roster-amount.ts';
+import { askUnit, type UnitQuestion } from './roster-amount.ts';
 
 export type TypedAmount = {
   /** For messages, for example `--amount`. */
@@ -43,7 +43,7 @@ export async function readTypedAmounts(
   rules: AmountRules,
 ): Promise<readonly string[]> {
   const bare = typed.filter(({ text }) => isBare(text, rules));
-  const isInTokens = bare.length > 0 && (await decideUnit(bare, rules)) === 'tokens';
+  const isInTokens = bare.length > 0 && (await decideUnit(bare, rules)) === 'decimal';
   return typed.map((one) =>
     isBare(one.text, rules) && !isInTokens ? one.text : String(readInTokens(one, rules)),
   );
@@ -57,7 +57,7 @@ function isBare(text: string, { format }: AmountRules): boolean {
 async function decideUnit(
   bare: readonly TypedAmount[],
   { token, decimals, isUnasked, ask, terminal }: AmountRules,
-): Promise<'base-units' | 'tokens'> {
+): Promise<'base-units' | 'decimal'> {
   if (decimals === 0) {
     return 'base-units';
   }
@@ -86,22 +86,12 @@ async function decideUnit(
   }
   const list = (read: (text: string) => string): string =>
     bare.map(({ text }) => read(text)).join(', ');
-  const answer = await ask(
-    [
-      `${list((text) => text)} has no unit. What is meant?`,
-      `  b  base units: ${list((text) => formatTokenAmount(BigInt(text), unit))}`,
-      `  t  tokens:     ${list((text) => `${text} ${token}`)}`,
-      '[b/t] ',
-    ].join('\n'),
-  );
-  const letter = answer?.trim().toLowerCase();
-  if (letter !== 'b' && letter !== 't') {
-    throw new PoolError(
-      'payment_declined',
-      `nothing was sent: the unit of the amount was not chosen; write for example ${bare[0]?.text ?? ''}${token}, which is in tokens`,
-    );
-  }
-  return letter === 't' ? 'tokens' : 'base-units';
+  return askUnit(ask, {
+    what: `${list((text) => text)} has no unit.`,
+    inBaseUnits: list((text) => formatTokenAmount(BigInt(text), unit)),
+    inTokens: list((text) => `${text} ${token}`),
+    advice: `the unit of the amount was not chosen; write for example ${bare[0]?.text ?? ''}${token}, which is in tokens`,
+  });
 }
 
 function createUnknown(option: string, token: string): PoolError {
