@@ -70,17 +70,10 @@ export function renderDocsPage(document: OpenApiDocument, documentUrl: string): 
     '</ul>',
     '</nav>',
     '<main>',
-    renderSchemes(asObject(components['securitySchemes'])),
+    ...renderMeanings('Credentials', ['Credential', 'What it is'], components['securitySchemes']),
     '<h2>Operations</h2>',
     ...operations.map(({ name, operation }) => renderOperation(name, operation)),
-    '<h2>Headers of answers</h2>',
-    renderTable(
-      ['Header', 'Meaning'],
-      Object.entries(asObject(components['headers'])).map(([name, header]) => [
-        `<code>${escapeHtml(name)}</code>`,
-        escapeHtml(asText(asObject(header)['description'])),
-      ]),
-    ),
+    ...renderMeanings('Headers of answers', ['Header', 'Meaning'], components['headers']),
     '<h2>Schemas</h2>',
     ...Object.entries(asObject(components['schemas'])).map(renderSchema),
     '</main>',
@@ -90,14 +83,17 @@ export function renderDocsPage(document: OpenApiDocument, documentUrl: string): 
   ].join('\n');
 }
 
-function renderSchemes(schemes: JsonObject): string {
-  const rows = Object.entries(schemes).map(([name, scheme]) => [
-    `<code>${escapeHtml(name)}</code>`,
-    escapeHtml(asText(asObject(scheme)['description'])),
+/** Each thing with its description. */
+function renderMeanings(title: string, columns: readonly string[], things: unknown): string[] {
+  const rows = Object.entries(asObject(things)).map(([name, thing]) => [
+    renderCode(name),
+    escapeHtml(asText(asObject(thing)['description'])),
   ]);
-  return rows.length === 0
-    ? ''
-    : `<h2>Credentials</h2>\n${renderTable(['Credential', 'What it is'], rows)}`;
+  return [`<h2>${title}</h2>`, renderTable(columns, rows)];
+}
+
+function renderCode(value: unknown): string {
+  return `<code>${escapeHtml(asText(value))}</code>`;
 }
 
 /** @param rows - cells as HTML; the first of each names its row */
@@ -145,9 +141,7 @@ function renderOperation(title: string, operation: JsonObject): string {
     parts.push(
       '<details>',
       `<summary><code>${escapeHtml(status)}</code> ${escapeHtml(asText(described['description']))}${renderCodes(described)}</summary>`,
-      `<p>Headers: ${Object.keys(asObject(described['headers']))
-        .map((name) => `<code>${escapeHtml(name)}</code>`)
-        .join(', ')}</p>`,
+      `<p>Headers: ${Object.keys(asObject(described['headers'])).map(renderCode).join(', ')}</p>`,
       renderContent(described),
       '</details>',
     );
@@ -160,27 +154,23 @@ function renderCodes(response: JsonObject): string {
   const [media] = Object.values(asObject(response['content']));
   const properties = asObject(asObject(asObject(media)['schema'])['properties']);
   const codes: unknown = asObject(properties['code'])['enum'];
-  return Array.isArray(codes)
-    ? ` ${codes.map((code) => `<code>${escapeHtml(asText(code))}</code>`).join(', ')}`
-    : '';
+  return Array.isArray(codes) ? ` ${codes.map(renderCode).join(', ')}` : '';
 }
 
 function renderCredential(operation: JsonObject): string {
   const names = asArray(operation['security']).flatMap((entry) => Object.keys(entry));
   const needs = operation['x-needs'] === undefined ? '' : ` (${asText(operation['x-needs'])})`;
-  return names.length === 0
-    ? 'none'
-    : `${names.map((name) => `<code>${escapeHtml(name)}</code>`).join(', ')}${escapeHtml(needs)}`;
+  return names.length === 0 ? 'none' : `${names.map(renderCode).join(', ')}${escapeHtml(needs)}`;
 }
 
 function listParameter(parameter: JsonObject): readonly string[] {
   const { description, ...form } = asObject(parameter['schema']);
   return [
-    `<code>${escapeHtml(asText(parameter['name']))}</code>`,
+    renderCode(parameter['name']),
     escapeHtml(`${asText(parameter['in'])}${parameter['required'] === true ? ', required' : ''}`),
     escapeHtml(asText(description)),
-    `<code>${escapeHtml(asText(parameter['example']))}</code>`,
-    `<code>${escapeHtml(JSON.stringify(form))}</code>`,
+    renderCode(parameter['example']),
+    renderCode(JSON.stringify(form)),
   ];
 }
 
