@@ -144,11 +144,11 @@ export const payerCommands: Commands = {
       show: {
         about:
           'Print the pinned employer, and whether configuration and platform name the same one.',
-        load: async () => (await import('./commands/setup/tenancy-command.ts')).showTenancy,
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runShowTenancy,
       },
       keys: {
         about: 'Print every Idempotency-Key of the job store as CSV, and whether it was paid.',
-        load: async () => (await import('./commands/setup/tenancy-command.ts')).listTenancyKeys,
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runListTenancyKeys,
       },
       new: {
         about:
@@ -157,7 +157,7 @@ export const payerCommands: Commands = {
           '--accept <employerId>': 'the new employer',
           '--leave-open': 'leave jobs that are underway in the job store',
         },
-        load: async () => (await import('./commands/setup/tenancy-command.ts')).beginTenancy,
+        load: async () => (await import('./commands/payer/payer-commands.ts')).runBeginTenancy,
       },
     },
   },

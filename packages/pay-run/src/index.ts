@@ -35,6 +35,13 @@ export { type DisburseOptions, payRoster } from './commands/pay-roster.ts';
 export { listPayRuns, type PayRunsOptions, showPayRun } from './commands/pay-runs.ts';
 export { checkRecipients, encodeCsvField, type RecipientsOptions } from './commands/recipients.ts';
 export { type RedeliverOptions, redeliver } from './commands/redeliver.ts';
+export {
+  beginTenancy,
+  listTenancyKeys,
+  type NewTenancyOptions,
+  showTenancy,
+  type TenancyPlace,
+} from './commands/tenancy.ts';
 export { listPaidInsertions } from './disclose/paid-insertions.ts';
 export { exitCodeOfError, exitCodes } from './exit-codes.ts';
 export { computePartKey, computePayRunDigest } from './ledger/pay-run-key.ts';
@@ -49,6 +56,12 @@ export {
   type StoredKey,
 } from './ledger/stored-keys.ts';
 export { withInterruption } from './pay/follow-job.ts';
+export {
+  createSpendView,
+  createStepView,
+  createSyncView,
+  withProgress,
+} from './pay/holder-progress.ts';
 export { drawBar, formatSeconds } from './pay/progress-view.ts';
 export type {
   AgentClient,

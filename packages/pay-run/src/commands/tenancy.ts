@@ -4,37 +4,44 @@
  *
  * @module
  */
-import { errorCodeOf, PoolError } from '@pool/core';
+import { errorCodeOf, PoolError, type Secret } from '@pool/core';
 import {
   createFingerprinter,
   createTenancy,
   findFingerprintKey,
   normalizeEmployerId,
-  probeTimeoutMs,
   readTenancyPin,
   replacePinnedEmployer,
   type TenancyPin,
   tenancyPinPath,
 } from '@pool/operations';
-import { exitCodes, isAtRisk, listStoredKeys, type StoredKey } from '@pool/pay-run';
-import { createEdgeClient } from '@pool/platform-client';
-import { type Config, readConfig } from '../../config/config.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { isAtRisk, listStoredKeys, type StoredKey } from '../ledger/stored-keys.ts';
+import type { Output } from '../ports.ts';
 
-export type TenancyOptions = { readonly envFile?: string };
-export type NewTenancyOptions = TenancyOptions & {
+/** The agent's own settings, and its platform. */
+export type TenancyPlace = {
+  readonly home: string;
+  readonly jobStore: string;
+  /** `DISBURSE_EMPLOYER_ID`. */
+  readonly employerId: string | undefined;
+  readonly fingerprintKey: Secret | undefined;
+  bootstrap(): Promise<{ readonly employerId: string }>;
+};
+
+export type NewTenancyOptions = {
   /** The new employer's id. */
   readonly accept?: string;
   readonly leaveOpen?: boolean;
 };
 
-type Print = { out(text: string): void };
+type Print = Pick<Output, 'out'>;
 
 /** `new` prints this many keys and counts the rest. */
 const shownKeys = 20;
 
 /** @returns the exit code: 0 when directory, variable and platform agree */
-export async function showTenancy(options: TenancyOptions, { out }: Print): Promise<number> {
-  const config = readConfig(options.envFile);
+export async function showTenancy(config: TenancyPlace, { out }: Print): Promise<number> {
   const pin = readTenancyPin(config.home);
   const named = await askPlatform(config);
   const keys = await listStoredKeys(config.jobStore);
@@ -56,8 +63,10 @@ export async function showTenancy(options: TenancyOptions, { out }: Print): Prom
 }
 
 /** CSV on standard output: employer, key, state, whether it was paid, time of acceptance. */
-export async function listTenancyKeys(options: TenancyOptions, { out }: Print): Promise<number> {
-  const { jobStore } = readConfig(options.envFile);
+export async function listTenancyKeys(
+  { jobStore }: Pick<TenancyPlace, 'jobStore'>,
+  { out }: Print,
+): Promise<number> {
   const rows = (await listStoredKeys(jobStore)).map((row) => [
     row.employerId,
     row.key,
@@ -71,8 +80,11 @@ export async function listTenancyKeys(options: TenancyOptions, { out }: Print): 
 }
 
 /** Begins a new tenancy with `--accept`; without it, reports the consequences. */
-export async function beginTenancy(options: NewTenancyOptions, { out }: Print): Promise<number> {
-  const config = readConfig(options.envFile);
+export async function beginTenancy(
+  config: TenancyPlace,
+  options: NewTenancyOptions,
+  { out }: Print,
+): Promise<number> {
   const pin = readTenancyPin(config.home);
   const named = await askPlatform(config);
   const keys = await listStoredKeys(config.jobStore);
@@ -109,7 +121,7 @@ export async function beginTenancy(options: NewTenancyOptions, { out }: Print): 
   return exitCodes.ok;
 }
 
-function parseAccepted(text: string, config: Config, named: string | undefined): string {
+function parseAccepted(text: string, config: TenancyPlace, named: string | undefined): string {
   const employerId = normalizeEmployerId(text);
   if (employerId === undefined) {
     throw new PoolError('invalid_tenancy', '--accept requires the employerId, a UUID');
@@ -131,14 +143,9 @@ function parseAccepted(text: string, config: Config, named: string | undefined):
 
 type Named = { readonly employerId: string | undefined; readonly code: string | undefined };
 
-async function askPlatform(config: Config): Promise<Named> {
-  const edge = createEdgeClient({
-    url: config.platformUrl,
-    token: config.platformToken,
-    timeoutMs: probeTimeoutMs,
-  });
+async function askPlatform(config: TenancyPlace): Promise<Named> {
   try {
-    const { employerId } = await edge.bootstrap();
+    const { employerId } = await config.bootstrap();
     return { employerId: normalizeEmployerId(employerId), code: undefined };
   } catch (error) {
     return { employerId: undefined, code: errorCodeOf(error) ?? 'no answer' };
@@ -147,7 +154,7 @@ async function askPlatform(config: Config): Promise<Named> {
 
 /** The refusal of an agent with this directory. Undefined: it would not refuse. */
 async function judge(
-  config: Config,
+  config: TenancyPlace,
   named: Named,
   keys: readonly StoredKey[],
 ): Promise<string | undefined> {
@@ -173,12 +180,12 @@ async function judge(
 }
 
 /** All agents of an employer share this key, so that each recognises the requests of the others. */
-function describeFingerprintKey({ home, fingerprintKey }: Config): string {
+function describeFingerprintKey({ home, fingerprintKey }: TenancyPlace): string {
   const key = fingerprintKey ?? findFingerprintKey(home);
   return key === undefined ? 'created at the first start' : createFingerprinter(key).keyId;
 }
 
-function describePin(config: Config, pin: TenancyPin | undefined): string {
+function describePin(config: TenancyPlace, pin: TenancyPin | undefined): string {
   const path = tenancyPinPath(config.home);
   return pin === undefined
     ? `no employer is pinned yet: ${path} is written at the first bootstrap`

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { drawBar, formatSeconds, type Terminal } from '@pool/pay-run';
 import type { SyncProgress } from '@pool/wallet';
 import type { SpendProgress } from '@pool/wallet/node';
+import type { Terminal } from '../ports.ts';
+import { drawBar, formatSeconds } from './progress-view.ts';
 
 export type ProgressView<TProgress> = {
   show(progress: TProgress): void;

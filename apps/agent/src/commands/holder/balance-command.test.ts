@@ -1,8 +1,7 @@
 import { PoolError, Secret } from '@pool/core';
-import { createHolderClient, type HolderClient } from '@pool/pay-run';
+import { createHolderClient, createSyncView, type HolderClient } from '@pool/pay-run';
 import type { SyncProgress } from '@pool/wallet';
 import { describe, expect, it } from 'vitest';
-import { createSyncView } from '../../terminal/progress-views.ts';
 import { formatBalance, runBalance, showBalance } from './balance-command.ts';
 
 const balance = {

@@ -6,12 +6,18 @@
  */
 import type { Balance } from '@pool/api';
 import { formatTokenAmount, isPoolError, PoolError } from '@pool/core';
-import { createHolderClient, exitCodes, type HolderClient, urlOf } from '@pool/pay-run';
+import {
+  createHolderClient,
+  createSyncView,
+  exitCodes,
+  type HolderClient,
+  urlOf,
+  withProgress,
+} from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import { createTokenMissing } from '../../services/holder/served-notes.ts';
 import { findDecimals } from '../../services/holder/spend-place.ts';
 import type { Output } from '../../terminal/command-output.ts';
-import { createSyncView, withProgress } from '../../terminal/progress-views.ts';
 import { inTokens } from './spend-echo.ts';
 
 export type BalanceOptions = {

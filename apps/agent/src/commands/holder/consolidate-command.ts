@@ -17,16 +17,17 @@ import {
   chooseFormat,
   computeSpendWaitMs,
   createConsolidateClient,
+  createStepView,
   exitCodes,
   formatSeconds,
   readTypedAmounts,
   urlOf,
+  withProgress,
 } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import { readSpendPlace } from '../../services/holder/spend-place.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { isConfirmed, type Output, withInterruption } from '../../terminal/command-output.ts';
-import { createStepView, withProgress } from '../../terminal/progress-views.ts';
 import { inTokens } from './spend-echo.ts';
 
 export type ConsolidateOptions = {

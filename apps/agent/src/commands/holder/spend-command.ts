@@ -20,12 +20,14 @@ import {
   chooseFormat,
   computeSpendWaitMs,
   createSpendClient,
+  createSpendView,
   exitCodes,
   readTypedAmounts,
   type SpendClient,
   type SpendOrder,
   type TypedAmount,
   urlOf,
+  withProgress,
 } from '@pool/pay-run';
 import { createHolderSigner } from '@pool/signers';
 import type { SpendProgress } from '@pool/wallet/node';
@@ -36,7 +38,6 @@ import { findSpendChain, readSpendPlace } from '../../services/holder/spend-plac
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 import { type Output, withInterruption } from '../../terminal/command-output.ts';
-import { createSpendView, withProgress } from '../../terminal/progress-views.ts';
 import { confirmSpend, describeReceipt, type PendingSpend } from './spend-echo.ts';
 import { type FindContact, refuseAddress, resolveRecipients } from './spend-recipients.ts';
 

@@ -6,12 +6,16 @@
  */
 
 import { readChainsFile } from '@pool/configuration';
+import { probeTimeoutMs } from '@pool/operations';
 import {
+  beginTenancy,
   cancelPayment,
   checkRecipients,
   createAgentClient,
   type DisburseOptions,
   listPayRuns,
+  listTenancyKeys,
+  type NewTenancyOptions,
   type Output,
   type Payer,
   type PayRunsOptions,
@@ -20,6 +24,8 @@ import {
   type RedeliverOptions,
   redeliver,
   showPayRun,
+  showTenancy,
+  type TenancyPlace,
   urlOf,
 } from '@pool/pay-run';
 import { createEdgeClient } from '@pool/platform-client';
@@ -111,4 +117,29 @@ function openLedgerOwner({ envFile }: EnvFile): Pick<Payer, 'home' | 'openAgent'
 /** A client of the agent on this machine. */
 function openAgent(address: AgentAddress): ReturnType<Payer['openAgent']> {
   return createAgentClient(urlOf(address), readLoopbackToken(address.home));
+}
+
+/** @returns the exit code: 0 when directory, variable and platform agree */
+export async function runShowTenancy(options: EnvFile, output: Output): Promise<number> {
+  return await showTenancy(openTenancy(options), output);
+}
+
+/** @returns the exit code */
+export async function runListTenancyKeys(options: EnvFile, output: Output): Promise<number> {
+  return await listTenancyKeys(readConfig(options.envFile), output);
+}
+
+/** @returns the exit code */
+export async function runBeginTenancy(
+  options: NewTenancyOptions & EnvFile,
+  output: Output,
+): Promise<number> {
+  return await beginTenancy(openTenancy(options), options, output);
+}
+
+function openTenancy({ envFile }: EnvFile): TenancyPlace {
+  const config = readConfig(envFile);
+  const { platformUrl: url, platformToken: token } = config;
+  const edge = createEdgeClient({ url, token, timeoutMs: probeTimeoutMs });
+  return { ...config, bootstrap: () => edge.bootstrap() };
 }
