@@ -125,7 +125,7 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     .action(async (given: { dryRun?: boolean; standby?: boolean; envFile?: string }) => {
       const { dryRun: isDryRun = false, standby: isStandby = false } = given;
       const { parseGateConfig } = await import('./config/config.ts');
-      const { createGateLog } = await import('./config/env-file.ts');
+      const { createGateLog } = await import('./config/gate-home.ts');
       const { runGate } = await import('./gate/run-gate.ts');
       const config = parseGateConfig(source, given.envFile);
       const log = createGateLog(config.logLevel);
@@ -157,7 +157,7 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     program,
     'statement <manifest>',
     'Print the statement about a batch that a person signs on a machine of their own.',
-    async () => onLedger((await import('./commands/policy-change-command.ts')).runStatement),
+    async () => onLedger((await import('./commands/signing-commands.ts')).runStatement),
     [
       new Option('--deny', 'a statement that denies the batch; without it, one that releases it'),
       envFile,
@@ -167,15 +167,14 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     program,
     'release <manifest>',
     'Release a batch that waits, with the key of a person whom the policy lists.',
-    async () =>
-      onLedger((await import('./commands/policy-change-command.ts')).runRelease('release')),
+    async () => onLedger((await import('./commands/signing-commands.ts')).runRelease('release')),
     signing,
   );
   add(
     program,
     'deny <manifest>',
     'Deny a batch for good, with the key of a person whom the policy lists.',
-    async () => onLedger((await import('./commands/policy-change-command.ts')).runRelease('deny')),
+    async () => onLedger((await import('./commands/signing-commands.ts')).runRelease('deny')),
     signing,
   );
 
@@ -236,27 +235,27 @@ function createProgram(context: ApproveCliOptions, setCode: (code: number) => vo
     policy,
     'propose <file>',
     'Store a policy file, so that people can sign it; - reads standard input.',
-    async () => onLedger((await import('./commands/policy-change-command.ts')).runPolicyPropose),
+    async () => onLedger((await import('./commands/signing-commands.ts')).runPolicyPropose),
   );
   add(
     policy,
     'statement <sha256>',
     'Print the statement about a proposed policy that a person signs elsewhere.',
-    async () => onLedger((await import('./commands/policy-change-command.ts')).runPolicyStatement),
+    async () => onLedger((await import('./commands/signing-commands.ts')).runPolicyStatement),
     [envFile],
   );
   add(
     policy,
     'sign <sha256>',
     'Sign a proposed policy, with the key of a person of the policy in effect.',
-    async () => onLedger((await import('./commands/policy-change-command.ts')).runPolicySign),
+    async () => onLedger((await import('./commands/signing-commands.ts')).runPolicySign),
     signing,
   );
   add(
     policy,
     'apply <sha256>',
     'Put a proposed policy in effect, once the people of the one in effect signed.',
-    async () => onLedger((await import('./commands/policy-change-command.ts')).runPolicyApply),
+    async () => onLedger((await import('./commands/signing-commands.ts')).runPolicyApply),
   );
 
   const audit = program.command('audit').description('The audit log.');

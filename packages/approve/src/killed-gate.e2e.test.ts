@@ -19,7 +19,7 @@ import { readPinnedKeys } from '@pool/contracts/pinned-keys';
 import { type FundFile, parseEvmAddress } from '@pool/core';
 import { openLedger } from '@pool/policy';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ledgerPath } from './config/env-file.ts';
+import { ledgerPath } from './config/gate-home.ts';
 import type { FaultPoint } from './config/variables.ts';
 import { fundBody } from './fixtures/bodies.ts';
 import { createWorldA, funderWallet, type WorldA } from './fixtures/custodian-a.ts';

@@ -1,12 +1,13 @@
 /**
- * `approve policy lint` and `approve config check`: read the files as the gate would, and say what is wrong or likely unintended.
+ * `approve policy lint`, `config check` and `doctor`: read the files and the custodian as the gate would, and say what is wrong or likely
+ * unintended.
  *
  * @module
  */
 import { existsSync } from 'node:fs';
 import { type Ledger, lintPolicy, openLedger, type Policy, type PolicyFinding } from '@pool/policy';
 import { parseGateConfig, parseGatePlaces } from '../config/config.ts';
-import { describeInput, ledgerPath } from '../config/env-file.ts';
+import { describeInput, ledgerPath } from '../config/gate-home.ts';
 import {
   compareWithChains,
   parsePolicyFile,

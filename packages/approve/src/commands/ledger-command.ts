@@ -1,6 +1,6 @@
 /**
- * `approve ledger`: its state, its history out and in, room in a ledger that was filled, and the new baseline of one that was restored
- * from a backup.
+ * `approve ledger` and `approve audit`: the state of the ledger, its history out and in, room in one that was filled, the new baseline of
+ * one that was restored from a backup, and its audit log.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import {
   serializeHistory,
 } from '@pool/policy';
 import { type GateConfig, parseGateConfig } from '../config/config.ts';
-import { ensureGateHome, ledgerPath } from '../config/env-file.ts';
+import { ensureGateHome, ledgerPath } from '../config/gate-home.ts';
 import { readChainsFile, readPolicyFile } from '../config/settings-files.ts';
 import { createHistoryCheck, type UnknownApproval } from '../examine/history.ts';
 import { connectCustodian } from '../gate/transport.ts';

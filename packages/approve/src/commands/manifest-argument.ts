@@ -1,5 +1,6 @@
 /**
- * The manifest that an operator names: the digest of a stored one, a file, or `-` for standard input.
+ * What an operator names: a manifest (the digest of a stored one, a file, or `-` for standard input), a person's key, or what a person
+ * signed elsewhere.
  *
  * @module
  */
@@ -16,7 +17,7 @@ import {
   parseWire,
 } from '@pool/core';
 import type { Ledger, PersonSignature, PolicyPerson, StoredManifest } from '@pool/policy';
-import { type ConfigSource, describeInput, findModeProblem } from '../config/env-file.ts';
+import { type ConfigSource, describeInput, findModeProblem } from '../config/gate-home.ts';
 import type { Call, CommonOptions, LedgerCall } from './output.ts';
 
 // What people give to commands: their key, or what they signed on a machine of their own.

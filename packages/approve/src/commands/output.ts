@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { PoolError } from '@pool/core';
 import { type Ledger, openLedger } from '@pool/policy';
 import { type GatePlaces, parseGatePlaces } from '../config/config.ts';
-import { type ConfigSource, ledgerPath } from '../config/env-file.ts';
+import { type ConfigSource, ledgerPath } from '../config/gate-home.ts';
 
 export type Streams = {
   /** Standard output: only the outcome. */

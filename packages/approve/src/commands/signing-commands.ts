@@ -1,5 +1,6 @@
 /**
- * `approve policy propose`, `statement`, `sign` and `apply`: a change of the policy that people of the policy in effect sign.
+ * What people sign: their word about a batch that waits (`approve statement`, `release` and `deny`), and a change of the policy (`approve
+ * policy propose`, `statement`, `sign` and `apply`).
  *
  * @module
  */

@@ -18,7 +18,7 @@ import {
   readVariable,
 } from '@pool/configuration';
 import { createConfigurationError, isLoopbackHost } from '@pool/core';
-import { type ConfigSource, createLayers, findModeProblem, readConfigFile } from './env-file.ts';
+import { type ConfigSource, createLayers, findModeProblem, readConfigFile } from './gate-home.ts';
 import { type CustodianName, variables } from './variables.ts';
 
 export type CustodianAConfig = ReturnType<typeof readCustodianA>;

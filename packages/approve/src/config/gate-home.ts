@@ -1,5 +1,5 @@
 /**
- * The file of the gate's configuration: `NAME=value` lines. It is chosen by `--env-file`, else `$APPROVE_ENV`, else `approve.env` in
+ * The gate's directory, its log, and the file of its configuration: `NAME=value` lines. It is chosen by `--env-file`, else `$APPROVE_ENV`, else `approve.env` in
  * the gate's directory. It is never the file of an agent.
  *
  * @module

@@ -17,7 +17,7 @@ import {
 } from '@pool/core';
 import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
 
-import { describeInput } from './env-file.ts';
+import { describeInput } from './gate-home.ts';
 
 // Compares a policy with the gate's chain settings: a batch in a pool or a token that only one of them lists would wait for ever, and
 // other decimals would show people another amount than the agent meant.

@@ -7,7 +7,7 @@
 
 import { errorCodeOf, isPoolError } from '@pool/core';
 import { decisionReasons, type Vote } from '@pool/policy';
-import { nameError } from '../config/env-file.ts';
+import { nameError } from '../config/gate-home.ts';
 import type { Judgement, VotingDeps } from '../judge/judge.ts';
 import type { Approvals } from './approvals.ts';
 import { type Approval, type ListedApproval, readActivity } from './wire.ts';

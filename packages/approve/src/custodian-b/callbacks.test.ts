@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { encodeApproveCall } from '@pool/policy';
 import { afterEach, describe, expect, it } from 'vitest';
 import { rebaselineLedger } from '../commands/ledger-command.ts';
-import { ledgerPath } from '../config/env-file.ts';
+import { ledgerPath } from '../config/gate-home.ts';
 import { fundBody, permitBody, rebuildFund } from '../fixtures/bodies.ts';
 import { contractCall, createWorldB, typedMessage, type WorldB } from '../fixtures/custodian-b.ts';
 import {

@@ -1,5 +1,5 @@
 /**
- * The transactions of custodian B that the paired user signed, newest first.
+ * What custodian B shows of the past: what became of the gate's answers, and the transactions that the paired user signed.
  *
  * @module
  */

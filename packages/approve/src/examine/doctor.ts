@@ -1,6 +1,6 @@
 /**
  * The doctor proves that the gate cannot be gone around: it reads how the custodian is configured, at start and every hour. While a check
- * fails, the gate is unhealthy and votes nothing.
+ * fails, the gate is unhealthy and votes nothing. Its health says why.
  *
  * @module
  */

@@ -6,7 +6,7 @@
  */
 import { type EvmAddress, isPoolError, parseSignInMessage } from '@pool/core';
 import { createSignedHistory, type Ledger, type Policy, type SignedRequest } from '@pool/policy';
-import { type GateLog, nameError } from '../config/env-file.ts';
+import { type GateLog, nameError } from '../config/gate-home.ts';
 import { findSigner } from '../judge/judge.ts';
 import { foreign, type Preimage, type Reading } from '../preimage/preimage.ts';
 import { toSignRequest } from '../preimage/to-request.ts';

@@ -7,7 +7,7 @@ import { type ChainsFile, isPoolError } from '@pool/core';
 import type { ShellLog } from '@pool/http-server';
 import { type AuditVerdict, type Ledger, openLedger, type Policy } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
-import { ensureGateHome, ledgerPath, nameError } from '../config/env-file.ts';
+import { ensureGateHome, ledgerPath, nameError } from '../config/gate-home.ts';
 import {
   type LoadedPolicy,
   listPolicyPools,

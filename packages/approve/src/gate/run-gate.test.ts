@@ -1,7 +1,7 @@
 // The process of the gate: what ends it, and what it survives.
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
-import { ledgerPath } from '../config/env-file.ts';
+import { ledgerPath } from '../config/gate-home.ts';
 import { fundBody } from '../fixtures/bodies.ts';
 import { createWorldA, funderWallet } from '../fixtures/custodian-a.ts';
 import { createFakeChain } from '../fixtures/fake-chain.ts';

@@ -8,7 +8,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { errorCodeOf, PoolError } from '@pool/core';
 import { type HttpServer, serveHttp } from '@pool/http-server';
-import { nameError } from '../config/env-file.ts';
+import { nameError } from '../config/gate-home.ts';
 import { gateLimits } from '../http/app.ts';
 import { type Gate, type GateOptions, openGate } from './gate.ts';
 

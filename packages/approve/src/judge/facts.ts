@@ -28,7 +28,7 @@ import {
   type FactQuestions,
   type Facts,
 } from '@pool/policy';
-import { type GateLog, nameError } from '../config/env-file.ts';
+import { type GateLog, nameError } from '../config/gate-home.ts';
 import type { PoolPlace } from '../config/settings-files.ts';
 
 // What the nodes of one chain say about the questions of a decision. Where two nodes are configured, a fact is what both say.

@@ -22,7 +22,7 @@ import {
   type Vote,
   viewAsStored,
 } from '@pool/policy';
-import type { GateLog } from '../config/env-file.ts';
+import type { GateLog } from '../config/gate-home.ts';
 import { listClockPlaces } from '../config/settings-files.ts';
 import type { FaultPoint } from '../config/variables.ts';
 import type { Preimage } from '../preimage/preimage.ts';

@@ -36,7 +36,7 @@ import {
 } from '../rules/check-batch.ts';
 import { listBatchCounts, readRollingSum } from '../rules/check-day.ts';
 import { checkGuard, createRecord, type Guarded } from '../rules/check-guard.ts';
-import { listPins } from '../rules/check-learnt.ts';
+import { listPins } from '../rules/check-payees.ts';
 import { checkOrigin, checkRequest, explainMissing } from '../rules/check-request.ts';
 import {
   check,

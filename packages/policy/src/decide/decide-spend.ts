@@ -15,7 +15,8 @@ import type { SpendRequest } from '../requests/requests.ts';
 import { checkDeadline } from '../rules/check-batch.ts';
 import { checkDailyLimit } from '../rules/check-day.ts';
 import { checkGuard, createRecord, type Guarded } from '../rules/check-guard.ts';
-import { checkEvidence, checkUnknownSpends, findPlace, listPins } from '../rules/check-learnt.ts';
+import { checkUnknownSpends } from '../rules/check-learnt.ts';
+import { checkEvidence, findPlace, listPins } from '../rules/check-payees.ts';
 import { checkHolder, explainMissing, findHolder } from '../rules/check-request.ts';
 import {
   check,

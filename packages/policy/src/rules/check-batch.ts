@@ -18,7 +18,8 @@ import {
 } from '../policy/policy-schema.ts';
 import type { RebuiltFund } from '../rebuild/rebuild-manifest.ts';
 import { checkDay, readRollingSum } from './check-day.ts';
-import { checkEvidence, findPlace, hasUnknownRoster } from './check-learnt.ts';
+import { hasUnknownRoster } from './check-learnt.ts';
+import { checkEvidence, findPlace } from './check-payees.ts';
 import { check, checkLater, type DecideInput, type Finding, fail, pass, wait } from './findings.ts';
 
 const dayMs = 86_400_000;
