@@ -22,6 +22,7 @@ import {
   decodePlaintext,
   decodeSealed,
   decryptWithKey,
+  deriveOwnSealKey,
   deriveSealKey,
   type OpenedNote,
 } from '../note/sealed-note.ts';
@@ -51,12 +52,9 @@ export function computeMessageKey(
   bound: SealBinding,
 ): Hex32 | undefined {
   const header = decodeSealed(sealed)?.subarray(0, 33);
-  if (header === undefined) {
-    return undefined;
-  }
-  const ephemeral = decodeEncryptionPublicKey(readEphemeral(header));
-  const shared = packSubgroupPoint(multiplyPoint(ephemeral, viewingKey));
-  return bytesToHex32(deriveSealKey(shared, header, bound));
+  return header === undefined
+    ? undefined
+    : bytesToHex32(deriveOwnSealKey(header, viewingKey, bound));
 }
 
 /**

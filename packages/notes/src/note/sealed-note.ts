@@ -110,21 +110,19 @@ export function openNote(note: {
     return undefined;
   }
   const header = bytes.subarray(0, 33);
-  const { viewingKey, walletId } = note;
-  const plaintext = decrypt(bytes, header, {
-    viewingKey,
-    encryptionPublicKey,
-    commitment,
-    assetId,
-  });
-  if (plaintext === undefined) {
+  let key: Uint8Array;
+  try {
+    key = deriveOwnSealKey(header, note.viewingKey, { encryptionPublicKey, commitment, assetId });
+  } catch {
     return undefined;
   }
-  const opened = decodePlaintext(plaintext);
+  const plaintext = decryptWithKey(bytes, key);
+  const opened = plaintext === undefined ? undefined : decodePlaintext(plaintext);
   if (opened === undefined) {
     return undefined;
   }
   const { amount, nonce } = opened;
+  const { walletId } = note;
   const held = computeCommitment({ assetId, amount, nonce, walletId, encryptionPoint });
   return held === commitment ? opened : undefined;
 }
@@ -214,24 +212,14 @@ export function decodeSealed(sealed: string): Uint8Array | undefined {
   }
 }
 
-function decrypt(
-  bytes: Uint8Array,
+/** The same key, from v. @throws PoolError `invalid_encryption_key` if the ephemeral key is not a point of the subgroup */
+export function deriveOwnSealKey(
   header: Uint8Array,
-  note: {
-    readonly viewingKey: bigint;
-    readonly encryptionPublicKey: EncryptionPublicKey;
-    readonly commitment: Field;
-    readonly assetId: AssetId;
-  },
-): Uint8Array | undefined {
-  let shared: EncryptionPublicKey;
-  try {
-    const ephemeral = decodeEncryptionPublicKey(bytesToHex(header.subarray(1)));
-    shared = packSubgroupPoint(multiplyPoint(ephemeral, note.viewingKey));
-  } catch {
-    return undefined;
-  }
-  return decryptWithKey(bytes, deriveSealKey(shared, header, note));
+  viewingKey: bigint,
+  bound: Parameters<typeof computeSealSalt>[1],
+): Uint8Array {
+  const ephemeral = decodeEncryptionPublicKey(bytesToHex(header.subarray(1)));
+  return deriveSealKey(packSubgroupPoint(multiplyPoint(ephemeral, viewingKey)), header, bound);
 }
 
 /** @returns undefined if the key is not the one of these 209 bytes */

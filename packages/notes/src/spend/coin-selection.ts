@@ -111,13 +111,8 @@ export function selectCoins<TNote extends SpendableNote>(
 
 /** Notes that can be spent, by P in its order, each group from the largest to the smallest. */
 function groupByKey<TNote extends SpendableNote>(notes: readonly TNote[]): readonly TNote[][] {
-  const groups = new Map<string, TNote[]>();
-  for (const note of notes.filter(({ isLocked, amount }) => !isLocked && amount > 0n)) {
-    const group = groups.get(note.encryptionPublicKey) ?? [];
-    group.push(note);
-    groups.set(note.encryptionPublicKey, group);
-  }
-  return [...groups]
+  const free = notes.filter(({ isLocked, amount }) => !isLocked && amount > 0n);
+  return [...Map.groupBy(free, (note) => note.encryptionPublicKey)]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([, group]) => group.sort(compareLargestFirst));
 }

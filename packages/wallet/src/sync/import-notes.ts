@@ -48,8 +48,9 @@ export async function importNotes(
     }
   }
   const accepted = new Map<Field, ReceivedNote>();
-  const open = groupByCommitment(
+  const open = Map.groupBy(
     offered.filter(({ commitment }) => places.has(commitment) && !known.has(commitment)),
+    ({ commitment }) => commitment,
   );
   for (const assetId of assets) {
     for (let attempt = 0; attempt < attemptsPerNote; attempt += 1) {
@@ -79,16 +80,4 @@ export async function importNotes(
     }
     return accepted.get(commitment)?.sealed === sealed ? 'accepted' : 'not_ours';
   });
-}
-
-function groupByCommitment(
-  notes: readonly OfferedNote[],
-): ReadonlyMap<Field, readonly OfferedNote[]> {
-  const groups = new Map<Field, OfferedNote[]>();
-  for (const note of notes) {
-    const group = groups.get(note.commitment) ?? [];
-    group.push(note);
-    groups.set(note.commitment, group);
-  }
-  return groups;
 }

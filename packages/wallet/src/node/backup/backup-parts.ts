@@ -55,7 +55,7 @@ const last = ['pay-runs.sqlite'];
  * @throws PoolError `file_not_written` if a store cannot be read, or is damaged: a backup of it would be worthless
  */
 export function takeSnapshots({ home, elsewhere, files }: StorePaths): readonly Snapshot[] {
-  removeStale(home);
+  removeStale(home, stalePrefix);
   const folder = join(home, `${stalePrefix}${process.pid}-${randomBytes(4).toString('hex')}`);
   mkdirSync(folder, { mode: 0o700 });
   const taken: Snapshot[] = [];
@@ -206,18 +206,18 @@ export function checkDatabase(path: string): Readonly<Record<string, number>> {
 
 const stalePrefix = '.backup-';
 
-/** Folders of commands that were killed. */
-function removeStale(home: string): void {
-  for (const name of existsSync(home) ? readdirSync(home) : []) {
-    const pid = /^\.backup-(\d+)-[0-9a-f]+$/.exec(name)?.[1];
+/** Removes folders of commands that were killed: their names begin with `start`, and the id of the process follows. */
+export function removeStale(parent: string, start: string): void {
+  for (const name of existsSync(parent) ? readdirSync(parent) : []) {
+    const pid = name.startsWith(start) ? /^(\d+)-/.exec(name.slice(start.length))?.[1] : undefined;
     if (pid !== undefined && !isAlive(Number(pid))) {
-      rmSync(join(home, name), { recursive: true, force: true });
+      rmSync(join(parent, name), { recursive: true, force: true });
     }
   }
 }
 
 /** Whether a process has this number. */
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

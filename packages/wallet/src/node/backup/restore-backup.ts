@@ -22,7 +22,7 @@ import { syncFolder } from '@pool/storage';
 import { restoredWaitMs, writeRestoreMark } from '../store/restored-state.ts';
 import { type OpenWith, writeAll } from './age-file.ts';
 import { type BackupManifest, type BackupPart, createDamaged } from './backup-format.ts';
-import { checkDatabase, isAlive } from './backup-parts.ts';
+import { checkDatabase, removeStale } from './backup-parts.ts';
 import { readBackup } from './read-backup.ts';
 
 export type Restored = {
@@ -52,7 +52,8 @@ export async function restoreBackup(
   { folder: wanted, expected, nowMs, signal }: RestoreOptions,
 ): Promise<Restored> {
   const folder = resolve(wanted);
-  removeStale(folder);
+  // Directories of restores that were killed. They contain decrypted parts.
+  removeStale(dirname(folder), `${basename(folder)}${stagingMark}`);
   const staging = `${folder}${stagingMark}${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     const manifest = await readBackup(path, openWith, {
@@ -179,18 +180,6 @@ function guardFile<T>(path: string, work: () => T): T {
 }
 
 const stagingMark = '.restoring-';
-
-/** Directories of restores that were killed. They contain decrypted parts. */
-function removeStale(folder: string): void {
-  const parent = dirname(folder);
-  const start = `${basename(folder)}${stagingMark}`;
-  for (const name of existsSync(parent) ? readdirSync(parent) : []) {
-    const pid = name.startsWith(start) ? /^(\d+)-/.exec(name.slice(start.length))?.[1] : undefined;
-    if (pid !== undefined && !isAlive(Number(pid))) {
-      rmSync(join(parent, name), { recursive: true, force: true });
-    }
-  }
-}
 
 function refuse(problem: string): PoolError {
   return new PoolError('restore_refused', `${problem}. Nothing was restored`);
