@@ -15,8 +15,6 @@ export const errors = [
   {
     exit: 2,
     meanings: {
-      invalid_tenancy:
-        'The named tenancy is malformed, not the current one, or has open jobs. Read it with `disburse-agent tenancy show`.',
       rotation_not_possible:
         'The wallet is not enrolled, or a viewing key or its place in the configuration is missing. Do what the message says.',
       gas_key_refused:

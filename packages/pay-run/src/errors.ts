@@ -16,6 +16,8 @@ export const errors = [
     exit: 2,
     meanings: {
       invalid_roster: 'The roster has lines that cannot be read. Correct the named lines.',
+      invalid_tenancy:
+        'The named tenancy is malformed, not the current one, or has open jobs. Read it with `disburse-agent tenancy show`.',
       payment_declined:
         'The question before the payment was answered with no. Run the command again to pay.',
     },
