@@ -1,4 +1,5 @@
-// `pnpm count`: how much there is to read; `--json` prints the same figures as JSON. Code lines of each package and app, tests apart, and words of Markdown.
+// `pnpm count`: how much there is to read. Code lines of each package and app, tests apart, and words of Markdown.
+// `--json` prints the same figures as JSON.
 //
 // A code line has at least one token: comments and blank lines do not count. Generated files, test vectors and installed
 // packages do not count. TypeScript is read with its own scanner, because `packages/*/src` in a string looks like the
@@ -15,10 +16,12 @@ export const test =
   /\.(?:test|bench)\.ts$|\.t\.sol$|\/tests?\/|\/fixtures\/|^packages\/testkit\/|^tooling\/custodians\//;
 
 /** Lines with a token. */
-function countTypeScript(text: string): number {
+export function countTypeScript(text: string): number {
   const file = ts.createSourceFile('a.ts', text, ts.ScriptTarget.Latest);
   const lines = new Set<number>();
   const visit = (node: ts.Node): void => {
+    // TypeScript lists the comment of a declaration among its children.
+    if (ts.isJSDoc(node)) return;
     if (node.getChildCount(file) > 0) {
       for (const child of node.getChildren(file)) visit(child);
     } else if (node.getWidth(file) > 0) {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { countAll, generated, test } from '../scripts/count.ts';
+import { countAll, countTypeScript, generated, test } from '../scripts/count.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const listed = execFileSync('git', ['ls-files', 'packages', 'apps'], {
@@ -101,5 +101,22 @@ describe('the rooms of the house', () => {
     const total = counts.reduce((sum, [, { source }]) => sum + source, 0);
     const large = counts.filter(([, { source }]) => source > total / 10).map(([room]) => room);
     expect(large.sort()).toEqual([]);
+  });
+
+  it('are counted without comments and blank lines', () => {
+    const text = [
+      '/** A comment of the module. */',
+      "import { a } from './a.ts';",
+      '',
+      '/**',
+      ' * A comment of a function.',
+      ' * @param b - a number',
+      ' */',
+      'export function add(b: number): number {',
+      '  // a comment in its body',
+      '  return a + b; // beside a statement',
+      '}',
+    ];
+    expect(countTypeScript(text.join('\n'))).toBe(4);
   });
 });
