@@ -43,7 +43,7 @@ type Bound<F> = F extends (runtime: Runtime, ...rest: infer Args) => infer Resul
 export type ScanKernels = PoseidonHasher & {
   /** scalar · point for packed, untrusted points; see babyjubjub.ts. */
   readonly multiplyPackedPoints: Bound<typeof multiplyPackedPoints>;
-  /** Opens the boxes that are sealed to scalar·B8, out of many; see scan.ts. It takes about 500 bytes of memory per box. */
+  /** Opens the boxes that are sealed to scalar·B8, out of many. It takes about 500 bytes of memory per box. */
   readonly openSealedBoxes: Bound<typeof openSealedBoxes>;
 };
 

@@ -152,7 +152,7 @@ export type MultipliedPoints = {
  *   the results at the end
  * @throws KernelsError `input_refused`, and the errors of a run
  */
-export async function multiplyInTasks<T>(
+async function multiplyInTasks<T>(
   runtime: Runtime,
   packed: Uint8Array,
   scalar: Uint8Array,

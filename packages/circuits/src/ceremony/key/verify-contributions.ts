@@ -165,7 +165,7 @@ async function findContributionProblem(
 }
 
 /** All problems of the record, in the order of the contributions. Empty if the record is valid (also if nobody contributed). */
-export async function findContributionProblems(
+async function findContributionProblems(
   record: ContributionRecord,
   options: RecordOptions = {},
 ): Promise<KeyProblem[]> {

@@ -124,7 +124,7 @@ export function createSumG1(
   return createSum('g1', bn254.G1.Point.ZERO, decodeG1, arithmetic, options);
 }
 
-/** Starts a sum in G2. The points must belong to G2, unless the scalars are small (point-arithmetic.ts). */
+/** Starts a sum in G2. The points must belong to G2, unless the scalars are small (see `areInSubgroup`). */
 export function createSumG2(
   arithmetic: PointArithmetic,
   options: BulkOptions,

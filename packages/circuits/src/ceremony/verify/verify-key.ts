@@ -2,8 +2,8 @@
  * Checks a key in full against its circuit and its powers of tau (protocol §9): it is the initial key of both, with delta
  * multiplied by the factors of the recorded contributions and with no other change.
  *
- * The record of contributions is checked first (`verify-transcript.ts`), then the powers of tau and their origin
- * (`verify-powers.ts`, `powers-origin.ts`), then every section of the key (`verify-sections.ts`). A wrong point passes with
+ * The record of contributions is checked first (`verify-contributions.ts`), then the powers of tau and their origin
+ * (here, and `powers-origin.ts`), then every section of the key (`verify-sections.ts`). A wrong point passes with
  * probability about 2^-128.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * The measured limb layouts of a graphics device, kept in a folder between starts. The files contain speeds and no data of proofs, and
- * they do not decide which layout is correct: the chosen layout passes the value test at every start (layout-choice.ts).
+ * they do not decide which layout is correct: the chosen layout passes the value test at every start.
  *
  * A file that is damaged, or was written for another driver, another Dawn or other shaders, is ignored and replaced.
  *

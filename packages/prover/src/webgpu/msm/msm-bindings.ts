@@ -10,7 +10,7 @@
 export const msmParams = [
   /** Points that are not infinity. */
   'points',
-  /** windows.ts: width of a digit, digits of a scalar, groups, buckets of a group. */
+  /** `WindowPlan`: width of a digit, digits of a scalar, groups, buckets of a group. */
   'bits',
   'windows',
   'groups',

@@ -26,7 +26,7 @@ import { createMsmWorkspace, type MsmWorkspace } from './msm-workspace.ts';
 import { buildTables, type ReadPoints, readFinitePoints } from './tables.ts';
 
 // Sums returned by the device, on the host: from X, Y, ZZ, ZZZ in the device's Montgomery form to affine coordinates, and
-// the last few additions over the groups of digits (windows.ts).
+// the last few additions over the groups of digits (msm-plan.ts).
 
 const { Fp2 } = bn254.fields;
 const G1 = bn254.G1.Point;

@@ -1,6 +1,6 @@
 /**
  * The points of one sum on the device: read from their source piece by piece, points at infinity left out (many wires of a circuit
- * have one in B), converted to the device's form, and followed by their precomputed multiples (windows.ts).
+ * have one in B), converted to the device's form, and followed by their precomputed multiples (msm-plan.ts).
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * WGSL that cuts scalars into signed digits, counts the buckets that they fall into, and writes each digit's entry to its bucket's
- * place. Layout and signs: windows.ts. Nothing here needs field arithmetic.
+ * place. Layout and signs: msm-plan.ts. Nothing here needs field arithmetic.
  *
  * Adding to a counter in memory is fast unless all threads add to the same one. In circom witnesses many threads add to the bucket of the
  * scalars 1 and -1, so each workgroup counts those by itself first.

@@ -1,6 +1,6 @@
 /**
  * The matrices of a circuit on the device, and the steps that multiply them with a witness: entries times wires, summed row by row,
- * level by level (rows-plan.ts), in as many parts as the device's limits require (rows-parts.ts).
+ * level by level, in as many parts as the device's limits require.
  *
  * @module
  */
@@ -58,7 +58,7 @@ function alignDown(index: number): number {
 }
 
 /**
- * Parts of one level, as few as possible; `starts` as in rows-plan.ts.
+ * Parts of one level, as few as possible; `starts` as in `planRows`.
  * @throws ProverError `accelerator_limit_exceeded` for a device that cannot bind eight sums and their terms
  */
 export function divideRows(starts: Uint32Array, limits: PartLimits): readonly RowPart[] {
