@@ -6,10 +6,10 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import type { Group } from '../curve/points.ts';
 import { areBelowOrder, decodeIntegers, encodeIntegers } from '../runtime/integers.ts';
 import { type ZkeyHeaderFields, zkeyPointBytes } from './zkey-format.ts';
 
+type Group = keyof typeof zkeyPointBytes;
 const { Fp, Fp2 } = bn254.fields;
 const montgomery = Fp.create(1n << 256n);
 const montgomeryInverse = Fp.inv(montgomery);
