@@ -4,6 +4,7 @@
  * @module
  */
 
+export { readDatabase } from './database-config.ts';
 export { lockEmployer, lockName } from './lock-name.ts';
 export {
   type DatabaseConfig,
@@ -19,6 +20,6 @@ export {
   type PlatformTables,
   platformMigrations,
 } from './platform-tables.ts';
-export { parsePostgresUrl, readDatabase } from './postgres-url.ts';
+export { parsePostgresUrl } from './postgres-url.ts';
 export { claimStore, type Ownership, ownerLock, type StorePart } from './process-lock.ts';
 export { createTables, describeTables, type TablesOf, typed } from './table.ts';

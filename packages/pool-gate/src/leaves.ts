@@ -84,7 +84,7 @@ export async function lockLeaves(trx: GateDatabase): Promise<void> {
  * Takes the lowest free leaf, after {@link lockLeaves}, in the transaction that stores the wallet.
  * @throws PoolError `tree_full` (503)
  */
-export async function takeLowestLeaf(trx: GateDatabase, capacity: number): Promise<number> {
+async function takeLowestLeaf(trx: GateDatabase, capacity: number): Promise<number> {
   const lowest = trx.selectFrom('free_leaves').select((eb) => eb.fn.min('leaf_index').as('leaf'));
   const freed = await trx
     .deleteFrom('free_leaves')

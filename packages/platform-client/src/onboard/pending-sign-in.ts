@@ -135,7 +135,7 @@ export function endsSignIn(error: unknown, isSigned: boolean): boolean {
 }
 
 /** The time after which the platform refuses the text, milliseconds since the epoch. @throws PoolError for another text */
-export function readExpirationMs(message: string): number {
+function readExpirationMs(message: string): number {
   return parseSignInMessage(message).expirationTimeMs ?? Number.POSITIVE_INFINITY;
 }
 

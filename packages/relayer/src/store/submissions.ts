@@ -1,7 +1,7 @@
 /**
  * What the relayer carries out: settlements of employers, and spends of holders. One table has both, with a kind: nonces,
  * replacements and outcomes are the same, and so are the writes here. Nobody withdraws a spend: it ends with its
- * deadline, or when one of its notes is spent. `pool-call.ts` has what a kind is on chain.
+ * deadline, or when one of its notes is spent. `on-chain.ts` has what a kind is on chain.
  *
  * A row and its sealed notes are written in one transaction before anything is sent, so nothing can land whose notes are lost
  * (docs/decisions/0007).
