@@ -1,6 +1,6 @@
 /**
  * The eligibility tree (protocol §4): the wallets that may receive. Fixed depth 10, four children per node, leaf = w, empty leaf
- * = 0. Its nodes are in eligibility-nodes.ts. Vectors: vectors/eligibility-tree.json.
+ * = 0. Vectors: vectors/eligibility-tree.json.
  *
  * @module
  */

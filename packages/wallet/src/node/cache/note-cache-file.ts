@@ -116,7 +116,7 @@ export function signCheckpoint(key: Uint8Array, fields: CheckpointFields): Check
 }
 
 /** @param fields - as JSON */
-export function computeCheckpointMac(key: Uint8Array, fields: string): Uint8Array {
+function computeCheckpointMac(key: Uint8Array, fields: string): Uint8Array {
   return createHmac('sha256', key).update('checkpoint').update(fields).digest();
 }
 
