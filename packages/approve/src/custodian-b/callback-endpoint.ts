@@ -9,37 +9,10 @@ import { CompactSign, compactVerify } from 'jose';
 import * as v from 'valibot';
 import type { VotingDeps } from '../judge/judge.ts';
 import type { CallbackHandler } from './callback-handler.ts';
+import { type Callback, type CallbackAnswer, callbackSchema } from './wire.ts';
 
 // The tokens of the co-signer's callbacks: a raw RS256 JWT in, a raw RS256 JWT out. The times in a token mean nothing (the co-signer
 // ignores them, and a replay is stopped by the durable guard), so only the signature and the content are read.
-
-const text = v.pipe(v.string(), v.maxLength(256));
-const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
-const hex = v.pipe(v.string(), v.maxLength(4_096));
-
-/** What the gate reads. The co-signer sends more fields, which differ between the two stages. */
-const callbackSchema = v.object({
-  requestId: name,
-  txId: v.optional(text),
-  externalTxId: v.optional(text),
-  operation: name,
-  sourceType: v.optional(text),
-  sourceId: v.union([name, v.pipe(v.number(), v.transform(String))]),
-  destAddress: v.optional(text),
-  amountStr: v.optional(text),
-  signerId: name,
-  rawTx: v.optional(
-    v.pipe(v.array(v.object({ payload: hex, rawTx: v.optional(hex) })), v.maxLength(16)),
-  ),
-});
-export type Callback = v.InferOutput<typeof callbackSchema>;
-
-export type CallbackAnswer = {
-  readonly action: 'APPROVE' | 'REJECT' | 'RETRY';
-  readonly requestId: string;
-  /** Public: the custodian shows it. */
-  readonly rejectionReason?: string;
-};
 
 /**
  * @returns the claims, which the co-signer signed
@@ -79,7 +52,10 @@ async function readConfigChange(token: string, cosignerKey: KeyObject): Promise<
 }
 
 function readRequestId(claims: unknown): string {
-  const parsed = v.safeParse(v.object({ requestId: name }), claims);
+  const parsed = v.safeParse(
+    v.object({ requestId: v.pipe(v.string(), v.minLength(1), v.maxLength(256)) }),
+    claims,
+  );
   if (!parsed.success) {
     throw new PoolError('invalid_request', 'the callback has no requestId');
   }

@@ -11,9 +11,10 @@ import type { Hex32 } from '@pool/core';
 import { decisionReasons } from '@pool/policy';
 import { nameError } from '../config/gate-home.ts';
 import { type Judgement, notVoting, type VotingDeps } from '../judge/judge.ts';
-import type { Callback, CallbackAnswer } from './callback-endpoint.ts';
 import type { CustodianBReader } from './read-client.ts';
 import {
+  type Callback,
+  type CallbackAnswer,
   type FetchedTransaction,
   isHiddenAtSigning,
   parseTransaction,

@@ -8,9 +8,34 @@ import { tooLarge } from '@pool/http-client';
 import * as v from 'valibot';
 import { foreign, type Reading, readHexText, readTransaction } from '../preimage/preimage.ts';
 import { readTypedData } from '../preimage/typed-data.ts';
-import type { Callback } from './callback-endpoint.ts';
 
+const text = v.pipe(v.string(), v.maxLength(256));
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
+const hex = v.pipe(v.string(), v.maxLength(4_096));
+
+/** What the gate reads. The co-signer sends more fields, which differ between the two stages. */
+export const callbackSchema = v.object({
+  requestId: name,
+  txId: v.optional(text),
+  externalTxId: v.optional(text),
+  operation: name,
+  sourceType: v.optional(text),
+  sourceId: v.union([name, v.pipe(v.number(), v.transform(String))]),
+  destAddress: v.optional(text),
+  amountStr: v.optional(text),
+  signerId: name,
+  rawTx: v.optional(
+    v.pipe(v.array(v.object({ payload: hex, rawTx: v.optional(hex) })), v.maxLength(16)),
+  ),
+});
+export type Callback = v.InferOutput<typeof callbackSchema>;
+
+export type CallbackAnswer = {
+  readonly action: 'APPROVE' | 'REJECT' | 'RETRY';
+  readonly requestId: string;
+  /** Public: the custodian shows it. */
+  readonly rejectionReason?: string;
+};
 
 const transactionSchema = v.object({
   id: name,
