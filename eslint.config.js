@@ -104,7 +104,7 @@ export default tseslint.config(
       '**/node_modules/**',
       '**/dist/**',
       '**/out/**',
-      '**/cache/**',
+      'packages/contracts/cache/**',
       'packages/contracts/lib/**',
       '**/.cache/**',
       '**/.sandbox/**',

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ArchivedNote } from '../../sync/ports.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeReceived } from '../../fixtures/note-rows.ts';
+import type { ArchivedNote } from '../../sync/ports.ts';
 import { openNoteArchive } from './note-archive.ts';
 
 const recordBytes = 339;
