@@ -17,7 +17,6 @@ import {
   defaultSelfEnrolledDailyGas,
   defaultSpendsDailyGas,
 } from '@pool/relayer';
-
 import { createReader, type Environment, type Reader } from './config-reader.ts';
 import type { GateAccessConfig } from './edge/bootstrap.ts';
 import type { AdmissionConfig } from './employers/admission.ts';

@@ -5,6 +5,7 @@
  * HOLDER_PRIVATE_KEY, GAS_PRIVATE_KEY and, if it is not derived, HOLDER_VIEWING_KEY.
  *
  * Everything is written into the folder before it leaves. Run the same command again after an interruption: it continues that withdrawal.
+ * Within 24 hours of a settled one it pays nothing more. After that it begins another withdrawal.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import {
@@ -113,7 +114,10 @@ try {
     if ((await findPaid()) === undefined) {
       const open = (await submission.listOpen()).find(
         ({ secrets }) =>
-          secrets?.manifest.withdrawAmount === amount && secrets.manifest.recipient === recipient,
+          secrets !== undefined &&
+          secrets.manifest.token === settings.tokens[file.token]?.address &&
+          secrets.manifest.withdrawAmount === amount &&
+          secrets.manifest.recipient === recipient,
       );
       if (open === undefined && total < BigInt(amount)) {
         throw new Error(`the notes hold ${total} base units, less than the amount`);

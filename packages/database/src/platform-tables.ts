@@ -81,7 +81,6 @@ const tables = describeTables({
     admitted_at: 'text',
     /** When it was charged for its place in the eligibility tree; null: never, or the operator removed it. */
     claimed_at: 'text',
-    // One encryption key, one wallet, for good.
   },
   /** The permanent owner of each encryption key: after a rotation the old key stays closed to other wallets. */
   encryption_keys: {
@@ -279,6 +278,7 @@ const rules = [
     check (readiness in ('ready', 'eligibility_pending', 'eligibility_failed', 'eligibility_disabled'))`,
   `alter table subjects add constraint subjects_whitelisted
     check (readiness = 'ready' or whitelisted_at is null)`,
+  // One encryption key, one wallet, for good.
   'create unique index subjects_encryption_key on subjects (encryption_public_key)',
   `alter table credentials add constraint credentials_capability
     check (capability in ('disburse', 'holder.read', 'holder.transfer', 'holder.send'))`,

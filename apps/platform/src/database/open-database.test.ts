@@ -100,6 +100,11 @@ describe('the platform’s tables', () => {
       "('e', 'p', 's', 'holder', 'n', 't', 'session')",
     ],
     [
+      'an API key of the operator, who makes edge tokens only',
+      'credentials (employer_id, public_id, secret_hash, capability, name, created_at, issued_by)',
+      "('e', 'p', 's', 'disburse', 'n', 't', 'operator')",
+    ],
+    [
       'an unknown state',
       'subjects',
       "('0xA', '0x02', '0x01', '0xp', 'm', '0x', 'not_enrolled', null, 't')",

@@ -37,6 +37,17 @@ describe('createAgentClient', () => {
     expect(await client.job('k')).toEqual({ ...job, key: '/api/disburse/k' });
   });
 
+  it.each([204, 304, 999])('refuses the status %i, which no agent sends', async (status) => {
+    const server = createServer((_request, response) => response.writeHead(status).end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const client = createAgentClient(`http://127.0.0.1:${port}`, new Secret('t'));
+    await expect(client.job('k')).rejects.toMatchObject({ code: 'agent_unreachable' });
+  });
+
   it('waits and repeats a request after 429', async () => {
     const { client, asked } = createClient(
       refuse(429, 'rate_limited', { 'retry-after': '1' }),

@@ -87,7 +87,13 @@ function fetchPatiently(url: string, { signal, ...init }: RequestInit): Promise<
   const sent = sendRequest(url, options, (answer) => {
     const body = Readable.toWeb(answer) as ConstructorParameters<typeof Response>[0];
     const headers = answer.headers as Record<string, string>;
-    resolve(new Response(body, { status: answer.statusCode ?? 0, headers }));
+    try {
+      resolve(new Response(body, { status: answer.statusCode ?? 0, headers }));
+    } catch (error) {
+      // A status that no agent sends, such as 204 or 999.
+      answer.destroy();
+      reject(error);
+    }
   });
   sent.on('error', (error) => reject(signal?.aborted === true ? signal.reason : error));
   sent.end(init.body);

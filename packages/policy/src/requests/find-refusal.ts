@@ -62,8 +62,12 @@ export function findRefusal(
   }
   try {
     const refusal = refusals[request.kind](request.payload as never, { address, allow, nowMs });
-    const isOwnId = computeRequestExternalId(request) === request.externalId;
-    return refusal ?? (isOwnId ? undefined : 'external-id-mismatch');
+    if (refusal !== undefined) {
+      return refusal;
+    }
+    return computeRequestExternalId(request) === request.externalId
+      ? undefined
+      : 'external-id-mismatch';
   } catch (error) {
     if (isPoolError(error) || error instanceof TypeError) {
       return 'malformed-payload';

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OracleOptions, oracleKeyBytes } from '../../test/oracle-engine.ts';
@@ -77,6 +78,25 @@ describe('proofs', () => {
     );
     const program = { ...squares, wasmPath: factors.wasmPath };
     await expect(prover.prove({ circuit: program, input })).rejects.toEqual(
+      failure('artifacts_mismatch'),
+    );
+    await prover.close();
+  });
+
+  it('are refused if a key has a point at infinity, although the verification key has it too', async () => {
+    const { prover } = setUp();
+    const bytes = await readFile(squares.zkeyPath);
+    // Section 3: the points of the public signals, 64 bytes each. The table of sections: id, size, content.
+    let at = 12;
+    while (bytes.readUInt32LE(at) !== 3) at += 12 + Number(bytes.readBigUInt64LE(at + 4));
+    bytes.fill(0, at + 12, at + 12 + 64);
+    const zkeyPath = join(squares.folder, 'infinity.zkey');
+    await writeFile(zkeyPath, bytes);
+    const [, ...rest] = squares.verificationKey.IC;
+    const verificationKey = { ...squares.verificationKey, IC: [['0', '0', '1'], ...rest] as const };
+    const circuit = { ...squares, zkeyPath, verificationKey };
+    const start = { start: 3, offsets: [1, 2] };
+    await expect(prover.prove({ circuit, input: start })).rejects.toEqual(
       failure('artifacts_mismatch'),
     );
     await prover.close();

@@ -5,7 +5,12 @@
  * @module
  */
 
-import { isSameVerificationKey, toVerificationKey, type VerificationKey } from '@pool/kernels';
+import {
+  findInvalidPoint,
+  isSameVerificationKey,
+  toVerificationKey,
+  type VerificationKey,
+} from '@pool/kernels';
 import { ProverError, type ProverErrorCode } from '../base/errors.ts';
 import type { ProofProgress, ProofResult, ProvingArtifact } from '../base/prover.ts';
 import type { WorkerLink } from '../base/worker-link.ts';
@@ -100,7 +105,9 @@ function checkParts(key: HeldKey, witness: Uint8Array, { verificationKey }: Prov
       'The verification key is not a Groth16 key over BN254 as snarkjs exports it.',
     );
   }
-  if (!isSameVerificationKey(toVerificationKey(key.header, key.ic), verificationKey)) {
+  // A key with a point at infinity verifies nothing, although both sides may hold it.
+  const isSound = findInvalidPoint('g1', key.ic, 'refused') === undefined;
+  if (!isSound || !isSameVerificationKey(toVerificationKey(key.header, key.ic), verificationKey)) {
     throw new ProverError(
       'artifacts_mismatch',
       'The verification key does not belong to the proving key. Export it from that proving key.',

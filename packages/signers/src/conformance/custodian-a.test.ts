@@ -1,5 +1,5 @@
 import { holderKinds } from '../custodian-a/custodian-a-holder.ts';
-import { createCustodianASigner } from '../custodian-a/custodian-a-signer.ts';
+import { createCustodianASigner, createWalletSigner } from '../custodian-a/custodian-a-signer.ts';
 import { openCustodianAHarness } from '../fixtures/conformance/custodian-a-harness.ts';
 import { describeSigner } from '../fixtures/conformance/describe-signer.ts';
 import { requests } from '../fixtures/requests.ts';
@@ -19,7 +19,7 @@ describeSigner('custodian_a of a holder', {
   kind: 'voted',
   open: () =>
     openCustodianAHarness({
-      createSigner: (options) => createCustodianASigner(options, holderKinds),
+      createSigner: (options) => createWalletSigner(options, holderKinds),
       requests: [spend, signIn, disclosure],
     }),
 });

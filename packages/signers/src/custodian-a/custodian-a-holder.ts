@@ -7,7 +7,7 @@
 import { computeWalletAddress, type EvmAddress, PoolError, type WalletPub } from '@pool/core';
 import type { HolderSigner } from '../holder/holder-signer.ts';
 import { createRemoteHolder, type RemoteHolderOptions } from '../holder/remote-holder.ts';
-import { type CustodianASignerOptions, createCustodianASigner } from './custodian-a-signer.ts';
+import { type CustodianASignerOptions, createWalletSigner } from './custodian-a-signer.ts';
 
 export type CustodianAHolderOptions = Omit<CustodianASignerOptions, 'address'> &
   Pick<RemoteHolderOptions, 'pollMs' | 'sleep'> & {
@@ -35,6 +35,6 @@ export function createCustodianAHolder(options: CustodianAHolderOptions): Holder
       'the holder and the funder are the same wallet at the custodian; create a wallet for the holder alone, and set DISBURSE_CUSTODIAN_A_HOLDER_WALLET_ID and DISBURSE_CUSTODIAN_A_HOLDER_WALLET_PUB to it',
     );
   }
-  const signer = createCustodianASigner({ ...account, address }, holderKinds);
+  const signer = createWalletSigner({ ...account, address }, holderKinds);
   return createRemoteHolder({ name: 'custodian_a', signer, walletPub, pollMs, sleep });
 }

@@ -84,12 +84,16 @@ const funderKinds: readonly VotedRequest['kind'][] = [
  * const signer = createCustodianASigner({ url, token, credentialId, serviceKey, walletId, address });
  * const step = await signer.submit(createSignRequest({ kind: 'void', payload, expectedSigner: address }));
  *
- * @param kinds - what the wallet may sign. Default: what a funder signs
  * @throws PoolError `invalid_configuration`
  */
-export function createCustodianASigner(
+export function createCustodianASigner(options: CustodianASignerOptions): Signer {
+  return createWalletSigner(options, funderKinds);
+}
+
+/** @param kinds - what the wallet may sign */
+export function createWalletSigner(
   options: CustodianASignerOptions,
-  kinds: readonly VotedRequest['kind'][] = funderKinds,
+  kinds: readonly VotedRequest['kind'][],
 ): Signer {
   const { walletId, address, allow, approver, nowMs = Date.now } = options;
   const client = createCustodianAClient(options);

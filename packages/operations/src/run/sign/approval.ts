@@ -45,7 +45,7 @@ export async function approve(
   stuck?: RecordedApproval,
 ): Promise<ApprovalStep> {
   const { run } = asking;
-  if (stuck !== undefined && stuck.rawTransaction === undefined) {
+  if (stuck !== undefined && (stuck.rawTransaction === undefined || stuck.nonce === undefined)) {
     // The signer's provider sent it, and raises its fees.
     return letVote(asking);
   }

@@ -206,10 +206,15 @@ export function checkDatabase(path: string): Readonly<Record<string, number>> {
 
 const stalePrefix = '.backup-';
 
-/** Removes folders of commands that were killed: their names begin with `start`, and the id of the process follows. */
+/**
+ * Removes folders of commands that were killed: `start`, the id of the process, a hyphen, eight hex digits. Nothing else: a person
+ * may keep a file `.backup-2026-11-30.age` beside them.
+ */
 export function removeStale(parent: string, start: string): void {
   for (const name of existsSync(parent) ? readdirSync(parent) : []) {
-    const pid = name.startsWith(start) ? /^(\d+)-/.exec(name.slice(start.length))?.[1] : undefined;
+    const pid = name.startsWith(start)
+      ? /^(\d+)-[0-9a-f]{8}$/.exec(name.slice(start.length))?.[1]
+      : undefined;
     if (pid !== undefined && !isAlive(Number(pid))) {
       rmSync(join(parent, name), { recursive: true, force: true });
     }

@@ -176,6 +176,12 @@ export async function computePaths(
         'a note of the spend is not unspent any more; choose again',
       );
     }
+    if (found.sync !== owned.get(commitments[0] ?? commitment)?.sync) {
+      throw new PoolError(
+        'notes_unavailable',
+        'the notes of the spend belong to different encryption keys; spend them one after the other',
+      );
+    }
     proved.push(await found.sync.computePath(found.note));
   }
   const [first] = proved;
