@@ -157,19 +157,19 @@ export default {
     forbid(
       'operations-check-imports-neither-run-nor-adapters',
       `${operations}check/`,
-      `${operations}(run|adapters)/`,
+      `${operations}(run|adapters|peers)/`,
       'Checks move no money: they do not reach the code that does.',
     ),
     forbid(
       'operations-run-imports-no-adapter',
       `${operations}run/`,
-      `${operations}adapters/`,
+      `${operations}(adapters|peers)/`,
       'The run knows its ports; the app chooses the adapters.',
     ),
     forbid(
       'operations-adapters-import-ports-only',
       `${operations}adapters/`,
-      `${operations}(check|run)/`,
+      `${operations}(check|run|peers)/`,
     ),
     forbid(
       'wallet-runs-in-a-browser',

@@ -19,7 +19,13 @@ const proofs = {
   'prover-webgpu': 'Proofs on a GPU',
 } as const;
 
-export type ProofsName = keyof typeof proofs;
+type ProofsName = keyof typeof proofs;
+
+export const proofsNames = Object.keys(proofs) as readonly ProofsName[];
+
+export function isProofsName(name: string): name is ProofsName {
+  return Object.hasOwn(proofs, name);
+}
 
 function read(name: string): unknown {
   const path = join(folder, 'results', `${name}.json`);

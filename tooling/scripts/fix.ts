@@ -7,14 +7,16 @@ const root = resolve(import.meta.dirname, '../..');
 const bin = join(root, 'node_modules/.bin');
 const env = { DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' };
 
-const steps: readonly (readonly [command: string, args: readonly string[], folder?: string])[] = [
-  [join(bin, 'eslint'), ['--fix', '.']],
-  [join(bin, 'biome'), ['check', '--write', '.']],
-  [findForge(), ['fmt'], 'packages/contracts'],
-  [join(bin, 'turbo'), ['run', 'generate', '--output-logs=new-only']],
+type Step = readonly [command: () => string, args: readonly string[], folder?: string];
+const steps: readonly Step[] = [
+  [() => join(bin, 'eslint'), ['--fix', '.']],
+  [() => join(bin, 'biome'), ['check', '--write', '.']],
+  [findForge, ['fmt'], 'packages/contracts'],
+  [() => join(bin, 'turbo'), ['run', 'generate', '--output-logs=new-only']],
 ];
 
-for (const [command, args, folder = ''] of steps) {
+for (const [find, args, folder = ''] of steps) {
+  const command = find();
   process.stdout.write(`── ${command} ${args.join(' ')}\n`);
   const { status } = await run(command, args, { cwd: join(root, folder), env, output: 'inherit' });
   if (status !== 0) process.exitCode = 1;

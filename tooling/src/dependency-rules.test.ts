@@ -88,14 +88,29 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
     'packages/operations/src/adapters/b.ts',
   ],
   [
+    'operations-check-imports-neither-run-nor-adapters',
+    'packages/operations/src/check/a.ts',
+    'packages/operations/src/peers/b.ts',
+  ],
+  [
     'operations-run-imports-no-adapter',
     'packages/operations/src/run/a.ts',
     'packages/operations/src/adapters/b.ts',
   ],
   [
+    'operations-run-imports-no-adapter',
+    'packages/operations/src/run/a.ts',
+    'packages/operations/src/peers/b.ts',
+  ],
+  [
     'operations-adapters-import-ports-only',
     'packages/operations/src/adapters/a.ts',
     'packages/operations/src/check/b.ts',
+  ],
+  [
+    'operations-adapters-import-ports-only',
+    'packages/operations/src/adapters/a.ts',
+    'packages/operations/src/peers/b.ts',
   ],
   ['testkit-is-for-tests', 'apps/agent/src/a.ts', 'packages/testkit/src/b.ts'],
   ['production-does-not-import-tooling', 'apps/agent/src/a.ts', 'tooling/src/b.ts'],

@@ -3,7 +3,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-
 import { listWorkspacePackages, type PackageJson, readManifest } from './workspace.ts';
 
 // Words that name one machine or one person's tools and mean nothing to a reader of this repository.

@@ -12,7 +12,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { VerificationKey } from '@pool/circuits';
 import { circuitNames } from '@pool/core';
 import { parseKeyWords } from '../src/code/key-words.ts';
-
 import { runForge } from './forge.ts';
 import { computeSchedule } from './poseidon/schedule.ts';
 import { renderPoseidon } from './poseidon/solidity.ts';

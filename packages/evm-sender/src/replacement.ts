@@ -1,3 +1,9 @@
+/**
+ * When a transaction that is not mined is replaced, and with which fees. Only transactions of one nonce compete, and the
+ * chain executes at most one of them: replacing can cost fees, and can never pay twice.
+ *
+ * @module
+ */
 import type { JsonRpcProvider } from 'ethers';
 
 // The fees that a chain asks for now, and what a transaction under a cap offers.
@@ -36,13 +42,6 @@ export function decideFees(
     ? undefined
     : capFees({ maxFeePerGas, maxPriorityFeePerGas }, cap);
 }
-
-/**
- * When a transaction that is not mined is replaced, and with which fees. Only transactions of one nonce compete, and the
- * chain executes at most one of them: replacing can cost fees, and can never pay twice.
- *
- * @module
- */
 
 export type Fees = {
   /** Wei per unit of gas. */

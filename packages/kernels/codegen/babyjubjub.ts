@@ -15,7 +15,6 @@
 // on it. (We cannot control whether the processor's multiplications take the same time for all values; IEEE ones do.)
 
 import { eachPair, isLarge, locate, pair } from './babyjubjub-chunk.ts';
-
 import {
   addressOf,
   after,

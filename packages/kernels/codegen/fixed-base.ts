@@ -1,5 +1,5 @@
 // Multiples of one point by a table: signed digits of fixed width, one table of multiples for each digit's place, one
-// addition per digit. src/fixed-base.ts defines the width of digits and the order of the steps. At most 1024 points.
+// addition per digit. src/curve/fixed-base.ts defines the width of digits and the order of the steps. At most 1024 points.
 
 import { appendJob, pointBytes, runJobs } from './add-pairs.ts';
 import type { CoordinateField } from './fp2.ts';

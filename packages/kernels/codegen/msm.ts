@@ -1,5 +1,5 @@
 // Multi-scalar multiplication by signed windows: scalars to digits, points sorted by digit, buckets summed as trees of
-// independent additions (add-pairs.ts), and the weighted sum of the buckets by halving. src/msm.ts defines the order.
+// independent additions (add-pairs.ts), and the weighted sum of the buckets by halving. src/curve/msm.ts defines the order.
 // Source: N. Pippenger, "On the evaluation of powers and related problems", FOCS 1976 (buckets).
 //
 // Prepared scalar (32 bytes): |s| + H, where s is taken in (-r/2, r/2], its sign in bit 255, and H = sum over all windows

@@ -9,7 +9,6 @@ import { multiplyPoints } from './curve/multiples.ts';
 import { loadPoints } from './curve/points.ts';
 import { KernelsError } from './runtime/errors.ts';
 import { addressableBytes, type Block, createKernelMemory } from './runtime/memory.ts';
-
 import { findBuiltin } from './runtime/module-beside.ts';
 import type { Runtime, TaskOptions } from './runtime/runtime.ts';
 import { createThreads } from './runtime/threads.ts';

@@ -1,5 +1,5 @@
 /**
- * Writes src/poseidon-parameters.generated.ts. Run by `pnpm generate`. With `--check` it only compares.
+ * Writes src/hash/poseidon-parameters.generated.ts. Run by `pnpm generate`. With `--check` it only compares.
  *
  * @module
  */

@@ -1,7 +1,6 @@
 /** The same sum as computeOnDevice, by the kernels of the processor: an independent result. */
 import { encodeIntegers, type Kernels } from '@pool/kernels';
 import { decodeG1, decodeG2 } from '../src/base/points.ts';
-
 import { readFrom } from './msm-on-device.ts';
 import { encodePoints } from './msm-points.ts';
 

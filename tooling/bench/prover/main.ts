@@ -10,7 +10,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { run } from '../../src/processes.ts';
 import { createStamp } from '../results.ts';
-import { type ProofsName, saveProverResults } from '../results-store.ts';
+import { isProofsName, proofsNames, saveProverResults } from '../results-store.ts';
 import { type BenchCase, fundCases, spendCases } from './circuits.ts';
 import {
   fastest,
@@ -71,6 +71,9 @@ export async function runProverBench(
   });
   const { accelerator } = values;
   const file = `${what}-${accelerator}`;
+  if (!isProofsName(file)) {
+    throw new TypeError(`bench/RESULTS.md has no table ${file}; choose ${proofsNames.join(', ')}`);
+  }
   const rapidsnark = process.env['RAPIDSNARK'];
   const versions = await describeVersions(rapidsnark);
   await buildProgram();
@@ -102,6 +105,6 @@ export async function runProverBench(
     }
     const [loadAfter = 0] = loadavg();
     const loadAverage = [loadBefore, loadAfter] as const;
-    saveProverResults(file as ProofsName, { ...createStamp(), versions, loadAverage, provers });
+    saveProverResults(file, { ...createStamp(), versions, loadAverage, provers });
   }
 }

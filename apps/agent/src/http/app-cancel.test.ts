@@ -1,7 +1,6 @@
 // DELETE /api/disburse/:key (docs/decisions/0007): stores the request, notifies the worker, answers the end of the job.
 import { cancellationName } from '@pool/operations';
 import { describe, expect, it } from 'vitest';
-
 import { createTestApp, employerId } from '../fixtures/test-app.ts';
 
 const path = '/api/disburse/june';

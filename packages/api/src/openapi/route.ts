@@ -94,10 +94,10 @@ type RouteDefinition = Omit<Route, 'id' | 'method' | 'path'> & {
   readonly at: `${Route['method']} /${string}`;
 };
 
-/** The routes by id, with their literal types kept: that is what {@link RouteInput} and {@link RouteAnswer} infer from. */
+/** The routes by id. The types of their schemas are kept: {@link RouteInput} and {@link RouteAnswer} infer from them. */
 export function defineRoutes<const T extends Readonly<Record<string, RouteDefinition>>>(
   routes: T,
-): { readonly [Id in keyof T]: T[Id] & Pick<Route, 'id' | 'method' | 'path'> } {
+): { readonly [Id in keyof T]: Omit<T[Id], 'at'> & Pick<Route, 'id' | 'method' | 'path'> } {
   const entries = Object.entries(routes).map(([id, { at, ...route }]) => {
     const [method, path] = at.split(' ');
     return [id, { ...route, id, method, path }];

@@ -16,7 +16,6 @@ import {
   parseWire,
 } from '@pool/core';
 import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
-
 import { describeInput } from './gate-home.ts';
 
 // Compares a policy with the gate's chain settings: a batch in a pool or a token that only one of them lists would wait for ever, and

@@ -15,7 +15,6 @@ import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type CircuitName, circuitShapes, PoolError } from '@pool/core';
 import { convertZkey, openFileSource, type VerificationKey, type ZkeyForm } from '@pool/kernels';
-
 import {
   type ArtifactDigests,
   type ArtifactKind,

@@ -23,7 +23,6 @@ import { createKeyStream, deriveBeaconSeed } from './files/key-stream.ts';
 import { readRecord } from './files/transcript.ts';
 import { exportVerificationKey } from './key/export-verifier.ts';
 import { createKernelArithmetic, type PointArithmetic } from './points/point-sums.ts';
-
 import type { G1Point } from './points/points.ts';
 
 const { groth16, zKey } = snarkjs;

@@ -24,7 +24,6 @@ import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
 import { openPowersOfTau } from './files/powers-of-tau.ts';
 import { exportVerificationKey } from './key/export-verifier.ts';
 import { createKernelArithmetic, type PointArithmetic } from './points/point-sums.ts';
-
 import { decodeG1 } from './points/points.ts';
 import { findPowersProblems } from './verify/verify-key.ts';
 

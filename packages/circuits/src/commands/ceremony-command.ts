@@ -12,7 +12,6 @@ import { applyBeacon, contributeToKey } from '../ceremony/key/contribute.ts';
 import { exportVerificationKey, renderSolidityVerifier } from '../ceremony/key/export-verifier.ts';
 import { initialiseKey } from '../ceremony/key/initialise.ts';
 import { createKernelArithmetic, type PointArithmetic } from '../ceremony/points/point-sums.ts';
-
 import { verifyKey } from '../ceremony/verify/verify-key.ts';
 import { type Call, command, UsageError } from './command-io.ts';
 

@@ -17,7 +17,6 @@ import { convertKeyFile } from '../artifacts/artifact-store.ts';
 import { artifactFiles } from '../artifacts/build-artifacts.ts';
 import { computeDigest } from '../artifacts-manifest.ts';
 import { createKernelArithmetic, type PointArithmetic } from '../ceremony/points/point-sums.ts';
-
 import type { FetchedKind } from './pinned-digests.ts';
 import { openProductionKeys } from './production-keys.ts';
 

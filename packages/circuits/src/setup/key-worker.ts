@@ -19,7 +19,6 @@ import {
   type ZkeyHeaderFields,
   zkeySection,
 } from '@pool/kernels';
-
 import { computeDomainSize, readR1cs } from '../constraints/r1cs.ts';
 import { computeProvingKey, type KeyPart } from './proving-key.ts';
 import { deriveToxicValues } from './toxic-values.ts';

@@ -24,7 +24,6 @@ import {
   computeWitness,
   endSnarkjsThreads,
 } from '../../test/witness.ts';
-
 import { serializeKeyPart } from './key-worker.ts';
 import { computeProvingKey, type KeyPart } from './proving-key.ts';
 import type { ToxicValues } from './toxic-values.ts';

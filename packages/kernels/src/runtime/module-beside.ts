@@ -14,11 +14,7 @@ export function findBuiltin<TName extends Name>(
   return node?.getBuiltinModule(name);
 }
 
-/**
- * Worker threads are started from a file: TypeScript in the repository, JavaScript in the built package.
- *
- * @module
- */
+// Worker threads are started from a file: TypeScript in the repository, JavaScript in the built package.
 
 /** URL of the module `name` in the folder of the module at `url`, with the same extension. */
 export function moduleBeside(url: string, name: string): URL {

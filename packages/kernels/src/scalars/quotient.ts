@@ -21,7 +21,6 @@ import {
 import type { KernelCall } from '../runtime/thread-messages.ts';
 import type { KernelTask } from '../runtime/threads.ts';
 import { type Domain, pairBytes } from './domain.ts';
-
 import { elementBytes, type Rows } from './rows.ts';
 import type { ScalarVector } from './scalars.ts';
 

@@ -13,7 +13,6 @@
  * @module
  */
 import { areBelowOrder } from '../runtime/integers.ts';
-
 import {
   type ByteSource,
   type ZkeyForm,
@@ -21,11 +20,7 @@ import {
   type ZkeySectionPlace,
 } from './zkey-format.ts';
 
-/**
- * The distinct values of matrices, numbered in the order of their first occurrence: millions of entries share a few thousand.
- *
- * @module
- */
+// The distinct values of matrices, numbered in the order of their first occurrence: millions of entries share a few thousand.
 /** Numbers distinct 32-byte values with open addressing over their words. */
 export function createDictionary() {
   let words: Uint32Array<ArrayBuffer> = new Uint32Array(8 * 64);

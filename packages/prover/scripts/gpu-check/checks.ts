@@ -1,7 +1,6 @@
 /** Sums of points: correct in every structured case, and their time compared with that of their arithmetic alone. */
 import { isDeepStrictEqual } from 'node:util';
 import { encodeIntegers, type Kernels } from '@pool/kernels';
-
 import { scalarFieldOrder } from '../../src/base/field.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { assembleProof } from '../../src/proof/assemble-proof.ts';

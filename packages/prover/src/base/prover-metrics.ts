@@ -1,5 +1,5 @@
 /**
- * Description of the device or processor that makes proofs, for people and for readiness checks.
+ * What a prover tells about itself: the device or processor that makes proofs, and its metrics.
  *
  * @module
  */
@@ -11,11 +11,7 @@ export type AcceleratorDescription = {
   readonly detail: string;
 };
 
-/**
- * The metrics of a prover, as numbers and as Prometheus text. Public: they contain no input and no witness.
- *
- * @module
- */
+// The metrics of a prover, as numbers and as Prometheus text. Public: they contain no input and no witness.
 
 /** The proofs of one circuit since the start. */
 export type CircuitMetrics = {

@@ -9,12 +9,8 @@ import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 import { argumentError } from './check-arguments.ts';
 import { closedError, ProverError, type ProverErrorCode } from './errors.ts';
 
-/**
- * Joins several abort signals into one. AbortSignal.any leaves memory behind in each of its sources. Our sources live as long as
- * the prover, and each call joins them.
- *
- * @module
- */
+// Joins several abort signals into one. AbortSignal.any leaves memory behind in each of its sources. Our sources live as long as
+// the prover, and each call joins them.
 
 /** Call `release` when the work is done: it removes the listeners from the sources. */
 export function joinSignals(...sources: readonly (AbortSignal | undefined)[]): {

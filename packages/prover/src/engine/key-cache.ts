@@ -8,7 +8,6 @@ import { ProverError } from '../base/errors.ts';
 import { readFileIdentity } from '../base/file-identity.ts';
 import { openZkey } from '../zkey/open-zkey.ts';
 import { unreadable, type Zkey, type ZkeyHeader } from '../zkey/zkey.ts';
-
 import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
 
 /** A key, and the other data of its file that a proof needs. */

@@ -9,7 +9,6 @@ import type { Engine, EngineOptions, ResidentKey } from '../engine/engine.ts';
 import type { Zkey } from '../zkey/zkey.ts';
 import { createBuffers } from './device/buffers.ts';
 import { type Gpu, openDevice } from './device/device.ts';
-
 import { createPipelines } from './device/pipelines.ts';
 import { loadDeviceKey } from './engine-key.ts';
 import {
@@ -31,7 +30,6 @@ import {
   type LimbLayoutName,
   limbLayouts,
 } from './field/limbs.ts';
-
 import { createMsmContext } from './msm/msm.ts';
 import { assertQuotientFits } from './quotient/quotient.ts';
 

@@ -9,7 +9,6 @@ import { moduleBeside } from '@pool/kernels';
 import { ProverError } from '../base/errors.ts';
 import { readFileIdentity } from '../base/file-identity.ts';
 import { createWorkerLink, joinSignals } from '../base/worker-link.ts';
-
 import type { WitnessRequest } from './witness-worker.ts';
 
 // Limits the memory of a witness program. circom declares no limit, and the program is another party's code. This module rewrites

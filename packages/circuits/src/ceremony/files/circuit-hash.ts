@@ -7,7 +7,6 @@
 import { blake2b } from '@noble/hashes/blake2.js';
 import type { Group, ZkeyHeaderFields } from '@pool/kernels';
 import { subtractG1 } from '../points/affine-sums.ts';
-
 import { encodeForTranscript } from '../points/points.ts';
 import type { PowersOfTau } from './powers-of-tau.ts';
 import { chunksOf } from './section-file.ts';

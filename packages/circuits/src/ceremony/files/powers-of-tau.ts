@@ -15,7 +15,6 @@ import {
   type Group,
   zkeyPointBytes,
 } from '@pool/kernels';
-
 import { asBuffer } from '../points/points.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
 import {

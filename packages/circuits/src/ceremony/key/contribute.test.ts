@@ -13,7 +13,6 @@ import { createPowersOfTau } from '../../../test/powers-of-tau.ts';
 import { compileTest } from '../../../test/witness.ts';
 import { computeFileDigest } from '../../artifacts-manifest.ts';
 import { createKernelArithmetic, type PointArithmetic } from '../points/point-sums.ts';
-
 import { contributeToKey } from './contribute.ts';
 import { initialiseKey } from './initialise.ts';
 

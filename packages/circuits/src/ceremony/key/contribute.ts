@@ -42,7 +42,6 @@ import {
   readRecord,
 } from '../files/transcript.ts';
 import type { BulkOptions, PointArithmetic } from '../points/point-sums.ts';
-
 import { decodeG1, decodeG2, encodeG1, encodeG2, isSoundG1, isSoundG2 } from '../points/points.ts';
 import { requireOpenCeremony, requireSecretContribution } from './contribution-rules.ts';
 

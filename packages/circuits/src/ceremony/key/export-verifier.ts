@@ -16,7 +16,6 @@ import {
 import { openKeyFile } from '../files/key-file.ts';
 import { malformedFile } from '../files/section-file.ts';
 import { readRecord } from '../files/transcript.ts';
-
 import { decodeG1, decodeG2, isSoundG1, isSoundG2 } from '../points/points.ts';
 import { createKeyError } from './contribution-rules.ts';
 import { findTranscriptProblems } from './verify-contributions.ts';

@@ -29,7 +29,6 @@ import { chunksOf, malformedFile } from '../files/section-file.ts';
 import type { SectionContents } from '../files/section-writer.ts';
 import { encodeRecord } from '../files/transcript.ts';
 import { areInSubgroup, type BulkOptions, type PointArithmetic } from '../points/point-sums.ts';
-
 import { encodeG1, encodeG2 } from '../points/points.ts';
 import { computeWireSums, type TermSource } from './wire-sums.ts';
 

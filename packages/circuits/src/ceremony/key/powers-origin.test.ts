@@ -19,7 +19,6 @@ import { computeFileDigest } from '../../artifacts-manifest.ts';
 import { deriveChallenge } from '../files/key-stream.ts';
 import { openPowersOfTau } from '../files/powers-of-tau.ts';
 import { createKernelArithmetic, type PointArithmetic } from '../points/point-sums.ts';
-
 import { encodeForTranscript, encodeG1, encodeG2 } from '../points/points.ts';
 import { verifyKey } from '../verify/verify-key.ts';
 import { initialiseKey } from './initialise.ts';

@@ -4,7 +4,6 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-
 import { decodeCoordinates, encodeCoordinates, type Group, zkeyPointBytes } from '@pool/kernels';
 import { asBuffer } from './points.ts';
 

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { R, sample } from '../../../test/fund-batch.ts';
 import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
 import { createKernelArithmetic, type PointArithmetic } from './point-sums.ts';
-
 import { encodeG1, encodeG2 } from './points.ts';
 
 const noble = createNobleArithmetic();

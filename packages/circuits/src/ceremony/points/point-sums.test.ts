@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNobleArithmetic } from '../../../test/noble-arithmetic.ts';
 import { pointOutsideSubgroup } from '../../../test/twist-points.ts';
 import { areInSubgroup, createKernelArithmetic, type PointArithmetic } from './point-sums.ts';
-
 import { encodeG2, type G2Point } from './points.ts';
 
 const { Point } = bn254.G2;

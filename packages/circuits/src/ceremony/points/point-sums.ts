@@ -17,7 +17,6 @@ import {
   scalarBytes,
   zkeyPointBytes,
 } from '@pool/kernels';
-
 import { decodeG1, decodeG2, type PointOf } from './points.ts';
 
 // The bulk curve arithmetic of a ceremony, which processes millions of points: an interface, and its implementation on
@@ -124,7 +123,7 @@ export function createSumG1(
   return createSum('g1', bn254.G1.Point.ZERO, decodeG1, arithmetic, options);
 }
 
-/** Starts a sum in G2. The points must belong to G2, unless the scalars are small (see `areInSubgroup`). */
+/** Starts a sum in G2. The points must belong to G2, unless the scalars are small (see `PointArithmetic.computeMsm`). */
 export function createSumG2(
   arithmetic: PointArithmetic,
   options: BulkOptions,

@@ -14,7 +14,6 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { encodeIntegers } from '@pool/kernels';
 import { openKeyFile } from '../files/key-file.ts';
 import { openPowersOfTau, type PowersOfTau, type PowersSection } from '../files/powers-of-tau.ts';
-
 import { chunksOf } from '../files/section-file.ts';
 import { type Beacon, computeContributionHash, readRecord } from '../files/transcript.ts';
 import type { KeyProblem } from '../key/contribution-rules.ts';
@@ -31,7 +30,6 @@ import {
   type PointArithmetic,
   readWeights,
 } from '../points/point-sums.ts';
-
 import { decodeG1, decodeG2, type G1Point, type G2Point, isSoundG2 } from '../points/points.ts';
 import { findSectionProblems } from './verify-sections.ts';
 

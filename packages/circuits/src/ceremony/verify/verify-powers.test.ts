@@ -16,7 +16,6 @@ import { pointOutsideSubgroup } from '../../../test/twist-points.ts';
 import { compileTest } from '../../../test/witness.ts';
 import { openPowersOfTau } from '../files/powers-of-tau.ts';
 import { createKernelArithmetic, type PointArithmetic } from '../points/point-sums.ts';
-
 import { encodeG2 } from '../points/points.ts';
 import { findPowersProblems } from './verify-key.ts';
 

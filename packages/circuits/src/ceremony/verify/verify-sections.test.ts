@@ -19,7 +19,6 @@ import { openPowersOfTau } from '../files/powers-of-tau.ts';
 import { readRecord } from '../files/transcript.ts';
 import { readCircuit } from '../key/initialise.ts';
 import { createKernelArithmetic, type PointArithmetic } from '../points/point-sums.ts';
-
 import { decodeG2, encodeG1, encodeG2, type G2Point } from '../points/points.ts';
 import { findSectionProblems } from './verify-sections.ts';
 

@@ -39,7 +39,6 @@ import {
   createWeights,
   type PointArithmetic,
 } from '../points/point-sums.ts';
-
 import { asBuffer, decodeG2, isSoundG2 } from '../points/points.ts';
 import { findWrongWireSections } from './verify-wires.ts';
 

@@ -58,12 +58,7 @@ function holdsManifest(path: string): boolean {
   }
 }
 
-/**
- * Which graphics adapter the engine may use, and its name.
- *
- * @module
- */
-/// <reference types="@webgpu/types" />
+// Which graphics adapter the engine may use, and its name.
 
 /** Renderers that run on the processor: correct, but slower than the CPU engine. */
 const software = /swiftshader|llvmpipe|lavapipe|software|basic render|warp/i;

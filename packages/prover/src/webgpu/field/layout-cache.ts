@@ -12,7 +12,6 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Gpu } from '../device/device.ts';
 import { chooseLayout, describeCandidates, type LayoutMeasurement } from './benchmark.ts';
-
 import { type LimbLayout, type LimbLayoutName, limbLayouts } from './limbs.ts';
 
 // Which limb layouts are fast on a device: the measurements of an earlier start, if the best layout still computes correctly, otherwise a

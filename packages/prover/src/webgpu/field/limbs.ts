@@ -150,15 +150,11 @@ function generateDigitMultiplier(options: DigitOptions): string {
 fn ${prefix}_sqr(a: U256) -> U256 {\n  return ${prefix}_mul(a, a);\n}\n`;
 }
 
-/**
- * The layouts in which a device can multiply 256-bit numbers, and what each of them guarantees.
- *
- * WGSL has 32-bit integers only and no way to reach the upper half of a product, so how a number is cut into limbs decides the speed,
- * and which cut wins depends on the chip. In memory and between functions, numbers are always eight 32-bit words; a
- * multiplier divides them internally. Every layout is Montgomery multiplication with its own power of two R.
- *
- * @module
- */
+// The layouts in which a device can multiply 256-bit numbers, and what each of them guarantees.
+//
+// WGSL has 32-bit integers only and no way to reach the upper half of a product, so how a number is cut into limbs decides the speed,
+// and which cut wins depends on the chip. In memory and between functions, numbers are always eight 32-bit words; a
+// multiplier divides them internally. Every layout is Montgomery multiplication with its own power of two R.
 
 export type LimbLayoutName = 'digits-13-loop' | 'digits-15-loop';
 

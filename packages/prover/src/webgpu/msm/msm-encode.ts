@@ -22,12 +22,7 @@ import type { MsmWorkspace, WorkspaceBuffers } from './msm-workspace.ts';
 import { keysPerBlock } from './sort-wgsl.ts';
 import { digitWorkgroup } from './windows-wgsl.ts';
 
-/**
- * The dispatches of one sum that read their own uniform (`stage`, msm-bindings.ts), in order. Pure, except for the upload.
- *
- * @module
- */
-/// <reference types="@webgpu/types" />
+// The dispatches of one sum that read their own uniform (`stage`, msm-bindings.ts), in order. Pure, except for the upload.
 
 /** Uniform offsets are multiples of this on every device. */
 const stageStride = 256;

@@ -7,7 +7,6 @@ import { createRandom, encodePoints, expectG1, listCases } from '../../../test/m
 import { computeByKernels } from '../../../test/sums-by-kernels.ts';
 import { openTestDevice } from '../../../test/test-device.ts';
 import { createBuffers } from '../device/buffers.ts';
-
 import { findLimbLayout } from '../field/limbs.ts';
 import { createG1Msm, createMsmContext } from './msm.ts';
 import type { MsmTuning } from './msm-plan.ts';

@@ -12,7 +12,6 @@ import {
 import { openTestDevice } from '../../../test/test-device.ts';
 import { scalarFieldOrder as R } from '../../base/field.ts';
 import { createBuffers } from '../device/buffers.ts';
-
 import { createPipelines } from '../device/pipelines.ts';
 import { findLimbLayout } from '../field/limbs.ts';
 import type { GpuContext } from './ntt.ts';
