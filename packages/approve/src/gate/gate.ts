@@ -4,7 +4,7 @@
  * @module
  */
 import { type ChainsFile, isPoolError } from '@pool/core';
-import type { ShellLog } from '@pool/http-server';
+import type { Shell, ShellLog } from '@pool/http-server';
 import { type AuditVerdict, type Ledger, openLedger, type Policy } from '@pool/policy';
 import type { GateConfig } from '../config/config.ts';
 import { ensureGateHome, ledgerPath, nameError } from '../config/gate-home.ts';
@@ -18,6 +18,7 @@ import type { FaultPoint } from '../config/variables.ts';
 import {
   checked,
   createDoctor,
+  type Doctor,
   type DoctorCheck,
   type DoctorReport,
   failed,
@@ -26,7 +27,11 @@ import {
   passed,
   readHealth,
 } from '../examine/doctor.ts';
-import { createHistoryCheck, createHistoryExamination } from '../examine/history.ts';
+import {
+  createHistoryCheck,
+  createHistoryExamination,
+  type HistoryCheck,
+} from '../examine/history.ts';
 import { createApp } from '../http/app.ts';
 import { listMeasures } from '../http/metrics.ts';
 import { createFactSource, type FactReader, openPoolReader } from '../judge/facts.ts';
@@ -47,10 +52,31 @@ export type GateOptions = {
   readonly fault?: (point: FaultPoint) => void;
 };
 
-export type Gate = ReturnType<typeof openGate>;
+export type Gate = {
+  readonly app: Shell;
+  readonly ledger: Ledger;
+  readonly doctor: Doctor;
+  readonly history: HistoryCheck;
+  health(): GateHealth;
+  /** Examines custodian, history, ledger and node, and erases what is past its retention. */
+  examine(): Promise<DoctorReport>;
+  /** One look at the custodian. Failures are logged. */
+  poll(): Promise<void>;
+  /** Pause between two looks. */
+  readonly pollSeconds: number;
+  /** What the gate's own nodes do not answer. */
+  nodeProblems(): readonly string[];
+  /** Reads the policy file again. A bad file keeps the policy as it is. @returns whether it took effect */
+  reloadPolicy(): boolean;
+  /** Called when something new may be there to look at. */
+  onWake(listener: () => void): void;
+  /** Called when another policy took effect: nothing is voted before the next examination. */
+  onReload(listener: () => void): void;
+  close(): void;
+};
 
 /** @throws PoolError `ledger_in_use`, `invalid_policy`, `invalid_configuration` */
-export function openGate(options: GateOptions) {
+export function openGate(options: GateOptions): Gate {
   const { config, log, isDryRun = false, nowMs = Date.now } = options;
   const fault = options.fault ?? createFault(config.fault);
   const settings = readSettings(config);
@@ -163,13 +189,11 @@ export function openGate(options: GateOptions) {
     doctor,
     history,
     health,
-    /** Examines custodian, history, ledger and node, and erases what is past its retention. */
     async examine(): Promise<DoctorReport> {
       const report = await doctor.examine();
       await facts.probe(listPolicyPools(policy()), nowMs());
       return report;
     },
-    /** One look at the custodian. Failures are logged. */
     async poll(): Promise<void> {
       try {
         await transport.poll();
@@ -183,11 +207,8 @@ export function openGate(options: GateOptions) {
         );
       }
     },
-    /** Pause between two looks. */
     pollSeconds: transport.pollSeconds,
-    /** What the gate's own nodes do not answer. */
     nodeProblems: facts.problems,
-    /** Reads the policy file again. A bad file keeps the policy as it is. @returns whether it took effect */
     reloadPolicy(): boolean {
       try {
         const next = readPolicyFor(chains, config);
@@ -213,11 +234,9 @@ export function openGate(options: GateOptions) {
       wake();
       return true;
     },
-    /** Called when something new may be there to look at. */
     onWake(listener: () => void): void {
       wake = listener;
     },
-    /** Called when another policy took effect: nothing is voted before the next examination. */
     onReload(listener: () => void): void {
       announceReload = listener;
     },
