@@ -10,7 +10,7 @@ import * as v from 'valibot';
 import { described, hex32Schema, optional } from './schema.ts';
 
 /** What a holder does with its notes. `transfer` pays other holders in the pool, `send` withdraws to an address. */
-export const spendOperations = ['transfer', 'send'] as const;
+const spendOperations = ['transfer', 'send'] as const;
 export type SpendOperationName = (typeof spendOperations)[number];
 
 const tokenSchema = described(
