@@ -5,18 +5,15 @@
  * @module
  */
 import { readFileSync, statSync } from 'node:fs';
+import { readChainsFile } from '@pool/configuration';
 import {
   type ChainsFile,
-  chainsFileSchema,
   createConfigurationError,
-  describeIssues,
   isPoolError,
   PoolError,
-  parseStrictJson,
+  parseServiceUrl,
   Secret,
 } from '@pool/core';
-import { parseServiceUrl } from '@pool/platform-client';
-import * as v from 'valibot';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -114,20 +111,14 @@ export function createReader(env: Environment) {
     },
     chains(name: string): ChainsFile | undefined {
       const path = text(name);
-      const content = path === '' ? undefined : file(name, path);
-      if (content === undefined) {
+      try {
+        return path === ''
+          ? undefined
+          : readChainsFile(path, { variable: name, name, allowInsecureRpc: true });
+      } catch (error) {
+        problem(name, isPoolError(error) ? error.message.slice(name.length + 1) : 'is malformed');
         return undefined;
       }
-      try {
-        const result = v.safeParse(chainsFileSchema, parseStrictJson(content, name));
-        if (result.success) {
-          return result.output;
-        }
-        problem(name, `is malformed: ${describeIssues(result.issues)}`);
-      } catch (error) {
-        problem(name, isPoolError(error) ? error.message.slice(name.length + 1) : 'is not JSON');
-      }
-      return undefined;
     },
     finish(): void {
       if (problems.length > 0) {

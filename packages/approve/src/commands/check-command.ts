@@ -15,7 +15,7 @@ import {
   type StoredManifest,
   type Vote,
 } from '@pool/policy';
-import { readChainsFile, readPolicyFile } from '../config/settings-files.ts';
+import { readChains, readPolicyFile } from '../config/settings-files.ts';
 import { createFactSource, openPoolReader } from '../judge/facts.ts';
 import { createJudge } from '../judge/judge.ts';
 import { createRebuilds } from '../judge/rebuilds.ts';
@@ -55,7 +55,7 @@ type Checked = {
 export async function runCheck(call: LedgerCall): Promise<Outcome> {
   const { ledger, policyFile, chainsFile, keys, nowMs } = call;
   const { policy } = readPolicyFile(policyFile);
-  const chains = readChainsFile(chainsFile);
+  const chains = readChains(chainsFile);
   const rebuilds = createRebuilds({
     readFile: (digest) => ledger.readFile(digest),
     evidence: () => policy.evidence,

@@ -11,7 +11,7 @@ import { describeInput, ledgerPath } from '../config/gate-home.ts';
 import {
   compareWithChains,
   parsePolicyFile,
-  readChainsFile,
+  readChains,
   readSettings,
 } from '../config/settings-files.ts';
 import {
@@ -109,7 +109,7 @@ function lintChains(policy: Policy, chainsFile: string): readonly PolicyFinding[
     const message = `Pools and tokens were not compared with the chain settings: ${chainsFile} does not exist. Name the file in APPROVE_CHAINS_FILE.`;
     return [{ severity: 'warning', path: '', message }];
   }
-  return compareWithChains(policy, readChainsFile(chainsFile)).map(({ path, message }) => ({
+  return compareWithChains(policy, readChains(chainsFile)).map(({ path, message }) => ({
     severity: 'error',
     path,
     message: `${chainsFile} differs: ${message}`,

@@ -19,7 +19,7 @@ import {
 } from '@pool/policy';
 import { type GateConfig, parseGateConfig } from '../config/config.ts';
 import { ensureGateHome, ledgerPath } from '../config/gate-home.ts';
-import { readChainsFile, readPolicyFile } from '../config/settings-files.ts';
+import { readChains, readPolicyFile } from '../config/settings-files.ts';
 import { createHistoryCheck, type UnknownApproval } from '../examine/history.ts';
 import { connectCustodian } from '../gate/transport.ts';
 import { readPersonKey } from './manifest-argument.ts';
@@ -114,7 +114,7 @@ export async function rebaselineLedger(
   { by, acceptUnknown, personKey, nowMs }: Rebaseline,
 ): Promise<RebaselineResult> {
   const { policy } = readPolicyFile(config.policyFile);
-  const chains = readChainsFile(config.chainsFile);
+  const chains = readChains(config.chainsFile);
   ensureGateHome(config.home);
   const ledger = openLedger({ path: ledgerPath(config.home), role: 'operator' });
   try {

@@ -5,15 +5,14 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readChainsFile } from '@pool/configuration';
 import {
   type ChainsFile,
-  chainsFileSchema,
   describeCause,
   type EvmAddress,
   isPoolError,
   PoolError,
   parseStrictJson,
-  parseWire,
 } from '@pool/core';
 import { lintPolicy, type Policy, parsePolicy } from '@pool/policy';
 import { describeInput } from './gate-home.ts';
@@ -124,7 +123,7 @@ export function readPolicyFile(
  * @throws PoolError `invalid_policy` that names the file and what is malformed in it
  */
 export function parsePolicyFile(path: string, readFile = readTextFile): LoadedPolicy {
-  const { text, value } = readJsonFile(path, 'invalid_policy', 'APPROVE_POLICY_FILE', readFile);
+  const { text, value } = readJsonFile(path, readFile);
   try {
     const sha256 = createHash('sha256').update(text).digest('hex');
     return { policy: parsePolicy(value), sha256, text };
@@ -134,13 +133,8 @@ export function parsePolicyFile(path: string, readFile = readTextFile): LoadedPo
 }
 
 /** @throws PoolError `invalid_configuration` that names the file and what is wrong in it */
-export function readChainsFile(path: string): ChainsFile {
-  const { value } = readJsonFile(path, 'invalid_configuration', 'APPROVE_CHAINS_FILE');
-  try {
-    return parseWire(chainsFileSchema, value, 'chains file');
-  } catch (cause) {
-    throw new PoolError('invalid_configuration', `${path}: ${describe(cause)}`, { cause });
-  }
+export function readChains(path: string): ChainsFile {
+  return readChainsFile(path, { variable: 'APPROVE_CHAINS_FILE', allowInsecureRpc: true });
 }
 
 type SettingsPlaces = {
@@ -161,7 +155,7 @@ export function readSettings(places: SettingsPlaces): {
   readonly loaded: LoadedPolicy;
   readonly chains: ChainsFile;
 } {
-  const chains = readChainsFile(places.chainsFile);
+  const chains = readChains(places.chainsFile);
   return { loaded: readPolicyFor(chains, places), chains };
 }
 
@@ -206,24 +200,22 @@ function readTextFile(path: string): string {
 
 function readJsonFile(
   path: string,
-  code: 'invalid_policy' | 'invalid_configuration',
-  variable: string,
-  readFile = readTextFile,
+  readFile: (path: string) => string,
 ): { readonly text: string; readonly value: unknown } {
   let text: string;
   try {
     text = readFile(path);
   } catch (cause) {
     throw new PoolError(
-      code,
-      `${describeInput(path)} cannot be read${describeCause(cause)}; write the file, or name another one in ${variable}`,
+      'invalid_policy',
+      `${describeInput(path)} cannot be read${describeCause(cause)}; write the file, or name another one in APPROVE_POLICY_FILE`,
       { cause },
     );
   }
   try {
     return { text, value: parseStrictJson(text, describeInput(path)) };
   } catch (cause) {
-    throw new PoolError(code, describe(cause), { cause });
+    throw new PoolError('invalid_policy', describe(cause), { cause });
   }
 }
 

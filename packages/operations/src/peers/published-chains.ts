@@ -40,7 +40,7 @@ export async function placePublishedChains(
   path: string,
 ): Promise<PlacedChains> {
   const { content, leftOut } = complete(readPublished(published), parseRpcs(rpcs), published);
-  const file = parseChainsFile(content, published);
+  const file = parseChainsFile(content, `the chains file ${published}`);
   const problems = await Promise.all(
     Object.entries(file.chains).map(([key, settings]) => findProblems(key, settings)),
   );
