@@ -20,6 +20,7 @@ export type {
   StoredJob,
   UpdateInput,
 } from './job-store.ts';
+export { createMemoryStore } from './memory-store.ts';
 export { openJobStore } from './open-job-store.ts';
-export { createMemoryStore, createSqliteStore } from './sqlite-store.ts';
+export { createSqliteStore } from './sqlite-store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createReferenceStore } from './fixtures/reference-store.ts';
 import type { JobStore } from './job-store.ts';
+import { createMemoryStore } from './memory-store.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
 type Model = {
@@ -173,7 +173,7 @@ describe('job stores compared with a model and with each other', () => {
           async (commands) => {
             file += 1;
             const real = {
-              memory: createReferenceStore(),
+              memory: createMemoryStore(),
               sqlite: createSqliteStore({ path: join(folder, `${file}.db`) }),
             };
             const model: Model = {

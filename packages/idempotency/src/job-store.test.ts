@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createReferenceStore } from './fixtures/reference-store.ts';
 import type { JobStore } from './job-store.ts';
-import { createMemoryStore, createSqliteStore } from './sqlite-store.ts';
+import { createMemoryStore } from './memory-store.ts';
+import { createSqliteStore } from './sqlite-store.ts';
 
 const name = { scope: 'employer-1', key: 'june' };
 const claim = { ...name, fingerprint: 'f1', state: 'accepted', payload: '{"n":1}', nowMs: 1_000 };
@@ -20,7 +20,6 @@ afterEach(() => {
 });
 
 describe.each<[string, () => JobStore]>([
-  ['reference', createReferenceStore],
   ['memory', createMemoryStore],
   ['sqlite', () => createSqliteStore({ path: join(folder, 'jobs.db') })],
 ])('the job store %s', (_, open) => {

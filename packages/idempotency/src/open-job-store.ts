@@ -4,7 +4,8 @@
  * @module
  */
 import type { JobStore } from './job-store.ts';
-import { createMemoryStore, createSqliteStore } from './sqlite-store.ts';
+import { createMemoryStore } from './memory-store.ts';
+import { createSqliteStore } from './sqlite-store.ts';
 import { StoreError } from './store-error.ts';
 
 /**

@@ -18,9 +18,6 @@ import { StoreError } from './store-error.ts';
 
 const schemaVersion = 1;
 
-/** The path of a database that is lost with its process. */
-export const inMemory = ':memory:';
-
 const schema = `
   CREATE TABLE job (
     id INTEGER PRIMARY KEY,
@@ -49,17 +46,15 @@ const schema = `
 
 /**
  * @param busyTimeoutMs - how long a statement waits for the transaction of another process
- * @param path - a file path, or {@link inMemory}. Missing folders are created with mode 0700, the file with mode 0600
+ * @param path - the file. Missing folders are created with mode 0700, the file with mode 0600
  * @throws StoreError `invalid_store` if it cannot be opened or another version wrote it; `disk_full`
  */
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    if (path !== inMemory) {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      // The file must exist with its mode before SQLite writes to it: -wal and -shm take the file's mode.
-      makePrivateFile(path);
-    }
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // The file must exist with its mode before SQLite writes to it: -wal and -shm take the file's mode.
+    makePrivateFile(path);
     database = new DatabaseSync(path, {
       timeout: busyTimeoutMs,
       enableForeignKeyConstraints: true,

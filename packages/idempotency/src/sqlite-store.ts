@@ -1,12 +1,11 @@
 /**
- * Jobs in one SQLite file. They survive crashes and power failures, and several processes on one machine may share the file. Or in the
- * memory of this process, for tests and for deployments that accept the loss of jobs.
+ * Jobs in one SQLite file. They survive crashes and power failures, and several processes on one machine may share the file.
  *
  * @module
  */
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { FencedName, JobName, JobStore, StoredJob } from './job-store.ts';
-import { inMemory, openDatabase, runInTransaction } from './sqlite-database.ts';
+import { openDatabase, runInTransaction } from './sqlite-database.ts';
 import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
 
 type Row = Record<string, SQLOutputValue>;
@@ -26,15 +25,8 @@ export function createSqliteStore(options: {
   readonly busyTimeoutMs?: number;
 }): JobStore {
   const { path, busyTimeoutMs = defaultBusyTimeoutMs } = options;
-  return createStore(openDatabase(path, busyTimeoutMs), busyTimeoutMs);
-}
+  const database = openDatabase(path, busyTimeoutMs);
 
-/** Jobs in the memory of this process. */
-export function createMemoryStore(): JobStore {
-  return createStore(openDatabase(inMemory, 0), 0);
-}
-
-function createStore(database: DatabaseSync, longestWaitMs: number): JobStore {
   function first(sql: string, ...parameters: SQLInputValue[]): Row | undefined {
     if (!database.isOpen) {
       throw closedError();
@@ -82,7 +74,7 @@ function createStore(database: DatabaseSync, longestWaitMs: number): JobStore {
   }
 
   return {
-    longestWaitMs,
+    longestWaitMs: busyTimeoutMs,
 
     async claim(input) {
       const { scope, key, fingerprint, state, payload, nowMs } = input;

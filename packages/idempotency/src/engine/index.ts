@@ -1,8 +1,10 @@
 /**
- * The engine of durable jobs: phases in one table, runs that may end anywhere, waiting, and the worker that leases jobs. Without Node.
+ * The engine of durable jobs: phases in one table, runs that may end anywhere, waiting, the worker that leases jobs, and a
+ * store in memory. Without Node.
  *
  * @module
  */
+export { createMemoryStore } from '../memory-store.ts';
 export {
   BlockedRunError,
   createStopError,

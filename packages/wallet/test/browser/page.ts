@@ -12,8 +12,8 @@ import {
   type SpendReceipt,
   type WalletPub,
 } from '@pool/core';
+import { createMemoryStore } from '@pool/idempotency/engine';
 import { computeWalletId, parseViewingKey } from '@pool/notes';
-import { createReferenceStore } from '../../../idempotency/src/fixtures/reference-store.ts';
 import { createEvmHistory, createEvmSpendChain } from '../../src/evm/index.ts';
 import { createMemoryArchive } from '../../src/fixtures/memory-archive.ts';
 import {
@@ -131,7 +131,7 @@ async function run(input: PageInput): Promise<PageOutput> {
     gate: undefined,
     prover: { mode: 'mock', prove: fail, verify: fail },
     archive,
-    journal: createSpendJournal(createReferenceStore(), 'page', () => Date.now()),
+    journal: createSpendJournal(createMemoryStore(), 'page', () => Date.now()),
     assertSpendsKnown: () => undefined,
     acquireAccelerator: fail,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
