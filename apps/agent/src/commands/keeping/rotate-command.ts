@@ -225,69 +225,75 @@ const pauseMs = 3_000;
 const patienceMs = 45 * 60_000;
 
 /**
+ * Asks the agent until the notes are as they must be.
+ * @param look - undefined: the answer took too long. @returns `done`; undefined: at once again; otherwise what is waited for
+ * @param advice - what a person does when it takes too long
+ */
+async function follow<T>(
+  ask: () => Promise<T>,
+  look: (answer: T | undefined) => string | undefined,
+  advice: string,
+  { output, signal }: Rotation,
+): Promise<void> {
+  const giveUpAtMs = performance.now() + patienceMs;
+  const written = new Set<string>();
+  for (;;) {
+    signal.throwIfAborted();
+    const held = look(await unlessBroken(ask));
+    if (held === 'done') {
+      return;
+    }
+    if (held === undefined) {
+      continue;
+    }
+    if (!written.has(held)) {
+      written.add(held);
+      output.terminal.write(`${held}; waiting\n`);
+    }
+    if (performance.now() >= giveUpAtMs) {
+      throw new PoolError('rotation_not_possible', `${held}; ${advice}`);
+    }
+    await sleep(pauseMs, undefined, { signal });
+  }
+}
+
+/**
  * Until the agent has read the chain, no spend holds a note of an earlier P, and it has read the change of every spend that pays it to an
  * earlier P: once the new P is registered, the platform lists none of it.
  */
 async function waitUntilRead(symbol: string, rotation: Rotation): Promise<void> {
-  const { signal } = rotation;
-  const giveUpAtMs = performance.now() + patienceMs;
-  const note = createNotes(rotation);
-  for (;;) {
-    signal.throwIfAborted();
-    const count = await unlessBroken(() => callSweep(countSchema, symbol, rotation, true));
-    if (count?.locked === 0 && count.openChange === 0) {
-      return;
+  const ask = () => callSweep(countSchema, symbol, rotation, true);
+  const look = (count: v.InferOutput<typeof countSchema> | undefined): string => {
+    if (count === undefined) {
+      return 'the agent is reading the chain';
     }
-    const held =
-      count === undefined
-        ? 'the agent is reading the chain'
-        : `a spend of ${symbol} that began before is not final, or its change is not listed yet (notes that it holds: ${count.locked}, changes to an earlier key: ${count.openChange})`;
-    note(`${held}; waiting`);
-    if (performance.now() >= giveUpAtMs) {
-      throw new PoolError(
-        'rotation_not_possible',
-        `${held}; run the command again later. The new key is not registered, and no note has moved`,
-      );
-    }
-    await sleep(pauseMs, undefined, { signal });
-  }
-}
-
-/** Each text once. */
-function createNotes({ output }: Rotation): (text: string) => void {
-  const written = new Set<string>();
-  return (text) => {
-    if (!written.has(text)) {
-      written.add(text);
-      output.terminal.write(`${text}\n`);
-    }
+    return count.locked === 0 && count.openChange === 0
+      ? 'done'
+      : `a spend of ${symbol} that began before is not final, or its change is not listed yet (notes that it holds: ${count.locked}, changes to an earlier key: ${count.openChange})`;
   };
+  const advice =
+    'run the command again later. The new key is not registered, and no note has moved';
+  await follow(ask, look, advice, rotation);
 }
 
 async function sweep(symbol: string, rotation: Rotation): Promise<void> {
-  const { output, signal } = rotation;
-  const giveUpAtMs = performance.now() + patienceMs;
-  for (;;) {
-    signal.throwIfAborted();
-    const step = await unlessBroken(() => callSweep(stepSchema, symbol, rotation, false));
+  const ask = () => callSweep(stepSchema, symbol, rotation, false);
+  const look = (step: v.InferOutput<typeof stepSchema> | undefined): string | undefined => {
     if (step?.notes === 0) {
-      return;
+      return 'done';
     }
-    if (step?.receipt !== undefined) {
-      assertMoved(step.receipt, symbol);
-      output.terminal.write(
-        `moved ${inTokens(step.receipt.changeAmount, symbol, readSpendPlace(undefined, symbol, rotation.config))} to the new key\n`,
-      );
-      continue;
+    if (step?.receipt === undefined) {
+      return `notes of ${symbol} under an earlier key are held by a spend that has not ended`;
     }
-    if (performance.now() >= giveUpAtMs) {
-      throw new PoolError(
-        'rotation_not_possible',
-        `notes of ${symbol} under an earlier key are held by a spend that has not ended; run the command again when it has. The new key is registered, and these notes are still shown`,
-      );
-    }
-    await sleep(pauseMs, undefined, { signal });
-  }
+    assertMoved(step.receipt, symbol);
+    rotation.output.terminal.write(
+      `moved ${inTokens(step.receipt.changeAmount, symbol, readSpendPlace(undefined, symbol, rotation.config))} to the new key\n`,
+    );
+    return undefined;
+  };
+  const advice =
+    'run the command again when it has. The new key is registered, and these notes are still shown';
+  await follow(ask, look, advice, rotation);
 }
 
 /** @throws PoolError for a step whose transaction reverted: another one would revert too */
