@@ -8,6 +8,7 @@
 import { errorCodeOf, isPoolError } from '@pool/core';
 import { decisionReasons, type Vote } from '@pool/policy';
 import { nameError } from '../config/gate-home.ts';
+import { endVote } from '../custodian/end-vote.ts';
 import type { Judgement, VotingDeps } from '../judge/judge.ts';
 import type { Approvals } from './approvals.ts';
 import { type Approval, type ListedApproval, readActivity } from './wire.ts';
@@ -175,21 +176,14 @@ export function createPoller(deps: PollerDeps) {
     }
     const stored = ledger.findVote(approval.id);
     if (stored !== undefined && stored.seenAtMs === undefined) {
-      ledger.markSeen(stored.id, nowMs());
       const expected = stored.value === 'approve' ? 'Approved' : 'Denied';
-      if (own?.value !== expected) {
-        // Either the request ended without us, or somebody else votes as our user.
-        const shown = own?.value ?? 'none';
-        ledger.writeAudit(
-          'vote-differs',
-          { requestId: approval.id, stored: expected, shown, status: approval.status },
-          nowMs(),
-        );
-        log.error(
-          { approval: approval.id, stored: expected, shown, status: approval.status },
+      // Either the request ended without us, or somebody else votes as our user.
+      const difference = {
+        data: { stored: expected, shown: own?.value ?? 'none', status: approval.status },
+        message:
           'the custodian shows another vote of ours than the ledger; read the audit log, and change the credentials of the approver if nobody explains it',
-        );
-      }
+      };
+      endVote(deps, stored, own?.value === expected ? undefined : difference);
     } else if (
       stored === undefined &&
       own?.value === 'Approved' &&
@@ -257,8 +251,7 @@ export function createPoller(deps: PollerDeps) {
         if (approval?.kind === 'approval') {
           endOwnVote(approval.approval);
         } else if (approval === undefined) {
-          ledger.markSeen(vote.id, nowMs());
-          ledger.writeAudit('vote-lost', { requestId: vote.requestId }, nowMs());
+          endVote(deps, vote, 'lost');
         }
       });
     }

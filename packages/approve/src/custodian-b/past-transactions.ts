@@ -6,6 +6,7 @@
 import { errorCodeOf, PoolError } from '@pool/core';
 import type { Vote, WaitingRequest } from '@pool/policy';
 import * as v from 'valibot';
+import { endVote } from '../custodian/end-vote.ts';
 import { createPageReader, cutPage, cutWidePage } from '../custodian/page-reader.ts';
 import { createUnread, type HistorySource, type PastApproval } from '../examine/history.ts';
 import type { VotingDeps } from '../judge/judge.ts';
@@ -65,14 +66,12 @@ export function createReadBack(
   }
 
   async function followVote(vote: Vote): Promise<void> {
-    const { id, requestId, value, decidedAtMs } = vote;
-    const shown = await read(vote, decidedAtMs);
+    const shown = await read(vote, vote.decidedAtMs);
     if (shown === undefined) {
       return;
     }
     if (shown === 'gone') {
-      ledger.markSeen(id, nowMs());
-      ledger.writeAudit('vote-lost', { requestId }, nowMs());
+      endVote(deps, vote, 'lost');
       return;
     }
     const { status, signedBy, rejectedBy } = shown;
@@ -80,15 +79,13 @@ export function createReadBack(
     if (!isSigned && !finalStatuses.has(status)) {
       return;
     }
-    ledger.markSeen(id, nowMs());
-    const isOther = value === 'approve' ? rejectedBy === signerId : isSigned;
-    if (isOther) {
-      ledger.writeAudit('vote-differs', { requestId, stored: value, status }, nowMs());
-      log.error(
-        { request: requestId, stored: value, status },
+    const isOther = vote.value === 'approve' ? rejectedBy === signerId : isSigned;
+    const difference = {
+      data: { stored: vote.value, status },
+      message:
         'the custodian shows another answer of the paired user than the ledger; read the audit log, and pair the user anew if nobody explains it',
-      );
-    }
+    };
+    endVote(deps, vote, isOther ? difference : undefined);
   }
 
   async function followWaiting(waiting: WaitingRequest): Promise<void> {
