@@ -5,6 +5,7 @@
  * @module
  */
 export { createMemoryStore } from '../memory-store.ts';
+export { eraseEach } from './erase-pass.ts';
 export {
   BlockedRunError,
   createStopError,

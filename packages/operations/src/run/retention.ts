@@ -6,6 +6,7 @@
  */
 import { deriveTraceId, errorCodeOf, PoolError, parseHex32 } from '@pool/core';
 import type { EraseInput, JobStore, StoredJob } from '@pool/idempotency';
+import { eraseEach } from '@pool/idempotency/engine';
 import { createPace, giveWay, openBatch, type PaidBatch } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
 import { computeOpeningsLimit, type OpeningsStore } from '@pool/wallet/node';
@@ -22,9 +23,6 @@ import {
 
 // Retention (docs/decisions/0007): some days after a job ended, its recipients and the seed of its batch are erased.
 // Key, fingerprint and result stay, so that the key stays used and the job can still be read.
-
-/** Jobs that are listed at once. */
-const batchLimit = 100;
 
 /** Errors that concern the store as a whole, and not one job. */
 const storeOutages: readonly string[] = ['store_busy', 'store_closed', 'disk_full'];
@@ -56,30 +54,21 @@ export async function eraseExpired(
   keepOpenings: (batch: PaidBatch) => Promise<void> = async () => undefined,
 ): Promise<ErasurePass> {
   const failed: ErasureFailure[] = [];
-  let erased = 0;
-  for (;;) {
-    const expired = await store.listErasable({
-      states: ['done', 'failed'],
-      updatedBeforeMs: nowMs - retentionDays * dayMs,
-      // Jobs that failed in this pass are still listed, before all that were not tried.
-      skip: failed.length,
-      limit: batchLimit,
-    });
-    if (expired.length === 0) {
-      return { erased, failed };
-    }
-    for (const job of expired) {
+  const updatedBeforeMs = nowMs - retentionDays * dayMs;
+  const erased = await eraseEach<StoredJob>(
+    (page) => store.listErasable({ states: ['done', 'failed'], updatedBeforeMs, ...page }),
+    async (job) => {
       const { scope, key } = job;
       const code = await eraseJob(store, job, keepOpenings);
-      if (code === undefined) {
-        erased += 1;
-      } else {
+      if (code !== undefined) {
         failed.push({ scope, key, code });
       }
       // Each erasure waits for the disk, on the thread that serves the routes.
       await giveWay();
-    }
-  }
+      return code === undefined;
+    },
+  );
+  return { erased, failed };
 }
 
 /** @returns the code of the error that prevented it; undefined: the job was erased */

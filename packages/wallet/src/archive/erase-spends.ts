@@ -6,15 +6,13 @@
  * @module
  */
 import type { Hex32 } from '@pool/core';
+import { eraseEach } from '@pool/idempotency/engine';
 import { type KeptOpenings, openSpend } from './kept-openings.ts';
 import { isChangeSafe } from './own-change.ts';
 import type { ArchivedSpend, SpendArchive } from './spend-archive.ts';
 import { isOpen } from './spend-state.ts';
 
 const dayMs = 86_400_000;
-
-/** Spends that are listed at once. */
-const batchLimit = 100;
 
 /**
  * Erases every decided spend whose retention has ended and whose change is safe.
@@ -32,30 +30,21 @@ export async function eraseExpiredSpends(
   keepOpenings: (openings: KeptOpenings) => void = () => undefined,
   onUnopened: (outRoot: Hex32, error: unknown) => void = () => undefined,
 ): Promise<number> {
-  let erased = 0;
-  const left = new Set<Hex32>();
-  for (;;) {
-    const listed = await archive.listErasable(
-      nowMs - retentionDays * dayMs,
-      batchLimit + left.size,
-    );
-    const expired = listed.filter(({ outRoot }) => !left.has(outRoot));
-    if (expired.length === 0) {
-      return erased;
-    }
-    for (const spend of expired) {
+  const createdBeforeMs = nowMs - retentionDays * dayMs;
+  return await eraseEach(
+    async ({ skip, limit }) =>
+      (await archive.listErasable(createdBeforeMs, skip + limit)).slice(skip),
+    async (spend) => {
       const { outRoot } = spend;
       if (!isChangeSafe(spend, isRead(spend))) {
-        left.add(outRoot);
-        continue;
+        return false;
       }
       let openings: KeptOpenings | undefined;
       try {
         openings = openSpend(spend);
       } catch (error) {
-        left.add(outRoot);
         onUnopened(outRoot, error);
-        continue;
+        return false;
       }
       if (openings !== undefined) {
         keepOpenings(openings);
@@ -63,7 +52,7 @@ export async function eraseExpiredSpends(
       await archive.change(outRoot, ({ secrets, ...spend }) =>
         isOpen(spend.state) && secrets !== undefined ? { ...spend, secrets } : spend,
       );
-      erased += 1;
-    }
-  }
+      return true;
+    },
+  );
 }
