@@ -30,9 +30,6 @@ const reportSchema = v.object({
   skipped: v.optional(disbursementResultSchema.entries.skipped),
 });
 
-/** A request is repeated this many times after 429, before the refusal is reported. */
-const maxPauses = 30;
-
 /** Of an agent's refusal. */
 const agentErrorSchema = v.object({ code: v.string(), message: v.string() });
 
@@ -65,6 +62,14 @@ export type AgentCaller = <TSchema extends v.GenericSchema>(
 ) => Promise<v.InferOutput<TSchema>>;
 
 const defaultTimeoutMs = 60_000;
+
+/** What a caller does with 429, when the agent takes no more requests for a moment. */
+export type AgentPace = {
+  /** How long a request is repeated before the refusal is reported, in milliseconds. Default: a minute. */
+  readonly patienceMs?: number;
+  /** Told once for each request, at its first pause. */
+  readonly onPause?: ((text: string) => void) | undefined;
+};
 
 /** The history of a holder has no other limit. */
 const maxBytes = 64 * 1024 * 1024;
@@ -105,6 +110,7 @@ export function createAgentCaller(
   baseUrl: string,
   token: Secret,
   send: Fetch = fetchPatiently,
+  { patienceMs = 60_000, onPause }: AgentPace = {},
 ): AgentCaller {
   /** Waits on 429: a roster in hundreds of parts sends many requests at once. */
   async function askAtPace(
@@ -112,12 +118,18 @@ export function createAgentCaller(
     init: RequestInit,
     timeoutMs: number,
   ): Promise<BoundedAnswer<Content>> {
-    for (let pausesLeft = maxPauses; ; pausesLeft -= 1) {
+    let giveUpAtMs: number | undefined;
+    for (;;) {
       const answer = await ask(path, init, timeoutMs);
-      if (answer.status !== 429 || pausesLeft === 0) {
+      const pauseMs = Math.min(5, Number(answer.headers.get('retry-after') ?? 1) || 1) * 1_000;
+      const nowMs = performance.now();
+      if (answer.status !== 429 || nowMs + pauseMs > (giveUpAtMs ?? nowMs + patienceMs)) {
         return answer;
       }
-      const pauseMs = Math.min(5, Number(answer.headers.get('retry-after') ?? 1) || 1) * 1_000;
+      if (giveUpAtMs === undefined) {
+        giveUpAtMs = nowMs + patienceMs;
+        onPause?.('the agent takes no more requests for a moment (429); it is asked again');
+      }
       await sleep(pauseMs, undefined, init.signal ? { signal: init.signal } : {});
     }
   }

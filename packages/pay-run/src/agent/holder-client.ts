@@ -4,11 +4,11 @@
  * @module
  */
 import { agentRoutes, type Balance, type History } from '@pool/api';
-import type { Secret } from '@pool/core';
+import { PoolError, type Secret } from '@pool/core';
 import type { Fetch } from '@pool/http-client';
 import type { SyncProgress } from '@pool/wallet';
 import * as v from 'valibot';
-import { createAgentCaller } from './agent-client.ts';
+import { type AgentCaller, createAgentCaller } from './agent-client.ts';
 
 /** Which entries of a history are asked for. */
 export type HistoryRange = {
@@ -69,15 +69,59 @@ const progressSchema = v.object({
 /** A first sync reads the whole history of a pool, from a public RPC perhaps. */
 const longTimeoutMs = 6 * 3_600_000;
 
-export function createHolderClient(baseUrl: string, token: Secret, send?: Fetch): HolderClient {
+/** How long an agent may show nothing new of its sync, and how often it is looked at, in milliseconds. */
+const defaultWatch = { silenceMs: 5 * 60_000, lookMs: 10_000 };
+
+export function createHolderClient(
+  baseUrl: string,
+  token: Secret,
+  send?: Fetch,
+  { silenceMs, lookMs } = defaultWatch,
+): HolderClient {
   const call = createAgentCaller(baseUrl, token, send);
+  const readProgress = (init: RequestInit = {}) =>
+    call(progressSchema, '/api/balance/progress', init);
+
+  /** Waits for as long as the agent shows that its sync goes on. @throws PoolError `agent_unreachable` of an agent that is silent */
+  const callPatiently: AgentCaller = async (schema, path, init = {}) => {
+    const ended = new AbortController();
+    const silence = new AbortController();
+    let [shown, shownAtMs] = ['', performance.now()];
+    const timer = setInterval(() => {
+      if (performance.now() - shownAtMs >= silenceMs) {
+        silence.abort();
+      }
+      readProgress({ signal: ended.signal }).then(
+        (progress) => {
+          const text = JSON.stringify(progress);
+          [shown, shownAtMs] = [text, text === shown ? shownAtMs : performance.now()];
+        },
+        () => undefined,
+      );
+    }, lookMs);
+    try {
+      const signals = [silence.signal, ...(init.signal ? [init.signal] : [])];
+      return await call(schema, path, { ...init, signal: AbortSignal.any(signals) }, longTimeoutMs);
+    } catch (error) {
+      throw silence.signal.aborted
+        ? new PoolError(
+            'agent_unreachable',
+            `the agent at ${baseUrl} has shown no progress for ${Math.round(silenceMs / 1_000)} s: read its log, and start it again`,
+          )
+        : error;
+    } finally {
+      clearInterval(timer);
+      ended.abort();
+    }
+  };
+
   return {
     balance: (symbol) =>
-      call(balanceSchema, `/api/balance?token=${encodeURIComponent(symbol)}`, {}, longTimeoutMs),
+      callPatiently(balanceSchema, `/api/balance?token=${encodeURIComponent(symbol)}`),
     rescan(symbol, fromBlock) {
       const from = fromBlock === undefined ? '' : `&from=${fromBlock}`;
       const path = `/api/balance/rescan?token=${encodeURIComponent(symbol)}${from}`;
-      return call(balanceSchema, path, { method: 'POST' }, longTimeoutMs);
+      return callPatiently(balanceSchema, path, { method: 'POST' });
     },
     history(symbol, range) {
       const query = new URLSearchParams({ token: symbol });
@@ -86,16 +130,15 @@ export function createHolderClient(baseUrl: string, token: Secret, send?: Fetch)
           query.set(name, value);
         }
       }
-      return call(historySchema, `/api/history?${query.toString()}`, {}, longTimeoutMs);
+      return callPatiently(historySchema, `/api/history?${query.toString()}`);
     },
-    progress: () => call(progressSchema, '/api/balance/progress'),
+    progress: () => readProgress(),
     arrivals(symbol, after, signal) {
       const query = new URLSearchParams({ token: symbol });
       if (after !== undefined) {
         query.set('after', after);
       }
-      const path = `/api/balance/arrivals?${query.toString()}`;
-      return call(arrivalsSchema, path, { signal }, longTimeoutMs);
+      return callPatiently(arrivalsSchema, `/api/balance/arrivals?${query.toString()}`, { signal });
     },
   };
 }

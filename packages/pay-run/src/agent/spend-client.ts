@@ -23,7 +23,7 @@ import {
 import { isCode } from '@pool/storage';
 import type { SpendProgress } from '@pool/wallet/node';
 import * as v from 'valibot';
-import { createAgentCaller, createUnreachable } from './agent-client.ts';
+import { type AgentCaller, createAgentCaller, createUnreachable } from './agent-client.ts';
 
 /** Headers that this agent's own commands send beside the role's API key (docs/decisions/0011). They are not part of the API. */
 export const commandHeaders = {
@@ -63,9 +63,13 @@ export type SpendClientDeps = {
   readonly readLoopbackToken: () => Secret;
   /** How long one answer may take, in milliseconds. */
   readonly timeoutMs?: number;
-  /** How long a broken connection is tried again, in milliseconds. */
+  /** How long a broken connection is tried again, and a request that is answered 429, in milliseconds. */
   readonly reattachMs?: number;
+  /** A line for people: why nothing happens now. */
+  readonly onPause?: (text: string) => void;
 };
+
+type CallerDeps = Omit<SpendClientDeps, 'readLoopbackToken'>;
 
 /** Half an hour, the most that the deadline of a spend can be away, and as long again for finality. */
 const defaultTimeoutMs = 60 * 60_000;
@@ -97,8 +101,8 @@ const progressSchema = v.object({
 });
 
 export function createSpendClient(deps: SpendClientDeps): SpendClient {
-  const { baseUrl, token, timeoutMs = defaultTimeoutMs, reattachMs = defaultReattachMs } = deps;
-  const call = createAgentCaller(baseUrl, token);
+  const { baseUrl, timeoutMs = defaultTimeoutMs, reattachMs = defaultReattachMs } = deps;
+  const call = createPatientCaller(deps);
 
   function post(order: SpendOrder, signal: AbortSignal): Promise<SpendReceipt> {
     const { key, chain, isAttached, operation, body } = order;
@@ -170,6 +174,11 @@ function createPost(
   };
 }
 
+function createPatientCaller({ baseUrl, token, reattachMs, onPause }: CallerDeps): AgentCaller {
+  const patience = reattachMs === undefined ? {} : { patienceMs: reattachMs };
+  return createAgentCaller(baseUrl, token, undefined, { ...patience, onPause });
+}
+
 /** Whether a request has no answer: no agent listens, so nothing was sent; or it may have arrived. Undefined: the agent answered. */
 function findBreak(error: unknown): 'not-sent' | 'broken' | undefined {
   if (
@@ -219,13 +228,9 @@ export type ConsolidateClient = {
  * One call for each step. A call can be repeated after any error, because a step that is underway is attached to and the plan is made again
  * each time.
  */
-export function createConsolidateClient({
-  baseUrl,
-  token,
-  timeoutMs = defaultTimeoutMs,
-  reattachMs = defaultReattachMs,
-}: Omit<SpendClientDeps, 'readLoopbackToken'>): ConsolidateClient {
-  const call = createAgentCaller(baseUrl, token);
+export function createConsolidateClient(deps: CallerDeps): ConsolidateClient {
+  const { baseUrl, timeoutMs = defaultTimeoutMs, reattachMs = defaultReattachMs } = deps;
+  const call = createPatientCaller(deps);
   return {
     async step(request, signal) {
       const ask = (): Promise<Consolidation> =>

@@ -68,6 +68,7 @@ export async function runConsolidate(options: ConsolidateOptions, output: Output
     baseUrl: urlOf(readAgentAddress(options.envFile)),
     token: requireRoleToken('transfer', config.holder),
     timeoutMs: computeSpendWaitMs(config.holder),
+    onPause: (text) => output.terminal.write(`${text}\n`),
   });
   const request: ConsolidateRequest = {
     token,

@@ -156,6 +156,7 @@ async function runSpend(
     token,
     readLoopbackToken: () => readLoopbackToken(address.home),
     timeoutMs: computeSpendWaitMs(config.holder),
+    onPause: (text) => output.terminal.write(`${text}\n`),
   });
   const isAttached = options.key !== undefined;
   if (operation === 'send' && !isAttached) {
