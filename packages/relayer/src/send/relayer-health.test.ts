@@ -100,8 +100,11 @@ describe('the health of the relayer', () => {
     expect(await see()).toEqual({ ok: true });
   });
 
-  it('reports stalled, not the RPC, while the database is unreachable', async () => {
-    const gone = new PoolError('database_unavailable', 'away');
+  it.each([
+    ['is unreachable', 'database_unavailable'],
+    ['is used by another process', 'database_lock_lost'],
+  ] as const)('reports stalled, not the RPC, while the database %s', async (_what, code) => {
+    const gone = new PoolError(code, 'away');
     const selectFrom = vi.spyOn(database.db, 'selectFrom').mockImplementation(() => {
       throw gone;
     });
