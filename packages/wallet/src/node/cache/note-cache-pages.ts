@@ -120,13 +120,21 @@ type StoredNote = {
     : ReceivedNote[Name];
 };
 
-export function encodeNotes(notes: readonly ReceivedNote[]): string {
-  return JSON.stringify(notes, (_, value: unknown) =>
-    typeof value === 'bigint' ? `0x${value.toString(16)}` : value,
-  );
+/** Notes of one page: a text has a largest length. */
+const pageNotes = 4_096;
+
+/** @param first - id of the first page. The ids of the others follow */
+export function packNotes(first: number, notes: readonly ReceivedNote[]): readonly Page<string>[] {
+  return Array.from({ length: Math.ceil(notes.length / pageNotes) }, (_, place) => ({
+    id: first + place,
+    body: JSON.stringify(
+      notes.slice(place * pageNotes, (place + 1) * pageNotes),
+      (_, value: unknown) => (typeof value === 'bigint' ? `0x${value.toString(16)}` : value),
+    ),
+  }));
 }
 
-/** @param body - authentic, so {@link encodeNotes} wrote it */
+/** @param body - authentic, so {@link packNotes} wrote it */
 export function decodeNotes(body: string): readonly ReceivedNote[] {
   return (JSON.parse(body) as readonly StoredNote[]).map((note) => ({
     ...note,

@@ -200,6 +200,25 @@ describe('the note store', () => {
     again.store.close();
   });
 
+  it('writes as many notes into one page after a rewind as before, and appends to them', () => {
+    const path = makePath();
+    const { store } = open(path);
+    store.appendLeaves(makeLeaves(0, 5_000), markOf(4_999));
+    store.appendNotes(makeReceived(0, 2_500), {});
+    store.appendNotes(makeReceived(2_500, 2_498), {});
+    store.rewind(markOf(4_998));
+    store.appendNotes(makeReceived(4_998, 1), {});
+    const database = new DatabaseSync(path, { readOnly: true });
+    const pages = database.prepare('SELECT body FROM note_pages ORDER BY id').all();
+    const counts = pages.map(({ body }) => (JSON.parse(String(body)) as readonly unknown[]).length);
+    database.close();
+    expect(counts).toEqual([4_096, 902, 1]);
+    store.close();
+    const reopened = open(path);
+    expect([reopened.discarded, reopened.store.readNotes()]).toEqual([[], makeNotes(0, 4_999)]);
+    reopened.store.close();
+  });
+
   it('drops such notes at a rewind too', () => {
     const path = makePath();
     fill(path);

@@ -32,9 +32,9 @@ import {
 import {
   decodeLeaves,
   encodeLeaf,
-  encodeNotes,
   type LeafRow,
   packLeaves,
+  packNotes,
   readSpend,
   wordOf,
 } from './note-cache-pages.ts';
@@ -174,7 +174,7 @@ function createStore(
             'another process wrote the note cache; try again',
           );
         }
-        const changed = { ...fields, ...work(fields), write: fields.write + 1 };
+        const changed = { ...fields, write: fields.write + 1, ...work(fields) };
         const signed = signCheckpoint(key, changed);
         insertCheckpoint.run(JSON.stringify(changed), signed.mac);
         return signed;
@@ -298,8 +298,9 @@ function createStore(
             );
           }
         }
-        const added = notes.length === 0 ? [] : [{ id: fields.write, body: encodeNotes(notes) }];
+        const added = packNotes(fields.write, notes);
         return {
+          write: fields.write + 1 + added.length,
           listings: listing === undefined ? listings : placeListing(listings, listing),
           archived: archived ?? fields.archived,
           chains: {
@@ -327,10 +328,11 @@ function createStore(
           kept.map(({ bytes }) => bytes),
         );
         const notes = onChain.filter(({ leafIndex }) => leafIndex < kept.length);
-        const pages = notes.length === 0 ? [] : [{ id: fields.write, body: encodeNotes(notes) }];
+        const pages = packNotes(fields.write, notes);
         const last = kept.at(-1);
         return {
           ...createEmptyFields(fields.identity),
+          write: fields.write + 1 + pages.length,
           leafCount: kept.length,
           lastRoot: last === undefined ? undefined : bytesToHex32(last.newRoot),
           block: upTo,
