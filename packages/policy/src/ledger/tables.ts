@@ -20,7 +20,7 @@ import {
 } from './table.ts';
 
 /** Written into the file. A file with another number is refused. */
-export const ledgerVersion = 6;
+export const ledgerVersion = 1;
 
 const hex32 = textOf(parseHex32);
 const address = textOf(parseEvmAddress);
