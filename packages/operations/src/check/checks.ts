@@ -23,11 +23,14 @@ export type Issue = {
   readonly message: string;
 };
 
+/** Does not compile while a part has a field that the whole does not have: a manifest would store it unseen. */
+type PartOf<Whole, Part extends Record<Exclude<keyof Part, keyof Whole>, never>> = Part;
+
 /**
  * A recipient that will be paid: its fields in the manifest, and its position in the request. The stored
  * record of the job keeps it in this form.
  */
-export type CheckedRecipient = VerifiedRecipient &
+export type CheckedRecipient = PartOf<FundRecipient, VerifiedRecipient> &
   Readonly<Omit<FundRecipient, keyof VerifiedRecipient>> & {
     readonly requestIndex: number;
   };
