@@ -6,8 +6,7 @@
  */
 
 import { openProductionKeys } from '@pool/circuits';
-import { readChainsFile } from '@pool/configuration';
-import { type ChainsFile, PoolError, parseWalletPub } from '@pool/core';
+import { PoolError, parseWalletPub } from '@pool/core';
 import { createSpendProverPort } from '@pool/operations';
 import { chooseFormat, readTypedAmounts } from '@pool/pay-run';
 import { openHolder } from '@pool/signers';
@@ -17,7 +16,7 @@ import { readSelfSubmitSettings, type SelfSubmitSettings } from '../config/confi
 import { variables } from '../config/variables.ts';
 import { createAgentLog } from '../services/agent-log.ts';
 import { createConfiguredProver } from '../services/agent-prover.ts';
-import { findDecimals } from '../services/holder/spend-place.ts';
+import { findChain, findDecimals } from '../services/holder/spend-place.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
 import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { createSelfSubmitView } from '../terminal/self-submit-view.ts';
@@ -49,7 +48,7 @@ export async function runSelfSubmit(options: SelfSubmitOptions, output: Output):
     );
   }
   ensureAgentHome(settings.home);
-  const chain = findChain(options.chain ?? settings.chain, readChainsFile(settings.chainsFile));
+  const chain = findChain(settings, options.chain);
   const holder = await openEvmHolder(settings, chain);
   const token = options.token ?? settings.holder.tokenSymbol;
   const isUnasked = options.yes === true;
@@ -97,21 +96,6 @@ function openProver(settings: SelfSubmitSettings, log: Log) {
   const prover = createConfiguredProver(settings, keys, log);
   const mode = settings.prover === 'mock' ? 'mock' : 'real';
   return { prover, port: createSpendProverPort(prover, mode, keys?.readVerificationKey) };
-}
-
-/** @throws PoolError `invalid-chain` */
-function findChain(key: string | undefined, { chains }: ChainsFile): HolderChain {
-  const keys = Object.keys(chains).sort();
-  const chosen = key ?? (keys.length === 1 ? keys[0] : undefined);
-  const settings =
-    chosen === undefined || !Object.hasOwn(chains, chosen) ? undefined : chains[chosen];
-  if (chosen === undefined || settings === undefined) {
-    throw new PoolError(
-      'invalid-chain',
-      `name the chain with --chain or ${variables.chain.name}: chains.json has ${keys.join(', ')}`,
-    );
-  }
-  return { key: chosen, settings };
 }
 
 async function openEvmHolder(settings: SelfSubmitSettings, { key }: HolderChain): Promise<Holder> {

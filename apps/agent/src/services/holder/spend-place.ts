@@ -7,6 +7,7 @@ import { readChainsFile } from '@pool/configuration';
 import { type EvmAddress, type EvmChainSettings, PoolError } from '@pool/core';
 import type { HolderChain } from '@pool/wallet/node';
 import type { Config } from '../../config/config.ts';
+import { variables } from '../../config/variables.ts';
 
 /** Where a spend takes place, as far as the command's own configuration says. */
 export type SpendPlace = {
@@ -65,7 +66,10 @@ export function findChain(
   const { key, settings } = findSpendChain(named, config);
   if (key === undefined || settings === undefined) {
     const known = Object.keys(readChainsFile(config.chainsFile).chains).sort().join(', ');
-    throw new PoolError('invalid-chain', `name one of these chains with --chain: ${known}`);
+    throw new PoolError(
+      'invalid-chain',
+      `name one of these chains with --chain or ${variables.chain.name}: ${known}`,
+    );
   }
   return { key, settings };
 }
