@@ -2,8 +2,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Secret } from '@pool/core';
+import * as v from 'valibot';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createAgentClient } from './agent-client.ts';
+import { createAgentCaller, createAgentClient } from './agent-client.ts';
 
 const job = { key: 'k', state: 'accepted' };
 
@@ -57,6 +58,26 @@ describe('createAgentClient', () => {
     expect(await client.job('k')).toEqual(job);
     expect(asked).toHaveLength(2);
     expect(performance.now() - startedAtMs).toBeGreaterThan(900);
+  });
+
+  it('says once that the agent takes no more requests, and reports the refusal after a while', async () => {
+    const told: string[] = [];
+    let asked = 0;
+    const call = createAgentCaller(
+      'http://127.0.0.1:1',
+      new Secret('t'),
+      async () => {
+        asked += 1;
+        return refuse(429, 'rate_limited', { 'retry-after': '1' });
+      },
+      { patienceMs: 2_500, onPause: (text) => void told.push(text) },
+    );
+    await expect(call(v.unknown(), '/api/transfer')).rejects.toMatchObject({
+      code: 'rate_limited',
+      status: 429,
+    });
+    expect(asked).toBe(3);
+    expect(told).toEqual([expect.stringContaining('takes no more requests for a moment')]);
   });
 
   it('finds no job under an unknown key, and throws on every other error', async () => {

@@ -56,9 +56,8 @@ async function serve() {
   return { ...world, client: clientOf(server.url), url: server.url };
 }
 
-function clientOf(baseUrl: string, role = 'transfer', told: string[] = []) {
+function clientOf(baseUrl: string, role = 'transfer') {
   return createSpendClient({
-    onPause: (text) => void told.push(text),
     baseUrl,
     token: new Secret(apiKey(role)),
     readLoopbackToken: () => new Secret(loopbackToken),
@@ -85,9 +84,7 @@ async function serveAnswers(...answers: ([number, unknown] | undefined)[]) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const told: string[] = [];
-  const client = clientOf(`http://127.0.0.1:${port}`, 'transfer', told);
-  return { client, seen, told, server };
+  return { client: clientOf(`http://127.0.0.1:${port}`), seen, server };
 }
 
 describe('a spend command', () => {
@@ -100,15 +97,6 @@ describe('a spend command', () => {
       { operation: 'transfer', key: 'k-1', body: order.body, isAttached: false },
     ]);
     expect(shown.join('')).toContain('--key k-1');
-  });
-
-  it('says that the agent takes no more requests, and reports the refusal after a while', async () => {
-    const refused = { code: 'rate_limited', message: 'too many requests' };
-    const busy = Array.from({ length: 9 }, (): [number, unknown] => [429, refused]);
-    const { client, seen, told } = await serveAnswers(...busy);
-    await expect(client.spend(order, new AbortController().signal)).rejects.toMatchObject(refused);
-    expect(seen.length).toBeLessThan(6);
-    expect(told).toEqual([expect.stringContaining('takes no more requests for a moment')]);
   });
 
   it('does not say that a run without the key pays again when the agent refuses', async () => {
