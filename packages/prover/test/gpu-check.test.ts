@@ -63,7 +63,7 @@ describe.skipIf(probe === undefined)('the bundle of gpu-check', () => {
 
   it('requires Node only, and makes a proof that verifies', async () => {
     expect(existsSync(join(output, 'kernel-worker.js'))).toBe(true);
-    // The other parts take long to compile on such a driver. msm.test.ts and engine.test.ts test what they call.
+    // The other parts take long to compile on such a driver. engine.test.ts tests what they call.
     const only = ['--only', 'transforms,processor'];
     const size = ['--software', '--max-log', '3', '--budget-gb', '1'];
     const { stdout } = await run(

@@ -7,6 +7,7 @@ import {
   type SmallCircuit,
   squaresSource,
 } from '../../test/small-circuit.ts';
+import { createSyntheticKey } from '../../test/synthetic-key.ts';
 import { createWitnessRunner } from '../witness/witness-runner.ts';
 import { openZkey } from '../zkey/open-zkey.ts';
 import { createCpuEngine } from './cpu-engine.ts';
@@ -128,14 +129,11 @@ it('describes what it runs on, and how much memory a key needs', async () => {
 
 it('refuses a key beyond its memory with a code', async () => {
   const small = await createCpuEngine({ threads: 1, maximumBytes: 2 ** 17 });
-  const large = await createSmallCircuit(squaresSource(200), 8);
-  const zkey = await openZkey(large.zkeyPath);
+  const { zkey } = createSyntheticKey({ domainSize: 256, wires: 203, publicSignals: 3 });
   await expect(small.load(zkey)).rejects.toEqual(
     expect.objectContaining({ code: 'memory_budget_exceeded' }),
   );
-  await zkey.close();
   await small.close();
-  await rm(large.folder, { recursive: true, force: true });
 });
 
 it('a key that becomes shorter while it is loaded is refused, and its memory is free for the next key', async () => {

@@ -1,18 +1,35 @@
-/** The WebGPU engine on a device: its sums against arithmetic on known multiples, and its behaviour on failure. */
+/**
+ * The WebGPU engine on a device: its sums against @noble/curves and the kernels of the processor, and its behaviour on failure. One file,
+ * because a software renderer compiles the shaders of the curve for many seconds, once for all contexts on one device. Without an
+ * adapter, all of it is skipped (test/test-device.ts).
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeIntegers } from '@pool/kernels';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKernels, encodeIntegers, type Kernels } from '@pool/kernels';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { limitGpu } from '../../test/limited-device.ts';
+import { computeOnDevice, readFrom, tinySegments } from '../../test/msm-on-device.ts';
+import {
+  createRandom,
+  encodePoints,
+  expectG1,
+  expectG2,
+  listCases,
+} from '../../test/msm-points.ts';
 import { random } from '../../test/quotient-reference.ts';
+import { computeByKernels } from '../../test/sums-by-kernels.ts';
 import { createSyntheticKey } from '../../test/synthetic-key.ts';
 import { openTestDevice } from '../../test/test-device.ts';
 import type { Engine, ResidentKey } from '../engine/engine.ts';
+import { createBuffers } from './device/buffers.ts';
 import type { Gpu } from './device/device.ts';
 import { createDeviceEngine, createWebGpuEngine } from './engine.ts';
 import { describeLayoutKey, openLayoutCache } from './field/layout-cache.ts';
 import { findLimbLayout } from './field/limbs.ts';
+import { createG1Msm, createMsmContext } from './msm/msm.ts';
+import type { MsmTuning } from './msm/msm-plan.ts';
+import { createMsmWorkspace } from './msm/msm-workspace.ts';
 
 const wires = 50;
 const key = createSyntheticKey({ domainSize: 64, wires: wires, publicSignals: 2 });
@@ -25,30 +42,177 @@ const bindingBytes = 2 ** 17;
 const witnesses = [0, 1, 2].map((k) => [1n, ...random.slice(k * wires, (k + 1) * wires - 1)]);
 const witness = witnesses[0] ?? [];
 
-const probe = await openTestDevice();
-const hasDevice = probe !== undefined;
-probe?.close();
-
 const layout = findLimbLayout('digits-13-loop');
+const shared = await openTestDevice();
+const hasDevice = shared !== undefined;
+const context = shared && createMsmContext(shared, createBuffers(shared), layout);
 const lost = { code: 'accelerator_lost', retryable: true };
 
-async function open(memoryBudgetBytes = 2 ** 28): Promise<{ gpu: Gpu; engine: Engine }> {
-  const adapter = await openTestDevice();
+async function open(
+  memoryBudgetBytes = 2 ** 28,
+  device?: Gpu,
+): Promise<{ gpu: Gpu; engine: Engine }> {
+  const adapter = device ?? (await openTestDevice());
   if (adapter === undefined) throw new Error('no device');
   const gpu = limitGpu(adapter, { maxStorageBufferBindingSize: bindingBytes });
   return { gpu, engine: createDeviceEngine(gpu, { layout: layout, memoryBudgetBytes }) };
 }
 
+let kernels: Kernels;
+
+// Done before the tests, which have a shorter time limit: a software renderer compiles for many seconds.
+beforeAll(async () => {
+  await Promise.all([context?.kernels.of('g1'), context?.kernels.of('g2')]);
+  kernels = await createKernels({ threads: 1 });
+}, 600_000);
+
+afterAll(async () => {
+  await kernels.close();
+  context?.workspace.release();
+  shared?.close();
+});
+
+/** Widths and tables that reach every path: one group, several, none shared; segments so short that every bucket is split. */
+const tuningCases: Readonly<Record<string, MsmTuning>> = {
+  chosen: {},
+  'all tables': { bits: 12, tables: 22 },
+  'some tables, tiny segments': { bits: 6, tables: 4, segment: tinySegments },
+  'two buckets a group': { bits: 2, tables: 2 },
+  'several parts and slices': {
+    bits: 7,
+    tables: 3,
+    partPoints: 40,
+    sliceAdditions: 1,
+    segment: tinySegments,
+  },
+};
+
+/** For the cases whose scalars are special; tables are slow on a software renderer, and depend on the points alone. */
+const withoutTables: readonly MsmTuning[] = [
+  { bits: 8, tables: 1 },
+  { bits: 6, tables: 1, segment: tinySegments },
+];
+/** The cases whose points are special. */
+const withTables = new Set(['random', 'many infinite', 'points and their negatives']);
+
+describe.skipIf(!context)('sums in G1', () => {
+  if (!context) return;
+  for (const [name, { factors, scalars }] of Object.entries(listCases(97))) {
+    test(`97 points, ${name}`, async () => {
+      const want = expectG1(factors, scalars);
+      expect(await computeByKernels(kernels, 'g1', { factors, scalars })).toEqual(want);
+      for (const tuning of withTables.has(name) ? Object.values(tuningCases) : withoutTables) {
+        expect(await computeOnDevice(context, 'g1', { factors, scalars }, tuning)).toEqual(want);
+      }
+    });
+  }
+
+  test.each([1, 2, 3, 63, 64, 65, 255, 256, 257])('%i points', async (size) => {
+    const { factors, scalars } = listCases(size).random;
+    const want = expectG1(factors, scalars);
+    expect(await computeByKernels(kernels, 'g1', { factors, scalars })).toEqual(want);
+    expect(await computeOnDevice(context, 'g1', { factors, scalars })).toEqual(want);
+    expect(
+      await computeOnDevice(context, 'g1', { factors, scalars }, { bits: 9, tables: 1 }),
+    ).toEqual(want);
+  });
+
+  test('no points', async () => {
+    expect(await computeOnDevice(context, 'g1', { factors: [], scalars: [1n] })).toBeUndefined();
+  });
+
+  test('2^13 points, mostly with the scalar 1: the overfull bucket is summed as a tree', async () => {
+    const random = createRandom(3n);
+    const factors = Array.from({ length: 8192 }, (_, k) => (k % 200) + 1);
+    const scalars = factors.map((_, k) => (k % 16 === 0 ? random.scalar() : 1n));
+    const onDevice = await computeOnDevice(context, 'g1', { factors, scalars });
+    expect(onDevice).toEqual(expectG1(factors, scalars));
+    expect(onDevice).toEqual(await computeByKernels(kernels, 'g1', { factors, scalars }));
+  });
+
+  test('in parts, with points read in blocks, on a device with a small binding limit', async () => {
+    const limited = limitGpu(context.gpu, { maxStorageBufferBindingSize: 2 ** 16 });
+    const own = createBuffers(limited);
+    const workspace = createMsmWorkspace(own);
+    // 33 parts: four points and their digits fill a binding.
+    const { factors, scalars } = listCases(130).random;
+    const want = expectG1(factors, scalars);
+    const small = { ...context, gpu: limited, buffers: own, workspace };
+    expect(await computeOnDevice(small, 'g1', { factors, scalars })).toEqual(want);
+    workspace.release();
+    expect(own.bytesInUse()).toBe(0);
+  });
+
+  test('points start at a later scalar; sums run at the same time; one result buffer', async () => {
+    const factors = [5, 0, 7, 9, 11, 13];
+    const scalars = [3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n];
+    const bytes = encodePoints('g1', factors);
+    const base = { count: 6, read: readFrom(bytes, 64) };
+    const early = await createG1Msm(context, base);
+    const late = await createG1Msm(context, {
+      ...base,
+      firstScalar: 2,
+      tuning: { bits: 4, tables: 2 },
+    });
+    const onDevice = context.buffers.upload(encodeIntegers(scalars));
+    const wantEarly = expectG1(factors, scalars);
+    const wantLate = expectG1(factors, scalars.slice(2));
+    expect(await Promise.all([early.compute(onDevice), late.compute(onDevice)])).toEqual([
+      wantEarly,
+      wantLate,
+    ]);
+
+    const result = context.buffers.take(early.resultBytes + late.resultBytes);
+    const encoder = context.gpu.device.createCommandEncoder();
+    early.encode(encoder, onDevice, result, 0);
+    late.encode(encoder, onDevice, result, early.resultBytes);
+    context.gpu.device.queue.submit([encoder.finish()]);
+    const read = await context.buffers.read(result, 0, early.resultBytes + late.resultBytes);
+    expect(early.decode(read.subarray(0, early.resultBytes))).toEqual(wantEarly);
+    expect(late.decode(read.subarray(early.resultBytes))).toEqual(wantLate);
+
+    expect(early.points).toBe(5);
+    const held = context.buffers.bytesInUse();
+    late.release();
+    expect(context.buffers.bytesInUse()).toBeLessThan(held);
+    early.release();
+    context.buffers.release(result);
+    context.buffers.release(onDevice);
+  });
+});
+
+describe.skipIf(!context)('sums in G2', () => {
+  if (!context) return;
+  test.each(Object.entries(listCases(41)))('41 points, %s', async (name, sums) => {
+    const want = expectG2(sums.factors, sums.scalars);
+    expect(await computeByKernels(kernels, 'g2', sums)).toEqual(want);
+    // Tables depend on the points alone, and a software renderer compiles and fills them slowly.
+    for (const tuning of [
+      { bits: 8, tables: 1 },
+      { bits: 6, tables: name === 'random' ? 3 : 1, segment: tinySegments },
+    ]) {
+      expect(await computeOnDevice(context, 'g2', sums, tuning)).toEqual(want);
+    }
+  });
+
+  test.each([1, 2, 3, 64, 65])('%i points', async (size) => {
+    const sums = listCases(size).random;
+    const onDevice = await computeOnDevice(context, 'g2', sums);
+    expect(onDevice).toEqual(expectG2(sums.factors, sums.scalars));
+    expect(onDevice).toEqual(await computeByKernels(kernels, 'g2', sums));
+  });
+});
+
+// The last tests on the shared device, which they lose.
 describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
   let engine: Engine;
   let gpu: Gpu;
   let resident: ResidentKey;
   let other: ResidentKey;
   const progress: string[] = [];
-  // A software renderer compiles the shaders of G2 slowly, so it is done once for all tests.
   beforeAll(async () => {
     if (!hasDevice) return;
-    ({ gpu, engine } = await open());
+    ({ gpu, engine } = await open(2 ** 28, shared));
     [resident, other] = await Promise.all([
       engine.load(key.zkey, {
         onProgress: (phase, fraction) => progress.push(`${phase} ${fraction === 1}`),
