@@ -75,7 +75,7 @@ export default defineConfig({
             'packages/pool-gate/src/{gate-app,leaves,past-lists}',
             'packages/relayer/src/accept/redeliver-notes',
             'packages/relayer/src/indexer/indexer',
-            'packages/relayer/src/send/{erase-dead-spends,nonces,settlement-flow,spend-flow}',
+            'packages/relayer/src/send/{erase-dead-notes,nonces,settlement-flow,spend-flow}',
           ].map((file) => `${file}.test.ts`),
           exclude: ignored,
           globalSetup: 'packages/database/test/postgres-setup.ts',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exitCodeOfError } from '../exit-codes.ts';
+import { exitCodeOfError } from './exit-codes.ts';
 
 it.each([
   ['invalid_roster', 2],

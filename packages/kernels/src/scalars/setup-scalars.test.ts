@@ -7,9 +7,9 @@ import {
   encodeScalars,
   R,
   rootOfOrder,
-} from '../test/quotient-oracle.ts';
-import { createKernels, type Kernels } from './kernels.ts';
-import type { SparseMatrix } from './scalars/setup-scalars.ts';
+} from '../../test/quotient-oracle.ts';
+import { createKernels, type Kernels } from '../kernels.ts';
+import type { SparseMatrix } from './setup-scalars.ts';
 
 const { Fr } = bn254.fields;
 

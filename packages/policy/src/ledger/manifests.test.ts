@@ -1,4 +1,4 @@
-// Which manifests lose their people, amounts and seeds: further cases are in ledger.test.ts.
+// Which manifests lose their people, amounts and seeds: further cases are in open-ledger.test.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

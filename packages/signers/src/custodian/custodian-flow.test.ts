@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createManifestDelivery } from '../custodian/custodian-flow.ts';
 import { fundFile } from '../fixtures/manifest-files.ts';
+import { createManifestDelivery } from './custodian-flow.ts';
 
 it('passes the file of a request that waits again after 5 minutes, or once it was forgotten', async () => {
   let nowMs = 0;
