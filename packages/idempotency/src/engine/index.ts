@@ -4,14 +4,20 @@
  *
  * @module
  */
+
 export { createMemoryStore } from '../memory-store.ts';
 export { eraseEach } from './erase-pass.ts';
+
+
+export { createHold, type Hold } from './hold.ts';
+
+
 export {
   BlockedRunError,
-  createStopError,
   InterruptedRunError,
   passPoint,
   rethrowInterruption,
+  toErrorBody,
 } from './interruption.ts';
 export {
   type JobJournal,
@@ -20,6 +26,7 @@ export {
   startJobWorker,
   type WorkerOptions,
 } from './job-worker.ts';
+export { cancellationName, type JobNotice, type OpenJob, openJob } from './open-job.ts';
 export {
   assertMove,
   type FaultPointOf,

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ErrorBody } from '@pool/core';
+import { type ErrorBody, isPoolError } from '@pool/core';
 
 /** Never makes a job fail. */
 export class InterruptedRunError extends Error {
@@ -44,6 +44,13 @@ export function rethrowInterruption(error: unknown, signal?: AbortSignal): void 
   if (signal?.aborted === true) {
     throw createStopError(error);
   }
+}
+
+/** The error of a job that ends for a reason that was thrown. */
+export function toErrorBody(error: unknown): ErrorBody {
+  return isPoolError(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
 }
 
 /** Passes a named place where a crash could matter. @throws InterruptedRunError when a test ends the run there */

@@ -7,7 +7,7 @@
  */
 
 /** A stored phase: its kind, and exactly the facts that it has. */
-type AnyPhase = { readonly kind: string };
+export type AnyPhase = { readonly kind: string };
 
 type FactsOf<TPhase> = TPhase extends AnyPhase
   ? {

@@ -6,13 +6,8 @@
  *
  * @module
  */
-import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
-import {
-  BlockedRunError,
-  InterruptedRunError,
-  movePhase,
-  rethrowInterruption,
-} from '@pool/idempotency/engine';
+import { isPoolError, PoolError } from '@pool/core';
+import { InterruptedRunError, rethrowInterruption, toErrorBody } from '@pool/idempotency/engine';
 import { observeAllowance } from '../check/preflight.ts';
 import { authorizeBatch } from './authorize-batch.ts';
 import { ensureBatch, loadBatch, loadDated, storeRelease } from './batch/batch.ts';
@@ -20,11 +15,13 @@ import { decideSettlement } from './batch/decide-settlement.ts';
 import { isUnderNonce, judgeRow } from './batch/foreign-settlement.ts';
 import { fetchEligibility, proveFirst } from './batch/prove-batch.ts';
 import { assertSameRequest } from './job/body-fingerprint.ts';
-import { disbursementPhases, hasEnded, hasLeft, type Phase } from './job/phases.ts';
-import { cancellationName, releaseName, serializeRecord } from './job/record.ts';
+import { hasEnded, hasLeft } from './job/phases.ts';
+import { releaseName } from './job/record.ts';
 import {
   createRun,
   type DisbursementDeps,
+  type OpenDisbursement,
+  openDisbursement,
   type Run,
   type RunBase,
   type RunInput,
@@ -34,7 +31,7 @@ import {
   configurationChanged,
   findChangedManifest,
 } from './settle/changed-configuration.ts';
-import { conclude, type Ending, toErrorBody } from './settle/conclude.ts';
+import { conclude, type Ending } from './settle/conclude.ts';
 import { settleBatch } from './settle/settle.ts';
 import { mayBeSigned } from './sign/ask-signer.ts';
 import { abandonBatch } from './sign/give-up.ts';
@@ -52,13 +49,12 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
   if (hasEnded(phase)) {
     throw new InterruptedRunError(`the job has ended: it is ${phase.kind}`);
   }
-  let base: RunBase;
-  try {
-    base = resolveBase(input, deps);
-  } catch (error) {
-    return failUnroutable(input, deps, toErrorBody(error));
+  const job = openDisbursement(input, deps);
+  const base = resolveBase(input, deps);
+  if (base instanceof PoolError) {
+    return failUnroutable(job, deps, base);
   }
-  const run = createRun(input, phase, base, deps);
+  const run = createRun(job, input.signal, base, deps);
   try {
     await run.passFaultPoint('started');
     await advance(run);
@@ -68,20 +64,22 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
   }
 }
 
-function resolveBase({ record }: RunInput, { findChain, funder }: DisbursementDeps): RunBase {
-  const context = findChain(record.chain);
+/** @returns why the settings do not have what the job needs, if they do not */
+function resolveBase(
+  { record: { chain, tokenSymbol } }: RunInput,
+  { findChain, funder }: DisbursementDeps,
+): RunBase | PoolError {
+  const context = findChain(chain);
+  const token = context?.settings.tokens[tokenSymbol]?.address;
   if (context === undefined) {
-    throw new PoolError('invalid-chain', `chain ${record.chain} is not routable any more`);
+    return new PoolError('invalid-chain', `chain ${chain} is not routable any more`);
   }
   if (funder === undefined) {
-    throw new PoolError('invalid-chain', 'no funder signer is configured for this chain');
+    return new PoolError('invalid-chain', 'no funder signer is configured for this chain');
   }
-  const symbol = record.tokenSymbol;
-  const token = context.settings.tokens[symbol]?.address;
-  if (token === undefined) {
-    throw new PoolError('invalid-token', `token ${symbol} is no longer configured for this chain`);
-  }
-  return { context, funder, token };
+  return token === undefined
+    ? new PoolError('invalid-token', `token ${tokenSymbol} is no longer configured for this chain`)
+    : { context, funder, token };
 }
 
 /**
@@ -90,34 +88,24 @@ function resolveBase({ record }: RunInput, { findChain, funder }: DisbursementDe
  * for the settings.
  */
 async function failUnroutable(
-  { record, journal }: RunInput,
-  { platform, onEvent }: DisbursementDeps,
-  cause: ErrorBody,
+  { record: { key }, phase, finish, block }: OpenDisbursement,
+  { platform }: DisbursementDeps,
+  { code, message }: PoolError,
 ): Promise<void> {
   const mayBeOut =
-    hasLeft(record.phase) ||
-    mayBeSigned(record.phase) ||
-    ('approvals' in record.phase && record.phase.approvals.length > 0) ||
-    (await platform.getSettlement(record.key).catch(() => 'unknown')) !== undefined;
-  if (!mayBeOut) {
-    const ended = { error: cause, before: record.phase };
-    const phase = movePhase<Phase>(disbursementPhases, record.phase, 'failed', ended);
-    const failed = { ...record, stage: undefined, blocked: undefined, phase };
-    await journal.save('failed', serializeRecord(failed));
-    return onEvent({ kind: 'outcome', state: 'failed', code: cause.code });
-  }
-  const error: ErrorBody = {
-    code: configurationChanged,
-    message: `this job may be underway, and the settings no longer cover it: ${cause.message}. Restore them and start the agent again to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
-  };
-  const isCancelled = (await journal.getValue(cancellationName)) !== undefined;
-  const known = record.blocked;
-  if (known?.message !== error.message || known.isCancelled !== isCancelled) {
-    const blocked = { ...error, isCancelled };
-    const stage = 'configuration-changed';
-    await journal.save('submitted', serializeRecord({ ...record, stage, blocked }));
-  }
-  throw new BlockedRunError(error);
+    hasLeft(phase) ||
+    mayBeSigned(phase) ||
+    ('approvals' in phase && phase.approvals.length > 0) ||
+    (await platform.getSettlement(key).catch(() => 'unknown')) !== undefined;
+  await (mayBeOut
+    ? block(
+        {
+          code: configurationChanged,
+          message: `this job may be underway, and the settings no longer cover it: ${message}. Restore them and start the agent again to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
+        },
+        'configuration-changed',
+      )
+    : finish('failed', { error: { code, message } }));
 }
 
 /** Ends the stages before the release: it is known what became of the key. */

@@ -5,12 +5,13 @@
  * @module
  */
 import { errorCodeOf, PoolError } from '@pool/core';
+import { toErrorBody } from '@pool/idempotency/engine';
 import { RequestExpiredError } from '@pool/signers/holder-signer';
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { isAskedFor, isUnreleased, mayAbandon } from '../archive/spend-state.ts';
 import { createSpendFile } from './authorize-spend.ts';
 import { planArchived } from './plan-spend.ts';
-import { type SpendDeps, toSpendError } from './spend-deps.ts';
+import type { SpendDeps } from './spend-deps.ts';
 
 /**
  * Takes back the request at the signer, so that nobody is asked for a vote that has no effect. Nothing depends on it: the notes stay
@@ -46,7 +47,7 @@ export async function abandonSpend(
   error: unknown,
   deps: SpendDeps,
 ): Promise<ArchivedSpend> {
-  const code = error === undefined ? 'superseded' : toSpendError(error).code;
+  const code = error === undefined ? 'superseded' : toErrorBody(error).code;
   const isRemote = deps.signer.isRemote === true;
   const isRefused = refusals.includes(code) || error instanceof RequestExpiredError;
   const ended = await changeSpendState(deps.archive, spend.outRoot, (state) =>

@@ -3,14 +3,7 @@
  *
  * @module
  */
-import {
-  type ErrorBody,
-  type ErrorDetails,
-  errorCodeOf,
-  type Hex32,
-  isPoolError,
-  PoolError,
-} from '@pool/core';
+import { type ErrorDetails, errorCodeOf, type Hex32, PoolError } from '@pool/core';
 import { passPoint, retryWork } from '@pool/idempotency/engine';
 import type { HolderSigner } from '@pool/signers/holder-signer';
 import {
@@ -174,13 +167,6 @@ export async function passStored(
 /** Reports a code only, because the text of an unknown error may quote confidential values. */
 export function reportRetry(deps: Pick<SpendDeps, 'onEvent'>, error: unknown): void {
   deps.onEvent({ kind: 'retry', code: errorCodeOf(error) ?? 'internal_error' });
-}
-
-/** Code and message of an error, for a state that is stored. */
-export function toSpendError(error: unknown): ErrorBody {
-  return isPoolError(error)
-    ? { code: error.code, message: error.message }
-    : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
 }
 
 /** The later of our clock and the chain's newest block, Unix seconds. */

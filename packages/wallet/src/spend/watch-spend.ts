@@ -7,7 +7,7 @@
  */
 
 import { type ErrorBody, type ErrorDetails, isPoolError, zeroWord } from '@pool/core';
-import { createPacer, passPoint, rethrowInterruption } from '@pool/idempotency/engine';
+import { createPacer, passPoint, rethrowInterruption, toErrorBody } from '@pool/idempotency/engine';
 import { type ArchivedSpend, changeSpendState } from '../archive/spend-archive.ts';
 import { findGivenUp } from '../archive/spend-state.ts';
 import { parseStoredSignature } from './authorize-spend.ts';
@@ -21,13 +21,7 @@ import {
 } from './conclude-spend.ts';
 import { type PlannedSpend, planArchived } from './plan-spend.ts';
 import { createSubmission, proveSpend } from './prove-spend.ts';
-import {
-  computePlatformKey,
-  fetchNow,
-  reportRetry,
-  type SpendDeps,
-  toSpendError,
-} from './spend-deps.ts';
+import { computePlatformKey, fetchNow, reportRetry, type SpendDeps } from './spend-deps.ts';
 import type { SpendContext, SpendRow, SpendSubmission } from './spend-ports.ts';
 
 /** What the chain says about a spend now. */
@@ -81,7 +75,7 @@ export async function watchSpend(
       } catch (error) {
         rethrowInterruption(error);
         if (isPoolError(error) && !error.retryable) {
-          refuse(toSpendError(error), error.details);
+          refuse(toErrorBody(error), error.details);
         }
         throw error;
       }

@@ -90,7 +90,7 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
 export async function proveFirst(run: Run, confirmed: Eligibility): Promise<void> {
   assertRealProver(run);
   await run.within('proving', () =>
-    run.withLock('accelerator', async () => {
+    withAccelerator(run, async () => {
       const batch = await ensureBatch(run);
       const isCurrent = await run.chain.isEligibilityRootAccepted(confirmed.root);
       const eligibility = isCurrent ? confirmed : await run.retry(() => fetchEligibility(run));
@@ -139,7 +139,7 @@ async function proveAgain(
   batch: Batch,
   fetch: () => Promise<Eligibility>,
 ): Promise<void> {
-  await run.withLock('accelerator', async () => {
+  await withAccelerator(run, async () => {
     const proved = await proveBatch(run, batch, await fetch());
     await run.amend({ proved, eligibilityLoss: undefined }, { after: 'proving.after-store' });
   });
@@ -184,5 +184,14 @@ function assertRealProver({ deps: { prover } }: Run): void {
       'prover_mock',
       'DISBURSE_PROVER=mock proves nothing: unset it to pay; checks and dry runs work with it',
     );
+  }
+}
+
+async function withAccelerator(run: Run, work: () => Promise<void>): Promise<void> {
+  const release = await run.orStop(run.deps.locks.acquire('accelerator', run.signal));
+  try {
+    await work();
+  } finally {
+    release();
   }
 }

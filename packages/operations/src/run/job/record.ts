@@ -74,13 +74,12 @@ export const manifestName = `fund-manifest/${attempt}`;
 export const releaseName = `fund-release/${attempt}`;
 
 /**
- * Name of the write-once value that records a cancellation request. The route stores it without the lease of the worker, and it is never
- * taken back. Nothing is signed for a cancellation before the request is on disk.
+ * Name of the write-once value that records a cancellation request. Nothing is signed for a cancellation before the request is on disk.
  *
  * - If nothing has left, the job fails with `cancelled`.
  * - If the authorisation is out, its funder withdraws it (`voidBatch`), and the job waits for the chain.
  */
-export const cancellationName = 'cancellation';
+export { cancellationName } from '@pool/idempotency/engine';
 
 /** The stored text. @param nowMs - when the cancellation was requested */
 export function serializeCancellation(nowMs: number): string {

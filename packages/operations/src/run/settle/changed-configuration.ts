@@ -12,7 +12,7 @@ import {
   fieldToHex,
   parseEvmAddress,
 } from '@pool/core';
-import { BlockedRunError, rethrowInterruption } from '@pool/idempotency/engine';
+import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { SeededManifest } from '@pool/wallet';
 import { listDifferences, loadRelease } from '../batch/batch.ts';
 import { decideSettlement } from '../batch/decide-settlement.ts';
@@ -52,13 +52,7 @@ export async function concludeChanged(run: Run, seeded: SeededManifest): Promise
     code: configurationChanged,
     message: `this job began with other settings: ${differences}. Restore them and start the agent again, or start an agent with the earlier settings on this directory, to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
   };
-  const isCancelled = await run.isCancelled();
-  const known = run.record.blocked;
-  if (known?.message !== error.message || known.isCancelled !== isCancelled) {
-    await run.note({ blocked: { ...error, isCancelled } });
-    await run.announce('configuration-changed');
-  }
-  throw new BlockedRunError(error);
+  return run.block(error, 'configuration-changed');
 }
 
 /** @returns whether the job has ended */

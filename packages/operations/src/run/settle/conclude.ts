@@ -8,10 +8,9 @@ import {
   type ErrorBody,
   fieldToHex,
   type Hex32,
-  isPoolError,
   PoolError,
 } from '@pool/core';
-import { InterruptedRunError, rethrowInterruption } from '@pool/idempotency/engine';
+import { InterruptedRunError } from '@pool/idempotency/engine';
 import type { FundedBatch } from '../../ports.ts';
 import { type Outcome, readPaidCommitments, UnprovenError } from '../batch/decide-settlement.ts';
 import { findForeign, pickForeign, recordForeign } from '../batch/foreign-settlement.ts';
@@ -68,8 +67,8 @@ async function concludeSettled(
 
 /** Both answers are needed to know what was paid. Waiting is safe, because the money has moved. */
 async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
-  const row = await askUntilAnswered(run, () => run.platform.getSettlement(run.record.key));
-  const transferred = await askUntilAnswered(run, () => fetchPaid(run, funded.txHash));
+  const row = await run.insist(() => run.platform.getSettlement(run.record.key));
+  const transferred = await run.insist(() => fetchPaid(run, funded.txHash));
   let commitments: readonly Hex32[];
   try {
     commitments = readPaidCommitments(run, row, funded, transferred);
@@ -104,7 +103,7 @@ async function fetchPaid({ chain, token, funder }: Run, txHash: Hex32): Promise<
 async function concludeDead(run: Run, cause: 'expired' | 'voided'): Promise<void> {
   // A dead authorisation of this job does not rule out a settlement of its key on other terms. The platform must report what
   // it has before the job reports that nothing was paid.
-  const row = await askUntilAnswered(run, () => run.platform.getSettlement(run.record.key));
+  const row = await run.insist(() => run.platform.getSettlement(run.record.key));
   const seen = row === undefined ? undefined : pickForeign(run, row);
   if (seen !== undefined) {
     await recordForeign(run, seen);
@@ -171,19 +170,6 @@ export async function finishUnpaid(
     : run.finish('reverted', { result }));
 }
 
-/** Asks again until it gets an answer. Only interruptions end it. */
-async function askUntilAnswered<T>(run: Run, work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await run.retry(work);
-    } catch (error) {
-      rethrowInterruption(error, run.signal);
-      run.announceRetry(error);
-      await run.pause(1_000);
-    }
-  }
-}
-
 /** The notes of this job's own batch, by place in the record. */
 function listCommitments(batch: Batch | undefined): readonly (Hex32 | undefined)[] {
   const commitments: Hex32[] = [];
@@ -225,11 +211,4 @@ function createResult(
     allowance: { state: allowanceState ?? 'unknown' },
     ...(error === undefined ? {} : { failedBatchIndex: 0 }),
   };
-}
-
-/** The error of a job that ends for a reason that was thrown. */
-export function toErrorBody(error: unknown): ErrorBody {
-  return isPoolError(error)
-    ? { code: error.code, message: error.message }
-    : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
 }

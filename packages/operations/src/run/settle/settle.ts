@@ -11,7 +11,7 @@
 import type { SettlementRecord } from '@pool/api';
 import { type ErrorBody, isPoolError } from '@pool/core';
 import { waitAtMost } from '@pool/evm-sender';
-import { createPacer, rethrowInterruption } from '@pool/idempotency/engine';
+import { createPacer, rethrowInterruption, toErrorBody } from '@pool/idempotency/engine';
 import type { NonceState } from '../../ports.ts';
 import type { DatedBatch } from '../batch/batch.ts';
 import { decideSettlement, type Outcome } from '../batch/decide-settlement.ts';
@@ -28,7 +28,6 @@ import { grantAllowance, stopApproval } from '../sign/allowance.ts';
 import { freeAccount } from '../sign/approval.ts';
 import { VotePendingError } from '../sign/ask-signer.ts';
 import { abandonRefused, postVoid } from '../sign/give-up.ts';
-import { toErrorBody } from './conclude.ts';
 
 /** How long a chain may take to answer the balance of the funder. */
 const readTimeoutMs = 3_000;

@@ -1,0 +1,66 @@
+/**
+ * The claim of one run on a lock of its process: it waits for the lock, or queues for it and goes on with other work.
+ *
+ * @module
+ */
+
+export type Hold = {
+  /** True if another run holds it, so that {@link Hold.acquire} would wait. */
+  isTaken(): boolean;
+  /** True if {@link Hold.acquire} or {@link Hold.claim} ever found the lock taken. */
+  hasWaited(): boolean;
+  /** Waits for the lock. Does nothing when it is held. */
+  acquire(): Promise<void>;
+  /** Queues for the lock without waiting. @returns whether it is held now */
+  claim(): boolean;
+  /** Releases the lock. It may be taken again. */
+  release(): void;
+  /** Releases the lock permanently, and leaves the queue. */
+  end(): void;
+};
+
+/** @param lock - of the process; `acquire` rejects when the run is interrupted */
+export function createHold(lock: { acquire(): Promise<() => void>; isTaken(): boolean }): Hold {
+  let free: (() => void) | undefined;
+  let waiting: Promise<void> | undefined;
+  let hasEnded = false;
+  let hasWaited = false;
+
+  async function wait(): Promise<void> {
+    free = await lock.acquire();
+    if (hasEnded) {
+      hold.release();
+    }
+  }
+
+  function queue(): Promise<void> {
+    hasWaited ||= hold.isTaken();
+    if (free !== undefined) {
+      return Promise.resolve();
+    }
+    waiting ??= wait().finally(() => {
+      waiting = undefined;
+    });
+    return waiting;
+  }
+
+  const hold: Hold = {
+    isTaken: () => free === undefined && lock.isTaken(),
+    hasWaited: () => hasWaited,
+    acquire: queue,
+    claim() {
+      // An interruption also ends the run, which reports it.
+      queue().catch(() => undefined);
+      return free !== undefined;
+    },
+    release() {
+      free?.();
+      free = undefined;
+    },
+    end() {
+      hasEnded = true;
+      hold.release();
+    },
+  };
+  return hold;
+}
