@@ -37,7 +37,7 @@ export function createStopError(cause: unknown): InterruptedRunError {
  * Throws interruptions again. The caller handles all other errors.
  * @param signal - of the run: once it is aborted, every error is an interruption
  */
-export function rethrowInterruption(error: unknown, signal?: AbortSignal): void {
+export function rethrowInterruption(error: unknown, signal?: AbortSignal): undefined {
   if (error instanceof InterruptedRunError) {
     throw error;
   }

@@ -6,34 +6,23 @@
  *
  * @module
  */
-import { isPoolError, PoolError } from '@pool/core';
-import { InterruptedRunError, rethrowInterruption, toErrorBody } from '@pool/idempotency/engine';
-import { observeAllowance } from '../check/preflight.ts';
-import { authorizeBatch } from './authorize-batch.ts';
-import { ensureBatch, loadBatch, loadDated, storeRelease } from './batch/batch.ts';
-import { decideSettlement } from './batch/decide-settlement.ts';
-import { isUnderNonce, judgeRow } from './batch/foreign-settlement.ts';
-import { fetchEligibility, proveFirst } from './batch/prove-batch.ts';
+import { assertAmount, isPoolError, PoolError } from '@pool/core';
+import { InterruptedRunError, isTooLateToLeave, rethrowInterruption, toErrorBody } from '@pool/idempotency/engine';
+import { observeAllowance, observeFunds } from '../check/preflight.ts';
+import { type DatedBatch, ensureBatch, ensureRelease, listDifferences, loadBatch, loadManifest, storeRelease } from './batch/batch.ts';
+import { readUse } from './batch/decide-settlement.ts';
+import { assertNotForeign } from './batch/foreign-settlement.ts';
+import { fetchEligibility, proveFirst, renewStaleProof } from './batch/prove-batch.ts';
+import { type Batch } from './job/record.ts';
 import { assertSameRequest } from './job/body-fingerprint.ts';
 import { hasEnded, hasLeft } from './job/phases.ts';
 import { releaseName } from './job/record.ts';
-import {
-  createRun,
-  type DisbursementDeps,
-  type OpenDisbursement,
-  openDisbursement,
-  type Run,
-  type RunBase,
-  type RunInput,
-} from './job/run.ts';
-import {
-  concludeChanged,
-  configurationChanged,
-  findChangedManifest,
-} from './settle/changed-configuration.ts';
+import { createRun, type DisbursementDeps, openDisbursement, type Run, type RunInput } from './job/run.ts';
+import { concludeChanged, failUnroutable, resolveBase } from './settle/changed-configuration.ts';
 import { conclude, type Ending } from './settle/conclude.ts';
 import { settleBatch } from './settle/settle.ts';
-import { mayBeSigned } from './sign/ask-signer.ts';
+import { grantAllowance } from './sign/allowance.ts';
+import { askForSignature, createAuthorizationRequest, mayBeSigned } from './sign/ask-signer.ts';
 import { abandonBatch } from './sign/give-up.ts';
 
 /**
@@ -64,96 +53,27 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
   }
 }
 
-/** @returns why the settings do not have what the job needs, if they do not */
-function resolveBase(
-  { record: { chain, tokenSymbol } }: RunInput,
-  { findChain, funder }: DisbursementDeps,
-): RunBase | PoolError {
-  const context = findChain(chain);
-  const token = context?.settings.tokens[tokenSymbol]?.address;
-  if (context === undefined) {
-    return new PoolError('invalid-chain', `chain ${chain} is not routable any more`);
-  }
-  if (funder === undefined) {
-    return new PoolError('invalid-chain', 'no funder signer is configured for this chain');
-  }
-  return token === undefined
-    ? new PoolError('invalid-token', `token ${tokenSymbol} is no longer configured for this chain`)
-    : { context, funder, token };
-}
-
-/**
- * The settings no longer have what the job needs. The job fails if this store released nothing of it and the platform has
- * no settlement under its key, neither of another agent nor of this one before its store was restored. Otherwise it waits
- * for the settings.
- */
-async function failUnroutable(
-  { record: { key }, phase, finish, block }: OpenDisbursement,
-  { platform }: DisbursementDeps,
-  { code, message }: PoolError,
-): Promise<void> {
-  const mayBeOut =
-    hasLeft(phase) ||
-    mayBeSigned(phase) ||
-    ('approvals' in phase && phase.approvals.length > 0) ||
-    (await platform.getSettlement(key).catch(() => 'unknown')) !== undefined;
-  await (mayBeOut
-    ? block(
-        {
-          code: configurationChanged,
-          message: `this job may be underway, and the settings no longer cover it: ${message}. Restore them and start the agent again to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
-        },
-        'configuration-changed',
-      )
-    : finish('failed', { error: { code, message } }));
-}
-
-/** Ends the stages before the release: it is known what became of the key. */
-class EndingError extends Error {
-  readonly ending: Ending;
-
-  constructor(ending: Ending) {
-    super(ending.kind);
-    this.ending = ending;
-  }
-}
-
 /** Takes the job from its phase to its end. */
 async function advance(run: Run): Promise<void> {
-  const changed = await findChangedManifest(run);
-  if (changed !== undefined) {
-    return concludeChanged(run, changed);
+  const seeded = await loadManifest(run);
+  if (seeded !== undefined && listDifferences(run, seeded.manifest).length > 0) {
+    return concludeChanged(run, seeded);
   }
   if (run.record.blocked !== undefined) {
     await run.note({ blocked: undefined });
   }
-  try {
-    if (!hasLeft(run.phase)) {
-      await prepareRelease(run);
-    }
-  } catch (error) {
-    rethrowInterruption(error, run.signal);
-    const ending = error instanceof EndingError ? error.ending : await giveUp(run, error);
-    if (ending !== undefined) {
-      return conclude(run, ending);
-    }
-  }
-  const batch = await loadDated(run);
-  if (batch === undefined) {
-    throw new InterruptedRunError(
-      'the manifest or the release record of a released batch is missing from the job store',
-    );
-  }
-  const isRefused = run.landing.refusal !== undefined || run.phase.kind === 'abandoned';
-  if (!isRefused || run.mayChangeAllowance) {
-    // Queues before any batch that has not left yet. The chain is read meanwhile.
-    run.hold.claim();
-  }
-  await conclude(run, await run.within('settling', () => settleBatch(run, batch)));
+  const ending = hasLeft(run.phase)
+    ? undefined
+    : await prepareRelease(run).catch((error: unknown) => giveUp(run, error));
+  await conclude(run, ending ?? (await settleBatch(run)));
 }
 
-/** Nothing of the job has left this process: proves and signs its batch. @throws why it does not leave */
-async function prepareRelease(run: Run): Promise<void> {
+/**
+ * Nothing of the job has left this process: proves and signs its batch.
+ * @returns what became of the key before. Undefined: the batch may leave
+ * @throws why it does not leave
+ */
+async function prepareRelease(run: Run): Promise<Ending | undefined> {
   // Nothing of a cancelled job is sent, so it needs no turn.
   await run.assertNotCancelled();
   // A job that may have an allowance or a deadline takes the lock before any job that has neither. During a vote, and before it, a batch
@@ -163,9 +83,9 @@ async function prepareRelease(run: Run): Promise<void> {
   if (run.given.approvals.length > 0 || (isDated && isSignedNow)) {
     await run.awaitTurn();
   }
-  await reconcile(run);
-  if (hasLeft(run.phase)) {
-    return;
+  const ending = await reconcile(run);
+  if (ending !== undefined || hasLeft(run.phase)) {
+    return ending;
   }
   // The row may be on other terms (chain, pool, funder), under which this key may have been paid.
   const { key, requestDigest } = run.record;
@@ -187,43 +107,137 @@ async function prepareRelease(run: Run): Promise<void> {
     }
     await proveFirst(run, eligibility);
   }
-  await authorizeBatch(run, await ensureBatch(run));
+  await authorizeBatch(run);
+  return undefined;
+}
+
+/**
+ * From a proved batch to a signed authorisation that may leave (protocol §3, §8): chooses and stores its deadline, checks the funder's
+ * money, signs, gives the pool the allowance.
+ *
+ * A signer that answers at once is asked under the lock of the chain, token and funder, so the time in the queue does not count
+ * against the deadline. A signer that needs a vote is asked without it, because a vote of hours must not block other batches
+ * (docs/decisions/0015). After the vote the batch waits for its turn, and its money, allowance and proof are checked again.
+ *
+ * @throws PoolError why the batch cannot be paid now. Nothing of it has left then
+ */
+async function authorizeBatch(run: Run): Promise<void> {
+  const batch = await ensureBatch(run);
+  const isAsked = mayBeSigned(run.phase);
+  if (!isAsked) {
+    // A pool with another verifier could take the money for good.
+    await run.chain.requirePool();
+  }
+  if (run.funder.needsVote) {
+    // Nobody is asked to approve a batch that cannot be paid now.
+    await signInTime(run, batch, !isAsked);
+  }
+  for (;;) {
+    await run.awaitTurn();
+    await renewStaleProof(run);
+    const dated = await signInTime(run, batch, true);
+    const step = await run.within('approving-allowance', async () => {
+      await run.assertNotCancelled();
+      return grantAllowance(asking(run, dated));
+    });
+    if (step === 'granted') {
+      await assertInTime(run, dated);
+      return run.assertNotCancelled();
+    }
+    // A vote can last for hours, and the lock may have been free: another batch may have taken the money.
+  }
+}
+
+function asking(run: Run, batch: DatedBatch) {
+  return { run, batch, wait: { deadline: batch.deadline, check: run.assertNotCancelled } };
+}
+
+async function signInTime(run: Run, batch: Batch, checksMoney: boolean): Promise<DatedBatch> {
+  return run.within('signing', async () => {
+    await run.assertNotCancelled();
+    await assertNotForeign(run);
+    const dated = await ensureRelease(run, batch);
+    await assertInTime(run, dated);
+    if (checksMoney) {
+      await assertCollectable(run);
+    }
+    if (run.phase.kind !== 'signed') {
+      const request = createAuthorizationRequest(dated);
+      const signature = await askForSignature(asking(run, dated), request);
+      if (run.funder.needsVote) {
+        // A vote can end after the deadline. Such a signature is not stored: it is of no use.
+        await assertInTime(run, dated);
+      }
+      await run.move('signed', { signature, approvals: [] });
+    }
+    return dated;
+  });
+}
+
+/**
+ * A batch that cannot land in time never leaves. A second deadline would be a second attempt, which no key has
+ * (docs/decisions/0007): the job fails, also when its first authorisation was only written down.
+ */
+async function assertInTime(run: Run, { deadline }: DatedBatch): Promise<void> {
+  if (isTooLateToLeave(await run.retry(run.now), deadline, run.deps.batchDeadlineSeconds)) {
+    throw new PoolError(
+      'settlement_expired',
+      run.funder.needsVote && (run.hold.hasWaited() || run.approvalHold.hasWaited())
+        ? 'the deadline of the batch came while it waited for its turn behind other batches of this chain, token and funder, and nothing was paid. The deadline includes the queue: send fewer of these batches at once, or raise DISBURSE_VOTE_LIMIT_SECONDS here, PLATFORM_VOTE_LIMIT_SECONDS at the platform, and APPROVE_VOTE_LIMIT_SECONDS and deadline.maxSeconds of the policy at the gate; then resubmit under a new Idempotency-Key'
+        : 'the authorisation expired before it left this agent, and nothing was paid; resubmit under a new Idempotency-Key',
+    );
+  }
+}
+
+/**
+ * Checks the funder's money before its key signs: an authorisation that is out and cannot land delays its batch until it is withdrawn or
+ * expires. Reads the balance of the funder, and its coin if an approval transaction is needed. A chain that does not answer prevents
+ * nothing: the contract decides.
+ * @throws PoolError `insufficient_balance`, `insufficient_gas`
+ */
+async function assertCollectable(run: Run): Promise<void> {
+  const { context, tokenSettings, total, funder, phase } = run;
+  const target = { context, token: tokenSettings, total: assertAmount(total) };
+  const { findings } = await observeFunds(target, funder.address);
+  const defect = findings.find(({ code }) => code.startsWith('insufficient_'));
+  if (defect !== undefined) {
+    const what =
+      phase.kind === 'signed'
+        ? 'the signed batch was not sent, and nothing was paid'
+        : 'nothing was signed and nothing was paid';
+    throw new PoolError(
+      defect.code,
+      `${defect.message}; ${what}: resubmit under a new Idempotency-Key once it is there`,
+    );
+  }
 }
 
 /**
  * Finds an earlier use of the key, by this agent or another one. Asked before anything is proved, and before a job without a release
  * fails. If the authorisation of this job is out, although the record did not say so, the job is in a phase that says so then.
- * @throws EndingError when the key is used
+ * @returns undefined: the key is not used, or the authorisation of this job is out
  */
-async function reconcile(run: Run): Promise<void> {
-  const { funder, batchNonce } = run;
+async function reconcile(run: Run): Promise<Ending | undefined> {
   const batch = await loadBatch(run);
+  const { funder, batchNonce } = run;
+  const under = { funder: funder.address, batchNonce, batchRoot: batch?.batchRoot, deadlines: [] };
   for (;;) {
-    const nonce = await run.chain.fetchNonceState(funder.address, batchNonce);
-    const row = await run.platform.getSettlement(run.record.key);
-    const isOwn = row !== undefined && isUnderNonce(row, funder.address, batchNonce);
-    const live = isOwn ? row.batch : undefined;
-    const deadline = live?.deadline;
-    const decision = decideSettlement({ batchRoot: batch?.batchRoot, deadline, nonce });
-    const isFinal = decision.kind === 'settled' || decision.kind === 'settled-elsewhere';
-    if (!isFinal && !isOwn && row !== undefined && !nonce.pending) {
-      // A settlement on other terms has paid the key, or may.
-      const error = await judgeRow(run, row);
-      if (error !== undefined) {
-        throw new EndingError({ kind: 'unpaid', error });
-      }
+    const { nonce, decision, own, other } = await readUse(run, under);
+    if (other !== undefined) {
+      return { kind: 'unpaid', error: other };
     }
     if (decision.kind !== 'wait') {
-      throw new EndingError(decision);
+      return decision;
     }
-    if (live !== undefined && batch !== undefined && live.batchRoot === batch.batchRoot) {
+    if (batch !== undefined && own?.batch.batchRoot === batch.batchRoot) {
       // The store was restored from a backup. The authorisation that left counts, and the late-landing rule applies.
-      await storeRelease(run, batch, live.deadline);
+      await storeRelease(run, batch, own.batch.deadline);
       const releasedAtMs = run.deps.clock.nowMs();
-      return run.move(run.phase.kind === 'signed' ? 'released' : 'recovered', { releasedAtMs });
+      await run.move(run.phase.kind === 'signed' ? 'released' : 'recovered', { releasedAtMs });
+      return undefined;
     }
-    if (!nonce.pending && live === undefined) {
-      return;
+    if (!nonce.pending && own === undefined) {
+      return undefined;
     }
     await run.pause();
   }
@@ -236,6 +250,7 @@ async function reconcile(run: Run): Promise<void> {
  * @returns undefined: the authorisation may land, and is watched
  */
 async function giveUp(run: Run, error: unknown): Promise<Ending | undefined> {
+  rethrowInterruption(error, run.signal);
   if (isPoolError(error) && error.retryable && mayBeSigned(run.phase)) {
     // A vote of hours is not thrown away because of an outage. The deadline of the batch bounds the wait.
     throw new InterruptedRunError('an outage while the batch waits to leave', { cause: error });
@@ -244,14 +259,12 @@ async function giveUp(run: Run, error: unknown): Promise<Ending | undefined> {
   if (await abandonBatch(run, unpaid.error)) {
     return undefined;
   }
-  try {
-    await reconcile(run);
-  } catch (cause) {
-    if (cause instanceof EndingError) {
-      return cause.ending.kind === 'dead' ? unpaid : cause.ending;
-    }
+  const ending = await reconcile(run).catch((cause: unknown) => {
     rethrowInterruption(cause);
     throw new InterruptedRunError('chain and platform must say that nothing was paid', { cause });
+  });
+  if (hasLeft(run.phase)) {
+    return undefined;
   }
-  return hasLeft(run.phase) ? undefined : unpaid;
+  return ending === undefined || ending.kind === 'dead' ? unpaid : ending;
 }

@@ -14,6 +14,7 @@ import {
   releaseRecordSchema,
 } from '@pool/core';
 import { computeDeadline } from '@pool/idempotency/engine';
+import type { SeededManifest } from '@pool/wallet';
 import {
   attempt,
   type Batch,
@@ -31,24 +32,30 @@ export const defaultBatchDeadlineSeconds = 3600;
 /** A batch with the deadline of its authorisation, Unix seconds. Confidential. */
 export type DatedBatch = Batch & { readonly deadline: number };
 
+/** The stored manifest, whatever the settings are now. */
+export async function loadManifest(run: Run): Promise<SeededManifest | undefined> {
+  const text = await run.getValue(manifestName);
+  return text === undefined ? undefined : deserializeManifest(text);
+}
+
 /**
  * The stored batch. Built once per run, because a batch of 256 takes a second; its manifest never changes.
  * @returns undefined: no manifest is stored yet
  */
 export async function loadBatch(run: Run): Promise<Batch | undefined> {
-  const text = run.batch === undefined ? await run.getValue(manifestName) : undefined;
-  return text === undefined ? run.batch : buildBatch(run, text);
+  const seeded = run.batch === undefined ? await loadManifest(run) : undefined;
+  return seeded === undefined ? run.batch : buildBatch(run, seeded);
 }
 
 /** The stored batch, or a new one that is stored now. Two writers end up with the same batch. */
 export async function ensureBatch(run: Run): Promise<Batch> {
-  const stored = await loadBatch(run);
-  if (stored !== undefined) {
-    return stored;
-  }
+  return (await loadBatch(run)) ?? buildBatch(run, await storeManifest(run));
+}
+
+async function storeManifest(run: Run): Promise<SeededManifest> {
   const seeded = { manifest: createManifest(run), seed: bytesToHex32(run.deps.randomBytes(32)) };
   const points = { before: 'manifest.before-store', after: 'manifest.after-store' } as const;
-  return buildBatch(run, await run.putOnce(manifestName, serializeManifest(seeded), points));
+  return deserializeManifest(await run.putOnce(manifestName, serializeManifest(seeded), points));
 }
 
 function createManifest(run: Run): FundManifest {
@@ -68,8 +75,7 @@ function createManifest(run: Run): FundManifest {
   };
 }
 
-async function buildBatch(run: Run, text: string): Promise<Batch> {
-  const seeded = deserializeManifest(text);
+async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
   if (listDifferences(run, seeded.manifest).length > 0) {
     throw new PoolError(
       'configuration_changed',
@@ -108,13 +114,12 @@ export async function loadDated(run: Run): Promise<DatedBatch | undefined> {
 
 /** The stored deadline, or a new one that is stored now. Two writers end up with the same deadline. */
 export async function ensureRelease(run: Run, batch: Batch): Promise<DatedBatch> {
-  const stored = await loadRelease(run, batch);
-  if (stored !== undefined) {
-    return stored;
-  }
   const { batchDeadlineSeconds, voteLimitSeconds } = run.deps;
   const windowSeconds = batchDeadlineSeconds + (run.funder.needsVote ? voteLimitSeconds : 0);
-  return storeRelease(run, batch, computeDeadline(await run.retry(run.now), windowSeconds));
+  return (
+    (await loadRelease(run, batch)) ??
+    storeRelease(run, batch, computeDeadline(await run.retry(run.now), windowSeconds))
+  );
 }
 
 /**

@@ -5,11 +5,12 @@
  * @module
  */
 import type { SettlementRecord } from '@pool/api';
-import type { Hex32 } from '@pool/core';
+import type { ErrorBody, EvmAddress, Hex32 } from '@pool/core';
 import { computeSealedNotesHash } from '@pool/notes';
 import type { FundedBatch, NonceState } from '../../ports.ts';
 import { compareFingerprints } from '../job/body-fingerprint.ts';
 import type { Run } from '../job/run.ts';
+import { isUnderNonce, judgeRow } from './foreign-settlement.ts';
 
 export type SettlementDecision =
   /** The batch of this job is on chain, no matter who sent it. */
@@ -54,13 +55,36 @@ export function decideSettlement(view: SettlementView): SettlementDecision {
   return { kind: 'wait' };
 }
 
-/** Why it cannot be told that the batch on chain is the payment of this job. */
-export class UnprovenError extends Error {}
+/** What chain and platform show of one nonce, and of the key. */
+export type KeyUse = {
+  readonly nonce: NonceState;
+  readonly decision: SettlementDecision;
+  /** The platform's settlement under this nonce. */
+  readonly own: SettlementRecord | undefined;
+  /** Why the job must not pay: a settlement of the key on other terms has paid it, or may. */
+  readonly other: ErrorBody | undefined;
+};
 
-function assertProven(isProven: boolean, reason: string): asserts isProven {
-  if (!isProven) {
-    throw new UnprovenError(reason);
-  }
+/** @param under - the nonce, the root of its batch, and the deadlines of what may have left under it, as far as they are known */
+export async function readUse(
+  run: Run,
+  under: {
+    readonly funder: EvmAddress;
+    readonly batchNonce: Hex32;
+    readonly batchRoot: Hex32 | undefined;
+    readonly deadlines: readonly (number | undefined)[];
+  },
+): Promise<KeyUse> {
+  const { funder, batchNonce, batchRoot } = under;
+  const nonce = await run.chain.fetchNonceState(funder, batchNonce);
+  const row = await run.platform.getSettlement(run.record.key);
+  const own = row !== undefined && isUnderNonce(row, funder, batchNonce) ? row : undefined;
+  const known = [...under.deadlines, own?.batch.deadline].filter((one) => one !== undefined);
+  const deadline = known.length === 0 ? undefined : Math.max(...known);
+  const decision = decideSettlement({ batchRoot, deadline, nonce });
+  const isJudged = row !== undefined && own === undefined && nonce.funded === undefined;
+  const other = isJudged && !nonce.pending ? await judgeRow(run, row) : undefined;
+  return { nonce, decision, own, other };
 }
 
 /**
@@ -75,44 +99,22 @@ function assertProven(isProven: boolean, reason: string): asserts isProven {
  *
  * @param row - of this key
  * @param transferred - base units of the funder's tokens that the transaction moved into the pool
- * @returns for each recipient of the request the commitment of its note
- * @throws UnprovenError
+ * @returns for each recipient of the request the commitment of its note. A text: why it cannot be told that this request was paid
  */
 export function readPaidCommitments(
   run: Run,
   row: SettlementRecord | undefined,
   funded: FundedBatch,
   transferred: bigint,
-): readonly Hex32[] {
+): readonly Hex32[] | string {
   const { key, requestDigest, recipients } = run.record;
-  assertProven(row !== undefined, 'the platform has no settlement of this key');
+  if (row === undefined) {
+    return 'the platform has no settlement of this key';
+  }
   const { batch, sealedNotes } = row;
   const own = run.deps.fingerprints.compute(key, requestDigest);
   const bodies = compareFingerprints(own, row.bodyFingerprint);
-  assertProven(bodies !== 'other', 'another body was paid under it');
-  assertProven(
-    bodies === 'same',
-    'the agent that paid it has another DISBURSE_FINGERPRINT_KEY or none, so it is unknown whether the body was the same',
-  );
-  assertProven(
-    batch.batchNonce === run.batchNonce &&
-      batch.batchRoot === funded.batchRoot &&
-      batch.commitments.join() === funded.commitments.join(),
-    "the platform's settlement is not the one on chain",
-  );
-  assertProven(
-    batch.sealedNotesHash === funded.sealedNotesHash &&
-      computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)) === funded.sealedNotesHash &&
-      sealedNotes.length === funded.commitments.length,
-    "the platform's sealed notes are not the ones on chain",
-  );
-  assertProven(
-    batch.token.toLowerCase() === run.token.toLowerCase() &&
-      batch.funder.toLowerCase() === run.funder.address.toLowerCase() &&
-      BigInt(batch.total) === run.total &&
-      transferred === run.total,
-    'token, funder or total differ from this request',
-  );
+  const sealed = sealedNotes.map((note) => note.sealed);
   // Each recipient's P must be in a slot of its own. Other slots may be dummies.
   const slots = new Map<string, Hex32[]>();
   for (const [slot, { encryptionPublicKey }] of sealedNotes.entries()) {
@@ -120,12 +122,39 @@ export function readPaidCommitments(
     const known = slots.get(encryptionPublicKey) ?? [];
     slots.set(encryptionPublicKey, commitment === undefined ? known : [...known, commitment]);
   }
-  return recipients.map(({ encryptionPublicKey }) => {
-    const commitment = slots.get(encryptionPublicKey)?.shift();
-    assertProven(
-      commitment !== undefined,
+  const found = recipients
+    .map(({ encryptionPublicKey }) => slots.get(encryptionPublicKey)?.shift())
+    .filter((commitment) => commitment !== undefined);
+  const conditions: readonly (readonly [boolean, string])[] = [
+    [bodies !== 'other', 'another body was paid under it'],
+    [
+      bodies === 'same',
+      'the agent that paid it has another DISBURSE_FINGERPRINT_KEY or none, so it is unknown whether the body was the same',
+    ],
+    [
+      batch.batchNonce === run.batchNonce &&
+        batch.batchRoot === funded.batchRoot &&
+        batch.commitments.join() === funded.commitments.join(),
+      "the platform's settlement is not the one on chain",
+    ],
+    [
+      batch.sealedNotesHash === funded.sealedNotesHash &&
+        computeSealedNotesHash(sealed) === funded.sealedNotesHash &&
+        sealed.length === funded.commitments.length,
+      "the platform's sealed notes are not the ones on chain",
+    ],
+    [
+      batch.token.toLowerCase() === run.token.toLowerCase() &&
+        batch.funder.toLowerCase() === run.funder.address.toLowerCase() &&
+        BigInt(batch.total) === run.total &&
+        transferred === run.total,
+      'token, funder or total differ from this request',
+    ],
+    [
+      found.length === recipients.length,
       'a recipient of this request has no note in the batch on chain',
-    );
-    return commitment;
-  });
+    ],
+  ];
+  const failed = conditions.find(([isMet]) => !isMet);
+  return failed === undefined ? found : failed[1];
 }

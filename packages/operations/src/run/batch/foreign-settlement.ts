@@ -37,11 +37,10 @@ export type KeyPlace = {
   readonly findChain: (chain: string) => ChainContext | undefined;
 };
 
-type Read = <T>(work: () => Promise<T>) => Promise<T>;
+/** How a chain is asked: once, or again through an outage. */
+type Read = Run['retry'];
 
-function readOnce<T>(work: () => Promise<T>): Promise<T> {
-  return work();
-}
+const readOnce: Read = (work) => work();
 
 /** Is the platform's row about this nonce of this funder? Another funder under the same nonce pays another batch. */
 export function isUnderNonce(row: SettlementRecord, funder: EvmAddress, nonce: Hex32): boolean {
@@ -49,9 +48,9 @@ export function isUnderNonce(row: SettlementRecord, funder: EvmAddress, nonce: H
   return batch.batchNonce === nonce && batch.funder.toLowerCase() === funder.toLowerCase();
 }
 
-/** Undefined: the row is about this job's own batch nonce. */
-export function pickForeign(run: Run, row: SettlementRecord): ForeignSettlement | undefined {
-  return isUnderNonce(row, run.funder.address, run.batchNonce) ? undefined : toForeign(row);
+/** Is the row about the batch nonce of this job? */
+export function isOwn({ funder, batchNonce }: Run, row: SettlementRecord): boolean {
+  return isUnderNonce(row, funder.address, batchNonce);
 }
 
 function toForeign({ chain, batch, state }: SettlementRecord): ForeignSettlement {
@@ -66,19 +65,16 @@ function toForeign({ chain, batch, state }: SettlementRecord): ForeignSettlement
  */
 export async function judgeRow(run: Run, row: SettlementRecord): Promise<ErrorBody | undefined> {
   const error = await judge(toForeign(row), placeOf(run), run.retry);
-  if (error === undefined) {
-    return undefined;
-  }
   const { key, requestDigest } = run.record;
   const own = run.deps.fingerprints.compute(key, requestDigest);
-  return compareFingerprints(own, row.bodyFingerprint) === 'other' ? usedForOther : error;
+  const isOther = compareFingerprints(own, row.bodyFingerprint) === 'other';
+  return error !== undefined && isOther ? usedForOther : error;
 }
 
 /** Asked once more before anything is signed. @throws PoolError the error that {@link judgeRow} returns */
 export async function assertNotForeign(run: Run): Promise<void> {
   const row = await run.platform.getSettlement(run.record.key);
-  const isForeign = row !== undefined && pickForeign(run, row) !== undefined;
-  const error = isForeign ? await judgeRow(run, row) : undefined;
+  const error = row === undefined || isOwn(run, row) ? undefined : await judgeRow(run, row);
   if (error !== undefined) {
     throw new PoolError(peerCode(error.code), error.message);
   }
@@ -104,16 +100,20 @@ export async function findForeignUse(
   return isUnderNonce(row, own.funder, nonce) ? undefined : judge(toForeign(row), place, readOnce);
 }
 
-/** Stores that the settlement was seen, because the platform may lose it and the agent may be restarted. */
-export async function recordForeign(run: Run, seen: ForeignSettlement): Promise<void> {
-  const isSame = (one: ForeignSettlement): boolean =>
-    one.chain === seen.chain &&
-    one.funder.toLowerCase() === seen.funder.toLowerCase() &&
-    one.batchNonce === seen.batchNonce;
-  const known = run.record.foreign;
-  const before = known.find(isSame);
-  if (before === undefined ? known.length < maxKept : before.isSettled !== seen.isSettled) {
-    await run.note({ foreign: [...known.filter((one) => !isSame(one)), seen] });
+/** Stores that a settlement on other terms was seen, because the platform may lose it and the agent may be restarted. */
+export async function recordForeign(run: Run, row: SettlementRecord): Promise<void> {
+  const seen = toForeign(row);
+  const others = run.record.foreign.filter(
+    (one) =>
+      one.chain !== seen.chain ||
+      one.funder.toLowerCase() !== seen.funder.toLowerCase() ||
+      one.batchNonce !== seen.batchNonce,
+  );
+  const before = run.record.foreign.find((one) => !others.includes(one));
+  const isNews =
+    before === undefined ? others.length < maxKept : before.isSettled !== seen.isSettled;
+  if (isNews && !isOwn(run, row)) {
+    await run.note({ foreign: [...others, seen] });
   }
 }
 

@@ -88,14 +88,12 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
 
 /** The first proof of a batch, under the eligibility that was confirmed before, or a new one if the root changed in the queue. */
 export async function proveFirst(run: Run, confirmed: Eligibility): Promise<void> {
-  assertRealProver(run);
   await run.within('proving', () =>
-    withAccelerator(run, async () => {
-      const batch = await ensureBatch(run);
-      const isCurrent = await run.chain.isEligibilityRootAccepted(confirmed.root);
-      const eligibility = isCurrent ? confirmed : await run.retry(() => fetchEligibility(run));
-      await run.move('proved', { proved: await proveBatch(run, batch, eligibility), votes: [] });
-    }),
+    proveUnder(run, async () =>
+      (await run.chain.isEligibilityRootAccepted(confirmed.root))
+        ? confirmed
+        : run.retry(() => fetchEligibility(run)),
+    ),
   );
 }
 
@@ -103,18 +101,17 @@ export async function proveFirst(run: Run, confirmed: Eligibility): Promise<void
  * Proves the same manifest again when the chain no longer accepts the root of its proof, because the batch waited long for its turn.
  * @throws PoolError `unregistered-recipient` when a wallet has left the list meanwhile
  */
-export async function renewStaleProof(run: Run, batch: Batch): Promise<void> {
+export async function renewStaleProof(run: Run): Promise<void> {
   if (!(await run.retry(() => isProofCurrent(run)))) {
-    const eligibility = () => run.retry(() => fetchEligibility(run));
-    await run.within('proving', () => proveAgain(run, batch, eligibility));
+    await run.within('proving', () => proveUnder(run, () => run.retry(() => fetchEligibility(run))));
   }
 }
 
 /** The same for a released batch. A wallet that left the list since ends the job, but only once the authorisation is dead. */
-export async function renewReleasedProof(run: Run, batch: Batch): Promise<'current'> {
+export async function renewReleasedProof(run: Run): Promise<'current'> {
   try {
     if (!(await isProofCurrent(run))) {
-      await proveAgain(run, batch, () => fetchEligibility(run));
+      await proveUnder(run, () => fetchEligibility(run));
     }
     return 'current';
   } catch (error) {
@@ -133,37 +130,45 @@ async function isProofCurrent({ phase, context }: Run): Promise<boolean> {
   );
 }
 
-/** One proof per accelerator at a time. */
-async function proveAgain(
-  run: Run,
-  batch: Batch,
-  fetch: () => Promise<Eligibility>,
-): Promise<void> {
-  await withAccelerator(run, async () => {
+/** Proves the batch and stores the proof. One proof per accelerator at a time. @throws PoolError `prover_mock` */
+async function proveUnder(run: Run, fetch: () => Promise<Eligibility>): Promise<void> {
+  const { locks, prover } = run.deps;
+  if (prover.mode === 'mock') {
+    throw new PoolError(
+      'prover_mock',
+      'DISBURSE_PROVER=mock proves nothing: unset it to pay; checks and dry runs work with it',
+    );
+  }
+  const release = await run.orStop(locks.acquire('accelerator', run.signal));
+  try {
+    const batch = await ensureBatch(run);
     const proved = await proveBatch(run, batch, await fetch());
-    await run.amend({ proved, eligibilityLoss: undefined }, { after: 'proving.after-store' });
-  });
+    await (run.phase.kind === 'accepted'
+      ? run.move('proved', { proved, votes: [] })
+      : run.amend({ proved, eligibilityLoss: undefined }, { after: 'proving.after-store' }));
+  } finally {
+    release();
+  }
 }
 
-/** @throws PoolError `prover_mock`, `proof_invalid`, and errors of the prover */
+/** @throws PoolError `proof_invalid`, and errors of the prover */
 async function proveBatch(
   run: Run,
   { plan, manifest }: Batch,
   eligibility: Eligibility,
 ): Promise<RecordedProof> {
   const { prover, onEvent } = run.deps;
-  assertRealProver(run);
   const eligibilityRoot = parseField(eligibility.root);
   const input = await computeInTurns(
     stepFundWitnessInput(plan, eligibilityRoot, eligibility.paths),
     run.pace,
   );
-  function onProgress(fraction: number): void {
+  const onProgress = (fraction: number): void => {
     const { stage } = run.record;
     if (stage !== undefined) {
       onEvent({ kind: 'progress', stage, fraction });
     }
-  }
+  };
   const { signal } = run;
   const proved = await run.retry(() => prover.prove(manifest.size, input, { signal, onProgress }));
   const { digest, z, y } = computeFundPublicInputs({ ...plan, eligibilityRoot });
@@ -175,23 +180,4 @@ async function proveBatch(
     );
   }
   return { eligibilityRoot: eligibility.root, digest: fieldToHex(digest), proof: proved.proof };
-}
-
-/** @throws PoolError `prover_mock` */
-function assertRealProver({ deps: { prover } }: Run): void {
-  if (prover.mode === 'mock') {
-    throw new PoolError(
-      'prover_mock',
-      'DISBURSE_PROVER=mock proves nothing: unset it to pay; checks and dry runs work with it',
-    );
-  }
-}
-
-async function withAccelerator(run: Run, work: () => Promise<void>): Promise<void> {
-  const release = await run.orStop(run.deps.locks.acquire('accelerator', run.signal));
-  try {
-    await work();
-  } finally {
-    release();
-  }
 }

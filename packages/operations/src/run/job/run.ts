@@ -115,6 +115,7 @@ export type RunBase = {
   readonly context: ChainContext;
   readonly funder: FunderPort;
   readonly token: EvmAddress;
+  readonly tokenSettings: ChainContext['settings']['tokens'][string];
 };
 
 export type Run = OpenDisbursement &
@@ -178,7 +179,8 @@ export function createRun(
     });
   const run: Run = {
     ...job,
-    ...{ deps, signal, context, funder, token },
+    ...base,
+    ...{ deps, signal },
     total: recipients.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
     batchNonce: computeJobNonce(base, employerId, key),
     chain: job.askAgain(context.chain),

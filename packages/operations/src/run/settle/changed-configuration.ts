@@ -10,25 +10,64 @@ import {
   type ErrorBody,
   type FundManifest,
   fieldToHex,
+  PoolError,
   parseEvmAddress,
 } from '@pool/core';
 import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { SeededManifest } from '@pool/wallet';
 import { listDifferences, loadRelease } from '../batch/batch.ts';
-import { decideSettlement } from '../batch/decide-settlement.ts';
-import { describePaid, findForeign, isUnderNonce, judgeRow } from '../batch/foreign-settlement.ts';
-import { deserializeManifest, manifestName, planBatch } from '../job/record.ts';
-import type { Run } from '../job/run.ts';
-import { conclude, describeCancelled, finishUnpaid } from './conclude.ts';
+import { readUse } from '../batch/decide-settlement.ts';
+import { describePaid, findForeign } from '../batch/foreign-settlement.ts';
+import { type Batch, planBatch } from '../job/record.ts';
+import type { DisbursementDeps, OpenDisbursement, Run, RunBase, RunInput } from '../job/run.ts';
+import { hasLeft } from '../job/phases.ts';
+import { mayBeSigned } from '../sign/ask-signer.ts';
+import { conclude, describeCancelled, type Ending, finishUnpaid } from './conclude.ts';
 
-export const configurationChanged = 'configuration_changed';
+const configurationChanged = 'configuration_changed';
 
-/** The stored manifest, if it was made with other settings. */
-export async function findChangedManifest(run: Run): Promise<SeededManifest | undefined> {
-  const text = await run.getValue(manifestName);
-  const seeded = text === undefined ? undefined : deserializeManifest(text);
-  const isChanged = seeded !== undefined && listDifferences(run, seeded.manifest).length > 0;
-  return isChanged ? seeded : undefined;
+/** @returns why the settings do not have what the job needs, if they do not */
+export function resolveBase(
+  { record: { chain, tokenSymbol } }: RunInput,
+  { findChain, funder }: DisbursementDeps,
+): RunBase | PoolError {
+  const context = findChain(chain);
+  const tokenSettings = context?.settings.tokens[tokenSymbol];
+  if (context === undefined) {
+    return new PoolError('invalid-chain', `chain ${chain} is not routable any more`);
+  }
+  if (funder === undefined) {
+    return new PoolError('invalid-chain', 'no funder signer is configured for this chain');
+  }
+  return tokenSettings === undefined
+    ? new PoolError('invalid-token', `token ${tokenSymbol} is no longer configured for this chain`)
+    : { context, funder, token: tokenSettings.address, tokenSettings };
+}
+
+/**
+ * The settings no longer have what the job needs. The job fails if this store released nothing of it and the platform has
+ * no settlement under its key, neither of another agent nor of this one before its store was restored. Otherwise it waits
+ * for the settings.
+ */
+export async function failUnroutable(
+  { record: { key }, phase, finish, block }: OpenDisbursement,
+  { platform }: DisbursementDeps,
+  { code, message }: PoolError,
+): Promise<void> {
+  const mayBeOut =
+    hasLeft(phase) ||
+    mayBeSigned(phase) ||
+    ('approvals' in phase && phase.approvals.length > 0) ||
+    (await platform.getSettlement(key).catch(() => 'unknown')) !== undefined;
+  await (mayBeOut
+    ? block(
+        {
+          code: configurationChanged,
+          message: `this job may be underway, and the settings no longer cover it: ${message}. Restore them and start the agent again to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
+        },
+        'configuration-changed',
+      )
+    : finish('failed', { error: { code, message } }));
 }
 
 /**
@@ -36,69 +75,60 @@ export async function findChangedManifest(run: Run): Promise<SeededManifest | un
  * @throws BlockedRunError if it does not, after the reason was stored
  */
 export async function concludeChanged(run: Run, seeded: SeededManifest): Promise<void> {
-  const { settings } = run.context;
+  const { chainId, pool } = run.context.settings;
   const { manifest } = seeded;
-  try {
-    const isReadable = settings.chainId === manifest.chainId && settings.pool === manifest.pool;
-    if (isReadable && (await concludeFromChain(run, seeded))) {
-      return;
+  if (chainId === manifest.chainId && pool === manifest.pool) {
+    const batch = await planBatch(seeded, run.pace);
+    // Chain or platform may not answer. The job waits then, blocked for the same reason.
+    const ending = await findEnding(run, batch).catch(rethrowInterruption);
+    if (ending?.kind === 'settled') {
+      return conclude(run, ending, batch);
     }
-  } catch (error) {
-    // Chain or platform do not answer. The job waits, blocked for the same reason.
-    rethrowInterruption(error);
+    if (ending?.kind === 'unpaid') {
+      return finishUnpaid(run, ending, describeRemainder(run, manifest), batch);
+    }
   }
   const differences = listDifferences(run, manifest).join('; ');
-  const error: ErrorBody = {
-    code: configurationChanged,
-    message: `this job began with other settings: ${differences}. Restore them and start the agent again, or start an agent with the earlier settings on this directory, to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
-  };
-  return run.block(error, 'configuration-changed');
+  const message = `this job began with other settings: ${differences}. Restore them and start the agent again, or start an agent with the earlier settings on this directory, to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`;
+  await run.block({ code: configurationChanged, message }, 'configuration-changed');
 }
 
-/** @returns whether the job has ended */
-async function concludeFromChain(run: Run, seeded: SeededManifest): Promise<boolean> {
-  const { manifest } = seeded;
-  const funder = parseEvmAddress(manifest.funder);
-  const batch = await planBatch(seeded, run.pace);
-  const nonce = fieldToHex(batch.plan.batchNonce);
-  const release = await loadRelease(run, batch);
-  const row = await run.platform.getSettlement(run.record.key);
-  const own = row !== undefined && isUnderNonce(row, funder, nonce) ? row : undefined;
-  const state = await run.chain.fetchNonceState(funder, nonce);
+/** @returns undefined: neither chain nor platform shows what became of the batch */
+async function findEnding(run: Run, batch: Batch): Promise<Ending | undefined> {
   const { latestDeadline, revert } = run.landing;
-  const known = [release?.deadline, latestDeadline, own?.batch.deadline];
-  const deadlines = known.filter((deadline) => deadline !== undefined);
-  const decision = decideSettlement({
+  const release = await loadRelease(run, batch);
+  const funder = parseEvmAddress(batch.manifest.funder);
+  const { decision, nonce, own, other } = await readUse(run, {
+    funder,
+    batchNonce: fieldToHex(batch.plan.batchNonce),
     batchRoot: batch.batchRoot,
-    deadline: deadlines.length === 0 ? undefined : Math.max(...deadlines),
-    nonce: state,
+    deadlines: [release?.deadline, latestDeadline],
   });
-
-  async function fail(error: ErrorBody): Promise<true> {
-    const txHash = decision.kind === 'dead' ? revert?.txHash : undefined;
-    await finishUnpaid(run, withRemainder(run, manifest, error), txHash, batch);
-    return true;
+  switch (decision.kind) {
+    case 'settled':
+      return decision;
+    case 'settled-elsewhere': {
+      const { txHash } = decision.funded;
+      return { kind: 'unpaid', error: describePaid(txHash, batch.manifest.chain, funder) };
+    }
+    case 'dead': {
+      const error =
+        other ??
+        (await findForeign(run, run.retry)) ??
+        revert?.error ??
+        (await describeCancelled(run, decision.cause)) ??
+        expired;
+      return { kind: 'unpaid', error, revertedBy: revert?.txHash };
+    }
+    case 'wait': {
+      // Without a release record nothing was signed. Then neither chain nor platform may have anything under this nonce.
+      const mayLand = release !== undefined || own !== undefined || nonce.pending;
+      const foreign = mayLand ? undefined : (other ?? (await findForeign(run, run.retry)));
+      const isCancelled = !mayLand && (await run.isCancelled());
+      const error = foreign ?? (isCancelled ? cancelledUnsigned : undefined);
+      return error === undefined ? undefined : { kind: 'unpaid', error };
+    }
   }
-
-  if (decision.kind === 'settled') {
-    await conclude(run, decision, batch);
-    return true;
-  }
-  if (decision.kind === 'settled-elsewhere') {
-    return fail(describePaid(decision.funded.txHash, manifest.chain, funder));
-  }
-  const other = row === undefined || own !== undefined ? undefined : await judgeRow(run, row);
-  const foreign = other ?? (await findForeign(run, run.retry));
-  if (decision.kind === 'dead') {
-    const error = foreign ?? revert?.error ?? (await describeCancelled(run, decision.cause));
-    return fail(error ?? expired);
-  }
-  // No release record: nothing was signed. And neither chain nor platform has anything under this nonce.
-  if (release !== undefined || own !== undefined || state.pending) {
-    return false;
-  }
-  const unpaid = foreign ?? ((await run.isCancelled()) ? cancelledUnsigned : undefined);
-  return unpaid !== undefined && fail(unpaid);
 }
 
 const expired: ErrorBody = {
@@ -114,18 +144,16 @@ const cancelledUnsigned: ErrorBody = {
 };
 
 /** The earlier funder gave the approvals of this job, or was asked for one. The current funder cannot take them back. */
-function withRemainder(
+function describeRemainder(
   { given: { approvals, approvalRequest }, context: { settings } }: Run,
   { funder, token }: FundManifest,
-  { code, message }: ErrorBody,
-): ErrorBody {
+): string | undefined {
   const given =
-    approvals.length === 0
-      ? ''
-      : `; the approval that funder ${funder} gave for this batch may be left: set the allowance of the pool to 0 with its key`;
+    approvals.length > 0 &&
+    `the approval that funder ${funder} gave for this batch may be left: set the allowance of the pool to 0 with its key`;
   const asked =
-    approvalRequest === undefined
-      ? ''
-      : `; an approval of ${describeAmountOf(settings.tokens, token, BigInt(approvalRequest.value))} that funder ${funder} was asked for may still be given: deny the request at its signer, or set the allowance of the pool to 0 with its key afterwards`;
-  return { code, message: `${message}${given}${asked}` };
+    approvalRequest !== undefined &&
+    `an approval of ${describeAmountOf(settings.tokens, token, BigInt(approvalRequest.value))} that funder ${funder} was asked for may still be given: deny the request at its signer, or set the allowance of the pool to 0 with its key afterwards`;
+  const texts = [given, asked].filter((text) => text !== false);
+  return texts.length === 0 ? undefined : texts.join('; ');
 }

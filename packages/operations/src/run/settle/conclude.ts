@@ -12,38 +12,131 @@ import {
 } from '@pool/core';
 import { InterruptedRunError } from '@pool/idempotency/engine';
 import type { FundedBatch } from '../../ports.ts';
-import { type Outcome, readPaidCommitments, UnprovenError } from '../batch/decide-settlement.ts';
-import { findForeign, pickForeign, recordForeign } from '../batch/foreign-settlement.ts';
+import { type Outcome, readPaidCommitments } from '../batch/decide-settlement.ts';
+import { findForeign, recordForeign, settledElsewhere } from '../batch/foreign-settlement.ts';
 import type { Batch } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
 import { notTakenBack, withdrawAllowance } from '../sign/allowance.ts';
 import { withdrawRequests } from '../sign/give-up.ts';
 
+/** Nothing of the job is or will be on chain. */
+type Unpaid = {
+  readonly kind: 'unpaid';
+  readonly error: ErrorBody;
+  /** A transaction with its batch that reverted. */
+  readonly revertedBy?: Hex32 | undefined;
+};
+
 /** What became of a key. */
-export type Ending =
-  | Outcome
-  /** Nothing of the job is or will be on chain. */
-  | { readonly kind: 'unpaid'; readonly error: ErrorBody };
+export type Ending = Outcome | Unpaid;
+
+type Paid = {
+  readonly kind: 'paid';
+  readonly funded: FundedBatch;
+  /** By place in `record.recipients`. */
+  readonly commitments: readonly (Hex32 | undefined)[];
+};
 
 /** Persists the terminal state of the job. @param batch - of the job, if one is stored */
 export async function conclude(run: Run, ending: Ending, batch = run.batch): Promise<void> {
+  const end = await explain(run, ending, batch);
+  // Only the batch of the job uses its approval: a payment by another agent had its own.
+  const remainder = ending.kind === 'settled' ? undefined : await withdrawAllowance(run);
+  await (end.kind === 'paid' ? finishPaid(run, end, remainder) : finishUnpaid(run, end, remainder));
+}
+
+async function explain(
+  run: Run,
+  ending: Ending,
+  batch: Batch | undefined,
+): Promise<Paid | Unpaid> {
   switch (ending.kind) {
-    case 'settled':
-      return concludeSettled(run, ending.funded, listCommitments(batch));
-    case 'settled-elsewhere':
-      return concludeElsewhere(run, ending.funded);
-    case 'dead':
-      return concludeDead(run, ending.cause);
     case 'unpaid':
-      return concludeUnpaid(run, ending.error);
+      return ending;
+    case 'settled':
+      return { kind: 'paid', funded: ending.funded, commitments: listCommitments(batch) };
+    case 'settled-elsewhere':
+      return matchPayment(run, ending.funded);
+    case 'dead':
+      return explainDead(run, ending.cause);
   }
 }
 
-async function concludeSettled(
+/** Both answers are needed to know what was paid. Waiting is safe, because the money has moved. */
+async function matchPayment(run: Run, funded: FundedBatch): Promise<Paid | Unpaid> {
+  const row = await run.insist(() => run.platform.getSettlement(run.record.key));
+  const transferred = await run.insist(() => fetchPaid(run, funded.txHash));
+  const commitments = readPaidCommitments(run, row, funded, transferred);
+  return typeof commitments === 'string'
+    ? {
+        kind: 'unpaid',
+        error: {
+          code: settledElsewhere,
+          message: `this Idempotency-Key was already paid by transaction ${funded.txHash}, but the payment could not be matched to this request (${commitments}); do not resubmit`,
+        },
+      }
+    : { kind: 'paid', funded, commitments };
+}
+
+/**
+ * What the other payment took from the funder, in this token. The batchId on chain binds the funder, so something has
+ * moved. An RPC that shows no transfer contradicts itself, and the job waits.
+ */
+async function fetchPaid({ chain, token, funder }: Run, txHash: Hex32): Promise<bigint> {
+  const { amount, anyToken } = await chain.fetchTransferred(txHash, token, funder.address);
+  if (!anyToken) {
+    throw new PoolError(
+      'chain_unreachable',
+      'the RPC says that this key is paid, but its transaction shows no transfer from the funder; waiting for another answer',
+    );
+  }
+  return amount;
+}
+
+async function explainDead(run: Run, cause: 'expired' | 'voided'): Promise<Unpaid> {
+  // A dead authorisation of this job does not rule out a settlement of its key on other terms. The platform must report what
+  // it has before the job reports that nothing was paid.
+  const row = await run.insist(() => run.platform.getSettlement(run.record.key));
+  if (row !== undefined) {
+    await recordForeign(run, row);
+  }
+  const { phase, landing } = run;
+  const { revert, lastRefusal, eligibilityLoss } = landing;
+  const given = phase.kind === 'abandoned' && phase.cause.code !== 'cancelled';
+  const why = lastRefusal === undefined ? '' : ` (last refusal: ${lastRefusal.code})`;
+  const error = (await findForeign(run, run.retry)) ??
+    revert?.error ??
+    (given ? phase.cause : undefined) ??
+    (await describeCancelled(run, cause)) ??
+    eligibilityLoss ?? {
+      code: 'settlement_expired',
+      message: `the authorisation expired before it was settled, and nothing was paid${why}; resubmit under a new Idempotency-Key`,
+    };
+  return { kind: 'unpaid', error, revertedBy: revert?.txHash };
+}
+
+/** Undefined: the authorisation expired, and nobody asked for that. */
+export async function describeCancelled(
   run: Run,
-  { txHash, blockNumber }: FundedBatch,
-  commitments: readonly (Hex32 | undefined)[],
-  earlier?: string,
+  cause: 'expired' | 'voided',
+): Promise<ErrorBody | undefined> {
+  const how =
+    cause === 'voided'
+      ? 'the funder withdrew its authorisation'
+      : 'its authorisation expired before it was settled';
+  return cause === 'voided' || (await run.isCancelled())
+    ? {
+        code: 'cancelled',
+        message: `the job was cancelled: ${how}, and nothing was paid; to pay after all, use a new Idempotency-Key`,
+      }
+    : undefined;
+}
+
+/** @param earlier - what is left of an allowance, if it is known */
+async function finishPaid(
+  run: Run,
+  { funded: { txHash, blockNumber }, commitments }: Paid,
+  earlier: string | undefined,
 ): Promise<void> {
   const { clock, paidKeys, onEvent } = run.deps;
   const result = createResult(run, txHash, commitments);
@@ -65,101 +158,17 @@ async function concludeSettled(
   });
 }
 
-/** Both answers are needed to know what was paid. Waiting is safe, because the money has moved. */
-async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
-  const row = await run.insist(() => run.platform.getSettlement(run.record.key));
-  const transferred = await run.insist(() => fetchPaid(run, funded.txHash));
-  let commitments: readonly Hex32[];
-  try {
-    commitments = readPaidCommitments(run, row, funded, transferred);
-  } catch (error) {
-    if (error instanceof UnprovenError) {
-      return concludeUnpaid(run, {
-        code: 'settled_elsewhere',
-        message: `this Idempotency-Key was already paid by transaction ${funded.txHash}, but the payment could not be matched to this request (${error.message}); do not resubmit`,
-      });
-    }
-    throw error;
-  }
-  // The approval of this job was not used: the other payment had its own.
-  await concludeSettled(run, funded, commitments, await withdrawAllowance(run));
-}
-
-/**
- * What the other payment took from the funder, in this token. The batchId on chain binds the funder, so something has
- * moved. An RPC that shows no transfer contradicts itself, and the job waits.
- */
-async function fetchPaid({ chain, token, funder }: Run, txHash: Hex32): Promise<bigint> {
-  const { amount, anyToken } = await chain.fetchTransferred(txHash, token, funder.address);
-  if (!anyToken) {
-    throw new PoolError(
-      'chain_unreachable',
-      'the RPC says that this key is paid, but its transaction shows no transfer from the funder; waiting for another answer',
-    );
-  }
-  return amount;
-}
-
-async function concludeDead(run: Run, cause: 'expired' | 'voided'): Promise<void> {
-  // A dead authorisation of this job does not rule out a settlement of its key on other terms. The platform must report what
-  // it has before the job reports that nothing was paid.
-  const row = await run.insist(() => run.platform.getSettlement(run.record.key));
-  const seen = row === undefined ? undefined : pickForeign(run, row);
-  if (seen !== undefined) {
-    await recordForeign(run, seen);
-  }
-  const foreign = await findForeign(run, run.retry);
-  const { revert, lastRefusal, eligibilityLoss } = run.landing;
-  const { phase } = run;
-  const given =
-    phase.kind === 'abandoned' && phase.cause.code !== 'cancelled' ? phase.cause : undefined;
-  const why = lastRefusal === undefined ? '' : ` (last refusal: ${lastRefusal.code})`;
-  const error = foreign ??
-    revert?.error ??
-    given ??
-    (await describeCancelled(run, cause)) ??
-    eligibilityLoss ?? {
-      code: 'settlement_expired',
-      message: `the authorisation expired before it was settled, and nothing was paid${why}; resubmit under a new Idempotency-Key`,
-    };
-  await concludeUnpaid(run, error, revert?.txHash);
-}
-
-/** Undefined: the authorisation expired, and nobody asked for that. */
-export async function describeCancelled(
-  run: Run,
-  cause: 'expired' | 'voided',
-): Promise<ErrorBody | undefined> {
-  if (cause !== 'voided' && !(await run.isCancelled())) {
-    return undefined;
-  }
-  const how =
-    cause === 'voided'
-      ? 'the funder withdrew its authorisation'
-      : 'its authorisation expired before it was settled';
-  return {
-    code: 'cancelled',
-    message: `the job was cancelled: ${how}, and nothing was paid; to pay after all, use a new Idempotency-Key`,
-  };
-}
-
-/** No on-chain effect: an approval given for the batch is taken back. */
-async function concludeUnpaid(run: Run, error: ErrorBody, revertedBy?: Hex32): Promise<void> {
-  const remainder = await withdrawAllowance(run);
-  const message = remainder === undefined ? error.message : `${error.message}; ${remainder}`;
-  await finishUnpaid(run, { code: error.code, message }, revertedBy);
-}
-
 /**
  * Ends the job `failed`, or `done` with a `partial` result where a transaction with its batch reverted.
- * @param revertedBy - that transaction
+ * @param remainder - the text for the user when an allowance is left or may be left
  */
 export async function finishUnpaid(
   run: Run,
-  error: ErrorBody,
-  revertedBy?: Hex32,
+  { error: { code, message }, revertedBy }: Omit<Unpaid, 'kind'>,
+  remainder: string | undefined,
   batch = run.batch,
 ): Promise<void> {
+  const error = { code, message: remainder === undefined ? message : `${message}; ${remainder}` };
   const result =
     revertedBy === undefined
       ? undefined

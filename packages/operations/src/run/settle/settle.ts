@@ -11,22 +11,22 @@
 import type { SettlementRecord } from '@pool/api';
 import { type ErrorBody, isPoolError } from '@pool/core';
 import { waitAtMost } from '@pool/evm-sender';
-import { createPacer, rethrowInterruption, toErrorBody } from '@pool/idempotency/engine';
-import type { NonceState } from '../../ports.ts';
-import type { DatedBatch } from '../batch/batch.ts';
-import { decideSettlement, type Outcome } from '../batch/decide-settlement.ts';
 import {
-  findForeign,
-  pickForeign,
-  recordForeign,
-  settledElsewhere,
-} from '../batch/foreign-settlement.ts';
+  createPacer,
+  InterruptedRunError,
+  type Pacer,
+  rethrowInterruption,
+  toErrorBody,
+} from '@pool/idempotency/engine';
+import { type DatedBatch, loadDated } from '../batch/batch.ts';
+import { decideSettlement, type Outcome } from '../batch/decide-settlement.ts';
+import { findForeign, isOwn, recordForeign, settledElsewhere } from '../batch/foreign-settlement.ts';
 import { renewReleasedProof } from '../batch/prove-batch.ts';
 import { createSettlementRequest, keepDelivery } from '../batch/settlement-request.ts';
 import type { Run } from '../job/run.ts';
 import { grantAllowance, stopApproval } from '../sign/allowance.ts';
 import { freeAccount } from '../sign/approval.ts';
-import { VotePendingError } from '../sign/ask-signer.ts';
+import { orVoting } from '../sign/ask-signer.ts';
 import { abandonRefused, postVoid } from '../sign/give-up.ts';
 
 /** How long a chain may take to answer the balance of the funder. */
@@ -40,224 +40,238 @@ const unknownRevert: ErrorBody = {
   message: 'The transaction reverted; no node tells why.',
 };
 
-/** @returns what the chain has finalised. Throws interruptions only */
-export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome> {
-  const { chain } = run.context;
-  const { platform, clock, pollMs } = run.deps;
-  const { key } = run.record;
-  // The latest deadline of any authorisation known under this nonce. Another agent may have signed one, or this agent
-  // before its store was restored.
-  let deadline = Math.max(batch.deadline, run.landing.latestDeadline ?? 0);
-  // The platform's answer to the last post, if it was an error.
-  let postError: unknown;
-  let hasPosted = false;
-  // What the batch needs before it can be sent again.
-  let waitsFor: 'settlement-refused' | 'awaiting-approval' = 'settlement-refused';
-  const resending = createPacer(clock, pollMs);
-  const withdrawing = createPacer(clock, pollMs);
-  const stopping = createPacer(clock, pollMs);
+/** What one run knows of the batch that it watches. */
+type Watch = {
+  readonly run: Run;
+  readonly batch: DatedBatch;
+  /** Paces the posts, the withdrawals, and the questions for an approval. */
+  readonly resending: Pacer;
+  readonly withdrawing: Pacer;
+  readonly stopping: Pacer;
+  /** The answer of the platform to the last post. Undefined: this run has posted nothing. */
+  posted: { readonly error?: unknown } | undefined;
+  /** What the batch needs before it can be sent again. */
+  waitsFor: 'settlement-refused' | 'awaiting-approval';
+};
 
-  /** Keeps an error of the outside world from ending the watch. The last one is stored for the message of `settlement_expired`. */
-  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      rethrowInterruption(error, run.signal);
-      if (error instanceof VotePendingError) {
-        throw error;
-      }
-      const body = toErrorBody(error);
-      if (run.landing.lastRefusal?.code !== body.code) {
-        run.announceRetry(error);
-        await run.amend({ lastRefusal: body });
-      }
-      return undefined;
-    }
+/**
+ * @returns what the chain has finalised
+ * @throws InterruptedRunError only
+ */
+export async function settleBatch(run: Run): Promise<Outcome> {
+  const batch = await loadDated(run);
+  if (batch === undefined) {
+    throw new InterruptedRunError(
+      'the manifest or the release record of a released batch is missing from the job store',
+    );
   }
-
-  async function recordRow(row: SettlementRecord): Promise<void> {
-    const foreign = pickForeign(run, row);
-    if (foreign !== undefined) {
-      return recordForeign(run, foreign);
-    }
-    if (row.batch.deadline > deadline) {
-      deadline = row.batch.deadline;
-      await run.amend({ latestDeadline: deadline });
-    }
-    if (row.batch.batchRoot === batch.batchRoot && row.state === 'reverted') {
-      await recordRevert(run, row);
-    }
+  if (!letsOthersGo(run)) {
+    // Queues before any batch that has not left yet. The chain is read meanwhile.
+    run.hold.claim();
   }
+  const pace = (): Pacer => createPacer(run.deps.clock, run.deps.pollMs);
+  return run.within('settling', () =>
+    watchBatch({
+      ...{ run, batch, posted: undefined, waitsFor: 'settlement-refused' },
+      ...{ resending: pace(), withdrawing: pace(), stopping: pace() },
+    }),
+  );
+}
 
-  /**
-   * Reads the platform's settlement under this key.
-   * @returns whether the batch may be sent again: no transaction with its nonce is pending, and no settlement on other terms is alive, as far
-   *   as the platform answers
-   */
-  async function readRow(): Promise<boolean> {
-    const answer = await attempt(async () => ({ row: await platform.getSettlement(key) }));
-    const row = answer?.row;
-    if (row !== undefined) {
-      await attempt(() => recordRow(row));
-    }
-    const foreign = await findForeign(run);
-    if (foreign !== undefined) {
-      await updateRefusal(run, foreign);
-      return false;
-    }
-    if (answer === undefined) {
-      return true;
-    }
-    const own = row === undefined || pickForeign(run, row) !== undefined ? undefined : row;
-    if (
-      own !== undefined &&
-      (own.batch.batchRoot !== batch.batchRoot || own.state !== 'reverted')
-    ) {
-      await updateRefusal(run, undefined);
-      return false;
-    }
-    // A run that has posted nothing yet keeps the refusal that an earlier run stored. One on other terms is dead by now.
-    const { refusal } = run.landing;
-    const known = hasPosted || refusal?.code === settledElsewhere ? undefined : refusal;
-    const told = own === undefined ? toRefusal(postError) : (own.error ?? unknownRevert);
-    await updateRefusal(run, told ?? known, waitsFor);
-    return true;
-  }
-
-  /** Sends the settlement to the platform. */
-  async function post(): Promise<void> {
-    resending.markTried();
-    postError = undefined;
-    hasPosted = true;
-    await attempt(async () => {
-      if (run.phase.kind === 'released') {
-        const request = createSettlementRequest(run, batch, run.phase);
-        const posting = async () => recordRow(await platform.postSettlement(key, request));
-        await posting().catch((error: unknown) => {
-          postError = error;
-          throw error;
-        });
-      }
-    });
-    await abandonRefused(run, batch, postError);
-    await run.passFaultPoint('settling.posted');
-  }
-
-  /**
-   * Sends the same authorisation again, with a proof and an allowance that are valid now.
-   * @returns whether it was sent
-   */
-  async function resend(): Promise<boolean> {
-    // A store without the signature has nothing to send. A batch that cannot be collected now must not take a turn,
-    // because others would wait for it.
-    const isReady =
-      run.phase.kind === 'released' &&
-      (await canCollect(run)) &&
-      (await attempt(() => renewReleasedProof(run, batch))) === 'current';
-    if (isReady && !run.hold.claim()) {
-      return false;
-    }
-    waitsFor = 'settlement-refused';
-    if (!isReady) {
-      resending.markTried();
-      return false;
-    }
-    try {
-      const grant = () => grantAllowance({ run, batch, wait: 'once' });
-      while ((await attempt(grant)) === 'look-again') {
-        // A vote took its time.
-      }
-    } catch (error) {
-      if (!(error instanceof VotePendingError)) {
-        throw error;
-      }
-      // The same authorisation is sent once its new permit or approval is given.
-      waitsFor = 'awaiting-approval';
-      resending.markTried();
-      return false;
-    }
-    await post();
-    return true;
-  }
-
-  /**
-   * Other batches of the funder and token may go first while the platform says that nothing of this batch is out, and in any case
-   * once it is abandoned: its authorisation was never sent, or the platform did not take it, and its withdrawal may wait for a vote until
-   * the deadline. They wait while an approval of this batch may still change the allowance.
-   */
-  function shareTurn(): void {
-    freeAccount(run);
-    const isIdle = run.landing.refusal !== undefined || run.phase.kind === 'abandoned';
-    if (isIdle && !run.mayChangeAllowance) {
-      run.hold.release();
-    } else {
-      run.hold.claim();
-    }
-  }
-
-  /** @param mayBeUsed - the nonce is used and not final, or not known: sending again could only spend another allowance */
-  async function resendIfRefused(mayBeUsed: boolean): Promise<void> {
-    const isFree = await readRow();
-    const isDue = isFree && !mayBeUsed && resending.isDue() && !(await isPastDeadline(run, batch));
-    if (!(isDue && (await resend()))) {
-      shareTurn();
-    }
-  }
-
-  /** Sends the funder's withdrawal and nothing else. */
-  async function withdraw(mayBeUsed: boolean): Promise<void> {
-    await run.announce('cancelling');
-    await readRow();
-    if (stopping.isDue()) {
-      stopping.markTried();
-      await attempt(() => stopApproval(run, batch));
-    }
-    shareTurn();
-    if (mayBeUsed || !withdrawing.isDue()) {
-      return;
-    }
-    withdrawing.markTried();
-    try {
-      await attempt(() => postVoid(run, batch));
-    } catch (error) {
-      if (!(error instanceof VotePendingError)) {
-        throw error;
-      }
-    }
-  }
-
+async function watchBatch(watch: Watch): Promise<Outcome> {
+  const { run, batch } = watch;
   await keepDelivery(run, batch);
   if (run.phase.kind === 'signed') {
     // Stored before it is sent: after a crash the job must not be reported as failed.
-    await run.move('released', { releasedAtMs: clock.nowMs() });
-    await post();
+    await run.move('released', { releasedAtMs: run.deps.clock.nowMs() });
+    await post(watch);
   }
   for (;;) {
-    const nonce: NonceState | undefined = await attempt(() =>
-      chain.fetchNonceState(run.funder.address, run.batchNonce),
-    );
-    const { batchRoot } = batch;
-    const decision =
-      nonce === undefined ? undefined : decideSettlement({ batchRoot, deadline, nonce });
+    const decision = await attempt(run, () => readChain(watch));
     if (decision !== undefined && decision.kind !== 'wait') {
       await run.passFaultPoint('settling.observed');
       return decision;
     }
+    // The nonce is used and not final, or not known: sending again could only spend another allowance.
+    const mayBeUsed = decision?.isPending !== false;
     const isGivenUp = run.phase.kind === 'abandoned' || (await run.isCancelled());
-    const mayBeUsed = nonce === undefined || nonce.pending;
-    await (isGivenUp ? withdraw(mayBeUsed) : resendIfRefused(mayBeUsed));
+    await (isGivenUp ? withdraw(watch, mayBeUsed) : resendIfRefused(watch, mayBeUsed));
     await run.pause();
   }
 }
 
-/** Why no transaction of the platform with this batch is pending. Undefined: its answer to the post does not say that. */
-function toRefusal(postError: unknown): ErrorBody | undefined {
-  if (!isPoolError(postError)) {
+/** The latest deadline counts of any authorisation known under this nonce. Another agent may have signed one, or this one before its store was restored. */
+async function readChain({ run, batch }: Watch) {
+  const nonce = await run.context.chain.fetchNonceState(run.funder.address, run.batchNonce);
+  const deadline = Math.max(batch.deadline, run.landing.latestDeadline ?? 0);
+  const decision = decideSettlement({ batchRoot: batch.batchRoot, deadline, nonce });
+  return { ...decision, isPending: nonce.pending };
+}
+
+/** Keeps an error of the outside world from ending the watch. The last one is stored for the message of `settlement_expired`. */
+async function attempt<T>(run: Run, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    rethrowInterruption(error, run.signal);
+    const body = toErrorBody(error);
+    if (run.landing.lastRefusal?.code !== body.code) {
+      run.announceRetry(error);
+      await run.amend({ lastRefusal: body });
+    }
     return undefined;
   }
-  const { code, status, retryable, message } = postError;
-  const isRefused = code === budgetCode || (!retryable && status >= 400 && status < 500);
-  return isRefused ? { code, message } : undefined;
+}
+
+/** Stores what the platform shows of this key. */
+async function recordRow({ run, batch }: Watch, row: SettlementRecord): Promise<void> {
+  if (!isOwn(run, row)) {
+    return recordForeign(run, row);
+  }
+  if (row.batch.deadline > Math.max(batch.deadline, run.landing.latestDeadline ?? 0)) {
+    await run.amend({ latestDeadline: row.batch.deadline });
+  }
+  if (row.batch.batchRoot === batch.batchRoot && row.state === 'reverted') {
+    await recordRevert(run, row);
+  }
+}
+
+/**
+ * Reads the platform's settlement under this key.
+ * @returns whether the batch may be sent again: no transaction with its nonce is pending, and no settlement on other terms is alive, as far
+ *   as the platform answers
+ */
+async function readRow(watch: Watch): Promise<boolean> {
+  const { run, batch } = watch;
+  const answer = await attempt(run, async () => ({
+    row: await run.deps.platform.getSettlement(run.record.key),
+  }));
+  const row = answer?.row;
+  if (row !== undefined) {
+    await attempt(run, () => recordRow(watch, row));
+  }
+  const foreign = await findForeign(run);
+  const own = row !== undefined && isOwn(run, row) ? row : undefined;
+  const isOut =
+    own !== undefined && (own.batch.batchRoot !== batch.batchRoot || own.state !== 'reverted');
+  if (foreign !== undefined) {
+    await updateRefusal(run, foreign);
+  } else if (answer !== undefined) {
+    await updateRefusal(run, isOut ? undefined : findRefusal(watch, own), watch.waitsFor);
+  }
+  return foreign === undefined && !isOut;
+}
+
+/** Why no transaction of the platform with this batch is pending. Undefined: nothing says so. */
+function findRefusal(
+  { run, posted }: Watch,
+  own: SettlementRecord | undefined,
+): ErrorBody | undefined {
+  if (own !== undefined) {
+    return own.error ?? unknownRevert;
+  }
+  // A run that has posted nothing yet keeps the refusal that an earlier run stored. One on other terms is dead by now.
+  const { refusal } = run.landing;
+  const known = posted !== undefined || refusal?.code === settledElsewhere ? undefined : refusal;
+  const error = posted?.error;
+  const isRefusal =
+    isPoolError(error) &&
+    (error.code === budgetCode ||
+      (!error.retryable && error.status >= 400 && error.status < 500));
+  return isRefusal ? { code: error.code, message: error.message } : known;
+}
+
+/** Sends the settlement to the platform. */
+async function post(watch: Watch): Promise<void> {
+  const { run, batch, resending } = watch;
+  resending.markTried();
+  watch.posted = {};
+  await attempt(run, async () => {
+    if (run.phase.kind === 'released') {
+      const request = createSettlementRequest(run, batch, run.phase);
+      const posting = run.deps.platform.postSettlement(run.record.key, request);
+      await posting
+        .then((row) => recordRow(watch, row))
+        .catch((error: unknown) => {
+          watch.posted = { error };
+          throw error;
+        });
+    }
+  });
+  await abandonRefused(run, batch, watch.posted.error);
+  await run.passFaultPoint('settling.posted');
+}
+
+/** @param mayBeUsed - the nonce is used and not final, or not known: sending again could only spend another allowance */
+async function resendIfRefused(watch: Watch, mayBeUsed: boolean): Promise<void> {
+  const { run, batch, resending } = watch;
+  const isFree = await readRow(watch);
+  const isDue = isFree && !mayBeUsed && resending.isDue() && !(await isPastDeadline(run, batch));
+  if (isDue && (await prepareResend(watch))) {
+    await post(watch);
+  } else {
+    shareTurn(run);
+  }
+}
+
+/** @returns whether the same authorisation may be sent again, with a proof and an allowance that are valid now */
+async function prepareResend(watch: Watch): Promise<boolean> {
+  const { run, batch, resending } = watch;
+  // A store without the signature has nothing to send. A batch that cannot be collected now must not take a turn,
+  // because others would wait for it.
+  const isReady =
+    run.phase.kind === 'released' &&
+    (await canCollect(run)) &&
+    (await attempt(run, () => renewReleasedProof(run))) === 'current';
+  if (isReady && !run.hold.claim()) {
+    return false;
+  }
+  let step: 'granted' | 'look-again' | 'voting' | undefined;
+  do {
+    const grant = () => orVoting(grantAllowance({ run, batch, wait: 'once' }));
+    step = isReady ? await attempt(run, grant) : undefined;
+  } while (step === 'look-again');
+  // The same authorisation is sent once its new permit or approval is given.
+  watch.waitsFor = step === 'voting' ? 'awaiting-approval' : 'settlement-refused';
+  const isGranted = isReady && step !== 'voting';
+  if (!isGranted) {
+    resending.markTried();
+  }
+  return isGranted;
+}
+
+/** Sends the funder's withdrawal and nothing else. */
+async function withdraw(watch: Watch, mayBeUsed: boolean): Promise<void> {
+  const { run, batch, stopping, withdrawing } = watch;
+  await run.announce('cancelling');
+  await readRow(watch);
+  if (stopping.isDue()) {
+    stopping.markTried();
+    await attempt(run, () => stopApproval(run, batch));
+  }
+  shareTurn(run);
+  if (!mayBeUsed && withdrawing.isDue()) {
+    withdrawing.markTried();
+    await attempt(run, () => orVoting(postVoid(run, batch)));
+  }
+}
+
+/**
+ * Other batches of the funder and token may go first while the platform says that nothing of this batch is out, and in any case
+ * once it is abandoned: its authorisation was never sent, or the platform did not take it, and its withdrawal may wait for a vote until
+ * the deadline. They wait while an approval of this batch may still change the allowance.
+ */
+function letsOthersGo({ landing, phase, mayChangeAllowance }: Run): boolean {
+  return (landing.refusal !== undefined || phase.kind === 'abandoned') && !mayChangeAllowance;
+}
+
+function shareTurn(run: Run): void {
+  freeAccount(run);
+  if (letsOthersGo(run)) {
+    run.hold.release();
+  } else {
+    run.hold.claim();
+  }
 }
 
 /**
@@ -268,7 +282,7 @@ function toRefusal(postError: unknown): ErrorBody | undefined {
 async function updateRefusal(
   run: Run,
   refusal: ErrorBody | undefined,
-  waitsFor: 'settlement-refused' | 'awaiting-approval' = 'settlement-refused',
+  waitsFor: Watch['waitsFor'] = 'settlement-refused',
 ): Promise<void> {
   if (refusal?.code !== run.landing.refusal?.code) {
     await run.amend({
@@ -310,12 +324,8 @@ async function recordRevert(run: Run, row: SettlementRecord): Promise<void> {
 }
 
 async function isPastDeadline(run: Run, batch: DatedBatch): Promise<boolean> {
-  try {
-    return (await run.now()) > batch.deadline;
-  } catch (error) {
-    rethrowInterruption(error);
-    return true;
-  }
+  const now = await run.now().catch(rethrowInterruption);
+  return now === undefined || now > batch.deadline;
 }
 
 /** False: the funder holds less than the total. True too if the chain does not answer. */

@@ -62,25 +62,17 @@ async function grantOnce(asking: Asking): Promise<'granted' | 'mined' | 'look-ag
   if (allowance >= run.total) {
     return run.given.approvalRequest === undefined ? 'granted' : dropRequest(asking);
   }
-  if (findPermitDomain(run) !== undefined) {
+  const { permitName, permitVersion, zeroFirst } = run.tokenSettings;
+  if (permitName !== undefined && permitVersion !== undefined) {
     return signPermit(asking);
   }
-  const settings = run.context.settings.tokens[run.record.tokenSymbol];
-  if (allowance > 0n && settings?.zeroFirst === true) {
+  if (allowance > 0n && zeroFirst === true) {
     const step = await approve(asking, 0n);
     if (step !== 'mined' || run.funder.needsVote) {
       return step;
     }
   }
   return approve(asking, run.total);
-}
-
-/** Name and version of the token's signing domain. Undefined: the token has no permits. */
-function findPermitDomain({ context: { settings }, record }: Run) {
-  const { permitName, permitVersion } = settings.tokens[record.tokenSymbol] ?? {};
-  return permitName === undefined || permitVersion === undefined
-    ? undefined
-    : { name: permitName, version: permitVersion };
 }
 
 /**
@@ -93,22 +85,21 @@ export function createPermitRequest(
   batch: DatedBatch,
   nonce: bigint,
 ): FunderRequest | undefined {
-  const { token, total, funder } = run;
+  const { token, total, funder, tokenSettings } = run;
+  const { permitName: name, permitVersion: version } = tokenSettings;
   const { chainId, pool } = run.context.settings;
-  const domain = findPermitDomain(run);
-  if (domain === undefined) {
-    return undefined;
-  }
   const deadline = BigInt(batch.deadline);
-  return {
-    kind: 'permit',
-    payload: {
-      domain: { ...domain, chainId, verifyingContract: token },
-      permit: { owner: funder.address, spender: pool, value: total, nonce, deadline },
-      expected: { chainId, token, pool, total },
-    },
-    file: createFundFile(batch),
-  };
+  return name === undefined || version === undefined
+    ? undefined
+    : {
+        kind: 'permit',
+        payload: {
+          domain: { name, version, chainId, verifyingContract: token },
+          permit: { owner: funder.address, spender: pool, value: total, nonce, deadline },
+          expected: { chainId, token, pool, total },
+        },
+        file: createFundFile(batch),
+      };
 }
 
 /**

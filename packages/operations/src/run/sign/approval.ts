@@ -44,7 +44,7 @@ export async function approve(
   value: bigint,
   stuck?: RecordedApproval,
 ): Promise<ApprovalStep> {
-  const { run } = asking;
+  const { run, batch } = asking;
   if (stuck !== undefined && (stuck.rawTransaction === undefined || stuck.nonce === undefined)) {
     // The signer's provider sent it, and raises its fees.
     return letVote(asking);
@@ -53,17 +53,18 @@ export async function approve(
     return 'look-again';
   }
   const known = run.given.approvalRequest;
-  if (known !== undefined) {
-    const isSame = stuck === undefined || stuck.nonce === known.nonce;
-    return isSame && known.value === value.toString()
-      ? give(asking, parseRequestedApproval(known), stuck)
-      : dropRequest(asking);
+  if (known === undefined) {
+    const transaction = await createTransaction(run, batch, value, stuck);
+    if (run.funder.needsVote) {
+      // A request that is voted on is asked for again as it is: another nonce or fee would be another request.
+      await run.amend({ approvalRequest: convertAmounts(transaction, String) });
+    }
+    return give(asking, transaction, stuck);
   }
-  const transaction =
-    stuck === undefined
-      ? await run.chain.prepareApproval(run.token, run.funder.address, value)
-      : await createReplacement(run, stuck, value);
-  return give(asking, transaction, stuck);
+  const isSame = stuck === undefined || stuck.nonce === known.nonce;
+  return isSame && known.value === value.toString()
+    ? give(asking, parseRequestedApproval(known), stuck)
+    : dropRequest(asking);
 }
 
 /** Where the caller does not wait, it tries again later. */
@@ -102,6 +103,31 @@ export function freeAccount(run: Run): void {
   }
 }
 
+/** The approval as it is asked for: a new one, or one that replaces a stuck one. */
+async function createTransaction(
+  run: Run,
+  batch: DatedBatch,
+  value: bigint,
+  stuck: RecordedApproval | undefined,
+): Promise<ApprovalTransaction> {
+  let transaction =
+    stuck === undefined
+      ? await run.chain.prepareApproval(run.token, run.funder.address, value)
+      : await createReplacement(run, stuck, value);
+  const hasEnded = (one: ApprovalTransaction): boolean =>
+    findVote(run, createApprovalRequest(run, batch, one))?.hasEnded === true;
+  if (hasEnded(transaction)) {
+    // A provider never signs a content whose request has ended there. The same approval with another fee is another content.
+    const fees = await run.chain.fetchFees();
+    let raised: ApprovalTransaction | undefined = transaction;
+    while (raised !== undefined && hasEnded(raised)) {
+      raised = raiseFees(raised, fees);
+    }
+    transaction = raised ?? transaction;
+  }
+  return transaction;
+}
+
 async function createReplacement(
   run: Run,
   { rawTransaction = '0x', nonce = 0 }: RecordedApproval,
@@ -130,71 +156,45 @@ class NotNeededError extends Error {}
 
 /** A vote on a replacement can take longer than the mempool. */
 function watchMempool({ run, batch, wait }: Asking): Asking {
-  async function isWaiting(): Promise<boolean> {
-    try {
-      return (await readApproval(run)) === 'waiting';
-    } catch (error) {
-      rethrowInterruption(error);
-      // An RPC that does not answer must not end a vote.
-      return true;
-    }
-  }
-  async function check(): Promise<void> {
-    await (wait === 'once' ? undefined : wait.check());
-    if (!(await isWaiting())) {
-      throw new NotNeededError();
-    }
-  }
-  return { run, batch, wait: wait === 'once' ? wait : { ...wait, check } };
+  return {
+    run,
+    batch,
+    wait: wait === 'once' ? wait : {
+      ...wait,
+      async check() {
+        await wait.check();
+        // An RPC that does not answer must not end a vote.
+        const state = await readApproval(run).catch(rethrowInterruption);
+        if (state !== undefined && state !== 'waiting') {
+          throw new NotNeededError();
+        }
+      },
+    },
+  };
 }
 
 /** Signs, stores, sends and waits until mined. */
 async function give(
   asking: Asking,
-  wanted: ApprovalTransaction,
+  transaction: ApprovalTransaction,
   stuck: RecordedApproval | undefined,
 ): Promise<ApprovalStep> {
   const { run, batch } = asking;
-  const transaction = await refresh(run, batch, wanted);
-  if (run.funder.needsVote) {
-    // A request that is voted on is asked for again as it is: another nonce or fee would be another request.
-    await run.amend({ approvalRequest: serializeApproval(transaction) });
-  }
-  let given: Given;
+  const request = createApprovalRequest(run, batch, transaction);
   try {
-    const request = createApprovalRequest(run, batch, transaction);
-    given = await ask(stuck === undefined ? asking : watchMempool(asking), request);
+    const given = await ask(stuck === undefined ? asking : watchMempool(asking), request);
+    const approvals = [...run.given.approvals, recordApproval(given, transaction)];
+    await run.amend(
+      { approvals, approvalRequest: undefined },
+      { before: 'approval.signed', after: 'approval.after-store' },
+    );
   } catch (error) {
     if (error instanceof NotNeededError) {
       return 'look-again';
     }
     throw error;
   }
-  const approvals = [...run.given.approvals, recordApproval(given, transaction)];
-  await run.amend(
-    { approvals, approvalRequest: undefined },
-    { before: 'approval.signed', after: 'approval.after-store' },
-  );
   return settleApproval(run);
-}
-
-/** A provider never signs a content whose request has ended there. The same approval with another fee is another content. */
-async function refresh(
-  run: Run,
-  batch: DatedBatch,
-  transaction: ApprovalTransaction,
-): Promise<ApprovalTransaction> {
-  const hasEnded = (one: ApprovalTransaction): boolean =>
-    findVote(run, createApprovalRequest(run, batch, one))?.hasEnded === true;
-  if (run.given.approvalRequest !== undefined || !hasEnded(transaction)) {
-    return transaction;
-  }
-  const fees = await run.chain.fetchFees();
-  let raised: ApprovalTransaction | undefined = transaction;
-  while (raised !== undefined && hasEnded(raised)) {
-    raised = raiseFees(raised, fees);
-  }
-  return raised ?? transaction;
 }
 
 /**
@@ -333,27 +333,21 @@ export async function takeBackRequest(
   return true;
 }
 
-/** How an approval that is voted on is stored. */
-function serializeApproval(transaction: ApprovalTransaction): RequestedApproval {
-  return convertAmounts(transaction, String);
-}
-
 export function parseRequestedApproval(stored: RequestedApproval): ApprovalTransaction {
   return convertAmounts(stored, BigInt);
 }
 
-function convertAmounts<From extends ApprovalTransaction | RequestedApproval, To>(
+/** An approval that is voted on is stored with decimal amounts. */
+const convertAmounts = <From extends ApprovalTransaction | RequestedApproval, To>(
   { value, gasLimit, maxFeePerGas, maxPriorityFeePerGas, ...rest }: From,
   convert: (amount: From['value']) => To,
-) {
-  return {
-    ...rest,
-    value: convert(value),
-    gasLimit: convert(gasLimit),
-    maxFeePerGas: convert(maxFeePerGas),
-    maxPriorityFeePerGas: convert(maxPriorityFeePerGas),
-  };
-}
+) => ({
+  ...rest,
+  value: convert(value),
+  gasLimit: convert(gasLimit),
+  maxFeePerGas: convert(maxFeePerGas),
+  maxPriorityFeePerGas: convert(maxPriorityFeePerGas),
+});
 
 /**
  * The same approval with fees that a node accepts as a replacement, and that the chain asks for now.

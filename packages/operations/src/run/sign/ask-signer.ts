@@ -6,7 +6,6 @@
  * @module
  */
 import {
-  type ErrorBody,
   type FundFile,
   type Hex,
   isPoolError,
@@ -40,6 +39,16 @@ export type Asking = {
 
 /** The vote is underway, and the caller does not wait for it. */
 export class VotePendingError extends Error {}
+
+/** With the answer `voting` where {@link VotePendingError} is thrown. */
+export async function orVoting<T>(work: Promise<T>): Promise<T | 'voting'> {
+  return work.catch((error: unknown) => {
+    if (error instanceof VotePendingError) {
+      return 'voting' as const;
+    }
+    throw error;
+  });
+}
 
 /** The longest pause between two questions about one vote. */
 const maxPauseMs = 15_000;
@@ -141,64 +150,29 @@ async function askNow({ funder, signal }: Run, request: FunderRequest): Promise<
 async function awaitVote({ run, wait }: Asking, request: FunderRequest): Promise<Answered> {
   // Until the first answer, a refusal of this side is final: no request has left it.
   let isFresh = findVote(run, request) === undefined;
-  let announcedOutage: string | undefined;
+  let announced: string | undefined;
 
   /** An outage can last for hours: it is stored and announced when it begins, and when its reason changes. */
-  async function noteOutage(error: PoolError): Promise<void> {
-    const { code, message } = error;
-    if (code !== announcedOutage) {
+  async function noteOutage(error?: PoolError): Promise<void> {
+    if (error !== undefined && error.code !== announced) {
       run.announceRetry(error);
     }
-    announcedOutage = code;
-    const stored = run.given.outage;
-    if (stored?.code !== code || stored.message !== message) {
-      await run.amend({ outage: { code, message } });
+    announced = error?.code;
+    const { outage } = run.given;
+    if (outage?.code !== error?.code || outage?.message !== error?.message) {
+      await run.amend({ outage: error && { code: error.code, message: error.message } });
     }
   }
 
-  /** Undefined: there is no answer now. */
-  async function askOnce(): Promise<Answered | undefined> {
-    const vote = findVote(run, request);
-    let answer: FunderAnswer;
-    try {
-      answer = await run.funder.ask(request, vote?.providerId, run.signal);
-    } catch (error) {
-      rethrowInterruption(error, run.signal);
-      if (!isPoolError(error) || !error.retryable) {
-        throw error;
-      }
-      return noteOutage(error).then(() => undefined);
-    }
-    if (answer.state === 'ended' && answer.isOwn === true && !isFresh) {
-      // The configuration of this side has changed. The request that was sent before may still be signed.
-      return noteOutage(toPoolError(answer.error)).then(() => undefined);
-    }
-    announcedOutage = undefined;
-    if (run.given.outage !== undefined) {
-      await run.amend({ outage: undefined });
-    }
-    await run.passFaultPoint('vote.asked');
-    if (answer.state !== 'waiting') {
-      return answer;
-    }
-    if (vote?.providerId !== answer.providerId) {
-      await changeVote(run, request, { providerId: answer.providerId });
-    }
-    return undefined;
-  }
-
-  await keepVote(run, request);
-  await run.passFaultPoint('vote.before-ask');
   for (let pauseMs = run.deps.pollMs; ; pauseMs = Math.min(pauseMs * 1.2, maxPauseMs)) {
+    await keepVote(run, request);
+    await run.passFaultPoint('vote.before-ask');
     if (wait !== 'once') {
       await wait.check();
     }
-    const answer = await askOnce();
+    const answer = await exchange(run, request, { verb: 'ask', isFresh, noteOutage });
     isFresh = false;
-    if (answer?.state === 'ended') {
-      await changeVote(run, request, { hasEnded: true });
-    }
-    if (answer !== undefined) {
+    if (typeof answer === 'object' && answer.state !== 'waiting') {
       return answer;
     }
     if (wait === 'once') {
@@ -207,13 +181,50 @@ async function awaitVote({ run, wait }: Asking, request: FunderRequest): Promise
     await assertStillUseful(run, wait.deadline);
     await run.announce('awaiting-approval');
     await run.pause(pauseMs);
-    await keepVote(run, request);
   }
 }
 
-/** Without the text for the user of a job that fails. */
-function toPoolError({ code, message }: ErrorBody): PoolError {
-  return new PoolError(peerCode(code), message);
+/**
+ * One call of the signer about a request, and what is stored of its answer.
+ * @returns undefined: the provider has no such request. `outage`: it gave no answer, which was noted
+ */
+async function exchange(
+  run: Run,
+  request: FunderRequest,
+  call: {
+    readonly verb: 'ask' | 'withdraw';
+    /** The request never left this side, so its own refusal is final. */
+    readonly isFresh?: boolean;
+    /** Called with the reason, or with nothing when there is an answer again. */
+    readonly noteOutage: (error?: PoolError) => unknown;
+  },
+): Promise<FunderAnswer | 'outage' | undefined> {
+  const { verb, isFresh = false, noteOutage } = call;
+  const providerId = findVote(run, request)?.providerId;
+  let answer: FunderAnswer | undefined;
+  try {
+    answer = await run.funder[verb](request, providerId, run.signal);
+  } catch (error) {
+    rethrowInterruption(error, run.signal);
+    if (!isPoolError(error) || (verb === 'ask' && !error.retryable)) {
+      throw error;
+    }
+    await noteOutage(error);
+    return 'outage';
+  }
+  if (answer?.state === 'ended' && answer.isOwn === true && !isFresh) {
+    // The configuration of this side has changed. The request that was sent before may still be signed.
+    await noteOutage(new PoolError(peerCode(answer.error.code), answer.error.message));
+    return 'outage';
+  }
+  await noteOutage();
+  await run.passFaultPoint(verb === 'ask' ? 'vote.asked' : 'vote.withdrawn');
+  if (answer?.state === 'ended') {
+    await changeVote(run, request, { hasEnded: true });
+  } else if (verb === 'ask' && answer?.state === 'waiting' && answer.providerId !== providerId) {
+    await changeVote(run, request, { providerId: answer.providerId });
+  }
+  return answer;
 }
 
 async function assertStillUseful(run: Run, deadline: number): Promise<void> {
@@ -260,33 +271,19 @@ const lateCreateMs = 60_000;
 export async function withdrawRequest(
   run: Run,
   request: FunderRequest,
-  onOutage = run.announceRetry,
+  onOutage: (error: unknown) => void = run.announceRetry,
 ): Promise<Given | 'none' | 'ended' | 'open'> {
+  const noteOutage = (error?: PoolError): void => (error === undefined ? undefined : onOutage(error));
   for (;;) {
-    const vote = findVote(run, request);
-    let answer: FunderAnswer | undefined;
-    try {
-      answer = await run.funder.withdraw(request, vote?.providerId, run.signal);
-    } catch (error) {
-      rethrowInterruption(error, run.signal);
-      onOutage(error);
-      if (isPoolError(error)) {
-        return 'open';
-      }
-      throw error;
-    }
-    if (answer?.state === 'ended' && answer.isOwn === true) {
-      onOutage(toPoolError(answer.error));
+    const answer = await exchange(run, request, { verb: 'withdraw', noteOutage });
+    if (answer === 'outage' || answer?.state === 'waiting') {
       return 'open';
     }
-    await run.passFaultPoint('vote.withdrawn');
-    if (answer?.state === 'ended') {
-      await changeVote(run, request, { hasEnded: true });
-    }
     if (answer !== undefined) {
-      return answer.state === 'waiting' ? 'open' : answer.state === 'ended' ? 'ended' : answer;
+      return answer.state === 'ended' ? 'ended' : answer;
     }
-    if (run.deps.clock.nowMs() >= (vote?.askedAtMs ?? 0) + lateCreateMs) {
+    const askedAtMs = findVote(run, request)?.askedAtMs ?? 0;
+    if (run.deps.clock.nowMs() >= askedAtMs + lateCreateMs) {
       return 'none';
     }
     await run.pause(2_000);

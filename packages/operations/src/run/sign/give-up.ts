@@ -142,43 +142,37 @@ function mayWait(
   { given: { signature, permit, approvalRequest }, landing }: Run,
   { kind, hasEnded, permitNonce }: RecordedVote,
 ): boolean {
-  if (hasEnded === true) {
-    return false;
-  }
-  switch (kind) {
-    case 'fund-authorization':
-      return signature === undefined;
-    case 'void':
-      return landing.voidSignature === undefined;
-    case 'permit':
-      return permit === undefined || (permitNonce ?? permit.nonce) !== permit.nonce;
-    case 'token-approval':
-      // Any earlier one was given, or was taken back before the next one was asked for.
-      return approvalRequest !== undefined;
-  }
+  const isAnswered: Readonly<Record<typeof kind, boolean>> = {
+    'fund-authorization': signature !== undefined,
+    void: landing.voidSignature !== undefined,
+    permit: permit !== undefined && (permitNonce ?? permit.nonce) === permit.nonce,
+    // Any earlier one was given, or was taken back before the next one was asked for.
+    'token-approval': approvalRequest === undefined,
+  };
+  return hasEnded !== true && !isAnswered[kind];
 }
 
 async function withdraw(run: Run, vote: RecordedVote): Promise<void> {
   const { id, kind } = vote;
   let code: string | undefined;
-  function note(error: unknown): void {
+  const note = (error: unknown): void => {
     code = errorCodeOf(error) ?? 'internal_error';
-  }
+  };
   try {
     const batch = await loadDated(run);
     const request = batch === undefined ? undefined : rebuild(run, batch, vote);
-    const isSame = request !== undefined && run.funder.identify(request) === id;
-    if (kind === 'token-approval' && !isSame) {
-      return;
-    }
-    if (batch === undefined || request === undefined || !isSame) {
+    if (batch === undefined || request === undefined || run.funder.identify(request) !== id) {
+      // An approval that was replaced is not asked for any more.
+      if (kind === 'token-approval') {
+        return;
+      }
       code = 'job_unreadable';
+    } else if (kind === 'token-approval') {
+      const isBack = await takeBackRequest(run, batch, note);
+      code ??= isBack ? undefined : 'awaiting-approval';
     } else {
-      const isOpen =
-        kind === 'token-approval'
-          ? !(await takeBackRequest(run, batch, note))
-          : (await withdrawRequest(run, request, note)) === 'open';
-      code = isOpen ? (code ?? 'awaiting-approval') : code;
+      const answer = await withdrawRequest(run, request, note);
+      code ??= answer === 'open' ? 'awaiting-approval' : undefined;
     }
   } catch (error) {
     rethrowInterruption(error);
@@ -198,18 +192,17 @@ function rebuild(
   { kind, permitNonce }: RecordedVote,
 ): FunderRequest | undefined {
   const { approvalRequest } = run.given;
-  switch (kind) {
-    case 'fund-authorization':
-      return createAuthorizationRequest(batch);
-    case 'void':
-      return createVoidRequest(run, batch);
-    case 'permit':
-      return permitNonce === undefined
+  const requests: Readonly<Record<typeof kind, () => FunderRequest | undefined>> = {
+    'fund-authorization': () => createAuthorizationRequest(batch),
+    void: () => createVoidRequest(run, batch),
+    permit: () =>
+      permitNonce === undefined
         ? undefined
-        : createPermitRequest(run, batch, BigInt(permitNonce));
-    case 'token-approval':
-      return approvalRequest === undefined
+        : createPermitRequest(run, batch, BigInt(permitNonce)),
+    'token-approval': () =>
+      approvalRequest === undefined
         ? undefined
-        : createApprovalRequest(run, batch, parseRequestedApproval(approvalRequest));
-  }
+        : createApprovalRequest(run, batch, parseRequestedApproval(approvalRequest)),
+  };
+  return requests[kind]();
 }
