@@ -8,9 +8,7 @@
 export { createMemoryStore } from '../memory-store.ts';
 export { eraseEach } from './erase-pass.ts';
 
-
 export { createHold, type Hold } from './hold.ts';
-
 
 export {
   BlockedRunError,

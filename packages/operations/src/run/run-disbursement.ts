@@ -7,17 +7,35 @@
  * @module
  */
 import { assertAmount, isPoolError, PoolError } from '@pool/core';
-import { InterruptedRunError, isTooLateToLeave, rethrowInterruption, toErrorBody } from '@pool/idempotency/engine';
+import {
+  InterruptedRunError,
+  isTooLateToLeave,
+  rethrowInterruption,
+  toErrorBody,
+} from '@pool/idempotency/engine';
 import { observeAllowance, observeFunds } from '../check/preflight.ts';
-import { type DatedBatch, ensureBatch, ensureRelease, listDifferences, loadBatch, loadManifest, storeRelease } from './batch/batch.ts';
+import {
+  type DatedBatch,
+  ensureBatch,
+  ensureRelease,
+  listDifferences,
+  loadBatch,
+  loadManifest,
+  storeRelease,
+} from './batch/batch.ts';
 import { readUse } from './batch/decide-settlement.ts';
 import { assertNotForeign } from './batch/foreign-settlement.ts';
 import { fetchEligibility, proveFirst, renewStaleProof } from './batch/prove-batch.ts';
-import { type Batch } from './job/record.ts';
 import { assertSameRequest } from './job/body-fingerprint.ts';
 import { hasEnded, hasLeft } from './job/phases.ts';
-import { releaseName } from './job/record.ts';
-import { createRun, type DisbursementDeps, openDisbursement, type Run, type RunInput } from './job/run.ts';
+import { type Batch, releaseName } from './job/record.ts';
+import {
+  createRun,
+  type DisbursementDeps,
+  openDisbursement,
+  type Run,
+  type RunInput,
+} from './job/run.ts';
 import { concludeChanged, failUnroutable, resolveBase } from './settle/changed-configuration.ts';
 import { conclude, type Ending } from './settle/conclude.ts';
 import { settleBatch } from './settle/settle.ts';

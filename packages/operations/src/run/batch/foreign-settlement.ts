@@ -40,7 +40,9 @@ export type KeyPlace = {
 /** How a chain is asked: once, or again through an outage. */
 type Read = Run['retry'];
 
-const readOnce: Read = (work) => work();
+function readOnce<T>(work: () => Promise<T>): Promise<T> {
+  return work();
+}
 
 /** Is the platform's row about this nonce of this funder? Another funder under the same nonce pays another batch. */
 export function isUnderNonce(row: SettlementRecord, funder: EvmAddress, nonce: Hex32): boolean {

@@ -103,7 +103,9 @@ export async function proveFirst(run: Run, confirmed: Eligibility): Promise<void
  */
 export async function renewStaleProof(run: Run): Promise<void> {
   if (!(await run.retry(() => isProofCurrent(run)))) {
-    await run.within('proving', () => proveUnder(run, () => run.retry(() => fetchEligibility(run))));
+    await run.within('proving', () =>
+      proveUnder(run, () => run.retry(() => fetchEligibility(run))),
+    );
   }
 }
 

@@ -18,9 +18,9 @@ import type { SeededManifest } from '@pool/wallet';
 import { listDifferences, loadRelease } from '../batch/batch.ts';
 import { readUse } from '../batch/decide-settlement.ts';
 import { describePaid, findForeign } from '../batch/foreign-settlement.ts';
+import { hasLeft } from '../job/phases.ts';
 import { type Batch, planBatch } from '../job/record.ts';
 import type { DisbursementDeps, OpenDisbursement, Run, RunBase, RunInput } from '../job/run.ts';
-import { hasLeft } from '../job/phases.ts';
 import { mayBeSigned } from '../sign/ask-signer.ts';
 import { conclude, describeCancelled, type Ending, finishUnpaid } from './conclude.ts';
 

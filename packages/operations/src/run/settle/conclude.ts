@@ -45,11 +45,7 @@ export async function conclude(run: Run, ending: Ending, batch = run.batch): Pro
   await (end.kind === 'paid' ? finishPaid(run, end, remainder) : finishUnpaid(run, end, remainder));
 }
 
-async function explain(
-  run: Run,
-  ending: Ending,
-  batch: Batch | undefined,
-): Promise<Paid | Unpaid> {
+async function explain(run: Run, ending: Ending, batch: Batch | undefined): Promise<Paid | Unpaid> {
   switch (ending.kind) {
     case 'unpaid':
       return ending;

@@ -20,7 +20,12 @@ import {
 } from '@pool/idempotency/engine';
 import { type DatedBatch, loadDated } from '../batch/batch.ts';
 import { decideSettlement, type Outcome } from '../batch/decide-settlement.ts';
-import { findForeign, isOwn, recordForeign, settledElsewhere } from '../batch/foreign-settlement.ts';
+import {
+  findForeign,
+  isOwn,
+  recordForeign,
+  settledElsewhere,
+} from '../batch/foreign-settlement.ts';
 import { renewReleasedProof } from '../batch/prove-batch.ts';
 import { createSettlementRequest, keepDelivery } from '../batch/settlement-request.ts';
 import type { Run } from '../job/run.ts';
@@ -176,8 +181,7 @@ function findRefusal(
   const error = posted?.error;
   const isRefusal =
     isPoolError(error) &&
-    (error.code === budgetCode ||
-      (!error.retryable && error.status >= 400 && error.status < 500));
+    (error.code === budgetCode || (!error.retryable && error.status >= 400 && error.status < 500));
   return isRefusal ? { code: error.code, message: error.message } : known;
 }
 

@@ -159,17 +159,20 @@ function watchMempool({ run, batch, wait }: Asking): Asking {
   return {
     run,
     batch,
-    wait: wait === 'once' ? wait : {
-      ...wait,
-      async check() {
-        await wait.check();
-        // An RPC that does not answer must not end a vote.
-        const state = await readApproval(run).catch(rethrowInterruption);
-        if (state !== undefined && state !== 'waiting') {
-          throw new NotNeededError();
-        }
-      },
-    },
+    wait:
+      wait === 'once'
+        ? wait
+        : {
+            ...wait,
+            async check() {
+              await wait.check();
+              // An RPC that does not answer must not end a vote.
+              const state = await readApproval(run).catch(rethrowInterruption);
+              if (state !== undefined && state !== 'waiting') {
+                throw new NotNeededError();
+              }
+            },
+          },
   };
 }
 
@@ -338,16 +341,18 @@ export function parseRequestedApproval(stored: RequestedApproval): ApprovalTrans
 }
 
 /** An approval that is voted on is stored with decimal amounts. */
-const convertAmounts = <From extends ApprovalTransaction | RequestedApproval, To>(
+function convertAmounts<From extends ApprovalTransaction | RequestedApproval, To>(
   { value, gasLimit, maxFeePerGas, maxPriorityFeePerGas, ...rest }: From,
   convert: (amount: From['value']) => To,
-) => ({
-  ...rest,
-  value: convert(value),
-  gasLimit: convert(gasLimit),
-  maxFeePerGas: convert(maxFeePerGas),
-  maxPriorityFeePerGas: convert(maxPriorityFeePerGas),
-});
+) {
+  return {
+    ...rest,
+    value: convert(value),
+    gasLimit: convert(gasLimit),
+    maxFeePerGas: convert(maxFeePerGas),
+    maxPriorityFeePerGas: convert(maxPriorityFeePerGas),
+  };
+}
 
 /**
  * The same approval with fees that a node accepts as a replacement, and that the chain asks for now.

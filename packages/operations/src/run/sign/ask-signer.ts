@@ -273,7 +273,8 @@ export async function withdrawRequest(
   request: FunderRequest,
   onOutage: (error: unknown) => void = run.announceRetry,
 ): Promise<Given | 'none' | 'ended' | 'open'> {
-  const noteOutage = (error?: PoolError): void => (error === undefined ? undefined : onOutage(error));
+  const noteOutage = (error?: PoolError): void =>
+    error === undefined ? undefined : onOutage(error);
   for (;;) {
     const answer = await exchange(run, request, { verb: 'withdraw', noteOutage });
     if (answer === 'outage' || answer?.state === 'waiting') {

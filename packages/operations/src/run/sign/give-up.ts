@@ -196,9 +196,7 @@ function rebuild(
     'fund-authorization': () => createAuthorizationRequest(batch),
     void: () => createVoidRequest(run, batch),
     permit: () =>
-      permitNonce === undefined
-        ? undefined
-        : createPermitRequest(run, batch, BigInt(permitNonce)),
+      permitNonce === undefined ? undefined : createPermitRequest(run, batch, BigInt(permitNonce)),
     'token-approval': () =>
       approvalRequest === undefined
         ? undefined
