@@ -3,13 +3,13 @@
  *
  * @module
  */
+import type { Output } from '@pool/pay-run';
 import { exitCodes } from '@pool/pay-run/exit-codes';
 import { Command, CommanderError, Option } from 'commander';
 import { holderCommands } from './cli-holder.ts';
 import { type Commands, envFile, type OptionForm } from './cli-options.ts';
 import { payerCommands } from './cli-payer.ts';
 import { version } from './config/version.ts';
-import type { Output } from './terminal/command-output.ts';
 
 export type Streams = Output & { err(text: string): void };
 

@@ -5,11 +5,10 @@
  */
 import { PoolError } from '@pool/core';
 import { type HttpServer, serveHttp } from '@pool/http-server';
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, type Output } from '@pool/pay-run';
 import { startAgent } from './agent.ts';
 import { readConfig } from './config/config.ts';
 import { createAgentLog } from './services/agent-log.ts';
-import type { Output } from './terminal/command-output.ts';
 
 /** Time for open work to reach a safe point; after it the process ends. */
 const graceMs = 20_000;

@@ -8,7 +8,7 @@
 import { openProductionKeys } from '@pool/circuits';
 import { PoolError, parseWalletPub } from '@pool/core';
 import { createSpendProverPort } from '@pool/operations';
-import { chooseFormat, readTypedAmounts } from '@pool/pay-run';
+import { chooseFormat, type Output, readTypedAmounts, withInterruption } from '@pool/pay-run';
 import { openHolder } from '@pool/signers';
 import type { Holder, HolderChain, Log } from '@pool/wallet/node';
 import { openSelfSubmission, readKeptNotes } from '@pool/wallet/node';
@@ -18,7 +18,6 @@ import { createAgentLog } from '../services/agent-log.ts';
 import { createConfiguredProver } from '../services/agent-prover.ts';
 import { findChain, findDecimals } from '../services/holder/spend-place.ts';
 import { ensureAgentHome } from '../state/agent-home.ts';
-import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { createSelfSubmitView } from '../terminal/self-submit-view.ts';
 import { refuseAddress } from './holder/spend-recipients.ts';
 import { performWithdrawals, type SelfSubmitOptions } from './self-submit-withdrawals.ts';

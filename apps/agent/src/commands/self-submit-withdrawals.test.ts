@@ -1,4 +1,5 @@
 // `send --self-submit` with a fake submission behind it: its questions about a repetition, and one failure among several withdrawals.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import {
   type SpendManifest,
   type SpendReceipt,
 } from '@pool/core';
+import type { Output } from '@pool/pay-run';
 import { createLocalKeyHolder } from '@pool/signers';
 import { createFakeHolder } from '@pool/testkit';
 import type { ArchivedSpend, SpendState } from '@pool/wallet';
@@ -20,7 +22,6 @@ import type { HolderChain } from '../../../../packages/wallet/src/node/holder/ho
 import vectors from '../../../../vectors/spend.json' with { type: 'json' };
 import { parseConfig } from '../config/config.ts';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import type { Output } from '../terminal/command-output.ts';
 import { createSelfSubmitView } from '../terminal/self-submit-view.ts';
 import { performWithdrawals, type SelfSubmitOptions } from './self-submit-withdrawals.ts';
 

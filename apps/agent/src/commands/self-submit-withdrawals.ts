@@ -10,7 +10,7 @@ import {
   PoolError,
   type SpendReceipt,
 } from '@pool/core';
-import { exitCodeOfError, exitCodes } from '@pool/pay-run';
+import { exitCodeOfError, exitCodes, type Output } from '@pool/pay-run';
 import { type ArchivedSpend, isOpen } from '@pool/wallet';
 import type { GasQuote } from '@pool/wallet/evm';
 import type { Holder, HolderChain, SelfSubmission, WithdrawalRequest } from '@pool/wallet/node';
@@ -19,7 +19,6 @@ import type { SelfSubmitSettings } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
 import { findGasNotice } from '../services/holder/destination-gas.ts';
 import { readSpendPlace } from '../services/holder/spend-place.ts';
-import type { Output } from '../terminal/command-output.ts';
 import { formatCoin } from '../terminal/self-submit-view.ts';
 import { confirmSpend, inTokens } from './holder/spend-echo.ts';
 import { explainFailure } from './self-submit-failures.ts';

@@ -11,13 +11,13 @@ import {
   createSyncView,
   exitCodes,
   type HolderClient,
+  type Output,
   urlOf,
   withProgress,
 } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import { createTokenMissing } from '../../services/holder/served-notes.ts';
 import { findDecimals } from '../../services/holder/spend-place.ts';
-import type { Output } from '../../terminal/command-output.ts';
 import { inTokens } from './spend-echo.ts';
 
 export type BalanceOptions = {

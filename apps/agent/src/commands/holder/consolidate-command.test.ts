@@ -1,8 +1,6 @@
 import { bigintToHex32, type Consolidation, PoolError, type SpendReceipt } from '@pool/core';
-import type { ConsolidateClient } from '@pool/pay-run';
-import { exitCodes } from '@pool/pay-run';
+import { type ConsolidateClient, exitCodes, type Output } from '@pool/pay-run';
 import { describe, expect, it } from 'vitest';
-import type { Output } from '../../terminal/command-output.ts';
 import { consolidate } from './consolidate-command.ts';
 
 function receiptOf(status: 'success' | 'reverted' = 'success'): SpendReceipt {

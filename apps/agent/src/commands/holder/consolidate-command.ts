@@ -20,14 +20,16 @@ import {
   createStepView,
   exitCodes,
   formatSeconds,
+  isConfirmed,
+  type Output,
   readTypedAmounts,
   urlOf,
+  withInterruption,
   withProgress,
 } from '@pool/pay-run';
 import { readAgentAddress, readConfig } from '../../config/config.ts';
 import { readSpendPlace } from '../../services/holder/spend-place.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
-import { isConfirmed, type Output, withInterruption } from '../../terminal/command-output.ts';
 import { inTokens } from './spend-echo.ts';
 
 export type ConsolidateOptions = {

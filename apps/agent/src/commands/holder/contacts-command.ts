@@ -8,7 +8,7 @@
 import { join } from 'node:path';
 import { readChainsFile } from '@pool/configuration';
 import { computeWalletAddress, PoolError, parseWalletPub, type WalletPub } from '@pool/core';
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, type Output } from '@pool/pay-run';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { createEvidenceVerifier } from '@pool/wallet';
 import {
@@ -23,7 +23,6 @@ import {
 } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
-import type { Output } from '../../terminal/command-output.ts';
 
 export type ContactsOptions = { readonly json?: boolean; readonly envFile?: string };
 

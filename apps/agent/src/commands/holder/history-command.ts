@@ -7,11 +7,16 @@
 
 import type { History, HistoryEntry } from '@pool/api';
 import { PoolError } from '@pool/core';
-import type { HistoryRange, HolderClient } from '@pool/pay-run';
-import { exitCodes, passesByItself } from '@pool/pay-run';
+import {
+  exitCodes,
+  type HistoryRange,
+  type HolderClient,
+  type Output,
+  passesByItself,
+  withInterruption,
+} from '@pool/pay-run';
 import { readLabels, systemClock } from '@pool/wallet/node';
 import { readAgentAddress } from '../../config/config.ts';
-import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { openClient, writeLocked } from './balance-command.ts';
 import { parseRange } from './history-range.ts';
 import {

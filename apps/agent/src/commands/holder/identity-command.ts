@@ -4,10 +4,9 @@
  * @module
  */
 
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, type Output } from '@pool/pay-run';
 import { openHolder } from '@pool/signers';
 import { readKeepingSettings } from '../../config/config.ts';
-import type { Output } from '../../terminal/command-output.ts';
 
 export type IdentityOptions = { readonly envFile?: string };
 

@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bigintToHex32, PoolError, Secret, type SpendReceipt } from '@pool/core';
 import { serveHttp } from '@pool/http-server';
-import { createSpendClient, type SpendOrder } from '@pool/pay-run';
+import { createSpendClient, type Output, type SpendOrder } from '@pool/pay-run';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../cli.ts';
 import { apiKey, createTestApp, loopbackToken, token } from '../../fixtures/test-app.ts';
-import type { Output } from '../../terminal/command-output.ts';
 import { performSpend } from './spend-command.ts';
 
 const w = `0x02${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'}`;

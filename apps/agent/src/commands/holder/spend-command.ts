@@ -22,11 +22,13 @@ import {
   createSpendClient,
   createSpendView,
   exitCodes,
+  type Output,
   readTypedAmounts,
   type SpendClient,
   type SpendOrder,
   type TypedAmount,
   urlOf,
+  withInterruption,
   withProgress,
 } from '@pool/pay-run';
 import { createHolderSigner } from '@pool/signers';
@@ -37,7 +39,6 @@ import { findGasNotice } from '../../services/holder/destination-gas.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
 import { requireRoleToken } from '../../services/signers/role-tokens.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
-import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { confirmSpend, describeReceipt, type PendingSpend } from './spend-echo.ts';
 import { type FindContact, refuseAddress, resolveRecipients } from './spend-recipients.ts';
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import {
   formatTokenAmount,
   PoolError,
@@ -11,8 +12,8 @@ import {
   type SpendReceipt,
   type TransferRequest,
 } from '@pool/core';
+import { isConfirmed, type Output } from '@pool/pay-run';
 import type { SpendPlace } from '../../services/holder/spend-place.ts';
-import { isConfirmed, type Output } from '../../terminal/command-output.ts';
 import { nameOf } from './history-view.ts';
 
 /** A spend that is about to be sent. */

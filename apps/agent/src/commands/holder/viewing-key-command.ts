@@ -6,10 +6,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { createViewingKey } from '@pool/notes';
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, type Output } from '@pool/pay-run';
 import { createSealer, describeViewingKey } from '@pool/wallet/node';
 import { armor } from 'age-encryption';
-import type { Output } from '../../terminal/command-output.ts';
 
 export type ViewingKeyOptions = {
   /** An age recipient, `age1…`: the document is printed encrypted to it. */

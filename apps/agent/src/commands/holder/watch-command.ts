@@ -7,10 +7,15 @@
 
 import type { Balance } from '@pool/api';
 import { formatTokenAmount, isPoolError, quote } from '@pool/core';
-import type { ArrivalsAnswer, HolderClient } from '@pool/pay-run';
-import { exitCodes, passesByItself } from '@pool/pay-run';
+import {
+  type ArrivalsAnswer,
+  exitCodes,
+  type HolderClient,
+  type Output,
+  passesByItself,
+  withInterruption,
+} from '@pool/pay-run';
 import { systemClock } from '@pool/wallet/node';
-import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import {
   formatBalance,
   formatInTokens,

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { type ConfigLayers, findText, readVariable } from '@pool/configuration';
 import { PoolError, type Secret } from '@pool/core';
 import { readTenancyPin } from '@pool/operations';
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, type Output, withInterruption } from '@pool/pay-run';
 import {
   computeHolderEncryptionKey,
   createHolderSigner,
@@ -35,7 +35,6 @@ import {
 import { type KeepingSettings, readKeepingSettings } from '../../config/config.ts';
 import { allVariables } from '../../config/variables.ts';
 import { version } from '../../config/version.ts';
-import { type Output, withInterruption } from '../../terminal/command-output.ts';
 
 export type CreateBackupOptions = {
   readonly out: string;

@@ -15,8 +15,7 @@ import {
   parseEvmAddress,
 } from '@pool/core';
 import { createDisclosure } from '@pool/notes';
-import type { HolderClient } from '@pool/pay-run';
-import { exitCodes, listPaidInsertions } from '@pool/pay-run';
+import { exitCodes, type HolderClient, listPaidInsertions, type Output } from '@pool/pay-run';
 import { assertSigns, createLocalKeySigner, createSignRequest, openHolder } from '@pool/signers';
 import type { DisclosureChoice } from '@pool/wallet';
 import { createEvmRecords, listReceivedInsertions, type ReceivedSources } from '@pool/wallet/evm';
@@ -24,7 +23,6 @@ import { type Holder, systemClock } from '@pool/wallet/node';
 import { type Config, readConfig } from '../../config/config.ts';
 import { createDeliveries } from '../../services/holder/served-notes.ts';
 import { findChain, findToken } from '../../services/holder/spend-place.ts';
-import type { Output } from '../../terminal/command-output.ts';
 import { writeNewFile } from '../../terminal/new-file.ts';
 import { openClient } from '../holder/balance-command.ts';
 import { parseRange, type RangeOptions } from '../holder/history-range.ts';

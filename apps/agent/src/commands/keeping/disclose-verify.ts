@@ -14,7 +14,7 @@ import {
   type PaymentClaims,
   verifyDisclosure,
 } from '@pool/notes';
-import { exitCodes } from '@pool/pay-run';
+import { exitCodes, type Output } from '@pool/pay-run';
 import {
   createEvmRecords,
   createFacts,
@@ -26,7 +26,6 @@ import {
 import { systemClock } from '@pool/wallet/node';
 import { readKeepingSettings } from '../../config/config.ts';
 import { findChain } from '../../services/holder/spend-place.ts';
-import type { Output } from '../../terminal/command-output.ts';
 
 export type VerifyOptions = {
   readonly challenge?: string;

@@ -5,7 +5,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { createSyncView, exitCodes, withProgress } from '@pool/pay-run';
+import { createSyncView, exitCodes, type Output, withProgress } from '@pool/pay-run';
 import { openHolder } from '@pool/signers';
 import type { ImportOutcome, OfferedNote } from '@pool/wallet';
 import type { Holder, HolderChain, HolderNotes } from '@pool/wallet/node';
@@ -20,7 +20,6 @@ import { readKeepingSettings } from '../../config/config.ts';
 import { createAgentLog } from '../../services/agent-log.ts';
 import { findChain, findToken } from '../../services/holder/spend-place.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
-import type { Output } from '../../terminal/command-output.ts';
 import { writeNewFile } from '../../terminal/new-file.ts';
 import { inTokens } from '../holder/spend-echo.ts';
 

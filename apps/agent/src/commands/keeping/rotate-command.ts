@@ -13,7 +13,9 @@ import {
   commandHeaders,
   createAgentCaller,
   exitCodes,
+  type Output,
   urlOf,
+  withInterruption,
 } from '@pool/pay-run';
 import { openHolder } from '@pool/signers';
 import {
@@ -34,7 +36,6 @@ import {
 import { variables } from '../../config/variables.ts';
 import { findSpendChain, readSpendPlace } from '../../services/holder/spend-place.ts';
 import { ensureAgentHome, readLoopbackToken } from '../../state/agent-home.ts';
-import { type Output, withInterruption } from '../../terminal/command-output.ts';
 import { inTokens } from '../holder/spend-echo.ts';
 
 export type RotateOptions = {

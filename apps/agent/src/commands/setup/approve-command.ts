@@ -4,9 +4,10 @@
  *
  * @module
  */
+
 import { isBuiltin } from 'node:module';
+import type { Output } from '@pool/pay-run';
 import { requiredNode, version } from '../../config/version.ts';
-import type { Output } from '../../terminal/command-output.ts';
 
 /** @param args - what follows `approve` on the command line. @returns the exit code */
 export async function runApprove(

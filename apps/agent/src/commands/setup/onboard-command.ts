@@ -10,7 +10,13 @@ import type { Capability } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { PlacedChains } from '@pool/operations';
 import { refuseOtherPools } from '@pool/operations';
-import { exitCodes, formatSeconds, type Terminal } from '@pool/pay-run';
+import {
+  exitCodes,
+  formatSeconds,
+  type Output,
+  type Terminal,
+  withInterruption,
+} from '@pool/pay-run';
 import type { SignInWait } from '@pool/platform-client/onboard';
 import { type Onboarded, runOnboarding } from '@pool/platform-client/onboard';
 import { createDurableFile } from '@pool/storage';
@@ -23,7 +29,6 @@ import {
   planOnboarding,
 } from '../../onboard/onboard-plan.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
-import { type Output, withInterruption } from '../../terminal/command-output.ts';
 
 export type { OnboardOptions } from '../../onboard/onboard-plan.ts';
 
