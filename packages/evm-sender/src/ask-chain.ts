@@ -7,11 +7,15 @@ import { isPoolError, PoolError } from '@pool/core';
 
 /**
  * Waits for `work` at most this long. The work itself continues: its own RPC calls have their own limit.
- * @throws Error when it has not ended in time
+ * @throws what `explain` makes when it has not ended in time
  */
-export async function waitAtMost<T>(work: Promise<T>, milliseconds: number): Promise<T> {
+export async function waitAtMost<T>(
+  work: Promise<T>,
+  milliseconds: number,
+  explain = () => new Error('no answer in time'),
+): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), milliseconds);
+  const timer = setTimeout(() => late.reject(explain()), milliseconds);
   try {
     return await Promise.race([work, late.promise]);
   } finally {

@@ -4,18 +4,13 @@
  * @module
  */
 import { PoolError } from '@pool/core';
+import { waitAtMost } from '@pool/evm-sender';
 
 /** @throws PoolError `timed_out` (503, retryable) if the work has not ended after this number of milliseconds */
 export async function withinTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new PoolError('timed_out', `no answer within ${milliseconds} ms`));
-    }, milliseconds);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await waitAtMost(
+    work,
+    milliseconds,
+    () => new PoolError('timed_out', `no answer within ${milliseconds} ms`),
+  );
 }
