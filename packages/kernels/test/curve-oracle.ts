@@ -11,8 +11,12 @@ export const R = bn254.fields.Fr.ORDER;
 const Q = bn254.fields.Fp.ORDER;
 const radix = (1n << 256n) % Q;
 
+const word = (1n << 64n) - 1n;
+
 export function bytesOf(value: bigint): Buffer {
-  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
+  const bytes = Buffer.alloc(32);
+  for (let at = 0; at < 32; at += 8) bytes.writeBigUInt64LE((value >> BigInt(8 * at)) & word, at);
+  return bytes;
 }
 
 /** A reproducible stream of scalars. */
@@ -37,8 +41,7 @@ const encode = {
   },
 };
 
-/** factor times the generator, in the format of proving keys. */
-export function encodeMultiple(group: Group, factor: bigint): Buffer {
+function computeMultiple(group: Group, factor: bigint): Buffer {
   const k = ((factor % R) + R) % R;
   if (group === 'g1') {
     const { BASE, ZERO } = bn254.G1.Point;
@@ -48,16 +51,18 @@ export function encodeMultiple(group: Group, factor: bigint): Buffer {
   return encode.g2(k === 0n ? ZERO : BASE.multiply(k));
 }
 
-/** A table of these multiples of the generator. Equal ones are computed once. */
+const encoded = { g1: new Map<bigint, Buffer>(), g2: new Map<bigint, Buffer>() };
+
+/** factor times the generator, in the format of proving keys. Equal ones are computed once. */
+export function encodeMultiple(group: Group, factor: bigint): Buffer {
+  const known = encoded[group].get(factor) ?? computeMultiple(group, factor);
+  encoded[group].set(factor, known);
+  return known;
+}
+
+/** A table of these multiples of the generator. */
 export function loadMultiples(kernels: Kernels, group: Group, factors: readonly bigint[]) {
-  const encoded = new Map<bigint, Buffer>();
-  const bytes = Buffer.concat(
-    factors.map((factor) => {
-      const known = encoded.get(factor) ?? encodeMultiple(group, factor);
-      encoded.set(factor, known);
-      return known;
-    }),
-  );
+  const bytes = Buffer.concat(factors.map((factor) => encodeMultiple(group, factor)));
   const size = bytes.length / factors.length;
   return kernels.loadPoints(group, factors.length, (start, count, into) => {
     into.set(bytes.subarray(start * size, (start + count) * size));
