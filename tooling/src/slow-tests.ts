@@ -6,7 +6,7 @@ export const slowUnitTests: readonly string[] = [
   // The WebGPU engine on a software device, a quarter of the time of all unit tests. Each file has a process of its own: a process in which
   // the prover has looked for a device before the test names the driver finds none.
   'packages/prover/src/webgpu/{engine,shaders}.test.ts',
-  'packages/prover/src/webgpu/{device/device,field/field,msm/windows,quotient/ntt,quotient/quotient}.test.ts',
+  'packages/prover/src/webgpu/{device/device,field/field,msm/msm-plan,quotient/ntt,quotient/quotient}.test.ts',
   'packages/prover/test/gpu-check.test.ts',
   // The kernels and engines of the prover against independent implementations, at many sizes and under faults.
   'packages/kernels/src/{curve/msm,msm-sizes,secrets,transform}.test.ts',
@@ -22,7 +22,7 @@ export const slowUnitTests: readonly string[] = [
   'apps/platform/src/http/listen.test.ts',
   // Ceremonies and their forgeries, in pairings and in snarkjs.
   'packages/circuits/src/ceremony/{beacon-only,poisoned-powers,snarkjs}.test.ts',
-  'packages/circuits/src/ceremony/{key/powers-origin,verify/verify-key,verify/verify-powers,verify/verify-sections}.test.ts',
+  'packages/circuits/src/ceremony/{key/powers-origin,verify/verify-key,verify/verify-key-powers,verify/verify-sections}.test.ts',
 ];
 
 /** End-to-end tests, as globs: whole deployments under one fault each, and proofs of every size. */
