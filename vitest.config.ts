@@ -30,7 +30,8 @@ const unit = {
 const endToEnd = {
   testTimeout: 600_000,
   hookTimeout: 600_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
+  globalSetup: 'packages/database/test/postgres-setup.ts',
   sequence: { groupOrder: 1 },
 };
 

@@ -46,7 +46,7 @@ describe('platform and gate as processes', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pool-platform-'));
     chain = await startTestChain({
-      blockTimeSeconds: 1,
+      blockTimeSeconds: 0.4,
       slotsInAnEpoch: 1,
       fakeVerifier: false,
       finality: { kind: 'finalized-tag' },

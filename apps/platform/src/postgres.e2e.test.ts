@@ -49,7 +49,7 @@ describe('platform and gate on a PostgreSQL server', () => {
     [server, chain] = await Promise.all([
       startPostgres({}),
       startTestChain({
-        blockTimeSeconds: 1,
+        blockTimeSeconds: 0.4,
         slotsInAnEpoch: 1,
         fakeVerifier: false,
         finality: { kind: 'finalized-tag' },

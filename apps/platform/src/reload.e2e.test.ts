@@ -31,7 +31,7 @@ describe('new keys by SIGHUP', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pool-reload-'));
-    chain = await startTestChain({ blockTimeSeconds: 1, fakeVerifier: false });
+    chain = await startTestChain({ blockTimeSeconds: 0.4, fakeVerifier: false });
     const chains = { evidence: testEvidenceDomain, chains: { anvil: chain.settings } };
     await writeFile(join(directory, 'chains.json'), JSON.stringify(chains));
     await chain.fundFunder(1_000_000n);

@@ -13,7 +13,7 @@ import { type Agent, agentScript } from './processes/agent-process.ts';
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startTestStack({ holderCount: 2 });
+  stack = await startTestStack({ holderCount: 2, isEmbedded: true });
 });
 afterAll(async () => {
   await stack.end();

@@ -29,7 +29,7 @@ export {
 } from './fake-pool-chain.ts';
 export { anvilBinary } from './foundry-binary.ts';
 export { type Json, type Lie, type LyingProxy, startLyingProxy } from './lying-proxy.ts';
-export { type PostgresServer, startPostgres } from './postgres.ts';
+export { createDatabase, type PostgresServer, startPostgres } from './postgres.ts';
 export { findPostgres } from './postgres-binaries.ts';
 export {
   findFreePorts,

@@ -76,7 +76,7 @@ export async function startPostgres(
     port: String(port),
     unix_socket_directories: '',
     shared_buffers: '16MB',
-    max_connections: '60',
+    max_connections: '200',
     ...settings,
   };
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -95,23 +95,13 @@ export async function startPostgres(
     pid: () => child?.pid ?? 0,
     url,
     async createDatabase({ icuLocale } = {}) {
-      const name = `t${randomBytes(6).toString('hex')}`;
       const locale =
         icuLocale === undefined
           ? ''
           : ` template template0 locale_provider icu icu_locale '${icuLocale}'`;
-      await server.query(`create database ${name}${locale}`);
-      return url(name);
+      return await createDatabase(url('postgres'), locale);
     },
-    async query(text, database = 'postgres') {
-      const client = new pg.Client({ connectionString: url(database) });
-      await client.connect();
-      try {
-        return (await client.query<Record<string, unknown>>(text)).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    query: (text, database = 'postgres') => query(url(database), text),
     async kill() {
       if (child !== undefined) await killAll(child);
       child = undefined;
@@ -134,6 +124,29 @@ export async function startPostgres(
   } catch (error) {
     await server.stop();
     throw error;
+  }
+}
+
+/**
+ * Creates an empty database on a server, and returns its URL.
+ * @param server - URL of one of its databases, of a superuser
+ * @param options - of the statement, after the name
+ */
+export async function createDatabase(server: string, options = ''): Promise<string> {
+  const name = `t${randomBytes(6).toString('hex')}`;
+  await query(server, `create database ${name}${options}`);
+  const url = new URL(server);
+  url.pathname = name;
+  return url.href;
+}
+
+async function query(connectionString: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
   }
 }
 

@@ -16,6 +16,8 @@ export type GateClients = {
 type ServiceOptions = {
   readonly port: number;
   readonly dataDirectory: string;
+  /** Empty for the embedded one of the data directory. */
+  readonly database: Environment;
   readonly chainsFile: string;
   readonly chain: string;
   readonly clients: GateClients;
@@ -24,6 +26,7 @@ type ServiceOptions = {
 export function createGateEnvironment(options: ServiceOptions): Environment {
   const { reader, writer } = options.clients;
   return {
+    ...options.database,
     GATE_PORT: String(options.port),
     GATE_DATA_DIR: options.dataDirectory,
     GATE_CHAINS_FILE: options.chainsFile,
@@ -46,6 +49,7 @@ export function createPlatformEnvironment(
 ): Environment {
   const { writer } = options.clients;
   return {
+    ...options.database,
     PLATFORM_PORT: String(options.port),
     PLATFORM_DATA_DIR: options.dataDirectory,
     PLATFORM_CHAINS_FILE: options.chainsFile,

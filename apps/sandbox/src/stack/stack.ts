@@ -46,7 +46,7 @@ import {
   createAgentStarter,
   type StartAgentOptions,
 } from '../processes/agent-process.ts';
-import { type StartNode, writePrivate } from '../processes/env-file.ts';
+import { type Environment, type StartNode, writePrivate } from '../processes/env-file.ts';
 import { openProcessLedger, type ProcessLedger } from '../processes/process-ledger.ts';
 import {
   createGateEnvironment,
@@ -77,6 +77,8 @@ export type StackOptions = {
   readonly blockSeconds?: number;
   /** The agent's ceiling for one call. Default: what the largest circuit holds. */
   readonly maxRecipients?: number;
+  /** Makes an empty database on a server, for platform and gate. Default: each has an embedded one. */
+  readonly createDatabase?: () => Promise<string>;
   /** Receives a short description of each step. */
   readonly onStep?: (step: string) => void;
   /** Added to the environment of every agent, for example an accelerator's. */
@@ -208,13 +210,14 @@ async function startServices(
   const platformData = join(directory, 'platform-data');
   const gateData = join(directory, 'gate-data');
   // One after the other: the first start on a machine makes the template that later starts copy.
-  await placeEmptyCluster(platformData);
-  await placeEmptyCluster(gateData);
+  const platformDatabase = await placeDatabase(options, platformData);
+  const gateDatabase = await placeDatabase(options, gateData);
   const common = { chainsFile, chain: chainKey, clients: gateClients };
   const platformEnvironment = createPlatformEnvironment({
     ...common,
     port: platformPort,
     dataDirectory: platformData,
+    database: platformDatabase,
     gateUrl,
     voteLimitSeconds: options.custody === undefined ? 0 : voteLimitSeconds,
   });
@@ -222,7 +225,12 @@ async function startServices(
     name: 'gate',
     script: platformScript,
     args: ['gate', 'serve'],
-    env: createGateEnvironment({ ...common, port: gatePort, dataDirectory: gateData }),
+    env: createGateEnvironment({
+      ...common,
+      port: gatePort,
+      dataDirectory: gateData,
+      database: gateDatabase,
+    }),
   });
   const startPlatform = () =>
     start({
@@ -328,6 +336,18 @@ async function startServices(
     startAgent,
     stop: () => ledger.endAll(),
   };
+}
+
+/** @returns the variable that names it */
+async function placeDatabase(
+  { createDatabase }: StackOptions,
+  dataDirectory: string,
+): Promise<Environment> {
+  if (createDatabase === undefined) {
+    await placeEmptyCluster(dataDirectory);
+    return {};
+  }
+  return { DATABASE_URL: await createDatabase() };
 }
 
 function createGateClients(): GateClients {
