@@ -2,8 +2,8 @@
 //   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), two workers. Files share the process of their worker and the
 //             modules that it has loaded, so a test leaves no state in a module, in `process.env` or in a timer;
 //   postgres  the platform's files about its database once more, on a real PostgreSQL server in place of the embedded one;
-//   e2e       `x.e2e.test.ts`: real processes and a real chain, two files at a time (each waits for blocks most of the time), after
-//             the unit tests;
+//   e2e       `x.e2e.test.ts`: real processes and a real chain, three files at a time (each waits for blocks part of its time), after
+//             the unit tests. Most deployments keep their rows on one PostgreSQL server, which costs half as much as embedded ones;
 //   unit-slow, e2e-slow  the files that `npm test` leaves out (tooling/src/slow-tests.ts). `.ci/run` runs them.
 // Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
 import { defineConfig } from 'vitest/config';

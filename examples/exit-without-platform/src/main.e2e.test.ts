@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createArtifactStore } from '@pool/circuits';
 import { connectErc20, decodeSpend } from '@pool/contracts';
 import { zeroWord } from '@pool/core';
-import { type Anvil, startAnvil } from '@pool/testkit';
+import { type Anvil, mineMeanwhile, startAnvil } from '@pool/testkit';
 import { openSpendArchive } from '@pool/wallet/node';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,11 +21,11 @@ const gasKey = Wallet.createRandom();
 const recipient = Wallet.createRandom().address;
 
 beforeAll(async () => {
-  anvil = await startAnvil({ blockTimeSeconds: 1, slotsInAnEpoch: 1 });
+  anvil = await startAnvil({ blockTimeSeconds: 0.4, slotsInAnEpoch: 1 });
   provider = new JsonRpcProvider(anvil.rpcUrl, undefined, { cacheTimeout: -1 });
   provider.pollingInterval = 50;
   folder = mkdtempSync(join(tmpdir(), 'exit-'));
-  pool = await createFundedPool(provider, [30n, 12n]);
+  pool = await mineMeanwhile(provider, () => createFundedPool(provider, [30n, 12n]));
   await provider.send('anvil_setBalance', [gasKey.address, `0x${(10n ** 18n).toString(16)}`]);
   const { wasmPath, zkeyPath } = await createArtifactStore().ensureArtifacts('spend-2x4');
   writeFileSync(

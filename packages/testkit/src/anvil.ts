@@ -58,6 +58,25 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   };
 }
 
+/** Between two blocks during a deployment. */
+const hurriedBlockMs = 20;
+
+/** Mines blocks without a pause until `work` ends: a deployment waits for dozens of them. No service may read the chain yet. */
+export async function mineMeanwhile<T>(
+  provider: { send(method: string, params: unknown[]): Promise<unknown> },
+  work: () => Promise<T>,
+): Promise<T> {
+  const mine = () => provider.send('evm_mine', []).catch(() => undefined);
+  const mining = setInterval(() => void mine(), hurriedBlockMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(mining);
+    // Answered after every earlier request, so none of them is cancelled.
+    await mine();
+  }
+}
+
 function anvilArguments(options: AnvilOptions, chainId: number): string[] {
   const args = ['--host', '127.0.0.1', '--port', String(options.port ?? 0)];
   args.push('--chain-id', String(chainId), '--mnemonic', anvilMnemonic);

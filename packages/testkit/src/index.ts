@@ -4,7 +4,13 @@
  * @module
  */
 
-export { type Anvil, type AnvilOptions, anvilMnemonic, startAnvil } from './anvil.ts';
+export {
+  type Anvil,
+  type AnvilOptions,
+  anvilMnemonic,
+  mineMeanwhile,
+  startAnvil,
+} from './anvil.ts';
 export { callWrapped } from './call-wrapper.ts';
 export { openEmptyCluster, placeEmptyCluster } from './embedded-cluster.ts';
 export { createFakeClock, type FakeClock } from './fake-clock.ts';

@@ -14,6 +14,7 @@ import {
 } from '@pool/contracts';
 import { type ChainsFile, parseEvmAddress } from '@pool/core';
 import { createEvmProvider } from '@pool/evm-sender';
+import { mineMeanwhile } from '@pool/testkit';
 import { NonceManager, parseEther, Wallet } from 'ethers';
 import { deriveEmployerKey, deriveRoleKey } from './sandbox-keys.ts';
 
@@ -22,9 +23,6 @@ export const chainId = 31337;
 
 /** Base units of each test token that the employer starts with: ten million of six decimals. */
 const employerFunds = 10_000_000_000_000n;
-
-/** Between two blocks during deployment. */
-const deploymentBlockMs = 20;
 
 export type DeployedChain = {
   readonly contracts: PoolAddresses;
@@ -60,11 +58,7 @@ export async function readChainId(rpcUrl: string): Promise<number | undefined> {
 export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
   const provider = createEvmProvider({ rpcUrl, chainId });
   provider.pollingInterval = 25;
-  // Blocks without a pause while no service reads the chain yet: deployment in a second instead of ten.
-  const mining = setInterval(() => {
-    provider.send('evm_mine', []).catch(() => undefined);
-  }, deploymentBlockMs);
-  try {
+  const deploy = async (): Promise<DeployedChain> => {
     const signer = new NonceManager(new Wallet(deriveRoleKey('deployer').reveal(), provider));
     const addressOf = (role: 'guardian' | 'relayer' | 'publisher'): string =>
       new Wallet(deriveRoleKey(role).reveal()).address;
@@ -96,10 +90,10 @@ export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
         USDT: { address: parseEvmAddress(usdt), decimals: 6, zeroFirst: true },
       },
     };
+  };
+  try {
+    return await mineMeanwhile(provider, deploy);
   } finally {
-    clearInterval(mining);
-    // Answered after every earlier request, so none of them is cancelled.
-    await provider.send('evm_mine', []).catch(() => undefined);
     provider.destroy();
   }
 }
