@@ -33,7 +33,11 @@ export default defineConfig({
   tsconfig: '../../tsconfig.json',
   dts: Object.keys(libraries).length > 0 && {
     entry: libraries,
-    compilerOptions: { noEmit: false, declaration: true, emitDeclarationOnly: true },
+    compilerOptions: {
+      ...{ noEmit: false, declaration: true, emitDeclarationOnly: true },
+      // Other packages as their users see them, built before: their sources would be compiled once more for each package.
+      customConditions: [],
+    },
   },
   splitting: true,
   sourcemap: true,

@@ -38,12 +38,7 @@ async function checkPackage({ name: packageName, dir }: WorkspacePackage) {
     ...['--profile', 'esm-only', '--format', 'ascii'],
   ]);
   const importing = `await import('${packageName}')`;
-  await step(
-    `import ${name}`,
-    process.execPath,
-    ['--input-type=module', '--eval', importing],
-    dir,
-  );
+  await step(`import ${name}`, process.execPath, ['--input-type=module', '--eval', importing], dir);
 }
 
 async function checkGate() {
