@@ -18,6 +18,7 @@ import { openTestDevice } from './test-device.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
+const pacing = new URL('pace-polling.ts', import.meta.url).href;
 const tsup = join(
   dirname(createRequire(join(root, '../../tooling/tsup.config.ts')).resolve('tsup')),
   'cli-default.js',
@@ -68,7 +69,7 @@ describe.skipIf(probe === undefined)('the bundle of gpu-check', () => {
     const size = ['--software', '--max-log', '3', '--budget-gb', '1'];
     const { stdout } = await run(
       process.execPath,
-      [join(output, 'gpu-check.js'), ...size, ...only, '--json', json],
+      ['--import', pacing, join(output, 'gpu-check.js'), ...size, ...only, '--json', json],
       { cwd: tmpdir(), timeout: 170_000 },
     );
     const found: unknown = JSON.parse(await readFile(json, 'utf8'));

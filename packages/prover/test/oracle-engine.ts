@@ -1,4 +1,5 @@
 /** A slow and plain engine on BigInt and noble-curves, independent of the real engines. For tests only. */
+import { pippenger } from '@noble/curves/abstract/curve.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { scalarFieldOrder as R, readInteger } from '../src/base/field.ts';
 import type { G1Affine, G2Affine } from '../src/base/points.ts';
@@ -79,23 +80,20 @@ async function computeQuotient(zkey: Zkey, wires: readonly bigint[]): Promise<bi
 }
 
 function sumG1(points: readonly G1Affine[], scalars: readonly bigint[]): G1Affine {
-  let sum = bn254.G1.Point.ZERO;
-  points.forEach((point, i) => {
-    if (point !== undefined && scalars[i]! > 0n) {
-      sum = sum.add(bn254.G1.Point.fromAffine(point).multiplyUnsafe(scalars[i]!));
-    }
-  });
+  const { Point } = bn254.G1;
+  const all = points.map((point) => (point === undefined ? Point.ZERO : Point.fromAffine(point)));
+  const sum = pippenger(Point, all, scalars.slice(0, all.length));
   return sum.is0() ? undefined : sum.toAffine();
 }
 
 function sumG2(points: readonly G2Affine[], scalars: readonly bigint[]): G2Affine {
-  let sum = bn254.G2.Point.ZERO;
-  points.forEach((point, i) => {
-    if (point !== undefined && scalars[i]! > 0n) {
-      const [x, y] = [point.x, point.y].map(([c0, c1]) => ({ c0, c1 }));
-      sum = sum.add(bn254.G2.Point.fromAffine({ x: x!, y: y! }).multiplyUnsafe(scalars[i]!));
-    }
+  const { Point } = bn254.G2;
+  const all = points.map((point) => {
+    if (point === undefined) return Point.ZERO;
+    const [x, y] = [point.x, point.y].map(([c0, c1]) => ({ c0, c1 }));
+    return Point.fromAffine({ x: x!, y: y! });
   });
+  const sum = pippenger(Point, all, scalars.slice(0, all.length));
   if (sum.is0()) return undefined;
   const { x, y } = sum.toAffine();
   return { x: [x.c0, x.c1], y: [y.c0, y.c1] };

@@ -7,22 +7,9 @@ import { type Gpu, openDevice } from '../src/webgpu/device/device.ts';
 
 const swiftshader = '/usr/lib/chromium/vk_swiftshader_icd.json';
 
-/**
- * Dawn for Node asks its driver for events in an endless loop of `setImmediate` while anything is pending. A software driver needs that
- * core, for seconds at a time, so here it asks once a millisecond. Only Dawn passes native functions.
- */
-function pacePolling(): void {
-  const immediate = globalThis.setImmediate;
-  const paced = (call: () => void, ...args: []): unknown =>
-    call.toString().includes('[native code]') ? setTimeout(call, 1) : immediate(call, ...args);
-  globalThis.setImmediate = Object.assign<typeof paced, typeof immediate>(paced, immediate);
-}
-let isPaced = false;
-
 /** Undefined, after a line with the reason, if there is no adapter. */
 export async function openTestDevice(): Promise<Gpu | undefined> {
-  if (!isPaced) pacePolling();
-  isPaced = true;
+  await import('./pace-polling.ts');
   if (existsSync(swiftshader)) process.env['VK_ICD_FILENAMES'] ??= swiftshader;
   const opened = await openDevice({ allowSoftwareAdapter: true });
   if ('gpu' in opened) return opened.gpu;
