@@ -2,7 +2,7 @@
  * Small circuits with keys from snarkjs' own (tiny) ceremony: nothing here comes from the rest of the repository. For tests only.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,24 +70,51 @@ export async function compileCircuit(
 
 export type SmallCircuit = ProvingArtifact & CompiledCircuit;
 
+type CircuitFiles = {
+  readonly files: Readonly<Record<'wasm' | 'r1cs' | 'zkey', Uint8Array>>;
+  readonly verificationKey: VerificationKey;
+};
+
+async function makeSmallCircuit(source: string, power: number): Promise<CircuitFiles> {
+  const { folder, wasmPath, r1csPath } = await compileCircuit(source);
+  const path = (name: string) => join(folder, name);
+  const curve = await curves.getCurveFromName('bn128');
+  await powersOfTau.newAccumulator(curve, power, path('0.ptau'));
+  await powersOfTau.contribute(path('0.ptau'), path('1.ptau'), 'test', 'some entropy');
+  await powersOfTau.preparePhase2(path('1.ptau'), path('2.ptau'));
+  await zKey.newZKey(r1csPath, path('2.ptau'), path('0.zkey'));
+  await zKey.contribute(path('0.zkey'), path('small.zkey'), 'test', 'more entropy');
+  const exported = await zKey.exportVerificationKey(path('small.zkey'));
+  const files = {
+    wasm: await readFile(wasmPath),
+    r1cs: await readFile(r1csPath),
+    zkey: await readFile(path('small.zkey')),
+  };
+  await rm(folder, { recursive: true });
+  return { files, verificationKey: exported as unknown as VerificationKey };
+}
+
+/** A circuit is compiled, and its key made, once for all files of a process. Each caller gets its own copy. */
+const made = new Map<string, Promise<CircuitFiles>>();
+
 /**
  * Signals product (public), a, b with a * b = product; or another source.
  * @param power - of two, above the number of constraints and public signals
  */
 export async function createSmallCircuit(source = factors, power = 3): Promise<SmallCircuit> {
-  const compiled = await compileCircuit(source);
-  const path = (name: string) => join(compiled.folder, name);
-  const curve = await curves.getCurveFromName('bn128');
-  await powersOfTau.newAccumulator(curve, power, path('0.ptau'));
-  await powersOfTau.contribute(path('0.ptau'), path('1.ptau'), 'test', 'some entropy');
-  await powersOfTau.preparePhase2(path('1.ptau'), path('2.ptau'));
-  await zKey.newZKey(compiled.r1csPath, path('2.ptau'), path('0.zkey'));
-  await zKey.contribute(path('0.zkey'), path('small.zkey'), 'test', 'more entropy');
-  const exported = await zKey.exportVerificationKey(path('small.zkey'));
+  const name = `${power} ${source}`;
+  const making = made.get(name) ?? makeSmallCircuit(source, power);
+  made.set(name, making);
+  const { files, verificationKey } = await making;
+  const folder = await mkdtemp(join(tmpdir(), 'prover-test-'));
+  const path = (kind: keyof typeof files) => join(folder, `small.${kind}`);
+  for (const kind of ['wasm', 'r1cs', 'zkey'] as const) await writeFile(path(kind), files[kind]);
   return {
-    ...compiled,
-    zkeyPath: path('small.zkey'),
-    verificationKey: exported as unknown as VerificationKey,
+    folder,
+    wasmPath: path('wasm'),
+    r1csPath: path('r1cs'),
+    zkeyPath: path('zkey'),
+    verificationKey: structuredClone(verificationKey),
   };
 }
 
