@@ -27,7 +27,11 @@ import {
   PoolError,
 } from '@pool/core';
 import { multiplyBase, multiplyPoint, subgroupOrder } from '../keys/baby-jubjub.ts';
-import { decodeEncryptionPublicKey, packSubgroupPoint } from '../keys/encryption-key.ts';
+import {
+  decodeEncryptionPublicKey,
+  type EncryptionPoint,
+  packSubgroupPoint,
+} from '../keys/encryption-key.ts';
 import { assertViewingKey } from '../keys/viewing-key.ts';
 import { computeCommitment } from './note.ts';
 
@@ -51,13 +55,8 @@ export type OpenedNote = {
   readonly memo: string | undefined;
 };
 
-/**
- * Seals a note to P, bound to its commitment and asset.
- *
- * @param note.ephemeral - 1 … l-1, secret, never used for another message
- * @throws PoolError `invalid_encryption_key`, `invalid-amount`, `invalid_field_element`, `invalid_value`
- */
-export function sealNote(note: {
+/** A note before it is sealed to P. Confidential. */
+type UnsealedNote = {
   readonly amount: bigint;
   readonly nonce: Field;
   readonly memo?: string | undefined;
@@ -65,11 +64,23 @@ export function sealNote(note: {
   readonly commitment: Field;
   readonly assetId: AssetId;
   readonly ephemeral: bigint;
-}): Hex {
+};
+
+/**
+ * Seals a note to P, bound to its commitment and asset.
+ *
+ * @param note.ephemeral - 1 … l-1, secret, never used for another message
+ * @throws PoolError `invalid_encryption_key`, `invalid-amount`, `invalid_field_element`, `invalid_value`
+ */
+export function sealNote(note: UnsealedNote): Hex {
+  return sealToPoint(note, decodeEncryptionPublicKey(note.encryptionPublicKey));
+}
+
+/** {@link sealNote} for a P that is decoded, and so checked, already. */
+export function sealToPoint(note: UnsealedNote, recipient: EncryptionPoint): Hex {
   if (note.ephemeral < 1n || note.ephemeral >= subgroupOrder) {
     throw new PoolError('invalid_value', 'the ephemeral scalar must be from 1 to below l');
   }
-  const recipient = decodeEncryptionPublicKey(note.encryptionPublicKey);
   const header = concatBytes(
     Uint8Array.of(suiteBabyJubjub),
     hexToBytes(packSubgroupPoint(multiplyBase(note.ephemeral)), 32),
