@@ -113,8 +113,8 @@ export function createApp(deps: AppDeps): Shell {
   };
 
   // No credential: the description is the same for every agent of this version.
-  for (const { path, body, headers } of createApiPages(agentApi)) {
-    app.get(path, (context) => context.body(body, 200, headers));
+  for (const page of createApiPages(agentApi)) {
+    app.get(page.path, (context) => context.body(page.body, 200, page.headers));
   }
 
   app.get('/api/livez', takesQuery(), (context) =>

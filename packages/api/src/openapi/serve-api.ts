@@ -1,6 +1,6 @@
 /**
- * The two texts a service serves about itself, made once: the document, and its page with the headers that
- * keep it harmless. Both need no credential: they contain nothing of a deployment.
+ * The two texts a service serves about itself, made once, when somebody first asks: the document, and its page with the
+ * headers that keep it harmless. Both need no credential: they contain nothing of a deployment.
  *
  * @module
  */
@@ -16,17 +16,23 @@ export type ServedText = {
 
 /** @param prefix - path before `/openapi.json` and `/docs`; empty for a service of its own */
 export function createApiPages(api: Api, prefix = ''): readonly ServedText[] {
-  const document = createOpenApi(api);
+  const document = once(() => createOpenApi(api));
+  const json = once(() => JSON.stringify(document()));
+  const page = once(() => renderDocsPage(document(), documentPath));
   const documentPath = `${prefix}/openapi.json`;
   return [
     {
       path: documentPath,
-      body: JSON.stringify(document),
+      get body() {
+        return json();
+      },
       headers: { 'content-type': 'application/json' },
     },
     {
       path: `${prefix}/docs`,
-      body: renderDocsPage(document, documentPath),
+      get body() {
+        return page();
+      },
       headers: {
         'content-type': 'text/html; charset=utf-8',
         'content-security-policy': docsPagePolicy,
@@ -35,4 +41,9 @@ export function createApiPages(api: Api, prefix = ''): readonly ServedText[] {
       },
     },
   ];
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

@@ -8,7 +8,7 @@ import type { Check } from './readiness.ts';
 
 // `/openapi.json` and `/docs`: the description of a service. They need no credential.
 
-/** A text that is the same for every request. */
+/** A text that is the same for every request. `body` may be made when it is first read. */
 type ServedText = {
   readonly path: string;
   readonly body: string;
@@ -16,8 +16,8 @@ type ServedText = {
 };
 
 export function addApiPages(app: Shell, pages: readonly ServedText[]): void {
-  for (const { path, body, headers } of pages) {
-    app.get(path, (c) => c.body(body, 200, headers));
+  for (const page of pages) {
+    app.get(page.path, (c) => c.body(page.body, 200, page.headers));
   }
 }
 
