@@ -36,8 +36,23 @@ export type FakeSignIn = {
   readonly domain?: string;
 };
 
+/** People without a sign-in of their own, made once per process. */
+const made = new Map<number, FakeHolder>();
+
 /** @param index - 1, 2, …: the same index is the same person */
-export function createFakeHolder(index: number, signIn: FakeSignIn = {}): FakeHolder {
+export function createFakeHolder(index: number, signIn?: FakeSignIn): FakeHolder {
+  const holder = signIn === undefined ? made.get(index) : undefined;
+  if (holder !== undefined) {
+    return holder;
+  }
+  const created = makeFakeHolder(index, signIn ?? {});
+  if (signIn === undefined) {
+    made.set(index, created);
+  }
+  return created;
+}
+
+function makeFakeHolder(index: number, signIn: FakeSignIn): FakeHolder {
   const wallet = new Wallet(zeroPadValue(toBeHex(1_000_000 + index), 32));
   const viewingKey = 1_000n + BigInt(index);
   const encryptionPublicKey = computeEncryptionPublicKey(viewingKey);

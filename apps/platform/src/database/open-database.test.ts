@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEvmAddress } from '@pool/core';
 import { lockDirectory, type Migration, openDatabase } from '@pool/database';
+import { placeEmptyCluster } from '@pool/testkit';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PlatformTables } from '../../../../packages/database/src/platform-tables.ts';
@@ -28,6 +29,7 @@ describe('openDatabase', () => {
   };
 
   it('applies each migration once, continues after the last one, and rolls back a migration that fails', async () => {
+    await placeEmptyCluster(directory);
     const fresh = await openDatabase<{ t: { n: number } }>(directory, [first]);
     await fresh.db.insertInto('t').values({ n: 7 }).execute();
     await fresh.close();

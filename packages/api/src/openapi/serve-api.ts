@@ -45,5 +45,8 @@ export function createApiPages(api: Api, prefix = ''): readonly ServedText[] {
 
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
