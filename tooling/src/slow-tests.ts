@@ -18,6 +18,8 @@ export const slowUnitTests: readonly string[] = [
   'packages/circuits/src/{hidden-signer,hidden-signer-bounds,hidden-signer-parts}.test.ts',
   // All vectors of the protocol, computed again.
   'packages/notes/src/vectors.test.ts',
+  // Half of the crash table of a disbursement: two of its four variants.
+  'packages/operations/src/run/crash-variants.test.ts',
   // Connections that are slow on purpose.
   'apps/platform/src/http/listen.test.ts',
   // Ceremonies and their forgeries, in pairings and in snarkjs.

@@ -25,6 +25,7 @@ import {
   testMetricsToken,
 } from './fixtures/test-platform.ts';
 
+const [platformDocument, edgeDocument] = [createOpenApi(platformApi), createOpenApi(edgeApi)];
 const maxBodyBytes = 512 * 1024;
 const unlimited = 1_000_000;
 
@@ -139,7 +140,7 @@ describe('the platform and its documents', () => {
     // Of another employer: making the token makes the account.
     const edge = await platform.edgeToken(b.address);
     return await fuzzApi({
-      document: createOpenApi(platformApi),
+      document: platformDocument,
       send: async (path, init) =>
         await send(
           path,
@@ -305,7 +306,7 @@ describe('the platform and its documents', () => {
       body: JSON.stringify(spend),
     });
     const seen = await fuzzApi({
-      document: createOpenApi(edgeApi),
+      document: edgeDocument,
       // One scheme, and no key reaches both notes and spends.
       send: async (path, init) =>
         await send(
@@ -349,7 +350,7 @@ describe('the platform and its documents', () => {
     const { apiKey } = await createKey(cookie, 'disburse');
     await revokeCredential(database.db, 'edge token', edge.id, platform.clock.nowMs);
     const seen = await fuzzApi({
-      document: createOpenApi(edgeApi),
+      document: edgeDocument,
       send,
       credentials: {
         edgeToken: { authorization: `Bearer ${edge.token.reveal()}` },

@@ -28,18 +28,38 @@ type Components = { readonly headers?: Readonly<Record<string, HeaderObject>> };
 /** @throws Error naming the operation, the status and what is wrong */
 type AnswerJudge = (operation: DescribedOperation, response: Response) => Promise<void>;
 
-/** @param secrets - texts that no body may contain */
-export function createAnswerJudge(components: Components, secrets: readonly string[]): AnswerJudge {
+type Validators = {
+  readonly of: (schema: JsonSchema) => ValidateFunction;
+  readonly errorsText: Ajv2020['errorsText'];
+};
+
+/** By the components of a document: a file asks about one document many times, and each schema takes long to compile. */
+const compiled = new WeakMap<Components, Validators>();
+
+function createValidators(components: Components): Validators {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: 'document', components });
   const validators = new Map<object, ValidateFunction>();
-  const validatorOf = (schema: JsonSchema): ValidateFunction => {
-    const known = validators.get(schema);
+  const compile = (schema: JsonSchema): ValidateFunction => {
     const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
-    const made = known ?? ajv.compile(JSON.parse(text) as object);
-    validators.set(schema, made);
-    return made;
+    return ajv.compile(JSON.parse(text) as object);
   };
+  return {
+    of(schema) {
+      const made = validators.get(schema) ?? compile(schema);
+      validators.set(schema, made);
+      return made;
+    },
+    errorsText: (errors) => ajv.errorsText(errors),
+  };
+}
+
+const anything: JsonSchema = {};
+
+/** @param secrets - texts that no body may contain */
+export function createAnswerJudge(components: Components, secrets: readonly string[]): AnswerJudge {
+  const validators = compiled.get(components) ?? createValidators(components);
+  compiled.set(components, validators);
 
   const resolveHeader = (header: HeaderObject): HeaderObject =>
     components.headers?.[header.$ref?.split('/').at(-1) ?? ''] ?? header;
@@ -54,7 +74,7 @@ export function createAnswerJudge(components: Components, secrets: readonly stri
     for (const [name, header] of Object.entries(described.headers ?? {})) {
       const { required, schema } = resolveHeader(header);
       const value = response.headers.get(name);
-      if (value === null ? required === true : !validatorOf(schema ?? {})(value)) {
+      if (value === null ? required === true : !validators.of(schema ?? anything)(value)) {
         throw new Error(`${operation.id}: status ${status} without ${name} as documented`);
       }
     }
@@ -73,10 +93,10 @@ export function createAnswerJudge(components: Components, secrets: readonly stri
       return;
     }
     const body: unknown = JSON.parse(text);
-    const validate = validatorOf(media.schema);
+    const validate = validators.of(media.schema);
     if (!validate(body)) {
       throw new Error(
-        `${operation.id}: the document refuses a body of status ${status}: ${ajv.errorsText(validate.errors)}: ${text.slice(0, 300)}`,
+        `${operation.id}: the document refuses a body of status ${status}: ${validators.errorsText(validate.errors)}: ${text.slice(0, 300)}`,
       );
     }
     if (messagesOf(body).some((message) => message.includes(canary))) {

@@ -16,6 +16,8 @@ import {
 
 type TestApp = ReturnType<typeof createTestApp>;
 
+const agentDocument = createOpenApi(agentApi);
+
 const notDescribed = new Set([
   // Routes of the description itself.
   'GET /openapi.json',
@@ -71,7 +73,7 @@ describe('the agent and its document', () => {
     const { app, request, clock, holders } = test;
     const key = 'fuzz-1';
     const seen = await fuzzApi({
-      document: createOpenApi(agentApi),
+      document: agentDocument,
       send: async (path, init) => {
         // Time passes between requests, so that limits refill.
         clock.advanceSeconds(1);
@@ -228,7 +230,7 @@ describe('the agent and its document', () => {
   it('answers requests above the limit as documented', async () => {
     const { app } = createTestApp({ rateLimit: 1 });
     const seen = await fuzzApi({
-      document: createOpenApi(agentApi),
+      document: agentDocument,
       send: async (path, init) => await app.request(`http://127.0.0.1${path}`, init),
       credentials: {
         agentCredential: { authorization: `Bearer ${loopbackToken}` },

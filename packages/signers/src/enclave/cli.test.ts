@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { hexToBytes, Secret } from '@pool/core';
 import { openLedger } from '@pool/policy';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { makeFundFile, makePolicy, makePolicyJson, requestFor } from '../fixtures/enclave-files.ts';
@@ -12,6 +13,7 @@ import { computePolicyDigest } from './enclave-core.ts';
 import { createEnclaveSigner } from './enclave-signer.ts';
 import { signAnswerSchema } from './messages.ts';
 import { parsePcrPins, parseRootSha256 } from './pins.ts';
+import { sealKey } from './sealed-key.ts';
 import { serializeSignRequest } from './wire-request.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'pool-enclave-cli-'));
@@ -36,13 +38,19 @@ async function run(args: readonly string[], stop?: Promise<void>, nowMs = Date.n
 }
 
 const keyFiles = ['--key', key, '--sealing-secret', secret];
-const served = [...keyFiles, '--policy', policy, '--socket', socket, '--development-root', root];
+// The same key, sealed at a cost that a process pays in milliseconds.
+const cheap = join(directory, 'cheap');
+const servedKey = ['--key', cheap, '--sealing-secret', secret];
+const served = [...servedKey, '--policy', policy, '--socket', socket, '--development-root', root];
 let pins = { rootSha256: '', pcrs: '' };
 let printed = '';
 
 beforeAll(async () => {
   writeFileSync(secret, `${'5e'.repeat(32)}\n`, { mode: 0o600 });
   writeFileSync(plain, `${privateKey}\n`, { mode: 0o600 });
+  const sealing = new Secret<Uint8Array>(Buffer.from('5e'.repeat(32)));
+  const sealedCheaply = sealKey(new Secret(hexToBytes(privateKey, 32)), sealing, 12);
+  writeFileSync(cheap, JSON.stringify(sealedCheaply), { mode: 0o600 });
   writeFileSync(policy, JSON.stringify(makePolicyJson({ holders: [] })));
   const sealed = await run(['seal', ...keyFiles, '--private-key', plain]);
   const made = await run(['development-root', '--out', root]);
@@ -103,7 +111,7 @@ describe('pool-enclave', () => {
     const stop = new Promise<void>((done) => {
       end = done;
     });
-    const serving = run(['serve', ...served, '--ledger', ':memory:'], stop);
+    const serving = run(['serve', ...served, ...keyFiles, '--ledger', ':memory:'], stop);
     const attest = [
       'attest',
       ...['--socket', socket, '--address', wallet.address],
