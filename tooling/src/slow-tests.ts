@@ -20,6 +20,15 @@ export const slowUnitTests: readonly string[] = [
   'packages/notes/src/vectors.test.ts',
   // Half of the crash table of a disbursement: two of its four variants.
   'packages/operations/src/run/crash-variants.test.ts',
+  // Every route under random requests; the routes' own tests stay.
+  'apps/agent/src/http/api-fuzz.test.ts',
+  'apps/platform/src/api-fuzz.test.ts',
+  // A real PostgreSQL server, new clusters, and a production deployment with every kill.
+  'apps/platform/src/database/postgres.test.ts',
+  'packages/testkit/src/{embedded-cluster,postgres}.test.ts',
+  'tooling/src/production-deployment.test.ts',
+  // Requests of megabytes at the simulated custodians.
+  'packages/approve/src/foreign-requests.test.ts',
   // Connections that are slow on purpose.
   'apps/platform/src/http/listen.test.ts',
   // Ceremonies and their forgeries, in pairings and in snarkjs.

@@ -68,28 +68,11 @@ export function packSubgroupPoint(point: EncryptionPoint): EncryptionPublicKey {
   return parseEncryptionPublicKey(bytesToHex(bytes));
 }
 
-/** Keys that passed the check. It is a scalar multiplication, and a payer has the same payees again and again. */
-const decoded = new Map<string, EncryptionPoint>();
-const maxDecoded = 4_096;
-
 /**
  * Unpacks and fully checks P: y < r, on the curve, in the subgroup, not the identity, no sign bit at x = 0.
  * @throws PoolError `invalid_encryption_key`
  */
 export function decodeEncryptionPublicKey(encryptionPublicKey: string): EncryptionPoint {
-  const known = decoded.get(encryptionPublicKey);
-  if (known !== undefined) {
-    return known;
-  }
-  const point = decodeAnew(encryptionPublicKey);
-  if (decoded.size >= maxDecoded) {
-    decoded.clear();
-  }
-  decoded.set(encryptionPublicKey, point);
-  return point;
-}
-
-function decodeAnew(encryptionPublicKey: string): EncryptionPoint {
   const bytes = parseBytes(encryptionPublicKey);
   const high = bytes[31] ?? 0;
   const isLarge = (high & signBit) !== 0;
