@@ -1,6 +1,7 @@
 /** Compares what the tools found with the committed lists (accepted-*.json). Both directions: nothing new, nothing stale. */
 import { readFileSync } from 'node:fs';
-import type { AuditedFuzz, AuditedPropagation } from './audit.ts';
+import type { AuditedPropagation } from './audit.ts';
+import type { Found } from './fuzz.ts';
 
 /** Names of alike wires, and why it does no harm that they are open. */
 type Entry = {
@@ -66,8 +67,8 @@ function compare(what: string, found: Iterable<string>, accepted: readonly Entry
 /** What differs from the committed list, and every way to a protected wire. Empty: all is as argued. */
 export function findDifferences(
   accepted: AcceptedList,
-  propagation: AuditedPropagation,
-  fuzzed: AuditedFuzz,
+  propagation: Pick<AuditedPropagation, 'exposed' | 'groups' | 'argued'>,
+  fuzzed: { readonly hints: Found; readonly inputs: Found },
 ): string[] {
   const free = new Set(accepted.inputs.map(({ wires }) => wires));
   // Two inputs that are each free may also change together.

@@ -2,11 +2,12 @@
 import type { R1cs } from '../../src/constraints/r1cs.ts';
 import type { AuditedCircuit } from './circuits.ts';
 import { extendWithDigitForms } from './digit-forms.ts';
-import { type FuzzReport, fuzz } from './fuzz.ts';
+import { type Found, type FuzzReport, fuzz } from './fuzz.ts';
 import type { HintFinder } from './hints.ts';
 import { type Propagation, propagate } from './propagate.ts';
 import { createRandom } from './random.ts';
 import { createRecompute, type HintProgram } from './recompute.ts';
+import { createRowSums } from './row-sums.ts';
 import type { Symbols } from './symbols.ts';
 import { createSystem, divide, evaluateForm, listItems, readRow, type System } from './system.ts';
 
@@ -99,11 +100,13 @@ export function auditUniqueness(
 
 export type FuzzLimits = {
   readonly seed: number;
-  /** Half for the hints, half for the inputs. It counts once a wire of each group and `atLeast` others were attacked. */
+  /** Half for the hints, half for the inputs. It counts once a wire of each group and `atLeast` others were attacked. 0: these only. */
   readonly seconds: number;
   readonly atLeast: { readonly hints: number; readonly inputs: number };
   /** For a mutant: only hints that share a row with these are attacked, and these in any case. Default: all. */
   readonly near?: readonly number[];
+  /** For a mutant: the attacks end when this holds. Default: never. */
+  readonly isEnough?: (hints: Found, inputs: Found) => boolean;
 };
 
 /** The wires that share a row with one of `near`. */
@@ -167,15 +170,17 @@ function createTimer(seconds: number): () => boolean {
   return () => Date.now() > end;
 }
 
+const nothing: Found = { survivors: new Map(), breaches: [] };
+
 /** Attacks everything that the prover chooses. */
 export function auditWitness(
   subject: AuditSubject,
   { system, derivations, ranges, witness, undetermined }: AuditedPropagation,
-  { seed, seconds, atLeast, near }: FuzzLimits,
+  { seed, seconds, atLeast, near, isEnough }: FuzzLimits,
 ): AuditedFuzz {
   const { circuit, symbols } = subject;
   const { fixedInputs, hintWires, protectedWires } = readRoles(subject);
-  const recompute = createRecompute(system, derivations, witness, [
+  const recompute = createRecompute(system, derivations, createRowSums(system.r1cs, witness), [
     ...circuit.findPrograms(symbols),
     ...findInversePrograms(subject, system),
   ]);
@@ -196,25 +201,28 @@ export function auditWitness(
     nameOf: symbols.nameOf,
     groupOf: (wire: number) => circuit.groupOf(symbols.nameOf(wire)),
   };
+  const hints = fuzz({
+    ...shared,
+    isOver: createTimer(seconds / 2),
+    atLeast: atLeast.hints,
+    random: createRandom(seed),
+    targets: [...hintTargets].filter(isNear),
+    isTarget: (wire) => hintTargets.has(wire),
+    isProtected: (wire) => protectedWires.has(wire),
+    isEnough: (found) => isEnough?.(found, nothing) === true,
+  });
   return {
-    hints: fuzz({
-      ...shared,
-      isOver: createTimer(seconds / 2),
-      atLeast: atLeast.hints,
-      random: createRandom(seed),
-      targets: [...hintTargets].filter(isNear),
-      isTarget: (wire) => hintTargets.has(wire),
-      isProtected: (wire) => protectedWires.has(wire),
-    }),
+    hints,
     inputs: fuzz({
       ...shared,
       isOver: createTimer(seconds / 2),
       atLeast: atLeast.inputs,
       random: createRandom(seed + 1),
-      targets: [...fixedInputs],
+      targets: isEnough?.(hints, nothing) === true ? [] : [...fixedInputs],
       isTarget: (wire) => fixedInputs.has(wire),
       isProtected: () => false,
       attacksPerTarget: inputAttacks,
+      isEnough: (found) => isEnough?.(hints, found) === true,
     }),
     uncovered: findUncovered(subject, hintTargets),
   };

@@ -24,18 +24,26 @@ function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
+/** @param limit what the sum may span at most. Default: no limit */
 function arrange(
   terms: ReadonlyMap<number, bigint>,
   ranges: Ranges,
   factor: bigint,
+  limit?: bigint,
 ): Digits | undefined {
   const digits: Digit[] = [];
-  for (const [wire, coefficient] of terms) {
+  let span = 1n;
+  for (const [wire, residue] of terms) {
     const range = ranges[wire];
     if (range === undefined) {
       return undefined;
     }
-    digits.push({ wire, coefficient: center((coefficient * factor) % R), range });
+    const coefficient = center((residue * factor) % R);
+    digits.push({ wire, coefficient, range });
+    span += absolute(coefficient) * (range.high - range.low);
+    if (limit !== undefined && span > limit) {
+      return undefined;
+    }
   }
   digits.sort((left, right) => (absolute(left.coefficient) < absolute(right.coefficient) ? -1 : 1));
   let reach = 0n;
@@ -45,7 +53,7 @@ function arrange(
     }
     reach += absolute(coefficient) * (range.high - range.low);
   }
-  return { factor, digits, span: reach + 1n };
+  return { factor, digits, span };
 }
 
 /** The scalings that can turn the coefficients into small integers: one of them is the unit. */
@@ -68,8 +76,8 @@ export function findDigits(
     }
   }
   for (const factor of listFactors(terms)) {
-    const digits = arrange(terms, ranges, factor);
-    if (digits !== undefined && (allowWrap || digits.span <= R)) {
+    const digits = arrange(terms, ranges, factor, allowWrap ? undefined : R);
+    if (digits !== undefined) {
       return digits;
     }
   }

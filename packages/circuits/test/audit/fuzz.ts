@@ -25,6 +25,9 @@ export type FuzzReport = {
   readonly breaches: readonly string[];
 };
 
+/** What an audit compares with the committed list. */
+export type Found = Pick<FuzzReport, 'survivors' | 'breaches'>;
+
 export type FuzzOptions = AttackContext & {
   readonly recompute: (attempt: Attempt) => Outcome;
   readonly targets: readonly number[];
@@ -40,6 +43,8 @@ export type FuzzOptions = AttackContext & {
   /** True when the time is over. Asked after the first target of each group and `atLeast` others were attacked. */
   readonly isOver: () => boolean;
   readonly atLeast: number;
+  /** True when the attacks may end. Asked whenever there is more to compare. Default: never. */
+  readonly isEnough?: ((found: Found) => boolean) | undefined;
 };
 
 /** The urgent targets and one of each group first, then the others, in the order of the seed. */
@@ -62,7 +67,8 @@ export function fuzz(options: FuzzOptions): FuzzReport {
   const byAttack = new Map<string, number>();
   const counts = { attacked: 0, attempts: 0, rejected: 0, unchanged: 0 };
 
-  const record = (attack: Attack, changed: ReadonlyMap<number, bigint>): void => {
+  /** Whether the attacks may end. */
+  const record = (attack: Attack, changed: ReadonlyMap<number, bigint>): boolean => {
     const wires = [...attack.values.keys()];
     const names = wires.map(groupOf).sort();
     const group = (names.length > 2 ? [...new Set(names)] : names).join(' + ');
@@ -76,28 +82,33 @@ export function fuzz(options: FuzzOptions): FuzzReport {
     if (reached !== undefined) {
       breaches.push(`${example} changes ${nameOf(reached)}`);
     }
+    const isNew = known === undefined || reached !== undefined;
+    return isNew && options.isEnough?.({ survivors, breaches }) === true;
   };
-  const attackWire = (wire: number): void => {
+  /** Whether to go on. */
+  const attackWire = (wire: number): boolean => {
     for (const attack of listAttacks(options, wire, options.attacksPerTarget)) {
       counts.attempts++;
       byAttack.set(attack.name, (byAttack.get(attack.name) ?? 0) + 1);
       const outcome = recompute(attack);
       if (outcome.kind === 'accepted') {
-        record(attack, outcome.changed);
+        if (record(attack, outcome.changed)) {
+          return false;
+        }
       } else {
         counts[outcome.kind]++;
       }
     }
     counts.attacked++;
+    return true;
   };
 
   const { first, others } = arrange(options);
-  first.forEach(attackWire);
-  for (const [index, wire] of others.entries()) {
-    if (index >= options.atLeast && isOver()) {
+  for (const [index, wire] of [...first, ...others].entries()) {
+    const isDone = index >= first.length + options.atLeast && isOver();
+    if (isDone || !attackWire(wire)) {
       break;
     }
-    attackWire(wire);
   }
   return { targets: options.targets.length, ...counts, byAttack, survivors, breaches };
 }

@@ -4,11 +4,15 @@
  * that it is missing.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBrokenConstraints } from '../constraints.ts';
 import { endSnarkjsThreads } from '../witness.ts';
 import { readAcceptedList } from './accepted.ts';
+import { auditUniqueness } from './audit.ts';
 import { describeFund } from './circuits.ts';
 import { createMutantFinder, type Finder, type MutantFinder, type RowPattern } from './mutants.ts';
 import { createRandom } from './random.ts';
+import { createRecompute } from './recompute.ts';
+import { createRowSums } from './row-sums.ts';
 import { type CompiledSubject, compileSubject } from './subject.ts';
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';
@@ -27,6 +31,37 @@ afterAll(endSnarkjsThreads);
 it('nothing is reported of the circuit itself', () => {
   expect(finder.listOwn()).toEqual([]);
 }, 180_000);
+
+it('what an attack changes is judged as an evaluation of all rows judges it', () => {
+  const { r1cs, witness } = subject;
+  const sums = createRowSums(r1cs, witness);
+  const rows = Array.from({ length: r1cs.constraints }, (_, row) => row);
+  const random = createRandom(20_261_122);
+  for (let attempt = 0; attempt < 6; attempt++) {
+    const tampered = [...witness];
+    const touched = new Set<number>();
+    for (let change = 0; change <= 40 * attempt; change++) {
+      const wire = 1 + random.below(r1cs.wires - 1);
+      tampered[wire] = change % 2 === 0 ? random.fieldElement() : (tampered[wire] ?? 0n) ^ 1n;
+      sums.set(wire, tampered[wire], (row) => touched.add(row));
+    }
+    const broken = findBrokenConstraints(r1cs, tampered);
+    expect(broken.length).toBeGreaterThan(0);
+    expect(rows.filter((row) => !sums.holds(row))).toEqual(broken);
+    expect(broken.filter((row) => !touched.has(row))).toEqual([]);
+    sums.reset();
+  }
+  expect(rows.filter((row) => !sums.holds(row))).toEqual([]);
+
+  const { system, derivations, witness: extended } = auditUniqueness(subject);
+  const recompute = createRecompute(system, derivations, createRowSums(system.r1cs, extended));
+  const secret = subject.symbols.wireOf('secret');
+  const outcome = recompute({ values: new Map([[secret, 5n]]), digits: 'keep' });
+  const changed = outcome.kind === 'accepted' ? outcome.changed : new Map<number, bigint>();
+  const other = witness.map((value, wire) => changed.get(wire) ?? value);
+  expect(other[secret]).toBe(5n);
+  expect(findBrokenConstraints(r1cs, other)).toEqual([]);
+});
 
 const both: readonly Finder[] = ['propagation', 'fuzzer'];
 const fuzzerOnly: readonly Finder[] = ['fuzzer'];

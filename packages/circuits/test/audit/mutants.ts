@@ -5,6 +5,7 @@
 import { type AcceptedList, findDifferences } from './accepted.ts';
 import { type AuditedPropagation, auditUniqueness, auditWitness } from './audit.ts';
 import { listRows } from './derivation.ts';
+import type { Found } from './fuzz.ts';
 import { findBooleanWire } from './ranges.ts';
 import type { CompiledSubject } from './subject.ts';
 import { listItems, readRow } from './system.ts';
@@ -69,15 +70,19 @@ export function createMutantFinder(subject: CompiledSubject, accepted: AcceptedL
   ];
   const listSurvivors = (propagation: AuditedPropagation, rows: readonly number[]): string[] => {
     const near = rows.flatMap((row) => [...listItems(whole.system.wiresOfRow, row)]);
+    const settled = { groups: new Map(), argued: new Map(), exposed: [] };
+    const compare = (hints: Found, inputs: Found): string[] =>
+      findDifferences(accepted, settled, { hints, inputs }).filter(
+        (difference) => !difference.includes('stale'),
+      );
     const fuzzed = auditWitness(subject, propagation, {
       seed: 7,
       seconds: 0,
       atLeast: { hints: 40, inputs: 10 },
+      isEnough: (hints, inputs) => compare(hints, inputs).length > 0,
       ...(rows.length === 0 ? {} : { near }),
     });
-    const settled = { ...propagation, groups: new Map(), argued: new Map(), exposed: [] };
-    const differences = findDifferences(accepted, settled, fuzzed);
-    return differences.filter((difference) => !difference.includes('stale'));
+    return compare(fuzzed.hints, fuzzed.inputs);
   };
   return {
     findRows: (pattern) => {

@@ -4,12 +4,12 @@
  * wires are final. So an attack meets the constraints with consistent values downstream, as a dishonest prover would present them.
  */
 
-import type { R1csMatrix } from '../../src/constraints/r1cs.ts';
 import { R } from '../fund-batch.ts';
 import { reduce } from '../modular.ts';
 import { type Combination, type Derivation, listRows } from './derivation.ts';
 import { type Digits, splitIntoDigits } from './digits.ts';
-import { divide, listItems, type System } from './system.ts';
+import type { RowSums } from './row-sums.ts';
+import { divide, invertLists, type Lists, listItems, type System } from './system.ts';
 
 /** How an honest prover computes a wire that no row determines. */
 export type HintProgram = {
@@ -33,89 +33,61 @@ export type Outcome =
 /** A target that no row contains. */
 const noWire = -1;
 
-/** Integers, smallest first, each once. */
-function createQueue() {
-  const heap: number[] = [];
-  const present = new Set<number>();
-  const at = (index: number) => heap[index] ?? Number.POSITIVE_INFINITY;
-  const swap = (left: number, right: number) => {
-    [heap[left], heap[right]] = [at(right), at(left)];
-  };
+/** Integers below `limit`, smallest first, each once. What is added is larger than what was taken, as steps follow from steps before. */
+function createQueue(limit: number) {
+  const words = new Uint32Array((limit >>> 5) + 1);
+  let word = 0;
   return {
     push(item: number): void {
-      if (present.has(item)) {
-        return;
-      }
-      present.add(item);
-      heap.push(item);
-      for (let index = heap.length - 1; index > 0; ) {
-        const parent = (index - 1) >> 1;
-        if (at(parent) <= at(index)) {
-          return;
-        }
-        swap(parent, index);
-        index = parent;
-      }
+      const index = item >>> 5;
+      words[index] = (words[index] ?? 0) | (1 << (item & 31));
+      word = Math.min(word, index);
     },
     pop(): number | undefined {
-      const [first] = heap;
-      const last = heap.pop();
-      if (first === undefined || last === undefined) {
-        return undefined;
-      }
-      present.delete(first);
-      if (heap.length > 0) {
-        heap[0] = last;
-        for (let index = 0; ; ) {
-          const left = 2 * index + 1;
-          const child = at(left + 1) < at(left) ? left + 1 : left;
-          if (at(child) >= at(index)) {
-            break;
-          }
-          swap(child, index);
-          index = child;
+      for (; word < words.length; word++) {
+        const bits = words[word] ?? 0;
+        if (bits !== 0) {
+          words[word] = bits & (bits - 1);
+          return 32 * word + 31 - Math.clz32(bits & -bits);
         }
       }
-      return first;
+      return undefined;
+    },
+    clear(): void {
+      words.fill(0);
+      word = words.length;
     },
   };
 }
 
-/** Steps by row, for rows that several steps read. */
-function indexByRow(derivations: readonly Derivation[]): ReadonlyMap<number, readonly number[]> {
-  const byRow = new Map<number, number[]>();
-  for (const [step, derivation] of derivations.entries()) {
-    for (const row of listRows(derivation)) {
-      const steps = byRow.get(row);
-      if (steps === undefined) {
-        byRow.set(row, [step]);
-      } else {
-        steps.push(step);
-      }
-    }
+/** Steps by the rows that they read. */
+function indexByRow(derivations: readonly Derivation[], rows: number): Lists {
+  const lists = derivations.map(listRows);
+  const start = new Uint32Array(lists.length + 1);
+  for (const [step, { length }] of lists.entries()) {
+    start[step + 1] = (start[step] ?? 0) + length;
   }
-  return byRow;
+  return invertLists({ start, items: Uint32Array.from(lists.flat()) }, rows);
 }
 
 /**
- * @param witness a witness that satisfies the system
+ * @param sums of a witness that satisfies the system. They are reset after each attempt
  * @param programs of wires that the derivations leave free
  */
 export function createRecompute(
   system: System,
   derivations: readonly Derivation[],
-  witness: readonly bigint[],
+  sums: RowSums,
   programs: readonly HintProgram[] = [],
 ): (attempt: Attempt) => Outcome {
   const { r1cs } = system;
-  const { coefficients } = r1cs;
   const stepOf = new Int32Array(r1cs.wires).fill(-1);
   for (const [step, { wires }] of derivations.entries()) {
     for (const wire of wires) {
       stepOf[wire] = step;
     }
   }
-  const stepsOfRow = indexByRow(derivations);
+  const stepsOfRow = indexByRow(derivations, r1cs.constraints);
   const programOf = new Map(programs.map((program) => [program.wire, program]));
   const readers = new Map<number, number[]>();
   for (const { wire, reads } of programs) {
@@ -136,38 +108,22 @@ export function createRecompute(
     }
     readyAt[row] = last;
   }
-  return ({ values, digits: digitMode }) => {
-    const changed = new Map<number, bigint>();
-    const readWire = (wire: number): bigint => changed.get(wire) ?? witness[wire] ?? 0n;
-    /** The sum of a side of a row. Wires in `zero` count as zero; `target` is left out and its coefficient returned. */
-    const sum = (
-      matrix: R1csMatrix,
-      row: number,
-      target: number,
-      zero?: ReadonlySet<number>,
-    ): [sum: bigint, coefficient: bigint] => {
-      let total = 0n;
-      let ofTarget = 0n;
-      const end = matrix.rowStart[row + 1] ?? 0;
-      for (let term = matrix.rowStart[row] ?? 0; term < end; term++) {
-        const wire = matrix.wire[term] ?? 0;
-        const coefficient = coefficients[matrix.coefficient[term] ?? 0] ?? 0n;
-        if (wire === target) {
-          ofTarget += coefficient;
-        } else if (zero?.has(wire) !== true) {
-          total += coefficient * readWire(wire);
-        }
-      }
-      return [total % R, ofTarget % R];
-    };
+  // Key 2 s + 2 derives step s, key 2 s + 3 checks the rows that are final after it. Key 1 checks those that no step changes.
+  const queue = createQueue(2 * derivations.length + 2);
+  const due = new Map<number, number[]>();
+  const digitWires = new Set(
+    derivations.flatMap((derivation) =>
+      'digits' in derivation && derivation.digits !== undefined ? derivation.wires : [],
+    ),
+  );
+  const attack = ({ values, digits: digitMode }: Attempt): Outcome => {
+    const { valueOf } = sums;
     /** A row as coefficient · target + rest. */
     const readAt = (row: number, target: number, zero?: ReadonlySet<number>) => {
-      const [a, ofA] = sum(r1cs.a, row, target, zero);
-      const [b, ofB] = sum(r1cs.b, row, target, zero);
-      const [c, ofC] = sum(r1cs.c, row, target, zero);
+      const { a, b, c } = sums.read(row, target, zero);
       return {
-        coefficient: reduce(ofA * b + ofB * a - ofC, R),
-        rest: reduce(a * b - c, R),
+        coefficient: reduce(a.ofTarget * b.sum + b.ofTarget * a.sum - c.ofTarget, R),
+        rest: reduce(a.sum * b.sum - c.sum, R),
       };
     };
     const solve = (row: number, wire: number): bigint | undefined => {
@@ -195,23 +151,28 @@ export function createRecompute(
       const digits = all.digits.filter(({ wire }) => !values.has(wire));
       return splitIntoDigits({ ...all, factor: 1n, digits }, left);
     };
-    const derive = (derivation: Derivation): ReadonlyMap<number, bigint> => {
+    /** The value of a step with one wire that a row gives. */
+    const deriveOne = (derivation: Derivation): bigint | undefined => {
       const [wire = 0] = derivation.wires;
       switch (derivation.kind) {
-        case 'solve': {
-          const value = solve(derivation.row, wire);
-          return new Map(value === undefined ? [] : [[wire, value]]);
-        }
-        case 'split': {
-          const value = solve(derivation.whenNonZero, wire) ?? solve(derivation.whenZero, wire);
-          return new Map(value === undefined ? [] : [[wire, value]]);
-        }
+        case 'solve':
+          return solve(derivation.row, wire);
+        case 'split':
+          return solve(derivation.whenNonZero, wire) ?? solve(derivation.whenZero, wire);
+        case 'argued':
+          return derivation.row === undefined ? undefined : solve(derivation.row, wire);
+        default:
+          return undefined;
+      }
+    };
+    const deriveAll = (derivation: Derivation): ReadonlyMap<number, bigint> => {
+      switch (derivation.kind) {
         case 'digits':
         case 'linear': {
           const rest = evaluateRest(derivation.combination);
           const target = reduce(-rest, R);
           return derivation.digits === undefined
-            ? new Map([[wire, target]])
+            ? new Map([[derivation.wires[0] ?? 0, target]])
             : split(derivation.digits, target);
         }
         case 'select': {
@@ -241,82 +202,99 @@ export function createRecompute(
           return new Map(derivation.wires.map((one) => [one, one === chosen ? 1n : 0n]));
         }
         case 'argued':
-        case 'free': {
-          if (derivation.kind === 'argued' && derivation.row !== undefined) {
-            const value = solve(derivation.row, wire);
-            return new Map(value === undefined ? [] : [[wire, value]]);
-          }
+        case 'free':
           return new Map(
-            derivation.wires.flatMap((one) => {
+            (listRows(derivation).length === 0 ? derivation.wires : []).flatMap((one) => {
               const program = programOf.get(one);
-              const value = program?.compute(program.reads.map(readWire));
+              const value = program?.compute(program.reads.map(valueOf));
               return value === undefined ? [] : [[one, value] as const];
             }),
           );
-        }
+        default:
+          return new Map();
       }
     };
-    const holds = (row: number): boolean => readAt(row, noWire).rest === 0n;
-
-    // Even keys derive a step, odd keys check the rows that are final after it.
-    const queue = createQueue();
-    const due = new Map<number, number[]>();
-    const mark = (wire: number, value: bigint): void => {
-      if (readWire(wire) === value) {
+    const changed = new Set<number>();
+    let step = -1;
+    // Later changes of the row come from later steps, so what it asks for now is still to come then.
+    const touch = (row: number): void => {
+      if (system.isLeftOut(row)) {
         return;
       }
-      changed.set(wire, value);
-      const step = stepOf[wire] ?? -1;
-      for (const reader of readers.get(wire) ?? []) {
-        queue.push(2 * reader);
+      const end = stepsOfRow.start[row + 1] ?? 0;
+      for (let index = stepsOfRow.start[row] ?? 0; index < end; index++) {
+        const next = stepsOfRow.items[index] ?? 0;
+        if (next > step) {
+          queue.push(2 * next + 2);
+        }
       }
-      for (const row of listItems(system.rowsOfWire, wire)) {
-        for (const next of stepsOfRow.get(row) ?? []) {
-          if (next > step) {
-            queue.push(2 * next);
-          }
-        }
-        const key = 2 * (readyAt[row] ?? -1) + 1;
-        const rows = due.get(key);
-        if (rows === undefined) {
-          due.set(key, [row]);
-          queue.push(key);
-        } else {
-          rows.push(row);
-        }
+      const key = 2 * (readyAt[row] ?? -1) + 3;
+      const rows = due.get(key);
+      if (rows === undefined) {
+        due.set(key, [row]);
+        queue.push(key);
+      } else {
+        rows.push(row);
       }
     };
+    const mark = (wire: number, value: bigint): void => {
+      if (valueOf(wire) === value) {
+        return;
+      }
+      changed.add(wire);
+      for (const reader of readers.get(wire) ?? []) {
+        queue.push(2 * reader + 2);
+      }
+      sums.set(wire, value, touch);
+    };
     for (const [wire, value] of values) {
-      const step = stepOf[wire] ?? -1;
-      if (step < 0) {
+      const own = stepOf[wire] ?? -1;
+      if (own < 0) {
         mark(wire, value);
       } else {
-        queue.push(2 * step);
+        queue.push(2 * own + 2);
       }
     }
     for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
-      if (key % 2 === 0) {
-        const derivation = derivations[key / 2];
-        const derived = derivation === undefined ? new Map<number, bigint>() : derive(derivation);
-        for (const wire of derivation?.wires ?? []) {
+      step = (key >> 1) - 1;
+      const derivation = key % 2 === 0 ? derivations[step] : undefined;
+      if (derivation !== undefined) {
+        const [first = 0] = derivation.wires;
+        const one = deriveOne(derivation);
+        const derived = one === undefined ? deriveAll(derivation) : new Map([[first, one]]);
+        for (const wire of derivation.wires) {
           const value = values.get(wire) ?? derived.get(wire);
           if (value !== undefined) {
             mark(wire, value);
           }
         }
-      } else {
-        for (const row of new Set(due.get(key))) {
-          if (!holds(row)) {
-            return { kind: 'rejected', row };
-          }
-        }
+        continue;
+      }
+      const row = due.get(key)?.find((one) => !sums.holds(one));
+      if (row !== undefined) {
+        return { kind: 'rejected', row };
       }
     }
-    for (const [wire, value] of changed) {
-      if (value === witness[wire]) {
-        changed.delete(wire);
-      }
+    const accepted = [...changed].filter((wire) => valueOf(wire) !== sums.honestValueOf(wire));
+    return accepted.length === 0
+      ? { kind: 'unchanged' }
+      : { kind: 'accepted', changed: new Map(accepted.map((wire) => [wire, valueOf(wire)])) };
+  };
+  const outcomes = new WeakMap<Attempt['values'], Outcome>();
+  return (attempt) => {
+    const { values } = attempt;
+    const known = outcomes.get(values);
+    if (known !== undefined) {
+      return known;
     }
-    return changed.size === 0 ? { kind: 'unchanged' } : { kind: 'accepted', changed };
+    const outcome = attack(attempt);
+    queue.clear();
+    due.clear();
+    sums.reset();
+    // What becomes of other digits matters only to a wire that is a digit.
+    if (![...values.keys()].some((wire) => digitWires.has(wire))) {
+      outcomes.set(values, outcome);
+    }
+    return outcome;
   };
 }

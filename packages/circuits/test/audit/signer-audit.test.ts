@@ -12,7 +12,7 @@ import { describeSigner } from './signer-circuit.ts';
 import { type CompiledSubject, compileSubject } from './subject.ts';
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';
-const seconds = isFullRun ? 600 : 30;
+const seconds = isFullRun ? 600 : 0;
 const seed = 20_261_122;
 const accepted = readAcceptedList('hidden-signer');
 

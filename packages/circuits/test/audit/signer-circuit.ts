@@ -72,10 +72,31 @@ function balancedLimb(slope: bigint, index: number): bigint {
   return reduce(limb - (1n << 31n), R);
 }
 
+type AffinePoint = { readonly x: bigint; readonly y: bigint };
+
+/** By factor: attacks compute the same few points thousands of times. */
+const windowPoints = new Map<bigint, AffinePoint>();
+
 /** T_j = (digit + 1) 2^(8 j) G. */
-function computeWindowPoint(window: number, bits: readonly bigint[]) {
+function computeWindowPoint(window: number, bits: readonly bigint[]): AffinePoint {
   const digit = bits.reduceRight((sum, bit) => 2n * sum + bit, 0n);
-  return Point.BASE.multiply(((digit + 1n) << BigInt(8 * window)) % n).toAffine();
+  const factor = ((digit + 1n) << BigInt(8 * window)) % n;
+  const point = windowPoints.get(factor) ?? Point.BASE.multiply(factor).toAffine();
+  windowPoints.set(factor, point);
+  return point;
+}
+
+/** Keeps the last result: the wires of a number are computed one after the other from the same values. */
+function keepLast<T>(compute: (values: readonly bigint[]) => T) {
+  let last: { readonly values: readonly bigint[]; readonly result: T } | undefined;
+  return (values: readonly bigint[]): T => {
+    const kept = last;
+    if (kept === undefined || values.some((value, index) => value !== kept.values[index])) {
+      last = { values, result: compute(values) };
+      return last.result;
+    }
+    return kept.result;
+  };
 }
 
 /** Wires of the gadget that the programs and lemmas read. */
@@ -123,7 +144,7 @@ export function createSignerPrograms(symbols: Symbols, names: SignerNames): Hint
   for (const [j, wires] of slopes.entries()) {
     const before = j === 0 ? wallet : [...(sums[j - 1] ?? []), ...(slopes[j - 1] ?? [])];
     const reads = [...bitsOf(j), ...(j === 0 ? [] : bitsOf(j - 1)), ...before];
-    const computeSlope = (values: readonly bigint[]): bigint => {
+    const computeSlope = keepLast((values): bigint => {
       const point = computeWindowPoint(j, values.slice(0, 8));
       let [x, y] = [0n, 0n];
       if (j === 0) {
@@ -135,7 +156,7 @@ export function createSignerPrograms(symbols: Symbols, names: SignerNames): Hint
       }
       const run = reduce(point.x - x, p);
       return run === 0n ? 0n : reduce((point.y - y) * invert(run, p), p);
-    };
+    });
     for (const [i, wire] of wires.entries()) {
       programs.push({ wire, reads, compute: (values) => balancedLimb(computeSlope(values), i) });
     }
@@ -145,21 +166,21 @@ export function createSignerPrograms(symbols: Symbols, names: SignerNames): Hint
   }
   const last = names.windows - 1;
   const pointReads = [...bitsOf(last), ...(sums[last] ?? []), ...(slopes[last] ?? [])];
-  const computePoint = (values: readonly bigint[]): bigint[] => {
+  const computePoint = keepLast((values): bigint[] => {
     const x = reduce(joinLimbs(values.slice(8, 16)), p);
     const y = computeHeight(last, values.slice(0, 8), joinLimbs(values.slice(16)), x);
     return [x % half, x / half, y % half, y / half];
-  };
+  });
   // m from its digits: whoever forges them computes m' from the forged ones.
   const digestReads = [...scalar, ...bits, ...digestBits];
-  const computeDigest = ([rLo = 0n, rHi = 0n, ...all]: readonly bigint[]): bigint[] => {
+  const computeDigest = keepLast(([rLo = 0n, rHi = 0n, ...all]): bigint[] => {
     const digits = all.slice(0, bits.length);
     const m = all.slice(bits.length).reduceRight((sum, bit) => 2n * sum + bit, 0n);
     const mask = digits.reduceRight((sum, bit) => 2n * sum + bit, 0n);
     const maskHat = mask + ((1n << BigInt(digits.length)) - 1n) / 255n;
     const masked = reduce(m - (rLo + half * rHi) * maskHat, n);
     return [masked % half, masked / half];
-  };
+  });
   for (const [index, wire] of outputs.entries()) {
     programs.push(
       index < 4

@@ -17,8 +17,8 @@ const seed = 20_261_122;
 afterAll(endSnarkjsThreads);
 
 it.each([
-  ['spend-2x4', spend2x4, isFullRun ? 600 : 30],
-  ['spend-16x8', spend16x8, isFullRun ? 1_200 : 45],
+  ['spend-2x4', spend2x4, isFullRun ? 600 : 0],
+  ['spend-16x8', spend16x8, isFullRun ? 1_200 : 0],
 ] as const)(
   '%s: determines the public vector with the listed lemmas, and accepts no attack but the listed ones',
   async (name, audited, seconds) => {

@@ -25,7 +25,8 @@ export function listItems({ start, items }: Lists, index: number): Uint32Array {
   return items.subarray(start[index] ?? 0, start[index + 1] ?? 0);
 }
 
-function invertLists(lists: Lists, targets: number): Lists {
+/** For each target, the lists that contain it. */
+export function invertLists(lists: Lists, targets: number): Lists {
   const start = new Uint32Array(targets + 1);
   for (const item of lists.items) {
     start[item + 1] = (start[item + 1] ?? 0) + 1;
