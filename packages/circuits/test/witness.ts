@@ -1,12 +1,13 @@
-/** Compiles test mains and computes witnesses with snarkjs; for tests only. */
+/** Compiles test mains and computes witnesses; for tests only. */
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type MemoryFile, wtns } from 'snarkjs';
 import { compileCircuit } from '../src/artifacts/compile.ts';
 import { sourceFolder } from '../src/circuits.ts';
 import type { R1cs } from '../src/constraints/r1cs.ts';
 import { parseR1cs } from './constraints.ts';
+import { R } from './fund-batch.ts';
+import { reduce } from './modular.ts';
 
 export type CompiledTest = {
   readonly r1cs: R1cs;
@@ -82,11 +83,114 @@ export async function compileTest(
   }
 }
 
+type WitnessProgram = {
+  readonly memory: WebAssembly.Memory;
+  readonly init: (sanityCheck: number) => void;
+  readonly getInputSize: () => number;
+  readonly getInputSignalSize: (high: number, low: number) => number;
+  readonly setInputSignal: (high: number, low: number, index: number) => void;
+  readonly getWitnessSize: () => number;
+  readonly getWitness: (wire: number) => void;
+  readonly getSharedRWMemoryStart: () => number;
+};
+
+const programs = new Map<string | Uint8Array, Promise<WebAssembly.Module>>();
+
+/** Compiled once for all witnesses. */
+function loadProgram(wasm: string | Uint8Array): Promise<WebAssembly.Module> {
+  const program =
+    programs.get(wasm) ??
+    (async () =>
+      await WebAssembly.compile(
+        Uint8Array.from(typeof wasm === 'string' ? await readFile(wasm) : wasm),
+      ))();
+  programs.set(wasm, program);
+  return program;
+}
+
+/** FNV-1a, the hash by which a program knows its inputs. */
+function hashName(name: string): bigint {
+  return Buffer.from(name).reduce(
+    (hash, byte) => BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n),
+    0xcbf29ce484222325n,
+  );
+}
+
 /** All wires for an input. Throws if the generator's own assertions fail. */
-export async function computeWitness(wasm: string | Uint8Array, input: unknown): Promise<bigint[]> {
-  const witness: MemoryFile = { type: 'mem' };
-  await wtns.calculate(input, wasm, witness);
-  return await wtns.exportJson(witness);
+export async function computeWitness(
+  wasm: string | Uint8Array,
+  input: unknown,
+): Promise<bigint[]> {
+  const ignore = () => undefined;
+  const exceptionHandler = (code: number) => {
+    throw new Error(code === 4 ? 'Assert Failed' : `The witness generator stopped with ${code}.`);
+  };
+  // A fresh instance for each witness: after a failed assertion the state of the old one is undefined.
+  const { exports } = new WebAssembly.Instance(await loadProgram(wasm), {
+    runtime: {
+      exceptionHandler,
+      printErrorMessage: ignore,
+      writeBufferMessage: ignore,
+      showSharedRWMemory: ignore,
+    },
+  });
+  const program = exports as unknown as WitnessProgram;
+  program.init(0);
+  const openShared = () =>
+    new BigUint64Array(program.memory.buffer, program.getSharedRWMemoryStart(), 4);
+  let count = 0;
+  for (const [name, value] of Object.entries(input as object)) {
+    const hash = hashName(name);
+    const [high, low] = [Number(hash >> 32n), Number(hash & 0xffffffffn)];
+    const values: unknown[] = [value].flat(Number.POSITIVE_INFINITY);
+    if (program.getInputSignalSize(high, low) !== values.length) {
+      throw new Error(`The signal ${name} does not have ${values.length} values.`);
+    }
+    for (const [index, one] of values.entries()) {
+      const element = reduce(BigInt(one as bigint), R);
+      openShared().set([0n, 64n, 128n, 192n].map((shift) => BigInt.asUintN(64, element >> shift)));
+      program.setInputSignal(high, low, index);
+      count++;
+    }
+  }
+  if (count !== program.getInputSize()) {
+    throw new Error(`The circuit takes ${program.getInputSize()} values; ${count} were given.`);
+  }
+  const shared = openShared();
+  return Array.from({ length: program.getWitnessSize() }, (_, wire) => {
+    program.getWitness(wire);
+    const [first = 0n, second = 0n, third = 0n, fourth = 0n] = shared;
+    const low = second === 0n ? first : first | (second << 64n);
+    return third === 0n && fourth === 0n ? low : low | (third << 128n) | (fourth << 192n);
+  });
+}
+
+const wiresBetween = new WeakMap<CompiledTest, WeakMap<CompiledTest, readonly number[]>>();
+
+/** For each wire of a circuit, the wire of another circuit with one of its names. */
+function matchWires(from: CompiledTest, to: CompiledTest): readonly number[] {
+  const known = wiresBetween.get(from)?.get(to);
+  if (known !== undefined) {
+    return known;
+  }
+  const wires = new Map<string, number>();
+  for (const [wire, names] of from.namesOf) {
+    for (const name of names) {
+      wires.set(name, wire);
+    }
+  }
+  const matched = new Array<number>(to.r1cs.wires).fill(-1);
+  matched[0] = 0;
+  for (const [wire, names] of to.namesOf) {
+    const other = names.map((name) => wires.get(name)).find((found) => found !== undefined);
+    if (other === undefined) {
+      throw new Error(`the other circuit has no signal ${names.join(' = ')}`);
+    }
+    matched[wire] = other;
+  }
+  const all = wiresBetween.get(from) ?? new WeakMap<CompiledTest, readonly number[]>();
+  wiresBetween.set(from, all.set(to, matched));
+  return matched;
 }
 
 /** The same signals' values on another circuit's wires, matched by name. */
@@ -95,22 +199,7 @@ export function transferWitness(
   from: CompiledTest,
   to: CompiledTest,
 ): bigint[] {
-  const values = new Map<string, bigint>();
-  for (const [wire, names] of from.namesOf) {
-    for (const name of names) {
-      values.set(name, witness[wire] ?? 0n);
-    }
-  }
-  const moved = new Array<bigint>(to.r1cs.wires).fill(0n);
-  moved[0] = 1n;
-  for (const [wire, names] of to.namesOf) {
-    const value = names.map((name) => values.get(name)).find((found) => found !== undefined);
-    if (value === undefined) {
-      throw new Error(`the other circuit has no signal ${names.join(' = ')}`);
-    }
-    moved[wire] = value;
-  }
-  return moved;
+  return matchWires(from, to).map((wire) => witness[wire] ?? 0n);
 }
 
 /** snarkjs keeps the threads of its curve alive; a test file that used it ends them here. */
