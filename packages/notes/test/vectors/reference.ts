@@ -33,13 +33,19 @@ export function integerOf(bytes: Uint8Array): bigint {
 
 const hashes = [poseidon1, poseidon2, poseidon3, poseidon4, poseidon5, poseidon6];
 
+/** By inputs: the paths of one tree have most nodes in common. */
+const hashed = new Map<string, bigint>();
+
 /** H_k. */
 export function hash(...inputs: bigint[]): bigint {
   const k = hashes[inputs.length - 1];
   if (k === undefined) {
     throw new RangeError('1 to 6 inputs');
   }
-  return BigInt(k(inputs));
+  const key = inputs.join();
+  const result = hashed.get(key) ?? BigInt(k(inputs));
+  hashed.set(key, result);
+  return result;
 }
 
 /** HC, computed from the end: split into groups first, then fold. */
