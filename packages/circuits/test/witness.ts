@@ -117,10 +117,7 @@ function hashName(name: string): bigint {
 }
 
 /** All wires for an input. Throws if the generator's own assertions fail. */
-export async function computeWitness(
-  wasm: string | Uint8Array,
-  input: unknown,
-): Promise<bigint[]> {
+export async function computeWitness(wasm: string | Uint8Array, input: unknown): Promise<bigint[]> {
   const ignore = () => undefined;
   const exceptionHandler = (code: number) => {
     throw new Error(code === 4 ? 'Assert Failed' : `The witness generator stopped with ${code}.`);

@@ -117,7 +117,7 @@ export function createRecompute(
     ),
   );
   const attack = ({ values, digits: digitMode }: Attempt): Outcome => {
-    const { valueOf } = sums;
+    const readWire = sums.valueOf;
     /** A row as coefficient · target + rest. */
     const readAt = (row: number, target: number, zero?: ReadonlySet<number>) => {
       const { a, b, c } = sums.read(row, target, zero);
@@ -206,7 +206,7 @@ export function createRecompute(
           return new Map(
             (listRows(derivation).length === 0 ? derivation.wires : []).flatMap((one) => {
               const program = programOf.get(one);
-              const value = program?.compute(program.reads.map(valueOf));
+              const value = program?.compute(program.reads.map(readWire));
               return value === undefined ? [] : [[one, value] as const];
             }),
           );
@@ -238,7 +238,7 @@ export function createRecompute(
       }
     };
     const mark = (wire: number, value: bigint): void => {
-      if (valueOf(wire) === value) {
+      if (readWire(wire) === value) {
         return;
       }
       changed.add(wire);
@@ -275,10 +275,10 @@ export function createRecompute(
         return { kind: 'rejected', row };
       }
     }
-    const accepted = [...changed].filter((wire) => valueOf(wire) !== sums.honestValueOf(wire));
+    const accepted = [...changed].filter((wire) => readWire(wire) !== sums.honestValueOf(wire));
     return accepted.length === 0
       ? { kind: 'unchanged' }
-      : { kind: 'accepted', changed: new Map(accepted.map((wire) => [wire, valueOf(wire)])) };
+      : { kind: 'accepted', changed: new Map(accepted.map((wire) => [wire, readWire(wire)])) };
   };
   const outcomes = new WeakMap<Attempt['values'], Outcome>();
   return (attempt) => {

@@ -118,8 +118,7 @@ export function createRowSums(r1cs: R1cs, witness: readonly bigint[]): RowSums {
     let total = 0n;
     const end = start[sum + 1] ?? 0;
     for (let term = start[sum] ?? 0; term < end; term++) {
-      total +=
-        (factors[sums.coefficients[term] ?? 0] ?? 0n) * (witness[items[term] ?? 0] ?? 0n);
+      total += (factors[sums.coefficients[term] ?? 0] ?? 0n) * (witness[items[term] ?? 0] ?? 0n);
     }
     return total % R;
   });
