@@ -81,10 +81,12 @@ export type {
   PlatformPort,
   ProverPort,
 } from './ports.ts';
-export { defaultBatchDeadlineSeconds } from './run/batch/batch.ts';
-export { decideSettlement, type SettlementDecision } from './run/batch/decide-settlement.ts';
-export { findForeignUse } from './run/batch/foreign-settlement.ts';
-export { deliveryName, parseDelivery } from './run/batch/settlement-request.ts';
+export { defaultBatchDeadlineSeconds, deliveryName, parseDelivery } from './run/batch/batch.ts';
+export {
+  decideSettlement,
+  findForeignUse,
+  type SettlementDecision,
+} from './run/batch/decide-settlement.ts';
 export { type CancelDeps, cancelJob } from './run/cancel-job.ts';
 export {
   createFingerprinter,

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeCrashes } from '../fixtures/crash-table.ts';
 import { createWorld, type WorldOptions } from '../fixtures/fake-world.ts';
-import { deliveryName } from './batch/settlement-request.ts';
+import { deliveryName } from './batch/batch.ts';
 import { faultPoints } from './job/phases.ts';
 import { cancellationName, manifestName, releaseName } from './job/record.ts';
 

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkDisbursement } from '../check/check-disbursement.ts';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { readView } from '../fixtures/view-record.ts';
-import { deliveryName, parseDelivery } from './batch/settlement-request.ts';
+import { deliveryName, parseDelivery } from './batch/batch.ts';
 import {
   cancellationName,
   createRecord,

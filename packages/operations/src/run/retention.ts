@@ -10,7 +10,7 @@ import { eraseEach } from '@pool/idempotency/engine';
 import { createPace, giveWay, openBatch, type PaidBatch } from '@pool/wallet';
 import type { Log } from '@pool/wallet/node';
 import { computeOpeningsLimit, type OpeningsStore } from '@pool/wallet/node';
-import { deliveryName, hasNotesOnChain } from './batch/settlement-request.ts';
+import { deliveryName, hasNotesOnChain } from './batch/batch.ts';
 import { type EndPhase, hasEnded } from './job/phases.ts';
 import {
   type DisbursementRecord,

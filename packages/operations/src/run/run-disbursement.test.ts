@@ -2,7 +2,7 @@
 import { assertField, PoolError, parseEvmAddress, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
-import { deliveryName } from './batch/settlement-request.ts';
+import { deliveryName } from './batch/batch.ts';
 import { manifestName, releaseName } from './job/record.ts';
 import type { RunEvent } from './job/run.ts';
 

@@ -10,6 +10,7 @@ import { assertAmount, isPoolError, PoolError } from '@pool/core';
 import {
   InterruptedRunError,
   isTooLateToLeave,
+  openJob,
   rethrowInterruption,
   toErrorBody,
 } from '@pool/idempotency/engine';
@@ -23,16 +24,15 @@ import {
   loadManifest,
   storeRelease,
 } from './batch/batch.ts';
-import { readUse } from './batch/decide-settlement.ts';
-import { assertNotForeign } from './batch/foreign-settlement.ts';
+import { assertNotForeign, readUse } from './batch/decide-settlement.ts';
 import { fetchEligibility, proveFirst, renewStaleProof } from './batch/prove-batch.ts';
 import { assertSameRequest } from './job/body-fingerprint.ts';
-import { hasEnded, hasLeft } from './job/phases.ts';
+import { disbursementPhases, hasEnded, hasLeft } from './job/phases.ts';
 import { type Batch, releaseName } from './job/record.ts';
 import {
   createRun,
   type DisbursementDeps,
-  openDisbursement,
+  type DisbursementTypes,
   type Run,
   type RunInput,
 } from './job/run.ts';
@@ -56,7 +56,7 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
   if (hasEnded(phase)) {
     throw new InterruptedRunError(`the job has ended: it is ${phase.kind}`);
   }
-  const job = openDisbursement(input, deps);
+  const job = openJob<DisbursementTypes>(disbursementPhases, input, deps);
   const base = resolveBase(input, deps);
   if (base instanceof PoolError) {
     return failUnroutable(job, deps, base);
@@ -156,7 +156,7 @@ async function authorizeBatch(run: Run): Promise<void> {
     const dated = await signInTime(run, batch, true);
     const step = await run.within('approving-allowance', async () => {
       await run.assertNotCancelled();
-      return grantAllowance(asking(run, dated));
+      return grantAllowance({ run, batch: dated, check: run.assertNotCancelled });
     });
     if (step === 'granted') {
       await assertInTime(run, dated);
@@ -164,10 +164,6 @@ async function authorizeBatch(run: Run): Promise<void> {
     }
     // A vote can last for hours, and the lock may have been free: another batch may have taken the money.
   }
-}
-
-function asking(run: Run, batch: DatedBatch) {
-  return { run, batch, wait: { deadline: batch.deadline, check: run.assertNotCancelled } };
 }
 
 async function signInTime(run: Run, batch: Batch, checksMoney: boolean): Promise<DatedBatch> {
@@ -181,7 +177,10 @@ async function signInTime(run: Run, batch: Batch, checksMoney: boolean): Promise
     }
     if (run.phase.kind !== 'signed') {
       const request = createAuthorizationRequest(dated);
-      const signature = await askForSignature(asking(run, dated), request);
+      const signature = await askForSignature(
+        { run, batch: dated, check: run.assertNotCancelled },
+        request,
+      );
       if (run.funder.needsVote) {
         // A vote can end after the deadline. Such a signature is not stored: it is of no use.
         await assertInTime(run, dated);

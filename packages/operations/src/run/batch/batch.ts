@@ -5,16 +5,21 @@
  *
  * @module
  */
+
+import { type Delivery, edgeRoutes, type FundBatchWire, type SettlementRequest } from '@pool/api';
 import {
   bytesToHex32,
   chooseBatchSize,
   type FundManifest,
+  fieldToHex,
   PoolError,
   parseWire,
   releaseRecordSchema,
 } from '@pool/core';
 import { computeDeadline } from '@pool/idempotency/engine';
 import type { SeededManifest } from '@pool/wallet';
+import type { OpenPhase, RecordedProof } from '../job/phases.ts';
+import type { DisbursementRecord } from '../job/record.ts';
 import {
   attempt,
   type Batch,
@@ -22,9 +27,91 @@ import {
   manifestName,
   planBatch,
   releaseName,
-  serializeManifest,
 } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
+
+// The settlement in the form that the platform's relayer receives (ARCHITECTURE.md), and what the funder keeps of it after the erasure of
+// its recipients (protocol §3): the sealed notes with the P of each slot, so that they can be delivered again. If the ciphertext of a note
+// is lost, its money is lost. It holds no amount but the total.
+
+/** A phase in which proof and signature are stored. */
+type SignedPhase = Extract<OpenPhase, { readonly kind: 'signed' | 'released' }>;
+
+/** Everything the relayer needs, and nothing that opens a note. */
+export function createSettlementRequest(
+  { record, deps }: Run,
+  batch: DatedBatch,
+  { proved, signature, permit }: SignedPhase,
+): SettlementRequest {
+  return {
+    chain: batch.manifest.chain,
+    batch: createBatchWire(batch, proved),
+    proof: proved.proof,
+    funderSignature: signature,
+    ...(permit === undefined ? {} : { permit: permit.wire }),
+    bodyFingerprint: deps.fingerprints.compute(record.key, record.requestDigest),
+    sealedNotes: listSealedNotes(batch),
+  };
+}
+
+function listSealedNotes({ plan }: DatedBatch): SettlementRequest['sealedNotes'] {
+  return plan.sealedNotes.map(({ encryptionPublicKey, sealed }) => ({
+    encryptionPublicKey,
+    sealed,
+  }));
+}
+
+/** The batch as the contract receives it. Nothing in it opens a note. */
+export function createBatchWire(batch: DatedBatch, proved: RecordedProof): FundBatchWire {
+  const { manifest, plan } = batch;
+  return {
+    funder: manifest.funder,
+    token: manifest.token,
+    total: plan.total.toString(),
+    batchNonce: fieldToHex(plan.batchNonce),
+    eligibilityRoot: proved.eligibilityRoot,
+    batchRoot: batch.batchRoot,
+    commitments: plan.commitments.map(fieldToHex),
+    sealedNotesHash: plan.sealedNotesHash,
+    digest: proved.digest,
+    deadline: batch.deadline,
+  };
+}
+
+/** Name of the write-once value beside the job. */
+export const deliveryName = 'delivery/1';
+
+/** Stores the delivery once. Called before the batch leaves, so no batch settles without one. */
+export async function keepDelivery(run: Run, batch: DatedBatch): Promise<void> {
+  const { phase } = run;
+  // Otherwise the store was restored from before the signature. The run that released the batch stored its own delivery.
+  if (phase.kind === 'signed' || phase.kind === 'released') {
+    const delivery: Delivery = {
+      chain: batch.manifest.chain,
+      batch: createBatchWire(batch, phase.proved),
+      sealedNotes: listSealedNotes(batch),
+    };
+    await run.putOnce(deliveryName, JSON.stringify(delivery));
+  }
+}
+
+/** @throws PoolError `store_damaged` when it is not one that {@link keepDelivery} stored */
+export function parseDelivery(text: string): Delivery {
+  try {
+    return parseWire(edgeRoutes.redeliverNotes.body, JSON.parse(text), 'the stored delivery');
+  } catch {
+    // The cause is omitted: an error of the parser quotes its input.
+    throw new PoolError(
+      'store_damaged',
+      'the sealed notes in the job store are damaged; restore the job store from a backup and run the command again',
+    );
+  }
+}
+
+/** Whether a job put notes on chain. The sealed notes of other jobs are not needed. */
+export function hasNotesOnChain({ phase }: DisbursementRecord): boolean {
+  return phase.kind === 'completed';
+}
 
 /** Window of a batch authorisation: 60 minutes. A signer that requires a vote adds its time limit. */
 export const defaultBatchDeadlineSeconds = 3600;
@@ -49,13 +136,14 @@ export async function loadBatch(run: Run): Promise<Batch | undefined> {
 
 /** The stored batch, or a new one that is stored now. Two writers end up with the same batch. */
 export async function ensureBatch(run: Run): Promise<Batch> {
-  return (await loadBatch(run)) ?? buildBatch(run, await storeManifest(run));
-}
-
-async function storeManifest(run: Run): Promise<SeededManifest> {
+  const stored = await loadBatch(run);
+  if (stored !== undefined) {
+    return stored;
+  }
   const seeded = { manifest: createManifest(run), seed: bytesToHex32(run.deps.randomBytes(32)) };
   const points = { before: 'manifest.before-store', after: 'manifest.after-store' } as const;
-  return deserializeManifest(await run.putOnce(manifestName, serializeManifest(seeded), points));
+  const text = await run.putOnce(manifestName, JSON.stringify(seeded), points);
+  return buildBatch(run, deserializeManifest(text));
 }
 
 function createManifest(run: Run): FundManifest {
@@ -100,16 +188,15 @@ export function listDifferences(run: Run, manifest: FundManifest): readonly stri
     .map(([what, then, now]) => `the ${what} was ${then} and is ${now}`);
 }
 
-/** Undefined: this attempt was never released. */
-export async function loadRelease(run: Run, batch: Batch): Promise<DatedBatch | undefined> {
+/**
+ * The stored batch with its stored deadline.
+ * @param batch - if the caller has built it
+ * @returns undefined: one of them is not stored
+ */
+export async function loadDated(run: Run, batch?: Batch): Promise<DatedBatch | undefined> {
+  const stored = batch ?? (await loadBatch(run));
   const text = await run.getValue(releaseName);
-  return text === undefined ? undefined : readRelease(text, batch);
-}
-
-/** The stored batch with its stored deadline. Undefined: one of them is not stored. */
-export async function loadDated(run: Run): Promise<DatedBatch | undefined> {
-  const batch = await loadBatch(run);
-  return batch === undefined ? undefined : loadRelease(run, batch);
+  return stored === undefined || text === undefined ? undefined : readRelease(text, stored);
 }
 
 /** The stored deadline, or a new one that is stored now. Two writers end up with the same deadline. */
@@ -117,7 +204,7 @@ export async function ensureRelease(run: Run, batch: Batch): Promise<DatedBatch>
   const { batchDeadlineSeconds, voteLimitSeconds } = run.deps;
   const windowSeconds = batchDeadlineSeconds + (run.funder.needsVote ? voteLimitSeconds : 0);
   return (
-    (await loadRelease(run, batch)) ??
+    (await loadDated(run, batch)) ??
     storeRelease(run, batch, computeDeadline(await run.retry(run.now), windowSeconds))
   );
 }

@@ -143,10 +143,6 @@ function unreadable(what: string): PoolError {
   );
 }
 
-export function serializeManifest(seeded: SeededManifest): string {
-  return JSON.stringify(seeded);
-}
-
 export function deserializeManifest(text: string): SeededManifest {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || !('manifest' in value) || !('seed' in value)) {

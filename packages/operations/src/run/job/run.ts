@@ -4,13 +4,7 @@
  * @module
  */
 import { type EvmAddress, type Hex, type Hex32, type JobStage, PoolError } from '@pool/core';
-import {
-  createHold,
-  type Hold,
-  type JobNotice,
-  type OpenJob,
-  openJob,
-} from '@pool/idempotency/engine';
+import { createHold, type Hold, type JobNotice, type OpenJob } from '@pool/idempotency/engine';
 import type { Clock, ComputeQueue, KeyLock, Pace } from '@pool/wallet';
 import type {
   ChainContext,
@@ -23,15 +17,14 @@ import type {
   ProverPort,
 } from '../../ports.ts';
 import type { Fingerprinter } from './body-fingerprint.ts';
-import {
-  type Asked,
-  disbursementPhases,
-  type EndPhase,
-  type FaultPoint,
-  type Grant,
-  type Landing,
-  type OpenPhase,
-  type RecordedVote,
+import type {
+  Asked,
+  EndPhase,
+  FaultPoint,
+  Grant,
+  Landing,
+  OpenPhase,
+  RecordedVote,
 } from './phases.ts';
 import { type Batch, computeJobNonce, type DisbursementRecord } from './record.ts';
 
@@ -91,7 +84,8 @@ type WorkStage = Exclude<
   | 'configuration-changed'
 >;
 
-type DisbursementTypes = {
+/** What the engine knows of a disbursement. */
+export type DisbursementTypes = {
   readonly record: DisbursementRecord;
   readonly open: OpenPhase;
   readonly end: EndPhase;
@@ -158,10 +152,6 @@ export type Run = OpenDisbursement &
     /** The later of our clock and the chain's newest block, Unix seconds. */
     now(): Promise<number>;
   };
-
-export function openDisbursement(input: RunInput, deps: DisbursementDeps): OpenDisbursement {
-  return openJob<DisbursementTypes>(disbursementPhases, input, deps);
-}
 
 export function createRun(
   job: OpenDisbursement,

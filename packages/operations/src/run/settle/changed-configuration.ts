@@ -15,9 +15,8 @@ import {
 } from '@pool/core';
 import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { SeededManifest } from '@pool/wallet';
-import { listDifferences, loadRelease } from '../batch/batch.ts';
-import { readUse } from '../batch/decide-settlement.ts';
-import { describePaid, findForeign } from '../batch/foreign-settlement.ts';
+import { listDifferences, loadDated } from '../batch/batch.ts';
+import { describePaid, findForeign, readUse } from '../batch/decide-settlement.ts';
 import { hasLeft } from '../job/phases.ts';
 import { type Batch, planBatch } from '../job/record.ts';
 import type { DisbursementDeps, OpenDisbursement, Run, RunBase, RunInput } from '../job/run.ts';
@@ -96,7 +95,7 @@ export async function concludeChanged(run: Run, seeded: SeededManifest): Promise
 /** @returns undefined: neither chain nor platform shows what became of the batch */
 async function findEnding(run: Run, batch: Batch): Promise<Ending | undefined> {
   const { latestDeadline, revert } = run.landing;
-  const release = await loadRelease(run, batch);
+  const release = await loadDated(run, batch);
   const funder = parseEvmAddress(batch.manifest.funder);
   const { decision, nonce, own, other } = await readUse(run, {
     funder,

@@ -12,8 +12,13 @@ import {
 } from '@pool/core';
 import { InterruptedRunError } from '@pool/idempotency/engine';
 import type { FundedBatch } from '../../ports.ts';
-import { type Outcome, readPaidCommitments } from '../batch/decide-settlement.ts';
-import { findForeign, recordForeign, settledElsewhere } from '../batch/foreign-settlement.ts';
+import {
+  findForeign,
+  type Outcome,
+  readPaidCommitments,
+  recordForeign,
+  settledElsewhere,
+} from '../batch/decide-settlement.ts';
 import type { Batch } from '../job/record.ts';
 import type { Run } from '../job/run.ts';
 import { notTakenBack, withdrawAllowance } from '../sign/allowance.ts';

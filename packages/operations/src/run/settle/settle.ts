@@ -18,20 +18,25 @@ import {
   rethrowInterruption,
   toErrorBody,
 } from '@pool/idempotency/engine';
-import { type DatedBatch, loadDated } from '../batch/batch.ts';
-import { decideSettlement, type Outcome } from '../batch/decide-settlement.ts';
 import {
+  createSettlementRequest,
+  type DatedBatch,
+  keepDelivery,
+  loadDated,
+} from '../batch/batch.ts';
+import {
+  decideSettlement,
   findForeign,
   isOwn,
+  type Outcome,
   recordForeign,
   settledElsewhere,
-} from '../batch/foreign-settlement.ts';
+} from '../batch/decide-settlement.ts';
 import { renewReleasedProof } from '../batch/prove-batch.ts';
-import { createSettlementRequest, keepDelivery } from '../batch/settlement-request.ts';
 import type { Run } from '../job/run.ts';
 import { grantAllowance, stopApproval } from '../sign/allowance.ts';
 import { freeAccount } from '../sign/approval.ts';
-import { orVoting } from '../sign/ask-signer.ts';
+import { askOnce, orVoting } from '../sign/ask-signer.ts';
 import { abandonRefused, postVoid } from '../sign/give-up.ts';
 
 /** How long a chain may take to answer the balance of the funder. */
@@ -232,7 +237,7 @@ async function prepareResend(watch: Watch): Promise<boolean> {
   }
   let step: 'granted' | 'look-again' | 'voting' | undefined;
   do {
-    const grant = () => orVoting(grantAllowance({ run, batch, wait: 'once' }));
+    const grant = () => orVoting(grantAllowance(askOnce(run, batch)));
     step = isReady ? await attempt(run, grant) : undefined;
   } while (step === 'look-again');
   // The same authorisation is sent once its new permit or approval is given.

@@ -108,7 +108,7 @@ export function createPermitRequest(
  * batch uses their nonce.
  */
 async function signPermit(asking: Asking): Promise<'granted' | 'look-again'> {
-  const { run, batch, wait } = asking;
+  const { run, batch, isOnce } = asking;
   const nonce = await run.chain.fetchPermitNonce(run.token, run.funder.address);
   const request = createPermitRequest(run, batch, nonce);
   if (request === undefined || run.given.permit?.nonce === nonce.toString()) {
@@ -116,7 +116,7 @@ async function signPermit(asking: Asking): Promise<'granted' | 'look-again'> {
   }
   const id = run.funder.identify(request);
   const isRepeated = run.given.votes.some((vote) => vote.kind === 'permit' && vote.id !== id);
-  const isLockFree = run.funder.needsVote && wait !== 'once' && !isRepeated;
+  const isLockFree = run.funder.needsVote && isOnce !== true && !isRepeated;
   if (isLockFree) {
     run.hold.release();
   }
@@ -178,7 +178,7 @@ export async function stopApproval(run: Run, batch: DatedBatch): Promise<void> {
 async function resetAllowance(run: Run): Promise<void> {
   await run.awaitTurn('approving-allowance');
   const deadline = Math.floor(run.deps.clock.nowMs() / 1000) + run.deps.voteLimitSeconds;
-  const wait = { deadline, check: async () => undefined };
+  const check = async (): Promise<void> => undefined;
   for (;;) {
     const isStuck = (await settleApproval(run, true)) === 'stuck';
     // With the nonce of an approval that is stuck, nothing is left of it.
@@ -193,7 +193,7 @@ async function resetAllowance(run: Run): Promise<void> {
     if (batch === undefined) {
       throw new PoolError('job_unreadable', 'the batch of the approval is not in the job store');
     }
-    if ((await approve({ run, batch, wait }, 0n, stuck)) === 'mined') {
+    if ((await approve({ run, batch, deadline, check }, 0n, stuck)) === 'mined') {
       return;
     }
   }

@@ -21,10 +21,10 @@ import type { Run } from '../job/run.ts';
 import {
   type Asking,
   ask,
+  assertMayWait,
   createFundFile,
   findVote,
   type Given,
-  VotePendingError,
   withdrawRequest,
 } from './ask-signer.ts';
 
@@ -47,7 +47,8 @@ export async function approve(
   const { run, batch } = asking;
   if (stuck !== undefined && (stuck.rawTransaction === undefined || stuck.nonce === undefined)) {
     // The signer's provider sent it, and raises its fees.
-    return letVote(asking);
+    assertMayWait(asking);
+    return 'look-again';
   }
   if (!(await takeAccount(asking))) {
     return 'look-again';
@@ -67,29 +68,21 @@ export async function approve(
     : dropRequest(asking);
 }
 
-/** Where the caller does not wait, it tries again later. */
-function letVote({ wait }: Asking): 'look-again' {
-  if (wait === 'once') {
-    throw new VotePendingError();
-  }
-  return 'look-again';
-}
-
 /**
  * Another batch may have the account during a vote of hours, so a cancellation ends the wait.
  * @returns false: another batch had the account meanwhile, so nothing is known about nonce and allowance
  */
 async function takeAccount(asking: Asking): Promise<boolean> {
-  const { run, wait } = asking;
+  const { run, check } = asking;
   const { approvalHold } = run;
   if (!approvalHold.isTaken()) {
     await approvalHold.acquire();
     return true;
   }
-  letVote(asking);
+  assertMayWait(asking);
   await run.announce('awaiting-turn');
   while (!approvalHold.claim()) {
-    await (wait === 'once' ? undefined : wait.check());
+    await check();
     await run.pause();
   }
   await run.announce('approving-allowance');
@@ -155,24 +148,17 @@ async function createReplacement(
 class NotNeededError extends Error {}
 
 /** A vote on a replacement can take longer than the mempool. */
-function watchMempool({ run, batch, wait }: Asking): Asking {
+function watchMempool(asking: Asking): Asking {
   return {
-    run,
-    batch,
-    wait:
-      wait === 'once'
-        ? wait
-        : {
-            ...wait,
-            async check() {
-              await wait.check();
-              // An RPC that does not answer must not end a vote.
-              const state = await readApproval(run).catch(rethrowInterruption);
-              if (state !== undefined && state !== 'waiting') {
-                throw new NotNeededError();
-              }
-            },
-          },
+    ...asking,
+    async check() {
+      await asking.check();
+      // An RPC that does not answer must not end a vote.
+      const state = await readApproval(asking.run).catch(rethrowInterruption);
+      if (state !== undefined && state !== 'waiting') {
+        throw new NotNeededError();
+      }
+    },
   };
 }
 
@@ -297,10 +283,10 @@ export function createApprovalRequest(
 
 /** Before another approval is asked for, and before the batch goes on without one: one that is given late would change the allowance. */
 export async function dropRequest(asking: Asking): Promise<'look-again'> {
-  const { run, batch, wait } = asking;
+  const { run, batch, check } = asking;
   if (!(await takeBackRequest(run, batch))) {
-    letVote(asking);
-    await (wait === 'once' ? undefined : wait.check());
+    assertMayWait(asking);
+    await check();
     await run.pause();
   }
   return 'look-again';

@@ -22,23 +22,32 @@ import type { Run } from '../job/run.ts';
 /** What the signer gave. */
 export type Given = Exclude<FunderAnswer, { readonly state: 'waiting' | 'ended' }>;
 
-/** How a run waits for a vote. */
-export type VoteWait = {
-  /** Unix seconds. No signature is of use after it. */
-  readonly deadline: number;
-  /** Asked before each question. It ends the wait by throwing. */
-  readonly check: () => Promise<void>;
-};
-
-/** The batch that a request belongs to, and how to wait for a vote on it. `once`: ask and do not wait. */
+/** The batch that a request belongs to, and how to wait for a vote on it. */
 export type Asking = {
   readonly run: Run;
   readonly batch: DatedBatch;
-  readonly wait: VoteWait | 'once';
+  /** Unix seconds. No signature is of use after it. Default: the deadline of the batch. */
+  readonly deadline?: number;
+  /** Asked before each question. It ends the wait by throwing. */
+  readonly check: () => Promise<void>;
+  /** Ask, and do not wait: {@link VotePendingError} ends what would wait for people. */
+  readonly isOnce?: true;
 };
 
+/** For a batch that is out: the chain is watched while people vote. */
+export function askOnce(run: Run, batch: DatedBatch): Asking {
+  return { run, batch, isOnce: true, check: async () => undefined };
+}
+
 /** The vote is underway, and the caller does not wait for it. */
-export class VotePendingError extends Error {}
+class VotePendingError extends Error {}
+
+/** @throws VotePendingError where the caller does not wait, and tries again later */
+export function assertMayWait({ isOnce }: Asking): void {
+  if (isOnce === true) {
+    throw new VotePendingError();
+  }
+}
 
 /** With the answer `voting` where {@link VotePendingError} is thrown. */
 export async function orVoting<T>(work: Promise<T>): Promise<T | 'voting'> {
@@ -147,7 +156,8 @@ async function askNow({ funder, signal }: Run, request: FunderRequest): Promise<
   return answer;
 }
 
-async function awaitVote({ run, wait }: Asking, request: FunderRequest): Promise<Answered> {
+async function awaitVote(asking: Asking, request: FunderRequest): Promise<Answered> {
+  const { run, batch, check, deadline = batch.deadline } = asking;
   // Until the first answer, a refusal of this side is final: no request has left it.
   let isFresh = findVote(run, request) === undefined;
   let announced: string | undefined;
@@ -167,18 +177,14 @@ async function awaitVote({ run, wait }: Asking, request: FunderRequest): Promise
   for (let pauseMs = run.deps.pollMs; ; pauseMs = Math.min(pauseMs * 1.2, maxPauseMs)) {
     await keepVote(run, request);
     await run.passFaultPoint('vote.before-ask');
-    if (wait !== 'once') {
-      await wait.check();
-    }
+    await check();
     const answer = await exchange(run, request, { verb: 'ask', isFresh, noteOutage });
     isFresh = false;
     if (typeof answer === 'object' && answer.state !== 'waiting') {
       return answer;
     }
-    if (wait === 'once') {
-      throw new VotePendingError();
-    }
-    await assertStillUseful(run, wait.deadline);
+    assertMayWait(asking);
+    await assertStillUseful(run, deadline);
     await run.announce('awaiting-approval');
     await run.pause(pauseMs);
   }

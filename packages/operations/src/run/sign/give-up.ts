@@ -13,14 +13,14 @@
 import { type ErrorBody, errorCodeOf, isPoolError, parseEvmAddress, parseField } from '@pool/core';
 import { rethrowInterruption } from '@pool/idempotency/engine';
 import type { FunderRequest } from '../../ports.ts';
-import { type DatedBatch, loadDated } from '../batch/batch.ts';
-import { createBatchWire } from '../batch/settlement-request.ts';
+import { createBatchWire, type DatedBatch, loadDated } from '../batch/batch.ts';
 import type { RecordedVote } from '../job/phases.ts';
 import type { Run } from '../job/run.ts';
 import { createPermitRequest } from './allowance.ts';
 import { createApprovalRequest, parseRequestedApproval, takeBackRequest } from './approval.ts';
 import {
   askForSignature,
+  askOnce,
   changeVote,
   createAuthorizationRequest,
   createFundFile,
@@ -37,7 +37,7 @@ export async function abandonBatch(run: Run, error: ErrorBody): Promise<boolean>
   if (dated === undefined || (run.phase.kind === 'proved' && !(await takeBack(run, dated)))) {
     return false;
   }
-  await abandon(run, error);
+  await run.move('abandoned', { cause: error, approvals: run.given.approvals });
   return true;
 }
 
@@ -56,11 +56,8 @@ export async function abandonRefused(
   }
   const until = new Date(deadline * 1000).toISOString();
   const message = `the platform refused the batch because its deadline, ${until}, is further ahead than it accepts, and nothing was paid: lower DISBURSE_VOTE_LIMIT_SECONDS or DISBURSE_BATCH_DEADLINE_SECONDS of this agent, or have the platform's operator raise PLATFORM_VOTE_LIMIT_SECONDS, then resubmit under a new Idempotency-Key (the platform's answer: ${refusal.message})`;
-  await abandon(run, { code: refusal.code, message });
-}
-
-function abandon(run: Run, { code, message }: ErrorBody): Promise<void> {
-  return run.move('abandoned', { cause: { code, message }, approvals: run.given.approvals });
+  const cause = { code: refusal.code, message };
+  await run.move('abandoned', { cause, approvals: run.given.approvals });
 }
 
 /** @returns whether the authorisation is signed, or may still be */
@@ -89,8 +86,8 @@ async function takeBack(run: Run, batch: DatedBatch): Promise<boolean> {
  */
 export async function postVoid(run: Run, batch: DatedBatch): Promise<void> {
   if (run.landing.voidSignature === undefined) {
-    const asking = { run, batch, wait: 'once' } as const;
-    const voidSignature = await askForSignature(asking, createVoidRequest(run, batch));
+    const request = createVoidRequest(run, batch);
+    const voidSignature = await askForSignature(askOnce(run, batch), request);
     const points = { before: 'void.signed', after: 'void.after-store' } as const;
     await run.amend({ voidSignature }, points);
   }
