@@ -36,8 +36,13 @@ import {
   type Run,
   type RunInput,
 } from './job/run.ts';
-import { concludeChanged, failUnroutable, resolveBase } from './settle/changed-configuration.ts';
-import { conclude, type Ending } from './settle/conclude.ts';
+import {
+  conclude,
+  concludeChanged,
+  type Ending,
+  failUnroutable,
+  resolveBase,
+} from './settle/conclude.ts';
 import { settleBatch } from './settle/settle.ts';
 import { grantAllowance } from './sign/allowance.ts';
 import { askForSignature, createAuthorizationRequest, mayBeSigned } from './sign/ask-signer.ts';

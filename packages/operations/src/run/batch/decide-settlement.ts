@@ -1,12 +1,21 @@
 /**
- * The late-landing rule (protocol §8) as one pure decision: what the final state of the chain means for a batch whose
- * authorisation may have left this process. `failed` and `partial` require a dead authorisation. Everything uncertain waits.
+ * What chain and platform show of a key. First the settlements on other terms, then the late-landing rule (protocol §8) as one pure
+ * decision: what the final state of the chain means for a batch whose authorisation may have left this process. `failed` and `partial`
+ * require a dead authorisation. Everything uncertain waits.
  *
  * @module
  */
 import type { SettlementRecord } from '@pool/api';
-import type { ErrorBody, EvmAddress, Hex32 } from '@pool/core';
-import { isEvmAddress, isPoolError, PoolError, parseEvmAddress, peerCode } from '@pool/core';
+import {
+  type ErrorBody,
+  type EvmAddress,
+  type Hex32,
+  isEvmAddress,
+  isPoolError,
+  PoolError,
+  parseEvmAddress,
+  peerCode,
+} from '@pool/core';
 import { rethrowInterruption } from '@pool/idempotency/engine';
 import { computeSealedNotesHash } from '@pool/notes';
 import type { ChainContext, FundedBatch, NonceState, PlatformPort } from '../../ports.ts';
@@ -241,7 +250,7 @@ export function decideSettlement(view: SettlementView): SettlementDecision {
 }
 
 /** What chain and platform show of one nonce, and of the key. */
-export type KeyUse = {
+type KeyUse = {
   readonly nonce: NonceState;
   readonly decision: SettlementDecision;
   /** The platform's settlement under this nonce. */
@@ -267,8 +276,10 @@ export async function readUse(
   const known = [...under.deadlines, own?.batch.deadline].filter((one) => one !== undefined);
   const deadline = known.length === 0 ? undefined : Math.max(...known);
   const decision = decideSettlement({ batchRoot, deadline, nonce });
-  const isJudged = row !== undefined && own === undefined && nonce.funded === undefined;
-  const other = isJudged && !nonce.pending ? await judgeRow(run, row) : undefined;
+  const isOpen = nonce.funded === undefined && !nonce.pending;
+  const isForeign = isOpen && row !== undefined && own === undefined;
+  const judged = isForeign ? await judgeRow(run, row) : undefined;
+  const other = judged ?? (isOpen ? await findForeign(run, run.retry) : undefined);
   return { nonce, decision, own, other };
 }
 

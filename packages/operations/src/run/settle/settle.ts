@@ -79,11 +79,13 @@ export async function settleBatch(run: Run): Promise<Outcome> {
     // Queues before any batch that has not left yet. The chain is read meanwhile.
     run.hold.claim();
   }
-  const pace = (): Pacer => createPacer(run.deps.clock, run.deps.pollMs);
+  const { clock, pollMs } = run.deps;
   return run.within('settling', () =>
     watchBatch({
       ...{ run, batch, posted: undefined, waitsFor: 'settlement-refused' },
-      ...{ resending: pace(), withdrawing: pace(), stopping: pace() },
+      resending: createPacer(clock, pollMs),
+      withdrawing: createPacer(clock, pollMs),
+      stopping: createPacer(clock, pollMs),
     }),
   );
 }
