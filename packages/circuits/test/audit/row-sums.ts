@@ -9,7 +9,7 @@ import { R } from '../fund-batch.ts';
 import { center, invertLists, type Lists } from './system.ts';
 
 /** The sum of a side of a row without a target, and the target's coefficient. */
-export type Side = { readonly sum: bigint; readonly ofTarget: bigint };
+type Side = { readonly sum: bigint; readonly ofTarget: bigint };
 
 export type RowSums = {
   readonly valueOf: (wire: number) => bigint;
