@@ -28,7 +28,7 @@ import type { CheckedDisbursement, CheckedRecipient } from '../../check/checks.t
 import type { ChainContext, FunderPort } from '../../ports.ts';
 import { disbursementPhases, type Phase } from './phases.ts';
 
-/** The stored data of a settlement on other terms (foreign-settlement.ts). */
+/** The stored data of a settlement on other terms (decide-settlement.ts). */
 export type ForeignSettlement = {
   readonly chain: string;
   /** In the platform's spelling. */
