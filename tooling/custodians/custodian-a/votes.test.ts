@@ -152,7 +152,7 @@ describe('votes', () => {
   it('expires an approval sooner on a faster clock', async () => {
     const { id } = await request();
     served.control.setClockScale(1e9);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) => setTimeout(resolve, 10));
     expect((await agent().get(`${path}/${id}`)).body.status).toBe('Rejected');
   });
 

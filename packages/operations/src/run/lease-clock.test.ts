@@ -65,7 +65,9 @@ describe('a wall clock that steps', () => {
     world.platform.holdBack = true;
     const { counting, leases } = countLeases(createMemoryStore());
     await claim(world, counting, 'june');
-    const { events } = start(world, counting);
+    // The fake clock runs at each wait. Only the steps may move it here, or the deadline passes on a fast machine.
+    const pause = (_ms: number, signal: AbortSignal) => sleep(1, undefined, { signal });
+    const { events } = start(world, counting, { clock: { ...world.clock, sleep: pause } });
     await vi.waitFor(() => expect(world.platform.posts).toBe(1), { timeout: 10_000 });
     for (let step = 0; step < 10; step += 1) {
       world.clock.advanceSeconds(120);
