@@ -158,7 +158,8 @@ export function createEngine(deps: {
     subject: ApprovalSubject,
     evaluation: Evaluation,
   ): ApprovalRecord {
-    const now = clock.date();
+    const time = clock.now();
+    const now = new Date(time).toISOString();
     const approval: ApprovalRecord = {
       id: createId('ap'),
       initiatorId,
@@ -171,7 +172,7 @@ export function createEngine(deps: {
       decisions: [],
     };
     if (evaluation.timeoutMinutes !== undefined) {
-      approval.expiresAt = clock.now() + evaluation.timeoutMinutes * 60_000;
+      approval.expiresAt = time + evaluation.timeoutMinutes * 60_000;
     }
     state.approvals.push(approval);
     return approval;
