@@ -1,7 +1,7 @@
 // Multiplying packed Baby Jubjub points by one secret scalar: unpacked and checked, multiplied, packed again.
 //
-// Three kernels work on a chunk of `count` pairs of points, one after the other: `bj_unpack`, `bj_multiplyAll`,
-// `bj_pack`. The chunk's scratch memory, from `scratch`:
+// Three kernels work on a chunk of `count` pairs of points, one after the other: `bj_unpack`, `bj_multiplyAll`, and
+// `bj_pack` or `bj_affine`. The chunk's scratch memory, from `scratch`:
 //
 //   points    count · POINT_BYTES   unpacked, then multiplied
 //   divisors  count · 80            values that are inverted together
@@ -15,6 +15,7 @@
 // on it. (We cannot control whether the processor's multiplications take the same time for all values; IEEE ones do.)
 
 import { eachPair, isLarge, locate, pair } from './babyjubjub-chunk.ts';
+import { xScale } from './babyjubjub-constants.ts';
 import {
   addressOf,
   after,
@@ -27,7 +28,16 @@ import { logScratchBytes, powerScratchBytes, writePowerFunctions } from './babyj
 import { writeUnpack } from './babyjubjub-unpack.ts';
 import * as field from './field.ts';
 import type { Pair } from './pair.ts';
-import { call, get, i32, loopWhile, type ModuleWriter, op, set } from './wat.ts';
+import {
+  call,
+  type FunctionWriter,
+  get,
+  i32,
+  loopWhile,
+  type ModuleWriter,
+  op,
+  set,
+} from './wat.ts';
 
 // Multiplication of unpacked Baby Jubjub points by one secret scalar (babyjubjub.ts).
 
@@ -148,12 +158,7 @@ function writePack(module: ModuleWriter, k: field.Field): void {
   });
   const params = ['to', 'valid', 'count', 'scratch'];
   module.func('bj_pack', { exported: true, params }, (f) => {
-    const { divisors, work } = locate(f);
-    eachPair(f, (index) => {
-      const z = op('i32.add', addressOf('scratch', get(index), pointBytes), i32(offset.z));
-      f.push(op('memory.copy', addressOf(divisors, get(index), pair), z, i32(pair)));
-    });
-    f.push(call('r_invertPairs', get(divisors), get('count'), get(work)));
+    const { divisors, work } = invertZ(f);
     eachPair(f, (index) => {
       const to = addressOf('to', get(index), 64);
       const valid = op('i32.add', get('valid'), op('i32.mul', get(index), i32(2)));
@@ -162,12 +167,53 @@ function writePack(module: ModuleWriter, k: field.Field): void {
         call('bj_packOne', to, valid, point, addressOf(divisors, get(index), pair), get(work)),
       );
     });
-    // Multiples of others' points by the secret scalar are secrets shared with them.
-    const bytes = op('i32.mul', get('count'), i32(pointBytes + 2 * pair));
-    f.push(
-      op('memory.fill', get('scratch'), i32(0), op('i32.add', bytes, i32(18 * pair + workBytes))),
-    );
+    eraseScratch(f);
   });
+}
+
+/** `bj_affine(to, count, scratch)`: x and y of each point, 32 bytes each; (0, 1) for refused ones. Erases the scratch memory. */
+function writeAffine(module: ModuleWriter, k: field.Field): void {
+  module.func('bj_affineOne', { params: ['to', 'point', 'divisor'] }, (f) => {
+    const inverse = k.loadPair(f, get('divisor'));
+    const put = (from: number, factor: bigint, to: number): void => {
+      f.scope(() => {
+        const value = k.mul(f, loadCoordinate(f, k, 'point', from), inverse);
+        const plain = k.mul(f, value, k.constant(f, factor, true));
+        k.storeBytes(f, plain, after('to', to), after('to', to + 64));
+      });
+    };
+    put(offset.x, xScale, 0);
+    put(offset.y, 1n, 32);
+  });
+  const params = ['to', 'count', 'scratch'];
+  module.func('bj_affine', { exported: true, params }, (f) => {
+    const { divisors } = invertZ(f);
+    eachPair(f, (index) => {
+      const point = addressOf('scratch', get(index), pointBytes);
+      const divisor = addressOf(divisors, get(index), pair);
+      f.push(call('bj_affineOne', addressOf('to', get(index), 128), point, divisor));
+    });
+    eraseScratch(f);
+  });
+}
+
+/** 1/Z of every point, to the divisors. */
+function invertZ(f: FunctionWriter) {
+  const places = locate(f);
+  eachPair(f, (index) => {
+    const z = op('i32.add', addressOf('scratch', get(index), pointBytes), i32(offset.z));
+    f.push(op('memory.copy', addressOf(places.divisors, get(index), pair), z, i32(pair)));
+  });
+  f.push(call('r_invertPairs', get(places.divisors), get('count'), get(places.work)));
+  return places;
+}
+
+/** Multiples of others' points by the secret scalar are secrets shared with them. */
+function eraseScratch(f: FunctionWriter): void {
+  const bytes = op('i32.mul', get('count'), i32(pointBytes + 2 * pair));
+  f.push(
+    op('memory.fill', get('scratch'), i32(0), op('i32.add', bytes, i32(18 * pair + workBytes))),
+  );
 }
 
 /** The maximum size of `work` in addition to the inversion's own (18 + count)·80 bytes. */
@@ -191,5 +237,6 @@ export function writeBabyJubjub(module: ModuleWriter, k: field.Field): void {
   writeUnpack(module, k);
   writeMultiply(module, k);
   writePack(module, k);
+  writeAffine(module, k);
   writeScratchBytes(module);
 }

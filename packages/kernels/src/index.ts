@@ -5,6 +5,7 @@
  */
 
 export type { Group, PointTable } from './curve/points.ts';
+export { type CurvePoint, createDirectKernels, type DirectKernels } from './direct-kernels.ts';
 export { createKernels, type Kernels, type KernelsOptions, type ScanKernels } from './kernels.ts';
 export { KernelsError } from './runtime/errors.ts';
 export {

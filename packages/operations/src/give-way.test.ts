@@ -45,7 +45,7 @@ it('yields throughout a batch of 64', async () => {
   close('end');
   expect(viewOf(job).result?.status).toBe('completed');
   expect(turnsOf.get('eligibility')).toBeGreaterThan(4);
-  expect(turnsOf.get('proving')).toBeGreaterThan(8);
+  expect(turnsOf.get('proving')).toBeGreaterThan(4);
   // The proved batch is sent. It is not built a second time.
   expect(turnsOf.get('approving-allowance')).toBeLessThan(4);
 });

@@ -2,6 +2,7 @@
 // tests that circomlib's constants give circomlib's hashes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNumbers, decodeScalars, encodeScalars, R } from '../../test/quotient-oracle.ts';
+import { createDirectKernels } from '../direct-kernels.ts';
 import { createKernels, type Kernels } from '../kernels.ts';
 import type { PoseidonConstants } from './poseidon.ts';
 
@@ -56,6 +57,7 @@ function hashByDefinition(constants: PoseidonConstants, inputs: readonly bigint[
 
 describe.each(['float', 'integer'] as const)('Poseidon, %s multiplier', (multiplier) => {
   let kernels: Kernels;
+  const direct = createDirectKernels(multiplier);
   beforeAll(async () => {
     kernels = await createKernels({ threads: 2, multiplier });
   });
@@ -65,6 +67,8 @@ describe.each(['float', 'integer'] as const)('Poseidon, %s multiplier', (multipl
     const constants = createConstants(width);
     const hashes = await kernels.hashPoseidonMany(constants, encodeScalars(inputs.flat()));
     expect(decodeScalars(hashes)).toEqual(inputs.map((row) => hashByDefinition(constants, row)));
+    const single = inputs.map((row) => direct.hashPoseidon(constants, row));
+    expect(single).toEqual(decodeScalars(hashes));
   };
 
   it.each([2, 3, 4, 5, 6, 7])('hashes %i words as defined', async (width) => {

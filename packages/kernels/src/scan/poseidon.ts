@@ -36,15 +36,17 @@ export type PoseidonConstants = {
 };
 
 const numberBytes = 32;
-const elementBytes = 40;
-const pairBytes = 80;
+/** Bytes of a number as the kernels store it. */
+export const elementBytes = 40;
+/** Bytes of two of them beside each other. */
+export const pairBytes = 80;
 const fullRounds = 8;
 const maximumWidth = 7;
 /** Pairs of hashes per task: about 4 ms for wide states. */
 const pairsInTask = 64;
 
 /** The constants in the kernel's order. @throws KernelsError `input_refused` */
-function listConstants(constants: PoseidonConstants): readonly bigint[] {
+export function listConstants(constants: PoseidonConstants): readonly bigint[] {
   const { width, partialRounds, sparseRows, sparseColumns } = constants;
   const list = [
     ...constants.fullConstants.flat(),

@@ -10,7 +10,7 @@ import { setupMutants } from './setup-mutants.ts';
 const field = ['codegen/field'];
 const sums = ['src/curve/msm', 'src/msm-sizes'];
 const transforms = ['src/scalars/quotient', 'src/transform'];
-const scanning = ['src/scan/scan-kernels'];
+const scanning = ['src/scan/babyjubjub'];
 
 export const mutants: readonly Mutant[] = [
   {
@@ -60,7 +60,7 @@ export const mutants: readonly Mutant[] = [
     file: 'codegen/field-arithmetic.ts',
     find: "op('v128.andnot', joined, vector(f, 1n << 63n))",
     replace: "op('v128.andnot', joined, vector(f, 0n))",
-    tests: ['src/scan/scan-kernels', ...sums],
+    tests: ['src/scan/babyjubjub', ...sums],
   },
   {
     name: 'bytes: negative values are not lifted into [0, p)',

@@ -16,8 +16,8 @@ import {
   hexToBytes,
   parseEncryptionPublicKey,
 } from '@pool/core';
-import { multiplyBase, multiplyPoint, subgroupOrder } from '../keys/baby-jubjub.ts';
-import { decodeEncryptionPublicKey, packSubgroupPoint } from '../keys/encryption-key.ts';
+import { multiplyBase, subgroupOrder } from '../keys/baby-jubjub.ts';
+import { exchangeWithKey, packSubgroupPoint } from '../keys/encryption-key.ts';
 import {
   decodePlaintext,
   decodeSealed,
@@ -90,8 +90,7 @@ function deriveFromScalar(
   if (packSubgroupPoint(multiplyBase(scalar)) !== readEphemeral(header)) {
     return undefined;
   }
-  const recipient = decodeEncryptionPublicKey(bound.encryptionPublicKey);
-  const shared = packSubgroupPoint(multiplyPoint(recipient, scalar));
+  const { shared } = exchangeWithKey(bound.encryptionPublicKey, scalar);
   return deriveSealKey(shared, header, bound);
 }
 

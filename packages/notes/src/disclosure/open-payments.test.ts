@@ -127,7 +127,7 @@ describe('the secret of a disclosed memo', () => {
     };
     // The payee would derive another key from this header and read nothing.
     const header = hexToBytes(other.sealed).subarray(0, 33);
-    const shared = parseEncryptionPublicKey(vector.sharedPoint);
+    const shared = hexToBytes(vector.sharedPoint);
     const key = deriveSealKey(shared, header, bound);
     const box = xchacha20poly1305(key, new Uint8Array(24)).encrypt(hexToBytes(vector.plaintext));
     const sealed = bytesToHex(Uint8Array.from([...header, ...box]));

@@ -1,62 +1,64 @@
 /**
- * Baby Jubjub (EIP-2494), the twisted Edwards curve over BN254's scalar field, on noble's arithmetic (protocol §1, §2). `multiply` takes the same
- * steps for every scalar, as far as bigints allow. A point from another party must pass {@link isSubgroupPoint} before it is
- * multiplied by a secret.
+ * Baby Jubjub (EIP-2494), the twisted Edwards curve over BN254's scalar field (protocol §1, §2), on the kernels. They take the same
+ * steps for every scalar and refuse every point outside the subgroup: a small-order component would leak the scalar modulo 8
+ * to the party that supplied the point.
  *
  * @module
  */
 import { babyjubjub } from '@noble/curves/misc.js';
-
-/** A point in affine coordinates, each below r. */
-export type CurvePoint = { readonly x: bigint; readonly y: bigint };
-
-/** l, the order of the subgroup that B8 generates. */
-export const subgroupOrder: bigint = babyjubjub.Point.CURVE().n;
+import { bigintToBytes, fieldModulus } from '@pool/core';
+import type { CurvePoint } from '@pool/kernels';
+import { directKernels } from '../hash/direct-kernels.ts';
 
 const { Point } = babyjubjub;
-const curve = Point.CURVE();
 
-/** scalar · B8. @param scalar - 1 … l-1, secret */
-export function multiplyBase(scalar: bigint): CurvePoint {
-  return toAffine(Point.BASE.multiply(scalar));
+/** l, the order of the subgroup that B8 generates. */
+export const subgroupOrder: bigint = Point.CURVE().n;
+
+const pointBytes = 32;
+const signBit = 0x80;
+const basePoint = packPoint(Point.BASE.toAffine());
+
+/** iden3's packing: y little-endian, bit 255 set if and only if x > (r-1)/2. The point is not checked. */
+export function packPoint({ x, y }: CurvePoint): Uint8Array {
+  const bytes = bigintToBytes(y, pointBytes).reverse();
+  const isLarge = x > (fieldModulus - 1n) / 2n;
+  bytes[pointBytes - 1] = (bytes[pointBytes - 1] ?? 0) | (isLarge ? signBit : 0);
+  return bytes;
 }
 
 /**
- * scalar · point. The result is never the identity: the point has prime order and 0 < scalar < l.
- * @param scalar - 1 … l-1, secret
- * @param point - a subgroup point other than the identity
+ * Unpacks and fully checks a point: y < r, on the curve, in the subgroup, not the identity, no sign bit at x = 0.
+ * @returns undefined for any other bytes
  */
-export function multiplyPoint(point: CurvePoint, scalar: bigint): CurvePoint {
-  return toAffine(Point.fromAffine({ x: point.x, y: point.y }).multiply(scalar));
+export function unpackPoint(packed: Uint8Array): CurvePoint | undefined {
+  return directKernels().multiplyPoints(packed)[0];
 }
 
-/** The non-negative square root x of (1 - y²) / (a - d y²), which is at most (r-1)/2, if it exists. */
-export function computeSmallX(y: bigint): bigint | undefined {
-  const field = Point.Fp;
-  const squareY = field.sqr(y);
-  const numerator = field.sub(field.ONE, squareY);
-  const denominator = field.sub(curve.a, field.mul(curve.d, squareY));
-  const square = field.div(numerator, denominator);
-  try {
-    const root = field.sqrt(square);
-    return root > (curve.p - 1n) / 2n ? field.neg(root) : root;
-  } catch {
-    return undefined;
+/** scalar · B8. @param scalar - 1 … l-1, secret */
+export function multiplyBase(scalar: bigint): CurvePoint {
+  const [product] = directKernels().multiplyPoints(basePoint, scalar);
+  if (product === undefined) {
+    throw new TypeError('the kernels refuse the base point');
   }
+  return product;
 }
 
-/** True for points of the prime-order subgroup other than the identity. */
-export function isSubgroupPoint(point: CurvePoint): boolean {
-  try {
-    const candidate = Point.fromAffine({ x: point.x, y: point.y });
-    candidate.assertValidity();
-    return !candidate.is0() && candidate.isTorsionFree();
-  } catch {
-    return false;
-  }
-}
-
-function toAffine(point: InstanceType<typeof Point>): CurvePoint {
-  const { x, y } = point.toAffine();
-  return { x, y };
+/**
+ * Both points of a Diffie–Hellman exchange, packed, in the time of one product.
+ * @param packed - the other party's point; untrusted
+ * @param scalar - 1 … l-1, secret
+ * @returns scalar · B8 and scalar · point, of which the second is secret. Undefined if {@link unpackPoint} refuses the point
+ */
+export function exchange(
+  packed: Uint8Array,
+  scalar: bigint,
+): { readonly own: Uint8Array; readonly shared: Uint8Array } | undefined {
+  const both = new Uint8Array(2 * pointBytes);
+  both.set(basePoint);
+  both.set(packed, pointBytes);
+  const [own, shared] = directKernels().multiplyPoints(both, scalar);
+  return own === undefined || shared === undefined
+    ? undefined
+    : { own: packPoint(own), shared: packPoint(shared) };
 }

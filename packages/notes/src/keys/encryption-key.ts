@@ -14,18 +14,16 @@ import {
   bytesToBigint,
   bytesToHex,
   type EncryptionPublicKey,
-  fieldModulus,
   hexToBytes,
   PoolError,
   parseEncryptionPublicKey,
 } from '@pool/core';
-import { type CurvePoint, computeSmallX, isSubgroupPoint, multiplyBase } from './baby-jubjub.ts';
+import type { CurvePoint } from '@pool/kernels';
+import { exchange, multiplyBase, packPoint, unpackPoint } from './baby-jubjub.ts';
 import { assertViewingKey } from './viewing-key.ts';
 
 /** The point P in affine coordinates, as a commitment contains it. Public. */
 export type EncryptionPoint = CurvePoint;
-
-const signBit = 0x80;
 
 /**
  * P = v·B8.
@@ -50,22 +48,9 @@ export function computeX25519PublicKey(viewingKey: bigint): EncryptionPublicKey 
   return parseEncryptionPublicKey(bytesToHex(x25519.getPublicKey(secretKey)));
 }
 
-/**
- * Packs a point. @throws PoolError `invalid_encryption_key` unless it is a subgroup point and not the identity
- */
-export function encodeEncryptionPoint(point: EncryptionPoint): EncryptionPublicKey {
-  if (!isSubgroupPoint(point)) {
-    throw createKeyError();
-  }
-  return packSubgroupPoint(point);
-}
-
 /** Packs a point that is known to be in the subgroup, for example a multiple of a subgroup point. */
 export function packSubgroupPoint(point: EncryptionPoint): EncryptionPublicKey {
-  const bytes = bigintToBytes(point.y, 32).reverse();
-  const high = bytes[31] ?? 0;
-  bytes[31] = point.x > (fieldModulus - 1n) / 2n ? high | signBit : high;
-  return parseEncryptionPublicKey(bytesToHex(bytes));
+  return parseEncryptionPublicKey(bytesToHex(packPoint(point)));
 }
 
 /**
@@ -73,22 +58,28 @@ export function packSubgroupPoint(point: EncryptionPoint): EncryptionPublicKey {
  * @throws PoolError `invalid_encryption_key`
  */
 export function decodeEncryptionPublicKey(encryptionPublicKey: string): EncryptionPoint {
-  const bytes = parseBytes(encryptionPublicKey);
-  const high = bytes[31] ?? 0;
-  const isLarge = (high & signBit) !== 0;
-  bytes[31] = high & ~signBit;
-  const y = bytesToBigint(bytes.reverse());
-  // y and y + r would be two encodings of one key.
-  const smallX = y < fieldModulus ? computeSmallX(y) : undefined;
-  if (smallX === undefined || (smallX === 0n && isLarge)) {
-    throw createKeyError();
-  }
-  const point = { x: isLarge ? fieldModulus - smallX : smallX, y };
-  // A point with a small-order component would leak v modulo 8 to the party that supplied it.
-  if (!isSubgroupPoint(point)) {
+  const point = unpackPoint(parseBytes(encryptionPublicKey));
+  if (point === undefined) {
     throw createKeyError();
   }
   return point;
+}
+
+/**
+ * The Diffie–Hellman exchange of a scalar with P.
+ * @param scalar - 1 … l-1, secret
+ * @returns scalar·B8, and scalar·P, which is secret, both packed
+ * @throws PoolError `invalid_encryption_key` unless {@link decodeEncryptionPublicKey} accepts P
+ */
+export function exchangeWithKey(
+  encryptionPublicKey: string,
+  scalar: bigint,
+): { readonly own: Uint8Array; readonly shared: Uint8Array } {
+  const points = exchange(parseBytes(encryptionPublicKey), scalar);
+  if (points === undefined) {
+    throw createKeyError();
+  }
+  return points;
 }
 
 /**

@@ -31,7 +31,7 @@ import {
 import type { SeedKind, SeedSource } from '../keys/seed.ts';
 import { computeWalletId } from '../keys/wallet-id.ts';
 import { computeCommitment } from './note.ts';
-import { sealToPoint } from './sealed-note.ts';
+import { sealNote } from './sealed-note.ts';
 
 /** One slot. Confidential, except for the commitment. */
 export type NoteSlot = {
@@ -132,10 +132,15 @@ export function fillSlot(parts: {
   const nonce = poseidon([(base + BigInt(slot)) % fieldModulus]);
   const commitment = computeCommitment({ assetId, amount, nonce, walletId, encryptionPoint });
   const ephemeral = source.deriveScalar(`pool/v1/${kind}/ephemeral`, slot);
-  const sealed = sealToPoint(
-    { amount, nonce, memo, encryptionPublicKey, commitment, assetId, ephemeral },
-    encryptionPoint,
-  );
+  const sealed = sealNote({
+    amount,
+    nonce,
+    memo,
+    encryptionPublicKey,
+    commitment,
+    assetId,
+    ephemeral,
+  });
   return {
     slot: { slot, recipientIndex, amount, nonce, walletId, encryptionPoint, commitment },
     sealedNote: { encryptionPublicKey, sealed },

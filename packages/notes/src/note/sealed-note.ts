@@ -26,12 +26,8 @@ import {
   maxMemoBytes,
   PoolError,
 } from '@pool/core';
-import { multiplyBase, multiplyPoint, subgroupOrder } from '../keys/baby-jubjub.ts';
-import {
-  decodeEncryptionPublicKey,
-  type EncryptionPoint,
-  packSubgroupPoint,
-} from '../keys/encryption-key.ts';
+import { multiplyBase, subgroupOrder } from '../keys/baby-jubjub.ts';
+import { exchangeWithKey, packSubgroupPoint } from '../keys/encryption-key.ts';
 import { assertViewingKey } from '../keys/viewing-key.ts';
 import { computeCommitment } from './note.ts';
 
@@ -73,19 +69,11 @@ type UnsealedNote = {
  * @throws PoolError `invalid_encryption_key`, `invalid-amount`, `invalid_field_element`, `invalid_value`
  */
 export function sealNote(note: UnsealedNote): Hex {
-  return sealToPoint(note, decodeEncryptionPublicKey(note.encryptionPublicKey));
-}
-
-/** {@link sealNote} for a P that is decoded, and so checked, already. */
-export function sealToPoint(note: UnsealedNote, recipient: EncryptionPoint): Hex {
   if (note.ephemeral < 1n || note.ephemeral >= subgroupOrder) {
     throw new PoolError('invalid_value', 'the ephemeral scalar must be from 1 to below l');
   }
-  const header = concatBytes(
-    Uint8Array.of(suiteBabyJubjub),
-    hexToBytes(packSubgroupPoint(multiplyBase(note.ephemeral)), 32),
-  );
-  const shared = packSubgroupPoint(multiplyPoint(recipient, note.ephemeral));
+  const { own, shared } = exchangeWithKey(note.encryptionPublicKey, note.ephemeral);
+  const header = concatBytes(Uint8Array.of(suiteBabyJubjub), own);
   const key = deriveSealKey(shared, header, note);
   const box = xchacha20poly1305(key, zeroNonce).encrypt(encodePlaintext(note));
   return bytesToHex(concatBytes(header, box));
@@ -161,11 +149,11 @@ export function computeSealSalt(
  * @returns 32 bytes, secret
  */
 export function deriveSealKey(
-  shared: EncryptionPublicKey,
+  shared: Uint8Array,
   header: Uint8Array,
   bound: Parameters<typeof computeSealSalt>[1],
 ): Uint8Array {
-  return hkdf(sha256, hexToBytes(shared, 32), computeSealSalt(header, bound), sealKeyInfo, 32);
+  return hkdf(sha256, shared, computeSealSalt(header, bound), sealKeyInfo, 32);
 }
 
 /** amount (16) ‖ nonce (32) ‖ memo length (1) ‖ memo (111, zero padded). */
@@ -229,8 +217,8 @@ export function deriveOwnSealKey(
   viewingKey: bigint,
   bound: Parameters<typeof computeSealSalt>[1],
 ): Uint8Array {
-  const ephemeral = decodeEncryptionPublicKey(bytesToHex(header.subarray(1)));
-  return deriveSealKey(packSubgroupPoint(multiplyPoint(ephemeral, viewingKey)), header, bound);
+  const { shared } = exchangeWithKey(bytesToHex(header.subarray(1)), viewingKey);
+  return deriveSealKey(shared, header, bound);
 }
 
 /** @returns undefined if the key is not the one of these 209 bytes */
