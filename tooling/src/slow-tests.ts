@@ -29,8 +29,14 @@ export const slowUnitTests: readonly string[] = [
   'tooling/src/production-deployment.test.ts',
   // Requests of megabytes at the simulated custodians.
   'packages/approve/src/foreign-requests.test.ts',
-  // Connections that are slow on purpose.
-  'apps/platform/src/http/listen.test.ts',
+  // Connections and nodes that are slow on purpose.
+  'apps/platform/src/{closed-chain,http/listen,operator/control-stale}.test.ts',
+  'packages/approve/src/custodian/page-reader-cut.test.ts',
+  'packages/relayer/src/send/fair-relayer.test.ts',
+  // Wizards and tools: a process, a compiler or a linter for each case.
+  'apps/agent/src/onboard/{onboard,onboard-custodian}.test.ts',
+  'packages/circuits/src/cli.test.ts',
+  'tooling/src/{lint-rules,readme-examples}.test.ts',
   // Ceremonies and their forgeries, in pairings and in snarkjs.
   'packages/circuits/src/ceremony/{beacon-only,poisoned-powers,snarkjs}.test.ts',
   'packages/circuits/src/ceremony/{key/powers-origin,verify/verify-key,verify/verify-key-powers,verify/verify-sections}.test.ts',
@@ -40,8 +46,8 @@ export const slowUnitTests: readonly string[] = [
 export const slowEndToEndTests: readonly string[] = [
   'packages/contracts/test/proofs/spend-attacks.e2e.test.ts',
   'packages/approve/src/killed-gate.e2e.test.ts',
-  'apps/platform/src/{hostile-tenant,postgres,reload}.e2e.test.ts',
-  'apps/sandbox/src/{access,account-lies,cancel,crashes,custody,fund-64,fund-256,hidden-change,late-landing,lies,pay-run,privacy,redeliver,relayer-health,rpc-outage,self-submit,spend,spend-crashes,split,tenancy,up-signer}.e2e.test.ts',
+  'apps/platform/src/{hostile-tenant,platform,postgres,reload}.e2e.test.ts',
+  'apps/sandbox/src/{access,account-lies,browser-wallet,cancel,crashes,custody,fund-64,fund-256,hidden-change,late-landing,lies,onboard,pay-run,privacy,redeliver,relayer-health,rpc-outage,self-submit,spend,spend-crashes,split,tenancy,up-signer}.e2e.test.ts',
   'packages/prover/src/create-prover.e2e.test.ts',
   'examples/exit-without-platform/src/main.e2e.test.ts',
   'tooling/src/{device-proofs,fund-proofs,production-keys}.e2e.test.ts',

@@ -6,7 +6,7 @@
 import type { Mutant } from './mutant.ts';
 
 const fixedBase = ['src/curve/fixed-base'];
-const setup = ['src/setup-kernels'];
+const setup = ['src/scalars/setup-scalars'];
 
 export const setupMutants: readonly Mutant[] = [
   {
