@@ -1,5 +1,5 @@
 // One Vitest configuration for the repository, with five projects:
-//   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), two workers. Files share the process of their worker and the
+//   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), three workers (tests also wait for timers and processes). Files share the process of their worker and the
 //             modules that it has loaded, so a test leaves no state in a module, in `process.env` or in a timer;
 //   postgres  the platform's files about its database once more, on a real PostgreSQL server in place of the embedded one;
 //   e2e       `x.e2e.test.ts`: real processes and a real chain, three files at a time (each waits for blocks part of its time), after
@@ -46,7 +46,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     execArgv: [`--conditions=${sourceCondition}`],
-    maxWorkers: 2,
+    maxWorkers: 3,
     retry: 0,
     reporters: ['default', ...jsonReporters, summaryReporter],
     projects: [
