@@ -34,7 +34,8 @@ async function serve(folder: string, targets: Targets, request: Request): Promis
   return new Response(await readFile(file), {
     headers: {
       'content-type': types[extname(file)] ?? 'application/octet-stream',
-      'content-security-policy': "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'",
+      'content-security-policy':
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'",
     },
   });
 }
