@@ -4,8 +4,8 @@
  * @module
  */
 import type { Secret } from '@pool/core';
+import { type PostgresSettings, parsePostgresUrl } from '@pool/storage/postgres';
 import type { DatabaseConfig } from './open-database.ts';
-import { type PostgresSettings, parsePostgresUrl } from './postgres-url.ts';
 
 /** Variables as the configuration reads them; each problem is reported by the variable's name. */
 export type DatabaseReader = {

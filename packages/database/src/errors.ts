@@ -10,8 +10,6 @@ export const errors = [
     meanings: {
       database_locked: 'Another process uses the database. Stop it first.',
       data_directory_locked: 'Another process or sandbox uses the data directory. Stop it first.',
-      database_refused:
-        'The configured database is of another program, part or version, or can lose answered writes. Do what the message says.',
     },
   },
   {

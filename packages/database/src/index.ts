@@ -20,6 +20,5 @@ export {
   type PlatformTables,
   platformMigrations,
 } from './platform-tables.ts';
-export { parsePostgresUrl } from './postgres-url.ts';
 export { claimStore, type Ownership, ownerLock, type StorePart } from './process-lock.ts';
 export { createTables, describeTables, type TablesOf, typed } from './table.ts';

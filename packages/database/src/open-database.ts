@@ -9,10 +9,21 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { PoolError } from '@pool/core';
 import { type FileLock, lockFile } from '@pool/storage';
-import { type Kysely, Kysely as KyselyDatabase, PGliteDialect, PostgresDialect, sql } from 'kysely';
+import {
+  createPostgresPool,
+  findWeakSettings,
+  type PostgresPool,
+  type PostgresSettings,
+} from '@pool/storage/postgres';
+import {
+  type Kysely,
+  Kysely as KyselyDatabase,
+  type PostgresPool as KyselyPool,
+  PGliteDialect,
+  PostgresDialect,
+  sql,
+} from 'kysely';
 import type { Logger as Log } from 'pino';
-import { createPostgresPool } from './postgres-pool.ts';
-import type { PostgresSettings } from './postgres-url.ts';
 import type { StorePart } from './process-lock.ts';
 import { holdProcessLock, type Ownership } from './process-lock.ts';
 
@@ -54,12 +65,9 @@ export function lockDirectory(directory: string): DirectoryLock {
   };
 }
 
-// Whether a PostgreSQL server keeps acknowledged writes through a power cut. Acknowledged data (sealed notes,
-// settlements, revocations) cannot be requested again.
-
 /** @throws PoolError `database_refused`, when durability is required */
 async function assertDurable<T>(db: Kysely<T>, must: boolean, log: Log): Promise<void> {
-  const wrong = await findWeakSettings(db);
+  const wrong = await findWeakSettings((text) => sql.raw<{ name: string }>(text).execute(db));
   if (wrong.length === 0) {
     return;
   }
@@ -70,14 +78,6 @@ async function assertDurable<T>(db: Kysely<T>, must: boolean, log: Log): Promise
     );
   }
   log.warn({ settings: wrong }, 'the database may lose what it has answered when its power fails');
-}
-
-/** Names of the settings that are off. */
-async function findWeakSettings<T>(db: Kysely<T>): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`select name from pg_settings
-    where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'
-    order by name`.execute(db);
-  return rows.map(({ name }) => name);
 }
 
 // Numbered changes of a schema, each applied once.
@@ -213,13 +213,13 @@ async function openPostgres<T>(
     const lock = await holdProcessLock(settings, part, log);
     try {
       const name = `pool-${part}`;
-      const migrating = createPostgresPool({ settings, name, size: 1, isUnlimited: true });
+      const migrating = createPostgresPool({ settings, name, size: 1, limits: 'none' });
       await useOnce<T>(migrating, async (db) => {
         await assertDurable(db, mustBeDurable, log);
         await migrate(db, migrations);
       });
       const pool = createPostgresPool({ settings, name, size: poolSize });
-      const db = new KyselyDatabase<T>({ dialect: new PostgresDialect({ pool }) });
+      const db = openKysely<T>(pool);
       return {
         db,
         ownership: lock,
@@ -251,11 +251,18 @@ function assertNoEmbedded(directory: string | undefined): void {
   }
 }
 
+/** Kysely's type of a connection has a second form, for cursors, which it uses only for streams. */
+function openKysely<T>(pool: PostgresPool): Kysely<T> {
+  return new KyselyDatabase<T>({
+    dialect: new PostgresDialect({ pool: pool as unknown as KyselyPool }),
+  });
+}
+
 async function useOnce<T>(
-  pool: ReturnType<typeof createPostgresPool>,
+  pool: PostgresPool,
   work: (db: Kysely<T>) => Promise<void>,
 ): Promise<void> {
-  const db = new KyselyDatabase<T>({ dialect: new PostgresDialect({ pool }) });
+  const db = openKysely<T>(pool);
   try {
     await work(db);
   } finally {

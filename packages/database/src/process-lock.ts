@@ -9,12 +9,16 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { PoolError } from '@pool/core';
+import {
+  codeOf,
+  describeClient,
+  explainFirstFailure,
+  type PostgresSettings,
+  toDatabaseError,
+} from '@pool/storage/postgres';
 import { type QueryExecutorProvider, sql } from 'kysely';
 import pg from 'pg';
 import type { Logger as Log } from 'pino';
-import { codeOf, explainFirstFailure, toDatabaseError } from './postgres-errors.ts';
-import { describeClient } from './postgres-pool.ts';
-import type { PostgresSettings } from './postgres-url.ts';
 
 // Whether this process may use a PostgreSQL database: it is empty, or the same part of Pool made it.
 

@@ -7,13 +7,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  claimStore,
-  type OpenDatabase,
-  openStore,
-  ownerLock,
-  parsePostgresUrl,
-} from '@pool/database';
+import { claimStore, type OpenDatabase, openStore, ownerLock } from '@pool/database';
+import { parsePostgresUrl } from '@pool/storage/postgres';
 import { type PostgresServer, startPostgres } from '@pool/testkit';
 import { sql } from 'kysely';
 import pg from 'pg';

@@ -4,7 +4,6 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { toDatabaseError } from './postgres-errors.ts';
 import type { PostgresSettings } from './postgres-url.ts';
@@ -14,17 +13,37 @@ export type PoolOptions = {
   /** The name of this client in the server's own lists. */
   readonly name: string;
   readonly size: number;
-  /** For migrations, which may take their time. */
-  readonly isUnlimited?: boolean;
+  /** `none` for migrations, which may take their time. Default: those of a service. */
+  readonly limits?: PostgresLimits | 'none';
 };
 
-const connectTimeoutMs = 5_000;
+/** How long a pool waits, in milliseconds. */
+export type PostgresLimits = {
+  readonly connectMs: number;
+  /** The longest statement, and the longest wait for a lock. */
+  readonly statementMs: number;
+  /** The client's own limit, for a server that vanished. Longer than the statement's. */
+  readonly answerMs: number;
+};
 
-/** The longest statement. No query of a request or a worker takes a tenth of it. */
-const statementTimeoutMs = 15_000;
+/** No query of a request or a worker takes a tenth of these. */
+const serviceLimits: PostgresLimits = { connectMs: 5_000, statementMs: 15_000, answerMs: 20_000 };
 
-/** The client's own limit, for a server that vanished. Longer than the statement timeout of the server. */
-const answerTimeoutMs = 20_000;
+/** One connection of a pool. Its errors are {@link toDatabaseError}'s. */
+export type PostgresConnection = {
+  query<Row extends Record<string, unknown>>(
+    text: string,
+    parameters?: readonly unknown[],
+  ): Promise<{ readonly rows: Row[]; readonly rowCount: number | null }>;
+  /** @param destroy - ends the connection in place of keeping it */
+  release(destroy?: boolean): void;
+};
+
+export type PostgresPool = {
+  readonly options: object;
+  connect(): Promise<PostgresConnection>;
+  end(): Promise<void>;
+};
 
 /** Settings of every connection. */
 export function describeClient(settings: PostgresSettings, name: string): pg.ClientConfig {
@@ -38,7 +57,7 @@ export function describeClient(settings: PostgresSettings, name: string): pg.Cli
     password: () => password?.reveal() ?? '',
     ssl: tls ? { rejectUnauthorized: true, ...readAuthority(caFile) } : false,
     application_name: name,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: serviceLimits.connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // Settings of the server or of the role must not weaken what the code relies on.
@@ -51,20 +70,11 @@ function readAuthority(caFile: string | undefined): { readonly ca?: string } {
   return caFile === undefined ? {} : { ca: readFileSync(caFile, 'utf8') };
 }
 
-/** A pool for Kysely. Its errors are {@link toDatabaseError}'s. */
 export function createPostgresPool(options: PoolOptions): PostgresPool {
-  const { settings, name, size, isUnlimited = false } = options;
-  const limits = isUnlimited
-    ? {}
-    : {
-        statement_timeout: statementTimeoutMs,
-        lock_timeout: statementTimeoutMs,
-        idle_in_transaction_session_timeout: answerTimeoutMs,
-        query_timeout: answerTimeoutMs,
-      };
+  const { settings, name, size, limits = serviceLimits } = options;
   const pool = new pg.Pool({
     ...describeClient(settings, name),
-    ...limits,
+    ...(limits === 'none' ? {} : toConfig(limits)),
     max: size,
     idleTimeoutMillis: 60_000,
   });
@@ -83,10 +93,20 @@ export function createPostgresPool(options: PoolOptions): PostgresPool {
   };
 }
 
-const wrapped = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+function toConfig({ connectMs, statementMs, answerMs }: PostgresLimits): pg.PoolConfig {
+  return {
+    connectionTimeoutMillis: connectMs,
+    statement_timeout: statementMs,
+    lock_timeout: statementMs,
+    idle_in_transaction_session_timeout: answerMs,
+    query_timeout: answerMs,
+  };
+}
+
+const wrapped = new WeakMap<pg.PoolClient, PostgresConnection>();
 
 // One wrapper for each client: Kysely knows its connections by identity.
-function wrap(client: pg.PoolClient): PostgresPoolClient {
+function wrap(client: pg.PoolClient): PostgresConnection {
   const known = wrapped.get(client);
   if (known !== undefined) {
     return known;
@@ -95,10 +115,13 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
   client.on('error', () => {
     isBroken = true;
   });
-  const wrapper = {
-    async query(text: string, parameters: readonly unknown[]) {
+  const wrapper: PostgresConnection = {
+    async query<Row extends Record<string, unknown>>(
+      text: string,
+      parameters: readonly unknown[] = [],
+    ) {
       try {
-        return await client.query(text, [...parameters]);
+        return await client.query<Row>(text, [...parameters]);
       } catch (error) {
         const translated = toDatabaseError(error);
         // After a timeout the answer may still arrive, and the next query on this connection would receive it.
@@ -106,14 +129,12 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
         throw translated;
       }
     },
-    release(destroy?: boolean) {
+    release(destroy) {
       client.release(isBroken || destroy === true);
     },
   };
-  // Kysely's type has a second form, for cursors, which it uses only for streams.
-  const own = wrapper as unknown as PostgresPoolClient;
-  wrapped.set(client, own);
-  return own;
+  wrapped.set(client, wrapper);
+  return wrapper;
 }
 
 function rethrow(error: unknown): never {

@@ -1,0 +1,20 @@
+/**
+ * Connections to a PostgreSQL server.
+ *
+ * @module
+ */
+
+export { codeOf, explainFirstFailure, toDatabaseError } from './postgres-errors.ts';
+export {
+  createPostgresPool,
+  describeClient,
+  type PostgresPool,
+} from './postgres-pool.ts';
+export {
+  openPostgresTables,
+  type PostgresQuery,
+  type PostgresTables,
+  sharedLimits,
+} from './postgres-tables.ts';
+export { type PostgresSettings, parsePostgresUrl } from './postgres-url.ts';
+export { findWeakSettings } from './weak-settings.ts';
