@@ -1,7 +1,8 @@
 // One Vitest configuration for the repository, with five projects:
-//   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), three workers (tests also wait for timers and processes). Files share the process of their worker and the
-//             modules that it has loaded, so a test leaves no state in a module, in `process.env` or in a timer;
-//   postgres  the platform's files about its database once more, on a real PostgreSQL server in place of the embedded one;
+//   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), three workers (tests also wait for timers and processes).
+//             Files share the process of their worker and the modules that it has loaded, so a test leaves no state in a module, in
+//             `process.env` or in a timer;
+//   postgres  the files about databases once more, on a real PostgreSQL server in place of the embedded one or of SQLite;
 //   e2e       `x.e2e.test.ts`: real processes and a real chain, three files at a time (each waits for blocks part of its time), after
 //             the unit tests. Most deployments keep their rows on one PostgreSQL server, which costs half as much as embedded ones;
 //   unit-slow, e2e-slow  the files that `npm test` leaves out (tooling/src/slow-tests.ts). `.ci/run` runs them.
@@ -73,6 +74,7 @@ export default defineConfig({
             'apps/platform/src/database/races',
             'apps/platform/src/edge/withdrawal',
             'apps/platform/src/enrolment/key-rotation',
+            'packages/idempotency/src/{job-store,job-store.prop}',
             'packages/pool-gate/src/{gate-app,leaves,past-lists}',
             'packages/relayer/src/accept/redeliver-notes',
             'packages/relayer/src/indexer/indexer',

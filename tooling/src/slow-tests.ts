@@ -16,8 +16,6 @@ export const slowUnitTests: readonly string[] = [
   'packages/circuits/test/audit/{audit,mutants,propagate,signer-audit,spend-audit,spend-mutants}.test.ts',
   'packages/circuits/src/{fund,fund-16,hidden-signer-whole,spend,spend-2x4,spend-16x8,spend-outputs}.test.ts',
   'packages/circuits/src/{hidden-signer,hidden-signer-bounds,hidden-signer-parts}.test.ts',
-  // All vectors of the protocol, computed again.
-  'packages/notes/src/vectors.test.ts',
   // Half of the crash table of a disbursement: two of its four variants.
   'packages/operations/src/run/crash-variants.test.ts',
   // Every route under random requests; the routes' own tests stay.
@@ -25,6 +23,7 @@ export const slowUnitTests: readonly string[] = [
   'apps/platform/src/api-fuzz.test.ts',
   // A real PostgreSQL server, new clusters, and a production deployment with every kill.
   'apps/platform/src/database/postgres.test.ts',
+  'packages/{idempotency/src/postgres-store,wallet/src/node/store/shared-state}.test.ts',
   'packages/testkit/src/{embedded-cluster,postgres}.test.ts',
   'tooling/src/production-deployment.test.ts',
   // Requests of megabytes at the simulated custodians.
@@ -47,7 +46,7 @@ export const slowEndToEndTests: readonly string[] = [
   'packages/contracts/test/proofs/spend-attacks.e2e.test.ts',
   'packages/approve/src/killed-gate.e2e.test.ts',
   'apps/platform/src/{hostile-tenant,platform,postgres,reload}.e2e.test.ts',
-  'apps/sandbox/src/{access,account-lies,browser-wallet,cancel,crashes,custody,fund-64,fund-256,hidden-change,late-landing,lies,onboard,pay-run,privacy,redeliver,relayer-health,rpc-outage,self-submit,spend,spend-crashes,split,tenancy,up-signer}.e2e.test.ts',
+  'apps/sandbox/src/{access,account-lies,browser-wallet,cancel,crashes,custody,fund-64,fund-256,hidden-change,late-landing,lies,onboard,pay-run,privacy,redeliver,relayer-health,rpc-outage,self-submit,shared-jobs,spend,spend-crashes,split,tenancy,up-signer}.e2e.test.ts',
   'packages/prover/src/create-prover.e2e.test.ts',
   'examples/exit-without-platform/src/main.e2e.test.ts',
   'tooling/src/{device-proofs,fund-proofs,production-keys}.e2e.test.ts',

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { join } from 'node:path';
 import { openProductionKeys } from '@pool/circuits';
 import { deriveTraceId, PoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
@@ -39,10 +38,7 @@ import {
   createHolderSpends,
   type HolderNotes,
   listSentHashes,
-  openEvidencePins,
   openOpeningsStore,
-  openPaidKeys,
-  paidKeysPath,
   systemClock,
 } from '@pool/wallet/node';
 import type { Config } from './config/config.ts';
@@ -56,6 +52,7 @@ import { createDeliveries } from './services/holder/served-notes.ts';
 import { createFaultHandler, startRunner } from './services/jobs/runner.ts';
 import { requireRoleToken } from './services/signers/role-tokens.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
+import { openAgentState } from './state/agent-state.ts';
 
 export type Agent = {
   readonly app: Shell;
@@ -80,13 +77,11 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   for (const { variable, message } of config.warnings) {
     log.warn({ variable }, message);
   }
-  const store = openJobStore(config.jobStore);
-  const pins = openEvidencePins(
-    config.jobStore === 'memory:' ? ':memory:' : join(config.home, 'evidence-pins.sqlite'),
-  );
-  const paidKeys = openPaidKeys(
-    config.jobStore === 'memory:' ? ':memory:' : paidKeysPath(config.home),
-  );
+  const store = await openJobStore(config.jobs);
+  const state = await openAgentState(config);
+  const { pins, paidKeys, turns } = state;
+  // With another key, each agent would take the other's requests for other requests.
+  await state.assertShared('DISBURSE_FINGERPRINT_KEY', fingerprints.keyId);
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
   const onFaultPoint = createFaultHandler(config.fault);
@@ -114,7 +109,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     log,
     onAnswer: ({ gate }) => parts.gates.update(gate),
     onReady: ({ employerId: scope }) => {
-      const work = { config, parts, store, scope, prover, keys, paidKeys, fingerprints };
+      const work = { config, parts, store, scope, prover, keys, paidKeys, turns, fingerprints };
       runner = startRunner({ ...work, computeQueue, locks, onFaultPoint, onEvent });
     },
     onRefused: () => {
@@ -157,7 +152,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     assertSigns: () => assertSigns(config.holder, 'spend'),
     retentionDays: config.retentionDays,
     keepOpenings: openings.keep,
-    journal: openJobStore(config.spendJournal),
+    journal: await openJobStore({ url: config.spendJournal }),
     onFaultPoint: (point) => onFaultPoint(`spend:${point}`),
     openHolder: holderNotes.holder,
     findChain: holderNotes.findChain,
@@ -250,8 +245,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       holderHistory.close();
       await holderNotes.close();
       parts.close();
-      pins.close();
-      paidKeys.close();
+      await state.close();
       openings.close();
       await store.close();
     },

@@ -21,6 +21,13 @@ export type {
   UpdateInput,
 } from './job-store.ts';
 export { createMemoryStore } from './memory-store.ts';
-export { openJobStore } from './open-job-store.ts';
+export {
+  findJobServer,
+  type JobStorePlace,
+  mayHaveJobs,
+  openJobStore,
+  parseJobStoreUrl,
+} from './open-job-store.ts';
+export { openPostgresStore } from './postgres-store.ts';
 export { createSqliteStore } from './sqlite-store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';

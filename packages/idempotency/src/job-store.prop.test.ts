@@ -1,10 +1,11 @@
-// Model-based test: random sequences of calls give the same answers from both stores and keep the guarantees that a simple model
-// can state. The wall clock also steps forwards and back, as it does under NTP and on a suspended machine.
+// Model-based test: random sequences of calls give the same answers from two stores (memory and SQLite, or memory and PostgreSQL in Vitest's
+// project `postgres`) and keep the guarantees that a simple model can state. The wall clock also steps forwards and back, as it does under NTP and on a suspended machine.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
+import { openTestStore } from './fixtures/postgres.ts';
 import type { JobStore } from './job-store.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { createSqliteStore } from './sqlite-store.ts';
@@ -16,8 +17,9 @@ type Model = {
   holders: Map<string, { fence: number; untilMs: number }>;
   values: Map<string, string>;
 };
-type Real = { readonly memory: JobStore; readonly sqlite: JobStore };
+type Real = { readonly memory: JobStore; readonly durable: JobStore };
 
+const server = inject('postgresUrl');
 const scope = 's';
 const keys = fc.constantFrom('a', 'b', 'c');
 const states = ['accepted', 'submitted'];
@@ -33,7 +35,7 @@ async function both<T>(real: Real, call: (store: JobStore) => Promise<T>): Promi
     }
   };
   const memory = await settle(real.memory);
-  expect(await settle(real.sqlite)).toEqual(memory);
+  expect(await settle(real.durable)).toEqual(memory);
   return memory;
 }
 
@@ -174,7 +176,10 @@ describe('job stores compared with a model and with each other', () => {
             file += 1;
             const real = {
               memory: createMemoryStore(),
-              sqlite: createSqliteStore({ path: join(folder, `${file}.db`) }),
+              durable:
+                server === undefined
+                  ? createSqliteStore({ path: join(folder, `${file}.db`) })
+                  : await openTestStore(server),
             };
             const model: Model = {
               nowMs: 1,
@@ -185,7 +190,7 @@ describe('job stores compared with a model and with each other', () => {
             try {
               await fc.asyncModelRun(() => ({ model, real }), commands);
             } finally {
-              await real.sqlite.close();
+              await real.durable.close();
             }
           },
         ),

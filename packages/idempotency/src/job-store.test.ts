@@ -1,8 +1,9 @@
-// The contract of every job store, run for each implementation.
+// The contract of every job store, run for each implementation: on PostgreSQL in Vitest's project `postgres`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { openTestStore } from './fixtures/postgres.ts';
 import type { JobStore } from './job-store.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { createSqliteStore } from './sqlite-store.ts';
@@ -19,13 +20,19 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe.each<[string, () => JobStore]>([
-  ['memory', createMemoryStore],
-  ['sqlite', () => createSqliteStore({ path: join(folder, 'jobs.db') })],
-])('the job store %s', (_, open) => {
+const server = inject('postgresUrl');
+const stores: readonly [string, () => JobStore | Promise<JobStore>][] =
+  server === undefined
+    ? [
+        ['memory', createMemoryStore],
+        ['sqlite', () => createSqliteStore({ path: join(folder, 'jobs.db') })],
+      ]
+    : [['postgres', () => openTestStore(server)]];
+
+describe.each(stores)('the job store %s', (_, open) => {
   let store: JobStore;
-  beforeEach(() => {
-    store = open();
+  beforeEach(async () => {
+    store = await open();
   });
   afterEach(async () => {
     await store.close();

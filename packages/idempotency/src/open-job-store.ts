@@ -3,31 +3,91 @@
  *
  * @module
  */
+import { existsSync } from 'node:fs';
+import type { Secret } from '@pool/core';
+import { type PostgresSettings, parsePostgresUrl } from '@pool/storage/postgres';
 import type { JobStore } from './job-store.ts';
 import { createMemoryStore } from './memory-store.ts';
+import { openPostgresStore } from './postgres-store.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 import { StoreError } from './store-error.ts';
+
+/** Where jobs are. */
+export type JobStorePlace = {
+  /** `sqlite:<path>`, `postgres://user@host/database` or `memory:`. */
+  readonly url: string;
+  /** Of the PostgreSQL user. A URL with a password is refused, because URLs are shown. */
+  readonly password?: Secret | undefined;
+  /** A PostgreSQL server that may lose what it has acknowledged is refused. */
+  readonly mustBeDurable?: boolean;
+};
+
+type ParsedPlace =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly settings: PostgresSettings };
+
+/** @returns the place, or what is wrong with the URL. The message repeats no part of it */
+export function parseJobStoreUrl(url: string): ParsedPlace | string {
+  if (url === 'memory:') {
+    return { kind: 'memory' };
+  }
+  if (/^postgres(?:ql)?:/.test(url)) {
+    const settings = parsePostgresUrl(url);
+    if (typeof settings === 'string') {
+      return settings;
+    }
+    return settings.password === undefined
+      ? { kind: 'postgres', settings }
+      : 'must not contain a password: it has a variable of its own';
+  }
+  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
+  // SQLite would accept `:memory:` and `file:…`. A store that does not persist must be requested explicitly, as `memory:`.
+  return path === '' || path.startsWith(':') || path.startsWith('file:')
+    ? 'must be sqlite:<path to a file>, postgres://user@host/database or memory:'
+    : { kind: 'sqlite', path };
+}
 
 /**
  * Opens a job store.
  *
  * @example
- * const store = openJobStore('sqlite:/var/lib/agent/jobs.sqlite');
+ * const store = await openJobStore({ url: 'sqlite:/var/lib/agent/jobs.sqlite' });
  *
- * @param url - `sqlite:<path>` or `memory:`
- * @throws StoreError `invalid_store` for any other form, and when the file cannot be opened
+ * @throws StoreError `invalid_store` for any other form, and when the store cannot be opened; `store_busy` when the PostgreSQL server
+ *   does not answer
  */
-export function openJobStore(url: string): JobStore {
-  if (url === 'memory:') {
-    return createMemoryStore();
+export async function openJobStore(place: JobStorePlace): Promise<JobStore> {
+  const parsed = parseJobStoreUrl(place.url);
+  if (typeof parsed === 'string') {
+    throw new StoreError('invalid_store', `the URL of the job store ${parsed}`);
   }
-  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  // SQLite would accept `:memory:` and `file:…`. A store that does not persist must be requested explicitly, as `memory:`.
-  if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
-    throw new StoreError(
-      'invalid_store',
-      'the job store must be sqlite:<path to a file> or memory:',
-    );
+  switch (parsed.kind) {
+    case 'memory':
+      return createMemoryStore();
+    case 'sqlite':
+      return createSqliteStore({ path: parsed.path });
+    case 'postgres':
+      return await openPostgresStore({
+        settings: { ...parsed.settings, password: place.password },
+        mustBeDurable: place.mustBeDurable ?? false,
+      });
   }
-  return createSqliteStore({ path });
+}
+
+/** The server of a job store, for what agents share beside their jobs. Undefined for a store of one machine. */
+export function findJobServer({ url, password }: JobStorePlace): PostgresSettings | undefined {
+  const parsed = parseJobStoreUrl(url);
+  return typeof parsed !== 'string' && parsed.kind === 'postgres'
+    ? { ...parsed.settings, password }
+    : undefined;
+}
+
+/** Whether there can be jobs. False for a file that does not exist, which opening would create, and for `memory:`. */
+export function mayHaveJobs({ url }: JobStorePlace): boolean {
+  const parsed = parseJobStoreUrl(url);
+  return (
+    typeof parsed !== 'string' &&
+    (parsed.kind === 'postgres' || (parsed.kind === 'sqlite' && existsSync(parsed.path)))
+  );
 }

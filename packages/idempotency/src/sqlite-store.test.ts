@@ -85,10 +85,10 @@ describe('the SQLite store', () => {
   });
 
   it('keeps jobs over a restart', async () => {
-    const before = openJobStore(`sqlite:${path}`);
+    const before = await openJobStore({ url: `sqlite:${path}` });
     const { job: created } = await before.claim(job);
     await before.close();
-    const after = openJobStore(`sqlite:${path}`);
+    const after = await openJobStore({ url: `sqlite:${path}` });
     expect(await after.get('s', 'k')).toEqual(created);
     await after.close();
   });
@@ -189,13 +189,24 @@ describe('the SQLite store', () => {
 
 describe('openJobStore', () => {
   it('opens memory:', async () => {
-    expect((await openJobStore('memory:').claim(job)).outcome).toBe('created');
+    expect((await (await openJobStore({ url: 'memory:' })).claim(job)).outcome).toBe('created');
   });
 
-  it.each(['', 'sqlite:', 'sqlite::memory:', 'sqlite:file:x', 'postgres://h/d', 'jobs.db'])(
+  it.each(['', 'sqlite:', 'sqlite::memory:', 'sqlite:file:x', 'jobs.db'])(
     'refuses %j and names the accepted forms',
-    (url) => {
-      expect(() => openJobStore(url)).toThrow(/sqlite:<path to a file> or memory:/);
+    async (url) => {
+      await expect(openJobStore({ url })).rejects.toThrow(
+        'must be sqlite:<path to a file>, postgres://user@host/database or memory:',
+      );
     },
   );
+
+  it.each([
+    ['postgres://h/d', 'host, user and database are required'],
+    ['postgres://u:secret-word@h/d', 'must not contain a password'],
+  ])('refuses %j: %s', async (url, reason) => {
+    const refused = openJobStore({ url });
+    await expect(refused).rejects.toThrow(reason);
+    await expect(refused).rejects.not.toThrow('secret-word');
+  });
 });

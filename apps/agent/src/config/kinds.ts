@@ -13,6 +13,7 @@ import {
   serviceUrl,
 } from '@pool/configuration';
 import { isAmountString, isPoolError, parseEvmAddress } from '@pool/core';
+import { parseJobStoreUrl } from '@pool/idempotency';
 import { employerIdSchema, faultPoints } from '@pool/operations';
 import { funderKinds } from '@pool/signers';
 import { spendFaultPoints } from '@pool/wallet';
@@ -88,10 +89,18 @@ export const coinAmount: Kind<bigint> = {
   },
 };
 
-export const jobStore = matching(
+export const jobStore: Kind<string> = {
+  label: '`sqlite:<path>`, `postgres://user@host/database` or `memory:`',
+  parse(value) {
+    const place = parseJobStoreUrl(value);
+    return typeof place === 'string' ? reject(place) : accept(value);
+  },
+};
+
+export const spendJournal = matching(
   '`sqlite:<path>` or `memory:`',
   (value) => /^(?:sqlite:.+|memory:)$/.test(value),
-  'must be sqlite:<path> or memory: in this build',
+  'must be sqlite:<path> or memory:',
 );
 
 export const employerId: Kind<string> = {

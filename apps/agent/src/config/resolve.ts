@@ -17,6 +17,7 @@ import {
   type Separation,
 } from '@pool/configuration';
 import { isLoopbackHost, Secret } from '@pool/core';
+import type { JobStorePlace } from '@pool/idempotency';
 import type { GateConfig } from '@pool/operations';
 import { funderRoles, type RemoteFunder, readFunder } from '@pool/signers';
 import { type HolderConfig, readHolder } from './holder-config.ts';
@@ -32,6 +33,8 @@ export type Config = Omit<ConfigValues<typeof ownVariables>, 'home' | 'allowedHo
   /** Agent directory, mode 0700. */
   readonly home: string;
   readonly isProduction: boolean;
+  /** `jobStore` with its password. */
+  readonly jobs: JobStorePlace;
   readonly platformUrl: string;
   readonly platformToken: Secret;
   /** Further host names that requests can be addressed to. */
@@ -64,6 +67,11 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     ...values,
     home: layers.home,
     isProduction,
+    jobs: {
+      url: values.jobStore,
+      password: values.jobStorePassword,
+      mustBeDurable: isProduction,
+    },
     allowedHosts: values.allowedHosts ?? [],
     chainsFile: resolve(values.chainsFile),
     gate: readGate(values, read, problems),

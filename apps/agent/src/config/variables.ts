@@ -315,16 +315,25 @@ export const variables = {
   jobStore: {
     name: 'DISBURSE_JOB_STORE',
     role: 'disburse',
-    purpose: 'where jobs are stored; `memory:` loses them',
+    purpose:
+      'where jobs are stored. Agents on several machines share a PostgreSQL database; `memory:` loses the jobs',
     kind: kinds.jobStore,
     fallback: (home: string) => `sqlite:${join(home, 'jobs.sqlite')}`,
+  },
+  jobStorePassword: {
+    name: 'DISBURSE_JOB_STORE_PASSWORD',
+    role: 'disburse',
+    purpose: 'password of the PostgreSQL user in `DISBURSE_JOB_STORE`',
+    kind: opaqueSecret,
+    whenUnset: 'no password',
+    credential: { fields: ['password'] },
   },
   spendJournal: {
     name: 'DISBURSE_SPEND_JOURNAL',
     role: 'transfer, send',
     purpose:
       'Idempotency-Keys of spends. With `memory:` a retry after a restart pays again. Back the file up with `spends.sqlite`',
-    kind: kinds.jobStore,
+    kind: kinds.spendJournal,
     fallback: () => 'memory:',
   },
   batchDeadlineSeconds: {

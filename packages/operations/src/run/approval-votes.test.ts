@@ -16,7 +16,7 @@ function pay(world: World, amount: string) {
 
 it('asks for one approval for each of eight batches of a funder', async () => {
   const world = await createWorld({ isVoting: true, finalityBlocks: 5 });
-  const locks = createKeyLock();
+  const turns = createKeyLock();
   const keys = ['1', '2', '3', '4', '5', '6', '7', '8'];
   const jobs = await Promise.all(keys.map((key) => world.accept(key, pay(world, key))));
   // Whoever votes comes late, when each batch has asked for what it may ask for.
@@ -26,7 +26,7 @@ it('asks for one approval for each of eight batches of a funder', async () => {
     polls += isReady ? 1 : 0;
     return kind === 'token-approval' && polls < 200 ? 'wait' : 'approve';
   };
-  await Promise.all(jobs.map((job) => world.run(job, undefined, { locks })));
+  await Promise.all(jobs.map((job) => world.run(job, undefined, { turns })));
   expect(jobs.map((job) => job.state())).toEqual(Array(8).fill('done'));
   expect(world.voting.countOf('token-approval')).toBe(8);
   expect(world.chain.funds).toBe(8);
@@ -34,7 +34,7 @@ it('asks for one approval for each of eight batches of a funder', async () => {
 
 it('asks for at most 2n − 1 permits for n batches of a funder', async () => {
   const world = await createWorld({ isVoting: true, permit: true, finalityBlocks: 5 });
-  const locks = createKeyLock();
+  const turns = createKeyLock();
   const keys = ['1', '2', '3', '4', '5'];
   const jobs = await Promise.all(keys.map((key) => world.accept(key, pay(world, key))));
   // Whoever votes comes late: each batch that may ask for a permit meanwhile does.
@@ -46,7 +46,7 @@ it('asks for at most 2n − 1 permits for n batches of a funder', async () => {
     asked = Math.max(asked, count);
     return kind === 'permit' && reads < 100 ? 'wait' : 'approve';
   };
-  await Promise.all(jobs.map((job) => world.run(job, undefined, { locks })));
+  await Promise.all(jobs.map((job) => world.run(job, undefined, { turns })));
   expect(jobs.map((job) => job.state())).toEqual(Array(5).fill('done'));
   expect(world.voting.countOf('permit')).toBe(9);
   expect(world.chain.funds).toBe(5);
@@ -138,11 +138,11 @@ it('sends a refused batch again only once its whole allowance is there', async (
 it('takes a request back before another batch gets the lock', async () => {
   const world = await createWorld({ isVoting: true });
   world.voting.policy = (kind) => (kind === 'fund-authorization' ? 'approve' : 'wait');
-  const locks = createKeyLock();
+  const turns = createKeyLock();
   const job = await world.accept('one');
   const other = await world.accept('two', pay(world, '7'));
   let isTakenBack = false;
-  const running = world.run(job, undefined, { locks, voteLimitSeconds: 7_200 });
+  const running = world.run(job, undefined, { turns, voteLimitSeconds: 7_200 });
   await until(() => world.voting.countOf('token-approval') === 1);
   const next = world.run(
     other,
@@ -154,7 +154,7 @@ it('takes a request back before another batch gets the lock', async () => {
         );
       }
     },
-    { locks },
+    { turns },
   );
   await until(() => other.record().stage === 'awaiting-turn');
   cancel(job);
@@ -172,15 +172,15 @@ function accountOf(world: World): string {
 
 it('asks for no approval while another token of the funder has one, and takes its turn then', async () => {
   const world = await createWorld({ isVoting: true, finalityBlocks: 5 });
-  const locks = createKeyLock();
-  const end = await locks.acquire(accountOf(world), new AbortController().signal);
+  const turns = createKeyLock();
+  const end = await turns.acquire(accountOf(world), new AbortController().signal);
   const job = await world.accept();
-  const running = world.run(job, undefined, { locks });
+  const running = world.run(job, undefined, { turns });
   await until(() => job.record().stage === 'awaiting-turn');
   expect(job.record().signature).toBeDefined();
   expect(world.voting.countOf('token-approval')).toBe(0);
   let approvalsBefore: number | undefined;
-  const third = locks.acquire(accountOf(world), new AbortController().signal).then((free) => {
+  const third = turns.acquire(accountOf(world), new AbortController().signal).then((free) => {
     approvalsBefore = world.chain.approvals.length;
     free();
   });
@@ -196,10 +196,10 @@ it('asks for no approval while another token of the funder has one, and takes it
 
 it('is cancelled while it waits for the approval of another token', async () => {
   const world = await createWorld({ isVoting: true });
-  const locks = createKeyLock();
-  const end = await locks.acquire(accountOf(world), new AbortController().signal);
+  const turns = createKeyLock();
+  const end = await turns.acquire(accountOf(world), new AbortController().signal);
   const job = await world.accept();
-  const running = world.run(job, undefined, { locks });
+  const running = world.run(job, undefined, { turns });
   await until(() => job.record().stage === 'awaiting-turn');
   cancel(job);
   await until(() => job.state() === 'failed');
@@ -208,20 +208,20 @@ it('is cancelled while it waits for the approval of another token', async () => 
   end();
   await running;
   // Nobody is left in the queue.
-  await until(() => !locks.isTaken(accountOf(world)));
+  await until(() => !turns.isTaken(accountOf(world)));
 });
 
 it('lets another token have an approval as soon as its own is mined', async () => {
   const world = await createWorld({ isVoting: true, finalityBlocks: 30 });
-  const locks = createKeyLock();
+  const turns = createKeyLock();
   world.voting.policy = (kind) => (kind === 'token-approval' ? 'wait' : 'approve');
   const job = await world.accept();
-  const running = world.run(job, undefined, { locks });
+  const running = world.run(job, undefined, { turns });
   await until(() => world.voting.countOf('token-approval') === 1);
-  expect(locks.isTaken(accountOf(world))).toBe(true);
+  expect(turns.isTaken(accountOf(world))).toBe(true);
   world.voting.policy = () => 'approve';
   await until(() => job.record().releasedAtMs !== undefined);
-  await until(() => !locks.isTaken(accountOf(world)));
+  await until(() => !turns.isTaken(accountOf(world)));
   expect(job.state()).toBe('submitted');
   await running;
   expect(job.state()).toBe('done');
@@ -229,7 +229,7 @@ it('lets another token have an approval as soon as its own is mined', async () =
 
 it('sends a refused batch again once another token has its approval', async () => {
   const world = await createWorld({ isVoting: true });
-  const locks = createKeyLock();
+  const turns = createKeyLock();
   let other: Promise<() => void> | undefined;
   const job = await world.accept();
   const running = world.run(
@@ -238,10 +238,10 @@ it('sends a refused batch again once another token has its approval', async () =
       if (point === 'settling.released') {
         // The batch is refused, and its next approval finds another one underway.
         world.chain.allowance = 5n;
-        other = locks.acquire(accountOf(world), new AbortController().signal);
+        other = turns.acquire(accountOf(world), new AbortController().signal);
       }
     },
-    { locks },
+    { turns },
   );
   await until(() => other !== undefined && job.record().stage === 'awaiting-approval');
   expect(world.voting.countOf('token-approval')).toBe(1);

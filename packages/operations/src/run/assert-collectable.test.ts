@@ -38,9 +38,9 @@ describe('before the funder signs', () => {
   it('counts the amount that an earlier batch of its queue has taken', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 20 });
     world.chain.balance = 10_000n;
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const jobs = [await world.accept('one'), await world.accept('two')];
-    await Promise.all(jobs.map((job) => world.run(job, undefined, { locks })));
+    await Promise.all(jobs.map((job) => world.run(job, undefined, { turns })));
     expect(jobs.map((job) => job.record().error?.code)).toEqual([
       undefined,
       'insufficient_balance',

@@ -79,7 +79,7 @@ describe('a batch that is refused for its far deadline', () => {
   it('delays no other batch of its funder and token while its withdrawal waits for a vote', async () => {
     const { world, job } = await createRefusing({ isVoting: true, permit: true });
     world.voting.policy = (kind) => (kind === 'void' ? 'wait' : 'approve');
-    const deps = { locks: createKeyLock(), voteLimitSeconds: 7_200 };
+    const deps = { turns: createKeyLock(), voteLimitSeconds: 7_200 };
     const running = world.run(job, undefined, deps);
     for (let turn = 0; turn < 5_000 && job.record().abandoned === undefined; turn += 1) {
       await new Promise(setImmediate);

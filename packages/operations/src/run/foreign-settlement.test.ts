@@ -228,13 +228,13 @@ describe('a settlement on other terms that is seen after the release', () => {
     const { world, job, meet } = await meetAfterRelease(true);
     const token = parseEvmAddress(world.context.settings.tokens['USDC']?.address);
     const lock = ['allowance', 'anvil', token, world.funder.address].join(' ');
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const seen = new Set<boolean>();
     await world.run(job, meet, {
-      locks,
+      turns,
       clock: withTick(world, () => {
         if (job.record().refusal?.code === 'settled_elsewhere') {
-          seen.add(locks.isTaken(lock));
+          seen.add(turns.isTaken(lock));
         }
       }),
     });

@@ -27,10 +27,10 @@ function deadlineOf(job: FakeJob): number {
 describe('a queue of one funder and token', () => {
   it('pays every batch and proves each once, even if the queue takes longer than an authorisation is valid', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: slowFinality });
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const keys = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
     const jobs = await Promise.all(keys.map((key) => world.accept(key)));
-    const events = await Promise.all(jobs.map((job) => world.run(job, undefined, { locks })));
+    const events = await Promise.all(jobs.map((job) => world.run(job, undefined, { turns })));
     expect(jobs.map((job) => [job.state(), job.record().error?.code])).toEqual(
       keys.map(() => ['done', undefined]),
     );
@@ -45,9 +45,9 @@ describe('a queue of one funder and token', () => {
 
   it('proves again before it signs if the root was replaced while a batch waited', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 60 });
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const jobs = [await world.accept('one'), await world.accept('two')] as const;
-    const first = world.run(jobs[0], undefined, { locks });
+    const first = world.run(jobs[0], undefined, { turns });
     await world.run(
       jobs[1],
       (point) => {
@@ -56,7 +56,7 @@ describe('a queue of one funder and token', () => {
           world.gate.admit({ ...world.holders[0]!, walletId: assertField(77n) });
         }
       },
-      { locks },
+      { turns },
     );
     await first;
     expect(jobs.map((job) => job.state())).toEqual(['done', 'done']);
@@ -67,9 +67,9 @@ describe('a queue of one funder and token', () => {
 
   it('fails at once, with nothing signed, when a wallet lost its place while a batch waited', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 60 });
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const jobs = [await world.accept('one'), await world.accept('two')] as const;
-    const first = world.run(jobs[0], undefined, { locks });
+    const first = world.run(jobs[0], undefined, { turns });
     await world.run(
       jobs[1],
       (point) => {
@@ -77,7 +77,7 @@ describe('a queue of one funder and token', () => {
           world.gate.expel(world.holders[1]!);
         }
       },
-      { locks },
+      { turns },
     );
     await first;
     expect(jobs[1].record().error?.code).toBe('unregistered-recipient');

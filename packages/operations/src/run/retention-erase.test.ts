@@ -17,10 +17,10 @@ const scope = 'employer';
 let folder: string;
 let path: string;
 let store: JobStore;
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pool-retention-'));
   path = join(folder, 'jobs.sqlite');
-  store = openJobStore(`sqlite:${path}`);
+  store = await openJobStore({ url: `sqlite:${path}` });
 });
 afterEach(async () => {
   await store.close();

@@ -10,7 +10,7 @@ import { startRetention } from './retention.ts';
 
 it('names a damaged job by trace id and code, counts it, and erases the others', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pool-retention-'));
-  const store = openJobStore(`sqlite:${join(folder, 'jobs.sqlite')}`);
+  const store = await openJobStore({ url: `sqlite:${join(folder, 'jobs.sqlite')}` });
   const payload = JSON.stringify({
     recipients: ['salary-of-alice'],
     phase: { kind: 'failed', error: { code: 'prover_failed', message: '' } },

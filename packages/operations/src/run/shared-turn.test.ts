@@ -20,7 +20,7 @@ const allowances: [string, WorldOptions][] = [
 /** A batch of 6000 was released, and its funder has 100 left; another batch of one unit must be paid. */
 async function createUnderfunded(options: WorldOptions) {
   const world = await createWorld(options);
-  const locks = createKeyLock();
+  const turns = createKeyLock();
   const large = await world.accept('large');
   const events: RunEvent[] = [];
   let onTick: () => void = () => undefined;
@@ -32,7 +32,7 @@ async function createUnderfunded(options: WorldOptions) {
       }
     },
     {
-      locks,
+      turns,
       onEvent: (event) => events.push(event),
       clock: {
         nowMs: world.clock.nowMs,
@@ -51,7 +51,7 @@ async function createUnderfunded(options: WorldOptions) {
   const payOne = async (): Promise<FakeJob> => {
     const [first] = world.createRequest().recipients;
     const job = await world.accept('small', { recipients: [{ ...first!, amount: '1' }] });
-    await world.run(job, undefined, { locks });
+    await world.run(job, undefined, { turns });
     return job;
   };
   const kill = (): void => {
@@ -59,7 +59,7 @@ async function createUnderfunded(options: WorldOptions) {
       throw new Error('power cut');
     };
   };
-  return { world, locks, large, events, running, kill, payOne };
+  return { world, turns, large, events, running, kill, payOne };
 }
 
 function topUp(world: World): void {
@@ -176,10 +176,10 @@ describe('a settlement that the platform never accepted', () => {
       postVoid: refuse('not_found', 404),
     };
     const large = await world.accept('large');
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     await expect(
       world.run(large, undefined, {
-        locks,
+        turns,
         platform,
         clock: {
           nowMs: world.clock.nowMs,
@@ -193,10 +193,10 @@ describe('a settlement that the platform never accepted', () => {
       }),
     ).rejects.toThrow();
     large.values.set(cancellationName, '{"askedAtMs":1}');
-    const running = world.run(large, undefined, { locks, platform });
+    const running = world.run(large, undefined, { turns, platform });
     const [first] = world.createRequest().recipients;
     const small = await world.accept('small', { recipients: [{ ...first!, amount: '1' }] });
-    await world.run(small, undefined, { locks });
+    await world.run(small, undefined, { turns });
     expect(viewOf(small).result?.status).toBe('completed');
     expect(large.state()).toBe('submitted');
     await running;
@@ -228,10 +228,10 @@ describe.each(allowances)('a batch that cannot be collected, %s', (_, options) =
   });
 
   it('also delays no other batch after a restart', async () => {
-    const { world, large, running, kill, locks, payOne } = await createUnderfunded(options);
+    const { world, large, running, kill, turns, payOne } = await createUnderfunded(options);
     kill();
     await expect(running).rejects.toMatchObject({ code: 'run_interrupted' });
-    const again = world.run(large, undefined, { locks });
+    const again = world.run(large, undefined, { turns });
     const small = await payOne();
     expect(viewOf(small).result?.status).toBe('completed');
     expect(large.state()).toBe('submitted');

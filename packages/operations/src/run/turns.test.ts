@@ -9,10 +9,10 @@ import type { RunEvent } from './job/run.ts';
 const voting = { isVoting: true, permit: true } as const;
 
 /** Another batch of this chain, token and funder has the lock. @returns how it ends */
-function takeTurn(world: World, locks: KeyLock): Promise<() => void> {
+function takeTurn(world: World, turns: KeyLock): Promise<() => void> {
   const { address } = world.context.settings.tokens['USDC']!;
   const name = ['allowance', world.context.key, address, world.funder.address].join(' ');
-  return locks.acquire(name, new AbortController().signal);
+  return turns.acquire(name, new AbortController().signal);
 }
 
 /** Lets the runs of this process go on until something is so. */
@@ -36,7 +36,7 @@ describe('a batch that waits for its turn', () => {
   it('after the vote on its permit says that it waits for other batches, not for a vote', async () => {
     const world = await createWorld(voting);
     world.voting.policy = (kind) => (kind === 'permit' ? 'wait' : 'approve');
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const job = await world.accept();
     const stages: string[] = [];
     const onEvent = (event: RunEvent): void => {
@@ -44,9 +44,9 @@ describe('a batch that waits for its turn', () => {
         stages.push(event.stage);
       }
     };
-    const running = world.run(job, undefined, { locks, onEvent });
+    const running = world.run(job, undefined, { turns, onEvent });
     await until(() => world.voting.countOf('permit') === 1);
-    const end = await takeTurn(world, locks);
+    const end = await takeTurn(world, turns);
     world.voting.policy = () => 'approve';
     await until(() => job.record().stage === 'awaiting-turn');
     end();
@@ -64,11 +64,11 @@ describe('a batch that waits for its turn', () => {
 
   it('after a restart says so', async () => {
     const world = await createWorld({ permit: true });
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const job = await world.accept();
     await crashWhenSigned(world, job);
-    const end = await takeTurn(world, locks);
-    const running = world.run(job, undefined, { locks });
+    const end = await takeTurn(world, turns);
+    const running = world.run(job, undefined, { turns });
     await until(() => job.record().stage === 'awaiting-turn');
     end();
     await running;
@@ -80,12 +80,12 @@ describe('a batch that waits for its turn', () => {
     ['and was voted on', voting],
   ])('%s is cancelled without the turn', async (_what, options) => {
     const world = await createWorld(options);
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const job = await world.accept();
     await crashWhenSigned(world, job);
-    await takeTurn(world, locks);
+    await takeTurn(world, turns);
     cancel(job);
-    const running = world.run(job, undefined, { locks });
+    const running = world.run(job, undefined, { turns });
     await until(() => job.state() === 'failed');
     await running;
     expect(job.record().error?.code).toBe('cancelled');
@@ -94,10 +94,10 @@ describe('a batch that waits for its turn', () => {
 
   it('past its deadline says that the queue took the time, and what to do', async () => {
     const world = await createWorld(voting);
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const job = await world.accept();
-    const end = await takeTurn(world, locks);
-    const running = world.run(job, undefined, { locks });
+    const end = await takeTurn(world, turns);
+    const running = world.run(job, undefined, { turns });
     await until(() => job.record().stage === 'awaiting-turn');
     world.clock.advanceSeconds(2 * 86_400);
     end();
@@ -113,10 +113,10 @@ describe('a batch that waits for its turn', () => {
 
   it('gets its deadline when it is asked for: the time before that does not count', async () => {
     const world = await createWorld({ permit: true });
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const job = await world.accept();
-    const end = await takeTurn(world, locks);
-    const running = world.run(job, undefined, { locks });
+    const end = await takeTurn(world, turns);
+    const running = world.run(job, undefined, { turns });
     await until(() => job.record().stage === 'awaiting-turn');
     world.clock.advanceSeconds(2 * 86_400);
     end();

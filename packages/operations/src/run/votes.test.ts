@@ -122,7 +122,7 @@ describe('a vote on a batch', () => {
     const world = await createWorld(voting);
     world.voting.policy = () => 'wait';
     const jobs = [await world.accept('one'), await world.accept('two')] as const;
-    const deps = { locks: world.createDeps(async () => undefined, []).locks };
+    const deps = { turns: world.createDeps(async () => undefined, []).turns };
     const first = world.run(jobs[0], undefined, deps);
     const second = world.run(jobs[1], undefined, deps);
     for (let turn = 0; turn < 200 && world.voting.requests.size < 2; turn += 1) {
@@ -323,7 +323,7 @@ describe('a batch that is given up after the vote began', () => {
     const world = await createWorld(voting);
     world.voting.policy = () => 'wait';
     const jobs = [await world.accept('one'), await world.accept('two')] as const;
-    const deps = { locks: createKeyLock(), voteLimitSeconds: 7_200 };
+    const deps = { turns: createKeyLock(), voteLimitSeconds: 7_200 };
     const first = world.run(jobs[0], undefined, deps);
     await until(() => world.voting.requests.size > 0);
     cancel(jobs[0]);

@@ -67,12 +67,12 @@ it('runs more jobs than it has slots while all of them wait for their turn', asy
     await claim(world, store, key);
   }
   const { onEvent: _onEvent, clock: _clock, ...deps } = world.createDeps(async () => undefined, []);
-  const locks = createKeyLock();
+  const turns = createKeyLock();
   const { address } = world.context.settings.tokens['USDC']!;
   const name = ['allowance', world.context.key, address, world.funder.address].join(' ');
-  const end = await locks.acquire(name, new AbortController().signal);
+  const end = await turns.acquire(name, new AbortController().signal);
   const runner = startJobRunner({
-    ...{ store, scope, clock: world.clock, deps: { ...deps, locks } },
+    ...{ store, scope, clock: world.clock, deps: { ...deps, turns } },
     ...{ workerId: 'worker', concurrency: 1, leaseTtlMs: 600_000, idleMs: 10 },
     onEvent: () => undefined,
   });

@@ -178,7 +178,7 @@ describe('a request that waits for a vote when its job ends', () => {
   it('delays no other batch of its funder and token while the custodian answers', async () => {
     const { world, job } = await createWaiting(['void'], { permit: true });
     world.platform.holdBack = true;
-    const locks = createKeyLock();
+    const turns = createKeyLock();
     const lock = [
       'allowance',
       world.context.key,
@@ -190,7 +190,7 @@ describe('a request that waits for a vote when its job ends', () => {
     const funder: typeof world.funder = {
       ...world.funder,
       withdraw(request, ...rest) {
-        taken.push([request.kind, locks.isTaken(lock)]);
+        taken.push([request.kind, turns.isTaken(lock)]);
         return withdraw(request, ...rest);
       },
     };
@@ -198,7 +198,7 @@ describe('a request that waits for a vote when its job ends', () => {
       job,
       (point) => {
         if (point === 'settling.posted') {
-          expect(locks.isTaken(lock)).toBe(true);
+          expect(turns.isTaken(lock)).toBe(true);
           cancel(job);
         }
         const row = world.platform.rows.get(job.record().key);
@@ -206,7 +206,7 @@ describe('a request that waits for a vote when its job ends', () => {
           world.chain.mineFund(row.batch, job.record().permit?.wire);
         }
       },
-      { locks, funder },
+      { turns, funder },
     );
     expect(job.state()).toBe('done');
     expect(taken).toEqual([['void', false]]);

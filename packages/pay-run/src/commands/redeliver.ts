@@ -4,9 +4,11 @@
  *
  * @module
  */
+
 import { writeFileSync } from 'node:fs';
 import type { Delivery } from '@pool/api';
 import { isPoolError, PoolError, parseHex } from '@pool/core';
+import type { JobStorePlace } from '@pool/idempotency';
 import { parseDelivery } from '@pool/operations';
 import { exitCodes } from '../exit-codes.ts';
 import { listDeliveries, type StoredDelivery } from '../ledger/stored-keys.ts';
@@ -22,7 +24,7 @@ export type RedeliverOptions = {
 
 /** The job store, and where deliveries go. */
 export type DeliveryPorts = {
-  readonly jobStore: string;
+  readonly jobs: JobStorePlace;
   /** Hands the sealed notes of a settlement to the platform, and returns its record. */
   redeliverNotes(
     key: string,
@@ -49,7 +51,7 @@ export async function redeliver(
     );
   }
   const ports = openPorts();
-  const found = await listDeliveries(ports.jobStore, key);
+  const found = await listDeliveries(ports.jobs, key);
   if (found.length === 0) {
     throw new PoolError(
       'not_found',

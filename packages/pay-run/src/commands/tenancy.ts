@@ -4,7 +4,9 @@
  *
  * @module
  */
+
 import { errorCodeOf, PoolError, type Secret } from '@pool/core';
+import type { JobStorePlace } from '@pool/idempotency';
 import {
   createFingerprinter,
   createTenancy,
@@ -22,7 +24,7 @@ import type { Output } from '../ports.ts';
 /** The agent's own settings, and its platform. */
 export type TenancyPlace = {
   readonly home: string;
-  readonly jobStore: string;
+  readonly jobs: JobStorePlace;
   /** `DISBURSE_EMPLOYER_ID`. */
   readonly employerId: string | undefined;
   readonly fingerprintKey: Secret | undefined;
@@ -44,7 +46,7 @@ const shownKeys = 20;
 export async function showTenancy(config: TenancyPlace, { out }: Print): Promise<number> {
   const pin = readTenancyPin(config.home);
   const named = await askPlatform(config);
-  const keys = await listStoredKeys(config.jobStore);
+  const keys = await listStoredKeys(config.jobs);
   const verdict = await judge(config, named, keys);
   out(
     [
@@ -64,10 +66,10 @@ export async function showTenancy(config: TenancyPlace, { out }: Print): Promise
 
 /** CSV on standard output: employer, key, state, whether it was paid, time of acceptance. */
 export async function listTenancyKeys(
-  { jobStore }: Pick<TenancyPlace, 'jobStore'>,
+  { jobs }: Pick<TenancyPlace, 'jobs'>,
   { out }: Print,
 ): Promise<number> {
-  const rows = (await listStoredKeys(jobStore)).map((row) => [
+  const rows = (await listStoredKeys(jobs)).map((row) => [
     row.employerId,
     row.key,
     row.state,
@@ -87,7 +89,7 @@ export async function beginTenancy(
 ): Promise<number> {
   const pin = readTenancyPin(config.home);
   const named = await askPlatform(config);
-  const keys = await listStoredKeys(config.jobStore);
+  const keys = await listStoredKeys(config.jobs);
   if (options.accept === undefined) {
     out(
       [

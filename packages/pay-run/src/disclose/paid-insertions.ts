@@ -3,6 +3,7 @@
  *
  * @module
  */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -12,6 +13,7 @@ import {
   type Hex32,
   PoolError,
 } from '@pool/core';
+import type { JobStorePlace } from '@pool/idempotency';
 import { readPaidBatch } from '@pool/operations';
 import {
   assertFound,
@@ -35,7 +37,7 @@ import { readRecord, withStore } from '../ledger/stored-keys.ts';
 
 /** Makes no file. @throws PoolError `store_damaged`; the errors of the stores */
 async function listOpenings(
-  { home, jobStore }: { readonly home: string; readonly jobStore: string },
+  { home, jobs }: Stores,
   isWanted: (openings: {
     readonly jobKey?: string | undefined;
     readonly txHash: string;
@@ -44,7 +46,7 @@ async function listOpenings(
   const found = [
     ...readKept(home),
     ...(await readSpends(home)),
-    ...(await readJobs(jobStore, isWanted)),
+    ...(await readJobs(jobs, isWanted)),
   ].filter(isWanted);
   // An erasure that was interrupted has both.
   return [...new Map(found.map((openings) => [openings.root, openings])).values()];
@@ -78,10 +80,10 @@ async function readSpends(home: string): Promise<readonly KeptOpenings[]> {
 
 /** @param isWanted - asked before a batch is rebuilt, which takes up to a second */
 async function readJobs(
-  jobStore: string,
+  jobs: JobStorePlace,
   isWanted: Parameters<typeof listOpenings>[1],
 ): Promise<readonly KeptOpenings[]> {
-  return await withStore(jobStore, [], async (store) => {
+  return await withStore(jobs, [], async (store) => {
     const found: KeptOpenings[] = [];
     for (const { scope, key } of await store.listNames()) {
       const job = await store.get(scope, key);
@@ -113,7 +115,7 @@ export type PaidPlace = {
   readonly token: EvmAddress;
 };
 
-type Stores = { readonly home: string; readonly jobStore: string };
+type Stores = { readonly home: string; readonly jobs: JobStorePlace };
 
 /** @throws PoolError `not_found`; `invalid_request` if several people paid: one document has one signer */
 export async function listPaidInsertions(

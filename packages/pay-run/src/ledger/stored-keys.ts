@@ -4,9 +4,14 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
 import { type DisbursementResult, isPoolError } from '@pool/core';
-import { type JobStore, openJobStore, type StoredJob } from '@pool/idempotency';
+import {
+  type JobStore,
+  type JobStorePlace,
+  mayHaveJobs,
+  openJobStore,
+  type StoredJob,
+} from '@pool/idempotency';
 import { deliveryName, deserializeRecord } from '@pool/operations';
 
 export type StoredKey = {
@@ -22,8 +27,8 @@ export type StoredKey = {
 };
 
 /** Does not create a store: without one there are no keys. */
-export async function listStoredKeys(jobStore: string): Promise<readonly StoredKey[]> {
-  return await withStore(jobStore, [], async (store) => {
+export async function listStoredKeys(jobs: JobStorePlace): Promise<readonly StoredKey[]> {
+  return await withStore(jobs, [], async (store) => {
     const keys: StoredKey[] = [];
     for (const { scope, key } of await store.listNames()) {
       const job = await store.get(scope, key);
@@ -37,8 +42,8 @@ export async function listStoredKeys(jobStore: string): Promise<readonly StoredK
 }
 
 /** Employers with jobs in the store. Does not create a store. */
-export async function listStoredEmployers(jobStore: string): Promise<readonly string[]> {
-  return await withStore(jobStore, [], listEmployersOf);
+export async function listStoredEmployers(jobs: JobStorePlace): Promise<readonly string[]> {
+  return await withStore(jobs, [], listEmployersOf);
 }
 
 export async function listEmployersOf(store: JobStore): Promise<readonly string[]> {
@@ -59,10 +64,10 @@ export type StoredDelivery = { readonly key: string; readonly text: string | und
  * @param only - one key; default: all
  */
 export async function listDeliveries(
-  jobStore: string,
+  jobs: JobStorePlace,
   only?: string,
 ): Promise<readonly StoredDelivery[]> {
-  return await withStore(jobStore, [], async (store) => {
+  return await withStore(jobs, [], async (store) => {
     const deliveries: StoredDelivery[] = [];
     for (const { scope, key } of await store.listNames()) {
       const job = only === undefined || only === key ? await store.get(scope, key) : undefined;
@@ -78,15 +83,14 @@ export async function listDeliveries(
 
 /** Does not create a store. @returns `none` without one */
 export async function withStore<T>(
-  jobStore: string,
+  jobs: JobStorePlace,
   none: T,
   work: (store: JobStore) => Promise<T>,
 ): Promise<T> {
-  const path = /^sqlite:(.+)$/.exec(jobStore)?.[1];
-  if (path === undefined || !existsSync(path)) {
+  if (!mayHaveJobs(jobs)) {
     return none;
   }
-  const store = openJobStore(jobStore);
+  const store = await openJobStore(jobs);
   try {
     return await work(store);
   } finally {

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMemoryStore, type JobStore, openJobStore } from '@pool/idempotency';
+import { createMemoryStore, createSqliteStore, type JobStore } from '@pool/idempotency';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type SpendFaultPoint, spendFaultPoints } from '../archive/spend-state.ts';
 import { createSpendWorld, type SpendWorldOptions } from '../fixtures/spend-world.ts';
@@ -20,7 +20,7 @@ function createJournalFile(): () => JobStore {
     rmSync(directory, { recursive: true });
   });
   return () => {
-    const store = openJobStore(`sqlite:${join(directory, 'spend-keys.sqlite')}`);
+    const store = createSqliteStore({ path: join(directory, 'spend-keys.sqlite') });
     stores.push(store);
     return store;
   };

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { join } from 'node:path';
 import { readChainsFile } from '@pool/configuration';
 import { computeWalletAddress, PoolError, parseWalletPub, type WalletPub } from '@pool/core';
 import { exitCodes, type Output } from '@pool/pay-run';
@@ -15,7 +14,6 @@ import {
   addContact,
   assertContactFree,
   type Contact,
-  openEvidencePins,
   parseLabel,
   readContacts,
   systemClock,
@@ -23,6 +21,7 @@ import {
 } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
+import { openAgentState } from '../../state/agent-state.ts';
 
 export type ContactsOptions = { readonly json?: boolean; readonly envFile?: string };
 
@@ -112,7 +111,7 @@ async function findEvidence(
     );
   }
   ensureAgentHome(config.home);
-  const pins = openEvidencePins(join(config.home, 'evidence-pins.sqlite'));
+  const { pins, close } = await openAgentState(config);
   try {
     const { evidence: domain } = readChainsFile(config.chainsFile);
     const verifier = createEvidenceVerifier({ domain, pins, nowMs: systemClock.nowMs });
@@ -127,6 +126,6 @@ async function findEvidence(
     const { encryptionPublicKey, evidence } = verdict.recipient;
     return { walletPub, encryptionPublicKey, evidence };
   } finally {
-    pins.close();
+    await close();
   }
 }

@@ -75,9 +75,7 @@ export async function runBackupCreate(
     [
       `wrote ${path} (${bytes} bytes, encrypted, mode 0600)`,
       ...renderManifest(manifest),
-      ...(settings.jobStore === 'memory:'
-        ? ['the job store is in memory, so no job is in the backup']
-        : []),
+      ...describeJobs(settings),
       'It contains viewing keys and no spend key: keep the key of the wallet, and the age identity or passphrase, separately.',
       `Copy it to another machine, and check it there: disburse-agent backup verify ${options.out}`,
     ].join('\n'),
@@ -250,7 +248,19 @@ async function describeAgent(settings: KeepingSettings): Promise<BackupSource> {
   };
 }
 
-/** Undefined: in memory. */
+/** Where the jobs are that are not in the backup. */
+function describeJobs({ jobStore }: KeepingSettings): readonly string[] {
+  if (jobStore === 'memory:') {
+    return ['the job store is in memory, so no job is in the backup'];
+  }
+  return findStorePath(jobStore) === undefined
+    ? [
+        'the jobs are in PostgreSQL, so they are not in the backup: back up that database with its own tools',
+      ]
+    : [];
+}
+
+/** Undefined: no file. */
 function findStorePath(url: string): string | undefined {
   return /^sqlite:(.+)$/.exec(url)?.[1];
 }
@@ -296,6 +306,7 @@ const placesHere: readonly string[] = [
   'DISBURSE_HOME',
   'AGENT_ENV',
   'DISBURSE_JOB_STORE',
+  'DISBURSE_JOB_STORE_PASSWORD',
   'DISBURSE_SPEND_JOURNAL',
   'DISBURSE_CHAINS_FILE',
   'NODE_ENV',

@@ -86,8 +86,8 @@ export async function runRedeliver(
   output: Output,
 ): Promise<number> {
   const openPorts = () => {
-    const { jobStore, platformUrl, platformToken } = readConfig(options.envFile);
-    return { ...createEdgeClient({ url: platformUrl, token: platformToken }), jobStore };
+    const { jobs, platformUrl, platformToken } = readConfig(options.envFile);
+    return { ...createEdgeClient({ url: platformUrl, token: platformToken }), jobs };
   };
   return await redeliver(key, openPorts, options, output);
 }

@@ -96,7 +96,7 @@ async function store(
   status: 'completed' | 'partial',
   kept?: Delivery | string,
 ): Promise<void> {
-  const jobs = openJobStore(`sqlite:${join(home, 'jobs.sqlite')}`);
+  const jobs = await openJobStore({ url: `sqlite:${join(home, 'jobs.sqlite')}` });
   const payload = JSON.stringify({
     requestDigest: '0x00',
     phase: {

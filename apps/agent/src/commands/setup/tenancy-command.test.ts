@@ -50,7 +50,7 @@ const outcomes = {
 } as const;
 
 async function store(jobs: Readonly<Record<string, keyof typeof outcomes>>): Promise<void> {
-  const jobStore = openJobStore(`sqlite:${join(home, 'jobs.sqlite')}`);
+  const jobStore = await openJobStore({ url: `sqlite:${join(home, 'jobs.sqlite')}` });
   for (const [key, outcome] of Object.entries(jobs)) {
     const [state, phase] = outcomes[outcome];
     const payload = JSON.stringify({ requestDigest: '0x00', phase });

@@ -33,6 +33,7 @@ export function startRunner(input: {
   readonly paidKeys: PaidKeys;
   readonly computeQueue: ComputeQueue;
   readonly locks: KeyLock;
+  readonly turns: KeyLock;
   readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
   readonly onEvent: JobRunnerOptions['onEvent'];
 }): JobWorker {
@@ -60,6 +61,7 @@ export function startRunner(input: {
       prover: createProverPort(input.prover, mode, input.keys?.readVerificationKey),
       funder: parts.funder,
       locks: input.locks,
+      turns: input.turns,
       computeQueue: input.computeQueue,
       randomBytes: (length) => randomBytes(length),
       batchDeadlineSeconds: config.batchDeadlineSeconds,

@@ -56,8 +56,10 @@ export type DisbursementDeps = {
   readonly prover: ProverPort;
   /** Undefined: no funder key is configured. */
   readonly funder: FunderPort | undefined;
-  /** Shared by all runs of the process: allowances by (chain, token, funder), and the accelerator. */
+  /** Shared by all runs of the process: the accelerator. */
   readonly locks: KeyLock;
+  /** The turn of each (chain, token, funder), shared by all runs of all agents of the job store. */
+  readonly turns: KeyLock;
   /** Shared by all runs of the process: one job computes at a time. */
   readonly computeQueue: ComputeQueue;
   readonly randomBytes: (length: number) => Uint8Array;
@@ -160,12 +162,12 @@ export function createRun(
   deps: DisbursementDeps,
 ): Run {
   const { context, funder, token } = base;
-  const { clock, locks } = deps;
+  const { clock, turns } = deps;
   const { recipients, employerId, key } = job.record;
   const holdOf = (name: string): Hold =>
     createHold({
-      acquire: () => job.orStop(locks.acquire(name, signal)),
-      isTaken: () => locks.isTaken(name),
+      acquire: () => job.orStop(turns.acquire(name, signal)),
+      isTaken: () => turns.isTaken(name),
     });
   const run: Run = {
     ...job,

@@ -1,0 +1,97 @@
+// Two agents of one employer with one funder share a job store on a PostgreSQL server, and are killed again and again.
+import { setTimeout as delay } from 'node:timers/promises';
+import { createDatabase } from '@pool/testkit';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
+import { readReceivedNotes } from './demo/received-notes.ts';
+import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import type { Agent } from './processes/agent-process.ts';
+
+/** Between two kills: longer than the lease of a job, which is 6 s. */
+const killEveryMs = 7_000;
+
+describe('agents that share a job store', () => {
+  let stack: TestStack;
+  let shared: Readonly<Record<string, string>>;
+  let survivor: Agent;
+  const paid: bigint[] = [];
+
+  beforeAll(async () => {
+    stack = await startTestStack();
+    const url = new URL(await createDatabase(inject('postgresUrl') ?? ''));
+    const password = url.password;
+    url.password = '';
+    shared = { DISBURSE_JOB_STORE: url.href, DISBURSE_JOB_STORE_PASSWORD: password };
+    survivor = await stack.startAgent({ name: 'survivor', env: shared });
+  });
+  afterAll(async () => {
+    await stack.end();
+  });
+
+  it.each(['proving.after-store', 'settling.released'])(
+    'one pays the job of another that died at %s for good',
+    async (point) => {
+      const amount = BigInt(100 + paid.length);
+      const victim = await stack.startAgent({
+        name: `victim-${point}`,
+        env: { ...shared, NODE_ENV: 'test', DISBURSE_FAULT: point },
+      });
+      // The first to lease it is either of them: the survivor is stopped until the victim is dead.
+      await survivor.process.stop();
+      await clientOf(victim).disburse(point, stack.createRequest({ 0: amount }));
+      expect(await victim.process.exited).toEqual({ code: undefined, signal: 'SIGKILL' });
+      survivor = await survivor.restart(shared);
+      const job = await clientOf(survivor).waitForJob(point);
+      expect(job).toMatchObject({ state: 'done', result: { status: 'completed' } });
+      paid.push(amount);
+    },
+  );
+
+  it('pay every key once while one of them is killed every few seconds', async () => {
+    const agents = [survivor, await stack.startAgent({ name: 'other', env: shared })];
+    const keys = Array.from({ length: 6 }, (_, index) => `run ${index}`);
+    for (const [index, key] of keys.entries()) {
+      const amount = BigInt(1_000 + index);
+      paid.push(amount);
+      const request = stack.createRequest({ 0: amount });
+      // Both agents are asked, as by a caller that lost an answer. They agree that it is one request.
+      for (const agent of agents) {
+        expect((await clientOf(agent).disburse(key, request)).status).toBeLessThan(300);
+      }
+    }
+    let isOver = false;
+    const chaos = async (): Promise<number> => {
+      for (let kills = 0; ; kills += 1) {
+        await delay(killEveryMs);
+        if (isOver) {
+          return kills;
+        }
+        const at = kills % agents.length;
+        await agents[at]!.process.kill();
+        agents[at] = await agents[at]!.restart(shared);
+      }
+    };
+    const killing = chaos();
+    const jobs = await Promise.all(
+      keys.map((key, index) => clientOf(agents[index % 2]!).waitForJob(key)),
+    );
+    isOver = true;
+    expect(await killing).toBeGreaterThan(0);
+    expect(jobs.map(({ state }) => state)).toEqual(keys.map(() => 'done'));
+    survivor = agents[0]!;
+  });
+
+  it('have paid each amount exactly once', async () => {
+    expect(await countFundedBatches(stack.place)).toBe(paid.length);
+    expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(paid.reduce((a, b) => a + b, 0n));
+    const notes = await readReceivedNotes(stack.place, stack.holders[0]!, 'USDC');
+    expect(notes.map(({ amount }) => amount).sort()).toEqual([...paid].sort());
+  });
+
+  it('refuse an agent with another fingerprint key, which would take their requests for others', async () => {
+    const strange = { ...shared, DISBURSE_FINGERPRINT_KEY: `0x${'5'.repeat(64)}` };
+    await expect(stack.startAgent({ name: 'strange', env: strange })).rejects.toThrow(
+      'DISBURSE_FINGERPRINT_KEY',
+    );
+  });
+});

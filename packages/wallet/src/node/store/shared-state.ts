@@ -1,0 +1,239 @@
+/**
+ * What agents of one employer share beside their jobs, in the PostgreSQL database of their job store: the encryption keys of wallets, and
+ * the turn of each (chain, token, funder).
+ *
+ * @module
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { PoolError, parseEncryptionPublicKey, type WalletPub } from '@pool/core';
+import {
+  describeClient,
+  openPostgresTables,
+  type PostgresSettings,
+  type PostgresTables,
+} from '@pool/storage/postgres';
+import pg from 'pg';
+import { createKeyLock, type KeyLock } from '../../key-lock.ts';
+import type { EvidencePins } from '../../ports.ts';
+import type { openPaidKeys } from './wallet-keys.ts';
+
+const migrations = [
+  [
+    ...['evidence_pin', 'paid_key'].map(
+      (table) => `create table ${table} (
+        wallet_pub text primary key,
+        encryption_public_key text not null,
+        at_ms bigint not null)`,
+    ),
+    'create table agent_setting (name text primary key, value text not null)',
+  ],
+];
+
+export type SharedState = {
+  readonly pins: EvidencePins;
+  readonly paidKeys: Omit<ReturnType<typeof openPaidKeys>, 'close'>;
+  /** Held by one run of all agents, from the allowance decision to the settlement. */
+  readonly turns: KeyLock;
+  /**
+   * The first agent stores what all agents must agree on.
+   * @param value - not secret
+   * @throws PoolError `invalid_configuration` for another value than the stored one; `database_unavailable`
+   */
+  assertShared(name: string, value: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+type KeyRow = {
+  readonly wallet_pub: string;
+  readonly encryption_public_key: string;
+  readonly at_ms: number;
+};
+
+/**
+ * @param options.mustBeDurable - refuses a server that may lose what it has acknowledged
+ * @throws PoolError `database_unavailable`, `database_refused`
+ */
+export async function openSharedState(options: {
+  readonly settings: PostgresSettings;
+  readonly mustBeDurable: boolean;
+}): Promise<SharedState> {
+  const tables = await openPostgresTables({ ...options, name: 'agent', size: 4, migrations });
+  return {
+    pins: createPins(tables),
+    paidKeys: {
+      findAll: async (wallets) => {
+        const rows = await findKeys(tables, 'paid_key', wallets);
+        return wallets.map((wallet) => {
+          const row = rows.get(wallet);
+          return row === undefined
+            ? undefined
+            : {
+                encryptionPublicKey: parseEncryptionPublicKey(row.encryption_public_key),
+                atMs: row.at_ms,
+              };
+        });
+      },
+      async record(paid, atMs) {
+        await keepKeys(
+          tables,
+          'paid_key',
+          paid.map((one) => ({ ...one, atMs })),
+        );
+      },
+    },
+    turns: createSharedTurns(options.settings),
+    async assertShared(name, value) {
+      await tables.use((query) =>
+        query('insert into agent_setting values ($1, $2) on conflict do nothing', [name, value]),
+      );
+      const { rows } = await tables.use((query) =>
+        query<{ value: string }>('select value from agent_setting where name = $1', [name]),
+      );
+      if (rows[0]?.value !== value) {
+        throw new PoolError(
+          'invalid_configuration',
+          `${name} is not that of the agents that use this job store already; agents of one job store need the same`,
+        );
+      }
+    },
+    close: () => tables.close(),
+  };
+}
+
+function createPins(tables: PostgresTables): EvidencePins {
+  return {
+    async pinAll(evidence) {
+      const pinned = await findKeys(
+        tables,
+        'evidence_pin',
+        evidence.map(({ walletPub }) => walletPub),
+      );
+      const newer = evidence.filter(
+        ({ walletPub, issuedAtMs }) => (pinned.get(walletPub)?.at_ms ?? -1) < issuedAtMs,
+      );
+      // Another agent may have pinned newer evidence meanwhile: what is stored after the write counts.
+      await keepKeys(
+        tables,
+        'evidence_pin',
+        newer.map((one) => ({ ...one, atMs: one.issuedAtMs })),
+      );
+      const stored =
+        newer.length === 0
+          ? pinned
+          : await findKeys(
+              tables,
+              'evidence_pin',
+              evidence.map(({ walletPub }) => walletPub),
+            );
+      return evidence.map(
+        ({ walletPub, encryptionPublicKey }) =>
+          stored.get(walletPub)?.encryption_public_key === encryptionPublicKey.valueOf(),
+      );
+    },
+  };
+}
+
+type KeyTable = 'evidence_pin' | 'paid_key';
+
+async function findKeys(
+  { use }: PostgresTables,
+  table: KeyTable,
+  wallets: readonly WalletPub[],
+): Promise<ReadonlyMap<string, KeyRow>> {
+  const { rows } = await use((query) =>
+    query<KeyRow>(`select * from ${table} where wallet_pub = any($1::text[])`, [wallets]),
+  );
+  return new Map(rows.map((row) => [row.wallet_pub, row]));
+}
+
+/** One write. Changes nothing where a key of the same time, or a newer one, is stored. */
+async function keepKeys(
+  { use }: PostgresTables,
+  table: KeyTable,
+  keys: readonly {
+    readonly walletPub: WalletPub;
+    readonly encryptionPublicKey: string;
+    readonly atMs: number;
+  }[],
+): Promise<void> {
+  if (keys.length === 0) {
+    return;
+  }
+  // In one order, so that two agents cannot wait for each other. A wallet that occurs twice has its newest key.
+  const newest = new Map(
+    [...keys].sort((a, b) => a.atMs - b.atMs).map((one) => [one.walletPub, one]),
+  );
+  const ordered = [...newest.values()].sort((a, b) => (a.walletPub < b.walletPub ? -1 : 1));
+  await use((query) =>
+    query(
+      `insert into ${table} as kept (wallet_pub, encryption_public_key, at_ms)
+       select * from unnest($1::text[], $2::text[], $3::bigint[])
+       on conflict (wallet_pub) do update
+         set encryption_public_key = excluded.encryption_public_key, at_ms = excluded.at_ms
+         where excluded.at_ms > kept.at_ms`,
+      [
+        ordered.map(({ walletPub }) => walletPub),
+        ordered.map(({ encryptionPublicKey }) => encryptionPublicKey),
+        ordered.map(({ atMs }) => atMs),
+      ],
+    ),
+  );
+}
+
+/** The first number of the locks of turns. */
+const turnLock = 0x7475_726e;
+
+/** Pause before the server is asked again for a turn that it could not give. */
+const againMs = 1_000;
+
+/**
+ * The turn is a lock of a session, so a process that dies frees it at once. A run that loses its session goes on: the turn orders
+ * allowances and protects no money, because the contract pays a key once (docs/decisions/0007).
+ */
+function createSharedTurns(settings: PostgresSettings): KeyLock {
+  const own = createKeyLock();
+  return {
+    isTaken: (name) => own.isTaken(name),
+    async acquire(name, signal) {
+      const release = await own.acquire(name, signal);
+      try {
+        const end = await holdTurn(settings, name, signal);
+        return () => {
+          end();
+          release();
+        };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+  };
+}
+
+/** Waits as long as it takes, also while the server is away. @returns how to end the session */
+async function holdTurn(
+  settings: PostgresSettings,
+  name: string,
+  signal: AbortSignal,
+): Promise<() => void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const client = new pg.Client(describeClient(settings, 'pool-agent-turn'));
+    client.on('error', () => undefined);
+    const end = (): void => {
+      client.end().catch(() => undefined);
+    };
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      await client.connect();
+      await client.query('select pg_advisory_lock($1, hashtext($2))', [turnLock, name]);
+      signal.throwIfAborted();
+      return end;
+    } catch {
+      end();
+      await delay(againMs, undefined, { signal }).catch(() => undefined);
+    } finally {
+      signal.removeEventListener('abort', end);
+    }
+  }
+}
