@@ -81,7 +81,10 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   const state = await openAgentState(config);
   const { pins, paidKeys, turns } = state;
   // With another key, each agent would take the other's requests for other requests.
-  await state.assertShared('DISBURSE_FINGERPRINT_KEY', fingerprints.keyId);
+  await state.assertShared(
+    'DISBURSE_FINGERPRINT_KEY (or fingerprint.key in the agent directory)',
+    fingerprints.keyId,
+  );
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
   const onFaultPoint = createFaultHandler(config.fault);

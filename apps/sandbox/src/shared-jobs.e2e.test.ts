@@ -14,14 +14,12 @@ describe('agents that share a job store', () => {
   let stack: TestStack;
   let shared: Readonly<Record<string, string>>;
   let survivor: Agent;
+  let other: Agent;
   const paid: bigint[] = [];
 
   beforeAll(async () => {
     stack = await startTestStack();
-    const url = new URL(await createDatabase(inject('postgresUrl') ?? ''));
-    const password = url.password;
-    url.password = '';
-    shared = { DISBURSE_JOB_STORE: url.href, DISBURSE_JOB_STORE_PASSWORD: password };
+    shared = await createJobStore();
     survivor = await stack.startAgent({ name: 'survivor', env: shared });
   });
   afterAll(async () => {
@@ -48,7 +46,8 @@ describe('agents that share a job store', () => {
   );
 
   it('pay every key once while one of them is killed every few seconds', async () => {
-    const agents = [survivor, await stack.startAgent({ name: 'other', env: shared })];
+    other = await stack.startAgent({ name: 'other', env: shared });
+    const agents = [survivor, other];
     const keys = Array.from({ length: 6 }, (_, index) => `run ${index}`);
     for (const [index, key] of keys.entries()) {
       const amount = BigInt(1_000 + index);
@@ -78,7 +77,25 @@ describe('agents that share a job store', () => {
     isOver = true;
     expect(await killing).toBeGreaterThan(0);
     expect(jobs.map(({ state }) => state)).toEqual(keys.map(() => 'done'));
-    survivor = agents[0]!;
+    [survivor, other] = [agents[0]!, agents[1]!];
+  });
+
+  it('pay nothing twice when an older copy of the database is restored', async () => {
+    await Promise.all([survivor.process.stop(), other.process.stop()]);
+    const older = await createJobStore(new URL(shared['DISBURSE_JOB_STORE'] ?? '').pathname);
+    const amount = 2_000n;
+    const request = stack.createRequest({ 0: amount });
+    survivor = await survivor.restart(shared);
+    await clientOf(survivor).disburse('after the copy', request);
+    const job = await clientOf(survivor).waitForJob('after the copy');
+    await survivor.process.stop();
+    survivor = await survivor.restart(older);
+    expect((await clientOf(survivor).getJob('after the copy')).status).toBe(404);
+    await clientOf(survivor).disburse('after the copy', request);
+    const again = await clientOf(survivor).waitForJob('after the copy');
+    expect(again).toMatchObject({ state: 'done', result: { status: 'completed' } });
+    expect(again.result?.batches[0]?.txHash).toBe(job.result?.batches[0]?.txHash);
+    paid.push(amount);
   });
 
   it('have paid each amount exactly once', async () => {
@@ -95,3 +112,12 @@ describe('agents that share a job store', () => {
     );
   });
 });
+
+/** @param template - path of the URL of a database to copy, which nobody uses. Default: none */
+async function createJobStore(template?: string): Promise<Readonly<Record<string, string>>> {
+  const options = template === undefined ? '' : ` template ${template.slice(1)}`;
+  const url = new URL(await createDatabase(inject('postgresUrl') ?? '', options));
+  const { password } = url;
+  url.password = '';
+  return { DISBURSE_JOB_STORE: url.href, DISBURSE_JOB_STORE_PASSWORD: password };
+}

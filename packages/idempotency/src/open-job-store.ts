@@ -35,11 +35,14 @@ export function parseJobStoreUrl(url: string): ParsedPlace | string {
   if (/^postgres(?:ql)?:/.test(url)) {
     const settings = parsePostgresUrl(url);
     if (typeof settings === 'string') {
-      return settings;
+      return settings.replace('user:password@', 'user@');
     }
-    return settings.password === undefined
+    if (settings.password !== undefined) {
+      return 'must not contain a password: it has a variable of its own';
+    }
+    return settings.tls || settings.isLocal
       ? { kind: 'postgres', settings }
-      : 'must not contain a password: it has a variable of its own';
+      : 'must not switch TLS off for a server on another machine: salaries would cross the network in clear';
   }
   const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
   // SQLite would accept `:memory:` and `file:…`. A store that does not persist must be requested explicitly, as `memory:`.

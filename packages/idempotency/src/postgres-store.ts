@@ -6,11 +6,11 @@
  */
 import { isPoolError } from '@pool/core';
 import {
+  longestUseMs,
   openPostgresTables,
   type PostgresQuery,
   type PostgresSettings,
   type PostgresTables,
-  sharedLimits,
 } from '@pool/storage/postgres';
 import type { FencedName, JobName, JobStore, StoredJob } from './job-store.ts';
 import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
@@ -142,7 +142,7 @@ function createStore(tables: PostgresTables, leaseClock: 'server' | 'caller'): J
   }
 
   return {
-    longestWaitMs: sharedLimits.answerMs,
+    longestWaitMs: longestUseMs,
 
     async claim(input) {
       const { scope, key, fingerprint, state, payload, nowMs } = input;
@@ -187,7 +187,7 @@ function createStore(tables: PostgresTables, leaseClock: 'server' | 'caller'): J
     async renew({ scope, key, fence, ttlMs, nowMs }) {
       const row = await first(
         `update job set lease_until_ms = ${leaseTime} + $2
-         where scope = $3 and key = $4 and fence = $5 and lease_until_ms is not null returning *`,
+         where scope = $3 and key = $4 and fence = $5 and lease_until_ms is not null returning id`,
         ...[callerTime(nowMs), ttlMs, scope, key, fence],
       );
       return row !== undefined;
@@ -252,8 +252,10 @@ function createStore(tables: PostgresTables, leaseClock: 'server' | 'caller'): J
     },
 
     async listNames() {
-      const rows = await list('select * from job order by created_at_ms, id');
-      return rows.map(({ scope, key }) => ({ scope, key }));
+      const { rows } = await use((query) =>
+        query<JobName>('select scope, key from job order by created_at_ms, id'),
+      );
+      return rows;
     },
 
     async listErasable({ states, updatedBeforeMs, skip = 0, limit }) {

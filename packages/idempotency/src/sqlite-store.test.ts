@@ -204,6 +204,7 @@ describe('openJobStore', () => {
   it.each([
     ['postgres://h/d', 'host, user and database are required'],
     ['postgres://u:secret-word@h/d', 'must not contain a password'],
+    ['postgres://u@192.0.2.1/d?sslmode=disable', 'must not switch TLS off'],
   ])('refuses %j: %s', async (url, reason) => {
     const refused = openJobStore({ url });
     await expect(refused).rejects.toThrow(reason);

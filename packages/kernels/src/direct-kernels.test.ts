@@ -53,8 +53,14 @@ describe.each(multipliers)('multiplyPoints, %s multiplier', (multiplier) => {
     expect(multiplyPoints(bytes, 5n)).toEqual([undefined, Point.BASE.multiply(5n).toAffine()]);
   });
 
-  it.each([0n, order, -1n])('refuses the scalar %s', (scalar) => {
+  it.each([0n, order, -1n, 2n ** 256n + 5n, 5n - 2n ** 256n])('refuses the scalar %s', (scalar) => {
     expect(() => multiplyPoints(pack(Point.BASE.toAffine()), scalar)).toThrow(
+      expect.objectContaining({ code: 'input_refused' }),
+    );
+  });
+
+  it.each([0, 31, 33, 96])('refuses points of %s bytes', (bytes) => {
+    expect(() => multiplyPoints(new Uint8Array(bytes), 5n)).toThrow(
       expect.objectContaining({ code: 'input_refused' }),
     );
   });

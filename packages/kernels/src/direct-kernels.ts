@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { KernelsError } from './runtime/errors.ts';
 import { instantiateKernels } from './runtime/instantiate-kernels.ts';
 import { decodeInteger, encodeIntegers, scalarBytes } from './runtime/integers.ts';
 import { createKernelMemory } from './runtime/memory.ts';
@@ -44,11 +45,25 @@ const lanes = 2;
 const maximumWords = 7;
 const pointBytes = 2 * scalarBytes;
 
+/** @throws KernelsError `input_refused` unless 0 < scalar < l */
+function recode(scalar: bigint): Uint8Array {
+  // A longer number would be cut.
+  const bytes = encodeIntegers([scalar >> 256n === 0n ? scalar : 0n]);
+  try {
+    return recodeScalar(bytes);
+  } finally {
+    bytes.fill(0);
+  }
+}
+
 export function createDirectKernels(multiplier: Multiplier = detectMultiplier()): DirectKernels {
   const { memory, allocate, view } = createKernelMemory(pageBytes, memoryBytes);
   const kernels = instantiateKernels(compileKernelsNow(multiplier), memory);
-  const call = (name: string, ...numbers: readonly number[]): unknown =>
-    kernels.get(name)?.(...numbers);
+  const call = (name: string, ...numbers: readonly number[]): unknown => {
+    const kernel = kernels.get(name);
+    if (kernel === undefined) throw new KernelsError('start_failed', `no kernel is named ${name}`);
+    return kernel(...numbers);
+  };
   const scratchBytes = Math.max(Number(call('bj_scratchBytes', 1)), 2 * maximumWords * pairBytes);
   const inputs = allocate(lanes * maximumWords * scalarBytes).address;
   const results = allocate(lanes * pointBytes).address;
@@ -87,7 +102,10 @@ export function createDirectKernels(multiplier: Multiplier = detectMultiplier())
       }
     },
     multiplyPoints(packed, scalar) {
-      const recoded = scalar === undefined ? undefined : recodeScalar(encodeIntegers([scalar]));
+      if (packed.length !== scalarBytes && packed.length !== lanes * scalarBytes) {
+        throw new KernelsError('input_refused', 'there must be one or two points of 32 bytes');
+      }
+      const recoded = scalar === undefined ? undefined : recode(scalar);
       try {
         view(inputs, packed.length).set(packed);
         call('bj_unpack', inputs, valid, 1, scratch);

@@ -1,5 +1,5 @@
 /**
- * Mutual exclusion by name within this process, first come, first served. Held from the allowance decision to the
+ * Mutual exclusion by name, here within this process, first come, first served. Held from the allowance decision to the
  * settlement of one (chain, token, funder), so that two batches do not count on the same allowance.
  *
  * @module
@@ -8,14 +8,18 @@
 export type KeyLock = {
   /** @returns how to release; calling it twice is harmless */
   acquire(name: string, signal: AbortSignal): Promise<() => void>;
-  /** True if a run holds it or waits for it. */
+  /** @returns how to release; undefined if `acquire` would wait */
+  tryAcquire(name: string): Promise<(() => void) | undefined>;
+  /** True if a run of this process holds it or waits for it. */
   isTaken(name: string): boolean;
 };
 
 export function createKeyLock(): KeyLock {
   const tails = new Map<string, Promise<void>>();
-  return {
+  const lock: KeyLock = {
     isTaken: (name) => tails.has(name),
+    tryAcquire: async (name) =>
+      tails.has(name) ? undefined : await lock.acquire(name, new AbortController().signal),
     async acquire(name, signal) {
       const before = tails.get(name) ?? Promise.resolve();
       let release = (): void => undefined;
@@ -38,6 +42,7 @@ export function createKeyLock(): KeyLock {
       return release;
     },
   };
+  return lock;
 }
 
 async function waitFor(turn: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@
  * @module
  */
 import { join } from 'node:path';
+import { isPoolError, PoolError } from '@pool/core';
 import { findJobServer, type JobStorePlace } from '@pool/idempotency';
 import { createKeyLock } from '@pool/wallet';
 import {
@@ -15,19 +16,26 @@ import {
   type SharedState,
 } from '@pool/wallet/node';
 
-/** @throws PoolError `database_unavailable`, `database_refused` */
-export async function openAgentState({
-  home,
-  jobs,
-}: {
-  readonly home: string;
-  readonly jobs: JobStorePlace;
-}): Promise<SharedState> {
+/**
+ * @param url - of the job store; another one for what `memory:` must not lose
+ * @throws PoolError `database_unavailable`, `database_refused`, whose message names the variable
+ */
+export async function openAgentState(
+  { home, jobs }: { readonly home: string; readonly jobs: JobStorePlace },
+  url = jobs.url,
+): Promise<SharedState> {
   const settings = findJobServer(jobs);
   if (settings !== undefined) {
-    return await openSharedState({ settings, mustBeDurable: jobs.mustBeDurable ?? false });
+    const { mustBeDurable = false } = jobs;
+    return await openSharedState({ settings, mustBeDurable }).catch((error: unknown) => {
+      if (!isPoolError(error)) {
+        throw error;
+      }
+      const code = error.code === 'database_refused' ? error.code : 'database_unavailable';
+      throw new PoolError(code, `DISBURSE_JOB_STORE: ${error.message}`, { cause: error });
+    });
   }
-  const inMemory = jobs.url === 'memory:';
+  const inMemory = url === 'memory:';
   const pins = openEvidencePins(inMemory ? ':memory:' : join(home, 'evidence-pins.sqlite'));
   const paidKeys = openPaidKeys(inMemory ? ':memory:' : paidKeysPath(home));
   return {

@@ -1,13 +1,13 @@
 /**
- * The claim of one run on a lock of its process: it waits for the lock, or queues for it and goes on with other work.
+ * The claim of one run on a lock: it waits for the lock, or queues for it and goes on with other work.
  *
  * @module
  */
 
 export type Hold = {
-  /** True if another run holds it, so that {@link Hold.acquire} would wait. */
-  isTaken(): boolean;
-  /** True if {@link Hold.acquire} or {@link Hold.claim} ever found the lock taken. */
+  /** Takes the lock if nobody has it. @returns whether it is held; if not, {@link Hold.acquire} waits */
+  tryAcquire(): Promise<boolean>;
+  /** True if the lock was ever found taken. */
   hasWaited(): boolean;
   /** Waits for the lock. Does nothing when it is held. */
   acquire(): Promise<void>;
@@ -19,8 +19,12 @@ export type Hold = {
   end(): void;
 };
 
-/** @param lock - of the process; `acquire` rejects when the run is interrupted */
-export function createHold(lock: { acquire(): Promise<() => void>; isTaken(): boolean }): Hold {
+/** @param lock - `acquire` rejects when the run is interrupted */
+export function createHold(lock: {
+  acquire(): Promise<() => void>;
+  tryAcquire(): Promise<(() => void) | undefined>;
+  isTaken(): boolean;
+}): Hold {
   let free: (() => void) | undefined;
   let waiting: Promise<void> | undefined;
   let hasEnded = false;
@@ -34,7 +38,7 @@ export function createHold(lock: { acquire(): Promise<() => void>; isTaken(): bo
   }
 
   function queue(): Promise<void> {
-    hasWaited ||= hold.isTaken();
+    hasWaited ||= free === undefined && lock.isTaken();
     if (free !== undefined) {
       return Promise.resolve();
     }
@@ -45,7 +49,16 @@ export function createHold(lock: { acquire(): Promise<() => void>; isTaken(): bo
   }
 
   const hold: Hold = {
-    isTaken: () => free === undefined && lock.isTaken(),
+    async tryAcquire() {
+      if (free === undefined && waiting === undefined) {
+        free = await lock.tryAcquire();
+        if (hasEnded) {
+          hold.release();
+        }
+      }
+      hasWaited ||= free === undefined;
+      return free !== undefined;
+    },
     hasWaited: () => hasWaited,
     acquire: queue,
     claim() {

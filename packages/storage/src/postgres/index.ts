@@ -11,10 +11,10 @@ export {
   type PostgresPool,
 } from './postgres-pool.ts';
 export {
+  longestUseMs,
   openPostgresTables,
   type PostgresQuery,
   type PostgresTables,
-  sharedLimits,
 } from './postgres-tables.ts';
 export { type PostgresSettings, parsePostgresUrl } from './postgres-url.ts';
 export { findWeakSettings } from './weak-settings.ts';

@@ -11,10 +11,10 @@ import { isPoolError, PoolError } from '@pool/core';
 const unavailableClasses = /^(08|53|57|58)/;
 
 /**
- * Invalid login (28xxx), missing database (3D000), read-only standby (25006), serialization (40001), deadlock
- * (40P01), lock timeout (55P03).
+ * Invalid login (28xxx), missing database (3D000), read-only standby (25006), a transaction that was idle for too long (25P03), serialization
+ * (40001), deadlock (40P01), lock timeout (55P03).
  */
-const unavailableStates = /^(28...|3D000|25006|40001|40P01|55P03)$/;
+const unavailableStates = /^(28...|3D000|25006|25P03|40001|40P01|55P03)$/;
 
 const networkCodes =
   /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;

@@ -24,12 +24,10 @@ export type PostgresTables = {
   close(): Promise<void>;
 };
 
-/** A call waits no longer than this, so that a lease of several seconds is renewed in time. */
-export const sharedLimits: PostgresLimits = {
-  connectMs: 1_500,
-  statementMs: 1_500,
-  answerMs: 2_000,
-};
+/** The longest use of a connection, with the wait for one, in milliseconds: a lease of several seconds is renewed in time. */
+export const longestUseMs = 2_000;
+
+const sharedLimits: PostgresLimits = { connectMs: 700, statementMs: 1_000, answerMs: 1_200 };
 
 const migrationLimits: PostgresLimits = { connectMs: 5_000, statementMs: 60_000, answerMs: 65_000 };
 
@@ -51,7 +49,7 @@ export async function openPostgresTables(options: {
 }): Promise<PostgresTables> {
   const { settings, name, size } = options;
   const base = { settings, name: `pool-agent-${name}` };
-  const migrating = useConnections({ ...base, size: 1, limits: migrationLimits });
+  const migrating = useConnections({ ...base, size: 1, limits: migrationLimits }, 120_000);
   try {
     await prepare(migrating, options);
   } catch (error) {
@@ -61,18 +59,39 @@ export async function openPostgresTables(options: {
   } finally {
     await migrating.close();
   }
-  return useConnections({ ...base, size, limits: sharedLimits });
+  return useConnections({ ...base, size, limits: sharedLimits }, longestUseMs);
 }
 
-function useConnections(options: Parameters<typeof createPostgresPool>[0]): PostgresTables {
+function useConnections(
+  options: Parameters<typeof createPostgresPool>[0],
+  useMs: number,
+): PostgresTables {
   const pool = createPostgresPool(options);
 
   async function use<T>(work: (query: PostgresQuery) => Promise<T>): Promise<T> {
+    const startedAtMs = performance.now();
     const connection = await pool.connect();
+    const { promise: tooLate, reject } = Promise.withResolvers<never>();
+    let isOver = false;
+    const timer = setTimeout(
+      () => {
+        isOver = true;
+        // Its transaction ends with the connection, which the pool replaces.
+        connection.release(true);
+        reject(new PoolError('database_unavailable', 'the database takes too long; try again'));
+      },
+      useMs - (performance.now() - startedAtMs),
+    );
+    const done = work(connection.query);
+    // Its end is of no interest any more when it comes too late.
+    done.catch(() => undefined);
     try {
-      return await work(connection.query);
+      return await Promise.race([done, tooLate]);
     } finally {
-      connection.release();
+      clearTimeout(timer);
+      if (!isOver) {
+        connection.release();
+      }
     }
   }
 

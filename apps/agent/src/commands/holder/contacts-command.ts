@@ -111,7 +111,8 @@ async function findEvidence(
     );
   }
   ensureAgentHome(config.home);
-  const { pins, close } = await openAgentState(config);
+  // On disk whatever the job store is.
+  const { pins, close } = await openAgentState(config, 'sqlite:');
   try {
     const { evidence: domain } = readChainsFile(config.chainsFile);
     const verifier = createEvidenceVerifier({ domain, pins, nowMs: systemClock.nowMs });

@@ -301,12 +301,14 @@ function findKeysAlone(config: KeepingSettings['holder'], viewingKey: Secret): B
   };
 }
 
+/** A place of this machine, unless agents share it. */
+const jobStoreNames: readonly string[] = ['DISBURSE_JOB_STORE', 'DISBURSE_JOB_STORE_PASSWORD'];
+
 /** Places of this machine. The restored directory has its own. */
 const placesHere: readonly string[] = [
   'DISBURSE_HOME',
   'AGENT_ENV',
-  'DISBURSE_JOB_STORE',
-  'DISBURSE_JOB_STORE_PASSWORD',
+  ...jobStoreNames,
   'DISBURSE_SPEND_JOURNAL',
   'DISBURSE_CHAINS_FILE',
   'NODE_ENV',
@@ -315,8 +317,9 @@ const placesHere: readonly string[] = [
 
 /** An agent.env without credentials. A person completes it. */
 export function renderSettings(layers: ConfigLayers): string {
+  const isShared = /^postgres/.test(findText(layers, 'DISBURSE_JOB_STORE')?.text ?? '');
   const lines = allVariables
-    .filter(({ name }) => !placesHere.includes(name))
+    .filter(({ name }) => !placesHere.includes(name) || (isShared && jobStoreNames.includes(name)))
     .flatMap((variable) => {
       const { name, credential } = variable;
       const { origin } = readVariable(variable, layers);

@@ -167,6 +167,8 @@ export function createRun(
   const holdOf = (name: string): Hold =>
     createHold({
       acquire: () => job.orStop(turns.acquire(name, signal)),
+      // Not given up halfway: a turn that comes after that would never end.
+      tryAcquire: () => turns.tryAcquire(name),
       isTaken: () => turns.isTaken(name),
     });
   const run: Run = {
@@ -204,7 +206,7 @@ export function createRun(
       }
     },
     async awaitTurn(next) {
-      const mustWait = run.hold.isTaken();
+      const mustWait = !(await run.hold.tryAcquire());
       if (mustWait) {
         await run.announce('awaiting-turn');
       }

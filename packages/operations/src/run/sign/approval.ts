@@ -75,8 +75,7 @@ export async function approve(
 async function takeAccount(asking: Asking): Promise<boolean> {
   const { run, check } = asking;
   const { approvalHold } = run;
-  if (!approvalHold.isTaken()) {
-    await approvalHold.acquire();
+  if (await approvalHold.tryAcquire()) {
     return true;
   }
   assertMayWait(asking);

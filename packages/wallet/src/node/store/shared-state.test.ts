@@ -36,9 +36,10 @@ async function open(): Promise<SharedState> {
   return state;
 }
 
-async function endSessions(): Promise<void> {
+/** Ends the session that has a turn, as the end of its process does. */
+async function endHolder(): Promise<void> {
   await server.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pool-agent-turn'",
+    "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted and objsubid = 2",
   );
 }
 
@@ -103,8 +104,31 @@ describe('a turn that agents share', () => {
     const [one, two] = [await open(), await open()];
     await one.turns.acquire('turn', never);
     const waiting = two.turns.acquire('turn', never);
-    await endSessions();
+    await endHolder();
     (await waiting)();
+  });
+
+  it('is not taken by a run that does not wait for it, while another agent has it', async () => {
+    const [one, two] = [await open(), await open()];
+    const release = await one.turns.acquire('turn', never);
+    expect(await two.turns.tryAcquire('turn')).toBeUndefined();
+    release();
+    await expect.poll(() => two.turns.tryAcquire('turn')).toBeInstanceOf(Function);
+    expect(await one.turns.tryAcquire('turn')).toBeUndefined();
+  });
+
+  it('is left by a run that is stopped while it waits', async () => {
+    const [one, two] = [await open(), await open()];
+    const release = await one.turns.acquire('turn', never);
+    const stop = new AbortController();
+    const stopped = two.turns.acquire('turn', stop.signal);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    stop.abort(new Error('enough'));
+    await expect(stopped).rejects.toThrow('enough');
+    release();
+    await expect
+      .poll(() => one.turns.tryAcquire('turn'), { timeout: 10_000 })
+      .toBeInstanceOf(Function);
   });
 
   it('is waited for while the server is away, until the run is stopped', async () => {

@@ -92,7 +92,7 @@ export async function openSharedState(options: {
       if (rows[0]?.value !== value) {
         throw new PoolError(
           'invalid_configuration',
-          `${name} is not that of the agents that use this job store already; agents of one job store need the same`,
+          `${name} is not that of the agents that use this job store already; agents of one job store need the same. If the first agent had the wrong one, stop all agents and delete the row of agent_setting`,
         );
       }
     },
@@ -183,21 +183,37 @@ async function keepKeys(
 /** The first number of the locks of turns. */
 const turnLock = 0x7475_726e;
 
+/** How long the server may take to say whether a turn is free. */
+const answerMs = 5_000;
+
 /** Pause before the server is asked again for a turn that it could not give. */
 const againMs = 1_000;
 
 /**
  * The turn is a lock of a session, so a process that dies frees it at once. A run that loses its session goes on: the turn orders
- * allowances and protects no money, because the contract pays a key once (docs/decisions/0007).
+ * allowances and protects no money, because the contract pays a key once (docs/decisions/0017).
  */
 function createSharedTurns(settings: PostgresSettings): KeyLock {
   const own = createKeyLock();
   return {
     isTaken: (name) => own.isTaken(name),
+    async tryAcquire(name) {
+      const release = await own.tryAcquire(name);
+      // Who cannot ask the server has to wait for it.
+      const end = release && (await takeTurn(settings, name, 'try').catch(() => undefined));
+      if (end === undefined) {
+        release?.();
+        return undefined;
+      }
+      return () => {
+        end();
+        release?.();
+      };
+    },
     async acquire(name, signal) {
       const release = await own.acquire(name, signal);
       try {
-        const end = await holdTurn(settings, name, signal);
+        const end = await waitForTurn(settings, name, signal);
         return () => {
           end();
           release();
@@ -210,30 +226,65 @@ function createSharedTurns(settings: PostgresSettings): KeyLock {
   };
 }
 
-/** Waits as long as it takes, also while the server is away. @returns how to end the session */
-async function holdTurn(
+/** Waits as long as it takes, also while the server is away. @returns how to end the turn */
+async function waitForTurn(
   settings: PostgresSettings,
   name: string,
   signal: AbortSignal,
 ): Promise<() => void> {
   for (;;) {
     signal.throwIfAborted();
-    const client = new pg.Client(describeClient(settings, 'pool-agent-turn'));
-    client.on('error', () => undefined);
-    const end = (): void => {
-      client.end().catch(() => undefined);
-    };
-    signal.addEventListener('abort', end, { once: true });
-    try {
-      await client.connect();
-      await client.query('select pg_advisory_lock($1, hashtext($2))', [turnLock, name]);
-      signal.throwIfAborted();
+    const end = await takeTurn(settings, name, 'wait', signal).catch(() => undefined);
+    if (end !== undefined) {
       return end;
-    } catch {
+    }
+    await delay(againMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * A machine that loses power closes no connection: the server frees its turns after half a minute. It also looks whether a session that
+ * waits is still there.
+ */
+const sessionSettings = `set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;
+  set idle_session_timeout = 0; set client_connection_check_interval = '5s'`;
+
+/**
+ * Takes the turn in a session of its own.
+ * @returns how to end it; undefined if `try` found it taken
+ * @throws the error of the server or of the connection; the signal's reason
+ */
+async function takeTurn(
+  settings: PostgresSettings,
+  name: string,
+  mode: 'try' | 'wait',
+  signal?: AbortSignal,
+): Promise<(() => void) | undefined> {
+  const client = new pg.Client({
+    ...describeClient(settings, 'pool-agent-turn'),
+    ...(mode === 'try' ? { query_timeout: answerMs } : {}),
+  });
+  client.on('error', () => undefined);
+  const end = (): void => {
+    client.end().catch(() => undefined);
+  };
+  signal?.addEventListener('abort', end, { once: true });
+  let isHeld = false;
+  try {
+    await client.connect();
+    await client.query(sessionSettings);
+    const take = mode === 'try' ? 'pg_try_advisory_lock' : 'pg_advisory_lock';
+    const { rows } = await client.query<{ taken: unknown }>(
+      `select ${take}($1, hashtext($2)) as taken`,
+      [turnLock, name],
+    );
+    signal?.throwIfAborted();
+    isHeld = mode === 'wait' || rows[0]?.taken === true;
+    return isHeld ? end : undefined;
+  } finally {
+    signal?.removeEventListener('abort', end);
+    if (!isHeld) {
       end();
-      await delay(againMs, undefined, { signal }).catch(() => undefined);
-    } finally {
-      signal.removeEventListener('abort', end);
     }
   }
 }
