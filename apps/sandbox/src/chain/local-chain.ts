@@ -92,7 +92,11 @@ export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
     };
   };
   try {
-    return await mineMeanwhile(provider, deploy);
+    const deployed = await mineMeanwhile(provider, deploy);
+    // The last poll for a receipt may not have been sent yet. A destroyed provider would fail it outside of any call, and end the process.
+    await provider.removeAllListeners();
+    await provider.getBlockNumber();
+    return deployed;
   } finally {
     provider.destroy();
   }
