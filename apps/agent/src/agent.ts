@@ -8,7 +8,7 @@
 import { openProductionKeys } from '@pool/circuits';
 import { deriveTraceId, PoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
-import { openJobStore } from '@pool/idempotency';
+import { type JobStore, openJobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
 import {
   createFingerprinter,
@@ -39,6 +39,7 @@ import {
   type HolderNotes,
   listSentHashes,
   openOpeningsStore,
+  type SharedState,
   systemClock,
 } from '@pool/wallet/node';
 import type { Config } from './config/config.ts';
@@ -77,14 +78,8 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   for (const { variable, message } of config.warnings) {
     log.warn({ variable }, message);
   }
-  const store = await openJobStore(config.jobs);
-  const state = await openAgentState(config);
+  const { store, state } = await openStores(config, fingerprints.keyId);
   const { pins, paidKeys, turns } = state;
-  // With another key, each agent would take the other's requests for other requests.
-  await state.assertShared(
-    'DISBURSE_FINGERPRINT_KEY (or fingerprint.key in the agent directory)',
-    fingerprints.keyId,
-  );
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
   const onFaultPoint = createFaultHandler(config.fault);
@@ -253,6 +248,28 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       await store.close();
     },
   };
+}
+
+/** On failure nothing stays open, so that the process ends. */
+async function openStores(
+  config: Config,
+  fingerprintKeyId: string,
+): Promise<{ readonly store: JobStore; readonly state: SharedState }> {
+  const store = await openJobStore(config.jobs);
+  let state: SharedState | undefined;
+  try {
+    state = await openAgentState(config);
+    // With another key, each agent would take the other's requests for other requests.
+    await state.assertShared(
+      'DISBURSE_FINGERPRINT_KEY (or fingerprint.key in the agent directory)',
+      fingerprintKeyId,
+    );
+    return { store, state };
+  } catch (error) {
+    await state?.close();
+    await store.close();
+    throw error;
+  }
 }
 
 /** Opens nothing: holder, cache and threads are made at the first request of a holder. */
