@@ -17,12 +17,12 @@ import {
 } from '@pool/wallet/node';
 
 /**
- * @param url - of the job store; another one for what `memory:` must not lose
+ * @param inMemory - whether evidence and paid keys are lost at the end. Default: as the jobs
  * @throws PoolError `database_unavailable`, `database_refused`, whose message names the variable
  */
 export async function openAgentState(
   { home, jobs }: { readonly home: string; readonly jobs: JobStorePlace },
-  url = jobs.url,
+  inMemory = jobs.url === 'memory:',
 ): Promise<SharedState> {
   const settings = findJobServer(jobs);
   if (settings !== undefined) {
@@ -35,7 +35,6 @@ export async function openAgentState(
       throw new PoolError(code, `DISBURSE_JOB_STORE: ${error.message}`, { cause: error });
     });
   }
-  const inMemory = url === 'memory:';
   const pins = openEvidencePins(inMemory ? ':memory:' : join(home, 'evidence-pins.sqlite'));
   const paidKeys = openPaidKeys(inMemory ? ':memory:' : paidKeysPath(home));
   return {

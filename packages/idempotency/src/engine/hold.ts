@@ -19,9 +19,10 @@ export type Hold = {
   end(): void;
 };
 
-/** @param lock - `acquire` rejects when the run is interrupted */
+/** @param lock.orStop - what comes before the run is interrupted */
 export function createHold(lock: {
   acquire(): Promise<() => void>;
+  orStop<T>(work: Promise<T>): Promise<T>;
   tryAcquire(): Promise<(() => void) | undefined>;
   isTaken(): boolean;
 }): Hold {
@@ -31,7 +32,15 @@ export function createHold(lock: {
   let hasWaited = false;
 
   async function wait(): Promise<void> {
-    free = await lock.acquire();
+    const coming = lock.acquire();
+    free = await lock.orStop(coming).catch((error: unknown) => {
+      // A lock that comes after all belongs to nobody, and others would wait for it for ever.
+      coming.then(
+        (release) => release(),
+        () => undefined,
+      );
+      throw error;
+    });
     if (hasEnded) {
       hold.release();
     }

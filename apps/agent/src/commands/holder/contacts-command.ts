@@ -111,8 +111,8 @@ async function findEvidence(
     );
   }
   ensureAgentHome(config.home);
-  // On disk whatever the job store is.
-  const { pins, close } = await openAgentState(config, 'sqlite:');
+  // A contact is kept on disk, so its evidence is too.
+  const { pins, close } = await openAgentState(config, false);
   try {
     const { evidence: domain } = readChainsFile(config.chainsFile);
     const verifier = createEvidenceVerifier({ domain, pins, nowMs: systemClock.nowMs });

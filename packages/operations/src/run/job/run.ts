@@ -166,7 +166,8 @@ export function createRun(
   const { recipients, employerId, key } = job.record;
   const holdOf = (name: string): Hold =>
     createHold({
-      acquire: () => job.orStop(turns.acquire(name, signal)),
+      acquire: () => turns.acquire(name, signal),
+      orStop: job.orStop,
       // Not given up halfway: a turn that comes after that would never end.
       tryAcquire: () => turns.tryAcquire(name),
       isTaken: () => turns.isTaken(name),
