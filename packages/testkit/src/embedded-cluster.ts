@@ -1,30 +1,16 @@
 /**
  * Empty PGlite clusters, copied from a template. Initialising a cluster takes seconds, a copy takes a fraction of
- * one. The template is made once for each version of PGlite, in `node_modules/.cache`. It holds no table: the program
- * that opens a copy migrates it like a new one.
+ * one. The template is made once for each version of PGlite.
  */
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { PGlite } from '@electric-sql/pglite';
-
-const cacheFolder = fileURLToPath(
-  new URL('../../../node_modules/.cache/embedded-cluster/', import.meta.url),
-);
+import { ensureTemplate } from './cluster-template.ts';
 
 /** Gives a data directory that has no database yet an empty cluster, which the platform or the gate then migrates. */
 export async function placeEmptyCluster(dataDirectory: string): Promise<void> {
-  const template = await ensureTemplate();
+  const template = await ensureCluster();
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   const database = join(dataDirectory, 'database');
   cpSync(join(template, 'cluster'), database, {
@@ -36,36 +22,21 @@ export async function placeEmptyCluster(dataDirectory: string): Promise<void> {
 
 /** An empty cluster in memory. */
 export async function openEmptyCluster(): Promise<PGlite> {
-  const template = await ensureTemplate();
+  const template = await ensureCluster();
   const { PGlite } = await import('@electric-sql/pglite');
   return await PGlite.create({
     loadDataDir: new Blob([readFileSync(join(template, 'cluster.tar'))]),
   });
 }
 
-async function ensureTemplate(): Promise<string> {
-  const template = join(cacheFolder, readVersion());
-  if (existsSync(template)) {
-    return template;
-  }
-  mkdirSync(cacheFolder, { recursive: true });
-  const made = mkdtempSync(join(cacheFolder, 'new-'));
-  try {
+async function ensureCluster(): Promise<string> {
+  return await ensureTemplate(`pglite-${readVersion()}`, async (made) => {
     const { PGlite } = await import('@electric-sql/pglite');
     const original = await PGlite.create(join(made, 'cluster'));
     const tar = await original.dumpDataDir('none');
     await original.close();
     writeFileSync(join(made, 'cluster.tar'), new Uint8Array(await tar.arrayBuffer()));
-    // The rename makes the template appear whole or not at all, even if several processes make one at once.
-    renameSync(made, template);
-  } catch (error) {
-    if (!existsSync(template)) {
-      throw error;
-    }
-  } finally {
-    rmSync(made, { recursive: true, force: true });
-  }
-  return template;
+  });
 }
 
 function readVersion(): string {

@@ -1,6 +1,6 @@
 /**
  * A real PostgreSQL server for tests: one process on a free loopback port, with a password, in a directory of its
- * own that goes away with it. PostgreSQL refuses to run as root; there it runs as the user `nobody`.
+ * own that goes away with it, copied from one that is made once for each version. PostgreSQL refuses to run as root; there it runs as the user `nobody`.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PoolError } from '@pool/core';
 import pg from 'pg';
+import { ensureTemplate } from './cluster-template.ts';
 import { findPostgres, preparePostgres, readPostgresVersion } from './postgres-binaries.ts';
 import { findFreePorts } from './process.ts';
 
@@ -55,21 +56,29 @@ export async function startPostgres(
   if (isRoot) chownSync(directory, nobody, nobody);
   const { programs, env: own } = preparePostgres(found, directory, isRoot);
   const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC', ...own };
-  const password = randomBytes(12).toString('hex');
+  const version = readPostgresVersion(programs, env);
+  const template = await ensureTemplate(version.replaceAll(/[^a-z0-9.]+/gi, '-'), async (made) => {
+    const password = randomBytes(12).toString('hex');
+    const passwordFile = join(directory, 'password');
+    writeFileSync(passwordFile, password);
+    const data = join(directory, 'template');
+    const { status, stdout, stderr } = spawnSync(
+      programs.initdb,
+      [
+        ...['-D', data, '-U', user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
+        ...['--encoding=UTF8', '--no-locale', '--no-sync', '--no-instructions'],
+      ],
+      { ...as, env, cwd: directory, encoding: 'utf8' },
+    );
+    if (status !== 0) {
+      throw notStarted('could not make its files', `${stdout}${stderr}`);
+    }
+    copyOwned(data, join(made, 'data'));
+    writeFileSync(join(made, 'password'), password, { mode: 0o600 });
+  });
+  const password = readFileSync(join(template, 'password'), 'utf8');
   const data = join(directory, 'data');
-  const passwordFile = join(directory, 'password');
-  writeFileSync(passwordFile, password);
-  const made = spawnSync(
-    programs.initdb,
-    [
-      ...['-D', data, '-U', user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
-      ...['--encoding=UTF8', '--no-locale', '--no-sync', '--no-instructions'],
-    ],
-    { ...as, env, cwd: directory, encoding: 'utf8' },
-  );
-  if (made.status !== 0) {
-    throw notStarted('could not make its files', `${made.stdout}${made.stderr}`);
-  }
+  copyOwned(join(template, 'data'), data);
   const [port = 0] = await findFreePorts(1);
   const all = {
     listen_addresses: '127.0.0.1',
@@ -89,7 +98,7 @@ export async function startPostgres(
   const url = (database: string): string =>
     `postgres://${user}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
   const server: PostgresServer = {
-    version: readPostgresVersion(programs, env),
+    version,
     port,
     password,
     pid: () => child?.pid ?? 0,
@@ -147,6 +156,14 @@ async function query(connectionString: string, text: string): Promise<Record<str
     return (await client.query<Record<string, unknown>>(text)).rows;
   } finally {
     await client.end();
+  }
+}
+
+/** With the owners and modes of its files, which the server checks. */
+function copyOwned(from: string, to: string): void {
+  const { status, stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
+  if (status !== 0) {
+    throw notStarted('could not copy its files', stderr);
   }
 }
 
