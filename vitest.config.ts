@@ -70,11 +70,13 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: [
+            'apps/agent/test/pay-run/{pay-run-claim,pay-run-hazards}',
             'apps/platform/src/accounts/employer-routes',
             'apps/platform/src/database/races',
             'apps/platform/src/edge/withdrawal',
             'apps/platform/src/enrolment/key-rotation',
             'packages/idempotency/src/{job-store,job-store.prop}',
+            'packages/pay-run/src/ledger/pay-run-ledger',
             'packages/pool-gate/src/{gate-app,leaves,past-lists}',
             'packages/relayer/src/accept/redeliver-notes',
             'packages/relayer/src/indexer/indexer',

@@ -23,8 +23,8 @@ export type {
 export { createMemoryStore } from './memory-store.ts';
 export {
   findJobServer,
+  findJobStore,
   type JobStorePlace,
-  mayHaveJobs,
   openJobStore,
   parseJobStoreUrl,
 } from './open-job-store.ts';

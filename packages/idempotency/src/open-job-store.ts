@@ -8,7 +8,7 @@ import type { Secret } from '@pool/core';
 import { type PostgresSettings, parsePostgresUrl } from '@pool/storage/postgres';
 import type { JobStore } from './job-store.ts';
 import { createMemoryStore } from './memory-store.ts';
-import { openPostgresStore } from './postgres-store.ts';
+import { findPostgresStore, openPostgresStore } from './postgres-store.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 import { StoreError } from './store-error.ts';
 
@@ -61,21 +61,42 @@ export function parseJobStoreUrl(url: string): ParsedPlace | string {
  *   does not answer
  */
 export async function openJobStore(place: JobStorePlace): Promise<JobStore> {
-  const parsed = parseJobStoreUrl(place.url);
-  if (typeof parsed === 'string') {
-    throw new StoreError('invalid_store', `the URL of the job store ${parsed}`);
-  }
+  const parsed = parsePlace(place);
   switch (parsed.kind) {
     case 'memory':
       return createMemoryStore();
     case 'sqlite':
       return createSqliteStore({ path: parsed.path });
     case 'postgres':
-      return await openPostgresStore({
-        settings: { ...parsed.settings, password: place.password },
-        mustBeDurable: place.mustBeDurable ?? false,
-      });
+      return await openPostgresStore(parsed);
   }
+}
+
+/**
+ * For a command that only reads. Makes no store.
+ * @returns undefined if there is none: `memory:`, a file that does not exist, a database that no agent has used
+ * @throws as {@link openJobStore}
+ */
+export async function findJobStore(place: JobStorePlace): Promise<JobStore | undefined> {
+  const parsed = parsePlace(place);
+  switch (parsed.kind) {
+    case 'memory':
+      return undefined;
+    case 'sqlite':
+      return existsSync(parsed.path) ? createSqliteStore({ path: parsed.path }) : undefined;
+    case 'postgres':
+      return await findPostgresStore(parsed);
+  }
+}
+
+function parsePlace({ url, password, mustBeDurable = false }: JobStorePlace) {
+  const parsed = parseJobStoreUrl(url);
+  if (typeof parsed === 'string') {
+    throw new StoreError('invalid_store', `the URL of the job store ${parsed}`);
+  }
+  return parsed.kind === 'postgres'
+    ? { ...parsed, settings: { ...parsed.settings, password }, mustBeDurable }
+    : parsed;
 }
 
 /** The server of a job store, for what agents share beside their jobs. Undefined for a store of one machine. */
@@ -84,13 +105,4 @@ export function findJobServer({ url, password }: JobStorePlace): PostgresSetting
   return typeof parsed !== 'string' && parsed.kind === 'postgres'
     ? { ...parsed.settings, password }
     : undefined;
-}
-
-/** Whether there can be jobs. False for a file that does not exist, which opening would create, and for `memory:`. */
-export function mayHaveJobs({ url }: JobStorePlace): boolean {
-  const parsed = parseJobStoreUrl(url);
-  return (
-    typeof parsed !== 'string' &&
-    (parsed.kind === 'postgres' || (parsed.kind === 'sqlite' && existsSync(parsed.path)))
-  );
 }

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { settingsOf } from './fixtures/postgres.ts';
 import type { JobStore } from './job-store.ts';
-import { openPostgresStore } from './postgres-store.ts';
+import { findPostgresStore, openPostgresStore } from './postgres-store.ts';
 
 const job = { scope: 's', fingerprint: 'f', state: 'accepted', payload: '{}', nowMs: 1 };
 const lease = { states: ['accepted'], ttlMs: 60_000, nowMs: 1 };
@@ -129,6 +129,22 @@ describe('the PostgreSQL store', () => {
       code: 'store_busy',
       message: expect.stringContaining('the server refuses this user or password (28P01)'),
     });
+  });
+
+  it('is neither made nor changed by a command that only reads', async () => {
+    const settings = settingsOf(url);
+    expect(await findPostgresStore({ settings })).toBeUndefined();
+    const client = await connect();
+    const tables = "select 1 from pg_tables where schemaname = 'public'";
+    expect((await client.query(tables)).rows).toEqual([]);
+    await (await open()).claim({ ...job, key: 'k' });
+    const reader = await findPostgresStore({ settings });
+    onTestFinished(() => reader!.close());
+    expect(await reader?.get('s', 'k')).toMatchObject({ key: 'k' });
+    await expect(reader?.claim({ ...job, key: 'other' })).rejects.toThrow();
+    expect((await client.query('select key from job')).rows).toEqual([{ key: 'k' }]);
+    await client.query('delete from job_schema');
+    await expect(findPostgresStore({ settings })).rejects.toThrow('start an agent of this version');
   });
 
   it('refuses tables of a later version', async () => {

@@ -6,6 +6,7 @@
  */
 import { isPoolError } from '@pool/core';
 import {
+  findPostgresTables,
   longestUseMs,
   openPostgresTables,
   type PostgresQuery,
@@ -69,12 +70,30 @@ export type PostgresStoreOptions = {
 
 /** @throws StoreError `store_busy` (the server does not answer), PoolError `database_refused` */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<JobStore> {
-  const { settings, mustBeDurable = false, leaseClock = 'server' } = options;
-  const named = { settings, name: 'job', size: 8, migrations, mustBeDurable };
-  return createStore(await openPostgresTables(named).catch(rethrowBusy), leaseClock);
+  const tables = await openPostgresTables(describeTables(options)).catch(rethrowBusy);
+  return createStore(tables, options);
 }
 
-function createStore(tables: PostgresTables, leaseClock: 'server' | 'caller'): JobStore {
+/**
+ * For a command that only reads. Makes and changes nothing.
+ * @returns undefined if no agent has used the database
+ * @throws as {@link openPostgresStore}
+ */
+export async function findPostgresStore(
+  options: PostgresStoreOptions,
+): Promise<JobStore | undefined> {
+  const tables = await findPostgresTables(describeTables(options), 'read').catch(rethrowBusy);
+  return tables && createStore(tables, options);
+}
+
+function describeTables({ settings, mustBeDurable = false }: PostgresStoreOptions) {
+  return { settings, name: 'job', size: 8, migrations, mustBeDurable };
+}
+
+function createStore(
+  tables: PostgresTables,
+  { leaseClock = 'server' }: Pick<PostgresStoreOptions, 'leaseClock'>,
+): JobStore {
   const callerTime = (nowMs: number): number | null => (leaseClock === 'caller' ? nowMs : null);
   let isClosed = false;
 

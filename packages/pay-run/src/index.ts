@@ -46,7 +46,8 @@ export { listPaidInsertions } from './disclose/paid-insertions.ts';
 export { exitCodeOfError, exitCodes } from './exit-codes.ts';
 export { computePartKey, computePayRunDigest } from './ledger/pay-run-key.ts';
 export { parsePayRun } from './ledger/pay-run-label.ts';
-export { listAllPayRuns, openPayRunLedger, payRunLedgerPath } from './ledger/pay-run-ledger.ts';
+export { openPayRunLedger, payRunLedgerPath } from './ledger/pay-run-ledger.ts';
+export { listAllPayRuns } from './ledger/shared-ledger.ts';
 export {
   isAtRisk,
   listDeliveries,

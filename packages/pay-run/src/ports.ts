@@ -14,6 +14,7 @@ import {
 } from '@pool/core';
 import type { RecipientStanding, ValidationReport } from '@pool/operations';
 import * as v from 'valibot';
+import type { LedgerPlace } from './ledger/shared-ledger.ts';
 
 export type Terminal = { readonly isTty: boolean; write(text: string): void };
 
@@ -31,8 +32,8 @@ export type Output = {
 
 /** The agent of a payer: its own settings, so that keys are the same on every run, and how it is asked. */
 export type Payer = {
-  /** The directory with the ledger. */
-  readonly home: string;
+  /** Where the ledger is. */
+  readonly ledger: LedgerPlace;
   /** The configured default. */
   readonly chain: string | undefined;
   /** The chains with a pool. @throws PoolError `invalid_configuration` */

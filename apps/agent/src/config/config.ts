@@ -25,7 +25,7 @@ import {
   keepingVariables,
   readHolder,
 } from './holder-config.ts';
-import { type Config, resolveConfig } from './resolve.ts';
+import { type Config, jobVariables, resolveConfig, toJobs } from './resolve.ts';
 import { variables } from './variables.ts';
 
 // The configuration of `send --self-submit`: no variable of a platform, a gate or an agent is needed.
@@ -131,13 +131,27 @@ export function parseConfig(
 
 /** The address of the running agent, for the commands that call it. Needs no credential. */
 export function readAgentAddress(envFile?: string): AgentAddress {
-  return readSettings(envFile, (read, { home }, problems) => {
-    const { port, host } = read.all({ port: variables.port, host: variables.host });
-    if (port === 0) {
-      problems.push(createRemark(variables.port.name, 'must name the port the agent listens on'));
-    }
-    return { home, host, port };
+  return readSettings(envFile, readAddress);
+}
+
+/** The address of the running agent, and where its jobs and labels are. */
+export function readAgentPlace(envFile?: string): AgentAddress & Pick<Config, 'jobs'> {
+  return readSettings(envFile, (read, layers, problems) => {
+    const address = readAddress(read, layers, problems);
+    return { ...address, jobs: toJobs(read.all(jobVariables)) };
   });
+}
+
+function readAddress(
+  read: ConfigReader,
+  { home }: ConfigLayers,
+  problems: ConfigRemark[],
+): AgentAddress {
+  const { port, host } = read.all({ port: variables.port, host: variables.host });
+  if (port === 0) {
+    problems.push(createRemark(variables.port.name, 'must name the port the agent listens on'));
+  }
+  return { home, host, port };
 }
 
 /**

@@ -57,6 +57,17 @@ type Resolution = {
   readonly warnings: readonly ConfigRemark[];
 };
 
+export const jobVariables = {
+  jobStore: variables.jobStore,
+  jobStorePassword: variables.jobStorePassword,
+  nodeEnv: variables.nodeEnv,
+};
+
+export function toJobs(values: ConfigValues<typeof jobVariables>): JobStorePlace {
+  const { jobStore: url, jobStorePassword: password, nodeEnv } = values;
+  return { url, password, mustBeDurable: nodeEnv === 'production' };
+}
+
 export function resolveConfig(layers: ConfigLayers): Resolution {
   const problems: ConfigRemark[] = [...layers.fileProblems];
   const read = createConfigReader(layers, problems);
@@ -67,11 +78,7 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     ...values,
     home: layers.home,
     isProduction,
-    jobs: {
-      url: values.jobStore,
-      password: values.jobStorePassword,
-      mustBeDurable: isProduction,
-    },
+    jobs: toJobs(values),
     allowedHosts: values.allowedHosts ?? [],
     chainsFile: resolve(values.chainsFile),
     gate: readGate(values, read, problems),

@@ -25,7 +25,7 @@ describe('a roster that is paid whole', () => {
     });
     expect(test.state.submitted).toEqual([]);
     const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
-    expect(test.ledger().read(name)).toBeUndefined();
+    expect(await test.ledger().read(name)).toBeUndefined();
     test.chain.balance = 10n ** 9n;
     expect(await test.whole()).toMatchObject({ state: 'accepted' });
   });
@@ -65,7 +65,7 @@ describe('a roster that is paid whole', () => {
     test.state.approve = declined;
     await expect(test.whole()).rejects.toMatchObject({ code: 'payment_declined' });
     const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
-    expect(test.ledger().read(name)).toBeUndefined();
+    expect(await test.ledger().read(name)).toBeUndefined();
     expect(test.state.submitted).toEqual([]);
   });
 });

@@ -59,11 +59,9 @@ describe.each(['whole', 'split'] as const)('a label that was used, %s', (how) =>
     const test = create();
     await test[how]();
     const lost = createTestPayRun({ people: test.entries.length });
-    const { change } = lost.ledger();
-    change(
-      { chain: 'anvil', token: 'USDC', payRun: '2026-11' },
-      () => test.ledger().read({ chain: 'anvil', token: 'USDC', payRun: '2026-11' })!,
-    );
+    const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
+    const known = (await test.ledger().read(name))!;
+    await lost.ledger().change(name, () => known);
     await expect(lost[how]({ entries: edit(test) })).rejects.toThrow(conflict);
     expect(lost.state.submitted).toEqual([]);
   });
@@ -78,7 +76,7 @@ describe.each(['whole', 'split'] as const)('a label that was used, %s', (how) =>
       submit.killAt = { call: calls, when: 'before' };
       const error: unknown = await test[how]().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(KilledError);
-      const record = test.ledger().read({ chain: 'anvil', token: 'USDC', payRun: '2026-11' });
+      const record = await test.ledger().read({ chain: 'anvil', token: 'USDC', payRun: '2026-11' });
       if (record?.parts[0]?.sent === 'sending') {
         break;
       }
@@ -140,7 +138,7 @@ describe('the label of a roster that is paid whole', () => {
     const test = createTestPayRun({ people: 2 });
     const base = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
     await test.whole();
-    const record = test.ledger().read(base);
+    const record = await test.ledger().read(base);
     const own = computePayRunDigest({ ...base, entries: test.entries });
     expect(describeUse(record, own, false)).toContain('pays nobody again');
     const other = computePayRunDigest({ ...base, entries: edit(test) });

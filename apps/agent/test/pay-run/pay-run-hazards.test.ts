@@ -56,12 +56,12 @@ describe('a ledger without the record', () => {
       const test = createTestPayRun({ people: 2 });
       test.state.verdict = (job) => (job === 1 ? 'failed' : 'completed');
       await test.whole();
-      const before = test.ledger().read(name)!;
+      const before = (await test.ledger().read(name))!;
       await test.split({ retry: [1] });
       if (loss === 'lost') {
         test.loseLedger();
       } else {
-        test.ledger().change(name, () => before);
+        await test.ledger().change(name, () => before);
         await expect(test.whole({ entries: edit(test) }), loss).rejects.toThrow(conflict);
       }
       expect(await test.whole(), loss).toMatchObject({ state: 'done' });
@@ -91,6 +91,21 @@ describe('two commands at once', () => {
   });
 });
 
+describe('two rosters at once under one label', () => {
+  it.each(['whole', 'split'] as const)('are paid once, the one of them: %s', async (how) => {
+    for (let round = 0; round < 5; round += 1) {
+      const test = createTestPayRun({ people: 2 });
+      const ends = await Promise.allSettled([
+        test[how](),
+        test[how]({ entries: edit(test) }),
+        test[how](),
+      ]);
+      expect(ends.map(({ status }) => status)).toContain('fulfilled');
+      expect([...test.state.paid.values()].map((amounts) => amounts.length)).toEqual([1, 1]);
+    }
+  });
+});
+
 describe('a job that the agent had accepted and no longer knows', () => {
   it('is sent again only with --retry, and then under the same key', async () => {
     for (const people of [2, 5]) {
@@ -98,7 +113,8 @@ describe('a job that the agent had accepted and no longer knows', () => {
       const { parts } = await test.split();
       // The same directory with another job store, or with an agent of another employer.
       const bare = createTestPayRun({ people });
-      bare.ledger().change(name, () => test.ledger().read(name)!);
+      const known = (await test.ledger().read(name))!;
+      await bare.ledger().change(name, () => known);
       await expect(bare.split()).rejects.toThrow('--retry 1');
       if (people === 2) {
         await expect(bare.whole()).rejects.toThrow('--retry 1');
@@ -125,7 +141,7 @@ describe('a request whose answer was not seen', () => {
       new PoolError('rate_limited', 'slower'),
     ]) {
       await expect(sendPart(name, place, () => Promise.reject(error), deps)).rejects.toThrow();
-      expect(ledger().read(name)?.parts[0]?.sent, error.code).toBe('sending');
+      expect((await ledger().read(name))?.parts[0]?.sent, error.code).toBe('sending');
     }
   });
 

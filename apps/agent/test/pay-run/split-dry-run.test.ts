@@ -10,15 +10,15 @@ import { createTestPayRun } from './test-pay-run.ts';
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 const stranger = { recipientAddress: '0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE', amount: '1' };
 
-function dryRun(
+async function dryRun(
   test: ReturnType<typeof createTestPayRun>,
   entries: Parameters<typeof dryRunSplit>[0]['entries'] = test.entries,
   findForeignUse: Parameters<typeof dryRunSplit>[1]['findForeignUse'] = async () => undefined,
 ) {
-  return dryRunSplit(
+  return await dryRunSplit(
     { ...name, entries, retry: [] },
     {
-      record: test.ledger().read(name),
+      record: await test.ledger().read(name),
       readCeiling: () => test.state.ceiling,
       validate: (request) => test.plain.validate(request),
       findForeignUse,

@@ -131,7 +131,8 @@ describe('paySplit', () => {
     test.state.verdict = (job) => (job === 1 ? 'failed' : 'completed');
     await test.split();
     const lower = createTestPayRun({ people: 6, maxRecipients: 2 });
-    lower.ledger().change(name, () => test.ledger().read(name)!);
+    const known = (await test.ledger().read(name))!;
+    await lower.ledger().change(name, () => known);
     const { stop, parts } = await lower.split({ retry: [1] });
     expect(parts).toHaveLength(2);
     expect(stop).toMatchObject({ code: 'batch-too-large', exitCode: 2 });
@@ -209,7 +210,8 @@ describe('paySplit', () => {
     await test.split();
     const { parts } = await test.split({ retry: [2] });
     const bare = createTestPayRun();
-    bare.ledger().change(name, () => test.ledger().read(name)!);
+    const known = (await test.ledger().read(name))!;
+    await bare.ledger().change(name, () => known);
     await bare.split({ retry: [1, 2, 3] });
     // The keys that were paid: chain and platform know them. A key that failed would be a new payment.
     expect(bare.state.submitted).toEqual(parts.map(({ key }) => key));

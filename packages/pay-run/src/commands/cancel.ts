@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, PoolError } from '@pool/core';
 import { exitCodes } from '../exit-codes.ts';
 import { adviseOnUsedKey, isUsedElsewhere } from '../ledger/pay-run-find.ts';
-import { listAllPayRuns, type NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import type { NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import { isTerminal, optional } from '../pay/follow-job.ts';
 import type { AgentClient, Output, Payer } from '../ports.ts';
 import { describeTraceId } from '../report/job-report.ts';
@@ -23,12 +24,12 @@ const pauseMs = 1_000;
  */
 export async function cancelPayment(
   name: string,
-  payer: Pick<Payer, 'home' | 'openAgent'>,
+  payer: Pick<Payer, 'ledger' | 'openAgent'>,
   options: PayRunsOptions,
   output: Output,
 ): Promise<number> {
   const client = payer.openAgent();
-  const found = isKey(name) ? [] : findLabel(name, listAllPayRuns(payer.home), options);
+  const found = isKey(name) ? [] : findLabel(name, await listAllPayRuns(payer.ledger), options);
   return found.length === 0
     ? await cancelThrough(client, name, options, output)
     : await cancelPayRun(client, found, options, output);

@@ -29,8 +29,9 @@ import {
 import { exitCodes } from '../exit-codes.ts';
 import { describeUse, findSent, isSent } from '../ledger/pay-run-claim.ts';
 import { computePartKey, computePayRunDigest, cutRoster } from '../ledger/pay-run-key.ts';
-import { listAllPayRuns, type PayRunRecord } from '../ledger/pay-run-ledger.ts';
+import type { PayRunRecord } from '../ledger/pay-run-ledger.ts';
 import { describeSameRoster, findSameRoster } from '../ledger/same-roster.ts';
+import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import { allowanceNote, insufficientAllowanceLine } from '../pay/progress-view.ts';
 import { computePartCount, type SplitPlan } from '../pay/split-pay-run.ts';
 import type { CheckedRequest, LocalChecks, Output, Payer } from '../ports.ts';
@@ -133,12 +134,12 @@ export type DryRunOptions = {
 
 /** @returns the exit code that the payment would have, as far as the checks can predict it */
 export async function runDry(
-  { home, withChecks }: Pick<Payer, 'home' | 'withChecks'>,
+  { ledger: place, withChecks }: Pick<Payer, 'ledger' | 'withChecks'>,
   plan: SplitPlan,
   options: DryRunOptions,
   output: Output,
 ): Promise<number> {
-  const ledger = listAllPayRuns(home);
+  const ledger = await listAllPayRuns(place);
   const known = ledger.find(
     ({ chain, token, payRun, record }) =>
       chain === plan.chain &&

@@ -34,8 +34,8 @@ import {
 import { findPart } from '../ledger/pay-run-find.ts';
 import type { PayRun } from '../ledger/pay-run-key.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
-import { openPayRunLedger, payRunLedgerPath } from '../ledger/pay-run-ledger.ts';
 import { recordKnownPart, sendPart, submitOrFind } from '../ledger/pay-run-send.ts';
+import { openLedger } from '../ledger/shared-ledger.ts';
 import { type FollowOptions, followJob, withInterruption } from '../pay/follow-job.ts';
 import { paySplit, type SplitPlan } from '../pay/split-pay-run.ts';
 import type { AgentClient, Output, Payer, Terminal } from '../ports.ts';
@@ -138,7 +138,7 @@ export async function payWhole(
   await claimPayRun(plan, { digest, count }, deps);
   const place = { digest, part: 1, count, attempt };
   if (job !== undefined) {
-    recordKnownPart(plan, place, deps);
+    await recordKnownPart(plan, place, deps);
     return { job, isRepeat: true };
   }
   const submitted = await sendPart(plan, place, () => submitOrFind(client, key, request), deps);
@@ -220,8 +220,8 @@ export async function payRoster(
   }
   // Before the ledger: a directory without a token never had an agent.
   const client = payer.openAgent();
-  const ledger = openPayRunLedger(payRunLedgerPath(payer.home));
-  const claim = { ledger, client, nowMs: Date.now };
+  const ledger = await openLedger(payer.ledger);
+  const claim = { ledger, client, nowMs: ledger.nowMs };
   const deps = {
     ...claim,
     terminal,
@@ -252,7 +252,7 @@ export async function payRoster(
     }
     throw error;
   } finally {
-    ledger.close();
+    await ledger.close();
   }
 }
 

@@ -8,7 +8,8 @@ import { type DisbursementJob, formatTokenAmount, isPoolError, PoolError } from 
 import { exitCodes } from '../exit-codes.ts';
 import { findPart } from '../ledger/pay-run-find.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
-import { listAllPayRuns, type NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import type { NamedPayRun } from '../ledger/pay-run-ledger.ts';
+import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import type { AgentClient, Output, Payer } from '../ports.ts';
 import { stateOf } from '../report/split-report.ts';
 import { sumAmounts } from '../roster/roster-amount.ts';
@@ -16,7 +17,7 @@ import type { TargetOptions } from './pay-roster.ts';
 
 export type PayRunsOptions = TargetOptions & { readonly json?: boolean };
 
-type LedgerOwner = Pick<Payer, 'home' | 'openAgent' | 'readChains'>;
+type LedgerOwner = Pick<Payer, 'ledger' | 'openAgent' | 'readChains'>;
 
 type PayRunPart = {
   readonly part: number;
@@ -36,7 +37,11 @@ export async function listPayRuns(
   options: PayRunsOptions,
   output: Output,
 ): Promise<number> {
-  const views = await inspectAll(select(listAllPayRuns(payer.home), options), payer, output);
+  const views = await inspectAll(
+    select(await listAllPayRuns(payer.ledger), options),
+    payer,
+    output,
+  );
   if (options.json === true) {
     output.out(JSON.stringify({ payRuns: views.map(toDocument) }, null, 2));
   } else {
@@ -56,7 +61,7 @@ export async function showPayRun(
   options: PayRunsOptions,
   output: Output,
 ): Promise<number> {
-  const found = findLabel(label, listAllPayRuns(payer.home), options);
+  const found = findLabel(label, await listAllPayRuns(payer.ledger), options);
   if (found.length === 0) {
     throw new PoolError(
       'not_found',

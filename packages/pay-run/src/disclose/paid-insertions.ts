@@ -29,7 +29,7 @@ import type { EvmRecords } from '@pool/wallet/evm';
 import { openingsPath, openOpeningsStore, openSpendArchive } from '@pool/wallet/node';
 import { computePartKey } from '../ledger/pay-run-key.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
-import { openPayRunLedger, payRunLedgerPath } from '../ledger/pay-run-ledger.ts';
+import { listAllPayRuns } from '../ledger/shared-ledger.ts';
 import { readRecord, withStore } from '../ledger/stored-keys.ts';
 
 // Everything that this agent can disclose as a payer: openings that were kept when recipients and seeds were erased, and those of payments
@@ -124,7 +124,7 @@ export async function listPaidInsertions(
   place: PaidPlace,
   records: Pick<EvmRecords, 'fetchTransactionLeaves' | 'fetchBlockTime'>,
 ): Promise<{ readonly payer: EvmAddress; readonly insertions: readonly DisclosedInsertion[] }> {
-  const jobs = [...choice.jobs, ...listPayRunKeys(choice.payRun, place, stores)];
+  const jobs = [...choice.jobs, ...(await listPayRunKeys(choice.payRun, place, stores))];
   const isWanted = ({ jobKey, txHash }: { jobKey?: string | undefined; txHash: string }): boolean =>
     isChosen(jobs, jobKey) && isChosen(choice.transactions, txHash);
   const chosen: { readonly openings: KeptOpenings; readonly payments: Payments }[] = [];
@@ -220,28 +220,25 @@ async function findLeaf(
 }
 
 /** The keys of the parts that a label paid, by the ledger of pay runs. */
-function listPayRunKeys(
+async function listPayRunKeys(
   label: string | undefined,
   { chain, symbol: token }: PaidPlace,
-  { home }: Stores,
-): readonly string[] {
+  stores: Stores,
+): Promise<readonly string[]> {
   if (label === undefined) {
     return [];
   }
   const payRun = parsePayRun(label);
-  const ledger = openPayRunLedger(payRunLedgerPath(home));
-  try {
-    const record = ledger.read({ chain, token, payRun });
-    if (record === undefined) {
-      throw new PoolError('not_found', `this agent directory has no pay run ${payRun} on ${chain}`);
-    }
-    const { digest, parts } = record;
-    return parts.flatMap(({ attempt: attempts }, place) =>
-      Array.from({ length: attempts }, (_, index) => index + 1).map((attempt) =>
-        computePartKey({ payRun, digest, part: place + 1, count: parts.length, attempt }),
-      ),
-    );
-  } finally {
-    ledger.close();
+  const found = (await listAllPayRuns(stores)).find(
+    (one) => one.chain === chain && one.token === token && one.payRun === payRun,
+  );
+  if (found === undefined) {
+    throw new PoolError('not_found', `this agent has no pay run ${payRun} on ${chain}`);
   }
+  const { digest, parts } = found.record;
+  return parts.flatMap(({ attempt: attempts }, place) =>
+    Array.from({ length: attempts }, (_, index) => index + 1).map((attempt) =>
+      computePartKey({ payRun, digest, part: place + 1, count: parts.length, attempt }),
+    ),
+  );
 }

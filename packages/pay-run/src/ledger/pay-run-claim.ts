@@ -23,7 +23,8 @@ const unseenAnswerMs = 10 * 60_000;
 export type ClaimDeps = {
   readonly ledger: PayRunLedger;
   readonly client: Pick<AgentClient, 'find'>;
-  readonly nowMs: () => number;
+  /** The clock of the ledger. */
+  readonly nowMs: () => number | Promise<number>;
 };
 
 /** The record of this roster if any part of it was sent. The number of parts is then fixed. */
@@ -46,7 +47,7 @@ export type KnownPayRun = {
 /** @throws PoolError `pay_run_conflict` */
 export async function findPayRun(plan: PayRun, deps: ClaimDeps): Promise<KnownPayRun> {
   const digest = computePayRunDigest(plan);
-  const seen = deps.ledger.read(plan);
+  const seen = await deps.ledger.read(plan);
   await assertFree(plan, seen, digest, deps);
   const sent = findSent(seen, digest);
   const { payRun, entries } = plan;
@@ -80,9 +81,9 @@ export async function claimPayRun(
   { digest, count }: { readonly digest: string; readonly count: number },
   deps: ClaimDeps,
 ): Promise<PayRunRecord> {
-  const seen = deps.ledger.read(name);
+  const seen = await deps.ledger.read(name);
   await assertFree(name, seen, digest, deps);
-  return deps.ledger.change(name, (current) => {
+  return await deps.ledger.change(name, (current) => {
     if (current !== undefined && current.digest === digest) {
       if (current.parts.length === count) {
         return current;
@@ -135,7 +136,7 @@ export async function findHolder(
   for (const [index, part] of record.parts.entries()) {
     const place = { payRun: name.payRun, digest: record.digest, part: index + 1, count };
     const { job } = await findPart(place, part.attempt, client);
-    const isFree = job === undefined ? isUnknown(part, nowMs()) : hasNoEffect(job);
+    const isFree = job === undefined ? isUnknown(part, await nowMs()) : hasNoEffect(job);
     if (!isFree) {
       return part.sent === 'sending' && job === undefined ? 'unseen' : 'used';
     }

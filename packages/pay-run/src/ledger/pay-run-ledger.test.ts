@@ -1,15 +1,13 @@
-// The ledger of pay runs: private, durable, one change at a time.
+// The ledger of pay runs: private, durable, one change at a time; on PostgreSQL in Vitest's project `postgres`.
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  listAllPayRuns,
-  openPayRunLedger,
-  type PayRunRecord,
-  payRunLedgerPath,
-} from './pay-run-ledger.ts';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createJobDatabase } from '../fixtures/test-ledger.ts';
+import { openPayRunLedger, type PayRunRecord, payRunLedgerPath } from './pay-run-ledger.ts';
+import { type LedgerPlace, listAllPayRuns, openLedger } from './shared-ledger.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 const record: PayRunRecord = {
@@ -18,70 +16,121 @@ const record: PayRunRecord = {
 };
 
 let home: string;
-beforeEach(() => {
+let place: LedgerPlace;
+let isShared: boolean;
+beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'ledger-'));
+  const jobs = await createJobDatabase();
+  isShared = jobs !== undefined;
+  place = { home, jobs: jobs ?? { url: `sqlite:${join(home, 'jobs.sqlite')}` } };
 });
 afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
+async function open() {
+  const ledger = await openLedger(place);
+  onTestFinished(() => ledger.close().catch(() => undefined));
+  return ledger;
+}
+
 describe('the ledger of pay runs', () => {
-  it('keeps a record after it is reopened, in a file that only its owner can read', () => {
-    const ledger = openPayRunLedger(payRunLedgerPath(home));
-    expect(ledger.read(name)).toBeUndefined();
-    expect(ledger.change(name, () => record)).toEqual(record);
-    ledger.close();
-    expect(statSync(payRunLedgerPath(home)).mode & 0o777).toBe(0o600);
-    expect(listAllPayRuns(home)).toEqual([{ ...name, record }]);
+  it('keeps a record after it is reopened', async () => {
+    const ledger = await open();
+    expect(await ledger.read(name)).toBeUndefined();
+    expect(await ledger.change(name, () => record)).toEqual(record);
+    await ledger.close();
+    expect(await listAllPayRuns(place)).toEqual([{ ...name, record }]);
+    expect(await (await open()).read(name)).toEqual(record);
   });
 
-  it('takes the access of other users to an existing ledger away', () => {
+  it('distinguishes labels, tokens and chains, and lists the newest first', async () => {
+    const ledger = await open();
+    await ledger.change(name, () => record);
+    for (const other of [{ payRun: '2026-12' }, { token: 'EURC' }, { chain: 'base' }]) {
+      expect(await ledger.read({ ...name, ...other })).toBeUndefined();
+    }
+    const later = { ...record, parts: [{ attempt: 1, sent: 'no' as const, sinceMs: 6 }] };
+    await ledger.change({ ...name, payRun: 'z' }, () => later);
+    const labels = (await ledger.listAll()).map(({ payRun }) => payRun);
+    expect(labels).toEqual(['z', '2026-11']);
+  });
+
+  it('writes nothing when the decision throws', async () => {
+    const ledger = await open();
+    await ledger.change(name, () => record);
+    const refuse = (): never => {
+      throw new Error('no');
+    };
+    await expect(ledger.change(name, refuse)).rejects.toThrow('no');
+    expect(await ledger.read(name)).toEqual(record);
+    await ledger.change(name, (current) => ({ ...record, digest: `${current?.digest}2` }));
+    expect((await ledger.read(name))?.digest).toBe('0x012');
+  });
+
+  it('loses no change of many commands at once, of which one is the first', async () => {
+    const ledgers = await Promise.all(Array.from({ length: 4 }, open));
+    let firsts = 0;
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        let isFirst = false;
+        await ledgers[index % 4]!.change(name, (current) => {
+          isFirst = current === undefined;
+          return { ...record, digest: `${current?.digest ?? ''}${index} ` };
+        });
+        firsts += Number(isFirst);
+      }),
+    );
+    const digest = (await ledgers[0]!.read(name))?.digest.trim().split(' ').map(Number);
+    expect(digest?.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    expect(firsts).toBe(1);
+  });
+
+  it('refuses to guess when a record is damaged', async () => {
+    const ledger = await open();
+    await ledger.change(name, () => ({ digest: '0x01', parts: [] }));
+    for (const read of [() => ledger.read(name), () => listAllPayRuns(place)]) {
+      await expect(read()).rejects.toMatchObject({ code: 'store_damaged' });
+    }
+  });
+
+  it('makes nothing when it is only read', async () => {
+    expect(await listAllPayRuns(place)).toEqual([]);
+    expect(existsSync(payRunLedgerPath(home))).toBe(false);
+    if (isShared) {
+      const url = new URL(place.jobs.url);
+      url.password = place.jobs.password?.reveal() ?? '';
+      const client = new pg.Client(url.href);
+      await client.connect();
+      const { rows } = await client.query("select 1 from pg_tables where schemaname = 'public'");
+      await client.end();
+      expect(rows).toEqual([]);
+    }
+  });
+});
+
+describe('the file of a ledger', () => {
+  it('can be read only by its owner', async () => {
+    await openPayRunLedger(payRunLedgerPath(home)).close();
+    expect(statSync(payRunLedgerPath(home)).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes the access of other users to an existing ledger away', async () => {
     const path = join(home, 'pay-runs.sqlite');
-    openPayRunLedger(path).close();
+    await openPayRunLedger(path).close();
     chmodSync(path, 0o644);
     writeFileSync(`${path}-journal`, '', { mode: 0o644 });
-    openPayRunLedger(path).close();
+    await openPayRunLedger(path).close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     if (existsSync(`${path}-journal`)) {
       expect(statSync(`${path}-journal`).mode & 0o777).toBe(0o600);
     }
   });
 
-  it('distinguishes labels, tokens and chains', () => {
-    const ledger = openPayRunLedger(':memory:');
-    ledger.change(name, () => record);
-    for (const other of [{ payRun: '2026-12' }, { token: 'EURC' }, { chain: 'base' }]) {
-      expect(ledger.read({ ...name, ...other })).toBeUndefined();
-    }
-    ledger.close();
-  });
-
-  it('writes nothing when the decision throws', () => {
-    const ledger = openPayRunLedger(':memory:');
-    ledger.change(name, () => record);
-    expect(() =>
-      ledger.change(name, () => {
-        throw new Error('no');
-      }),
-    ).toThrow('no');
-    expect(ledger.read(name)).toEqual(record);
-    ledger.change(name, (current) => ({ ...record, digest: `${current?.digest}2` }));
-    expect(ledger.read(name)?.digest).toBe('0x012');
-    ledger.close();
-  });
-
-  it('refuses to guess when a record is damaged', () => {
-    openPayRunLedger(payRunLedgerPath(home)).close();
-    const database = new DatabaseSync(payRunLedgerPath(home));
-    database.exec(`INSERT INTO pay_run VALUES ('anvil', 'USDC', '2026-11', '{"digest":"0x01"}')`);
-    database.close();
-    expect(() => listAllPayRuns(home)).toThrow(expect.objectContaining({ code: 'store_damaged' }));
-  });
-
-  it('names its file if the disk is full, and keeps what it has', () => {
+  it('names its file if the disk is full, and keeps what it has', async () => {
     const path = payRunLedgerPath(home);
     const ledger = openPayRunLedger(path);
-    ledger.change(name, () => record);
+    await ledger.change(name, () => record);
     const { exec } = DatabaseSync.prototype;
     const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
       this: DatabaseSync,
@@ -90,23 +139,20 @@ describe('the ledger of pay runs', () => {
       Reflect.apply(exec, this, ['PRAGMA max_page_count = 1']);
       Reflect.apply(exec, this, [sql]);
     });
-    expect(() => ledger.change(name, () => ({ ...record, digest: 'x'.repeat(100_000) }))).toThrow(
+    await expect(
+      ledger.change(name, () => ({ ...record, digest: 'x'.repeat(100_000) })),
+    ).rejects.toThrow(
       expect.objectContaining({
         code: 'disk_full',
         message: expect.stringMatching(new RegExp(`^${path} .*disk is full .*KiB`)),
       }),
     );
     spy.mockRestore();
-    expect(ledger.read(name)).toEqual(record);
-    ledger.close();
+    expect(await ledger.read(name)).toEqual(record);
+    await ledger.close();
   });
 
-  it('creates no file when it is only read', () => {
-    expect(listAllPayRuns(home)).toEqual([]);
-    expect(existsSync(payRunLedgerPath(home))).toBe(false);
-  });
-
-  it('names the problem of a file that it cannot use', () => {
+  it('names the problem of a file that it cannot use', async () => {
     const path = payRunLedgerPath(home);
     writeFileSync(path, 'this is not a database'.repeat(100));
     expect(() => openPayRunLedger(path)).toThrow(
@@ -115,8 +161,8 @@ describe('the ledger of pay runs', () => {
     const unavailable = expect.objectContaining({ code: 'store_damaged' });
     expect(() => openPayRunLedger(home)).toThrow(unavailable);
     const ledger = openPayRunLedger(':memory:');
-    ledger.close();
-    expect(() => ledger.read(name)).toThrow(unavailable);
-    expect(() => ledger.change(name, () => record)).toThrow(unavailable);
+    await ledger.close();
+    await expect(ledger.read(name)).rejects.toThrow(unavailable);
+    await expect(ledger.change(name, () => record)).rejects.toThrow(unavailable);
   });
 });

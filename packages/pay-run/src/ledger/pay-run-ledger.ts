@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isPoolError, PoolError } from '@pool/core';
@@ -42,19 +41,22 @@ const recordSchema = v.strictObject({
 export type PartRecord = v.InferOutput<typeof partSchema>;
 export type PayRunRecord = v.InferOutput<typeof recordSchema>;
 
+/** Every function throws PoolError `store_damaged`, `disk_full` or `database_unavailable`. Without the ledger nothing is sent. */
 export type PayRunLedger = {
-  read(name: PayRunName): PayRunRecord | undefined;
+  read(name: PayRunName): Promise<PayRunRecord | undefined>;
   /** All labels of all chains and tokens, the newest first. */
-  listAll(): readonly NamedPayRun[];
+  listAll(): Promise<readonly NamedPayRun[]>;
   /**
-   * Reads, decides and writes in one transaction, which is on disk when it returns. Two commands at once run one after
-   * the other. An error of `decide` is thrown on, and nothing is written.
+   * Reads, decides and writes as one step, which is on disk when it resolves. Two commands at once run one after the other.
+   * @param decide - may be called again, when another command was faster. Its error is thrown on, and nothing is written
    */
   change(
     name: PayRunName,
     decide: (current: PayRunRecord | undefined) => PayRunRecord,
-  ): PayRunRecord;
-  close(): void;
+  ): Promise<PayRunRecord>;
+  /** The time by which those who share the ledger judge `sinceMs`. */
+  nowMs(): Promise<number>;
+  close(): Promise<void>;
 };
 
 export function payRunLedgerPath(home: string): string {
@@ -62,9 +64,8 @@ export function payRunLedgerPath(home: string): string {
 }
 
 /**
+ * The ledger of one agent directory.
  * @param path - a file, made 0600, or `:memory:`
- * @throws PoolError `store_damaged` or `disk_full`, as every function of the ledger does.
- *   Without the ledger nothing is sent
  */
 export function openPayRunLedger(path: string): PayRunLedger {
   const database = explain(path, () => openDatabase(path));
@@ -74,21 +75,6 @@ export function openPayRunLedger(path: string): PayRunLedger {
       .prepare('SELECT record FROM pay_run WHERE chain = ? AND token = ? AND label = ?')
       .get(chain, token, payRun);
     return row === undefined ? undefined : parseRecord(row['record'], path);
-  }
-
-  function listAll(): readonly NamedPayRun[] {
-    const changedAtMs = ({ record }: NamedPayRun): number =>
-      Math.max(...record.parts.map(({ sinceMs }) => sinceMs));
-    return database
-      .prepare('SELECT chain, token, label, record FROM pay_run ORDER BY chain, token, label')
-      .all()
-      .map((row) => ({
-        chain: String(row['chain']),
-        token: String(row['token']),
-        payRun: String(row['label']),
-        record: parseRecord(row['record'], path),
-      }))
-      .sort((left, right) => changedAtMs(right) - changedAtMs(left));
   }
 
   function change(
@@ -108,11 +94,32 @@ export function openPayRunLedger(path: string): PayRunLedger {
   }
 
   return {
-    read: (name) => explain(path, () => read(name)),
-    listAll: () => explain(path, listAll),
-    change: (name, decide) => explain(path, () => change(name, decide)),
-    close: () => database.close(),
+    read: async (name) => explain(path, () => read(name)),
+    listAll: async () =>
+      explain(path, () =>
+        toNamed(database.prepare('SELECT chain, token, label, record FROM pay_run').all(), path),
+      ),
+    change: async (name, decide) => explain(path, () => change(name, decide)),
+    nowMs: async () => Date.now(),
+    close: async () => database.close(),
   };
+}
+
+/** @param place - of the ledger, for errors. @returns the newest first */
+export function toNamed(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  place: string,
+): readonly NamedPayRun[] {
+  const changedAtMs = ({ record }: NamedPayRun): number =>
+    Math.max(...record.parts.map(({ sinceMs }) => sinceMs));
+  return rows
+    .map((row) => ({
+      chain: String(row['chain']),
+      token: String(row['token']),
+      payRun: String(row['label']),
+      record: parseRecord(row['record'], place),
+    }))
+    .sort((left, right) => changedAtMs(right) - changedAtMs(left));
 }
 
 function openDatabase(path: string): DatabaseSync {
@@ -164,32 +171,19 @@ export function createCutConflict(): PoolError {
   );
 }
 
-/** Of a ledger that may not exist. Creates nothing, not even an empty file. */
-export function listAllPayRuns(home: string): readonly NamedPayRun[] {
-  const path = payRunLedgerPath(home);
-  if (!existsSync(path)) {
-    return [];
-  }
-  const ledger = openPayRunLedger(path);
-  try {
-    return ledger.listAll();
-  } finally {
-    ledger.close();
-  }
-}
-
-function parseRecord(text: unknown, path: string): PayRunRecord {
+/** @param place - of the ledger, for errors. @throws PoolError `store_damaged` */
+export function parseRecord(text: unknown, place: string): PayRunRecord {
   try {
     return v.parse(recordSchema, JSON.parse(String(text)));
   } catch (cause) {
-    throw createDamaged(path, cause);
+    throw createDamaged(place, cause);
   }
 }
 
-function createDamaged(path: string, cause: unknown): PoolError {
+function createDamaged(place: string, cause: unknown): PoolError {
   return new PoolError(
     'store_damaged',
-    `${path} is damaged, so it is unknown what was paid under this label; restore it from a copy. Without one, move it away: the agent still knows the rosters it has paid, but an edited roster under a label that was used would pay people twice`,
+    `${place} is damaged, so it is unknown what was paid under this label; restore it from a copy. Without one, move it away: the agent still knows the rosters it has paid, but an edited roster under a label that was used would pay people twice`,
     { cause },
   );
 }

@@ -12,17 +12,17 @@ import {
   peerCode,
 } from '@pool/core';
 import type { AgentClient } from '../ports.ts';
+import type { ClaimDeps } from './pay-run-claim.ts';
 import type { PartName } from './pay-run-key.ts';
 import {
   createConflict,
   createCutConflict,
   type PartRecord,
-  type PayRunLedger,
   type PayRunName,
   type PayRunRecord,
 } from './pay-run-ledger.ts';
 
-type SendDeps = { readonly ledger: PayRunLedger; readonly nowMs: () => number };
+type SendDeps = Pick<ClaimDeps, 'ledger' | 'nowMs'>;
 
 /** One attempt at one part. */
 type Place = Omit<PartName, 'payRun'>;
@@ -39,11 +39,10 @@ export async function sendPart(
   submit: () => Promise<DisbursementJob>,
   deps: SendDeps,
 ): Promise<DisbursementJob> {
-  const before = recordPart(name, place, 'sending', deps);
+  const before = await recordPart(name, place, 'sending', deps);
+  let job: DisbursementJob;
   try {
-    const job = await submit();
-    recordPart(name, place, 'accepted', deps);
-    return job;
+    job = await submit();
   } catch (error) {
     if (!isRefusal(error)) {
       // 503 comes from the agent itself, which accepted no job. A conflict concerns another agent's job, which may be paid.
@@ -53,26 +52,37 @@ export async function sendPart(
     }
     // A refusal of this request says nothing about an earlier one whose answer was not seen.
     if (before.sent !== 'sending' || before.attempt !== place.attempt) {
-      recordPart(name, place, 'no', deps);
+      await recordPart(name, place, 'no', deps);
     }
     throw error;
   }
+  try {
+    await recordPart(name, place, 'accepted', deps);
+  } catch (error) {
+    throw isPoolError(error) ? addDoubt(error) : error;
+  }
+  return job;
 }
 
 /** Records a job that the agent has and the ledger did not know, because it was lost or an answer was not seen. */
-export function recordKnownPart(name: PayRunName, place: Place, deps: SendDeps): void {
-  recordPart(name, place, 'accepted', deps);
+export async function recordKnownPart(
+  name: PayRunName,
+  place: Place,
+  deps: SendDeps,
+): Promise<void> {
+  await recordPart(name, place, 'accepted', deps);
 }
 
 /** @returns the record of the part before the change */
-function recordPart(
+async function recordPart(
   name: PayRunName,
   { digest, part, count, attempt }: Place,
   sent: PartRecord['sent'],
   { ledger, nowMs }: SendDeps,
-): PartRecord {
+): Promise<PartRecord> {
+  const sinceMs = await nowMs();
   let before: PartRecord | undefined;
-  ledger.change(name, (current) => {
+  await ledger.change(name, (current) => {
     if (current === undefined || current.digest !== digest) {
       throw createConflict('another command took this label for another roster in the meantime');
     }
@@ -84,9 +94,9 @@ function recordPart(
     // Another command may have recorded a later attempt, or that this one was accepted.
     const isBehind =
       known.attempt > attempt || (known.attempt === attempt && known.sent === 'accepted');
-    return isBehind ? current : replacePart(current, part, { attempt, sent, sinceMs: nowMs() });
+    return isBehind ? current : replacePart(current, part, { attempt, sent, sinceMs });
   });
-  return before ?? { attempt, sent, sinceMs: nowMs() };
+  return before ?? { attempt, sent, sinceMs };
 }
 
 function replacePart(record: PayRunRecord, part: number, changed: PartRecord): PayRunRecord {

@@ -42,9 +42,9 @@ export async function findPaidSameRoster(
   deps: ClaimDeps,
 ): Promise<readonly SameRoster[]> {
   const paid: SameRoster[] = [];
-  for (const same of findSameRoster(deps.ledger.listAll(), plan, deps.nowMs())) {
+  for (const same of findSameRoster(await deps.ledger.listAll(), plan, await deps.nowMs())) {
     const name = { ...plan, payRun: same.label };
-    const record = deps.ledger.read(name);
+    const record = await deps.ledger.read(name);
     if (record !== undefined && (await findHolder(name, record, deps)) !== undefined) {
       paid.push(same);
     }

@@ -5,13 +5,7 @@
  * @module
  */
 import { type DisbursementResult, isPoolError } from '@pool/core';
-import {
-  type JobStore,
-  type JobStorePlace,
-  mayHaveJobs,
-  openJobStore,
-  type StoredJob,
-} from '@pool/idempotency';
+import { findJobStore, type JobStore, type JobStorePlace, type StoredJob } from '@pool/idempotency';
 import { deliveryName, deserializeRecord } from '@pool/operations';
 
 export type StoredKey = {
@@ -87,10 +81,10 @@ export async function withStore<T>(
   none: T,
   work: (store: JobStore) => Promise<T>,
 ): Promise<T> {
-  if (!mayHaveJobs(jobs)) {
+  const store = await findJobStore(jobs);
+  if (store === undefined) {
     return none;
   }
-  const store = await openJobStore(jobs);
   try {
     return await work(store);
   } finally {

@@ -131,7 +131,7 @@ export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitO
   await claimPayRun(plan, { digest, count }, deps);
   for (const found of ready) {
     if (found.job !== undefined) {
-      recordKnownPart(plan, placeOf(found, digest), deps);
+      await recordKnownPart(plan, placeOf(found, digest), deps);
     }
   }
   const outcome = await payInOrder(ready, plan, digest, deps);
@@ -234,7 +234,7 @@ async function submit(
 ): Promise<DisbursementJob> {
   const { key, entries } = found;
   const request = createRequest(plan, entries, plan.unregistered);
-  const giveUpAtMs = deps.nowMs() + patienceMs;
+  const giveUpAtMs = performance.now() + patienceMs;
   for (;;) {
     try {
       const job = await sendPart(
@@ -246,7 +246,7 @@ async function submit(
       writePart(deps.terminal, found, `submitted, ${entries.length} recipient(s)`);
       return job;
     } catch (error) {
-      if (!isPoolError(error) || !error.retryable || deps.nowMs() > giveUpAtMs) {
+      if (!isPoolError(error) || !error.retryable || performance.now() > giveUpAtMs) {
         throw error;
       }
       await sleep(restMs, undefined, { signal: deps.signal }).catch(() => undefined);

@@ -15,6 +15,8 @@ export type PoolOptions = {
   readonly size: number;
   /** `none` for migrations, which may take their time. Default: those of a service. */
   readonly limits?: PostgresLimits | 'none';
+  /** The server refuses every write. Default: false. */
+  readonly isReader?: boolean;
 };
 
 /** How long a pool waits, in milliseconds. */
@@ -71,9 +73,11 @@ function readAuthority(caFile: string | undefined): { readonly ca?: string } {
 }
 
 export function createPostgresPool(options: PoolOptions): PostgresPool {
-  const { settings, name, size, limits = serviceLimits } = options;
+  const { settings, name, size, limits = serviceLimits, isReader = false } = options;
+  const client = describeClient(settings, name);
   const pool = new pg.Pool({
-    ...describeClient(settings, name),
+    ...client,
+    ...(isReader ? { options: `${client.options} -c default_transaction_read_only=on` } : {}),
     ...(limits === 'none' ? {} : toConfig(limits)),
     max: size,
     idleTimeoutMillis: 60_000,

@@ -34,32 +34,84 @@ const migrationLimits: PostgresLimits = { connectMs: 5_000, statementMs: 60_000,
 /** "pool", and the lock of these migrations: processes that start at once migrate one after the other. */
 const migrationLock = 'select pg_advisory_xact_lock(1886351212, 3)';
 
-/**
- * @param options.name - of the tables: `<name>_schema` has the numbers of their changes
- * @param options.migrations - statements of each change, applied once, in order. A released one is never edited
- * @param options.mustBeDurable - refuses a server that may lose what it has acknowledged
- * @throws PoolError `database_unavailable`, `database_refused`
- */
-export async function openPostgresTables(options: {
+export type PostgresTablesOptions = {
   readonly settings: PostgresSettings;
+  /** Of the tables: `<name>_schema` has the numbers of their changes. */
   readonly name: string;
   readonly size: number;
+  /** Statements of each change, applied once, in order. A released one is never edited. */
   readonly migrations: readonly (readonly string[])[];
+  /** Refuses a server that may lose what it has acknowledged. */
   readonly mustBeDurable: boolean;
-}): Promise<PostgresTables> {
-  const { settings, name, size } = options;
-  const base = { settings, name: `pool-agent-${name}` };
-  const migrating = useConnections({ ...base, size: 1, limits: migrationLimits }, 120_000);
+};
+
+/** @throws PoolError `database_unavailable`, `database_refused` */
+export async function openPostgresTables(options: PostgresTablesOptions): Promise<PostgresTables> {
+  await withMigrator(options, prepare);
+  return share(options);
+}
+
+/**
+ * For a command beside the processes that prepare the tables. Changes no table.
+ * @param access - with `read` the server refuses every write
+ * @returns undefined if no process has prepared them
+ * @throws as {@link openPostgresTables}
+ */
+export async function findPostgresTables(
+  options: PostgresTablesOptions,
+  access: 'read' | 'write',
+): Promise<PostgresTables | undefined> {
+  const isPrepared = await withMigrator(options, async (query) => {
+    const { rows } = await query<{ found: unknown }>('select to_regclass($1) as found', [
+      schemaOf(options),
+    ]);
+    if (rows[0]?.found === null) {
+      return false;
+    }
+    if ((await findMissing(query, options)).length > 0) {
+      throw refused(
+        'an earlier version of this program prepared the database; start an agent of this version first',
+      );
+    }
+    return true;
+  });
+  return isPrepared ? share(options, access === 'read') : undefined;
+}
+
+function share(options: PostgresTablesOptions, isReader = false): PostgresTables {
+  return useConnections({ ...baseOf(options), limits: sharedLimits, isReader }, longestUseMs);
+}
+
+function baseOf({ settings, name, size }: PostgresTablesOptions) {
+  return { settings, size, name: `pool-agent-${name}` };
+}
+
+/** In one transaction of a connection that may take its time. */
+async function withMigrator<T>(
+  options: PostgresTablesOptions,
+  work: (query: PostgresQuery, options: PostgresTablesOptions) => Promise<T>,
+): Promise<T> {
+  const migrator = useConnections(
+    { ...baseOf(options), size: 1, limits: migrationLimits },
+    120_000,
+  );
   try {
-    await prepare(migrating, options);
+    return await migrator.inTransaction(async (query) => {
+      const weak = await findWeakSettings((text) => query(text));
+      if (options.mustBeDurable && weak.length > 0) {
+        throw refused(
+          `this server may lose what it has acknowledged when its power fails: switch on ${weak.join(', ')}`,
+        );
+      }
+      return await work(query, options);
+    });
   } catch (error) {
     throw isPoolError(error) && error.code === 'database_unavailable'
       ? new PoolError('database_unavailable', explainFirstFailure(error.cause), { cause: error })
       : error;
   } finally {
-    await migrating.close();
+    await migrator.close();
   }
-  return useConnections({ ...base, size, limits: sharedLimits }, longestUseMs);
 }
 
 function useConnections(
@@ -113,35 +165,35 @@ function useConnections(
   };
 }
 
-async function prepare(
-  { inTransaction }: PostgresTables,
-  { name, migrations, mustBeDurable }: Parameters<typeof openPostgresTables>[0],
-): Promise<void> {
-  await inTransaction(async (query) => {
-    const weak = await findWeakSettings((text) => query(text));
-    if (mustBeDurable && weak.length > 0) {
-      throw refused(
-        `this server may lose what it has acknowledged when its power fails: switch on ${weak.join(', ')}`,
-      );
+async function prepare(query: PostgresQuery, options: PostgresTablesOptions): Promise<void> {
+  const schema = schemaOf(options);
+  await query(migrationLock);
+  await query(`create table if not exists ${schema} (number integer primary key)`);
+  for (const number of await findMissing(query, options)) {
+    for (const statement of options.migrations[number - 1] ?? []) {
+      await query(statement);
     }
-    await query(migrationLock);
-    await query(`create table if not exists ${name}_schema (number integer primary key)`);
-    const { rows } = await query<{ number: number }>(`select number from ${name}_schema`);
-    const done = new Set(rows.map(({ number }) => number));
-    if (Math.max(0, ...done) > migrations.length) {
-      throw refused(
-        'a later version of this program wrote the database; use that version, or another database',
-      );
-    }
-    for (const [index, statements] of migrations.entries()) {
-      if (!done.has(index + 1)) {
-        for (const statement of statements) {
-          await query(statement);
-        }
-        await query(`insert into ${name}_schema (number) values ($1)`, [index + 1]);
-      }
-    }
-  });
+    await query(`insert into ${schema} (number) values ($1)`, [number]);
+  }
+}
+
+function schemaOf({ name }: PostgresTablesOptions): string {
+  return `${name}_schema`;
+}
+
+/** Numbers of the changes that are to be made. @throws PoolError `database_refused` for tables of a later version */
+async function findMissing(
+  query: PostgresQuery,
+  options: PostgresTablesOptions,
+): Promise<readonly number[]> {
+  const { rows } = await query<{ number: number }>(`select number from ${schemaOf(options)}`);
+  const done = new Set(rows.map(({ number }) => number));
+  if (Math.max(0, ...done) > options.migrations.length) {
+    throw refused(
+      'a later version of this program wrote the database; use that version, or another database',
+    );
+  }
+  return options.migrations.map((_, index) => index + 1).filter((number) => !done.has(number));
 }
 
 function refused(what: string): PoolError {

@@ -59,10 +59,10 @@ describe('backup restore', () => {
       expect(existsSync(join(world.target, name))).toBe(false);
     }
     const ledger = openPayRunLedger(payRunLedgerPath(world.target));
-    expect(ledger.read({ chain: 'anvil', token: 'USDC', payRun: 'may' })).toMatchObject({
+    expect(await ledger.read({ chain: 'anvil', token: 'USDC', payRun: 'may' })).toMatchObject({
       parts: [{ attempt: 2 }],
     });
-    ledger.close();
+    await ledger.close();
     expect(readFileSync(join(world.target, 'tenancy.json'), 'utf8')).toContain(backupEmployerId);
     expect(readFileSync(openingsKeyPath(world.target), 'utf8')).toBe('key of openings\n');
     expect(readFileSync(join(world.target, 'holder-notes-0a.archive'), 'utf8')).toBe(

@@ -76,9 +76,9 @@ async function start(isUp = true) {
     digest,
     parts: Array.from({ length: count }, () => ({ ...since, sinceMs })),
   });
-  ledger.change({ ...place, payRun: 'may' }, () => record(Date.UTC(2026, 4, 29, 9, 30), 1));
-  ledger.change({ ...place, payRun: 'june' }, () => record(Date.UTC(2026, 5, 29, 9, 30), 2));
-  ledger.close();
+  await ledger.change({ ...place, payRun: 'may' }, () => record(Date.UTC(2026, 4, 29, 9, 30), 1));
+  await ledger.change({ ...place, payRun: 'june' }, () => record(Date.UTC(2026, 5, 29, 9, 30), 2));
+  await ledger.close();
   return async (...argv: string[]) => {
     const [printed, shown]: [string[], string[]] = [[], []];
     const code = await runCli([...argv, '--env-file', file], {

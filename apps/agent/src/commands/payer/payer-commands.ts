@@ -29,7 +29,12 @@ import {
   urlOf,
 } from '@pool/pay-run';
 import { createEdgeClient } from '@pool/platform-client';
-import { type AgentAddress, readAgentAddress, readConfig } from '../../config/config.ts';
+import {
+  type AgentAddress,
+  readAgentAddress,
+  readAgentPlace,
+  readConfig,
+} from '../../config/config.ts';
 import { withLocalChecks } from '../../services/local-checks.ts';
 import { readLoopbackToken } from '../../state/agent-home.ts';
 
@@ -74,8 +79,8 @@ export async function runCancel(
   options: PayRunsOptions & EnvFile,
   output: Output,
 ): Promise<number> {
-  const address = readAgentAddress(options.envFile);
-  const payer = { home: address.home, openAgent: () => openAgent(address) };
+  const address = readAgentPlace(options.envFile);
+  const payer = { ledger: address, openAgent: () => openAgent(address) };
   return await cancelPayment(name, payer, options, output);
 }
 
@@ -95,7 +100,7 @@ export async function runRedeliver(
 function openPayer({ envFile }: EnvFile): Payer {
   const config = readConfig(envFile);
   return {
-    home: config.home,
+    ledger: config,
     chain: config.chain,
     readChains: () => readChainsFile(config.chainsFile).chains,
     agentUrl: urlOf(config),
@@ -105,10 +110,10 @@ function openPayer({ envFile }: EnvFile): Payer {
 }
 
 /** Without an agent the ledger is shown alone, so its port may be 0. */
-function openLedgerOwner({ envFile }: EnvFile): Pick<Payer, 'home' | 'openAgent' | 'readChains'> {
+function openLedgerOwner({ envFile }: EnvFile): Pick<Payer, 'ledger' | 'openAgent' | 'readChains'> {
   const config = readConfig(envFile);
   return {
-    home: config.home,
+    ledger: config,
     openAgent: () => openAgent(config),
     readChains: () => readChainsFile(config.chainsFile).chains,
   };

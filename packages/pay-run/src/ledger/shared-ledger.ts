@@ -1,0 +1,147 @@
+/**
+ * The ledger of the machines that share a job store on PostgreSQL: a pay run can be continued from any of them, and a label is of one
+ * roster for all.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { isPoolError, PoolError } from '@pool/core';
+import { findJobServer, type JobStorePlace } from '@pool/idempotency';
+import {
+  findPostgresTables,
+  openPostgresTables,
+  type PostgresQuery,
+  type PostgresTables,
+} from '@pool/storage/postgres';
+import {
+  createConflict,
+  type NamedPayRun,
+  openPayRunLedger,
+  type PayRunLedger,
+  type PayRunName,
+  parseRecord,
+  payRunLedgerPath,
+  toNamed,
+} from './pay-run-ledger.ts';
+
+/** Where an agent's ledger is: beside its jobs on a server, else in its directory. */
+export type LedgerPlace = { readonly home: string; readonly jobs: JobStorePlace };
+
+const migrations = [
+  [
+    `create table pay_run (
+      chain text not null,
+      token text not null,
+      label text not null,
+      record text not null,
+      primary key (chain, token, label))`,
+  ],
+];
+
+/** Named in errors. */
+const place = 'the table pay_run of the job store';
+
+/** Writes that other commands may make between a reading and its write. */
+const maxTries = 100;
+
+/** For a command that sends. @throws PoolError as every function of the ledger, and `database_refused` */
+export async function openLedger({ home, jobs }: LedgerPlace): Promise<PayRunLedger> {
+  const options = describeTables(jobs);
+  return options === undefined
+    ? openPayRunLedger(payRunLedgerPath(home))
+    : createSharedLedger(await openPostgresTables(options).catch(rethrow));
+}
+
+/** Of a ledger that may not exist. Makes nothing, not even an empty file. @throws as {@link openLedger} */
+export async function listAllPayRuns({ home, jobs }: LedgerPlace): Promise<readonly NamedPayRun[]> {
+  const options = describeTables(jobs);
+  const path = payRunLedgerPath(home);
+  const tables = options && (await findPostgresTables(options, 'read').catch(rethrow));
+  const file = options === undefined && existsSync(path) ? openPayRunLedger(path) : undefined;
+  const ledger = tables === undefined ? file : createSharedLedger(tables);
+  try {
+    return (await ledger?.listAll()) ?? [];
+  } finally {
+    await ledger?.close();
+  }
+}
+
+function describeTables(jobs: JobStorePlace) {
+  const settings = findJobServer(jobs);
+  const { mustBeDurable = false } = jobs;
+  return settings && { settings, name: 'pay_run', size: 1, migrations, mustBeDurable };
+}
+
+function createSharedLedger(tables: PostgresTables): PayRunLedger {
+  async function ask<Row extends Record<string, unknown>>(
+    ...[text, parameters]: Parameters<PostgresQuery>
+  ): Promise<readonly Row[]> {
+    const { rows } = await tables.use((query) => query<Row>(text, parameters)).catch(rethrow);
+    return rows;
+  }
+
+  async function readText({ chain, token, payRun }: PayRunName): Promise<string | undefined> {
+    const [row] = await ask<{ record: string }>(
+      'select record from pay_run where chain = $1 and token = $2 and label = $3',
+      [chain, token, payRun],
+    );
+    return row?.record;
+  }
+
+  /** @returns false if what is stored is not `before` any more */
+  async function replace(
+    { chain, token, payRun }: PayRunName,
+    before: string | undefined,
+    after: string,
+  ): Promise<boolean> {
+    const name = [chain, token, payRun, after];
+    const written =
+      before === undefined
+        ? await ask(
+            'insert into pay_run values ($1, $2, $3, $4) on conflict do nothing returning label',
+            name,
+          )
+        : await ask(
+            `update pay_run set record = $4
+             where chain = $1 and token = $2 and label = $3 and record = $5 returning label`,
+            [...name, before],
+          );
+    return written.length > 0;
+  }
+
+  const parse = (text: string | undefined) =>
+    text === undefined ? undefined : parseRecord(text, place);
+
+  return {
+    read: async (name) => parse(await readText(name)),
+    listAll: async () => toNamed(await ask('select * from pay_run'), place),
+    async change(name, decide) {
+      for (let tries = 0; tries < maxTries; tries += 1) {
+        const before = await readText(name);
+        const record = decide(parse(before));
+        if (await replace(name, before, JSON.stringify(record))) {
+          return record;
+        }
+      }
+      throw createConflict('other commands keep changing this pay run; run the same command again');
+    },
+    async nowMs() {
+      const [row] = await ask<{ now: number }>(
+        'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now',
+      );
+      return row?.now ?? Date.now();
+    },
+    close: () => tables.close(),
+  };
+}
+
+/** Says which ledger it is. A write whose answer was lost may have happened: the ledger then says that a part may have been sent. */
+function rethrow(cause: unknown): never {
+  throw isPoolError(cause) && cause.code === 'database_unavailable'
+    ? new PoolError(
+        'database_unavailable',
+        `DISBURSE_JOB_STORE: ${cause.message}. Its database records what was paid under each label, and nothing is sent without it. Correct this and run the same command again`,
+        { cause },
+      )
+    : cause;
+}
