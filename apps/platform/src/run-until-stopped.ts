@@ -1,6 +1,5 @@
 /**
- * The life of a service once it listens: it prints its address, reads keys and caps again on SIGHUP, and ends on another signal or
- * with its database.
+ * The life of a service once it listens: it prints its address, reads keys and caps again on SIGHUP, and ends on another signal.
  *
  * @module
  */
@@ -36,9 +35,4 @@ export function runUntilStopped(served: Served, log: Log): void {
   });
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  // Another process works on the database: all work in progress here ends at once.
-  served.lost.then(
-    () => process.exit(1),
-    () => process.exit(1),
-  );
 }

@@ -45,7 +45,7 @@ export async function serveGate(
   readConfig: () => GateConfig = () => config,
 ): Promise<Served> {
   const database = await openStore<GateTables>(config.database, 'gate', gateMigrations, log);
-  const { db, ownership } = database;
+  const { db, leaders } = database;
   const nowMs = Date.now;
   const caps = { ...config.publisherCaps };
   let publisherKey = config.publisherKey;
@@ -71,7 +71,7 @@ export async function serveGate(
     pollIntervalMs: config.pollIntervalMs,
     replaceAfterMs: config.replaceAfterMs,
     pastRootSeconds: config.pastRootSeconds,
-    assertOwner: ownership.assertOwner,
+    leaders,
     signal: stopping.signal,
     beforeSigning: () => chain.usePublisherKey(publisherKey),
     hashMany: hasher.hashMany,
@@ -93,7 +93,17 @@ export async function serveGate(
     },
     log,
   });
-  const readiness = createReadiness([createDatabaseCheck(ownership.isHeld), silence.check]);
+  // A gate on an embedded database is alone, and publishes when it is asked.
+  const keeping =
+    config.database.kind === 'postgres'
+      ? startWorkerLoop({
+          name: 'publisher',
+          intervalMs: config.pollIntervalMs,
+          pass: publisher.keepUp,
+          log,
+        })
+      : undefined;
+  const readiness = createReadiness([createDatabaseCheck(leaders.isAnswering), silence.check]);
   const app = createGateApp({
     db,
     readers,
@@ -132,7 +142,6 @@ export async function serveGate(
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,
-    lost: ownership.lost,
     reload() {
       const fresh = readConfig();
       publisherKey = fresh.publisherKey;
@@ -142,7 +151,7 @@ export async function serveGate(
       await drain(readiness, config.drainMs, log);
       stopping.abort();
       await listening.close();
-      await watch.stop();
+      await Promise.all([watch.stop(), keeping?.stop()]);
       await publisher.idle();
       chain.close();
       await database.close();

@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCodeOf, type PoolError } from '@pool/core';
+import { errorCodeOf } from '@pool/core';
 import type { PlatformDatabase, PlatformTables } from '@pool/database';
 import { openStore, platformMigrations } from '@pool/database';
 import {
@@ -66,8 +66,6 @@ export type Served = {
   readonly url: string;
   /** Takes over what may change while it runs. @throws PoolError `invalid_configuration` */
   reload(): void;
-  /** Resolves when this process must end: another one has taken over the database. */
-  readonly lost: Promise<PoolError>;
   close(): Promise<void>;
 };
 
@@ -87,7 +85,7 @@ export async function servePlatform(
     platformMigrations,
     log,
   );
-  const { db, ownership } = database;
+  const { db, leaders } = database;
   const credentials = await openCredentialMint(db);
   const nowMs = Date.now;
   const lanes = createLanes(config, { db, log, nowMs });
@@ -99,20 +97,19 @@ export async function servePlatform(
     dailyWei: laneOf(chain)?.dailyWei ?? defaultDailyWei,
     feeWei: laneOf(chain)?.watch.readFeeWei(),
   });
-  const { assertOwner } = ownership;
   const { pollIntervalMs: intervalMs, replaceAfterMs } = config;
   const loop = (name: string, everyMs: number, pass: () => Promise<void>) =>
     startWorkerLoop({ name, intervalMs: everyMs, pass, log });
   const relayers = lanes.map(({ key, chain, door, watch, reload, dailyWei }) => {
     const relayer = createRelayer({
-      ...{ db, chain, log, nowMs, replaceAfterMs, assertOwner, dailyWei },
+      ...{ db, chain, log, nowMs, replaceAfterMs, leaders, dailyWei },
       isWaiting: reload.isWaiting,
       onStep: watch.notePulse,
     });
     return loop(`relayer ${key}`, intervalMs, async () => {
       await watch.look();
       await door.look();
-      if (ownership.isHeld()) {
+      if (leaders.isAnswering()) {
         await reload.apply();
         await relayer.pass();
       }
@@ -122,17 +119,20 @@ export async function servePlatform(
   await Promise.all(chains.map((chain) => haltMovedChain({ db, chain, log })));
   const batchPages = createBatchPages(db, nowMs);
   const readiness = createReadiness([
-    createDatabaseCheck(ownership.isHeld),
+    createDatabaseCheck(leaders.isAnswering),
     ...lanes.flatMap(({ door, silence, halt }) => [door.check, silence.check, halt.check]),
   ]);
   const hasher = createTreeHasher();
+  /** Of the index of a chain. */
+  const termOf = (chain: string) => leaders.term(`indexer ${chain}`);
   const indexers = new Map(
     lanes.map(({ key, chain, door, silence, halt }) => {
       const indexer = createIndexer({ db, chain, log, nowMs, hashMany: hasher.hashMany });
       const pass = async () => {
         await door.look();
-        if (ownership.isHeld()) {
-          await indexer.pass();
+        if (leaders.isAnswering()) {
+          const term = termOf(key);
+          await (term === undefined ? chain.fetchFinalBlock() : indexer.pass(term));
           silence.noteAnswer();
           // First: a page that cannot be made must not hide a halt.
           await halt.look();
@@ -147,7 +147,10 @@ export async function servePlatform(
     const eraser = createEraser({ db, chain, log, nowMs, keepSeconds });
     return loop(`erasing notes ${key}`, eraseIntervalMs, async () => {
       await door.look();
-      await eraser.pass();
+      const term = termOf(key);
+      if (term !== undefined) {
+        await eraser.pass(term);
+      }
     });
   });
   const accounts = loop('deleting unused accounts', accountsIntervalMs, async () => {
@@ -222,7 +225,6 @@ export async function servePlatform(
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,
-    lost: ownership.lost,
     reload() {
       const { relayerKey, ...caps } = readConfig();
       for (const { key, reload } of lanes) {

@@ -8,7 +8,6 @@ import type { ErrorGroup } from '@pool/core';
 export const errors = [
   {
     meanings: {
-      database_locked: 'Another process uses the database. Stop it first.',
       data_directory_locked: 'Another process or sandbox uses the data directory. Stop it first.',
     },
   },
@@ -16,7 +15,8 @@ export const errors = [
     status: 503,
     retry: true,
     meanings: {
-      database_lock_lost: 'The process has lost its lock on the database. Let it restart.',
+      database_lock_lost:
+        'The process no longer leads. Another one may be at work; nothing was sent.',
     },
   },
 ] as const satisfies readonly ErrorGroup[];

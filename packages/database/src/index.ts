@@ -1,10 +1,17 @@
 /**
- * The database of a service: PostgreSQL, or embedded in a folder. One process uses it at a time (docs/decisions/0010).
+ * The database of a service: PostgreSQL, which processes share, or embedded in a folder of one process (docs/decisions/0018).
  *
  * @module
  */
 
 export { readDatabase } from './database-config.ts';
+export {
+  type Leaders,
+  type StorePart,
+  soleLeader,
+  type Term,
+  writeAsLeader,
+} from './leaders.ts';
 export { lockEmployer, lockName } from './lock-name.ts';
 export {
   type DatabaseConfig,
@@ -20,5 +27,4 @@ export {
   type PlatformTables,
   platformMigrations,
 } from './platform-tables.ts';
-export { claimStore, type Ownership, ownerLock, type StorePart } from './process-lock.ts';
-export { createTables, describeTables, type TablesOf, typed } from './table.ts';
+export { createTables, describeTables, leaderTables, type TablesOf, typed } from './table.ts';

@@ -24,8 +24,7 @@ import {
   sql,
 } from 'kysely';
 import type { Logger as Log } from 'pino';
-import type { StorePart } from './process-lock.ts';
-import { holdProcessLock, type Ownership } from './process-lock.ts';
+import { type Leaders, openLeaders, prepareStore, type StorePart, soleLeader } from './leaders.ts';
 
 // One process per data directory. PGlite takes no lock of its own, and two writers would destroy the
 // database. The lock is SQLite's: the operating system drops it with the process, so a killed platform
@@ -117,7 +116,7 @@ async function migrate<T>(db: Kysely<T>, migrations: readonly Migration[]): Prom
 
 export type OpenDatabase<T> = {
   readonly db: Kysely<T>;
-  readonly ownership: Ownership;
+  readonly leaders: Leaders;
   close(): Promise<void>;
 };
 
@@ -127,7 +126,7 @@ export type DatabaseConfig =
   | {
       readonly kind: 'postgres';
       readonly settings: PostgresSettings;
-      /** The most connections, besides the one that holds the lock. */
+      /** The most connections, besides the one that holds the locks of a leader. */
       readonly poolSize: number;
       /** Locked as well, when given: the operator's commands find the process there. */
       readonly directory: string | undefined;
@@ -178,7 +177,7 @@ export async function migrateEmbedded<T>(
   await migrate(db, migrations);
   return {
     db,
-    ownership: ownedForLife,
+    leaders: soleLeader,
     async close() {
       await db.destroy();
       lock?.release();
@@ -190,15 +189,8 @@ function embeddedFolder(directory: string): string {
   return join(directory, 'database');
 }
 
-/** The lock of a directory lasts until the process ends. */
-const ownedForLife: Ownership = {
-  isHeld: () => true,
-  assertOwner: () => Promise.resolve(),
-  lost: new Promise(() => undefined),
-};
-
 /**
- * @throws PoolError `data_directory_locked`, `database_locked`, `database_unavailable`, `database_refused`
+ * @throws PoolError `data_directory_locked`, `database_unavailable`, `database_refused`
  */
 async function openPostgres<T>(
   config: DatabaseConfig & { kind: 'postgres' },
@@ -210,31 +202,33 @@ async function openPostgres<T>(
   const directoryLock = directory === undefined ? undefined : lockDirectory(directory);
   try {
     assertNoEmbedded(directory);
-    const lock = await holdProcessLock(settings, part, log);
-    try {
-      const name = `pool-${part}`;
-      const migrating = createPostgresPool({ settings, name, size: 1, limits: 'none' });
-      await useOnce<T>(migrating, async (db) => {
-        await assertDurable(db, mustBeDurable, log);
-        await migrate(db, migrations);
-      });
-      const pool = createPostgresPool({ settings, name, size: poolSize });
-      const db = openKysely<T>(pool);
-      return {
-        db,
-        ownership: lock,
-        async close() {
-          await db.destroy();
-          // Kysely ends a pool only after it has used it.
-          await pool.end();
-          await lock.release();
-          directoryLock?.release();
-        },
-      };
-    } catch (error) {
-      await lock.release();
-      throw error;
-    }
+    const name = `pool-${part}`;
+    await prepareStore(
+      settings,
+      part,
+      async () => {
+        const migrating = createPostgresPool({ settings, name, size: 1, limits: 'none' });
+        await useOnce<T>(migrating, async (db) => {
+          await assertDurable(db, mustBeDurable, log);
+          await migrate(db, migrations);
+        });
+      },
+      log,
+    );
+    const pool = createPostgresPool({ settings, name, size: poolSize });
+    const db = openKysely<T>(pool);
+    const leaders = openLeaders(settings, part, log);
+    return {
+      db,
+      leaders,
+      async close() {
+        await db.destroy();
+        // Kysely ends a pool only after it has used it.
+        await pool.end();
+        await leaders.close();
+        directoryLock?.release();
+      },
+    };
   } catch (error) {
     directoryLock?.release();
     throw error;

@@ -10,9 +10,10 @@
 import type { Capability, Readiness } from '@pool/api';
 import type { Generated, Kysely } from 'kysely';
 import type { Migration } from './open-database.ts';
-import { createTables, describeTables, type TablesOf, typed } from './table.ts';
+import { createTables, describeTables, leaderTables, type TablesOf, typed } from './table.ts';
 
 const tables = describeTables({
+  ...leaderTables,
   /** Keys that this platform made for itself, hex. A backup has them together with what was made with them. */
   platform_keys: { name: 'text primary key', value: 'text not null' },
   sign_in_nonces: {
@@ -171,6 +172,8 @@ const tables = describeTables({
     /** The account whose nonce it takes: the relayer's account can change. */
     sender: 'text not null',
     nonce: 'integer not null',
+    /** 0: the first transaction of the nonce. Each later one replaces the one before. */
+    attempt: 'integer not null default 0',
     tx_hash: 'text not null unique',
     raw_transaction: 'text not null',
     /**
@@ -305,6 +308,8 @@ const rules = [
     where notes_erased_at is null and state <> 'settled'`,
   'alter table sealed_notes add primary key (submission_id, slot)',
   'create index sealed_notes_owner on sealed_notes (encryption_public_key)',
+  // Whoever decides a nonce in error, or replaces what another one has replaced, stores nothing and sends nothing.
+  'alter table relayer_transactions add unique (chain, sender, nonce, attempt)',
   `create index relayer_transactions_open on relayer_transactions (chain, nonce)
     where state = 'open'`,
   'create index relayer_transactions_submission on relayer_transactions (submission_id)',

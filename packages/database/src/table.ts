@@ -47,3 +47,8 @@ export function createTables(tables: Tables): string[] {
     return `create table ${name} (${parts.join(', ')})`;
   });
 }
+
+/** What every service has: the number of the term of each leader (leaders.ts). */
+export const leaderTables = describeTables({
+  leaders: { role: 'text primary key', epoch: 'integer not null' },
+});

@@ -134,7 +134,11 @@ export function createGateApp(deps: GateAppDeps): Shell {
     const { walletIds, root } = await readJson(c, gateRoutes.findPaths.body);
     const asked = root === undefined ? publisher.tree.root : parseField(root);
     const wanted = [...new Set(walletIds)].map((word) => parseField(word));
-    const list = publisher.findList(asked);
+    let list = publisher.findList(asked);
+    if (list === undefined) {
+      await publisher.follow();
+      list = publisher.findList(asked);
+    }
     if (list === undefined) {
       throw await publisher.explainMissing(asked);
     }

@@ -4,10 +4,18 @@
  *
  * @module
  */
-import { createTables, describeTables, type Migration, type TablesOf, typed } from '@pool/database';
+import {
+  createTables,
+  describeTables,
+  leaderTables,
+  type Migration,
+  type TablesOf,
+  typed,
+} from '@pool/database';
 import type { Kysely } from 'kysely';
 
 const tables = describeTables({
+  ...leaderTables,
   wallets: {
     wallet_id: 'text primary key',
     wallet_pub: 'text not null',
@@ -34,6 +42,8 @@ const tables = describeTables({
     root: 'text not null',
     /** JSON list of `{walletId, leafIndex, wanted}`: what this root changes. */
     changes: 'text not null',
+    /** The account whose nonce it takes: the publisher's account can change. */
+    sender: 'text not null',
     nonce: 'integer not null',
     tx_hash: 'text not null unique',
     raw_transaction: 'text not null',
@@ -57,6 +67,7 @@ export const gateMigrations: readonly Migration[] = [
     number: 1,
     statements: [
       ...createTables(tables),
+      'alter table publications add unique (sender, nonce)',
       'create index wallets_changed on wallets (wallet_id) where wanted <> published',
       'create index wallets_unused on wallets (wallet_id) where not wanted and not published',
       "create index publications_final on publications (final_at) where state = 'final'",

@@ -38,7 +38,7 @@ export function createEvmRegistryChain(
   return {
     fetchNonce,
     broadcast,
-    fetchNonceAt: (block: number) => signer.fetchNonceAt(block),
+    fetchNonceAt: (block: number, account: string) => signer.fetchNonceAt(block, account),
     /** Of the key in use. */
     get publisherAddress() {
       return signer.address;

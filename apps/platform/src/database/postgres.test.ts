@@ -1,17 +1,17 @@
 /**
- * The platform's database on a real PostgreSQL server: its lock, its types, and its behaviour when the server goes
+ * The platform's database on a real PostgreSQL server: its leaders, its types, and its behaviour when the server goes
  * away.
  */
 
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { claimStore, type OpenDatabase, openStore, ownerLock } from '@pool/database';
+import { type OpenDatabase, openStore, type Term, writeAsLeader } from '@pool/database';
 import { parsePostgresUrl } from '@pool/storage/postgres';
 import { type PostgresServer, startPostgres } from '@pool/testkit';
 import { sql } from 'kysely';
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PlatformTables } from '../../../../packages/database/src/platform-tables.ts';
 import { platformMigrations } from '../../../../packages/database/src/platform-tables.ts';
@@ -49,8 +49,32 @@ function openGate(at = url) {
 function databaseOf(text: string) {
   return new URL(text).pathname.slice(1);
 }
-function storeSigned({ db, ownership }: OpenDatabase<PlatformTables>) {
-  return db.transaction().execute((trx) => ownership.assertOwner(trx));
+const role = 'relayer';
+/** Waits until a process leads. */
+async function lead({ leaders }: OpenDatabase<PlatformTables>): Promise<Term> {
+  return await expect
+    .poll(() => leaders.term(role), { timeout: 10_000 })
+    .toBeDefined()
+    .then(() => {
+      const term = leaders.term(role);
+      if (term === undefined) throw new Error('the term ended at once');
+      return term;
+    });
+}
+/** Ends the session with which the leader holds its lock. Its process goes on. */
+async function endLeadersSession(): Promise<void> {
+  await server.query(
+    `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+      and database = (select oid from pg_database where datname = '${databaseOf(url)}')`,
+  );
+}
+function store({ db }: OpenDatabase<PlatformTables>, term: Term) {
+  return writeAsLeader({ db, assertLeader: term.assertLeader }, (trx) =>
+    trx
+      .insertInto('indexer_cursors')
+      .values({ chain: randomUUID(), block_number: 1, block_hash: '0x' })
+      .execute(),
+  );
 }
 
 describe('a database on a PostgreSQL server', () => {
@@ -84,12 +108,24 @@ describe('a database on a PostgreSQL server', () => {
     await embedded.close();
   });
 
-  it('belongs to one process: one of two concurrent starts fails with the reason', async () => {
-    const started = await Promise.allSettled([openPlatform(), openPlatform()]);
-    const refused = started.filter(({ status }) => status === 'rejected');
-    expect(refused).toMatchObject([{ reason: { code: 'database_locked' } }]);
-    await Promise.all(open.splice(0).map((database) => database.close()));
-    await openPlatform();
+  it('is shared: of two processes that start at once one leads each role, and the other one after it', async () => {
+    const both = await Promise.all([openPlatform(), openPlatform()]);
+    const leading = () => both.filter(({ leaders }) => leaders.term(role) !== undefined);
+    await expect.poll(() => leading().length, { timeout: 5_000 }).toBe(1);
+    await delay(1_500);
+    const [leader] = leading();
+    expect(leading()).toHaveLength(1);
+    if (leader === undefined) throw new Error('no leader');
+    const term = await lead(leader);
+    const other = both.find((process) => process !== leader);
+    if (other === undefined) throw new Error('no other');
+    // The roles are led apart.
+    await expect.poll(() => other.leaders.term('indexer')).toBeDefined();
+    await leader.close();
+    open.splice(open.indexOf(leader), 1);
+    const next = await lead(other);
+    expect(next.epoch).toBe(term.epoch + 1);
+    await store(other, next);
   });
 
   it('is refused for another part of Pool, and if it has foreign tables', async () => {
@@ -165,7 +201,9 @@ describe('a database on a PostgreSQL server', () => {
 
 describe('a PostgreSQL server that goes away', () => {
   it('causes 503 while it is away, and then everything continues', async () => {
-    const { db, ownership } = await openPlatform();
+    const database = await openPlatform();
+    const { db, leaders } = database;
+    const before = await lead(database);
     await db.insertInto('employers').values(employer('kept')).execute();
     await server.kill();
     await expect(db.selectFrom('employers').selectAll().execute()).rejects.toMatchObject({
@@ -173,22 +211,26 @@ describe('a PostgreSQL server that goes away', () => {
       status: 503,
       retryable: true,
     });
-    await expect.poll(() => ownership.isHeld(), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => leaders.isAnswering(), { timeout: 10_000 }).toBe(false);
     await server.start();
-    await expect.poll(() => ownership.isHeld(), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => leaders.isAnswering(), { timeout: 20_000 }).toBe(true);
     expect(await db.selectFrom('employers').select('id').execute()).toEqual([{ id: 'kept' }]);
-    await db.transaction().execute((trx) => ownership.assertOwner(trx));
+    const after = await lead(database);
+    expect(after.epoch).toBe(before.epoch + 1);
+    await store(database, after);
+    await expect(store(database, before)).rejects.toMatchObject({ code: 'database_lock_lost' });
   });
 
-  it('stops a process without the lock from sending, from the moment another process has the lock', async () => {
+  it('stops a leader from writing once another process leads, before it notices', async () => {
     const first = await openPlatform();
-    await storeSigned(first);
-    const next = await takeLockFrom(first);
-    // The session with its lock is gone and its other connections work, so it has not noticed yet.
-    await claimStore(next, 'platform');
-    await expect(storeSigned(first)).rejects.toMatchObject({ code: 'database_lock_lost' });
-    const { assertOwner } = first.ownership;
-    const deps = { db: first.db, chain: { key: 'anvil' }, nowMs: Date.now, assertOwner };
+    const term = await lead(first);
+    await store(first, term);
+    // As the next leader raises it. The session of the first one is alive, so it knows nothing.
+    await server.query('update leaders set epoch = epoch + 1', databaseOf(url));
+    expect(first.leaders.term(role)).toBeDefined();
+    await expect(store(first, term)).rejects.toMatchObject({ code: 'database_lock_lost' });
+    const { assertLeader } = term;
+    const deps = { db: first.db, chain: { key: 'anvil' }, nowMs: Date.now, assertLeader };
     const signed = {
       nonce: 0,
       sender: '0xR',
@@ -197,56 +239,52 @@ describe('a PostgreSQL server that goes away', () => {
       gasLimit: 1n,
       maxFeePerGas: 1n,
     };
-    await expect(insertTransaction(deps as never, 1, 'fund', signed)).rejects.toMatchObject({
-      code: 'database_lock_lost',
-    });
-    expect((await first.ownership.lost).code).toBe('database_lock_lost');
-    expect(first.ownership.isHeld()).toBe(false);
-    await next.end();
-    const second = await openPlatform();
-    await storeSigned(second);
+    const as = { id: 1, purpose: 'fund', attempt: 0 } as const;
+    await expect(
+      writeAsLeader(deps, (trx) => insertTransaction({ ...deps, db: trx } as never, as, signed)),
+    ).rejects.toMatchObject({ code: 'database_lock_lost' });
   });
 
-  it('does not admit the next process while the previous one stores what it will send', async () => {
-    const first = await openPlatform();
+  it('hands the role of a leader whose session ended to another process, whose term the first one never shares', async () => {
+    const [first, second] = await Promise.all([openPlatform(), openPlatform()]);
+    const term = await lead(first);
+    second.leaders.term(role);
+    await endLeadersSession();
+    const next = await lead(second);
+    expect(next.epoch).toBeGreaterThan(term.epoch);
+    await expect(store(first, term)).rejects.toMatchObject({ code: 'database_lock_lost' });
+    expect(first.leaders.term(role)).toBeUndefined();
+    await store(second, next);
+  });
+
+  it('does not admit the next leader while the previous one stores what it will send', async () => {
+    const [first, second] = await Promise.all([openPlatform(), openPlatform()]);
+    const term = await lead(first);
+    second.leaders.term(role);
     const inside = Promise.withResolvers<undefined>();
     const mayFinish = Promise.withResolvers<undefined>();
     const storing = first.db.transaction().execute(async (trx) => {
-      await first.ownership.assertOwner(trx);
+      await term.assertLeader(trx);
       inside.resolve(undefined);
       await mayFinish.promise;
       await trx.insertInto('employers').values(employer('stored')).execute();
     });
     await inside.promise;
-    const next = await takeLockFrom(first);
-    const claiming = claimStore(next, 'platform').then(async () => {
-      const { rows } = await next.query<{ id: string }>('select id from employers');
-      return rows;
-    });
-    const before = await Promise.race([claiming, delay(500, 'waits')]);
-    expect(before).toBe('waits');
+    await endLeadersSession();
+    await delay(2_500);
+    expect([first, second].map(({ leaders }) => leaders.term(role))).toEqual([
+      undefined,
+      undefined,
+    ]);
     mayFinish.resolve(undefined);
     await storing;
-    expect(await claiming).toEqual([{ id: 'stored' }]);
-    await next.end();
+    const either = () =>
+      [first, second].filter(({ leaders }) => leaders.term(role) !== undefined).length;
+    await expect.poll(either, { timeout: 5_000 }).toBe(1);
+    const rows = await second.db.selectFrom('employers').select('id').execute();
+    expect(rows).toEqual([{ id: 'stored' }]);
   });
 });
-
-/** A session that gets the lock at the moment when the owner's session ends, which is now. */
-async function takeLockFrom(owner: OpenDatabase<PlatformTables>): Promise<pg.Client> {
-  const next = new pg.Client({ connectionString: url });
-  await next.connect();
-  const taken = next.query('select pg_advisory_lock($1, $2)', [...ownerLock]);
-  await expect
-    .poll(() => server.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`))
-    .toHaveLength(1);
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'pool-platform-lock' and datname = current_database()`.execute(
-    owner.db,
-  );
-  await taken;
-  return next;
-}
 
 function employer(id: string) {
   return { id, address: `0x${id}`, name: null, created_at: 't' };

@@ -165,6 +165,7 @@ describe('metrics', () => {
         .values({
           root: '0x1',
           changes: '[]',
+          sender: '0x0',
           nonce: 0,
           tx_hash: '0x2',
           raw_transaction: '0x3',

@@ -38,10 +38,10 @@ export function createReadiness(checks: readonly Check[]): Readiness {
   };
 }
 
-/** @param isHeld - whether this process holds the database and the database answers, as its lock saw it within the last seconds */
-export function createDatabaseCheck(isHeld: () => boolean): Check {
+/** @param isAnswering - whether the database answers, as this process saw it within the last seconds */
+export function createDatabaseCheck(isAnswering: () => boolean): Check {
   return () =>
-    isHeld()
+    isAnswering()
       ? undefined
       : new PoolError('database_unavailable', 'the database does not answer; try again');
 }

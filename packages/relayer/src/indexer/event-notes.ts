@@ -5,7 +5,7 @@
  * @module
  */
 import { errorCodeOf, type Hex } from '@pool/core';
-import type { PlatformDatabase } from '@pool/database';
+import { type PlatformDatabase, type Term, writeAsLeader } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import { computeSealedNotesHash } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
@@ -17,6 +17,7 @@ export type RestoreDeps = {
   readonly chain: Pick<PoolChain, 'key' | 'fetchPoolLeaves'>;
   readonly log: Log;
   readonly nowMs: () => number;
+  readonly assertLeader?: Term['assertLeader'];
 };
 
 const leavesPerPass = 20;
@@ -77,12 +78,13 @@ export async function restoreSpendNotes(deps: RestoreDeps): Promise<void> {
 }
 
 async function storeNotes(
-  { db, chain, nowMs }: RestoreDeps,
+  deps: RestoreDeps,
   leafIndex: number,
   commitments: readonly string[],
   sealed: readonly Hex[],
 ): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  const { chain, nowMs } = deps;
+  await writeAsLeader(deps, async (trx) => {
     const open = await trx
       .updateTable('batches')
       .set({ open_notes: true, notes_sought_at: new Date(nowMs()).toISOString() })
@@ -112,11 +114,14 @@ async function storeNotes(
   });
 }
 
-async function markSought({ db, chain, nowMs }: RestoreDeps, leafIndex: number): Promise<void> {
-  await db
-    .updateTable('batches')
-    .set({ notes_sought_at: new Date(nowMs()).toISOString() })
-    .where('chain', '=', chain.key)
-    .where('leaf_index', '=', leafIndex)
-    .execute();
+async function markSought(deps: RestoreDeps, leafIndex: number): Promise<void> {
+  const { chain, nowMs } = deps;
+  await writeAsLeader(deps, (trx) =>
+    trx
+      .updateTable('batches')
+      .set({ notes_sought_at: new Date(nowMs()).toISOString() })
+      .where('chain', '=', chain.key)
+      .where('leaf_index', '=', leafIndex)
+      .execute(),
+  );
 }

@@ -11,7 +11,7 @@
  * @module
  */
 import { fieldToHex, PoolError, parseField, zeroField } from '@pool/core';
-import type { PlatformDatabase } from '@pool/database';
+import { type PlatformDatabase, type Term, writeAsLeader } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import {
   appendLeaves,
@@ -52,9 +52,11 @@ export type IndexerDeps = {
   readonly nowMs: () => number;
   /** Default: hashes on this thread. */
   readonly hashMany?: HashMany;
+  /** As of the relayer. */
+  readonly assertLeader?: Term['assertLeader'];
 };
 
-type HaltDeps = Pick<IndexerDeps, 'db' | 'log'> & {
+type HaltDeps = Pick<IndexerDeps, 'db' | 'log' | 'assertLeader'> & {
   readonly chain: Pick<PoolChain, 'key' | 'settings'>;
 };
 
@@ -67,10 +69,10 @@ const believedAfterMs = 30_000;
 
 export type Indexer = ReturnType<typeof createIndexer>;
 
-export function createIndexer(deps: IndexerDeps) {
+export function createIndexer(all: IndexerDeps) {
   let doubt: { readonly sinceMs: number; readonly passes: number } | undefined;
 
-  async function weigh(reason: string | undefined): Promise<void> {
+  async function weigh(deps: IndexerDeps, reason: string | undefined): Promise<void> {
     if (reason === undefined) {
       doubt = undefined;
       return;
@@ -85,9 +87,13 @@ export function createIndexer(deps: IndexerDeps) {
   }
 
   return {
-    /** Reads up to the final block and settles what has landed. Passes must not overlap. */
-    async pass(): Promise<void> {
-      await weigh(await runPass(deps));
+    /**
+     * Reads up to the final block and settles what has landed. Passes must not overlap.
+     * @param term - of this process as the indexer's leader, for the whole pass. Absent: an embedded database
+     */
+    async pass(term?: Term): Promise<void> {
+      const deps = term === undefined ? all : { ...all, assertLeader: term.assertLeader };
+      await weigh(deps, await runPass(deps));
     },
   };
 }
@@ -189,11 +195,8 @@ async function readRange(
 const leavesAtOnce = 1_000;
 
 /** Hashes all leaves: once after the indexer was resumed, or where the frontier was never stored. */
-async function restoreFrontier({
-  db,
-  chain,
-  hashMany = hashHere,
-}: IndexerDeps): Promise<LeanImtFrontier> {
+async function restoreFrontier(deps: IndexerDeps): Promise<LeanImtFrontier> {
+  const { db, chain, hashMany = hashHere } = deps;
   let frontier = emptyFrontier;
   for (;;) {
     const rows = await db
@@ -210,11 +213,13 @@ async function restoreFrontier({
     const roots = rows.map((row) => parseField(row.batch_root));
     ({ frontier } = await appendLeaves(frontier, roots, hashMany));
   }
-  await db
-    .updateTable('indexer_cursors')
-    .set({ frontier: serializeFrontier(frontier) })
-    .where('chain', '=', chain.key)
-    .execute();
+  await writeAsLeader(deps, (trx) =>
+    trx
+      .updateTable('indexer_cursors')
+      .set({ frontier: serializeFrontier(frontier) })
+      .where('chain', '=', chain.key)
+      .execute(),
+  );
   return frontier;
 }
 
@@ -235,11 +240,14 @@ export async function haltMovedChain(deps: HaltDeps): Promise<boolean> {
   return isMoved;
 }
 
-async function halt({ db, chain, log }: HaltDeps, reason: string): Promise<void> {
+async function halt(deps: HaltDeps, reason: string): Promise<void> {
+  const { chain, log } = deps;
   log.error({ chain: chain.key, reason }, 'indexer halted: no notes are served');
-  await db
-    .insertInto('indexer_cursors')
-    .values({ chain: chain.key, block_number: 0, block_hash: '', halted: reason })
-    .onConflict((conflict) => conflict.column('chain').doUpdateSet({ halted: reason }))
-    .execute();
+  await writeAsLeader(deps, (trx) =>
+    trx
+      .insertInto('indexer_cursors')
+      .values({ chain: chain.key, block_number: 0, block_hash: '', halted: reason })
+      .onConflict((conflict) => conflict.column('chain').doUpdateSet({ halted: reason }))
+      .execute(),
+  );
 }

@@ -6,7 +6,7 @@
  */
 import type { PoolLeaf } from '@pool/contracts';
 import { fieldToHex, hexToBigint, PoolError } from '@pool/core';
-import type { PlatformDatabase } from '@pool/database';
+import { type PlatformDatabase, type Term, writeAsLeader } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import {
   computeBatchRoots,
@@ -23,6 +23,7 @@ type LeafDeps = {
   readonly log: Log;
   /** Default: hashes on this thread. */
   readonly hashMany?: HashMany;
+  readonly assertLeader?: Term['assertLeader'];
 };
 
 type Cursor = {
@@ -70,10 +71,11 @@ export async function assertContents(
 
 /** Stores the leaves of a range of blocks, and that the range was read. */
 export async function storeLeaves(
-  { db, chain }: LeafDeps,
+  deps: LeafDeps,
   leaves: readonly PoolLeaf[],
   cursor: Cursor,
 ): Promise<void> {
+  const { chain } = deps;
   const position = {
     block_number: cursor.blockNumber,
     block_hash: cursor.blockHash,
@@ -90,7 +92,7 @@ export async function storeLeaves(
           place,
         })),
   );
-  await db.transaction().execute(async (trx) => {
+  await writeAsLeader(deps, async (trx) => {
     for (let start = 0; start < leaves.length; start += leavesAtOnce) {
       await trx
         .insertInto('batches')

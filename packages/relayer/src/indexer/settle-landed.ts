@@ -5,7 +5,7 @@
  * @module
  */
 import { deriveTraceId } from '@pool/core';
-import type { PlatformDatabase } from '@pool/database';
+import { type PlatformDatabase, type Term, writeAsLeader } from '@pool/database';
 import type { Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import { areLabelsOpen, openLeaf } from '../store/spend-store.ts';
@@ -14,6 +14,7 @@ type SettleDeps = {
   readonly db: PlatformDatabase;
   readonly chain: Pick<PoolChain, 'key' | 'fetchReceipt'>;
   readonly log: Log;
+  readonly assertLeader?: Term['assertLeader'];
 };
 
 /** Of the row, and of the leaf that has its outputs. */
@@ -34,11 +35,11 @@ const columns = [
  * has the hash of exactly these sealed notes.
  */
 export async function settleLanded(deps: SettleDeps): Promise<void> {
-  const { db, chain, log } = deps;
+  const { chain, log } = deps;
   for (const landed of [...(await selectBatches(deps)), ...(await selectSpends(deps))]) {
     const { id, kind, key, token, ownHash, chainHash, txHash, blockNumber, leafIndex } = landed;
     const receipt = await chain.fetchReceipt(txHash);
-    await db.transaction().execute(async (trx) => {
+    await writeAsLeader(deps, async (trx) => {
       await trx
         .updateTable('submissions')
         .set({

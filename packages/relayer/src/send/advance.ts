@@ -5,11 +5,13 @@
  * @module
  */
 import type { ErrorBody } from '@pool/core';
+import { writeAsLeader } from '@pool/database';
 import type { FinalBlock } from '@pool/evm-sender';
 import type { PoolCall } from '../chain/pool-chain.ts';
 import { describeWithdrawal, fetchIsVoided, fetchRoot, readCall } from '../store/on-chain.ts';
 import {
   isUnfinished,
+  lockSubmission,
   markEnded,
   markRefused,
   queryOpen,
@@ -75,31 +77,38 @@ export async function advance(pass: Pass, id: number): Promise<RowOutcome> {
 /** `submitted` with no transaction of ours under way: another transaction carried it, or ours were dropped. */
 async function recover(pass: Pass, row: SubmissionRow): Promise<RowOutcome> {
   if (!(await isUnderWay(pass, row.id)) && !(await isTaken(pass, row))) {
-    await pass.db
-      .updateTable('submissions')
-      .set({ state: 'accepted' })
-      .where('id', '=', row.id)
-      .where('state', '=', 'submitted')
-      .execute();
+    await writeAsLeader(pass, async (trx) => {
+      // Another key's relayer may have sent it meanwhile.
+      await lockSubmission(trx, row.id);
+      if (!(await isUnderWay({ db: trx }, row.id))) {
+        await trx
+          .updateTable('submissions')
+          .set({ state: 'accepted' })
+          .where('id', '=', row.id)
+          .where('state', '=', 'submitted')
+          .execute();
+      }
+    });
   }
   return 'done';
 }
 
 /** Simulates, signs, stores, broadcasts. */
 async function sendCall(pass: Pass, { id, kind }: SubmissionRow, call: PoolCall) {
-  const { chain, log, db } = pass;
+  const { chain, log } = pass;
   const gas = await decideCall(chain, call);
   if (gas.kind === 'refused') {
     if (await isRoleMissing(chain, gas.reason)) {
       return 'refused';
     }
     log.info({ code: gas.reason.code }, 'simulation refused');
-    await markRefused(db, id, gas.reason);
+    await writeAsLeader(pass, (trx) => markRefused(trx, id, gas.reason));
     return 'done';
   }
   await pass.inTurn(async () => {
-    const signed = await chain.sign(call, await nextNonce(pass), gas.gasLimit);
-    if (await insertCall(pass, { id, kind }, signed, true)) {
+    const { nonce, attempt } = await nextNonce(pass);
+    const signed = await chain.sign(call, nonce, gas.gasLimit);
+    if (await insertCall(pass, { id, kind }, signed, true, attempt)) {
       await chain.broadcast(signed.rawTransaction);
       log.info({ txHash: signed.txHash }, `${kind} sent`);
     }
@@ -112,9 +121,9 @@ async function sendCall(pass: Pass, { id, kind }: SubmissionRow, call: PoolCall)
  * (`followNonce`). The row ends when a final block shows that the batch landed or can never land.
  */
 async function withdraw(pass: Pass, row: SubmissionRow, withdrawal: PoolCall): Promise<RowOutcome> {
-  const { chain, db, log, final } = pass;
+  const { chain, log, final } = pass;
   if (await fetchIsVoided(chain, row, final.number)) {
-    await markEnded(db, row.id, {
+    await end(pass, row.id, {
       code: 'batch_voided',
       message: 'the funder withdrew this batch: it can never land',
     });
@@ -134,15 +143,17 @@ async function withdraw(pass: Pass, row: SubmissionRow, withdrawal: PoolCall): P
     return 'refused';
   }
   await pass.inTurn(async () => {
-    const signed = await chain.sign(withdrawal, await nextNonce(pass), gas.gasLimit);
-    await db.transaction().execute(async (trx) => {
+    const { nonce, attempt } = await nextNonce(pass);
+    const signed = await chain.sign(withdrawal, nonce, gas.gasLimit);
+    await writeAsLeader(pass, async (trx) => {
       await trx
         .updateTable('submissions')
         .set({ state: 'submitted' })
         .where('id', '=', row.id)
         .where('state', '=', 'accepted')
         .execute();
-      await insertTransaction({ ...pass, db: trx }, row.id, 'void', signed);
+      const as = { id: row.id, purpose: 'void', attempt } as const;
+      await insertTransaction({ ...pass, db: trx }, as, signed);
     });
     await chain.broadcast(signed.rawTransaction);
     log.info({ txHash: signed.txHash }, 'withdrawal sent');
@@ -154,32 +165,37 @@ async function withdraw(pass: Pass, row: SubmissionRow, withdrawal: PoolCall): P
  * True when the chain's head has outputs for the inputs of a row: then nothing is sent. If they are its own, the indexer settles the
  * row once that is final. If they are others, the row ends once that is final.
  */
-async function isTaken({ chain, db, final }: Pass, row: SubmissionRow): Promise<boolean> {
+async function isTaken(pass: Pass, row: SubmissionRow): Promise<boolean> {
+  const { chain, final } = pass;
   if ((await fetchRoot(chain, row, 'latest')) === undefined) {
     return false;
   }
   const finalRoot = await fetchRoot(chain, row, final.number);
   if (finalRoot !== undefined && finalRoot !== row.root) {
-    await markEnded(db, row.id, endings[row.kind].elsewhere);
+    await end(pass, row.id, endings[row.kind].elsewhere);
   }
   return true;
 }
 
 /** Ends a row whose deadline a final block has passed: it can never land. @returns whether it did */
 async function endExpired(
-  { db, final }: Pass,
+  pass: Pass,
   { id, kind, deadline }: SubmissionRow,
   message = endings[kind].expired,
 ): Promise<boolean> {
-  const isOver = Number(deadline) < final.timestampSeconds;
+  const isOver = Number(deadline) < pass.final.timestampSeconds;
   if (isOver) {
-    await markEnded(db, id, { code: 'authorization-expired', message });
+    await end(pass, id, { code: 'authorization-expired', message });
   }
   return isOver;
 }
 
+async function end(pass: Pass, id: number, reason: ErrorBody): Promise<void> {
+  await writeAsLeader(pass, (trx) => markEnded(trx, id, reason));
+}
+
 /** Whether a transaction of ours may still be mined for the row, or landed and is not indexed yet. */
-async function isUnderWay({ db }: RelayerDeps, id: number): Promise<boolean> {
+async function isUnderWay({ db }: Pick<RelayerDeps, 'db'>, id: number): Promise<boolean> {
   const pending = await db
     .selectFrom('relayer_transactions')
     .select('id')
@@ -190,11 +206,24 @@ async function isUnderWay({ db }: RelayerDeps, id: number): Promise<boolean> {
 }
 
 // The chain's count alone would reuse the nonce of bytes that are stored and not yet mined.
-async function nextNonce({ chain, db }: RelayerDeps): Promise<number> {
+async function nextNonce({
+  chain,
+  db,
+}: RelayerDeps): Promise<{ readonly nonce: number; readonly attempt: number }> {
   const onChain = await chain.fetchNonce();
-  const open = await queryOpen(db, chain.key, chain.relayerAddress)
+  const sender = chain.relayerAddress;
+  const open = await queryOpen(db, chain.key, sender)
     .select((eb) => eb.fn.max('nonce').as('highest'))
     .executeTakeFirst();
   const highest = open?.highest ?? null;
-  return highest === null ? onChain : Math.max(onChain, Number(highest) + 1);
+  const nonce = highest === null ? onChain : Math.max(onChain, Number(highest) + 1);
+  // Of a key that was replaced, given up, and is in use again.
+  const { count } = await db
+    .selectFrom('relayer_transactions')
+    .select((eb) => eb.fn.countAll<string | number>().as('count'))
+    .where('chain', '=', chain.key)
+    .where('sender', '=', sender)
+    .where('nonce', '=', nonce)
+    .executeTakeFirstOrThrow();
+  return { nonce, attempt: Number(count) };
 }

@@ -12,7 +12,7 @@
  * @module
  */
 
-import type { PlatformDatabase } from '@pool/database';
+import { type PlatformDatabase, type Term, writeAsLeader } from '@pool/database';
 import type { FinalBlock } from '@pool/evm-sender';
 import { describeFailure, type Log } from '@pool/http-server';
 import type { PoolChain } from '../chain/pool-chain.ts';
@@ -30,6 +30,7 @@ export type EraseDeps = {
   readonly nowMs: () => number;
   /** How long after its deadline the notes of a batch or spend that never landed are kept. */
   readonly keepSeconds: number;
+  readonly assertLeader?: Term['assertLeader'];
 };
 
 const rowsPerPass = 50;
@@ -38,11 +39,11 @@ const names = { settlement: 'batch', spend: 'spend' } as const;
 
 export type Eraser = ReturnType<typeof createEraser>;
 
-export function createEraser(deps: EraseDeps) {
+export function createEraser(all: EraseDeps) {
   let lastId = 0;
   let awaited: FinalBlock | undefined;
 
-  async function eraseNext(indexed: FinalBlock, final: FinalBlock): Promise<void> {
+  async function eraseNext(deps: EraseDeps, indexed: FinalBlock, final: FinalBlock): Promise<void> {
     const candidates = await selectCandidates(deps, indexed, lastId);
     // A row that cannot be erased now must not delay the rows behind it: the next pass continues after it.
     lastId = candidates.length < rowsPerPass ? 0 : (candidates.at(-1)?.id ?? 0);
@@ -59,8 +60,9 @@ export function createEraser(deps: EraseDeps) {
   }
 
   return {
-    /** Checks the next few rows; after the last one, it starts again with the first. */
-    async pass(): Promise<void> {
+    /** Checks the next few rows; after the last one, it starts again with the first. @param term - as of the indexer */
+    async pass(term?: Term): Promise<void> {
+      const deps = term === undefined ? all : { ...all, assertLeader: term.assertLeader };
       const final = await deps.chain.fetchFinalBlock();
       // On a fast chain the index is always a little behind, so this waits for the final block of the previous pass.
       const indexed = awaited ?? final;
@@ -69,7 +71,7 @@ export function createEraser(deps: EraseDeps) {
         return;
       }
       awaited = final;
-      await eraseNext(indexed, final);
+      await eraseNext(deps, indexed, final);
     },
   };
 }
@@ -119,7 +121,7 @@ async function selectCandidates(
 
 /** Erases the notes of a row, unless the chain or the index has its outputs. */
 async function eraseOne(deps: EraseDeps, row: SubmissionRow, final: FinalBlock): Promise<void> {
-  const { db, chain, log, nowMs } = deps;
+  const { chain, log, nowMs } = deps;
   const { id, kind } = row;
   if ((await fetchRoot(chain, row, final.number)) === row.root) {
     log.warn(
@@ -128,7 +130,7 @@ async function eraseOne(deps: EraseDeps, row: SubmissionRow, final: FinalBlock):
     );
     return;
   }
-  await db.transaction().execute(async (trx) => {
+  await writeAsLeader(deps, async (trx) => {
     // The row may have been retried, or its outputs indexed, during the read of the chain.
     const over = await trx
       .updateTable('submissions')

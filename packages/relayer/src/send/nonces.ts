@@ -9,7 +9,7 @@
 
 import { unknownRevertReason } from '@pool/contracts';
 import { type ErrorBody, errorCodeOf } from '@pool/core';
-import type { Ownership, PlatformDatabase } from '@pool/database';
+import { type PlatformDatabase, type Term, writeAsLeader } from '@pool/database';
 import {
   type FinalBlock,
   fetchNonceOutcome,
@@ -41,10 +41,10 @@ export type RelayerDeps = {
   /** How long a nonce's first transaction waits to be mined before it is replaced. */
   readonly replaceAfterMs: number;
   /**
-   * Called in each database transaction that stores signed bytes. It throws when another process owns the database.
+   * Called in each transaction that writes. It throws when another process leads.
    * Absent: an embedded database, whose lock lives as long as the process.
    */
-  readonly assertOwner?: Ownership['assertOwner'];
+  readonly assertLeader?: Term['assertLeader'];
   /** The most that the relayer may spend in 24 hours. Absent: no limit, in tests only. */
   readonly dailyWei?: bigint;
   /** Whether nothing new is sent now, because the relayer waits for a new key (reload.ts). */
@@ -79,28 +79,31 @@ export async function selectOpenNonces({ db, chain }: RelayerDeps): Promise<Sent
   return nonces;
 }
 
-/** Stores signed bytes. They may be broadcast only afterwards. */
+/** What a signed transaction is stored as. */
+export type StoredAs = {
+  readonly id: number;
+  readonly purpose: RelayerTransaction['purpose'];
+  /** 0, unless the nonce has transactions: the number after the newest of them, as it was when the nonce was decided. */
+  readonly attempt: number;
+};
+
+/**
+ * Stores signed bytes, in a transaction of {@link writeAsLeader}. They may be broadcast only afterwards. It fails when the nonce got
+ * another transaction meanwhile.
+ */
 export async function insertTransaction(
-  deps: RelayerDeps,
-  submissionId: number,
-  purpose: RelayerTransaction['purpose'],
+  { db, chain, nowMs }: RelayerDeps,
+  { id, purpose, attempt }: StoredAs,
   signed: SignedTransaction,
 ): Promise<void> {
-  const { db, chain, nowMs } = deps;
-  if (!db.isTransaction) {
-    await db
-      .transaction()
-      .execute((trx) => insertTransaction({ ...deps, db: trx }, submissionId, purpose, signed));
-    return;
-  }
-  await deps.assertOwner?.(db);
   await db
     .insertInto('relayer_transactions')
     .values({
-      submission_id: submissionId,
+      submission_id: id,
       chain: chain.key,
       sender: signed.sender,
       nonce: signed.nonce,
+      attempt,
       tx_hash: signed.txHash,
       raw_transaction: signed.rawTransaction,
       purpose,
@@ -123,8 +126,9 @@ export async function insertCall(
   { id, kind }: Pick<SubmissionRow, 'id' | 'kind'>,
   signed: SignedTransaction,
   isFirst: boolean,
+  attempt = 0,
 ): Promise<boolean> {
-  return await deps.db.transaction().execute(async (trx) => {
+  return await writeAsLeader(deps, async (trx) => {
     const { void_signature } = await lockSubmission(trx, id);
     const may = isFirst ? await claimSubmission(trx, id) : void_signature === null;
     if (may) {
@@ -132,7 +136,8 @@ export async function insertCall(
       if (isFirst && deps.dailyWei !== undefined) {
         await assertMaySign(trx, deps.chain.key, id, signed, deps.dailyWei, deps.nowMs());
       }
-      await insertTransaction({ ...deps, db: trx }, id, purposes[kind], signed);
+      const purpose = purposes[kind];
+      await insertTransaction({ ...deps, db: trx }, { id, purpose, attempt }, signed);
     }
     return may;
   });
@@ -163,7 +168,7 @@ export async function followNonce(
     }
     case 'replaced':
       log.warn({ nonce, txHash: sent[0].tx_hash }, 'another transaction took the nonce');
-      await setState(deps.db, sent, 'dropped');
+      await writeAsLeader(deps, (trx) => setState(trx, sent, 'dropped'));
       return;
     case 'pending':
       if (sender === chain.relayerAddress) {
@@ -188,7 +193,7 @@ async function followOldAccount(
   const { nonce, sender } = newest;
   if (await canNeverLand(deps.chain, row, final)) {
     deps.log.warn({ nonce, sender }, 'a transaction of an earlier account can no longer land');
-    await setState(deps.db, sent, 'dropped');
+    await writeAsLeader(deps, (trx) => setState(trx, sent, 'dropped'));
     return;
   }
   // Nothing of a withdrawn batch is sent again.
@@ -232,17 +237,29 @@ async function followPending(
       },
       async store(signed) {
         if (isCall(newest) && !isCancel) {
-          if (!(await insertCall(deps, row, signed, false))) {
+          if (!(await insertCall(deps, row, signed, false, newest.attempt + 1))) {
             return false;
           }
         } else {
-          await insertTransaction(deps, row.id, isCancel ? 'cancel' : newest.purpose, signed);
+          await insertReplacement(deps, newest, isCancel ? 'cancel' : newest.purpose, signed);
         }
         const { txHash } = signed;
         log.warn({ nonce, isCancel, txHash }, 'not mined for long: replacing at higher fees');
         return true;
       },
     },
+  );
+}
+
+/** Stores another transaction for the nonce of the newest. */
+async function insertReplacement(
+  deps: RelayerDeps,
+  { submission_id: id, attempt }: RelayerTransaction,
+  purpose: RelayerTransaction['purpose'],
+  signed: SignedTransaction,
+): Promise<void> {
+  await writeAsLeader(deps, (trx) =>
+    insertTransaction({ ...deps, db: trx }, { id, purpose, attempt: attempt + 1 }, signed),
   );
 }
 
@@ -278,8 +295,9 @@ async function cancelRefused(
     return;
   }
   const signed = await signCancel(chain, newest);
-  await deps.db.transaction().execute(async (trx) => {
-    await insertTransaction({ ...deps, db: trx }, id, 'cancel', signed);
+  await writeAsLeader(deps, async (trx) => {
+    const attempt = newest.attempt + 1;
+    await insertTransaction({ ...deps, db: trx }, { id, purpose: 'cancel', attempt }, signed);
     if (isCall(newest)) {
       await markRefused(trx, id, reason);
     }
@@ -307,7 +325,7 @@ async function withdrawAtNonce(
   isDue: boolean,
 ): Promise<void> {
   const { chain, log } = deps;
-  const { nonce, submission_id: id } = newest;
+  const { nonce } = newest;
   // Mined already: its final receipt decides.
   if ((await chain.fetchNonce()) > nonce) {
     return;
@@ -318,7 +336,7 @@ async function withdrawAtNonce(
     // withdrawn batch is sent again, so the nonce is freed for the transactions behind it.
     if (isDue && (await chain.fetchNonce()) === nonce) {
       const signed = await signCancel(chain, newest);
-      await insertTransaction(deps, id, 'cancel', signed);
+      await insertReplacement(deps, newest, 'cancel', signed);
       log.warn({ nonce, txHash: signed.txHash }, 'withdrawal refused: nonce cancelled');
       await chain.broadcast(signed.rawTransaction);
     }
@@ -329,7 +347,7 @@ async function withdrawAtNonce(
   const signed =
     (await signWithinCap(() => chain.signReplacement(newest.raw_transaction, withdrawal))) ??
     (await chain.sign(withdrawal, nonce, gas));
-  await insertTransaction(deps, id, 'void', signed);
+  await insertReplacement(deps, newest, 'void', signed);
   log.info({ nonce, txHash: signed.txHash }, 'withdrawal sent');
   await chain.broadcast(signed.rawTransaction);
 }
@@ -370,7 +388,7 @@ async function recordOutcome(
   const seen = isRevert ? await readRevertReason(deps, mined.tx_hash) : undefined;
   // The submission is tried again once the account has the role.
   const reason = seen !== undefined && (await isRoleMissing(deps.chain, seen)) ? undefined : seen;
-  await deps.db.transaction().execute(async (trx) => {
+  await writeAsLeader(deps, async (trx) => {
     await setState(trx, sent, 'dropped');
     await setState(trx, [mined], state);
     await trx

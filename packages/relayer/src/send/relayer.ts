@@ -12,6 +12,7 @@
  * @module
  */
 import { deriveTraceId, errorCodeOf } from '@pool/core';
+import { type Leaders, soleLeader } from '@pool/database';
 import { describeFailure } from '@pool/http-server';
 import { type SubmissionKind, type SubmissionRow, selectSubmission } from '../store/submissions.ts';
 import { advance, type Pass } from './advance.ts';
@@ -28,8 +29,22 @@ const perOwner = 2;
 /** Each kind with its own queue, since an employer's failing contract must not delay the spends of a holder. */
 type Line = { readonly kind: SubmissionKind; readonly queue: FairQueue };
 
-/** Its passes work on every unfinished row of the chain. They must not overlap, since they assign nonces. */
-export function createRelayer(deps: RelayerDeps) {
+/** The processes of a platform. */
+export type RelayerPeers = {
+  /** Absent: an embedded database, whose process leads. */
+  readonly leaders?: Leaders;
+};
+
+/** What leads one account of the relayer: whoever decides about its nonces. */
+export function nameRelayerRole(chain: string, address: string): string {
+  return `relayer ${chain} ${address}`;
+}
+
+/**
+ * Its passes work on every unfinished row of the chain, while this process leads the account of the relayer. They must not overlap, since
+ * they assign nonces.
+ */
+export function createRelayer(deps: RelayerDeps & RelayerPeers) {
   const lines = (['settlement', 'spend'] as const).map((kind) => ({
     kind,
     queue: createFairQueue(deps.nowMs),
@@ -42,7 +57,20 @@ export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
   await createRelayer(deps).pass();
 }
 
-async function runPass(deps: RelayerDeps, lines: readonly Line[]): Promise<void> {
+async function runPass(
+  { leaders = soleLeader, ...given }: RelayerDeps & RelayerPeers,
+  lines: readonly Line[],
+): Promise<void> {
+  const { chain } = given;
+  // The same term for the whole pass: if it ends meanwhile, nothing of the pass is stored, even if another term begins.
+  const leadAs = (address: string): RelayerDeps | undefined => {
+    const term = leaders.term(nameRelayerRole(chain.key, address));
+    return term === undefined ? undefined : { ...given, assertLeader: term.assertLeader };
+  };
+  const deps = leadAs(chain.relayerAddress);
+  if (deps === undefined) {
+    return;
+  }
   const final = await deps.chain.fetchFinalBlock();
   const open = await selectOpenNonces(deps);
   // Nonces have no limit per owner: every transaction behind a nonce would wait too.
@@ -51,8 +79,13 @@ async function runPass(deps: RelayerDeps, lines: readonly Line[]): Promise<void>
     { parallel, perOwner: parallel },
     () => '',
     async (sent) => {
-      const row = await selectSubmission(deps.db, sent[0].submission_id);
-      await isolate(deps, row, (own) => followNonce(own, sent, row, final));
+      const [{ sender, submission_id }] = sent;
+      // An earlier account is followed by one process too, which may be one that still has its key.
+      const follower = sender === chain.relayerAddress ? deps : leadAs(sender);
+      if (follower !== undefined) {
+        const row = await selectSubmission(deps.db, submission_id);
+        await isolate(follower, row, (own) => followNonce(own, sent, row, final));
+      }
     },
   );
   if (deps.isWaiting?.() === true) {

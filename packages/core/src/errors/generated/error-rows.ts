@@ -35,7 +35,6 @@ export const errorRows = {
   'custodian_unreachable': { status: 503, retry: true },
   'data_directory_locked': {},
   'database_lock_lost': { status: 503, retry: true },
-  'database_locked': {},
   'database_refused': {},
   'database_unavailable': { status: 503, retry: true },
   'deadline_too_far': { status: 400 },

@@ -1,0 +1,126 @@
+/**
+ * Two platforms and two gates as real processes on one PostgreSQL server. The leaders are killed in the middle of a publication and of a
+ * settlement, while the chain stands still: the others finish, and the chain counts one transaction for each nonce.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { createEdgeClient, type SessionClient } from '@pool/platform-client';
+import { createTestHolder, type TestHolder, waitUntilReady } from '@pool/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  openPostgresServices,
+  type PostgresServices,
+  type RunningService,
+} from './fixtures/postgres-services.ts';
+
+/** The roles that a process has begun to lead. */
+function rolesOf({ process }: RunningService): string[] {
+  return [...process.output().matchAll(/"role":"([^"]+)","epoch"/g)].map(([, role]) => role ?? '');
+}
+
+async function leads(service: RunningService, roles: number): Promise<RunningService> {
+  await waitUntilReady(service.process, () =>
+    Promise.resolve(rolesOf(service).length >= roles || undefined),
+  );
+  return service;
+}
+
+describe('two platforms and two gates on one database', () => {
+  let services: PostgresServices;
+  let gates: RunningService[];
+  let platforms: RunningService[];
+  let holders: TestHolder[];
+  let session: SessionClient;
+  let requests = 0;
+
+  beforeAll(async () => {
+    services = await openPostgresServices();
+    const first = await leads(await services.startGate('gate-1'), 1);
+    gates = [first, await services.startGate('gate-2')];
+    // The gate that follows, so that what it stores is published by the other one.
+    const url = at(gates, 1).url;
+    platforms = [await leads(await services.startPlatform(url, 'platform-1'), 2)];
+    platforms.push(await services.startPlatform(url, 'platform-2'));
+    holders = await Promise.all(['a', 'b'].map(createTestHolder));
+  });
+  afterAll(() => services.stop());
+
+  /** Every request goes to the other platform than the one before. */
+  const nextUrl = () => {
+    requests += 1;
+    return at(platforms, requests % platforms.length).url;
+  };
+  const stopMining = () => services.chain.provider.send('evm_setIntervalMining', [0]);
+  const mineAgain = () => services.chain.provider.send('evm_setIntervalMining', [1]);
+  /** How many transactions of an account the chain has executed. */
+  const countSent = (role: 'relayer' | 'gate') =>
+    services.chain.provider.getTransactionCount(services.chain.wallet(role).address);
+
+  it('finish a publication whose gate is killed before its transaction is mined, and send nothing twice', async () => {
+    await stopMining();
+    const enrolling = Promise.all(holders.map((holder) => services.enrol(holder, nextUrl)));
+    const select = 'select nonce, state from publications order by id';
+    await expect
+      .poll(() => services.askGate(select), { timeout: 20_000 })
+      .toEqual([{ nonce: 0, state: 'open' }]);
+    expect(gates.map(rolesOf)).toEqual([['publisher'], []]);
+    await at(gates, 0).process.kill();
+    await expect.poll(() => rolesOf(at(gates, 1)), { timeout: 10_000 }).toEqual(['publisher']);
+    await mineAgain();
+    const [opened] = await enrolling;
+    if (opened === undefined) throw new Error('no session');
+    session = opened;
+    const stored = await services.askGate(select);
+    expect(stored).toEqual(stored.map((_, nonce) => ({ nonce, state: 'final' })));
+    expect(await countSent('gate')).toBe(stored.length);
+    expect((await services.readerAt(at(gates, 1).url).root()).wallets).toBe(2);
+  });
+
+  it('share sessions and keys: what one answers, the other one knows', async () => {
+    const minted = await session.mintKey('disburse', 'agent');
+    expect((await session.listKeys()).map(({ id }) => id)).toEqual([minted.id]);
+    await session.revokeKey(minted.id);
+    expect((await session.listKeys()).filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
+  });
+
+  it('finish a settlement whose platform is killed before its transaction is mined, and pay once', async () => {
+    const [payer] = holders;
+    if (payer === undefined) throw new Error('no payer');
+    const token = await services.mintEdgeToken(payer.address, 'platform-2');
+    const request = await services.prove(holders, services.readerAt(at(gates, 1).url));
+    const [leader, follower] = [at(platforms, 0), at(platforms, 1)];
+    const edge = createEdgeClient({ url: `${follower.url}/agent-edge`, token });
+    await stopMining();
+    expect((await edge.postSettlement('job-1', request)).state).toBe('accepted');
+    await expect
+      .poll(() => services.askPlatform('select state from relayer_transactions'), {
+        timeout: 20_000,
+      })
+      .toEqual([{ state: 'open' }]);
+    // The relayer and the index, and the relayer alone stores transactions.
+    expect(rolesOf(leader)).toHaveLength(2);
+    expect(rolesOf(follower)).toEqual([]);
+    await leader.process.kill();
+    await expect
+      .poll(() => rolesOf(follower).sort(), { timeout: 10_000 })
+      .toEqual(rolesOf(leader).sort());
+    await delay(1_000);
+    await mineAgain();
+    await expect
+      .poll(() => edge.getSettlement('job-1'), { timeout: 60_000, interval: 200 })
+      .toMatchObject({ state: 'settled', sealedNotes: request.sealedNotes });
+    await expect
+      .poll(() => services.askPlatform('select nonce, attempt, state from relayer_transactions'), {
+        timeout: 20_000,
+      })
+      .toEqual([{ nonce: 0, attempt: 0, state: 'succeeded' }]);
+    expect(await countSent('relayer')).toBe(1);
+    expect(await services.chain.pool().batchCount()).toBe(1n);
+    expect(await services.chain.poolBalance()).toBe(300n);
+  });
+});
+
+function at<T>(list: readonly T[], place: number): T {
+  const found = list[place];
+  if (found === undefined) throw new Error(`nothing at ${place}`);
+  return found;
+}
