@@ -136,6 +136,14 @@ export function createFakePoolChain(options: FakeChainOptions) {
       return { txHash, blockNumber, error };
     },
 
+    /** The chain drops the block of a batch of our funder, and what the batch took is there again. */
+    dropFund(batch: FundBatchWire): void {
+      used.delete(batchIdOf(funder, batch.batchNonce));
+      chain.allowance += BigInt(batch.total);
+      chain.balance += BigInt(batch.total);
+      chain.funds -= 1;
+    },
+
     /** An approval of the funder that its custodian sends. */
     mineApproval(value: bigint, txHash: Hex32): void {
       chain.funderNonce += 1;

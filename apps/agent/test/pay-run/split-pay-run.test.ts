@@ -35,6 +35,43 @@ describe('paySplit', () => {
     ]);
   });
 
+  it('sends a part while the one before it settles', async () => {
+    const test = createTestPayRun();
+    test.state.verdict = () => 'settling';
+    const paying = test.split();
+    await expect.poll(() => test.state.settling.length).toBe(3);
+    expect(test.state.lines).toEqual([
+      'part 1 of 3: submitted, 2 recipient(s)',
+      'part 2 of 3: submitted, 2 recipient(s)',
+      'part 3 of 3: submitted, 1 recipient(s)',
+    ]);
+    await Promise.all(test.state.settling.map((end) => end('completed')));
+    const outcome = await paying;
+    expect(statesOf(outcome)).toEqual(['paid', 'paid', 'paid']);
+    expect(outcome.parts.map(({ trace }) => trace !== undefined)).toEqual([true, true, true]);
+    expectPaidOnce(test);
+  });
+
+  it('sends no more once a part that was settling has failed, and follows what is out', async () => {
+    const test = createTestPayRun({ people: 7 });
+    // Its failure is known when the second part has left.
+    test.state.verdict = (job) => {
+      if (job === 2) {
+        void test.state.settling[0]?.('failed');
+      }
+      return 'settling';
+    };
+    const paying = test.split();
+    await expect.poll(() => test.state.lines.at(-1)).toBe('part 1 of 4: failed');
+    await test.state.settling[1]?.('completed');
+    const outcome = await paying;
+    expect(statesOf(outcome)).toEqual(['failed', 'paid', 'not-submitted', 'not-submitted']);
+    expect(exitCodeOfSplit(outcome)).toBe(3);
+    test.state.verdict = () => 'completed';
+    expect(statesOf(await test.split({ retry: [1] }))).toEqual(['paid', 'paid', 'paid', 'paid']);
+    expectPaidOnce(test);
+  });
+
   it('submits nothing the second time, for any order of lines and any ceiling', async () => {
     const test = createTestPayRun();
     const first = await test.split();

@@ -153,6 +153,7 @@ export const jobStages = [
   'signing',
   'approving-allowance',
   'settling',
+  'awaiting-finality',
   'settlement-refused',
   'cancelling',
   'configuration-changed',

@@ -32,10 +32,11 @@ export type JobRunnerOptions = Omit<
   readonly onEvent: (jobKey: string, event: JobEvent, requestId: string | undefined) => void;
 };
 
-/** In these stages a job waits for others, for hours if need be. It computes nothing and holds no lock. */
+/** In these stages a job waits, for hours if need be. It computes nothing and holds no lock. */
 const idleStages: readonly JobStage[] = [
   'awaiting-approval',
   'awaiting-turn',
+  'awaiting-finality',
   'settlement-refused',
   'cancelling',
 ];

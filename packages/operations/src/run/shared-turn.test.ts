@@ -204,6 +204,65 @@ describe('a settlement that the platform never accepted', () => {
   });
 });
 
+/** Two batches wait for the turn, which is free now. @param onInclusion - called before each batch gets into a block */
+async function queueTwo(options: WorldOptions, onInclusion: (first: FakeJob) => void) {
+  const world = await createWorld({ ...options, finalityBlocks: 780 });
+  const turns = createKeyLock();
+  const { address } = world.context.settings.tokens['USDC']!;
+  const name = `allowance ${world.context.key} ${address} ${world.funder.address}`;
+  const end = await turns.acquire(name, new AbortController().signal);
+  const [first, second] = [await world.accept('first'), await world.accept('second')];
+  world.platform.beforeInclusion = () => onInclusion(first);
+  const isWaiting = (job: FakeJob): boolean => job.record().stage === 'awaiting-turn';
+  const runs: Promise<RunEvent[]>[] = [];
+  for (const job of [first, second]) {
+    runs.push(world.run(job, undefined, { turns }));
+    while (!isWaiting(job)) {
+      await new Promise(setImmediate);
+    }
+  }
+  const startMs = world.clock.nowMs();
+  end();
+  return { world, first, second, runs, startMs };
+}
+
+describe.each(allowances)('two batches of one funder and token, %s', (_, options) => {
+  it('are final at the same time: the second one goes once a block has the first', async () => {
+    const stages: (string | undefined)[] = [];
+    const { world, runs, startMs } = await queueTwo(options, (first) =>
+      stages.push(first.record().stage),
+    );
+    await Promise.all(runs);
+    expect(stages).toEqual(['settling', 'awaiting-finality']);
+    expect(world.chain.funds).toBe(2);
+    expect(world.chain.allowance).toBe(0n);
+    expect(world.clock.nowMs() - startMs).toBeLessThan(1_000_000);
+  });
+
+  it('are both paid if the chain drops the block of the first one', async () => {
+    const { world, first, second, runs } = await queueTwo(options, () => undefined);
+    while (second.record().stage !== 'awaiting-finality') {
+      await new Promise(setImmediate);
+    }
+    const { batch } = world.platform.rows.get('first')!;
+    world.chain.dropFund(batch);
+    while (first.record().stage !== 'settling') {
+      await new Promise(setImmediate);
+    }
+    expect(first.state()).toBe('submitted');
+    // The relayer's transaction is still valid, and another block takes it.
+    world.chain.mineFund(batch, undefined);
+    await Promise.all(runs);
+    expect([first, second].map((job) => viewOf(job).result?.status)).toEqual([
+      'completed',
+      'completed',
+    ]);
+    expect(world.chain.funds).toBe(2);
+    expect(world.chain.allowance).toBe(0n);
+    expect(world.prover.proofs).toBe(2);
+  });
+});
+
 describe.each(allowances)('a batch that cannot be collected, %s', (_, options) => {
   it('delays no other batch of its funder and token [failure.refused-meanwhile]', async () => {
     const { world, large, running, payOne } = await createUnderfunded(options);

@@ -15,6 +15,8 @@ export type FollowOptions = {
   readonly signal?: AbortSignal;
   /** Pause between two readings. Default: half a second. */
   readonly pollMs?: number | undefined;
+  /** Ends the watch. Default: {@link isTerminal} */
+  readonly until?: (job: DisbursementJob) => boolean;
 };
 
 export type FollowedJob = {
@@ -30,13 +32,13 @@ export async function followJob(
   options: FollowOptions = {},
 ): Promise<FollowedJob> {
   const { key } = first;
-  const { signal } = options;
+  const { signal, until = isTerminal } = options;
   let job = first;
   const view = createProgressView(terminal);
   if (terminal.isTty) {
     terminal.write(`  trace id in all logs: ${deriveTraceId(key)}\n`);
   }
-  while (!isTerminal(job)) {
+  while (!until(job)) {
     view.show(job.state, job.stage, await optional(() => client.trace(key)));
     await pause(options);
     if (signal?.aborted === true) {
@@ -45,6 +47,10 @@ export async function followJob(
     }
     // An agent that is being restarted continues the job, so keep asking.
     job = (await optional(() => client.job(key))) ?? job;
+  }
+  if (!isTerminal(job)) {
+    view.end(undefined);
+    return { job, trace: undefined };
   }
   const trace = await untilAnswered(() => client.trace(key), options);
   view.end(trace);

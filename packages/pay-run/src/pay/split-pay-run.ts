@@ -1,5 +1,6 @@
 /**
- * Pays a roster in parts, one after the other (the agent's README: rosters above the ceiling; docs/decisions/0008).
+ * Pays a roster in parts (the agent's README: rosters above the ceiling; docs/decisions/0008). A part is sent once the one before has left
+ * the agent, so its proof is made while that one settles. No more parts are sent once one has ended unpaid.
  * After any interruption the same call continues, because every decision follows from the roster, the ledger and the jobs
  * of the agent.
  *
@@ -21,7 +22,7 @@ import { computePartKey, cutRoster, type PartName, type PayRun } from '../ledger
 import { recordKnownPart, sendPart, submitOrFind } from '../ledger/pay-run-send.ts';
 import type { AgentClient, JobTrace, Terminal } from '../ports.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
-import { followJob, isTerminal } from './follow-job.ts';
+import { followJob, isTerminal, optional } from './follow-job.ts';
 
 export type SplitPlan = PayRun & {
   readonly unregistered?: 'fail' | 'skip' | undefined;
@@ -180,34 +181,71 @@ export function isPaid(job: DisbursementJob): boolean {
   return job.state === 'done' && job.result?.status === 'completed';
 }
 
+/** True once the batch of a part has left the agent: its proof is made, and its turn is over as soon as it is in a block. */
+function isOut(job: DisbursementJob): boolean {
+  return isTerminal(job) || job.stage === 'settling' || job.stage === 'awaiting-finality';
+}
+
 async function payInOrder(
   ready: readonly PartOutcome[],
   plan: SplitPlan,
   digest: string,
   deps: SplitDeps,
 ): Promise<SplitOutcome> {
+  const { client, signal, terminal } = deps;
   const parts = [...ready];
+  /** Places of the parts that are sent and have not ended. */
+  const open = new Set<number>();
+  let hasUnpaid = false;
+
+  /** Watches a sent part. Nothing is written of one that has not ended. */
+  async function follow(index: number, until: (job: DisbursementJob) => boolean): Promise<void> {
+    const found = parts[index];
+    if (found?.job === undefined) {
+      return;
+    }
+    const { job, trace } = await followJob(client, found.job, terminal, { ...deps, until });
+    parts[index] = { ...found, job, ...(trace === undefined ? {} : { trace }) };
+    if (isTerminal(job)) {
+      open.delete(index);
+      writePart(terminal, found, isPaid(job) ? 'paid' : describeEnd(job));
+      hasUnpaid ||= !isPaid(job);
+    } else if (!until(job)) {
+      throw interrupted();
+    }
+  }
+
+  /** A part that has ended unpaid meanwhile ends the sending. */
+  async function lookAtOpen(): Promise<void> {
+    for (const index of open) {
+      const found = parts[index];
+      const job = found && (await optional(() => client.job(found.key)));
+      if (found !== undefined && job !== undefined && isTerminal(job)) {
+        parts[index] = { ...found, job };
+        await follow(index, isTerminal);
+      }
+    }
+  }
+
   try {
     for (const [index, found] of ready.entries()) {
       if (found.job !== undefined && isTerminal(found.job)) {
         // The summary is useful without seconds and gas too.
-        const trace = await deps.client.trace(found.key).catch(() => undefined);
+        const trace = await client.trace(found.key).catch(() => undefined);
         parts[index] = { ...found, ...(trace === undefined ? {} : { trace }) };
         continue;
       }
-      assertNotInterrupted(deps.signal);
-      const job = found.job ?? (await submit(found, plan, digest, deps));
-      parts[index] = { ...found, job };
-      const followed = await followJob(deps.client, job, deps.terminal, deps);
-      const { trace } = followed;
-      parts[index] = { ...found, job: followed.job, ...(trace === undefined ? {} : { trace }) };
-      if (!isTerminal(followed.job)) {
-        throw interrupted();
-      }
-      writePart(deps.terminal, found, isPaid(followed.job) ? 'paid' : describeEnd(followed.job));
-      if (!isPaid(followed.job)) {
+      await lookAtOpen();
+      assertNotInterrupted(signal);
+      if (found.job === undefined && hasUnpaid) {
         break;
       }
+      parts[index] = { ...found, job: found.job ?? (await submit(found, plan, digest, deps)) };
+      open.add(index);
+      await follow(index, isOut);
+    }
+    for (const index of open) {
+      await follow(index, isTerminal);
     }
     return { parts };
   } catch (error) {

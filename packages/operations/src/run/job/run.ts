@@ -81,6 +81,7 @@ type WorkStage = Exclude<
   JobStage,
   | 'awaiting-approval'
   | 'awaiting-turn'
+  | 'awaiting-finality'
   | 'settlement-refused'
   | 'cancelling'
   | 'configuration-changed'
@@ -137,14 +138,14 @@ export type Run = OpenDisbursement &
     assertNotCancelled(): Promise<void>;
     /**
      * Waits for {@link Run.hold}: one batch of a chain, token and funder at a time, so that two do not count on the same money. Announces
-     * the wait, because another batch may hold the lock until it is final. Does nothing while this run holds it.
+     * the wait, because another batch holds the lock until it is in a block. Does nothing while this run holds it.
      * @param next - announced after a wait. Default: the caller announces its own stage
      */
     awaitTurn(next?: WorkStage): Promise<void>;
     /**
      * The lock on this chain, token and funder. Only its holder decides what the balance of the funder still covers and what the pool
-     * may take. A batch holds it from that decision until it has ended, or until the relayer says that nothing of it is out. Before the
-     * batch is sent again, it takes the lock again (docs/decisions/0007).
+     * may take. A batch holds it from that decision until a block has taken its money, it has ended, or the relayer says that nothing of
+     * it is out. A batch that loses its block queues for the lock again, and one that is sent again takes it first (docs/decisions/0007).
      */
     readonly hold: Hold;
     /** The lock on the funder's account on this chain, for approval transactions of any token. Acquired under `hold` only. */

@@ -39,6 +39,9 @@ import { freeAccount } from '../sign/approval.ts';
 import { askOnce, orVoting } from '../sign/ask-signer.ts';
 import { abandonRefused, postVoid } from '../sign/give-up.ts';
 
+/** The longest pause between two readings of a batch that is in a block. */
+const maxFinalityPauseMs = 15_000;
+
 /** How long a chain may take to answer the balance of the funder. */
 const readTimeoutMs = 3_000;
 
@@ -62,6 +65,8 @@ type Watch = {
   posted: { readonly error?: unknown } | undefined;
   /** What the batch needs before it can be sent again. */
   waitsFor: 'settlement-refused' | 'awaiting-approval';
+  /** The newest block has the batch, or its withdrawal, and it is not final. */
+  isIncluded: boolean;
 };
 
 /**
@@ -75,19 +80,18 @@ export async function settleBatch(run: Run): Promise<Outcome> {
       'the manifest or the release record of a released batch is missing from the job store',
     );
   }
-  if (!letsOthersGo(run)) {
+  const { clock, pollMs } = run.deps;
+  const watch: Watch = {
+    ...{ run, batch, posted: undefined, waitsFor: 'settlement-refused', isIncluded: false },
+    resending: createPacer(clock, pollMs),
+    withdrawing: createPacer(clock, pollMs),
+    stopping: createPacer(clock, pollMs),
+  };
+  if (!letsOthersGo(watch)) {
     // Queues before any batch that has not left yet. The chain is read meanwhile.
     run.hold.claim();
   }
-  const { clock, pollMs } = run.deps;
-  return run.within('settling', () =>
-    watchBatch({
-      ...{ run, batch, posted: undefined, waitsFor: 'settlement-refused' },
-      resending: createPacer(clock, pollMs),
-      withdrawing: createPacer(clock, pollMs),
-      stopping: createPacer(clock, pollMs),
-    }),
-  );
+  return run.within('settling', () => watchBatch(watch));
 }
 
 async function watchBatch(watch: Watch): Promise<Outcome> {
@@ -98,18 +102,39 @@ async function watchBatch(watch: Watch): Promise<Outcome> {
     await run.move('released', { releasedAtMs: run.deps.clock.nowMs() });
     await post(watch);
   }
-  for (;;) {
+  for (let pauseMs = run.deps.pollMs; ; ) {
     const decision = await attempt(run, () => readChain(watch));
     if (decision !== undefined && decision.kind !== 'wait') {
       await run.passFaultPoint('settling.observed');
       return decision;
     }
+    watch.isIncluded = decision?.isPending ?? watch.isIncluded;
     // The nonce is used and not final, or not known: sending again could only spend another allowance.
-    const mayBeUsed = decision?.isPending !== false;
+    const mayBeUsed = watch.isIncluded || decision === undefined;
     const isGivenUp = run.phase.kind === 'abandoned' || (await run.isCancelled());
-    await (isGivenUp ? withdraw(watch, mayBeUsed) : resendIfRefused(watch, mayBeUsed));
-    await run.pause();
+    if (isGivenUp) {
+      await withdraw(watch, mayBeUsed);
+    } else if (watch.isIncluded) {
+      await awaitFinality(watch);
+    } else {
+      await resendIfRefused(watch, mayBeUsed);
+    }
+    pauseMs = watch.isIncluded ? Math.min(pauseMs * 1.2, maxFinalityPauseMs) : run.deps.pollMs;
+    await run.pause(pauseMs);
   }
+}
+
+/**
+ * The block has taken the money and the allowance, so the next batch counts on what is left. If the chain drops the block, this batch
+ * queues again.
+ */
+async function awaitFinality(watch: Watch): Promise<void> {
+  const { run } = watch;
+  shareTurn(watch);
+  if (run.landing.refusal !== undefined) {
+    await run.amend({ refusal: undefined });
+  }
+  await run.announce('awaiting-finality');
 }
 
 /** The latest deadline counts of any authorisation known under this nonce. Another agent may have signed one, or this one before its store was restored. */
@@ -221,7 +246,7 @@ async function resendIfRefused(watch: Watch, mayBeUsed: boolean): Promise<void> 
   if (isDue && (await prepareResend(watch))) {
     await post(watch);
   } else {
-    shareTurn(run);
+    shareTurn(watch);
   }
 }
 
@@ -260,7 +285,7 @@ async function withdraw(watch: Watch, mayBeUsed: boolean): Promise<void> {
     stopping.markTried();
     await attempt(run, () => stopApproval(run, batch));
   }
-  shareTurn(run);
+  shareTurn(watch);
   if (!mayBeUsed && withdrawing.isDue()) {
     withdrawing.markTried();
     await attempt(run, () => orVoting(postVoid(run, batch)));
@@ -268,17 +293,19 @@ async function withdraw(watch: Watch, mayBeUsed: boolean): Promise<void> {
 }
 
 /**
- * Other batches of the funder and token may go first while the platform says that nothing of this batch is out, and in any case
- * once it is abandoned: its authorisation was never sent, or the platform did not take it, and its withdrawal may wait for a vote until
- * the deadline. They wait while an approval of this batch may still change the allowance.
+ * Other batches of the funder and token may go once a block has this one, while the platform says that nothing of it is out, and in any
+ * case once it is abandoned: its authorisation was never sent, or the platform did not take it, and its withdrawal may wait for a vote
+ * until the deadline. They wait while an approval of this batch may still change the allowance.
  */
-function letsOthersGo({ landing, phase, mayChangeAllowance }: Run): boolean {
-  return (landing.refusal !== undefined || phase.kind === 'abandoned') && !mayChangeAllowance;
+function letsOthersGo({ run: { landing, phase, mayChangeAllowance }, isIncluded }: Watch): boolean {
+  const isOut = landing.refusal === undefined && phase.kind !== 'abandoned';
+  return (isIncluded || !isOut) && !mayChangeAllowance;
 }
 
-function shareTurn(run: Run): void {
+function shareTurn(watch: Watch): void {
+  const { run } = watch;
   freeAccount(run);
-  if (letsOthersGo(run)) {
+  if (letsOthersGo(watch)) {
     run.hold.release();
   } else {
     run.hold.claim();
