@@ -105,9 +105,15 @@ export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
 /** The chains file that platform, gate and agent each get a copy of. */
 export function createChainsFile(
   deployed: DeployedChain,
-  where: { readonly rpcUrl: string; readonly platformUrl: string; readonly maxRecipients: number },
+  where: {
+    readonly rpcUrl: string;
+    readonly platformUrl: string;
+    readonly maxRecipients: number;
+    readonly finalityBlocks: number | undefined;
+  },
 ): ChainsFile {
   const { contracts, tokens } = deployed;
+  const { finalityBlocks: blocks } = where;
   return {
     evidence: { domain: new URL(where.platformUrl).host, uri: where.platformUrl },
     chains: {
@@ -118,7 +124,7 @@ export function createChainsFile(
         pool: parseEvmAddress(contracts.pool),
         registry: parseEvmAddress(contracts.registry),
         deployedAtBlock: contracts.deploymentBlock,
-        finality: { kind: 'finalized-tag' },
+        finality: blocks === undefined ? { kind: 'finalized-tag' } : { kind: 'depth', blocks },
         maxRecipients: where.maxRecipients,
         tokens,
       },

@@ -75,6 +75,8 @@ export type StackOptions = {
   readonly alsoEnrol?: (place: OnboardPlace, custody: Custody | undefined) => Promise<void>;
   /** Time between blocks. Default: 1. */
   readonly blockSeconds?: number;
+  /** Blocks above a final one. Default: the chain's own finality, two. */
+  readonly finalityBlocks?: number;
   /** The agent's ceiling for one call. Default: what the largest circuit holds. */
   readonly maxRecipients?: number;
   /** Makes an empty database on a server, for platform and gate. Default: each has an embedded one. */
@@ -201,6 +203,7 @@ async function startServices(
     rpcUrl,
     platformUrl,
     maxRecipients: options.maxRecipients ?? Math.max(...batchSizes),
+    finalityBlocks: options.finalityBlocks,
   });
   const chainsFile = join(directory, 'chains.json');
   writePrivate(chainsFile, `${JSON.stringify(chains, undefined, 2)}\n`);
