@@ -38,7 +38,6 @@ import {
   createHolderSpends,
   type HolderNotes,
   listSentHashes,
-  openOpeningsStore,
   type SharedState,
   systemClock,
 } from '@pool/wallet/node';
@@ -71,9 +70,8 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   const keys = keySource && openProductionKeys(keySource);
   // Before any connection: an agent must not start with a key under which anyone can forge proofs.
   await keys?.checkKeys();
-  const fingerprints = createFingerprinter(
-    ensureFingerprintKey(config.home, config.fingerprintKey),
-  );
+  const fingerprintKey = ensureFingerprintKey(config.home, config.fingerprintKey);
+  const fingerprints = createFingerprinter(fingerprintKey);
   const parts = await createParts(config);
   for (const { variable, message } of config.warnings) {
     log.warn({ variable }, message);
@@ -128,7 +126,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     },
   );
 
-  const openings = openOpeningsStore(config.home);
+  const openings = state.openOpenings(fingerprintKey);
   const retention = startRetention({
     ...{ store, days: config.retentionDays, log },
     ...{ openings, disclosureYears: config.disclosureYears },
@@ -243,8 +241,8 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       holderHistory.close();
       await holderNotes.close();
       parts.close();
-      await state.close();
       openings.close();
+      await state.close();
       await store.close();
     },
   };

@@ -8,7 +8,6 @@
 import type { Bootstrap } from '@pool/api';
 import { readChainsFile } from '@pool/configuration';
 import { type ErrorBody, explainPlatformFailure, isPoolError, PoolError } from '@pool/core';
-import { findJobServer } from '@pool/idempotency';
 import {
   type ChainContext,
   type ChainRoute,
@@ -22,14 +21,9 @@ import {
   withTenancy,
 } from '@pool/operations';
 import { type LocalChecks, listStoredEmployers } from '@pool/pay-run';
-import {
-  openEvidencePins,
-  openRecordedPaidKeys,
-  type SharedState,
-  systemClock,
-} from '@pool/wallet/node';
+import { openEvidencePins, systemClock } from '@pool/wallet/node';
 import type { Config } from '../config/config.ts';
-import { openAgentState } from '../state/agent-state.ts';
+import { openRecordedKeys } from '../state/agent-state.ts';
 import { type AgentParts, createParts } from './agent-parts.ts';
 
 export async function withLocalChecks<T>(
@@ -38,7 +32,7 @@ export async function withLocalChecks<T>(
 ): Promise<T> {
   const parts = await createParts(config);
   const pins = openEvidencePins(':memory:');
-  const { paidKeys, close } = await openRecords(config);
+  const { paidKeys, close } = await openRecordedKeys(config);
   try {
     const { vended, failure } = await askBootstrap(() => parts.edge.bootstrap());
     const refusal = vended === undefined ? undefined : await findRefusal(config, vended.employerId);
@@ -97,15 +91,6 @@ export async function withLocalChecks<T>(
     await close();
     parts.close();
   }
-}
-
-/** The keys that were paid before. Makes no file. */
-async function openRecords(config: Config): Promise<Pick<SharedState, 'paidKeys' | 'close'>> {
-  if (findJobServer(config.jobs) !== undefined) {
-    return await openAgentState(config);
-  }
-  const paidKeys = openRecordedPaidKeys(config.home);
-  return { paidKeys, close: async () => paidKeys.close() };
 }
 
 /** The other checks report a platform that does not answer. */

@@ -26,7 +26,7 @@ it('names a damaged job by trace id and code, counts it, and erases the others',
   const retention = startRetention({
     store,
     days: 30,
-    openings: { keep: () => undefined, eraseBefore: () => 0 },
+    openings: { keep: async () => undefined, eraseBefore: async () => 0 },
     disclosureYears: 7,
     nowMs: () => 31 * 86_400_000,
     log: { debug: write, info: write, warn: write, error: write },

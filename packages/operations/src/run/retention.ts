@@ -173,7 +173,7 @@ export function startRetention(input: {
       const keep = async (batch: PaidBatch): Promise<void> =>
         openings.keep(await openBatch(batch, createPace()));
       const { erased, failed } = await eraseExpired(store, days, nowMs(), keep);
-      openings.eraseBefore(computeOpeningsLimit(nowMs(), disclosureYears));
+      await openings.eraseBefore(computeOpeningsLimit(nowMs(), disclosureYears));
       failedJobs = failed.length;
       if (erased > 0) {
         log.info({ erased }, 'recipients and seeds of old jobs erased');

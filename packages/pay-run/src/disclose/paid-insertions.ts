@@ -12,9 +12,10 @@ import {
   type EvmAddress,
   type Hex32,
   PoolError,
+  type Secret,
 } from '@pool/core';
-import type { JobStorePlace } from '@pool/idempotency';
-import { readPaidBatch } from '@pool/operations';
+import { findJobServer, type JobStorePlace } from '@pool/idempotency';
+import { findFingerprintKey, readPaidBatch } from '@pool/operations';
 import {
   assertFound,
   createPace,
@@ -26,7 +27,12 @@ import {
   openSpend,
 } from '@pool/wallet';
 import type { EvmRecords } from '@pool/wallet/evm';
-import { openingsPath, openOpeningsStore, openSpendArchive } from '@pool/wallet/node';
+import {
+  findSharedState,
+  openingsPath,
+  openOpeningsStore,
+  openSpendArchive,
+} from '@pool/wallet/node';
 import { computePartKey } from '../ledger/pay-run-key.ts';
 import { parsePayRun } from '../ledger/pay-run-label.ts';
 import { listAllPayRuns } from '../ledger/shared-ledger.ts';
@@ -37,30 +43,42 @@ import { readRecord, withStore } from '../ledger/stored-keys.ts';
 
 /** Makes no file. @throws PoolError `store_damaged`; the errors of the stores */
 async function listOpenings(
-  { home, jobs }: Stores,
+  stores: Stores,
   isWanted: (openings: {
     readonly jobKey?: string | undefined;
     readonly txHash: string;
   }) => boolean,
 ): Promise<readonly KeptOpenings[]> {
   const found = [
-    ...readKept(home),
-    ...(await readSpends(home)),
-    ...(await readJobs(jobs, isWanted)),
+    ...(await readKept(stores)),
+    ...(await readSpends(stores.home)),
+    ...(await readJobs(stores.jobs, isWanted)),
   ].filter(isWanted);
   // An erasure that was interrupted has both.
   return [...new Map(found.map((openings) => [openings.root, openings])).values()];
 }
 
-function readKept(home: string): readonly KeptOpenings[] {
-  if (!existsSync(openingsPath(home))) {
-    return [];
-  }
-  const store = openOpeningsStore(home);
+/** Those of the agent's directory, from before it shared its job store too, and those that agents share. */
+async function readKept(stores: Stores): Promise<readonly KeptOpenings[]> {
+  const { home, jobs, fingerprintKey = findFingerprintKey(home) } = stores;
+  const own = existsSync(openingsPath(home)) ? openOpeningsStore(home) : undefined;
+  const settings = findJobServer(jobs);
+  const { mustBeDurable = false } = jobs;
+  const shared = settings && (await findSharedState({ settings, mustBeDurable }, 'read'));
   try {
-    return store.readAll();
+    if (shared !== undefined && fingerprintKey === undefined) {
+      throw new PoolError(
+        'invalid_configuration',
+        'DISBURSE_FINGERPRINT_KEY is not set, and the agent directory has no fingerprint.key; without the key of the agents of this job store, their openings cannot be read',
+      );
+    }
+    return [
+      ...((await own?.readAll()) ?? []),
+      ...((fingerprintKey && (await shared?.openOpenings(fingerprintKey).readAll())) ?? []),
+    ];
   } finally {
-    store.close();
+    own?.close();
+    await shared?.close();
   }
 }
 
@@ -115,7 +133,12 @@ export type PaidPlace = {
   readonly token: EvmAddress;
 };
 
-type Stores = { readonly home: string; readonly jobs: JobStorePlace };
+type Stores = {
+  readonly home: string;
+  readonly jobs: JobStorePlace;
+  /** `DISBURSE_FINGERPRINT_KEY`. Default: that of the directory. */
+  readonly fingerprintKey: Secret | undefined;
+};
 
 /** @throws PoolError `not_found`; `invalid_request` if several people paid: one document has one signer */
 export async function listPaidInsertions(

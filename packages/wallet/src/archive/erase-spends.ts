@@ -27,7 +27,7 @@ export async function eraseExpiredSpends(
   retentionDays: number,
   nowMs: number,
   isRead: (spend: ArchivedSpend) => boolean,
-  keepOpenings: (openings: KeptOpenings) => void = () => undefined,
+  keepOpenings: (openings: KeptOpenings) => Promise<void> = async () => undefined,
   onUnopened: (outRoot: Hex32, error: unknown) => void = () => undefined,
 ): Promise<number> {
   const createdBeforeMs = nowMs - retentionDays * dayMs;
@@ -47,7 +47,7 @@ export async function eraseExpiredSpends(
         return false;
       }
       if (openings !== undefined) {
-        keepOpenings(openings);
+        await keepOpenings(openings);
       }
       await archive.change(outRoot, ({ secrets, ...spend }) =>
         isOpen(spend.state) && secrets !== undefined ? { ...spend, secrets } : spend,

@@ -119,7 +119,7 @@ describe('retention', () => {
       30,
       later,
       isRead,
-      ({ root }) => void kept.push(root),
+      async ({ root }) => void kept.push(root),
       (outRoot) => void reported.push(outRoot),
     );
     expect([erased, kept]).toEqual([1, [good.outRoot]]);

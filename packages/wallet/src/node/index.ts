@@ -73,7 +73,7 @@ export {
 } from './store/openings-store.ts';
 export { assertSpendsKnown } from './store/restored-state.ts';
 export { listSentHashes } from './store/sent-transactions.ts';
-export { openSharedState, type SharedState } from './store/shared-state.ts';
+export { findSharedState, openSharedState, type SharedState } from './store/shared-state.ts';
 export { openSpendArchive } from './store/spend-archive.ts';
 export {
   openEvidencePins,

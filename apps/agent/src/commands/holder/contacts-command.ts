@@ -21,7 +21,7 @@ import {
 } from '@pool/wallet/node';
 import { type Config, readAgentAddress, readConfig } from '../../config/config.ts';
 import { ensureAgentHome } from '../../state/agent-home.ts';
-import { openAgentState } from '../../state/agent-state.ts';
+import { openPins } from '../../state/agent-state.ts';
 
 export type ContactsOptions = { readonly json?: boolean; readonly envFile?: string };
 
@@ -111,8 +111,7 @@ async function findEvidence(
     );
   }
   ensureAgentHome(config.home);
-  // A contact is kept on disk, so its evidence is too.
-  const { pins, close } = await openAgentState(config, false);
+  const { pins, close } = await openPins(config);
   try {
     const { evidence: domain } = readChainsFile(config.chainsFile);
     const verifier = createEvidenceVerifier({ domain, pins, nowMs: systemClock.nowMs });

@@ -84,12 +84,12 @@ function createFakeRecords(): EvmRecords {
   return createRecordsWith([]);
 }
 
-function start(openings: readonly KeptOpenings[]) {
+async function start(openings: readonly KeptOpenings[]) {
   const home = mkdtempSync(join(tmpdir(), 'pool-disclose-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const store = openOpeningsStore(home);
   for (const one of openings) {
-    store.keep(one);
+    await store.keep(one);
   }
   store.close();
   const { chainId, pool, evidenceDomain: evidence } = vectors.facts;
@@ -159,7 +159,7 @@ function start(openings: readonly KeptOpenings[]) {
 
 describe('a disclosure of a payer, from openings that were kept', () => {
   it('proves every part of a batch to the chain and to a file of events, with memos', async () => {
-    const { disclose, verify, out, writeArchive } = start([batch, spend]);
+    const { disclose, verify, out, writeArchive } = await start([batch, spend]);
     expect(await disclose({ job: ['may-1'], memos: true })).toBe(0);
     expect(statSync(out).mode & 0o777).toBe(0o600);
     const { code, text } = await verify();
@@ -171,7 +171,7 @@ describe('a disclosure of a payer, from openings that were kept', () => {
   });
 
   it('shows one payment alone, without memos, sealed notes or other payees', async () => {
-    const { disclose, verify, out } = start([batch]);
+    const { disclose, verify, out } = await start([batch]);
     const { commitment = '', walletPub = '' } = batch.insertion.payments[1] ?? {};
     await disclose({ commitment: [commitment] });
     const document = readFileSync(out, 'utf8');
@@ -184,7 +184,7 @@ describe('a disclosure of a payer, from openings that were kept', () => {
   });
 
   it('proves a transfer of the holder, which the holder signs', async () => {
-    const { disclose, verify } = start([batch, spend]);
+    const { disclose, verify } = await start([batch, spend]);
     expect(await disclose({ tx: [spend.txHash], memos: true })).toBe(0);
     const { code, text } = await verify();
     expect(code).toBe(0);
@@ -193,7 +193,7 @@ describe('a disclosure of a payer, from openings that were kept', () => {
   });
 
   it('needs a choice, one signer and payments that exist', async () => {
-    const { disclose } = start([batch, spend]);
+    const { disclose } = await start([batch, spend]);
     await expect(disclose({})).rejects.toMatchObject({ code: 'invalid_request' });
     await expect(disclose({ year: '2027' })).rejects.toMatchObject({
       message: expect.stringContaining('one signer'),
@@ -202,7 +202,7 @@ describe('a disclosure of a payer, from openings that were kept', () => {
   });
 
   it('takes the payments of a year by the time of their block', async () => {
-    const { disclose } = start([batch]);
+    const { disclose } = await start([batch]);
     await expect(disclose({ year: '2026' })).rejects.toMatchObject({ code: 'not_found' });
     await expect(disclose({ to: '2026-12-31' })).rejects.toMatchObject({ code: 'not_found' });
     expect(await disclose({ from: '2027-01-01', to: '2027-01-01' })).toBe(0);
@@ -218,7 +218,7 @@ describe('a disclosure of a payer, from openings that were kept', () => {
     ['signature', (text: string) => text.replace(/"signature": "0x../, '"signature": "0x00')],
     ['role', (text: string) => text.replace('"role": "payer"', '"role": "payee"')],
   ])('proves nothing after its %s was changed', async (_, change) => {
-    const { disclose, verify, out } = start([batch]);
+    const { disclose, verify, out } = await start([batch]);
     await disclose({ job: ['may-1'] });
     const text = readFileSync(out, 'utf8');
     const changed = change(text);
@@ -230,7 +230,7 @@ describe('a disclosure of a payer, from openings that were kept', () => {
   });
 
   it('answers the challenge of its verifier only', async () => {
-    const { disclose, verify, out } = start([batch]);
+    const { disclose, verify, out } = await start([batch]);
     const challenge = 'auditor.example/7f3a91c0';
     await disclose({ job: ['may-1'], challenge });
     expect((await verify(out, { challenge })).code).toBe(0);
@@ -240,11 +240,11 @@ describe('a disclosure of a payer, from openings that were kept', () => {
   });
 
   it('cannot be made after the years', async () => {
-    const { home, disclose } = start([batch]);
+    const { home, disclose } = await start([batch]);
     const store = openOpeningsStore(home);
     const almost = Date.UTC(2033, 10, 19);
-    expect(store.eraseBefore(computeOpeningsLimit(almost, 7))).toBe(0);
-    expect(store.eraseBefore(computeOpeningsLimit(almost + 2 * 86_400_000, 7))).toBe(1);
+    expect(await store.eraseBefore(computeOpeningsLimit(almost, 7))).toBe(0);
+    expect(await store.eraseBefore(computeOpeningsLimit(almost + 2 * 86_400_000, 7))).toBe(1);
     store.close();
     await expect(disclose({ job: ['may-1'] })).rejects.toMatchObject({ code: 'not_found' });
   });
@@ -255,7 +255,7 @@ describe('a disclosure of a payee', () => {
   const insertions = payee?.document.insertions ?? [];
 
   async function show(changes: Partial<DiscloseOptions>) {
-    const started = start([]);
+    const started = await start([]);
     const viewingKey = new Secret(BigInt(vectors.batch.recipientKeys[0]?.viewingKey ?? 0));
     const signer = createLocalKeyHolder({ privateKey: new Secret(payee?.privateKey ?? '') });
     const walletPub = await signer.walletPub();

@@ -142,7 +142,7 @@ function start(variables: Variables = tokens, changes: Changes = {}) {
     requireRoleToken: (operation) => requireRoleToken(operation, holder),
     assertSigns: () => assertSigns(holder, 'spend'),
     retentionDays: 30,
-    keepOpenings: () => undefined,
+    keepOpenings: async () => undefined,
     journal: createMemoryStore(),
     onFaultPoint: async () => undefined,
     openHolder: notes.holder,

@@ -119,7 +119,7 @@ export type HolderSpendsDeps = {
   readonly assertSigns: () => void;
   readonly retentionDays: number;
   /** Stores the openings of a spend before its payees and seed are erased. */
-  readonly keepOpenings: (openings: KeptOpenings) => void;
+  readonly keepOpenings: (openings: KeptOpenings) => Promise<void>;
   /** Keys of spends, and nothing else. Closed with the spends. */
   readonly journal: JobStore;
   /** @throws PoolError if the configuration has no usable holder */

@@ -95,7 +95,7 @@ async function start(changes: Partial<ArchivedSpend> = {}) {
   const stopping = new AbortController();
   let passes = 0;
   const keeping = keepSpends({
-    ...{ archive, notes, log, retentionDays: 30, keepOpenings: () => undefined },
+    ...{ archive, notes, log, retentionDays: 30, keepOpenings: async () => undefined },
     chains: new Map([[chain.key, chain]]),
     clock: {
       nowMs: clock.nowMs,

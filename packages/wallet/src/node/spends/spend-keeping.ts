@@ -26,7 +26,7 @@ export type SpendKeepingDeps = {
   readonly notes: Pick<HolderNotes, 'keepChange'>;
   readonly chains: ReadonlyMap<string, HolderChain>;
   readonly retentionDays: number;
-  readonly keepOpenings: (openings: KeptOpenings) => void;
+  readonly keepOpenings: (openings: KeptOpenings) => Promise<void>;
   readonly log: Log;
   readonly clock: SpendDeps['clock'];
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
 // What agents share in the database of their job store, on a real PostgreSQL server.
 
-import { parsePostgresUrl } from '@pool/storage/postgres';
+import { Secret } from '@pool/core';
+import { type PostgresSettings, parsePostgresUrl } from '@pool/storage/postgres';
 import {
   createDatabase,
   createFakeHolder,
@@ -8,7 +9,8 @@ import {
   startPostgres,
 } from '@pool/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openSharedState, type SharedState } from './shared-state.ts';
+import { openingsOf } from '../../fixtures/openings.ts';
+import { findSharedState, openSharedState, type SharedState } from './shared-state.ts';
 
 const [first, second] = [createFakeHolder(1), createFakeHolder(2)];
 const other = second.encryptionPublicKey;
@@ -28,10 +30,14 @@ beforeEach(async () => {
   url = await createDatabase(server.url('postgres'));
 });
 
-async function open(): Promise<SharedState> {
-  const settings = parsePostgresUrl(url);
+function settingsOf(text: string): PostgresSettings {
+  const settings = parsePostgresUrl(text);
   if (typeof settings === 'string') throw new Error(settings);
-  const state = await openSharedState({ settings, mustBeDurable: false });
+  return settings;
+}
+
+async function open(): Promise<SharedState> {
+  const state = await openSharedState({ settings: settingsOf(url), mustBeDurable: false });
   onTestFinished(() => state.close());
   return state;
 }
@@ -141,6 +147,61 @@ describe('a turn that agents share', () => {
     await expect(stopped).rejects.toThrow('enough');
     await server.start();
     (await waiting)();
+  });
+});
+
+describe('openings that agents share', () => {
+  const key = new Secret(`0x${'5'.repeat(64)}`);
+
+  it('are kept once and sealed, and read by another agent, the oldest first', async () => {
+    const [one, two] = [await open(), await open()];
+    const kept = Array.from({ length: 60 }, (_, index) => openingsOf(BigInt(index + 1), index));
+    for (const openings of [...kept].reverse()) {
+      await one.openOpenings(key).keep(openings);
+    }
+    await two.openOpenings(key).keep(kept[0]!);
+    expect(await two.openOpenings(key).readAll()).toEqual(kept);
+    const rows = await server.query(
+      "select encode(sealed, 'escape') as text from opening",
+      new URL(url).pathname.slice(1),
+    );
+    expect(rows).toHaveLength(60);
+    expect(JSON.stringify(rows)).not.toMatch(/salary|31337|may-1/);
+  });
+
+  it('are erased by age, and not read under another key', async () => {
+    const [one, two] = [await open(), await open()];
+    const store = one.openOpenings(key);
+    await store.keep(openingsOf(1n, 5));
+    await store.keep(openingsOf(2n, 6));
+    const strange = two.openOpenings(new Secret(`0x${'6'.repeat(64)}`));
+    await expect(strange.readAll()).rejects.toMatchObject({ code: 'store_damaged' });
+    expect(await store.eraseBefore(6)).toBe(1);
+    expect(await store.readAll()).toEqual([openingsOf(2n, 6)]);
+  });
+});
+
+describe('a command beside the agents', () => {
+  it('changes no table, and with read access no row', async () => {
+    const settings = settingsOf(url);
+    const options = { settings, mustBeDurable: false };
+    expect(await findSharedState(options, 'write')).toBeUndefined();
+    expect(
+      await server.query(
+        "select 1 from pg_tables where schemaname = 'public'",
+        new URL(url).pathname.slice(1),
+      ),
+    ).toEqual([]);
+    const one = await open();
+    const writer = await findSharedState(options, 'write');
+    const reader = await findSharedState(options, 'read');
+    onTestFinished(async () => {
+      await writer?.close();
+      await reader?.close();
+    });
+    expect(await writer?.pins.pinAll([pinOf(first, 10)])).toEqual([true]);
+    await expect(reader?.pins.pinAll([pinOf(first, 11, other)])).rejects.toThrow();
+    expect(await one.pins.pinAll([pinOf(first, 10)])).toEqual([true]);
   });
 });
 

@@ -1,13 +1,14 @@
 /**
- * What agents of one employer share beside their jobs, in the PostgreSQL database of their job store: the encryption keys of wallets, and
- * the turn of each (chain, token, funder).
+ * What agents of one employer share beside their jobs, in the PostgreSQL database of their job store: the encryption keys of wallets, the
+ * turn of each (chain, token, funder), and openings.
  *
  * @module
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { PoolError, parseEncryptionPublicKey, type WalletPub } from '@pool/core';
+import { PoolError, parseEncryptionPublicKey, type Secret, type WalletPub } from '@pool/core';
 import {
   describeClient,
+  findPostgresTables,
   openPostgresTables,
   type PostgresSettings,
   type PostgresTables,
@@ -15,6 +16,8 @@ import {
 import pg from 'pg';
 import { createKeyLock, type KeyLock } from '../../key-lock.ts';
 import type { EvidencePins } from '../../ports.ts';
+import type { OpeningsStore } from './openings-store.ts';
+import { createSharedOpenings, openingTable } from './shared-openings.ts';
 import type { openPaidKeys } from './wallet-keys.ts';
 
 const migrations = [
@@ -26,6 +29,7 @@ const migrations = [
         at_ms bigint not null)`,
     ),
     'create table agent_setting (name text primary key, value text not null)',
+    openingTable,
   ],
 ];
 
@@ -40,6 +44,8 @@ export type SharedState = {
    * @throws PoolError `invalid_configuration` for another value than the stored one; `database_unavailable`
    */
   assertShared(name: string, value: string): Promise<void>;
+  /** What this payer can disclose. @param fingerprintKey - that of the agents that share the records */
+  openOpenings(fingerprintKey: Secret): OpeningsStore;
   close(): Promise<void>;
 };
 
@@ -49,15 +55,33 @@ type KeyRow = {
   readonly at_ms: number;
 };
 
-/**
- * @param options.mustBeDurable - refuses a server that may lose what it has acknowledged
- * @throws PoolError `database_unavailable`, `database_refused`
- */
-export async function openSharedState(options: {
+type SharedStateOptions = {
   readonly settings: PostgresSettings;
+  /** Refuses a server that may lose what it has acknowledged. */
   readonly mustBeDurable: boolean;
-}): Promise<SharedState> {
-  const tables = await openPostgresTables({ ...options, name: 'agent', size: 4, migrations });
+};
+
+const named = { name: 'agent', size: 4, migrations };
+
+/** @throws PoolError `database_unavailable`, `database_refused` */
+export async function openSharedState(options: SharedStateOptions): Promise<SharedState> {
+  return createSharedState(await openPostgresTables({ ...options, ...named }), options);
+}
+
+/**
+ * For a command beside the agents. Changes no table.
+ * @returns undefined if no agent has used the database
+ * @throws as {@link openSharedState}
+ */
+export async function findSharedState(
+  options: SharedStateOptions,
+  access: 'read' | 'write',
+): Promise<SharedState | undefined> {
+  const tables = await findPostgresTables({ ...options, ...named }, access);
+  return tables && createSharedState(tables, options);
+}
+
+function createSharedState(tables: PostgresTables, options: SharedStateOptions): SharedState {
   return {
     pins: createPins(tables),
     paidKeys: {
@@ -96,6 +120,7 @@ export async function openSharedState(options: {
         );
       }
     },
+    openOpenings: (fingerprintKey) => createSharedOpenings(tables, fingerprintKey),
     close: () => tables.close(),
   };
 }
