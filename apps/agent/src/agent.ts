@@ -8,13 +8,14 @@
 import { openProductionKeys } from '@pool/circuits';
 import { deriveTraceId, PoolError } from '@pool/core';
 import type { Shell, ShellLog } from '@pool/http-server';
-import { type JobStore, openJobStore } from '@pool/idempotency';
+import { findJobServer, type JobStore, openJobStore } from '@pool/idempotency';
 import type { JobWorker } from '@pool/idempotency/engine';
 import {
   createFingerprinter,
   createJobProgress,
   createReadiness,
   createSpendProverPort,
+  createStoreProbe,
   createTenancy,
   custodyKeepMs,
   ensureFingerprintKey,
@@ -119,6 +120,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
       ...parts.probes,
       platform: withTenancy(parts.probes.platform, async () => tenant.refusal()),
       accelerator: createAcceleratorProbe(prover),
+      ...(findJobServer(config.jobs) === undefined ? {} : { jobStore: createStoreProbe(store) }),
     },
     {
       nowMs: () => performance.now(),

@@ -1,6 +1,6 @@
 // Two agents of one employer with one funder share a job store on a PostgreSQL server, and are killed again and again.
 import { setTimeout as delay } from 'node:timers/promises';
-import { createDatabase } from '@pool/testkit';
+import { createDatabase, queryDatabase } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { countFundedBatches, fetchPoolBalance } from './demo/chain-facts.ts';
 import { readReceivedNotes } from './demo/received-notes.ts';
@@ -78,6 +78,28 @@ describe('agents that share a job store', () => {
     expect(await killing).toBeGreaterThan(0);
     expect(jobs.map(({ state }) => state)).toEqual(keys.map(() => 'done'));
     [survivor, other] = [agents[0]!, agents[1]!];
+  });
+
+  it('are not ready while the database is away, and say so', async () => {
+    const database = new URL(shared['DISBURSE_JOB_STORE'] ?? '').pathname.slice(1);
+    const server = inject('postgresUrl') ?? '';
+    const ask = async () => {
+      const answer = await fetch(`${survivor.url}/api/readyz`);
+      return { status: answer.status, report: await answer.json() };
+    };
+    expect(await ask()).toMatchObject({ report: { checks: { jobStore: { ok: true } } } });
+    await queryDatabase(server, `alter database ${database} with allow_connections false`);
+    await queryDatabase(
+      server,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`,
+    );
+    const jobStore = { ok: false, detail: { kind: 'unreachable' } };
+    await expect.poll(ask, { timeout: 10_000 }).toMatchObject({
+      status: 503,
+      report: { ok: false, checks: { jobStore } },
+    });
+    await queryDatabase(server, `alter database ${database} with allow_connections true`);
+    await expect.poll(async () => (await ask()).status, { timeout: 20_000 }).toBe(200);
   });
 
   it('pay nothing twice when an older copy of the database is restored', async () => {

@@ -41,7 +41,12 @@ export {
   reportCustody,
 } from './peers/custody.ts';
 export { createGateSource, type GateConfig, type GateSource } from './peers/gate-source.ts';
-export { createChainsProbe, createPlatformProbe, findOutages } from './peers/probes.ts';
+export {
+  createChainsProbe,
+  createPlatformProbe,
+  createStoreProbe,
+  findOutages,
+} from './peers/probes.ts';
 export { type PlacedChains, placePublishedChains } from './peers/published-chains.ts';
 export {
   createFinding,

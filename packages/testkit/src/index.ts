@@ -35,7 +35,12 @@ export {
 } from './fake-pool-chain.ts';
 export { anvilBinary } from './foundry-binary.ts';
 export { type Json, type Lie, type LyingProxy, startLyingProxy } from './lying-proxy.ts';
-export { createDatabase, type PostgresServer, startPostgres } from './postgres.ts';
+export {
+  createDatabase,
+  type PostgresServer,
+  queryDatabase,
+  startPostgres,
+} from './postgres.ts';
 export { findPostgres } from './postgres-binaries.ts';
 export {
   findFreePorts,

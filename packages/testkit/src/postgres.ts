@@ -110,7 +110,7 @@ export async function startPostgres(
           : ` template template0 locale_provider icu icu_locale '${icuLocale}'`;
       return await createDatabase(url('postgres'), locale);
     },
-    query: (text, database = 'postgres') => query(url(database), text),
+    query: (text, database = 'postgres') => queryDatabase(url(database), text),
     async kill() {
       if (child !== undefined) await killAll(child);
       child = undefined;
@@ -143,13 +143,17 @@ export async function startPostgres(
  */
 export async function createDatabase(server: string, options = ''): Promise<string> {
   const name = `t${randomBytes(6).toString('hex')}`;
-  await query(server, `create database ${name}${options}`);
+  await queryDatabase(server, `create database ${name}${options}`);
   const url = new URL(server);
   url.pathname = name;
   return url.href;
 }
 
-async function query(connectionString: string, text: string): Promise<Record<string, unknown>[]> {
+/** Runs one statement. */
+export async function queryDatabase(
+  connectionString: string,
+  text: string,
+): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {

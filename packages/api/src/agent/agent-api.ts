@@ -70,6 +70,12 @@ const readinessReportSchema = described(
           'The platform, this agent’s edge token there, and its relayer.',
         ),
         chains: described(checkSchema, 'The RPC of each chain of chains.json that has a pool.'),
+        jobStore: v.optional(
+          described(
+            checkSchema,
+            'The PostgreSQL database that this agent shares with others, if there is one.',
+          ),
+        ),
       }),
       'One check for each part that a payment needs.',
     ),

@@ -18,13 +18,14 @@ export {
   toErrorBody,
 } from './interruption.ts';
 export {
+  cancellationName,
   type JobJournal,
   type JobRun,
   type JobWorker,
   startJobWorker,
   type WorkerOptions,
 } from './job-worker.ts';
-export { cancellationName, type JobNotice, type OpenJob, openJob } from './open-job.ts';
+export { type JobNotice, type OpenJob, openJob } from './open-job.ts';
 export {
   assertMove,
   type FaultPointOf,

@@ -10,6 +10,9 @@ import { BlockedRunError, InterruptedRunError } from './interruption.ts';
 import { keepLease, renewalsPerLease } from './keep-lease.ts';
 import type { EngineClock } from './waiting.ts';
 
+/** Name of the write-once value that records a request to cancel. It is stored without the lease, and never taken back. */
+export const cancellationName = 'cancellation';
+
 /** A clock that does not step when the wall clock does. */
 function monotonicMs(): number {
   return performance.now();
@@ -96,6 +99,7 @@ export function startJobWorker(options: WorkerOptions): JobWorker {
   /** Why the last run of a key was interrupted. The event of a blocked job is sent once. */
   const blocked = new Map<string, string>();
   let wakeUp = (): void => undefined;
+  let isListening = false;
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -153,6 +157,24 @@ export function startJobWorker(options: WorkerOptions): JobWorker {
     return state !== undefined && options.openStates.includes(state);
   }
 
+  async function isCancelled(key: string): Promise<boolean> {
+    return (await store.getValue(options.scope, key, cancellationName)) !== undefined;
+  }
+
+  /** Another process that received a cancellation can only store it. As often as leases are renewed. */
+  async function listen(): Promise<void> {
+    if (isListening) {
+      return;
+    }
+    isListening = true;
+    for (const key of new Set([...runs.keys(), ...resting.keys()])) {
+      if (!cancelled.has(key) && (await isCancelled(key).catch(() => false))) {
+        cancel(key);
+      }
+    }
+    isListening = false;
+  }
+
   /** @param takenAtMs - when the lease was requested, on the clock that does not step */
   async function runLeased(lease: JobLease, takenAtMs: number): Promise<void> {
     const { scope, key } = lease.job;
@@ -167,6 +189,9 @@ export function startJobWorker(options: WorkerOptions): JobWorker {
       onLost: () => lost.abort(),
     });
     try {
+      if (await isCancelled(key)) {
+        cancelled.add(key);
+      }
       await options.perform({
         job: lease.job,
         journal: createJournal(fenced),
@@ -230,24 +255,28 @@ export function startJobWorker(options: WorkerOptions): JobWorker {
     };
   }
 
+  function cancel(key: string): void {
+    const rest = resting.get(key);
+    resting.delete(key);
+    if (rest !== undefined) {
+      void store.release(rest).then(wakeUp, () => undefined);
+    }
+    // Once only: a second request waits for the same end.
+    if (!cancelled.has(key)) {
+      cancelled.add(key);
+      cancelledFirst.add(key);
+      runs.get(key)?.();
+    }
+    wakeUp();
+  }
+
   const running = loop();
+  const listening = setInterval(() => void listen(), leaseTtlMs / renewalsPerLease);
   return {
     wake: () => wakeUp(),
-    cancel(key) {
-      const rest = resting.get(key);
-      resting.delete(key);
-      if (rest !== undefined) {
-        void store.release(rest).then(wakeUp, () => undefined);
-      }
-      // Once only: a second request waits for the same end.
-      if (!cancelled.has(key)) {
-        cancelled.add(key);
-        cancelledFirst.add(key);
-        runs.get(key)?.();
-      }
-      wakeUp();
-    },
+    cancel,
     async stop() {
+      clearInterval(listening);
       stopping.abort();
       await running;
       await Promise.allSettled(active);

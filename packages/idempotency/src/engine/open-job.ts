@@ -12,12 +12,9 @@ import {
   passPoint,
   rethrowInterruption,
 } from './interruption.ts';
-import type { JobJournal } from './job-worker.ts';
+import { cancellationName, type JobJournal } from './job-worker.ts';
 import { type AnyPhase, movePhase, type PhaseTable } from './phases.ts';
 import { type EngineClock, retryWork } from './waiting.ts';
-
-/** Name of the write-once value that records a request to cancel. It is stored without the lease, and never taken back. */
-export const cancellationName = 'cancellation';
 
 /** The types of one kind of job. */
 type JobTypes = {

@@ -1,6 +1,6 @@
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { createChainsProbe } from './probes.ts';
+import { createChainsProbe, createStoreProbe } from './probes.ts';
 
 async function answers(): Promise<number> {
   return 1;
@@ -33,5 +33,16 @@ describe('the RPC of the chains in readiness', () => {
     expect(finding).toMatchObject({ ok, detail: { kind } });
     expect(finding.detail.message).toMatch(message);
     expect(finding.detail.message).not.toContain('rpc.example');
+  });
+});
+
+describe('the shared database in readiness', () => {
+  it('is reachable while it answers', async () => {
+    const down = createStoreProbe({ get: unreachable });
+    const finding = await down();
+    expect(finding).toMatchObject({ ok: false, detail: { kind: 'unreachable' } });
+    expect(finding.detail.message).not.toContain('rpc.example');
+    const up = createStoreProbe({ get: async () => undefined });
+    expect(await up()).toMatchObject({ ok: true, detail: { kind: 'reachable' } });
   });
 });

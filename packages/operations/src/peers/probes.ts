@@ -12,6 +12,7 @@ import {
   explainPlatformFailure,
   platformInvalidResponse,
 } from '@pool/core';
+import type { JobStore } from '@pool/idempotency';
 import {
   describeRelayerTrouble,
   findRelayerOutage,
@@ -99,6 +100,19 @@ export function createChainsProbe(
     return troubles.length < contexts.size
       ? createFinding(true, 'chain_degraded', message)
       : createFinding(false, 'chain_unreachable', message);
+  };
+}
+
+/** The database that agents share. */
+export function createStoreProbe(store: Pick<JobStore, 'get'>): Probe {
+  return async () => {
+    try {
+      await store.get('', '');
+      return createFinding(true, 'reachable', 'the shared database answers');
+    } catch {
+      const message = 'the database of DISBURSE_JOB_STORE does not answer, so nothing is accepted';
+      return createFinding(false, 'unreachable', message);
+    }
   };
 }
 

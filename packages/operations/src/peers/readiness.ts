@@ -10,6 +10,9 @@ import { withinTime } from '../within-time.ts';
 export const checkNames = ['accelerator', 'signer', 'poolGate', 'platform', 'chains'] as const;
 export type CheckName = (typeof checkNames)[number];
 
+/** `jobStore`: only of agents that share one on a server. */
+type Checks<T> = Readonly<Record<CheckName, T>> & { readonly jobStore?: T };
+
 /** The result of a probe: a word for programs and a sentence for people. It contains no secret. */
 export type Finding = {
   readonly ok: boolean;
@@ -24,7 +27,7 @@ export type ReadinessCheck = Finding & { readonly latencyMs: number };
 
 export type ReadinessReport = {
   readonly ok: boolean;
-  readonly checks: Readonly<Record<CheckName, ReadinessCheck>>;
+  readonly checks: Checks<ReadinessCheck>;
 };
 
 /** One probe. A rejection also becomes a finding. */
@@ -48,10 +51,7 @@ export type ReadinessOptions = {
 
 export const probeTimeoutMs = 2_000;
 
-export function createReadiness(
-  probes: Readonly<Record<CheckName, Probe>>,
-  options: ReadinessOptions,
-): Readiness {
+export function createReadiness(probes: Checks<Probe>, options: ReadinessOptions): Readiness {
   const { signerKeepMs } = options;
   const keepSigner = signerKeepMs === undefined ? {} : { keepMs: signerKeepMs };
   const cached = {
@@ -61,17 +61,20 @@ export function createReadiness(
     platform: createCachedCheck(probes.platform, options),
     chains: createCachedCheck(probes.chains, options),
   };
+  const jobStore = probes.jobStore && createCachedCheck(probes.jobStore, options);
   return {
     check: (name) => cached[name](),
     async read() {
-      const [accelerator, signer, poolGate, platform, chains] = await Promise.all([
+      const [accelerator, signer, poolGate, platform, chains, shared] = await Promise.all([
         cached.accelerator(),
         cached.signer(),
         cached.poolGate(),
         cached.platform(),
         cached.chains(),
+        jobStore?.(),
       ]);
-      const checks = { accelerator, signer, poolGate, platform, chains };
+      const own = { accelerator, signer, poolGate, platform, chains };
+      const checks = shared === undefined ? own : { ...own, jobStore: shared };
       return { ok: Object.values(checks).every(({ ok }) => ok), checks };
     },
   };

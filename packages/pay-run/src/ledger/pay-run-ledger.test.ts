@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import pg from 'pg';
+import { queryDatabase } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createJobDatabase } from '../fixtures/test-ledger.ts';
 import { openPayRunLedger, type PayRunRecord, payRunLedgerPath } from './pay-run-ledger.ts';
@@ -100,11 +100,8 @@ describe('the ledger of pay runs', () => {
     if (isShared) {
       const url = new URL(place.jobs.url);
       url.password = place.jobs.password?.reveal() ?? '';
-      const client = new pg.Client(url.href);
-      await client.connect();
-      const { rows } = await client.query("select 1 from pg_tables where schemaname = 'public'");
-      await client.end();
-      expect(rows).toEqual([]);
+      const tables = "select 1 from pg_tables where schemaname = 'public'";
+      expect(await queryDatabase(url.href, tables)).toEqual([]);
     }
   });
 });
